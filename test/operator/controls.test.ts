@@ -141,9 +141,9 @@ test('a server is found, frozen, held and released, and its customer sees why', 
   for (const name of [id, ipv4.address, ipv6.address, `${ipv6.address}ff`]) {
     assert.match(await ok('servers', 'show', name), new RegExp(`^server +${id}\n`));
   }
-  await fails('no such server', 'servers', 'show', 'srv_x');
-  await fails('no server has this address', 'servers', 'show', '192.0.2.7');
-  await fails('no such host', 'servers', 'list', '--host', 'nowhere');
+  await fails('server not found', 'servers', 'show', 'srv_x');
+  await fails('no server currently has this address', 'servers', 'show', '192.0.2.7');
+  await fails('host or machine not found', 'servers', 'list', '--host', 'nowhere');
 
   assert.match(
     await ok('servers', 'freeze', id, '--reason', 'Report 7: it sends spam.'),
@@ -154,7 +154,7 @@ test('a server is found, frozen, held and released, and its customer sees why', 
   assert.match(await ok('servers', 'list', '--frozen'), new RegExp(`\n${id} .*  frozen$`, 'm'));
   assert.equal((await api.get(`/servers/${id}`)).body.suspended_reason, 'operator');
   assertApiError(await api.post(`/servers/${id}/start`), 409, 'conflict_state');
-  assert.match(await panel(), /The operator writes: Report 7: it sends spam\./);
+  assert.match(await panel(), /Message from the operator: Report 7: it sends spam\./);
 
   assert.match(
     await ok('servers', 'hold', id, '--order', 'Order 17/2026'),

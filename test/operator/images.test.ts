@@ -164,7 +164,7 @@ describe('images of real machines', { skip }, () => {
     await refused(/64 hexadecimal digits/, 'images', 'import', path, ...image, '--sha256', 'abc');
     await world.opened.db.run(`update images set deprecated_at = now() where family = 'fedora'`);
     assert.match(await ok('images', 'list'), /^fedora-\S+ +img_\w+ +not imported +deprecated$/m);
-    await refused(/no such image in the catalogue/, 'images', 'import', path, '--image', 'windows');
+    await refused(/image not found in the catalog/, 'images', 'import', path, '--image', 'windows');
     await refused(/--image <name>, --rescue or both/, 'images', 'import', path);
     assert.deepEqual(await imports(), before);
     assert.deepEqual(await order('debian-13'), IMAGELESS);

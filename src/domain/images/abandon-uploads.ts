@@ -2,7 +2,7 @@ import { endAllUploads } from '../../store/images.ts';
 import { enqueueTasks } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';
 
-/** Gives up what uploads of killed processes have left: for a process that knows that no other one lives. */
+/** Ends the uploads that killed processes left behind. Call it only where no other process can be running. */
 export async function abandonUploads(service: Service): Promise<void> {
   await service.db.transaction(async (tx) => {
     const subjects = await endAllUploads(tx);

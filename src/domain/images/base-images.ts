@@ -1,4 +1,6 @@
-/** Official images as disks: the operator imports them where the driver installs from such. */
+/**
+ * Base images: the disks of official images, which the operator imports for drivers that install from them.
+ */
 import { formatId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { type BaseImage, type BaseImages, ComputeError } from '../../ports/compute.ts';
@@ -10,22 +12,22 @@ import { recordAudit, systemActor } from '../record.ts';
 
 export interface BaseImageImport {
   readonly path: string;
-  /** In lower-case hex, when the operator knows what it must be. */
+  /** Expected digest in lowercase hex, if the operator knows it. */
   readonly sha256: string | null;
-  /** The official image that is installed from it, as the session surface names images, or by its id. */
+  /** The official image to install from it, by its name on the session surface or by its id. */
   readonly image: string | null;
-  /** Whether rescue systems boot it from now on. */
+  /** Whether rescue systems boot from it from now on. */
   readonly rescue: boolean;
 }
 
 export interface ImportedBaseImage {
   readonly disk: BaseImage;
   readonly image: ImageRow | null;
-  /** Ids of the plans that cannot have the image: their disks are smaller. `all`: no plan can. */
+  /** Ids of the plans whose disks are too small for the image; `all` if no plan fits. */
   readonly tooLargeFor: readonly string[] | 'all';
 }
 
-/** Refuses a file that is no disk or another than expected, an image that there is not, and a driver that needs none. */
+/** Refuses a file that is not the expected disk, an unknown image, and a driver that needs no base images. */
 export async function importBaseImage(service: Service, wanted: BaseImageImport): Promise<ImportedBaseImage> {
   const images = requireBaseImages(service);
   const image = wanted.image === null ? null : await requireImage(service, wanted.image);
@@ -58,7 +60,7 @@ export async function getBaseImages(service: Service): Promise<BaseImageList> {
 function requireBaseImages({ compute }: Service): BaseImages {
   if (compute.images !== null) return compute.images;
   throw new OperatorError(
-    'the simulator installs nothing, so there is nothing to import: set SKERRY_COMPUTE=qemu',
+    'the simulator needs no base images: set SKERRY_COMPUTE=qemu to install real machines',
   );
 }
 
@@ -66,7 +68,7 @@ async function requireImage(service: Service, os: string): Promise<ImageRow> {
   const image = await findImageForOs(service.db, os);
   if (image) return image;
   throw new OperatorError(
-    'there is no such image in the catalogue, or it is deprecated: see skerryd images list',
+    'image not found in the catalog, or deprecated: run skerryd images list to see the images',
   );
 }
 

@@ -13,8 +13,8 @@ import { requireImageQuota } from './quota.ts';
 import type { ReceivedUpload } from './upload.ts';
 
 /**
- * Makes an image of a file that was received. Refuses with 400 what is wrong with the parts, with `invalid_value` a file
- * that is no ISO 9660, with `limit_reached`. Its caller calls `received.discard()` in any case.
+ * Creates an image from a received file. Refuses invalid parts with 400, a file that is not ISO 9660 with
+ * `invalid_value`, and with `limit_reached`. The caller always calls `received.discard()` afterwards.
  */
 export async function createImage(
   service: Service,
@@ -25,14 +25,18 @@ export async function createImage(
   const fields = readFields(received);
   const file = received.file ?? fail('required', { field: 'file' });
   if (!file.isIso) {
-    fail('invalid_value', { field: 'file' }, 'The file is not an ISO 9660 image; upload an .iso that boots.');
+    fail(
+      'invalid_value',
+      { field: 'file' },
+      'The file is not an ISO 9660 image. Upload a bootable .iso file.',
+    );
   }
   const image = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const { customerId } = actor;
     await lockCustomer(tx, customerId);
     requireImageQuota(service.settings.quotas, await readImageUsage(tx, customerId), file.sizeBytes);
-    // Somebody took us for dead, and the file with us.
+    // Another process saw this upload's lease expire and removed the file.
     if (!(await endUpload(tx, received.id))) fail('maintenance', { retry_after_s: 1 });
     const today = now.toISOString().slice(0, 10);
     const row = {
@@ -56,7 +60,7 @@ export async function createImage(
   return image;
 }
 
-/** GiB with two decimals; what is there takes some. */
+/** Returns GiB with two decimals, at least 0.01. */
 function sizeGb(bytes: number): string {
   return Math.max(bytes / GIB_BYTES, 0.01).toFixed(2);
 }

@@ -6,8 +6,8 @@ import { recordAudit } from '../record.ts';
 import { getImage, readImageId } from './find.ts';
 
 /**
- * Deletes the customer's own image. Servers that were installed from it keep running, and keep its file until they are
- * gone. Refuses with `not_found`, and an official one with `conflict_state`.
+ * Deletes the customer's own image. Servers installed from it keep running, and its file stays until they are
+ * deleted. Refuses with `not_found`, and an official image with `conflict_state`.
  */
 export async function deleteImage(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
   const image = readImageId(shownId) ?? notFound('image');
@@ -16,7 +16,7 @@ export async function deleteImage(service: Service, actor: CustomerActor, shownI
     fail(
       'conflict_state',
       {},
-      'This is an official image, which nobody can delete; your own begin with custom_.',
+      'Official images cannot be deleted. The ids of your own images begin with custom_.',
     );
   }
   await service.db.transaction(async (tx) => {

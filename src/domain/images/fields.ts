@@ -1,4 +1,4 @@
-/** The text parts of an upload: which there are and what they may say. */
+/** Validates the text parts of an image upload. */
 import { type ErrorItem, invalidRequest } from '../../kernel/fail.ts';
 import { isPrintable } from '../../kernel/printable.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -16,12 +16,14 @@ export interface ImageFields {
 
 const TEXT_FIELDS = ['name', 'version', 'variant'] as const;
 
-/** Whether an upload has parts of this name. */
+/** Whether an upload has a part of this name. */
 export function isImagePart(name: string): boolean {
   return name === 'file' || name === 'arch' || isTextField(name);
 }
 
-/** Refuses with 400 and every part at fault: unknown, there twice, too long, or missing, as only `file` can be. */
+/**
+ * Refuses with 400 every invalid part: unknown, duplicate, too long, or missing, which only `file` can be.
+ */
 export function readFields({ fields, file, files }: ReceivedUpload): ImageFields {
   const items: ErrorItem[] = [];
   const texts = new Map<string, string>();
@@ -48,7 +50,7 @@ function isTextField(name: string): name is (typeof TEXT_FIELDS)[number] {
   return (TEXT_FIELDS as readonly string[]).includes(name);
 }
 
-/** One architecture or several with commas, in one part or in one part each. */
+/** Accepts one architecture or several with commas, in one part or in one part each. */
 function addArch(arch: Set<Arch>, value: string): ErrorItem[] {
   for (const word of value.split(',').map((piece) => piece.trim())) {
     const known = ARCHES.find((each) => each === word);

@@ -1,4 +1,4 @@
-/** Images that a customer may see: the official ones that are offered, and his own. */
+/** Reads the images that a customer can see: available official ones, and their own. */
 import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
@@ -17,7 +17,9 @@ export async function listImages(
   return { items: rows.map(imageObject), next };
 }
 
-/** By its shown id; refuses with `not_found` what is unknown, removed or another customer's. */
+/**
+ * Reads an image by its public id; refuses with `not_found` an unknown or removed one, or another customer's.
+ */
 export async function getImage(service: Service, actor: CustomerActor, shownId: string): Promise<Image> {
   const image = readImageId(shownId) ?? notFound('image');
   return imageObject(
@@ -25,7 +27,7 @@ export async function getImage(service: Service, actor: CustomerActor, shownId: 
   );
 }
 
-/** The stored id behind `img_…` or `custom_…`; undefined when it is neither. */
+/** Returns the stored id behind `img_…` or `custom_…`; undefined for any other text. */
 export function readImageId(shownId: string): { id: string; type: 'official' | 'custom' } | undefined {
   const official = parseId('image', shownId);
   if (official !== undefined) return { id: official, type: 'official' };

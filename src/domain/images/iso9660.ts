@@ -1,6 +1,6 @@
 /**
- * Whether a file that goes by is ISO 9660: its first volume descriptor is sector 16, of 2048 bytes, and says `CD001` after
- * a byte for its type and before one for its version, which is 1.
+ * Detects ISO 9660 in a stream. The first volume descriptor is sector 16, of 2048 bytes: a type byte,
+ * `CD001`, and a version byte of 1.
  */
 const DESCRIPTOR_OFFSET = 16 * 2048;
 const DESCRIPTOR_END = DESCRIPTOR_OFFSET + 2048;
@@ -11,7 +11,7 @@ export class IsoProbe {
   readonly #seen = Buffer.alloc(MAGIC.length);
   #sizeBytes = 0;
 
-  /** The next bytes of the file. */
+  /** Takes the next bytes of the file. */
   push(chunk: Uint8Array): void {
     const begin = this.#sizeBytes;
     this.#sizeBytes += chunk.length;
@@ -21,7 +21,7 @@ export class IsoProbe {
     this.#seen.set(chunk.subarray(from, to), begin + from - MAGIC_OFFSET);
   }
 
-  /** Asked when the file has ended. */
+  /** Call it after the last byte. */
   isIso(): boolean {
     return this.#sizeBytes >= DESCRIPTOR_END && this.#seen.equals(MAGIC);
   }

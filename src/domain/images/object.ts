@@ -20,7 +20,7 @@ export function imageObject(row: VisibleImageRow): Image {
   };
 }
 
-/** `img_…` or `custom_…`. */
+/** Returns `img_…` or `custom_…`. */
 export function showImageId(image: { readonly id: string; readonly type: 'official' | 'custom' }): string {
   return formatId(image.type === 'custom' ? 'customImage' : 'image', image.id);
 }

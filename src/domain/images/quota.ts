@@ -2,7 +2,7 @@ import { quotaExceeded } from '../../kernel/fail.ts';
 import type { Quotas } from '../../kernel/quotas.ts';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
 
-/** Refuses with `limit_reached` when the customer has as many images as he may, or no room for so many bytes more. */
+/** Refuses with `limit_reached` if the customer has too many images, or no room for `moreBytes`. */
 export function requireImageQuota(
   quotas: Quotas,
   used: { readonly count: number; readonly bytes: number },

@@ -3,8 +3,8 @@ import { isDeletedImage } from '../../store/images.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 
 /**
- * Called in the transaction in which a server lets go of its image: it is removed, or has another one. The file of an
- * image that was deleted before goes with the last server.
+ * Runs in the transaction in which a server is removed or changes its image. The file of a deleted image is
+ * removed with the last server that uses it.
  */
 export async function releaseImage(tx: Sql, imageId: string, now: Date): Promise<void> {
   if (await isDeletedImage(tx, imageId))

@@ -1,16 +1,16 @@
-/** The task `image_remove`: the file of an image or an upload is gone when nothing needs it. */
+/** The task `image_remove`: removes the file of an image or an upload once nothing needs it. */
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { clearBlobKey, endAbandonedUpload, findBlobUsage } from '../../store/images.ts';
 import type { Service } from '../context.ts';
 import { previousImageId } from '../servers/payload.ts';
 
-/** How often something that is under way is looked at: an upload, an install that may go back to the image. */
+/** How often to recheck an upload, or a reinstall that may roll back to the image. */
 const RECHECK_MS = MINUTE_MS;
 
 /**
- * `key` is the id of the image or of the upload. A deleted image that a server still needs is left alone: the task is asked
- * for again when the server lets go of it (release.ts). One that a rebuild or restore would go back to, should the driver
- * refuse it, is looked at again until that is over, however it ends.
+ * `key` is the id of the image or upload. A deleted image that a server still uses is left alone: releasing
+ * it schedules the task again (release-image.ts). An image that a rebuild or restore may roll back to is
+ * rechecked until that ends.
  */
 export async function removeImageBlob(
   service: Service,

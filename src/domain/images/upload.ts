@@ -1,10 +1,10 @@
 /**
- * An upload: a file of up to 4 GiB that is received before anybody knows whether an image may be made of it.
+ * Receives an image file of up to 4 GiB, before it is known whether an image may be created from it.
  *
- * It has a row from its first byte on, which the process that receives it keeps alive, and a task of kind `image_remove`,
- * which looks at it every minute. The row becomes the image in one commit. Whoever ends the row decides what becomes of
- * the file: the commit keeps it, everybody else removes it. So a file stays only where an image is, whatever was refused,
- * cut off or killed, and neither of two can take the other's away.
+ * Each upload has a row, which the receiving process keeps alive with a heartbeat, and an `image_remove`
+ * task, which checks it every minute. One commit turns the row into the image. Only the process that ends the
+ * row decides about the file: the commit keeps it, every other path removes it. So no file outlives a
+ * refused, aborted, or killed upload, and two processes never remove each other's file.
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import { Failure, fail, invalidRequest } from '../../kernel/fail.ts';
@@ -21,57 +21,59 @@ import type { CustomerActor, Service } from '../context.ts';
 import { IsoProbe } from './iso9660.ts';
 import { requireImageQuota } from './quota.ts';
 
-/** How long an upload whose process is silent counts as alive, and how often a living one says so. */
+/** How long an upload without a heartbeat counts as alive, and the interval of the heartbeat. */
 const UPLOAD_LEASE_S = 90;
 const HEARTBEAT_MS = 30_000;
 const RETRY_AFTER_S = 60;
 
-/** A file that was received whole. */
+/** A completely received file. */
 export interface ReceivedFile {
-  /** Lower-case hexadecimal. */
+  /** Lowercase hexadecimal. */
   readonly sha256: string;
   readonly sizeBytes: number;
   readonly isIso: boolean;
 }
 
-/** One text part as it came; a value that is too long is cut. */
+/** One text part as received; a value that is too long is truncated. */
 export interface ReceivedField {
   readonly name: string;
   readonly value: string;
 }
 
-/** Everything that a request brought. Whoever has it ends it: by `createImage`, and by `discard` in any case. */
+/** All parts of a request. The owner passes it to `createImage`, and always calls `discard` afterwards. */
 export interface ReceivedUpload {
-  /** Of the image that it becomes. */
+  /** Id of the image that it becomes. */
   readonly id: string;
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   readonly fields: readonly ReceivedField[];
-  /** How many parts were called `file`, of which the first was taken. */
+  /** Number of parts named `file`, of which the first was used. */
   readonly files: number;
   readonly file: ReceivedFile | null;
-  /** Nothing of it stays, unless an image was made of it. Never fails. */
+  /** Removes the file, unless an image was created from it. Never fails. */
   discard(): Promise<void>;
 }
 
-/** An upload that was let in. */
+/** An admitted upload. */
 export interface Upload {
   readonly id: string;
-  /** Takes the file. Refuses one over the limit as soon as it is, and a full disk with `maintenance`. */
+  /**
+   * Receives the file. Refuses one over the limit as early as possible, and a full disk with `maintenance`.
+   */
   receive(chunks: AsyncIterable<Uint8Array>): Promise<ReceivedFile>;
   /** As in ReceivedUpload. */
   discard(): Promise<void>;
 }
 
 export interface UploadRequest {
-  /** What the file has at least, as far as that is known before it comes. */
+  /** Minimum size of the file, as far as it is known in advance. */
   readonly atLeastBytes: number;
-  /** The Idempotency-Key. One that has its answer is let in whatever the quotas say, to be compared with the first. */
+  /** The Idempotency-Key. A key with a stored response bypasses the quotas, to be compared with it. */
   readonly key: string | undefined;
 }
 
 /**
- * Lets an upload in. Refuses with `limit_reached` where no image could be made of it, with `conflict_state` while the
- * customer has too many under way, with 400 one that says itself that it is too large.
+ * Admits an upload. Refuses with `limit_reached` if no image could be created from it, with `conflict_state`
+ * if the customer has too many uploads in progress, and with 400 if its declared size is too large.
  */
 export async function beginUpload(
   service: Service,
@@ -82,9 +84,9 @@ export async function beginUpload(
   try {
     return await admitUpload(service, actor, { atLeastBytes, quotas: true });
   } catch (error) {
-    // The customer may be asking again for what he was not told: the first try took the room.
+    // This may be a retry whose first response was lost, and the first attempt used up the quota.
     const full = error instanceof Failure && error.code === 'limit_reached';
-    if (!full || key === undefined || !(await hasStoredAnswer(service, actor, key))) throw error;
+    if (!full || key === undefined || !(await hasStoredResponse(service, actor, key))) throw error;
     return await admitUpload(service, actor, { atLeastBytes, quotas: false });
   }
 }
@@ -104,7 +106,7 @@ async function admitUpload(
       fail(
         'conflict_state',
         {},
-        `${LIMITS.imageUploadsConcurrent} uploads are under way; try again when one of them has ended.`,
+        `${LIMITS.imageUploadsConcurrent} uploads are in progress. Try again when one of them has finished.`,
       );
     }
     await insertUpload(tx, { id: uploadId, customerId, aliveS: UPLOAD_LEASE_S });
@@ -119,7 +121,7 @@ function openUpload(service: Service, id: string, atLeastBytes: number): Upload 
   let receiving: Promise<unknown> = Promise.resolve();
   const heartbeat = setInterval(() => {
     extendUpload(service.db, id, UPLOAD_LEASE_S).catch((error: unknown) =>
-      service.log.warn({ err: error }, 'an upload could not be kept alive'),
+      service.log.warn({ err: error }, 'upload lease could not be extended'),
     );
   }, HEARTBEAT_MS).unref();
   return {
@@ -137,12 +139,12 @@ function openUpload(service: Service, id: string, atLeastBytes: number): Upload 
   };
 }
 
-/** The task does the same, later, where this cannot. */
+/** If this fails, the task discards the upload later. */
 async function discardUpload(service: Service, id: string): Promise<void> {
   try {
     if (await endUpload(service.db, id)) await service.blobs.remove(id);
   } catch (error) {
-    service.log.warn({ err: error }, 'an upload could not be discarded; its task will do it');
+    service.log.warn({ err: error }, 'upload could not be discarded; its task will retry');
   }
 }
 
@@ -173,17 +175,17 @@ async function receiveFile(
     }
   } catch (error) {
     if (!(error instanceof BlobStoreFullError)) throw error;
-    service.log.error({ err: error }, 'no room for an upload');
+    service.log.error({ err: error }, 'not enough disk space for an upload');
     return fail('maintenance', { retry_after_s: RETRY_AFTER_S });
   }
 }
 
 function throwTooLarge(): never {
   const max = LIMITS.imageUploadMaxBytes;
-  invalidRequest([{ field: 'file', issue: 'max', max }], `An image has at most ${max} bytes.`);
+  invalidRequest([{ field: 'file', issue: 'max', max }], `An image can have at most ${max} bytes.`);
 }
 
-async function hasStoredAnswer(service: Service, actor: CustomerActor, key: string): Promise<boolean> {
+async function hasStoredResponse(service: Service, actor: CustomerActor, key: string): Promise<boolean> {
   const retainedSince = new Date(service.clock.now().getTime() - LIMITS.idempotencyRetentionHours * HOUR_MS);
   const { customerId } = actor;
   return (

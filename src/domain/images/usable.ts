@@ -1,4 +1,4 @@
-/** What a server may be installed from, as far as it is the customer's own. */
+/** Finds the customer's own images that a server can be installed from. */
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { MachineImage } from '../../ports/compute.ts';
@@ -6,9 +6,9 @@ import { findOwnImage, type OwnImageRow } from '../../store/images.ts';
 import type { Service } from '../context.ts';
 
 /**
- * The customer's own image by its shown id; undefined for one that is unknown, deleted, another's or no `custom_…` at all.
- * `installed` names the image that the server has: that one may be deleted, as long as its file is there. The row is
- * locked against deletion until the transaction ends.
+ * Returns the customer's own image by its public id; undefined for an unknown, deleted, or foreign one, or a
+ * text that is not `custom_…`. `installed` names the server's current image, which may be deleted while its
+ * file exists. Locks the row against deletion until the transaction ends.
  */
 export async function findUsableImage(
   tx: Sql,
@@ -22,7 +22,9 @@ export async function findUsableImage(
   return row && (!row.deleted || row.id === installed) ? row : undefined;
 }
 
-/** The file of an own image for the compute driver; null for an official image, and for one whose file is gone. */
+/**
+ * Returns the file of a custom image for the driver; null for an official image, or if the file is removed.
+ */
 export function isoForImage(
   service: Pick<Service, 'blobs'>,
   image: { readonly blob_key: string | null; readonly sha256: string | null },

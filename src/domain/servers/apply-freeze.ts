@@ -1,7 +1,7 @@
 /**
- * Frozen is what the operator wants of a server, kept on its row. What is being done to the server is finished first: whoever
- * records its end carries out what is wanted by then, in the same commit. So nothing is half done, nobody gets in
- * between, and a process may be killed anywhere.
+ * Applies the operator's freeze, which is stored on the server's row. An operation that is under way finishes
+ * first; the commit that completes it also applies the freeze stored by then. So no operation is left half
+ * done, no request slips in between, and the process may be killed at any point.
  */
 import type { Sql } from '../../kernel/sql.ts';
 import { lockBalance } from '../../store/ledger.ts';
@@ -17,7 +17,7 @@ import { sendSuspendedMail, suspendServer } from './suspend.ts';
 
 type Deps = Pick<Service, 'settings' | 'keys' | 'compute'>;
 
-/** Whether this server is not as frozen, or as free, as it is wanted; one that is being made or installed is neither yet. */
+/** Returns the change that the freeze still requires; null while the server is being created or installed. */
 export function pendingFreezeChange(
   server: Pick<ServerRow, 'status' | 'suspended_reason' | 'frozen_at'>,
 ): 'freeze' | 'thaw' | null {
@@ -27,7 +27,7 @@ export function pendingFreezeChange(
   return status === 'running' || status === 'stopped' ? 'freeze' : null;
 }
 
-/** In the caller's transaction, which holds the server's lock. While an operation is under way nothing is done yet. */
+/** Runs in the caller's transaction, which locked the server. Does nothing during an operation. */
 export async function applyFreeze(tx: Sql, service: Deps, serverId: string, now: Date): Promise<void> {
   const server = await findServer(tx, serverId);
   const change = server && pendingFreezeChange(server);
@@ -38,12 +38,12 @@ export async function applyFreeze(tx: Sql, service: Deps, serverId: string, now:
 
 async function freeze(tx: Sql, service: Deps, server: ServerRow, now: Date): Promise<void> {
   await suspendServer(tx, service, server, 'operator', now);
-  // One that was suspended already has another reason only; its grace period goes on.
+  // A server that was already suspended only changes its reason; its grace period continues.
   if (server.status === 'suspended')
     await notifySuspensionChange(tx, service, server, server.suspended_at ?? now, now);
 }
 
-/** Its customer is told when it is his turn now: what was paid is over, and the balance does not pay the next cycle by itself. */
+/** Notifies the customer if they must act: the cycle has ended and the balance cannot renew it. */
 async function unfreeze(tx: Sql, service: Deps, server: ServerRow, now: Date): Promise<void> {
   await resumeServer(tx, service, server, now);
   if (server.paid_until > now) return;
@@ -52,7 +52,7 @@ async function unfreeze(tx: Sql, service: Deps, server: ServerRow, now: Date): P
   await notifySuspensionChange(tx, service, server, now, now);
 }
 
-/** Event and mail about a server that was suspended before and is now for another reason. */
+/** Records the event and the mail for a server that stays suspended for a different reason. */
 async function notifySuspensionChange(
   tx: Sql,
   service: Deps,

@@ -1,4 +1,4 @@
-/** Charging a further cycle of a server: its ledger entry, the event, and the day until which it is paid. */
+/** Charges the next cycle of a server: ledger entry, event, and the new end of the paid period. */
 import { insufficientBalance } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { addMonths } from '../../kernel/time.ts';
@@ -11,8 +11,8 @@ import { recordEvent } from '../record.ts';
 import { type CyclePrice, cycleDescription, priceFrom } from './price.ts';
 
 /**
- * The next cycle begins now, and its day is the server's day from now on. The caller holds the server's lock. Refuses
- * with `insufficient_balance`. Returns until when it is paid.
+ * Charges a cycle that begins now and makes today the server's anchor day. The caller holds the server's
+ * lock. Refuses with `insufficient_balance`. Returns the end of the paid period.
  */
 export async function chargeCycleFromNow(tx: Sql, server: ServerRow, now: Date): Promise<Date> {
   const price = await priceFrom(tx, server, now);
@@ -21,7 +21,7 @@ export async function chargeCycleFromNow(tx: Sql, server: ServerRow, now: Date):
   return await chargeCycle(tx, server, { from: now, anchorDay: now.getUTCDate(), price }, now);
 }
 
-/** The cycle that begins `from`. The caller holds the locks of the server and of the balance, which suffices. */
+/** Charges the cycle that begins at `from`. The caller locked server and balance, and checked the balance. */
 export async function chargeCycle(
   tx: Sql,
   server: ServerRow,

@@ -1,4 +1,4 @@
-/** SSH keys that a request names, as a server keeps them. */
+/** Resolves the SSH keys that a request names to the form that a server stores. */
 import { unknownReference } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -6,11 +6,11 @@ import { findOwnKeys } from '../../store/reinstalls.ts';
 
 export interface ChosenKeys {
   readonly ids: readonly string[];
-  /** The keys themselves, in the same order: the customer may delete them, the server keeps them. */
+  /** The key texts, in the same order. The server keeps them even if the customer deletes the keys. */
   readonly publicKeys: readonly string[];
 }
 
-/** One named twice counts once. Refuses a key that is not the customer's by its place, `ssh_keys.1`. */
+/** Deduplicates the keys. Refuses a key that is not the customer's by its position, such as `ssh_keys.1`. */
 export async function chooseKeys(
   tx: Sql,
   customerId: string,

@@ -1,4 +1,4 @@
-/** The end of an operation: its row goes, the server's status moves as the table says, and the event tells of it. */
+/** Completes an operation: deletes its row, moves the server's status by the table, and records the event. */
 import { type CrashPoint, crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -22,7 +22,7 @@ import { serverObject } from './object.ts';
 import { reinstallPayload } from './payload.ts';
 import { operationLogFields, throwLeaseLost } from './step.ts';
 
-/** By which transition each kind ends; a removal ends in its own way. */
+/** The transition that completes each kind. A removal ends in `remove.ts`. */
 const TRIGGERS = {
   provision: 'install_completes',
   rebuild: 'rebuild_completes',
@@ -34,14 +34,14 @@ const TRIGGERS = {
 } as const;
 
 const INSTALL_KINDS: readonly OperationKind[] = ['provision', 'rebuild', 'restore'];
-/** What switches a machine on that may have volumes. */
+/** Operations that power on a machine that may have volumes. */
 const POWER_ON_KINDS: readonly OperationKind[] = ['rebuild', 'restore', 'start', 'reboot', 'rescue'];
 
-/** The driver has done all that the operation asked for. */
+/** Records that the driver has done everything the operation asked for. */
 export async function completeOperation(service: Service, operation: OperationRow): Promise<void> {
   const { kind } = operation;
-  if (kind === 'destroy') throw new Error('a removal is recorded where it ends');
-  // The server has been suspended all along.
+  if (kind === 'destroy') throw new Error('a removal must be recorded by its own step');
+  // The server has been suspended since the request.
   if (kind === 'suspend') return await finishUnchanged(service, operation);
   const now = service.clock.now();
   await service.db.transaction(async (tx) => {
@@ -60,7 +60,7 @@ export async function completeOperation(service: Service, operation: OperationRo
       if (kind === 'provision' && server.paid_until <= now) await restartFirstCycle(tx, server, now);
       await setServerInstalled(tx, { id: server.id, onNewDisk: kind !== 'provision', now });
     } else {
-      // Also where the status stays: a reboot is a change that `updated_at` shows.
+      // Also when the status stays the same: a reboot must update `updated_at`.
       await setServerStatus(tx, { id: server.id, status: to, now });
     }
     if (POWER_ON_KINDS.includes(kind)) await recheckAttachedVolumes(tx, [server.id], now);
@@ -78,7 +78,7 @@ export async function completeOperation(service: Service, operation: OperationRo
   crashPoint(crashPointFor(kind, 'provision.running_recorded', 'operation.ended'));
 }
 
-/** A server that could not run as long as its first cycle lasted has that cycle from its first run on. */
+/** Restarts the first cycle at the first run if installing took longer than the whole cycle. */
 async function restartFirstCycle(tx: Sql, server: ServerRow, now: Date): Promise<void> {
   const anchorDay = now.getUTCDate();
   await setPaidUntil(tx, {
@@ -91,7 +91,7 @@ async function restartFirstCycle(tx: Sql, server: ServerRow, now: Date): Promise
   });
 }
 
-/** Nothing changes for the customer, unless the operator has released the server meanwhile. */
+/** Ends an operation without a visible change, unless the operator unfroze the server in the meantime. */
 async function finishUnchanged(service: Service, operation: OperationRow): Promise<void> {
   const now = service.clock.now();
   await service.db.transaction(async (tx) => {
@@ -105,8 +105,9 @@ async function finishUnchanged(service: Service, operation: OperationRow): Promi
 }
 
 /**
- * The driver refuses for good, or has no such machine: the operation is over and nothing came of it. A server that was
- * paid to resume is no longer suspended, so that nobody pays twice for another try.
+ * Ends an operation that the driver refuses permanently or whose machine does not exist. A server that was
+ * paid to resume becomes stopped instead of suspended, so that the customer does not pay again for another
+ * attempt.
  */
 export async function failOperation(
   service: Service,
@@ -114,7 +115,7 @@ export async function failOperation(
   reason: string,
 ): Promise<void> {
   const { kind } = operation;
-  if (kind === 'provision' || kind === 'destroy') throw new Error(`a ${kind} does not fall through`);
+  if (kind === 'provision' || kind === 'destroy') throw new Error(`a ${kind} cannot fail this way`);
   if (kind === 'suspend') return await finishUnchanged(service, operation);
   const now = service.clock.now();
   await service.db.transaction(async (tx) => {
@@ -140,7 +141,7 @@ export async function failOperation(
     crashPoint('operation.end_written');
   });
   crashPoint('operation.ended');
-  service.log.error({ ...operationLogFields(operation), kind, reason }, 'operation was given up');
+  service.log.error({ ...operationLogFields(operation), kind, reason }, 'operation failed and was given up');
 }
 
 function transitionTrigger(

@@ -1,4 +1,4 @@
-/** The console of a server: a ticket for its screen, and the screen for the ticket. */
+/** The console of a server: issues a single-use ticket, and opens the screen for a ticket. */
 import type { Duplex } from 'node:stream';
 import { fail, notFound } from '../../kernel/fail.ts';
 import { newSecretToken, parseId } from '../../kernel/ids.ts';
@@ -24,8 +24,8 @@ import { requireActionAllowed } from './lock-server.ts';
 const TICKET_BYTES = 32;
 
 /**
- * A page that shows the server's screen, once, within five minutes. Refuses with `not_found`, with `conflict_state`
- * unless the server runs, and with `unavailable` where its hardware has no console.
+ * Creates a single-use URL for the server's screen that is valid for five minutes. Refuses with `not_found`,
+ * with `conflict_state` unless the server is running, and with `unavailable` if the hardware has no console.
  */
 export async function openConsole(
   service: Service,
@@ -38,7 +38,7 @@ export async function openConsole(
   requireConsole(service, (await findConsoleServer(service.db, customerId, serverId)) ?? notFound('server'));
   const ticket = newSecretToken(TICKET_BYTES);
   const now = service.clock.now();
-  // In whole seconds, so that the time shown is the time it ends.
+  // Whole seconds, so that the displayed expiry is the exact one.
   const expiresAt = new Date(
     Math.floor(now.getTime() / SECOND_MS) * SECOND_MS + LIMITS.consoleUrlMinutes * MINUTE_MS,
   );
@@ -53,29 +53,35 @@ export async function openConsole(
 function requireConsole(service: Service, server: ConsoleServerRow): void {
   requireActionAllowed(server, 'console');
   if (!driverCapabilities(service.compute, server.category).console) {
-    fail('unavailable', { field: '' }, 'This hardware has no console.');
+    fail('unavailable', { field: '' }, 'The console is not available on the hardware of this server.');
   }
 }
 
-/** Ids are stored ones. */
+/** Ids are in stored form. */
 export interface ConsoleGrant {
   readonly serverId: string;
   readonly customerId: string;
-  /** The token that asked for the ticket, or the session that did. */
+  /** The token or session that requested the ticket. */
   readonly tokenId: string | null;
   readonly sessionId: string | null;
-  /** The holder may look and nothing else. */
+  /** The holder may watch but not type. */
   readonly readOnly: boolean;
 }
 
 /**
- * Uses a ticket up. One that is unknown, used or over, as it is with its token or session, is `not_found`; a server that
- * stopped since, `conflict_state`.
+ * Redeems a ticket. An unknown, used, or expired ticket, or one whose token or session ended, is `not_found`.
+ * If the server has stopped since, `conflict_state`.
  */
 export async function redeemConsoleTicket(service: Service, ticket: string): Promise<ConsoleGrant> {
   const now = service.clock.now();
   const used = await consumeTicket(service.db, digest(ticket), now, sessionCutoffs(now));
-  if (!used) fail('not_found', {}, 'This console was opened before, or its time is over: ask for another.');
+  if (!used) {
+    fail(
+      'not_found',
+      {},
+      'This console link was already used or has expired. Open the console again to get a new link.',
+    );
+  }
   requireConsole(service, used);
   return {
     serverId: used.server_id,
@@ -87,8 +93,8 @@ export async function redeemConsoleTicket(service: Service, ticket: string): Pro
 }
 
 /**
- * Why an open console must end, null while it may go on. Asked from time to time: `revoked` when its token is gone or has
- * expired, `signed_out` when its session has, `frozen` when its customer may only look by now and it takes input.
+ * Returns why an open console must close, or null. Callers poll it: `revoked` when its token was revoked or
+ * has expired, `signed_out` when its session ended, `frozen` when it takes input and its customer was frozen.
  */
 export async function checkConsoleAccess(
   service: Service,
@@ -102,20 +108,22 @@ export async function checkConsoleAccess(
   return holder.frozen && !readOnly ? 'frozen' : null;
 }
 
-/** The stream of the server's screen, in RFB; the caller ends it. Refuses when its host does not give it now. */
+/** Opens the RFB stream of the server's screen; the caller closes it. Refuses if the host cannot. */
 export async function connectConsole(service: Service, serverId: string): Promise<Duplex> {
   const opening = service.compute.console(serverId);
   try {
     return await withDriverTimeout(DRIVER_TIMEOUT_MS, opening);
   } catch (error) {
-    // One that comes after all has nobody to end it.
+    // A stream that arrives after the timeout has no owner to close it.
     opening.then(
       (screen) => screen.destroy(),
       () => undefined,
     );
     if (!(error instanceof ComputeError)) throw error;
-    service.log.warn({ err: error }, 'a console was not opened');
-    if (error.fault === 'refused') fail('conflict_state', {}, 'The machine has no screen right now.');
+    service.log.warn({ err: error }, 'console could not be opened');
+    if (error.fault === 'refused') {
+      fail('conflict_state', {}, 'The server has no screen right now. Try again in a moment.');
+    }
     return fail('maintenance');
   }
 }

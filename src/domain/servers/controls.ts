@@ -1,4 +1,4 @@
-/** What freeze, hold and release have in common: one commit that writes what is wanted and begins to carry it out. */
+/** The common part of freeze, legal hold, and release: one commit that stores the change and applies it. */
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Action } from '../../spec/actions.ts';
@@ -11,7 +11,7 @@ import { recordAudit, systemActor } from '../record.ts';
 import { applyFreeze } from './apply-freeze.ts';
 import { requireServerId, throwServerNotFound } from './operator-servers.ts';
 
-/** `change` says what is wanted from now on; null, and the answer false, when that is so already. */
+/** `decide` returns the new controls, or null if they already apply; the result is false then. */
 export async function changeControls(
   service: Service,
   shownId: string,
@@ -23,14 +23,14 @@ export async function changeControls(
     const server = (await lockServer(tx, id)) ?? throwServerNotFound();
     const previous = (await findServerControls(tx, id)) ?? throwServerNotFound();
     if (server.status === 'destroying')
-      throw new OperatorError('the server is being destroyed: it is too late');
+      throw new OperatorError('the server is being destroyed and can no longer be changed');
     const now = service.clock.now();
-    const levers = decide(previous, now, server);
-    if (levers === null) return false;
-    await setServerControls(tx, id, levers);
+    const next = decide(previous, now, server);
+    if (next === null) return false;
+    await setServerControls(tx, id, next);
     const { customer_id: customerId } = server;
     await recordAudit(tx, { actor: systemActor(now), action, resource: shownId, customerId }, now);
-    if (previous.held_at !== null && levers.held_at === null)
+    if (previous.held_at !== null && next.held_at === null)
       await restartGracePeriod(tx, service, server, now);
     await applyFreeze(tx, service, id, now);
     return true;
@@ -39,7 +39,7 @@ export async function changeControls(
   return changed;
 }
 
-/** While it was held nobody was told of an end: whoever is suspended has the whole grace period, and its warnings, now. */
+/** Restarts the grace period and its warnings: during the hold the customer received no deletion date. */
 async function restartGracePeriod(tx: Sql, service: Service, server: ServerRow, now: Date): Promise<void> {
   const { id, suspended_reason: reason, paid_until: paidUntil } = server;
   if (reason === null) return;

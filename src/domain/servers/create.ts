@@ -1,4 +1,4 @@
-/** POST /servers: what the body names is looked up and checked, then deployed like any other order. */
+/** POST /servers: resolves and checks what the body names, then deploys it like any other order. */
 import { fail, unknownReference } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -18,8 +18,9 @@ import { serverObject } from './object.ts';
 import { requireRootPassword, sealRootPassword } from './root-password.ts';
 
 /**
- * Orders a server for the customer. Refuses with 400 on `user_data_b64`; with `unknown_reference` what does not exist for
- * him, with `unavailable` what exists but cannot be had, with `limit_reached`, `insufficient_balance`.
+ * Creates a server for the customer. Refuses with 400 on `user_data_b64`; with `unknown_reference` for what
+ * the customer cannot see, with `unavailable` for what they cannot order, with `limit_reached`,
+ * `insufficient_balance`.
  */
 export async function createServer(
   service: Service,
@@ -31,10 +32,7 @@ export async function createServer(
   return await placeOrder(service, actor, await readOrder(service, actor, body, userData), beforeCommit);
 }
 
-/**
- * The same for a server that root enters with a password, as on the session surface, instead of keys. Refuses with
- * `bad_password`, too.
- */
+/** Creates a server with a root password instead of keys. Also refuses with `bad_password`. */
 export async function createServerWithPassword(
   service: Service,
   actor: CustomerActor,
@@ -46,7 +44,7 @@ export async function createServerWithPassword(
   requireRootPassword(rootPassword);
   const order = await readOrder(service, actor, { ...body, ssh_keys: [] }, userData);
   if (order.imageType === 'custom') {
-    fail('unavailable', { field: 'image' }, 'An image of your own takes no root password; choose SSH keys.');
+    fail('unavailable', { field: 'image' }, 'A custom image takes no root password. Use SSH keys instead.');
   }
   const rootPasswordSealed = await sealRootPassword(service, actor, order, rootPassword);
   return await placeOrder(service, actor, { ...order, rootPasswordSealed }, beforeCommit);
@@ -60,7 +58,7 @@ async function placeOrder(
 ): Promise<Server> {
   const custom = order.imageType === 'custom';
   async function finish(tx: Sql, deployed: Deployed): Promise<void> {
-    // It may have been deleted since it was looked up: from here on that has to wait.
+    // The image may have been deleted since it was read; this check locks it until the commit.
     if (custom && !(await isUsable(tx, actor, order.imageId))) unknownReference('image');
     await beforeCommit?.(tx, serverObject(deployed.server));
   }
@@ -72,7 +70,7 @@ async function isUsable(tx: Sql, { customerId }: CustomerActor, imageId: string)
   return (await findUsableImage(tx, customerId, formatId('customImage', imageId))) !== undefined;
 }
 
-/** What the body names, looked up and checked for this customer. */
+/** Resolves what the body names and checks it for this customer. */
 export async function readOrder(
   service: Service,
   actor: CustomerActor,
@@ -130,7 +128,7 @@ function firstUnknown(body: ServerBody, facts: ResolvedOrder): number {
   return body.ssh_keys.findIndex((shown) => findOrderKey(facts, parseId('sshKey', shown)) === undefined);
 }
 
-/** Whether plan, region and image go together. */
+/** Refuses a plan, region, and image that do not go together. */
 function requireCompatible(
   service: Service,
   facts: ResolvedOrder,
@@ -141,29 +139,25 @@ function requireCompatible(
     fail(
       'unavailable',
       { field: 'plan' },
-      'This plan is not sold in this region; choose another region, or another plan.',
+      'This plan is not sold in this region. Choose another region or another plan.',
     );
   }
   if (facts.deprecated) {
     fail(
       'unavailable',
       { field: 'image' },
-      'This image is deprecated: new servers cannot have it; choose a newer one.',
+      'This image is deprecated and cannot be used for new servers. Choose a newer one.',
     );
   }
   if (imageType === 'official') requireBaseImage(service, facts, facts);
   if (imageType === 'custom' && !driverCapabilities(service.compute, facts.category).customImages) {
-    fail(
-      'unavailable',
-      { field: 'image' },
-      'This kind of plan cannot boot images of your own; choose an official one.',
-    );
+    fail('unavailable', { field: 'image' }, 'This plan cannot boot custom images. Choose an official image.');
   }
   if (userData !== null && !facts.cloud_init) {
     fail(
       'invalid_value',
       { field: 'user_data_b64' },
-      'This image has no cloud-init, which alone reads user data; leave it out or choose another image.',
+      'This image has no cloud-init, so it cannot read user data. Leave it out or choose another image.',
     );
   }
 }

@@ -4,7 +4,7 @@ import { isSnapshotInProgress } from '../snapshots/in-progress.ts';
 import { POLL_INTERVAL_MS } from './inspect-machines.ts';
 import { advance } from './step.ts';
 
-/** Whether the step, which takes the server's disk away, was put off because a snapshot of it is being made. */
+/** Postpones a step that removes the disk while a snapshot of it is in progress; returns whether it did. */
 export async function deferForSnapshot(service: Service, operation: OperationRow): Promise<boolean> {
   if (!(await isSnapshotInProgress(service, operation.server_id))) return false;
   const { attempts } = operation;

@@ -1,4 +1,4 @@
-/** Deploy as the session surface words it: SPEC "Deploy rules", checked in the order of SPEC's table. */
+/** Deploy on the session surface: SPEC "Deploy rules", checked in the order of SPEC's table. */
 import { randomBytes } from 'node:crypto';
 import { fail } from '../../kernel/fail.ts';
 import { base32 } from '../../kernel/ids.ts';
@@ -14,7 +14,7 @@ import { deploy } from './deploy.ts';
 import { cyclePriceCents } from './price.ts';
 import { requireRootPassword, sealRootPassword } from './root-password.ts';
 
-/** The form's fields as typed; a missing one is an empty text. */
+/** The form's fields as typed; a missing one is an empty string. */
 export interface DeployForm {
   readonly product: string;
   readonly plan: string;
@@ -26,15 +26,17 @@ export interface DeployForm {
 
 export interface SessionDeployment {
   readonly serverNo: bigint;
-  /** A month without discount, in euro cents, at the rate kept on the order. Shown, never charged. */
+  /**
+   * One month without discount, in euro cents, at the rate stored with the order. Displayed, never charged.
+   */
   readonly monthlyEurCents: bigint;
-  /** The whole cycle with its discount. */
+  /** The whole cycle, with its discount. */
   readonly totalEurCents: bigint;
 }
 
 const CATEGORIES = { vps: 'vps', dedi: 'dedicated' } as const;
 
-/** Refuses with the code of the first field that is wrong, then as `deploy` does. */
+/** Refuses with the code of the first invalid field, then as `deploy` does. */
 export async function deploySession(
   service: Service,
   actor: CustomerActor,
@@ -91,7 +93,7 @@ function parseBilling(text: string): CycleMonths {
   return isCycleMonths(months) ? months : fail('bad_billing', { allowed: CYCLE_MONTHS });
 }
 
-/** A valid host name that says little: `s1-k3m7qz`. */
+/** Returns a valid host name that reveals little, such as `s1-k3m7qz`. */
 export function generateServerName(planId: string): string {
   return `${planId.toLowerCase().replace(/[^a-z0-9-]/g, '')}-${base32(randomBytes(4)).slice(0, 6)}`;
 }

@@ -1,4 +1,4 @@
-/** Deploying a server: all surfaces come here. */
+/** Deploys a server, for every surface. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { crashPoint } from '../../kernel/crash.ts';
 import { fail, insufficientBalance, quotaExceeded } from '../../kernel/fail.ts';
@@ -17,7 +17,7 @@ import { isSoldByHand } from './hardware.ts';
 import { serverObject } from './object.ts';
 import { cycleDescription, cyclePriceCents } from './price.ts';
 
-/** A deploy whose words have been checked: plan, region and image exist and fit each other. */
+/** A validated order: plan, region, and image exist and fit each other. */
 export interface DeployOrder {
   readonly name: string;
   readonly plan: {
@@ -38,7 +38,7 @@ export interface DeployOrder {
   readonly rootPasswordSealed: string | null;
   readonly userDataSealed: string | null;
   readonly eurPerUsd: string | null;
-  /** By its id, the machine that was set up by hand for this order; left out where a driver installs the server. */
+  /** Id of the machine that was set up by hand for this order; absent when a driver installs the server. */
   readonly machineId?: string;
 }
 
@@ -47,17 +47,18 @@ export interface Deployed {
   readonly balanceAfterCents: bigint;
 }
 
-/** How long a lost race for a place is run again before we say that we are overloaded. */
+/** How long to retry a lost race for capacity before refusing with `maintenance`. */
 const RACE_RETRY_MAX_MS = 5_000;
-/** Most that a loser waits: whoever holds the last place may still have to give it back. */
+/** Longest backoff: the transaction that reserved the last slot may still roll back. */
 const RACE_BACKOFF_MAX_MS = 50;
 
-/** Also what the database says when it breaks a circle of waiting: a single statement is run again by nobody else. */
+/** Includes deadlocks: no transaction wrapper retries a single statement. */
 const RETRYABLE_SQL_STATES = new Set([DEPLOY_CONFLICT, '40P01', '40001']);
 
 /**
- * Charges the cycle, takes an address, a /64 and a place, and starts provisioning, in one commit. `within` runs in
- * that commit. Refuses with `account_frozen`, `limit_reached`, `out_of_stock`, `insufficient_balance`.
+ * Charges the cycle, reserves an address, a /64, and host capacity, and starts provisioning, in one commit.
+ * `beforeCommit` runs in that commit. Refuses with `account_frozen`, `limit_reached`, `out_of_stock`,
+ * `insufficient_balance`.
  */
 export async function deploy(
   service: Service,
@@ -80,7 +81,7 @@ export async function deploy(
   return fail('maintenance', { retry_after_s: 1 });
 }
 
-/** Refuses as `deploy` would now, before work is spent on what cannot be had. */
+/** Refuses as `deploy` would now, before spending work on an order that cannot succeed. */
 export async function requireDeployable(
   service: Service,
   { customerId }: CustomerActor,
@@ -101,7 +102,7 @@ export async function requireDeployable(
   });
 }
 
-/** What is sold by hand is out of stock for whoever orders it without the operator. */
+/** Refuses plans that are sold by hand as out of stock, unless the operator places the order. */
 function requireNotSoldByHand(
   service: Service,
   { plan, machineId }: Pick<DeployOrder, 'plan' | 'machineId'>,
@@ -110,7 +111,7 @@ function requireNotSoldByHand(
     fail('out_of_stock', {}, MANUAL_HARDWARE_MESSAGES.plan);
 }
 
-/** One attempt; undefined when a race was lost and another attempt may succeed. */
+/** Makes one attempt; undefined if it lost a race and another attempt may succeed. */
 async function attemptDeploy(
   service: Service,
   actor: CustomerActor,
@@ -128,7 +129,7 @@ async function attemptDeploy(
     return deployed;
   }
   try {
-    // A single statement is a commit by itself; it needs the round trips of a transaction only for company.
+    // One statement is already atomic; open a transaction only when the caller has writes to join.
     const deployed = beforeCommit ? await service.db.transaction(write) : await write(service.db);
     if (!deployed) await throwIfNotDeployable(service.db, row);
     return deployed;
@@ -139,7 +140,7 @@ async function attemptDeploy(
   }
 }
 
-/** Names what was missing; returns when nothing is, because it is there by now. */
+/** Refuses with what is missing; returns if everything has become available in the meantime. */
 async function throwIfNotDeployable(
   tx: Sql,
   row: Parameters<typeof findDeployShortage>[1] & Pick<DeployRow, 'serversMax' | 'priceCentsCycle'>,
@@ -256,7 +257,7 @@ function deployRow(
       ipCountry: actor.ipCountry,
     },
     createdEvent: { id: newId(now), data: { server: serverObject(server) } },
-    // Its id is the later one, so that the two have an order within their millisecond.
+    // One millisecond later, so that the two ids are ordered.
     chargedEvent: { id: newId(new Date(now.getTime() + 1)), data: { ledger_entry: entry } },
   };
 }

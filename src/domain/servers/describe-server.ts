@@ -1,4 +1,4 @@
-/** A server with all that its own page says of it. */
+/** A server with everything that its own page shows. */
 import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import { centsToUsd } from '../../kernel/money.ts';
@@ -19,19 +19,19 @@ export interface DescribedServer {
   readonly cpuModel: string;
   readonly ramMb: number;
   readonly diskGb: number;
-  /** What its hardware can do. */
+  /** Features that its hardware supports. */
   readonly capabilities: Capabilities;
-  /** No driver reaches it: the operator looks after it. */
+  /** No driver reaches it: the operator manages it by hand. */
   readonly manuallyOperated: boolean;
-  /** What is done to it now, as in `server.reboot`; null: nothing. */
+  /** The operation under way, such as `server.reboot`; null if none. */
   readonly currentOperation: string | null;
-  /** Sentences about what is not as usual. */
+  /** Sentences about unusual conditions. */
   readonly notes: readonly string[];
-  /** What the cycle after the present one costs; of one that is suspended, one that began now. */
+  /** Price of the next cycle; for a suspended server, of a cycle that begins now. */
   readonly nextCycleUsd: number;
-  /** It has never run: destroying it gives all of its price back. */
+  /** It has never run: destroying it refunds its full price. */
   readonly neverRan: boolean;
-  /** When it is destroyed, while it is suspended. */
+  /** When it will be destroyed, while it is suspended. */
   readonly destroyAt: string | null;
 }
 
@@ -44,7 +44,7 @@ export async function describeServer(
   const id = parseId('server', shownId) ?? notFound('server');
   const row = (await findServerDetail(service.reads, actor.customerId, id)) ?? notFound('server');
   const now = service.clock.now();
-  // What is suspended and not paid begins its next cycle when it is paid: now, at the earliest.
+  // An unpaid suspended server starts its next cycle when it is paid: now at the earliest.
   const from = row.status === 'suspended' && row.paid_until < now ? now : row.paid_until;
   const [notes, next] = await Promise.all([serverNotes(service, row), priceFrom(service.reads, row, from)]);
   return {

@@ -1,4 +1,4 @@
-/** Destroying a server, whatever it does now. */
+/** Destroys a server in any status. */
 import { crashPoint } from '../../kernel/crash.ts';
 import { notFound } from '../../kernel/fail.ts';
 import { newId, parseId } from '../../kernel/ids.ts';
@@ -16,14 +16,14 @@ import { serverObject } from './object.ts';
 import { refundFirstCycle } from './refund.ts';
 import { releaseServerResources } from './release-resources.ts';
 
-/** May be repeated while it lasts; refuses with `not_found` afterwards. One that never ran is refunded in full. */
+/** Idempotent until the removal ends, then `not_found`. A server that never ran is refunded in full. */
 export async function destroyServer(
   service: Service,
   actor: CustomerActor,
   shownId: string,
 ): Promise<Server> {
   const id = parseId('server', shownId) ?? notFound('server');
-  const answer = await service.db.transaction(async (tx) => {
+  const destroyed = await service.db.transaction(async (tx) => {
     const server = (await lockOwnServer(tx, actor.customerId, id)) ?? notFound('server');
     requireActionAllowed(server, 'destroy');
     const now = service.clock.now();
@@ -36,12 +36,12 @@ export async function destroyServer(
   });
   crashPoint('destroy.begun');
   service.wake();
-  return answer;
+  return destroyed;
 }
 
 /**
- * In the caller's transaction, which holds the server's lock and found no legal hold; the audit row is the caller's. What
- * is done to the server now is taken over.
+ * Runs in the caller's transaction, which holds the server's lock, found no legal hold, and writes the audit
+ * row. The removal replaces any operation that is under way.
  */
 export async function startRemoval(tx: Sql, server: ServerRow, now: Date): Promise<void> {
   await lockBalance(tx, server.customer_id);

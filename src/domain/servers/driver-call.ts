@@ -1,16 +1,16 @@
-/** How a step asks the driver to act: only while the operation is its own, and with an end to its patience. */
+/** Calls the driver for a step: only while the operation's lease is held, and with a timeout. */
 import { ComputeError } from '../../ports/compute.ts';
 import { holdsOperationLease, type OperationRow } from '../../store/operations.ts';
 import type { Service } from '../context.ts';
 import { withDriverTimeout } from './driver-timeout.ts';
 import { describeFault, operationLogFields, throwLeaseLost } from './step.ts';
 
-/** Why the driver did not do it. */
+/** Why the driver failed. */
 export type DriverFault = Pick<ComputeError, 'fault' | 'message'>;
 
 /**
- * Null once the driver has done it. The lease is asked for right before: a holder that overslept, or whose server is
- * being destroyed by now, must not make again what was removed, nor remove what its successor has made.
+ * Returns null on success. Checks the lease right before the call: a worker that overslept, or whose server
+ * is being destroyed, must not recreate a removed machine or remove its successor's.
  */
 export async function callDriver(
   service: Service,

@@ -1,4 +1,4 @@
-/** A customer's own servers; what another customer owns is not there. */
+/** Reads a customer's own servers; another customer's server is not found. */
 import { notFound } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import type { Server } from '../../spec/schemas/server.ts';
@@ -6,13 +6,13 @@ import { findOwnServer, findServerIdByPublicNo } from '../../store/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { serverObject } from './object.ts';
 
-/** By its shown id; refuses with `not_found`. Asked most of all: one statement. */
+/** Reads a server by its public id in one statement: the most frequent request. Refuses with `not_found`. */
 export async function getServer(service: Service, actor: CustomerActor, shownId: string): Promise<Server> {
   const id = parseId('server', shownId) ?? notFound('server');
   return serverObject((await findOwnServer(service.reads, actor.customerId, id)) ?? notFound('server'));
 }
 
-/** Its shown id, by the integer that the session surface shows; refuses with `not_found`. */
+/** Returns the public id for the number that the session surface shows; refuses with `not_found`. */
 export async function serverIdByNo(
   service: Service,
   actor: Pick<CustomerActor, 'customerId'>,

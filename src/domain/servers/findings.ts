@@ -1,4 +1,4 @@
-/** What was found of machines: kept while it is so, told when it begins and when it ends. */
+/** Findings about machines: stored while they last, logged when they begin and end. */
 import { formatId } from '../../kernel/ids.ts';
 import { formatSessionTime } from '../../kernel/time.ts';
 import {
@@ -10,24 +10,24 @@ import {
 } from '../../store/findings.ts';
 import type { Service } from '../context.ts';
 
-/** What was so twice in a row is so; once may be a moment in which something changes. */
+/** Consecutive inspections that must agree: one may catch a machine in the middle of a change. */
 const CONFIRMATIONS = 2;
-/** Of one look; more than that is one fault, not many. */
+/** Per inspection; more than this is one fault, not many. */
 const FINDINGS_MAX = 1_000;
 
-/** What the operator is told; of the rest something is done, and that is told. */
+/** Findings that the operator sees. The others are repaired, and the repair is logged. */
 const MESSAGES: Partial<Record<FindingKind, string>> = {
-  unknown_machine: 'belongs to no server; it is left alone',
-  lost_machine: 'has run and has no machine; it is not made again',
-  should_be_off: 'is suspended and its machine runs; it is being switched off',
-  runs_stopped: 'is stopped and its machine runs; it is left on',
-  failing_machine: 'should be on and is not as it should be; it is tried again and again',
+  unknown_machine: 'belongs to no server and is left alone',
+  lost_machine: 'has run but has no machine; it is not recreated',
+  should_be_off: 'is suspended but its machine is running; it is being powered off',
+  runs_stopped: 'is stopped but its machine is running; it is left on',
+  failing_machine: 'should be on but could not be restarted; retrying',
 };
 const REPORTED_KINDS = Object.keys(MESSAGES) as FindingKind[];
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** A machine's name as the operator knows it: `srv_…` where it is a server's, by whatever name otherwise. */
+/** Names a machine for the operator: `srv_…` if it belongs to a server, its raw name otherwise. */
 function machineLabel({ kind, subject }: Pick<Finding, 'kind' | 'subject'>): string {
   if (kind === 'unknown_machine') return `machine ${subject}`;
   return UUID.test(subject) ? formatId('server', subject) : `machine ${subject}`;
@@ -37,14 +37,14 @@ export function isServerId(machine: string): boolean {
   return UUID.test(machine);
 }
 
-/** In words for the operator, without the time. */
+/** Describes a finding for the operator, without the time. */
 function describeFinding(row: Finding): string {
   const hostText = row.host === null ? '' : ` (${row.host})`;
   const reasonText = row.says ? `: ${row.says}` : '';
   return `${machineLabel(row)}${hostText} ${MESSAGES[row.kind] ?? row.kind}${reasonText}`;
 }
 
-/** What is not as the service wants it and is not put right by itself, for `status`. */
+/** Lists for `status` the findings that the service does not repair automatically. */
 export async function listMachineFindings(
   { db }: Pick<Service, 'db'>,
   limit: number,
@@ -56,7 +56,7 @@ export async function listMachineFindings(
   });
 }
 
-/** Keeps what a look found, and tells of what is new or over. Returns what was so in `LOOKS` looks at least. */
+/** Stores an inspection's findings and logs new and resolved ones. Returns the confirmed ones. */
 export async function reportFindings(
   { db, clock, log }: Pick<Service, 'db' | 'clock' | 'log'>,
   inspection: {
@@ -68,7 +68,7 @@ export async function reportFindings(
   if (inspection.findings.length > FINDINGS_MAX) {
     log.error(
       { found: inspection.findings.length, kept: FINDINGS_MAX },
-      'more is wrong with machines than is kept',
+      'too many machine findings; storing only some of them',
     );
   }
   const { current: active, resolved } = await recordFindings(db, {
@@ -82,7 +82,7 @@ export async function reportFindings(
       log.error(findingLogFields(row), describeFinding(row));
   for (const row of resolved) {
     if (row.looks >= CONFIRMATIONS && MESSAGES[row.kind])
-      log.info(findingLogFields(row), `no longer so: ${describeFinding(row)}`);
+      log.info(findingLogFields(row), `resolved: ${describeFinding(row)}`);
   }
   return active.filter(({ looks }) => looks >= CONFIRMATIONS);
 }

@@ -1,9 +1,9 @@
-/** Freezing a server: its machine is switched off, and its customer can only look at it or destroy it. */
+/** Freezes a server: powers off its machine and leaves its customer only viewing and destroying it. */
 import type { Service } from '../context.ts';
 import { requireLine } from '../rules/line.ts';
 import { changeControls } from './controls.ts';
 
-/** Freezes a server by its shown id; false when it is frozen for this reason already. `reason` is one line, its customer reads it. */
+/** Returns false if it is already frozen for this reason. `reason` is one line that its customer reads. */
 export async function freezeServer(service: Service, shownId: string, reason: string): Promise<boolean> {
   const line = requireLine('reason', reason);
   return await changeControls(service, shownId, 'server.freeze', (controls, now) => {

@@ -1,4 +1,6 @@
-/** A server that could not be made: the customer gets everything back, and what there is of it is removed. */
+/**
+ * Gives up on a server that could not be created: refunds the customer in full and removes what exists of it.
+ */
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -15,7 +17,7 @@ import { releaseServerResources } from './release-resources.ts';
 import { confirmRemovedFromHost } from './remove.ts';
 import { operationLogFields, throwLeaseLost } from './step.ts';
 
-/** Step `give_up`: no host would do. The machine is off the one it may be on, and the money is given back. */
+/** Step `give_up`: no host can create it. Confirms that the machine is off its host, then refunds. */
 export async function giveUp(service: Service, operation: OperationRow): Promise<void> {
   if (!(await confirmRemovedFromHost(service, operation))) return;
   await service.db.transaction(async (tx) => {
@@ -30,7 +32,7 @@ export async function giveUp(service: Service, operation: OperationRow): Promise
   service.wake();
 }
 
-/** Once it is committed: what the customer is not told, the operator can read here. */
+/** Call it after the commit: the operator reads here the reason that the customer does not see. */
 export function logProvisionFailed(service: Service, operation: OperationRow): void {
   service.log.error(
     {
@@ -42,7 +44,7 @@ export function logProvisionFailed(service: Service, operation: OperationRow): v
   );
 }
 
-/** In the caller's transaction, which holds the server and the balance, and in which its place was given back. */
+/** Runs in the caller's transaction, which holds server and balance and has released the host. */
 export async function refundAndDestroy(
   service: Service,
   tx: Sql,

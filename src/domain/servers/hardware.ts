@@ -1,4 +1,4 @@
-/** What a server stands on, and whether a driver reaches it: what it does not is the operator's hands' (decision 15). */
+/** The hardware under a server, and whether a driver or the operator manages it (decision 15). */
 import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Capabilities, ComputeDriver } from '../../ports/compute.ts';
@@ -11,11 +11,11 @@ import type { Service } from '../context.ts';
 /** The caller holds the server's lock. */
 export async function requireInstallFacts(tx: Sql, server: ServerRow): Promise<InstallDetails> {
   const facts = await findInstallDetails(tx, server.id);
-  if (!facts) throw new Error('a locked server is not there');
+  if (!facts) throw new Error('a locked server has no row');
   return facts;
 }
 
-/** What the driver can do for this kind of plan. The caller holds the server's lock. */
+/** Returns what the driver supports for this server's plan. The caller holds the server's lock. */
 export async function serverCapabilities(
   service: Service,
   tx: Sql,
@@ -25,7 +25,7 @@ export async function serverCapabilities(
   return driverCapabilities(service.compute, category);
 }
 
-/** What hardware that no driver reaches can do: the operator's hands do the rest. */
+/** Capabilities of hardware that no driver reaches. */
 const NO_CAPABILITIES: Capabilities = {
   volumes: 0,
   snapshots: false,
@@ -41,20 +41,20 @@ export function driverCapabilities(
   return compute.capabilities[category] ?? NO_CAPABILITIES;
 }
 
-/** Whether plans of this category are sold by hand: the service drives other hardware, and none of that kind. */
+/** Whether plans of this category are sold by hand: the service drives only other hardware. */
 export function isSoldByHand({ compute }: Pick<Service, 'compute'>, category: 'vps' | 'dedicated'): boolean {
   return compute.capabilities[category] === null;
 }
 
 /**
- * Whether the driver is asked about this server at all. It knows nothing of one that stands on a machine which was handed
- * over by hand: every verb, worker and reconciler leaves that out.
+ * Whether the driver knows this server. It does not know machines that were handed over by hand: every verb,
+ * worker, and the reconciler must skip those.
  */
 export function hasDriver(service: Pick<Service, 'compute'>, server: Pick<ServerRow, 'machine_id'>): boolean {
   return server.machine_id === null || !isSoldByHand(service, 'dedicated');
 }
 
-/** Refuses with `unavailable` what only a driver can do. */
+/** Refuses with `unavailable` an action that needs a driver. */
 export function requireDriver(
   service: Pick<Service, 'compute'>,
   server: Pick<ServerRow, 'machine_id'>,
@@ -62,7 +62,9 @@ export function requireDriver(
   if (!hasDriver(service, server)) fail('unavailable', { field: '' }, MANUAL_HARDWARE_MESSAGES.server);
 }
 
-/** What becomes of a machine whose server ends: a driver has wiped it by then, hands have yet to. */
+/**
+ * Returns the state of a machine whose server ended: a driver has already wiped it, an operator has yet to.
+ */
 export function releasedMachineState(service: Pick<Service, 'compute'>): MachineState {
   const trigger = isSoldByHand(service, 'dedicated') ? 'release' : 'release_wiped';
   return findTransition(MACHINE_TRANSITIONS, 'sold', trigger).to;

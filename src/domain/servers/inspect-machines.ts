@@ -1,4 +1,4 @@
-/** Asks the driver how machines are, many at once, and lets a step decide about each by itself. */
+/** Asks the driver for the state of many machines at once, then handles each operation in isolation. */
 import { crashPoint } from '../../kernel/crash.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import type { MachineState } from '../../ports/compute.ts';
@@ -7,10 +7,10 @@ import type { Service } from '../context.ts';
 import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';
 import { forEachIsolated, operationLogFields } from './step.ts';
 
-/** How soon a machine that is waited for is looked at again. */
+/** How soon to look again at a machine that we wait for. */
 export const POLL_INTERVAL_MS = SECOND_MS / 2;
 
-/** `seen` is undefined when the driver did not answer. */
+/** `seen` is undefined if the driver did not answer. */
 export type MachineStateHandler = (
   service: Service,
   operation: OperationRow,
@@ -39,7 +39,7 @@ async function observe(
     return new Map(states.map((state) => [state.id, state]));
   } catch (error) {
     for (const operation of operations) {
-      service.log.warn({ err: error, ...operationLogFields(operation) }, 'machine could not be looked at');
+      service.log.warn({ err: error, ...operationLogFields(operation) }, 'machine could not be observed');
     }
     return new Map();
   }

@@ -1,4 +1,4 @@
-/** Step `leave_host`: the machine is off its host, and another host is taken, or everything is given back. */
+/** Step `leave_host`: confirms that the machine is off its host, then reserves another host or refunds. */
 import { crashPoint } from '../../kernel/crash.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { lockBalance } from '../../store/ledger.ts';
@@ -11,7 +11,7 @@ import { releasedMachineState } from './hardware.ts';
 import { confirmRemovedFromHost } from './remove.ts';
 import { advance } from './step.ts';
 
-/** Hosts tried before the customer gets the money back. */
+/** Hosts to try before refunding the customer. */
 const HOSTS_MAX = 5;
 
 export async function leaveHost(service: Service, operation: OperationRow): Promise<void> {
@@ -20,7 +20,7 @@ export async function leaveHost(service: Service, operation: OperationRow): Prom
     const server = await lockServer(tx, operation.server_id);
     if (!server) throw new Error('operation without a server');
     await lockBalance(tx, server.customer_id);
-    // Whatever it is left for, a host is not tried twice: so the search ends.
+    // Never try a host twice, for any fault, so that the search ends.
     const previousHost = server.host_id ?? server.machine_id;
     const triedHosts =
       previousHost === null ? operation.tried_hosts : [...operation.tried_hosts, previousHost];

@@ -5,8 +5,9 @@ import type { CustomerActor, Service } from '../context.ts';
 import { serverObject } from './object.ts';
 
 /**
- * One page of the customer's own servers. It is the one list on the pipelined connections, which are for short reads: it is asked
- * most, `npm run bench` holds it to a figure, and what one statement takes is bounded by its page.
+ * Returns one page of the customer's own servers. It is the only list on the pipelined connections, which are
+ * meant for short reads: it is the most frequent list, `npm run bench` measures it, and its page size bounds
+ * the statement.
  */
 export async function listServers(
   service: Service,

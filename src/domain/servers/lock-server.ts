@@ -1,4 +1,4 @@
-/** The one question before anything is done to a server: is it there, may this be done now, is nothing under way? */
+/** The check before every server action: the server exists, allows the action, and is idle. */
 import { fail, notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -8,9 +8,9 @@ import { lockOwnServer, type ServerRow } from '../../store/servers.ts';
 import { requireNoLegalHold } from './legal-hold.ts';
 
 /**
- * Locks the customer's server by its shown id. Refuses with `not_found` (unknown, malformed, another customer's) and
- * with `conflict_state` when its status forbids the action or another operation is under way; with
- * `jurisdictional_block` when a legal hold does.
+ * Locks the customer's server by its public id. Refuses with `not_found` (unknown, malformed, another
+ * customer's), with `conflict_state` if its status forbids the action or another operation is under way, and
+ * with `jurisdictional_block` if a legal hold forbids it.
  */
 export async function lockServerFor(
   tx: Sql,
@@ -23,7 +23,7 @@ export async function lockServerFor(
   requireActionAllowed(server, action);
   await requireNoLegalHold(tx, server, action);
   if (mustWaitForOperation(action) && (await hasOperation(tx, id))) {
-    fail('conflict_state', {}, 'Another operation on this server is under way; try again when it is done.');
+    fail('conflict_state', {}, 'Another operation on this server is under way. Try again when it is done.');
   }
   return server;
 }

@@ -1,11 +1,11 @@
-/** The machine as the driver is to make it. */
+/** Builds the machine specification for the driver. */
 import type { MachineSpec } from '../../ports/compute.ts';
 import type { BuildDetails } from '../../store/placements.ts';
 import type { Service } from '../context.ts';
 import { isoForImage } from '../images/usable.ts';
 import { serverIpv6 } from './object.ts';
 
-/** `generation` is the disk that it is to be installed on. */
+/** `generation` is the number of the disk to install on. */
 export function buildMachineSpec(
   service: Service,
   machine: { readonly id: string; readonly host: string; readonly generation: number },

@@ -6,11 +6,11 @@ import { METRICS_STEP_S, type Metrics } from '../../spec/schemas/metrics.ts';
 import { findMetrics, type MetricsRow } from '../../store/metrics.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
-/** Hourly means of the last 30 days, as far as there are any; refuses with `not_found`. */
+/** Returns hourly means for up to 30 days; refuses with `not_found`. */
 export async function getMetrics(service: Service, actor: CustomerActor, shownId: string): Promise<Metrics> {
   const id = parseId('server', shownId) ?? notFound('server');
   const end = service.clock.now();
-  // The first whole hour that is no older than that.
+  // Round up to the first whole hour inside the retention period.
   const start = new Date(
     Math.ceil((end.getTime() - LIMITS.metricsRetentionDays * DAY_MS) / HOUR_MS) * HOUR_MS,
   );

@@ -1,4 +1,4 @@
-/** What the customer is told of a server that is not as usual. */
+/** Notes to the customer about a server in an unusual condition. */
 import { explainDenial } from '../../spec/states.ts';
 import { findServerControls } from '../../store/server-controls.ts';
 import type { ServerRow } from '../../store/servers.ts';
@@ -8,16 +8,16 @@ import { describeThrottle } from './throttle.ts';
 
 type Deps = Pick<Service, 'db' | 'settings'>;
 
-/** Why it is suspended and what to do about it, what the operator wrote, the order that holds it, why it is slow: sentences, or none. */
+/** Returns sentences about a suspension, a message from the operator, a legal hold, or a throttle. */
 export async function serverNotes(service: Deps, server: ServerRow): Promise<string[]> {
   const { id, status, suspended_reason: suspendedReason, frozen_at, held_at } = server;
   const notes = status === 'suspended' ? [explainDenial({ status, suspendedReason }, 'stop')] : [];
   if (server.throttled) notes.push(...(await throttleNotes(service, id)));
   if (frozen_at === null && held_at === null) return notes;
   const controls = await findServerControls(service.db, id);
-  if (controls?.freeze_reason) notes.push(`The operator writes: ${controls.freeze_reason}`);
+  if (controls?.freeze_reason) notes.push(`Message from the operator: ${controls.freeze_reason}`);
   if (controls?.hold_order)
-    notes.push(`It is under a legal hold and cannot be destroyed: ${controls.hold_order}`);
+    notes.push(`This server is under a legal hold and cannot be destroyed: ${controls.hold_order}`);
   return notes;
 }
 

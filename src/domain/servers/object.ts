@@ -30,7 +30,7 @@ export function serverObject(row: ServerRow): Server {
   };
 }
 
-/** Addresses are held from the start, and shown once the machine has answered on them. */
+/** Addresses are reserved from the start, and shown once the machine has answered on them. */
 function ipv4Object(row: ServerRow): Server['ipv4'] {
   if (row.first_run_at === null || row.ipv4 === null || row.ipv4_gateway === null) return null;
   return { address: row.ipv4, gateway: row.ipv4_gateway, rdns: row.rdns[row.ipv4] ?? null };
@@ -43,7 +43,7 @@ function ipv6Object(row: ServerRow): Server['ipv6'] {
   return { address, prefix: row.ipv6_prefix, rdns: records[address] ?? null, rdns_records: records };
 }
 
-/** The server's own address in its /64: `…::1`. */
+/** Returns the server's own address in its /64: `…::1`. */
 export function serverIpv6(prefix: string): string {
   const network = prefix.slice(0, prefix.indexOf('/'));
   return network.endsWith('::') ? `${network}1` : `${network}::1`;

@@ -1,4 +1,4 @@
-/** Step `observe`: asks the driver about all first installs at once, and takes each to `running` when it is. */
+/** Step `observe`: checks all first installs with one driver call and completes those that run. */
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { MachineState } from '../../ports/compute.ts';
 import type { OperationRow } from '../../store/operations.ts';
@@ -8,9 +8,9 @@ import { inspectMachines, POLL_INTERVAL_MS } from './inspect-machines.ts';
 import { setPower } from './power-steps.ts';
 import { advance, operationLogFields, retryWithBackoff, type StepResult } from './step.ts';
 
-/** An install that takes longer than this on one host has failed there; the simulated ones are shorter. */
+/** An install that takes longer than this has failed on its host. Simulated installs are shorter. */
 export const INSTALL_TIMEOUT_MS = 20 * MINUTE_MS;
-/** A host that is silent this often in a row (some minutes) is left. */
+/** Consecutive attempts without an answer (some minutes) before leaving the host. */
 const SILENT_ATTEMPTS_MAX = 12;
 
 export async function observeInstalls(service: Service, operations: OperationRow[]): Promise<void> {
@@ -23,12 +23,15 @@ async function handleInstallState(
   seen: MachineState | undefined,
 ): Promise<void> {
   if (seen?.state === 'running') return await completeOperation(service, operation);
-  // An install goes on only in a machine that is on. One that could not be switched on is looked at again soon.
+  // An install only progresses in a machine that is on. If powering it on fails, the next poll retries.
   if (seen?.state === 'stopped') await setPower(service, operation, 'on');
   const result = nextInstallStep(service, operation, seen);
   await advance(service.db, service, operation, result);
   if (result.fault) {
-    service.log.warn({ ...operationLogFields(operation), reason: result.fault }, 'install does not go on');
+    service.log.warn(
+      { ...operationLogFields(operation), reason: result.fault },
+      'install is not progressing',
+    );
   }
 }
 
@@ -44,7 +47,7 @@ function nextInstallStep(
     case 'stopped':
       return isTimedOut ? leaveHost : { inMs: POLL_INTERVAL_MS };
     case 'absent':
-      // The host lost it: make it again, on the same host while there is time.
+      // The host lost the machine: recreate it, on the same host while there is time.
       return isTimedOut ? leaveHost : { step: 'ensure', fault: 'the host lost the machine' };
     default:
       if (operation.attempts < SILENT_ATTEMPTS_MAX) return retryWithBackoff(service, operation);

@@ -1,4 +1,4 @@
-/** How the operator finds servers: by id, by address, or by what they have in common. */
+/** Finds servers for the operator: by id, by address, or by filter. */
 import { isIP } from 'node:net';
 import { parseId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
@@ -17,7 +17,7 @@ import { requireCustomer } from '../customers/by-email.ts';
 import { describeKnown } from '../inventory/names.ts';
 
 export interface OperatorServerQuery {
-  /** His e-mail address. */
+  /** The customer's e-mail address. */
   readonly customer?: string;
   readonly status?: ServerStatus;
   /** REST code. */
@@ -29,7 +29,7 @@ export interface OperatorServerQuery {
   readonly limit: number;
 }
 
-/** The newest `limit` of them, and whether there are more. Refuses a customer, region or host that does not exist. */
+/** Returns the newest `limit` servers and whether more exist. Refuses an unknown filter value. */
 export async function listServersForOperator(
   service: Pick<Service, 'db'>,
   { customer, region, limit, ...query }: OperatorServerQuery,
@@ -38,7 +38,7 @@ export async function listServersForOperator(
   if (region !== undefined) await requireKnownRegion(db, region);
   if (query.host !== undefined && (await findTakenNames(db, [query.host])).length === 0) {
     throw new OperatorError(
-      'there is no such host or machine: skerryd hosts list and machines list show them',
+      'host or machine not found: run skerryd hosts list or skerryd machines list to see their names',
     );
   }
   const filter = {
@@ -50,7 +50,7 @@ export async function listServersForOperator(
   return { servers: rows.slice(0, limit), hasMore: rows.length > limit };
 }
 
-/** By its shown id, or by an address that it has now. */
+/** Finds a server by its public id, or by a current address. */
 export async function findServerForOperator(
   service: Pick<Service, 'db'>,
   idOrAddress: string,
@@ -64,20 +64,20 @@ export async function findServerForOperator(
 }
 
 function throwAddressNotFound(): never {
-  throw new OperatorError('no server has this address now');
+  throw new OperatorError('no server currently has this address');
 }
 
-/** Also one that is not sold in any more: its servers are there. */
+/** Accepts regions that are no longer sold: their servers still exist. */
 async function requireKnownRegion(tx: Sql, id: string): Promise<void> {
   const ids = (await listRegions(tx)).map((region) => region.id);
-  if (!ids.includes(id)) throw new OperatorError(`there is no region ${id}: ${describeKnown(ids)}`);
+  if (!ids.includes(id)) throw new OperatorError(`region ${id} not found: ${describeKnown(ids)}`);
 }
 
-/** The stored id of a server that the operator names by `srv_…`; that it exists is for the caller to see. */
+/** Parses `srv_…` to the stored id; the caller checks that the server exists. */
 export function requireServerId(shownId: string): string {
   return parseId('server', shownId) ?? throwServerNotFound();
 }
 
 export function throwServerNotFound(): never {
-  throw new OperatorError('there is no such server: skerryd servers list shows their ids');
+  throw new OperatorError('server not found: run skerryd servers list to see server ids');
 }

@@ -1,4 +1,6 @@
-/** Whether a server may reach others' mail servers: closed until the operator opens it, so that nobody deploys to send spam. */
+/**
+ * Allows a server to reach other mail servers. Blocked until the operator allows it, to keep spammers away.
+ */
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { lockServer } from '../../store/servers.ts';
 import { enqueueTask } from '../../store/tasks.ts';
@@ -8,17 +10,15 @@ import { recordAudit, systemActor } from '../record.ts';
 import { hasDriver } from './hardware.ts';
 import { requireServerId, throwServerNotFound } from './operator-servers.ts';
 
-/** By its shown id; false when it is so already. */
+/** Takes a public id; returns false if nothing changed. */
 export async function setOutboundMail(service: Service, shownId: string, allowed: boolean): Promise<boolean> {
   const id = requireServerId(shownId);
   const changed = await service.db.transaction(async (tx) => {
     const server = (await lockServer(tx, id)) ?? throwServerNotFound();
     if (server.status === 'destroying')
-      throw new OperatorError('the server is being destroyed: it is too late');
+      throw new OperatorError('the server is being destroyed and can no longer be changed');
     if (!hasDriver(service, server)) {
-      throw new OperatorError(
-        'its machine was set up by hand: what it may send is for your own network to say',
-      );
+      throw new OperatorError('the machine was set up by hand: allow or block its mail in your own network');
     }
     if (!(await setMailAllowed(tx, id, allowed))) return false;
     const now = service.clock.now();

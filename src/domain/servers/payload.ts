@@ -1,14 +1,14 @@
-/** What an operation needs beside its server's row, sealed: none of it is readable at rest, and it goes with the row. */
+/** Data that an operation needs besides its server's row: sealed at rest, deleted with the operation. */
 import type { OperationRow } from '../../store/operations.ts';
 import type { Service } from '../context.ts';
 
-/** Of `rescue`. */
+/** Payload of `rescue`. */
 export interface RescuePayload {
   /** crypt(3) hash of root's one-time password. */
   readonly passwordHash: string;
 }
 
-/** Of `rebuild` and `restore`: what the server was before, should the driver refuse. */
+/** Payload of `rebuild` and `restore`: the server's previous state, in case the driver refuses. */
 export interface ReinstallPayload {
   readonly status: 'running' | 'stopped';
   readonly imageId: string;
@@ -30,13 +30,15 @@ export function reinstallPayload(service: Service, operation: OperationRow): Rei
   return openPayload(service, operation) as ReinstallPayload;
 }
 
-/** The image that a rebuild or restore goes back to when it cannot be done, by the operation's sealed payload. */
+/**
+ * Returns the image that a rebuild or restore rolls back to if it fails, from the operation's sealed payload.
+ */
 export function previousImageId(service: Service, sealed: string): string {
   return (openSealed(service, sealed) as ReinstallPayload).imageId;
 }
 
 function openPayload(service: Service, operation: OperationRow): unknown {
-  if (operation.payload_sealed === null) throw new Error(`a ${operation.kind} without its payload`);
+  if (operation.payload_sealed === null) throw new Error(`a ${operation.kind} operation without its payload`);
   return openSealed(service, operation.payload_sealed);
 }
 

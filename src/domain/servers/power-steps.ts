@@ -1,14 +1,14 @@
 /**
- * Power, step by step. Every step may run twice; each says what is wanted, then looks until it is so.
+ * Power operations, step by step. Every step may run twice: it requests a state, then polls until reached.
  *
- *   stop          shut_down ─→ wait_off ── off ──→ done         (asked again and again; at the deadline switched off)
+ *   stop          shut_down ─→ wait_off ── off ──→ done       (repeats the request; off at the deadline)
  *   reboot        shut_down ─→ wait_off ── off ──→ wait_on ── runs ──→ done
- *   hard reboot   reset ─→ wait_on                              (one that is off is switched on)
+ *   hard reboot   reset ─→ wait_on                            (powers the machine on if it is off)
  *   start         wait_on
  *   rescue        enter_rescue ─→ wait_on
- *   suspend       like stop, and never given up while the machine is there
+ *   suspend       like stop, but never gives up while the machine exists
  *
- * A host that is silent is waited for: the machine is there and nowhere else. A driver that refuses ends the operation.
+ * A silent host is waited for, because the machine is nowhere else. A driver that refuses ends the operation.
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
@@ -23,13 +23,13 @@ import { inspectMachines, POLL_INTERVAL_MS } from './inspect-machines.ts';
 import { rescuePayload } from './payload.ts';
 import { advance, retryWithBackoff, type StepResult } from './step.ts';
 
-/** How soon a guest that still runs is asked again to shut down. */
+/** How often to repeat the shutdown request while the guest still runs. */
 const SHUTDOWN_REPEAT_MS = 5 * SECOND_MS;
 
-/** How long a machine that is off waits for a volume that leaves it, before it is switched on. */
+/** How long to wait for a volume to be detached before powering the machine on. */
 const VOLUME_DETACH_WAIT_MS = 15 * SECOND_MS;
 
-const MACHINE_ABSENT = 'the host has no such machine';
+const MACHINE_ABSENT = 'the host does not have this machine';
 
 export async function shutDown(service: Service, operation: OperationRow): Promise<void> {
   const fault = await setPower(service, operation, 'acpi');
@@ -46,7 +46,7 @@ export async function enterRescue(service: Service, operation: OperationRow): Pr
   const fault = await callDriver(service, operation, {
     timeoutMs: DRIVER_TIMEOUT_MS,
     call: () => service.compute.rescue(operation.server_id, rescuePayload(service, operation)),
-    failureMessage: 'machine could not be rescued',
+    failureMessage: 'machine could not enter rescue mode',
   });
   await advanceAfterCall(service, operation, fault, { step: 'wait_on' });
 }
@@ -59,7 +59,7 @@ export async function waitOn(service: Service, operations: OperationRow[]): Prom
   await inspectMachines(service, operations, handleWaitOn);
 }
 
-/** Null once the driver has done it. */
+/** Returns null on success. */
 export async function setPower(
   service: Service,
   operation: OperationRow,
@@ -73,8 +73,8 @@ export async function setPower(
 }
 
 const POWER_FAILURE_MESSAGES: Record<PowerAction, string> = {
-  on: 'machine could not be switched on',
-  off: 'machine could not be switched off',
+  on: 'machine could not be powered on',
+  off: 'machine could not be powered off',
   acpi: 'machine could not be asked to shut down',
   reset: 'machine could not be reset',
 };
@@ -107,8 +107,8 @@ async function handleWaitOff(
 }
 
 /**
- * A guest that is still booting does not hear the button, and one that shuts down does not mind it. Asked again when a
- * round has passed since the look before; whether it was heard is seen by looking.
+ * Repeats the shutdown request once per interval; the next poll shows the effect. A guest that is still
+ * booting misses the ACPI button, and a guest that is shutting down ignores it.
  */
 async function repeatShutdown(service: Service, operation: OperationRow): Promise<void> {
   const rounds = (atMs: number) => Math.floor((atMs - operation.placed_at.getTime()) / SHUTDOWN_REPEAT_MS);
@@ -132,7 +132,7 @@ async function handleWaitOn(
       return await advanceAfterCall(service, operation, fault, { inMs: POLL_INTERVAL_MS });
     }
     case 'running':
-      // Not the system that was asked for: the act is repeated, a little later each time.
+      // The wrong system is running: repeat the request, with backoff.
       return await advance(service.db, service, operation, {
         ...retryWithBackoff(service, operation),
         step: rescue ? 'enter_rescue' : 'reset',
@@ -145,8 +145,8 @@ async function handleWaitOn(
 }
 
 /**
- * Whether the step was put off because a volume is to be taken from the machine first: switched on now, it would have in use
- * what its customer was told is detached. A driver that does not manage that keeps nobody waiting for long.
+ * Postpones the step while a volume is being detached: powered on now, the machine would use a volume that
+ * its customer already sees as detached. Gives up soon if the driver does not manage it.
  */
 async function deferForLeavingVolume(service: Service, operation: OperationRow): Promise<boolean> {
   const sinceMs = service.clock.now().getTime() - operation.placed_at.getTime();
@@ -165,7 +165,7 @@ async function handleMissingMachine(
   await advance(service.db, service, operation, retryWithBackoff(service, operation));
 }
 
-/** The next step when the driver did it; the same one again when it may do it later. */
+/** Writes the next step on success, or the same step again for a fault that may pass. */
 async function advanceAfterCall(
   service: Service,
   operation: OperationRow,
@@ -186,7 +186,7 @@ async function advanceAfterCall(
   crashPoint('operation.recorded');
 }
 
-/** A server that is suspended must not go on for free: what the driver refuses is tried again, with its power off next. */
+/** Retries with a power-off next: a suspended server must not keep running for free. */
 async function retryUntilOff(service: Service, operation: OperationRow, fault: DriverFault): Promise<void> {
   await advance(service.db, service, operation, {
     ...retryWithBackoff(service, operation),

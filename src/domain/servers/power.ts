@@ -1,4 +1,4 @@
-/** Stop, start and reboot. */
+/** Stops, starts, and reboots a server. */
 import type { Server } from '../../spec/schemas/server.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { SaveResponse } from '../idempotency.ts';
@@ -7,7 +7,9 @@ import { hasDriver } from './hardware.ts';
 import { requestOperation } from './request-operation.ts';
 import { resumeServer } from './resume.ts';
 
-/** Asks the guest to shut down; it stays `running` until it is off, and is switched off after a deadline. */
+/**
+ * Requests a guest shutdown. The server stays `running` until it is off, and is powered off after a deadline.
+ */
 export async function stopServer(
   service: Service,
   actor: CustomerActor,
@@ -19,7 +21,7 @@ export async function stopServer(
   }));
 }
 
-/** Soft: the guest is asked to shut down, and switched on again. Hard: it is reset. */
+/** Soft: shuts the guest down and powers it on again. Hard: resets it. */
 export async function rebootServer(
   service: Service,
   actor: CustomerActor,
@@ -33,8 +35,8 @@ export async function rebootServer(
 }
 
 /**
- * Switches a stopped server on. One that is suspended because it was not to be renewed is charged a cycle from now on
- * and resumes; refuses then with `insufficient_balance` too.
+ * Powers on a stopped server. A server that was suspended because it was not renewed is charged a cycle from
+ * now and resumes; that also refuses with `insufficient_balance`.
  */
 export async function startServer(
   service: Service,

@@ -1,4 +1,4 @@
-/** What a cycle costs (DECISIONS "Discount"), and what it is called on the ledger. */
+/** The price of a cycle (DECISIONS "Discount") and its description on the ledger. */
 import { centsToUsd, mulDiv } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, type CycleMonths } from '../../spec/limits.ts';
@@ -12,7 +12,7 @@ export function cyclePriceCents(monthCents: bigint, months: CycleMonths): bigint
   return mulDiv(BigInt(months) * monthCents, percent, 100n, 'half_up');
 }
 
-/** Every cycle that can be ordered, with its price. */
+/** Returns the price of every cycle that can be ordered. */
 export function cyclePrices(monthCents: bigint): PlanCycle[] {
   return CYCLE_MONTHS.map((months) => ({
     billing_months: months,
@@ -21,7 +21,7 @@ export function cyclePrices(monthCents: bigint): PlanCycle[] {
   }));
 }
 
-/** `s1 in par, 3 months`. */
+/** Returns text such as `s1 in par, 3 months`. */
 export function cycleDescription(
   server: Pick<ServerRow, 'plan_id' | 'region_id' | 'billing_months'>,
 ): string {
@@ -34,13 +34,13 @@ export interface CyclePrice {
   readonly cycleCents: bigint;
 }
 
-/** What a cycle of the server costs that begins `from`: the price of its deploy, unless another was announced in time. */
+/** Returns the price of a cycle from `from`: the deploy price, unless a change was announced in time. */
 export async function priceFrom(tx: Sql, server: ServerRow, from: Date): Promise<CyclePrice> {
   const { plan_id: planId, created_at: createdAt } = server;
   return announcedPrice(server, await findAnnouncedPrice(tx, { planId, createdAt, from }));
 }
 
-/** The same where the announced price of a month, if any, is known. */
+/** Like `priceFrom`, for a caller that already has the announced monthly price, if any. */
 export function announcedPrice(
   server: Pick<ServerRow, 'billing_months' | 'price_cents_month' | 'price_cents_cycle'>,
   monthCents: bigint | null | undefined,

@@ -1,16 +1,16 @@
 /**
- * Provisioning, step by step. Every step may run twice: the driver's verbs say *ensure*, and what a step found
- * is written only by the holder of the operation's lease.
+ * Provisioning, step by step. Every step may run twice: the driver's verbs are *ensure*, and only the holder
+ * of the operation's lease writes what a step found.
  *
- *   ensure ── made ──────────────→ observe ── running ──→ done
- *     │ │ host cannot                 │ silent or too slow (lost: ensure again)
+ *   ensure ── created ───────────→ observe ── running ──→ done
+ *     │ │ host fault                  │ silent or too slow (lost: ensure again)
  *     │ └──────→ leave_host ←─────────┘
- *     │            │ machine is off the host: another host → ensure; none left → refund, `destroying`, remove
+ *     │            │ machine is off the host: another host → ensure; none left → refund, remove
  *     └ refused ─→ give_up
  *                  │ machine is off the host → refund, `destroying`, remove
  *
- * The old host must confirm that it has no such machine before another host makes one: two machines with one
- * address would be worse than a late one.
+ * The old host must confirm that it does not have the machine before another host creates it: two machines
+ * with one address would be worse than a delay.
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import type { ComputeFault } from '../../ports/compute.ts';
@@ -25,10 +25,10 @@ import { POLL_INTERVAL_MS } from './inspect-machines.ts';
 import { buildMachineSpec } from './machine-spec.ts';
 import { advance, retryWithBackoff, type StepResult } from './step.ts';
 
-/** A host that fails this often in a row, for reasons that might pass, counts as refusing. */
+/** Consecutive transient faults after which a host counts as unable. */
 const TRANSIENT_ATTEMPTS_MAX = 5;
 
-/** Step `ensure`: the machine exists on its host and its install has begun. */
+/** Step `ensure`: creates the machine on its host and starts its install. */
 export async function ensureMachine(service: Service, operation: OperationRow): Promise<void> {
   crashPoint('provision.begun');
   const facts = await findBuildDetails(service.db, operation.server_id);
@@ -38,7 +38,7 @@ export async function ensureMachine(service: Service, operation: OperationRow): 
   const fault = await callDriver(service, operation, {
     timeoutMs: ENSURE_TIMEOUT_MS,
     call: () => service.compute.ensure(spec),
-    failureMessage: 'machine could not be made',
+    failureMessage: 'machine could not be created',
   });
   crashPoint('provision.ensured');
   if (fault === null) return await recordInstalling(service, operation);
@@ -50,7 +50,7 @@ export async function ensureMachine(service: Service, operation: OperationRow): 
 }
 
 function nextStepAfterFault(service: Service, operation: OperationRow, fault: ComputeFault): StepResult {
-  // A refusal would be the same everywhere: no other host is tried.
+  // Every host would refuse for the same reason, so do not try another one.
   if (fault === 'refused') return { step: 'give_up' };
   if (fault === 'transient' && operation.attempts + 1 < TRANSIENT_ATTEMPTS_MAX)
     return retryWithBackoff(service, operation);

@@ -1,4 +1,4 @@
-/** What an order would cost, and what would be left of the balance. Nothing is kept of it. */
+/** Quotes an order: its cost and the remaining balance. Stores nothing. */
 import { centsToUsd, mulDiv } from '../../kernel/money.ts';
 import { CYCLE_DISCOUNT_PERCENT, type CycleMonths } from '../../spec/limits.ts';
 import { listWaitingServers } from '../../store/calendar.ts';
@@ -8,24 +8,24 @@ import { readCode } from '../catalogue/code.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { announcedPrice, cyclePriceCents } from './price.ts';
 
-/** In US dollars. */
+/** Amounts are in US dollars. */
 export interface Quote {
   readonly plan: string;
   readonly months: CycleMonths;
   readonly discountPercent: number;
-  /** Of the whole cycle, and what that makes a month, rounded. */
+  /** For the whole cycle, and that amount per month, rounded. */
   readonly totalUsd: number;
   readonly perMonthUsd: number;
   readonly balanceUsd: number;
-  /** Below zero by what is missing. */
+  /** Negative if the balance is insufficient. */
   readonly afterUsd: number;
-  /** What suspended servers wait for: a movement of the balance pays them in their turn, before any order to come. */
+  /** Suspended servers that wait for payment: the next balance change pays them before any new order. */
   readonly waiting: { readonly servers: number; readonly usd: number };
-  /** What to top up so that the order can be placed after those are paid; 0: nothing. */
+  /** Amount to top up so that the order succeeds after those are paid; 0 if none. */
   readonly missingUsd: number;
 }
 
-/** Null where there is no such plan. */
+/** Returns null if the plan does not exist. */
 export async function quoteServer(
   service: Service,
   actor: CustomerActor,
@@ -58,7 +58,7 @@ export async function quoteServer(
   };
 }
 
-/** A month of a plan in a cycle of so many months, with its discount, rounded. */
+/** Returns the discounted, rounded price per month of a plan for a cycle length. */
 export function monthlyUsd(monthUsd: number, months: CycleMonths): number {
   const total = cyclePriceCents(BigInt(Math.round(monthUsd * 100)), months);
   return centsToUsd(mulDiv(total, 1n, BigInt(months), 'half_up'));

@@ -1,4 +1,4 @@
-/** Reverse DNS of a server's addresses: kept here, and published by the task `rdns`. */
+/** Reverse DNS of a server's addresses: stored here, published by the task `rdns`. */
 import { formatCidr, parseCidr } from '../../kernel/cidr.ts';
 import { type ErrorItem, fail, invalidRequest, quotaExceeded } from '../../kernel/fail.ts';
 import type { RdnsBody, Server } from '../../spec/schemas/server.ts';
@@ -11,8 +11,9 @@ import { serverIpv6, serverObject } from './object.ts';
 import { lockServerForUpdate } from './update.ts';
 
 /**
- * Sets or removes (null) the host name of the IPv4 address, and of one address of the /64. Refuses with 400 a body that
- * names neither, with `not_found`, `conflict_state` before there are addresses, `invalid_value`, `limit_reached`.
+ * Sets or removes (null) the host name of the IPv4 address, and of one address of the /64. Refuses with 400 a
+ * body that names neither, with `not_found`, with `conflict_state` before addresses are assigned,
+ * `invalid_value`, `limit_reached`.
  */
 export async function setRdns(
   service: Service,
@@ -38,7 +39,7 @@ export async function setRdns(
   return set;
 }
 
-/** The IPv6 address that is meant, in its one spelling; null: the server's own. */
+/** Returns the IPv6 address in canonical form; null means the server's own. */
 function readBody(body: RdnsBody): { readonly address: string | null } {
   const items: ErrorItem[] = [];
   if (body.ipv4 === undefined && body.ipv6 === undefined) {
@@ -51,7 +52,7 @@ function readBody(body: RdnsBody): { readonly address: string | null } {
   if (items.length > 0) {
     invalidRequest(
       items,
-      'Give a host name or null as ipv4, ipv6 or both; address is an IPv6 address that ipv6 is for.',
+      'Set ipv4, ipv6, or both to a host name or null. The address field applies to ipv6 only.',
     );
   }
   return { address: address ?? null };
@@ -65,7 +66,11 @@ function changedRdns(
 ): Record<string, string> {
   const { ipv4, ipv6_prefix: prefix } = server;
   if (server.first_run_at === null || ipv4 === null || prefix === null) {
-    fail('conflict_state', {}, 'The server has no addresses before it first runs; try again then.');
+    fail(
+      'conflict_state',
+      {},
+      'The server has no addresses until it first runs. Try again when it is running.',
+    );
   }
   const ipv6 = wanted.address ?? serverIpv6(prefix);
   if (!isInside(ipv6, prefix)) {

@@ -1,4 +1,4 @@
-/** Which image a rebuild installs. */
+/** Chooses the image that a rebuild installs. */
 import { fail, unknownReference } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -18,9 +18,10 @@ export interface ChosenImage {
 }
 
 /**
- * The image named, or without a name the one that is installed. Refuses one that the customer has not
- * (`unknown_reference`) and one that cannot be installed here (`unavailable`): deprecated and not installed now, gone
- * since, without a disk that fits where one is needed, or his own where the hardware takes none.
+ * Returns the named image, or the installed one if none is named. Refuses with `unknown_reference` an image
+ * that the customer does not have, and with `unavailable` an image that cannot be installed here: deprecated
+ * and not installed now, removed since, without a fitting base disk where one is required, or custom where
+ * the hardware takes none.
  */
 export async function chooseImage(
   service: Service,
@@ -37,13 +38,17 @@ export async function chooseImage(
   const image = await findImage(tx, server, shownId ?? currentImageId, now);
   if (!image) {
     if (shownId !== undefined) unknownReference('image');
-    fail('unavailable', FIELD, 'The image of this server can no longer be installed: name another one.');
+    fail('unavailable', FIELD, 'The image of this server can no longer be installed. Choose another image.');
   }
   if (image.custom && !driverCapabilities(service.compute, category).customImages) {
-    fail('unavailable', FIELD, 'This hardware cannot be installed from an image of your own.');
+    fail('unavailable', FIELD, 'This hardware cannot boot custom images. Choose an official image.');
   }
   if (image.deprecated && image.id !== server.image_id) {
-    fail('unavailable', FIELD, 'This image is deprecated: it is installed only where it is already.');
+    fail(
+      'unavailable',
+      FIELD,
+      'This image is deprecated. Only servers that already have it can install it. Choose a newer one.',
+    );
   }
   if (!image.custom) requireBaseImage(service, { category, disk_gb: server.disk_gb }, image);
   return image;

@@ -1,4 +1,4 @@
-/** Rebuild: the machine is installed anew, from the same image or another; what was on its disk is gone. */
+/** Rebuilds a server: installs it again, from the same image or another. All data on its disk is lost. */
 import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Server } from '../../spec/schemas/server.ts';
@@ -15,7 +15,7 @@ import type { ReinstallPayload } from './payload.ts';
 import { chooseImage } from './rebuild-image.ts';
 import { type OperationPlan, requestOperation } from './request-operation.ts';
 
-/** What is left out stays as it is; user data that was given before is not applied again. */
+/** Keeps what the body omits, except user data: earlier user data is not applied again. */
 export async function rebuildServer(
   service: Service,
   actor: CustomerActor,
@@ -37,7 +37,7 @@ export async function rebuildServer(
       fail(
         'invalid_value',
         { field: 'user_data_b64' },
-        'This image has no cloud-init, which alone reads user data; leave it out.',
+        'This image has no cloud-init, so it cannot read user data. Leave it out.',
       );
     }
     const userDataSealed = userData && service.keys.seal('user data', userData);
@@ -56,13 +56,15 @@ async function resolveKeys(
     fail(
       'required',
       { field: 'ssh_keys' },
-      'This server has no SSH keys: name at least one for the rebuild.',
+      'This server has no SSH keys. Name at least one key for the rebuild.',
     );
   }
   return { ids: server.ssh_keys, publicKeys: facts.ssh_public_keys };
 }
 
-/** Makes the server `installing` with what it is to become, and keeps what it was. */
+/**
+ * Moves the server to `installing` with its new configuration, and returns the previous one for a rollback.
+ */
 export async function startReinstall(
   tx: Sql,
   server: ServerRow,
@@ -71,7 +73,8 @@ export async function startReinstall(
   now: Date,
 ): Promise<OperationPlan & { readonly payload: ReinstallPayload }> {
   const { status } = server;
-  if (status !== 'running' && status !== 'stopped') throw new Error(`a ${status} server is installed anew`);
+  if (status !== 'running' && status !== 'stopped')
+    throw new Error(`cannot reinstall a server that is ${status}`);
   const { to } = findTransition(SERVER_TRANSITIONS, status, 'rebuild');
   await setInstalling(tx, {
     id: server.id,

@@ -1,7 +1,7 @@
 /**
- * Whether the machines are as the service means them to be. Nothing is deleted and nothing is made: what nobody knows is
- * told to the operator, and of the rest only what cannot be wrong is put right (decision 14). What is being done to a
- * server is not looked at, and nothing is done to a machine before it was so in two looks in a row.
+ * Compares machines with their servers. Never creates or deletes a machine: unknown machines are reported to
+ * the operator, and only unambiguous differences are repaired (decision 14). Servers with an operation under
+ * way are skipped, and a machine is touched only after two consecutive inspections agree.
  */
 import type { MachineState } from '../../ports/compute.ts';
 import {
@@ -25,9 +25,9 @@ import {
 } from './repair.ts';
 
 const BATCH_SIZE = 200;
-/** Machines of nobody whose host is asked for. */
+/** Most unknown machines to look up the host of. */
 const UNKNOWN_OBSERVED_MAX = 100;
-/** Machines that could not be switched on: their guests did not go off by themselves. */
+/** Most machines whose restart failed: their guests did not shut themselves down. */
 const FAILING_MAX = 1_000;
 
 const RECONCILED_KINDS: readonly FindingKind[] = [
@@ -37,7 +37,9 @@ const RECONCILED_KINDS: readonly FindingKind[] = [
   'runs_stopped',
 ];
 
-/** One look at all of them. What the driver does not answer about is as it was before. */
+/**
+ * Inspects every machine once. If the driver does not answer for a machine, its findings stay as they are.
+ */
 export async function reconcileMachines(service: Service): Promise<void> {
   await findUnknownMachines(service);
   const failing = await listFindings(service.db, {
@@ -82,7 +84,7 @@ function detectFinding(status: IdleServerRow['status'], seen: MachineState): Fin
   return status === 'suspended' ? 'should_be_off' : 'runs_stopped';
 }
 
-/** Machines that belong to no server. They are listed first, so that one of a server that is just being made is known. */
+/** Finds machines without a server. Lists machines first, so that a server being created is already known. */
 async function findUnknownMachines(service: Service): Promise<void> {
   const listed = await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.list());
   const known = new Set(await findServerIds(service.db, listed.filter(isServerId)));
@@ -98,7 +100,7 @@ async function findUnknownMachines(service: Service): Promise<void> {
   await reportFindings(service, { kinds: ['unknown_machine'], findings });
 }
 
-/** None when the driver did not answer. */
+/** Returns an empty map if the driver did not answer. */
 async function observe(
   service: Service,
   servers: readonly IdleServerRow[],
@@ -109,7 +111,7 @@ async function observe(
     const states = await withDriverTimeout(DRIVER_TIMEOUT_MS, asked);
     return new Map(states.map((state) => [state.id, state]));
   } catch (error) {
-    service.log.warn({ err: error, servers: servers.length }, 'machines could not be looked at');
+    service.log.warn({ err: error, servers: servers.length }, 'machines could not be observed');
     return new Map();
   }
 }

@@ -1,9 +1,9 @@
-/** Giving back what a server cost that never ran. */
+/** Refunds a server that never ran. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { ServerRow } from '../../store/servers.ts';
 import { credit } from '../ledger/transfer.ts';
 
-/** In full, once: a server is charged for one cycle before it first runs. `why` ends the sentence `s1 in par …`. */
+/** Refunds the one cycle that was charged before the first run, once. `reason` completes `s1 in par …`. */
 export async function refundFirstCycle(tx: Sql, server: ServerRow, reason: string, now: Date): Promise<void> {
   await credit(
     tx,

@@ -1,13 +1,13 @@
 /**
  * Rebuild and restore, step by step. Every step may run twice.
  *
- *   reinstall ── begun ──→ wait_installed ── runs on the next disk ──→ done
+ *   reinstall ── started ──→ wait_installed ── runs on the next disk ──→ done
  *      │ refused                │ not on the next disk, or lost: reinstall again
- *      └──→ go_back ── the former disk is there, with its former power ──→ as it was
+ *      └──→ go_back ── the previous disk is intact, with its previous power state ──→ rolled back
  *             └ on the next disk after all ──→ wait_installed
  *
- * The driver makes the next disk generation, switches to it and then deletes the former one, so a refusal leaves the
- * former one whole: going back takes nothing from the disk.
+ * The driver creates the next disk generation, switches to it, and then deletes the previous one. So a
+ * refusal leaves the previous disk intact, and a rollback loses no data.
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
@@ -33,25 +33,25 @@ import { setPower } from './power-steps.ts';
 import { advance, operationLogFields, retryWithBackoff, type StepResult, throwLeaseLost } from './step.ts';
 
 /**
- * A host that says this often that it cannot, counts as refusing: the disk is there and nowhere else. What lasts, as the copy
- * of a large snapshot, is not counted.
+ * Host faults after which the host counts as refusing: the disk is on no other host. Transient waits, such as
+ * copying a large snapshot, do not count.
  */
 const HOST_FAULTS_MAX = 5;
-/** An install that takes longer than this is told to the operator, again and again; nothing else can be done for it. */
+/** An install that takes longer is reported to the operator repeatedly; nothing else can be done about it. */
 const SLOW_INSTALL_MS = 20 * MINUTE_MS;
 
 export async function reinstall(service: Service, operation: OperationRow): Promise<void> {
   if (await deferForSnapshot(service, operation)) return;
   const facts = await findBuildDetails(service.db, operation.server_id);
   const place = facts?.host_id ?? facts?.machine_id;
-  if (!facts?.host || !place) throw new Error('a server without a place is installed anew');
+  if (!facts?.host || !place) throw new Error('cannot reinstall a server without a host');
   const machine = { id: operation.server_id, host: facts.host, generation: nextGeneration(operation) };
   const spec = buildMachineSpec(service, machine, facts);
   const { snapshot_id: snapshotId } = operation;
   const fault = await callDriver(service, operation, {
     timeoutMs: ENSURE_TIMEOUT_MS,
     call: () => (snapshotId ? service.compute.restore(spec, snapshotId) : service.compute.rebuild(spec)),
-    failureMessage: 'machine could not be installed anew',
+    failureMessage: 'machine could not be reinstalled',
   });
   crashPoint('reinstall.asked');
   await advance(service.db, service, operation, nextStepAfterReinstall(service, operation, { fault, place }));
@@ -62,7 +62,7 @@ function nextGeneration(operation: OperationRow): number {
   return operation.generation + 1;
 }
 
-/** The host is noted as tried each time that it could not. */
+/** Records the host as tried once per host fault. */
 function nextStepAfterReinstall(
   service: Service,
   operation: OperationRow,
@@ -95,7 +95,7 @@ async function handleWaitInstalled(
   const isSlow = service.clock.now().getTime() - operation.placed_at.getTime() > SLOW_INSTALL_MS;
   let next: StepResult = retryWithBackoff(service, operation);
   if (isOnNextDisk && !isSlow) next = { inMs: POLL_INTERVAL_MS };
-  // What was begun is not there: a driver that is asked again begins it, or refuses.
+  // The install has not started: the driver starts it on the next request, or refuses.
   if (seen && !isOnNextDisk && seen.state !== 'unknown') next = { ...next, step: 'reinstall' };
   await advance(service.db, service, operation, next);
 }
@@ -108,14 +108,14 @@ async function handleRollback(
   if (!seen || seen.state === 'unknown') {
     return await advance(service.db, service, operation, retryWithBackoff(service, operation));
   }
-  // An earlier call that seemed lost has begun the install after all.
+  // An earlier call that seemed lost started the install after all.
   if (seen.generation === nextGeneration(operation)) {
     const placedAt = service.clock.now();
     return await advance(service.db, service, operation, { step: 'wait_installed', placedAt });
   }
   const { status } = reinstallPayload(service, operation);
   if (seen.state !== 'absent') {
-    // Where its power is as it was, too: from then on the driver does nothing more for the install.
+    // Also if the power state is already right: this call makes the driver abandon the install.
     const fault = await setPower(service, operation, status === 'running' ? 'on' : 'off');
     if (fault && fault.fault !== 'refused') {
       return await advance(service.db, service, operation, retryWithBackoff(service, operation));
@@ -154,6 +154,6 @@ async function completeRollback(service: Service, operation: OperationRow): Prom
   crashPoint('operation.ended');
   service.log.error(
     { ...operationLogFields(operation), reason: operation.last_fault },
-    'server could not be installed anew and is as it was',
+    'server could not be reinstalled and was rolled back',
   );
 }

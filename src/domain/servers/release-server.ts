@@ -1,19 +1,19 @@
-/** The end of what the operator wanted of a server: of its freeze, of its legal hold, or of both. */
+/** Lifts the operator's freeze of a server, its legal hold, or both. */
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { ServerControls } from '../../store/server-controls.ts';
 import type { Service } from '../context.ts';
 import { changeControls } from './controls.ts';
 
-/** What is lifted; with neither, the one that is there. */
+/** The controls to lift; if neither is set, the one in force. */
 export interface ReleaseScope {
   readonly freeze: boolean;
   readonly hold: boolean;
 }
 
 /**
- * Releases a server by its shown id; false when there is nothing to lift. One that was frozen is again what it was when it is
- * paid for; else its next cycle is charged, or it stays suspended until its customer pays. Refuses to guess between a
- * freeze and a hold.
+ * Releases a server by its public id; false if there is nothing to lift. A frozen server that is paid for
+ * returns to its previous state. Otherwise its next cycle is charged, or it stays suspended until its
+ * customer pays. Refuses to guess between a freeze and a legal hold.
  */
 export async function releaseServer(
   service: Service,
@@ -34,6 +34,6 @@ const NO_LEGAL_HOLD = { held_at: null, hold_order: null } as const satisfies Par
 
 function inferScope(frozen: boolean, held: boolean): ReleaseScope {
   if (frozen && held)
-    throw new OperatorError('it is frozen and under a legal hold: say --freeze, --hold or both');
+    throw new OperatorError('the server is frozen and under a legal hold: pass --freeze, --hold or both');
   return { freeze: frozen, hold: held };
 }

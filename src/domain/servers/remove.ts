@@ -1,4 +1,4 @@
-/** Step `remove`: the machine and its disk are gone, then the place, the addresses and the row. */
+/** Step `remove`: removes the machine and its disk, then releases host, addresses, and the server's row. */
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
@@ -30,11 +30,11 @@ export async function removeMachine(service: Service, operation: OperationRow): 
     if (!(await finishOperation(tx, operation))) throwLeaseLost();
     await lockBalance(tx, server.customer_id);
     await releaseHost(tx, server.id, { state: releasedMachineState(service), now });
-    // Addresses that never answered need no rest.
+    // Addresses that were never in use need no rest period.
     const restMs = server.first_run_at === null ? 0 : service.settings.addressRestDays * DAY_MS;
     const freeFrom = new Date(now.getTime() + restMs);
     await releaseAddresses(tx, server.id, freeFrom);
-    // Names that may be published are withdrawn before anyone else gets the addresses.
+    // Withdraw names that may be published before the addresses go to another server.
     const named = service.dns !== null && (await reserveNamedAddresses(tx, server.id, freeFrom));
     if (named) await enqueueTask(tx, { kind: 'rdns', subject: server.id, now });
     const { event } = findTransition(SERVER_TRANSITIONS, 'destroying', 'destroyed');
@@ -49,8 +49,8 @@ export async function removeMachine(service: Service, operation: OperationRow): 
 }
 
 /**
- * Whether the driver confirms that no host has the machine; otherwise the step is put off. Of one that was handed over by
- * hand there is nothing to confirm: it is not free until somebody has wiped it.
+ * Whether the driver confirms that no host has the machine; otherwise the step is postponed. A machine that
+ * was handed over by hand needs no confirmation: it is not sold again until the operator has wiped it.
  */
 export async function confirmRemovedFromHost(service: Service, operation: OperationRow): Promise<boolean> {
   const server = isSoldByHand(service, 'dedicated') && (await findServer(service.db, operation.server_id));

@@ -1,6 +1,6 @@
 /**
- * What the service puts right of itself when a machine is not as its server, under the server's lock. What may have changed
- * since it was found is looked at once more before.
+ * Repairs that the service makes on its own when a machine does not match its server, under the server's
+ * lock. Each one first checks again whether the finding still holds.
  */
 import { formatId, newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -15,7 +15,7 @@ import { applyFreeze, pendingFreezeChange } from './apply-freeze.ts';
 import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';
 import { serverObject } from './object.ts';
 
-/** The guest shut itself down: its server is stopped, as if its customer had asked for it. */
+/** Stops a server whose guest shut itself down, as if its customer had requested it. */
 export async function recordGuestShutdown(service: Service, serverId: string): Promise<void> {
   if (!(await recheckMachine(service, serverId, isShutDownByGuest))) return;
   const now = service.clock.now();
@@ -29,10 +29,10 @@ export async function recordGuestShutdown(service: Service, serverId: string): P
     await recordAudit(tx, { actor: systemActor(now), action: 'server.stop', resource, customerId }, now);
     if (pendingFreezeChange(stopped)) await applyFreeze(tx, service, id, now);
   });
-  if (isRecorded) reportRepair(service, serverId, 'guest went off by itself: its server is stopped');
+  if (isRecorded) reportRepair(service, serverId, 'guest shut itself down; the server is stopped');
 }
 
-/** A suspended server does not run for free: its machine is switched off as when it was suspended. */
+/** Powers off the machine of a suspended server, so that it does not run for free. */
 export async function powerOffSuspended(service: Service, serverId: string): Promise<void> {
   if (!(await recheckMachine(service, serverId, isPoweredOn))) return;
   const now = service.clock.now();
@@ -42,13 +42,14 @@ export async function powerOffSuspended(service: Service, serverId: string): Pro
       ...{ payload_sealed: null, snapshot_id: null, now },
     });
   });
-  if (isScheduled) reportRepair(service, serverId, 'machine of a suspended server runs: it is switched off');
+  if (isScheduled)
+    reportRepair(service, serverId, 'machine of a suspended server was running; powering it off');
 }
 
 /**
- * The machine was rebuilt or restored, and the database, which was put back, does not know. Its next rebuild would ask for
- * the disk that it runs on already: the driver would do nothing, and it would seem done. A machine never goes back to an
- * earlier disk, so what was seen once is so.
+ * Records that the machine was rebuilt or restored after the backup from which the database was restored.
+ * Otherwise the next rebuild would request the disk that it already runs on, and the driver would do nothing.
+ * Disk generations only grow, so one inspection is enough.
  */
 export async function adoptDiskGeneration(
   service: Service,
@@ -63,11 +64,11 @@ export async function adoptDiskGeneration(
     reportRepair(
       service,
       serverId,
-      'machine is on a later disk than was known: its image and keys may be others',
+      'machine has a newer disk than the database knew; its image and SSH keys may differ',
     );
 }
 
-/** Off, and by somebody's will: one that fell is switched on again by the driver. */
+/** Whether the guest was shut down on purpose. The driver restarts a crashed machine. */
 export function isShutDownByGuest({ state, crashed }: Pick<MachineState, 'state' | 'crashed'>): boolean {
   return state === 'stopped' && !crashed;
 }
@@ -76,7 +77,7 @@ export function isPoweredOn({ state }: Pick<MachineState, 'state'>): boolean {
   return state === 'running' || state === 'installing';
 }
 
-/** False when the driver does not answer: it is found again then. */
+/** Returns false if the driver does not answer: the next inspection finds it again. */
 async function recheckMachine(
   { compute, log }: Service,
   serverId: string,
@@ -86,12 +87,12 @@ async function recheckMachine(
     const [seen] = await withDriverTimeout(DRIVER_TIMEOUT_MS, compute.observe([serverId]));
     return seen !== undefined && predicate(seen);
   } catch (error) {
-    log.warn({ err: error, server: formatId('server', serverId) }, 'machine could not be looked at');
+    log.warn({ err: error, server: formatId('server', serverId) }, 'machine could not be observed');
     return false;
   }
 }
 
-/** Does it while nothing else is done to the server, and it is still in this status; false when it was not. */
+/** Applies the change if the server still has this status and is idle; returns whether it did. */
 async function updateIfIdle(
   { db }: Service,
   serverId: string,

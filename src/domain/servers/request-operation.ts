@@ -1,4 +1,4 @@
-/** What all operations on a server have in common, from the request to its answer. */
+/** The part that all server operations share, from the request to its response. */
 import { crashPoint } from '../../kernel/crash.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -13,7 +13,7 @@ import { lockServerFor } from './lock-server.ts';
 import { serverObject } from './object.ts';
 import { type ReinstallPayload, type RescuePayload, sealPayload } from './payload.ts';
 
-/** What an operation begins with. */
+/** How an operation starts. */
 export interface OperationPlan {
   readonly step: OperationStep;
   readonly payload?: RescuePayload | ReinstallPayload;
@@ -22,16 +22,16 @@ export interface OperationPlan {
 
 export interface OperationRequest {
   readonly actor: CustomerActor;
-  /** `srv_…` as it came. */
+  /** `srv_…` as received. */
   readonly shownId: string;
   readonly action: Exclude<OperationKind, 'provision' | 'destroy' | 'suspend'>;
   readonly beforeCommit: SaveResponse | undefined;
 }
 
 /**
- * Locks the server, lets `plan` check and change what the request says, begins the operation and answers with the
- * server, and with `extra` beside it. A plan of null has done it all: nothing is left for a driver. Refuses with `not_found` and
- * `conflict_state`, with `unavailable` where no driver reaches the machine, and as `plan` does.
+ * Locks the server, lets `plan` validate and apply the request, starts the operation, and returns the server
+ * together with `extra`. A plan of null needs no driver and is already complete. Refuses with `not_found` and
+ * `conflict_state`, with `unavailable` if no driver reaches the machine, and as `plan` does.
  */
 export async function requestOperation<Extra extends object = object>(
   service: Service,
@@ -40,10 +40,10 @@ export async function requestOperation<Extra extends object = object>(
   extra?: Extra,
 ): Promise<Server & Extra> {
   const { actor, action } = request;
-  const answer = await service.db.transaction(async (tx) => {
+  const response = await service.db.transaction(async (tx) => {
     const server = await lockServerFor(tx, actor.customerId, request.shownId, action);
     const now = service.clock.now();
-    // One that is suspended is paid for, and what is switched on then is somebody's to switch on.
+    // A suspended server may be paid for; if no driver reaches it, the operator powers it on.
     if (server.status !== 'suspended') requireDriver(service, server);
     const planned = await plan(tx, server, now);
     if (planned) await startOperation(tx, service, { server, kind: action, planned }, now);
@@ -56,7 +56,7 @@ export async function requestOperation<Extra extends object = object>(
   });
   crashPoint('operation.begun');
   service.wake();
-  return answer;
+  return response;
 }
 
 async function startOperation(

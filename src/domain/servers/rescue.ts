@@ -1,4 +1,4 @@
-/** Rescue: the machine boots a system of its own, which root enters with a password shown once. */
+/** Boots a server into the rescue system, with a root password that is shown once. */
 import { rootPasswordHasher } from '../../kernel/crypt.ts';
 import { fail } from '../../kernel/fail.ts';
 import { newSecretToken } from '../../kernel/ids.ts';
@@ -9,8 +9,8 @@ import { getServer } from './find.ts';
 import { requestOperation } from './request-operation.ts';
 
 /**
- * The answer holds the password; nothing else does: its hash waits sealed until the rescue system has it. Refuses with
- * `not_found`, `conflict_state`, and `unavailable` where the driver has no rescue system.
+ * Returns the password in the response only; its hash is stored sealed until the rescue system has it.
+ * Refuses with `not_found`, `conflict_state`, and `unavailable` if the driver has no rescue system.
  */
 export async function rescueServer(
   service: Service,
@@ -18,15 +18,14 @@ export async function rescueServer(
   shownId: string,
   beforeCommit?: SaveResponse,
 ): Promise<RescuedServer> {
-  // A hash costs a worker's time: not for a server that cannot be rescued.
+  // Check first: hashing is expensive, and some servers cannot be rescued.
   await getServer(service, actor, shownId);
   const password = newSecretToken();
   const passwordHash = await rootPasswordHasher.hash(password);
   const { images } = service.compute;
   const hasRescueImage = images === null || (await images.rescue()) !== null;
   const plan = async () => {
-    if (!hasRescueImage)
-      fail('unavailable', { field: '' }, 'There is no rescue system where this server runs.');
+    if (!hasRescueImage) fail('unavailable', { field: '' }, 'No rescue system is available for this server.');
     return { step: 'enter_rescue', payload: { passwordHash } } as const;
   };
   const rescue = { username: 'root', password } as const;

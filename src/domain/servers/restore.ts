@@ -1,4 +1,4 @@
-/** Restore: the disk becomes what it was, or another server's was, when the snapshot was taken. */
+/** Restores a disk from a snapshot of this server or of another one. */
 import { fail, unknownReference } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Server } from '../../spec/schemas/server.ts';
@@ -11,7 +11,7 @@ import { requestOperation } from './request-operation.ts';
 
 const FIELD = { field: 'snapshot' } as const;
 
-/** The server takes the snapshot's image. Its `ssh_keys` stay: what is on the disk, the customer put there himself. */
+/** Adopts the snapshot's image. Keeps `ssh_keys`: the customer controls the keys on the restored disk. */
 export async function restoreServer(
   service: Service,
   actor: CustomerActor,
@@ -23,7 +23,7 @@ export async function restoreServer(
   return await requestOperation(service, request, async (tx, server, now) => {
     const facts = await requireInstallFacts(tx, server);
     if (!driverCapabilities(service.compute, facts.category).snapshots) {
-      fail('unavailable', FIELD, 'This hardware has no snapshots.');
+      fail('unavailable', FIELD, 'Snapshots are not available on the hardware of this server.');
     }
     const snapshotId = parseId('snapshot', shownSnapshotId) ?? unknownReference('snapshot');
     const snapshot = await lockRestorableSnapshot(tx, actor.customerId, snapshotId);
@@ -32,11 +32,11 @@ export async function restoreServer(
       fail(
         'conflict_state',
         {},
-        `The snapshot is ${snapshot.status}; only one that is ready can be restored.`,
+        `The snapshot is ${snapshot.status}. Only a ready snapshot can be restored.`,
       );
     }
     if (snapshot.region_id !== server.region_id) {
-      fail('invalid_value', FIELD, 'The snapshot is in another region than the server.');
+      fail('invalid_value', FIELD, 'The snapshot and the server must be in the same region.');
     }
     if (snapshot.disk_gb > server.disk_gb) {
       fail('invalid_value', FIELD, 'The disk in the snapshot is larger than the disk of the server.');

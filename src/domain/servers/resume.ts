@@ -1,4 +1,4 @@
-/** The end of a suspension: the server is again what it was before. */
+/** Ends a suspension and returns the server to its previous state. */
 import { newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS } from '../../kernel/time.ts';
@@ -14,11 +14,11 @@ import { hasDriver } from './hardware.ts';
 import { serverObject } from './object.ts';
 
 /**
- * In the caller's transaction, which holds the lock of a suspended server and found no operation under way; the audit row
- * is the caller's. While what was paid lasts: one that ran is switched on, and stays `suspended` until it runs
- * (`server.running`), unless no driver reaches it: that one runs at once, and the operator is told to switch it on. One that
- * was stopped is stopped. Otherwise it waits for the balance, or for its customer, as if its
- * cycle ended now: the grace period begins, and the calendar looks at it at once.
+ * Runs in the caller's transaction, which holds the lock of a suspended server, found no operation under way,
+ * and writes the audit row. If the cycle is paid, a server that ran is powered on and stays `suspended` until
+ * it runs (`server.running`). If no driver reaches it, it is `running` at once and the operator powers it on.
+ * A server that was stopped is stopped again. If the cycle is not paid, the grace period starts now, as if
+ * the cycle had just ended, and the calendar handles it at once.
  */
 export async function resumeServer(
   tx: Sql,
@@ -32,7 +32,7 @@ export async function resumeServer(
     const destroyAt = graceEnd({ suspendedAt: now, paidUntil }, service.settings.graceDays);
     return await restartSuspension(tx, { id, reason, destroyAt, now });
   }
-  // Its window may have opened meanwhile.
+  // The low-balance window may have opened in the meantime.
   await setBillAt(tx, id, new Date(paidUntil.getTime() - LIMITS.lowBalanceDays * DAY_MS));
   if (server.resume_to === 'stopped') {
     const { to } = findTransition(SERVER_TRANSITIONS, server.status, 'resume_stopped');

@@ -1,4 +1,4 @@
-/** A root password that a customer chooses for an install. The password itself is kept nowhere. */
+/** Validates and seals a root password that a customer chose. The plain password is never stored. */
 import { rootPasswordHasher } from '../../kernel/crypt.ts';
 import { fail } from '../../kernel/fail.ts';
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts';
@@ -12,12 +12,13 @@ const hashQueue = new KeyedMutex();
 /** Refuses with `bad_password` {hint}. */
 export function requireRootPassword(password: string): void {
   const length = [...password].length;
-  if (length < LIMITS.rootPasswordMinChars) refusePassword('The root password needs 12 or more characters.');
+  if (length < LIMITS.rootPasswordMinChars)
+    refusePassword('The root password must have 12 or more characters.');
   if (length > LIMITS.rootPasswordMaxChars) {
-    refusePassword('The root password has at most 128 characters; it needs 12 or more.');
+    refusePassword('The root password must have at most 128 characters, and 12 or more.');
   }
   if (!isPrintable(password)) {
-    refusePassword('The root password takes printable characters only, 12 or more of them.');
+    refusePassword('The root password must have 12 or more characters, all of them printable.');
   }
 }
 
@@ -26,8 +27,8 @@ function refusePassword(hint: string): never {
 }
 
 /**
- * Seals the crypt hash that the guest takes. Hashing is dear, and one thread does it: a customer's deploys come to it one
- * by one, while he can still pay; refuses as `deploy` would now.
+ * Seals the crypt hash for the guest. Hashing is expensive and uses one thread, so a customer's deploys hash
+ * one at a time, and only while they can still pay. Refuses as `deploy` would now.
  */
 export async function sealRootPassword(
   service: Service,

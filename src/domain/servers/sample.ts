@@ -1,6 +1,7 @@
 /**
- * Metrics are read from the driver by the hour: of each server from the last hour that is there, which was not over yet,
- * and no further back than they are shown. So a gap closes by itself, be it ours or the driver's.
+ * Reads metrics from the driver by the hour. Each read starts at a server's last stored hour, which may be
+ * incomplete, and goes back no further than the retention. So gaps close automatically, whether we or the
+ * driver caused them.
  */
 import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -11,7 +12,7 @@ import { isSoldByHand } from './hardware.ts';
 
 const SAMPLE_INTERVAL_MS = 5 * MINUTE_MS;
 
-/** Samples the servers that are due, `limit` at most; returns how many there were. */
+/** Samples up to `limit` due servers; returns how many were due. */
 export async function sampleServers(service: Service, limit: number): Promise<number> {
   const now = service.clock.now();
   await enrollServers(service.db, { now, limit, machines: !isSoldByHand(service, 'dedicated') });
@@ -21,7 +22,7 @@ export async function sampleServers(service: Service, limit: number): Promise<nu
   return due.length;
 }
 
-/** A driver that fails leaves a gap until the next time. */
+/** Leaves a gap until the next sample if the driver fails. */
 async function sampleFrom(service: Service, ids: readonly string[], since: Date): Promise<void> {
   try {
     const samples = await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.sample(ids, since));
@@ -31,7 +32,7 @@ async function sampleFrom(service: Service, ids: readonly string[], since: Date)
   }
 }
 
-/** Which servers are asked for together: most were last seen in the same hour. */
+/** Groups servers by the hour to read from: most share the same one. */
 function groupBySince(due: readonly DueSampling[], now: Date): Map<number, string[]> {
   const earliest = now.getTime() - LIMITS.metricsRetentionDays * DAY_MS;
   const groups = new Map<number, string[]>();

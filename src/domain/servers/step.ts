@@ -1,4 +1,4 @@
-/** What a step of an operation says about the next one, and what the operator is told of it. */
+/** The result of an operation's step, and how steps retry and report faults. */
 import { formatId } from '../../kernel/ids.ts';
 import { describeError } from '../../kernel/logger.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -12,20 +12,20 @@ import {
 import type { Service } from '../context.ts';
 
 export interface StepResult {
-  /** The same step again when left out. */
+  /** The same step again if omitted. */
   readonly step?: OperationStep;
-  /** 0 when left out. */
+  /** 0 if omitted. */
   readonly attempts?: number;
   readonly triedHosts?: readonly string[];
-  /** When what comes next begins to have its time. */
+  /** When the deadline of the next step starts. */
   readonly placedAt?: Date;
-  /** Why it could not be done; the last one told stays. */
+  /** Why the step failed; the last fault is kept. */
   readonly fault?: string;
-  /** Milliseconds of business time until it is due; at once when left out. */
+  /** Milliseconds of business time until the step is due; at once if omitted. */
   readonly inMs?: number;
 }
 
-/** Writes the next step, in `tx`; throws LostLease when the operation is no longer ours. */
+/** Writes the next step in `tx`; throws OperationLeaseLost if another worker holds the operation now. */
 export async function advance(
   tx: Sql,
   service: Service,
@@ -46,18 +46,19 @@ export async function advance(
 
 const BACKOFF_MAX_MS = 30 * SECOND_MS;
 
-/** The same step again, a little later each time: 1, 2, 4 … 30 seconds. Tells the operator when it lasts. */
+/** Retries the same step after 1, 2, 4 … 30 seconds. Logs an error for every tenth attempt. */
 export function retryWithBackoff(service: Service, operation: OperationRow): StepResult {
   const attempts = operation.attempts + 1;
   if (attempts % 10 === 0) {
-    service.log.error({ ...operationLogFields(operation), attempts }, 'operation does not get on');
+    service.log.error({ ...operationLogFields(operation), attempts }, 'operation is not progressing');
   }
   return { attempts, inMs: Math.min(SECOND_MS * 2 ** Math.min(operation.attempts, 10), BACKOFF_MAX_MS) };
 }
 
 /**
- * Runs a step for each operation by itself: an error that nobody foresaw delays that one only. One that was taken over
- * while the driver worked is given back at once, for its successor waits until this call has ended.
+ * Runs a step for each operation in isolation: an unexpected error delays only that operation. An operation
+ * that another worker took over during the driver call is released at once, because the successor waits for
+ * this call to end.
  */
 export async function forEachIsolated(
   service: Service,
@@ -81,11 +82,11 @@ async function releaseOperation(service: Service, operation: OperationRow): Prom
     await releaseServerLease(service.db, operation);
   } catch (failure) {
     const shown = operationLogFields(operation);
-    service.log.warn({ err: failure, ...shown }, 'operation could not be given back; its lease will end');
+    service.log.warn({ err: failure, ...shown }, 'operation could not be released; its lease will expire');
   }
 }
 
-/** An error that nobody foresaw: the same step in five seconds, so that it neither blocks nor spins. */
+/** Retries a step after an unexpected error in five seconds, so that it neither blocks nor spins. */
 async function postpone(service: Service, operation: OperationRow, error: unknown): Promise<void> {
   const shown = operationLogFields(operation);
   service.log.error({ err: error, ...shown }, 'operation step failed');
@@ -93,11 +94,11 @@ async function postpone(service: Service, operation: OperationRow, error: unknow
   try {
     await advanceOperation(service.db, { ...operation, due_at: dueAt });
   } catch (failure) {
-    service.log.warn({ err: failure, ...shown }, 'operation could not be put off; its lease will end');
+    service.log.warn({ err: failure, ...shown }, 'operation could not be postponed; its lease will expire');
   }
 }
 
-/** What the log shows of an operation: the server by the id its customer sees, and where it is. */
+/** Returns the log fields of an operation: the public id of the server, its host, and its step. */
 export function operationLogFields(operation: OperationRow): {
   server: string;
   host: string | null;
@@ -106,13 +107,13 @@ export function operationLogFields(operation: OperationRow): {
   return { server: formatId('server', operation.server_id), host: operation.host, step: operation.step };
 }
 
-/** What an error said, as the log would show it: short, without addresses or secrets. */
+/** Returns an error's message as the log shows it: short, without addresses or secrets. */
 export function describeFault(error: unknown): string {
   const { message } = describeError(error) as { message?: string };
   return message ?? 'unknown error';
 }
 
-/** Somebody else holds the operation by now: what we found is not ours to write, and the transaction is undone. */
+/** Aborts the transaction: another worker holds the operation now, so the result must not be written. */
 export function throwLeaseLost(): never {
   throw new OperationLeaseLost();
 }

@@ -1,4 +1,6 @@
-/** Looking after machines: what should be on and is not is switched on again, by the driver; what must follow is done here. */
+/**
+ * Supervises machines: the driver restarts machines that should be on, and the consequences are handled here.
+ */
 import { formatId } from '../../kernel/ids.ts';
 import type { Service } from '../context.ts';
 import { recheckAttachedVolumes } from '../volumes/recheck-attached.ts';
@@ -6,13 +8,13 @@ import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';
 import { isServerId, reportFindings } from './findings.ts';
 import { recordGuestShutdown } from './repair.ts';
 
-/** Fails when the driver has not answered: then nobody knows how the machines are. */
+/** Throws if the driver does not answer, because the state of the machines is unknown then. */
 export async function superviseMachines(service: Service): Promise<void> {
   const outcomes = await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.superviseMachines());
   const restarted = outcomes.filter(({ outcome }) => outcome === 'restarted');
   for (const { id, message } of restarted) {
     const machine = isServerId(id) ? formatId('server', id) : id;
-    service.log.warn({ machine, says: message }, 'machine was put right');
+    service.log.warn({ machine, says: message }, 'machine was restarted');
   }
   const serverIds = restarted.map(({ id }) => id).filter(isServerId);
   if (await recheckAttachedVolumes(service.db, serverIds, service.clock.now())) service.wake();
@@ -22,6 +24,6 @@ export async function superviseMachines(service: Service): Promise<void> {
   }));
   await reportFindings(service, { kinds: ['failing_machine'], findings });
   const off = outcomes.filter(({ outcome }) => outcome === 'off');
-  // One that something is being done to is left to that.
+  // A server with an operation under way is left to that operation.
   for (const { id } of off) if (isServerId(id)) await recordGuestShutdown(service, id);
 }

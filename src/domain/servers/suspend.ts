@@ -1,4 +1,4 @@
-/** Suspending a server: at once for its customer; its machine is switched off by an operation. */
+/** Suspends a server: the status changes at once; an operation powers off its machine. */
 import { newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { findTransition, SERVER_TRANSITIONS, type SuspendedReason } from '../../spec/states.ts';
@@ -16,10 +16,11 @@ import { serverObject } from './object.ts';
 import { priceFrom } from './price.ts';
 
 /**
- * In the caller's transaction, which holds the server's lock and found no operation under way; the audit row is the
- * caller's. The server runs or is stopped: it becomes `suspended` with its event and its mail, and when it ran its guest
- * is asked to shut down, with the usual deadline; a machine that no driver reaches the operator is told to switch off. One that is suspended already has another reason from then on, and
- * nothing is sent.
+ * Runs in the caller's transaction, which holds the server's lock, found no operation under way, and writes
+ * the audit row. A running or stopped server becomes `suspended`, with its event and its mail. If it was
+ * running, its guest is asked to shut down with the usual deadline; if no driver reaches the machine,
+ * `status` tells the operator to power it off. A server that is already suspended only changes its reason,
+ * and nothing is sent.
  */
 export async function suspendServer(
   tx: Sql,
@@ -31,7 +32,7 @@ export async function suspendServer(
   const { id, status, customer_id: customerId, paid_until: paidUntil } = server;
   if (status === 'suspended') return await setSuspendedReason(tx, { id, reason, now });
   if (status !== 'running' && status !== 'stopped')
-    throw new Error(`a server that is ${status} is not suspended`);
+    throw new Error(`cannot suspend a server that is ${status}`);
   const { event } = findTransition(SERVER_TRANSITIONS, status, 'suspend');
   const destroyAt = graceEnd({ suspendedAt: now, paidUntil }, service.settings.graceDays);
   const billAt = nextGraceCheck({ suspendedAt: now, destroyAt, warnedDays: null });
@@ -52,7 +53,7 @@ export async function suspendServer(
   await sendSuspendedMail(tx, service, suspended, { reason, destroyAt }, now);
 }
 
-/** Mails that it is suspended, why and until when its customer has time. */
+/** Mails the customer that the server is suspended, why, and when it will be destroyed. */
 export async function sendSuspendedMail(
   tx: Sql,
   service: Pick<Service, 'keys'>,

@@ -1,6 +1,7 @@
 /**
- * Transfer over the allowance is slow, and never charged. What a server sends is added up over the calendar month in UTC;
- * above what its plan includes it is held to a low rate until the month ends, or its plan includes more.
+ * Throttles servers that exceed their transfer allowance; overage is never charged. Outbound transfer is
+ * summed per calendar month in UTC. Above the plan's allowance the server is limited to a low rate until the
+ * month ends or the allowance grows.
  */
 import { formatId } from '../../kernel/ids.ts';
 import { addMonths } from '../../kernel/time.ts';
@@ -11,7 +12,7 @@ import type { Service } from '../context.ts';
 const BATCH_SIZE = 100;
 const TIB = 1024 ** 4;
 
-/** Counts a batch of servers from after `after` on, and throttles or frees them. `next` is where to go on; null at the end. */
+/** Counts a batch of servers after `after` and throttles or unthrottles them. `next` is null at the end. */
 export async function throttleServers(
   service: Service,
   after: string | null,
@@ -33,25 +34,29 @@ async function applyThrottle(service: Service, serverId: string, throttled: bool
   });
   if (!isChanged) return;
   const server = formatId('server', serverId);
-  service.log.info({ server }, throttled ? 'over its transfer of the month: slow' : 'no longer slow');
+  service.log.info(
+    { server },
+    throttled ? 'server is over its monthly transfer; throttled' : 'server is no longer throttled',
+  );
   service.wake();
 }
 
-/** Beginning of the calendar month, UTC. */
+/** Returns the start of the calendar month, UTC. */
 function monthStart(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
 }
 
-/** What the customer of a server is told that is slow. */
+/** Explains the throttle to the customer. */
 export function describeThrottle(row: SentTransferRow, throttleMbps: number): string {
   const next = addMonths(row.month, 1, 1).toISOString().slice(0, 10);
   return (
-    `It has sent ${formatTebibytes(row.bytes)} TiB this month, and its plan includes ${Number(row.allowed_tb)} TiB: ` +
-    `until ${next} (UTC) it sends and receives ${throttleMbps} Mbit/s at most. Nothing is charged for it.`
+    `This server sent ${formatTebibytes(row.bytes)} TiB this month; its plan includes ` +
+    `${Number(row.allowed_tb)} TiB. Until ${next} (UTC) its traffic is limited to ${throttleMbps} Mbit/s. ` +
+    'You are not charged for the extra transfer.'
   );
 }
 
-/** Two decimals, as plans have them. */
+/** Formats TiB with two decimals, as plans do. */
 export function formatTebibytes(bytes: bigint): string {
   return (Number(bytes) / TIB).toFixed(2);
 }

@@ -1,17 +1,17 @@
-/** Task `traffic`: how fast a server may be, and whether it may send mail, is in front of it as it is wanted. */
+/** Task `traffic`: applies a server's bandwidth limit and its permission to send mail. */
 import { SECOND_MS } from '../../kernel/time.ts';
 import { readTraffic } from '../../store/traffic.ts';
 import type { Service } from '../context.ts';
 import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';
 import { hasDriver } from './hardware.ts';
 
-/** How often it is looked whether a machine that is still being made has run. */
+/** How often to check whether a machine that is being installed has run. */
 const INSTALL_POLL_MS = SECOND_MS;
 const MEGABIT = 1_000_000;
 
 /**
- * Done when the machine has it; the driver keeps it from then on. A machine begins without limit and without mail, so only
- * changes are told. What the driver throws is for the task to try again.
+ * Done once the driver has it, which persists it. A new machine has no limit and no mail, so only changes are
+ * sent. Driver errors propagate, and the task retries.
  */
 export async function applyTraffic(
   service: Service,

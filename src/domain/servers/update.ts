@@ -10,8 +10,9 @@ import { requireActionAllowed } from './lock-server.ts';
 import { serverObject } from './object.ts';
 
 /**
- * Changes name, tags, labels or auto_renew; an empty change changes nothing. A server that waits for the balance stops
- * waiting when auto_renew goes off: it is not renewed. Refuses with `not_found`, `conflict_state`, `limit_reached`.
+ * Changes name, tags, labels, or auto_renew; an empty patch changes nothing. A server that waits for the
+ * balance becomes `not_renewed` if auto_renew is turned off. Refuses with `not_found`, `conflict_state`,
+ * `limit_reached`.
  */
 export async function patchServer(
   service: Service,
@@ -30,7 +31,7 @@ export async function patchServer(
   });
 }
 
-/** These fields are the customer's own words: they may change while an operation is under way. */
+/** Locks the server without waiting for operations: these fields are the customer's own labels. */
 export async function lockServerForUpdate(tx: Sql, customerId: string, shownId: string): Promise<ServerRow> {
   const id = parseId('server', shownId) ?? notFound('server');
   const server = (await lockOwnServer(tx, customerId, id)) ?? notFound('server');

@@ -16,8 +16,8 @@ import { lockServerFor } from '../servers/lock-server.ts';
 import { snapshotObject } from './object.ts';
 
 /**
- * Begins a snapshot of a running or stopped server. Refuses with `not_found`, `conflict_state`, `unavailable` (hardware
- * without snapshots), `limit_reached`, and as 400 with a name or an `expires_at` that cannot be.
+ * Starts a snapshot of a running or stopped server. Refuses with `not_found`, `conflict_state`, `unavailable`
+ * (hardware without snapshots), `limit_reached`, and with 400 for an invalid name or `expires_at`.
  */
 export async function createSnapshot(
   service: Service,
@@ -32,7 +32,7 @@ export async function createSnapshot(
     const { customerId } = actor;
     const server = await lockServerFor(tx, customerId, shownServerId, 'snapshot');
     if (!(await serverCapabilities(service, tx, server)).snapshots) {
-      fail('unavailable', { field: '' }, 'The hardware of this server has no snapshots.');
+      fail('unavailable', { field: '' }, 'Snapshots are not available on the hardware of this server.');
     }
     await requireSnapshotQuota(service, tx, server);
     const row = await insertSnapshot(tx, {
@@ -56,7 +56,7 @@ export async function createSnapshot(
   return created;
 }
 
-/** The server's lock makes its own count exact, that of the balance the customer's. */
+/** The server's lock makes the count per server exact, and the balance's lock the count per customer. */
 async function requireSnapshotQuota(
   service: Service,
   tx: Sql,
@@ -81,7 +81,7 @@ function readBody(body: SnapshotBody, now: Date): { name: string; expiresAt: Dat
   };
 }
 
-/** `snapshot-20260131-120000`, in UTC. */
+/** Returns a name such as `snapshot-20260131-120000`, in UTC. */
 function generateSnapshotName(now: Date): string {
   const digits = now.toISOString().replaceAll(/\D/g, '');
   return `snapshot-${digits.slice(0, 8)}-${digits.slice(8, 14)}`;

@@ -1,6 +1,7 @@
 /**
- * Task `snapshot`: makes a snapshot with the driver, deletes it at its `expires_at`, and removes what is left of one whose
- * row is gone. The task lives until there is nothing more to do, so a date of deletion is nothing but its due time.
+ * Task `snapshot`: creates a snapshot with the driver, deletes it at its `expires_at`, and removes the
+ * driver's copy once the row is deleted. The task exists until nothing is left to do, so an expiration is
+ * only its due time.
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
@@ -24,7 +25,7 @@ import { canCreateSnapshot } from './in-progress.ts';
 import { snapshotObject } from './object.ts';
 
 const POLL_INTERVAL_MS = SECOND_MS / 2;
-/** One that is not ready by then has failed. */
+/** A snapshot that is not ready by then has failed. */
 const CREATE_TIMEOUT_MS = HOUR_MS;
 
 type Result = 'done' | { againMs: number };
@@ -38,7 +39,7 @@ export async function ensureSnapshot(service: Service, id: string): Promise<Resu
     return 'done';
   }
   if (snapshot.status === 'creating') return await advanceCreation(service, snapshot);
-  // What there is of one that failed is of no use to anybody.
+  // Nothing can use what a failed snapshot left behind.
   if (snapshot.status === 'error')
     await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.removeSnapshot(id));
   return await deleteWhenExpired(service, snapshot);
@@ -56,7 +57,7 @@ async function advanceCreation(service: Service, snapshot: SnapshotWork): Promis
   return RERUN_NOW;
 }
 
-/** How far the driver is with it; `failed` also where there is nothing to ask it about any more. */
+/** Asks the driver for the progress; also `failed` if there is nothing left to ask about. */
 async function readProgress(service: Service, snapshot: SnapshotWork): Promise<SnapshotState> {
   const failed = { state: 'failed', sizeGb: 0 } as const;
   if (!canCreateSnapshot(snapshot, service.clock.now())) return failed;
@@ -96,7 +97,7 @@ async function recordEnd(service: Service, { id }: SnapshotRow, seen: SnapshotSt
   });
 }
 
-/** It is kept until its date of deletion. */
+/** Keeps the snapshot until it expires. */
 async function deleteWhenExpired(service: Service, snapshot: SnapshotRow): Promise<Result> {
   const { id, customer_id: customerId, expires_at: expiresAt } = snapshot;
   if (expiresAt === null) return 'done';
@@ -104,7 +105,7 @@ async function deleteWhenExpired(service: Service, snapshot: SnapshotRow): Promi
   if (leftMs > 0) return { againMs: leftMs };
   return await service.db.transaction(async (tx): Promise<Result> => {
     if (!(await lockSnapshot(tx, customerId, id))) return RERUN_NOW;
-    // The restore that is under way still needs it.
+    // A restore under way still needs it.
     if (await isBeingRestored(tx, id)) return { againMs: MINUTE_MS };
     const now = service.clock.now();
     await deleteSnapshot(tx, id);

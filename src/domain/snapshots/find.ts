@@ -7,7 +7,7 @@ import type { CustomerActor, Service } from '../context.ts';
 import { driverCapabilities } from '../servers/hardware.ts';
 import { snapshotObject } from './object.ts';
 
-/** By its shown id. One that is unknown, malformed or another customer's is `not_found`. */
+/** Reads a snapshot by its public id. An unknown, malformed, or foreign one is `not_found`. */
 export async function getSnapshot(
   service: Service,
   actor: CustomerActor,
@@ -26,10 +26,10 @@ export async function listSnapshots(
   return { items: rows.map(snapshotObject), next };
 }
 
-/** Far more than anybody chooses from. */
+/** Far more than a person would choose from. */
 const SERVERS_MAX = 1_000;
 
-/** Ids of the servers that a snapshot fits onto: in its region, with a disk as large, on hardware that has snapshots. */
+/** Ids of servers that the snapshot fits: same region, a large enough disk, hardware with snapshots. */
 export async function compatibleServerIds(
   service: Service,
   actor: CustomerActor,

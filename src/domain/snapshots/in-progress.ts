@@ -1,22 +1,22 @@
-/** A disk that is about to go is kept until the snapshots of it are made: whoever has a 201 for one counts on it. */
+/** Keeps a disk until its snapshots are complete: a customer with a 201 for one relies on it. */
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { ServerStatus } from '../../spec/states.ts';
 import { hasSnapshotInProgress, type SnapshotWork } from '../../store/snapshots.ts';
 import type { Service } from '../context.ts';
 
-/** One that no driver has begun by then will not keep anybody waiting: its server's host may be away. */
+/** A snapshot that no driver starts by then blocks nothing: the server's host may be down. */
 const START_TIMEOUT_MS = MINUTE_MS;
 const DISK_REPLACING_STATUSES: readonly (ServerStatus | null)[] = ['installing', 'destroying'];
 
-/** Whether the server's disk is still read for a snapshot, or is going to be. */
+/** Whether a snapshot of the server's disk is in progress or about to start. */
 export async function isSnapshotInProgress(service: Service, serverId: string): Promise<boolean> {
   const since = new Date(service.clock.now().getTime() - START_TIMEOUT_MS);
   return await hasSnapshotInProgress(service.db, serverId, since);
 }
 
 /**
- * Whether there is something to ask the driver about: its server still is, and has the disk that was meant. Begun later than
- * a rebuild, it would hold what the customer never asked for.
+ * Whether the driver can still create the snapshot: the server exists and has the intended disk. Started
+ * after a rebuild, it would capture a disk that the customer did not mean.
  */
 export function canCreateSnapshot(snapshot: SnapshotWork, now: Date): boolean {
   if (snapshot.server_status === null) return false;

@@ -1,8 +1,8 @@
 /**
- * Attaching and detaching. The answer is the customer's intent: it commits at once with the task that ensures it, and the
- * event comes when the driver has confirmed it. Until then the change stays on a list (store/volume-changes.ts). Who
- * detaches and attaches again before the driver was heard finds every change that was answered announced, in order: the
- * driver ensures the last state only, passing through detached.
+ * Attaches and detaches volumes. The response states the customer's intent, which commits together with the
+ * task that ensures it; the event follows when the driver confirms. Until then the change stays in a list
+ * (store/volume-changes.ts). If a customer makes several changes before the driver confirms, each one is
+ * announced in order, although the driver ensures only the last state, passing through detached.
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import { fail, notFound, unknownReference } from '../../kernel/fail.ts';
@@ -29,9 +29,10 @@ import { moveDiskReservation, requireDiskQuota } from './disk.ts';
 import { volumeObject } from './object.ts';
 
 /**
- * Attaches a detached volume to a running or stopped server of its region. Its disk is taken the first time. Refuses with
- * `not_found`, `conflict_state`, `unknown_reference` (server), `invalid_value` (another region), `unavailable` (no room
- * there, or a server that takes no volumes, or no more) and `limit_reached`.
+ * Attaches a detached volume to a running or stopped server in its region. The first attachment reserves its
+ * disk. Refuses with `not_found`, `conflict_state`, `unknown_reference` (server), `invalid_value` (another
+ * region), `unavailable` (no disk space there, or a server that takes no volumes or no more), and
+ * `limit_reached`.
  */
 export async function attachVolume(
   service: Service,
@@ -69,8 +70,8 @@ export async function attachVolume(
 }
 
 /**
- * Detaches an attached volume. Refuses with `not_found`, and with `conflict_state` when it is detached already or its server is
- * frozen by the operator.
+ * Detaches an attached volume. Refuses with `not_found`, and with `conflict_state` if it is already detached
+ * or the operator froze its server.
  */
 export async function detachVolume(
   service: Service,
@@ -84,7 +85,8 @@ export async function detachVolume(
     const { customerId } = actor;
     const volume = (await lockVolume(tx, customerId, id)) ?? notFound('volume');
     if (volume.server_id === null) fail('conflict_state', {}, 'The volume is not attached to a server.');
-    // Read only, for a server is locked before its volumes: a hold that comes at this moment comes after us.
+    // Read the server without a lock, because locks go server first, volume second. A concurrent freeze
+    // takes effect after this detachment.
     const server = await findOwnServer(tx, customerId, volume.server_id);
     if (server) requireActionAllowed(server, 'detach');
     const object = volumeObject(await detachRow(tx, id));
@@ -100,12 +102,12 @@ export async function detachVolume(
 function requireDetached(volume: VolumeRow | undefined): VolumeRow {
   if (!volume) notFound('volume');
   if (volume.server_id !== null) {
-    fail('conflict_state', {}, 'The volume is attached already; detach it first.');
+    fail('conflict_state', {}, 'The volume is already attached. Detach it first.');
   }
   return volume;
 }
 
-/** The server that a body names: what is not there is the body's fault, not the path's. */
+/** Locks the server that the body names. An unknown server is the fault of the body, not of the path. */
 async function lockNamedServer(tx: Sql, customerId: string, shownId: string): Promise<ServerRow> {
   const id = parseId('server', shownId);
   if (!id || !(await lockOwnServer(tx, customerId, id))) unknownReference('server');
@@ -114,16 +116,12 @@ async function lockNamedServer(tx: Sql, customerId: string, shownId: string): Pr
 
 async function throwTooManyVolumes(tx: Sql, { id }: ServerRow, maxVolumes: number): Promise<never> {
   if ((await listAttachedTo(tx, [id])).length < maxVolumes) {
-    fail(
-      'conflict_state',
-      {},
-      'A volume that was detached has not left the server yet: try again in a moment.',
-    );
+    fail('conflict_state', {}, 'A detached volume has not left the server yet. Try again in a moment.');
   }
-  fail('unavailable', { field: 'server' }, `The server takes ${maxVolumes} volumes and no more.`);
+  fail('unavailable', { field: 'server' }, `The server can have at most ${maxVolumes} volumes.`);
 }
 
-/** How many volumes the server takes; null: any number. */
+/** Returns how many volumes the server can have; null means any number. */
 async function requireCompatible(
   service: Service,
   tx: Sql,
@@ -134,11 +132,12 @@ async function requireCompatible(
     fail(
       'invalid_value',
       { field: 'server' },
-      `The volume is in ${volume.region_id}, the server in ${server.region_id}: they must be in the same region.`,
+      `The volume is in ${volume.region_id}, but the server is in ${server.region_id}. ` +
+        'Both must be in the same region.',
     );
   }
   const { volumes } = await serverCapabilities(service, tx, server);
   if (volumes === 0)
-    fail('unavailable', { field: 'server' }, 'The hardware of this server takes no volumes.');
+    fail('unavailable', { field: 'server' }, 'Volumes are not available on the hardware of this server.');
   return volumes;
 }

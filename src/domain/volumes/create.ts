@@ -11,8 +11,8 @@ import { recordAudit } from '../record.ts';
 import { volumeObject } from './object.ts';
 
 /**
- * Makes a detached volume. It takes no disk before it is attached. Refuses with `unknown_reference` (region) and
- * `limit_reached`.
+ * Creates a detached volume, which uses no disk until it is attached. Refuses with `unknown_reference`
+ * (region) and `limit_reached`.
  */
 export async function createVolume(
   service: Service,
@@ -25,7 +25,7 @@ export async function createVolume(
     const now = service.clock.now();
     const { customerId } = actor;
     const region = (await findRegion(tx, body.region)) ?? unknownReference('region');
-    // Two at once would both see the last free place.
+    // Without this lock, two concurrent requests would both see the last free slot.
     await lockBalance(tx, customerId);
     const limit = service.settings.quotas.volumes;
     if ((await countVolumes(tx, customerId, limit)) >= limit) quotaExceeded('volumes', limit);

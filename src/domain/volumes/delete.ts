@@ -6,7 +6,7 @@ import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 
 /**
- * Deletes a detached volume with its content, for ever. Its disk is free again when the driver has confirmed it. Refuses
+ * Permanently deletes a detached volume and its content. Its disk is free once the driver confirms. Refuses
  * with `not_found` and `conflict_state`.
  */
 export async function deleteVolume(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
@@ -15,7 +15,7 @@ export async function deleteVolume(service: Service, actor: CustomerActor, shown
     const now = service.clock.now();
     const volume = (await lockVolume(tx, actor.customerId, id)) ?? notFound('volume');
     if (volume.server_id !== null) {
-      fail('conflict_state', {}, 'The volume is attached to a server; detach it first.');
+      fail('conflict_state', {}, 'The volume is attached to a server. Detach it first.');
     }
     if (volume.disk_gb === 0) {
       await deleteRow(tx, id);

@@ -3,8 +3,8 @@ import { enqueueTasks } from '../../store/tasks.ts';
 import { detachVolume, lockVolumesOf } from '../../store/volume-changes.ts';
 
 /**
- * Detaches what is attached to a server that is being destroyed, in the transaction that decides it. The caller holds the
- * server's lock. Their events come by themselves, when the driver has confirmed it.
+ * Detaches the volumes of a server that is being destroyed, in the transaction that starts the removal. The
+ * caller holds the server's lock. Their events follow when the driver confirms.
  */
 export async function detachServerVolumes(tx: Sql, serverId: string, now: Date): Promise<void> {
   const volumes = await lockVolumesOf(tx, serverId);

@@ -1,7 +1,8 @@
 /**
- * Task `volume`: the driver has the volume as its customer was told. What was read before the driver was asked is what it
- * confirms, and those changes are announced; a later change has made the task due again. A volume whose row is gone is
- * removed once more: a worker that overslept may have attached it after it was removed.
+ * Task `volume`: makes the driver match the state that the customer was shown. The driver confirms the state
+ * that was read before the call, and those changes are announced; a later change makes the task due again. A
+ * volume whose row is deleted is removed again: a worker that overslept may have attached it after the
+ * removal.
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
@@ -22,7 +23,7 @@ import { DRIVER_TIMEOUT_MS, withDriverTimeout } from '../servers/driver-timeout.
 import { volumeObject } from './object.ts';
 
 const RECHECK_MS = SECOND_MS / 2;
-/** Beyond the deadline, at which a guest that was asked to shut down is switched off: its host may be away. */
+/** Beyond the deadline at which a guest that was asked to shut down is powered off: its host may be down. */
 const GRACE_MS = 10 * SECOND_MS;
 
 export async function ensureVolume(service: Service, id: string): Promise<'done' | { againMs: number }> {
@@ -46,13 +47,13 @@ export async function ensureVolume(service: Service, id: string): Promise<'done'
   return 'done';
 }
 
-/** Whether it is in a guest that was asked to shut down, and writes what it still has. */
+/** Whether the volume is in a guest that is shutting down and may still be writing to it. */
 function isGuestShuttingDown({ clock, settings }: Service, { shutdown_since: since }: VolumeWork): boolean {
   const limitMs = settings.shutdownDeadlineS * SECOND_MS + GRACE_MS;
   return since !== null && clock.now().getTime() - since.getTime() < limitMs;
 }
 
-/** Where it is to be attached, it is; false when the driver refused for good and the customer has it back, detached. */
+/** Ensures the attachment; false if the driver refused permanently and the volume is detached again. */
 async function attach(service: Service, work: VolumeWork): Promise<boolean> {
   const { id, server_id, device, size_gb: sizeGb } = work;
   if (server_id === null || device === null) return true;
@@ -63,19 +64,19 @@ async function attach(service: Service, work: VolumeWork): Promise<boolean> {
     if (!(error instanceof ComputeError) || error.fault !== 'refused') throw error;
     const shown = { volume: formatId('volume', id), server: formatId('server', server_id) };
     service.log.error({ err: error, ...shown }, 'volume could not be attached');
-    // It was attached there before, so it may still be in use: it is only to be looked at by the operator.
+    // It was attached there before and may still be in use, so only the operator should act.
     if (work.last_seq === null) return true;
     await revertAttachment(service, work);
     return false;
   }
 }
 
-/** The attachment that was answered will never be: it was not announced, and the customer is told that it is over. */
+/** Reverts a refused attachment: it was never announced, and the customer learns that it ended. */
 async function revertAttachment(service: Service, work: VolumeWork): Promise<void> {
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     await lockVolume(tx, work.customer_id, work.id);
-    // Asked for something else meanwhile: that is what is tried next.
+    // The customer has requested something else meanwhile: that is tried next.
     if (!(await isVolumeUnchanged(tx, work))) return;
     await recordChangeEvents(service, tx, work, { exceptLast: true });
     await detachVolume(tx, work.id);
@@ -89,7 +90,7 @@ async function revertAttachment(service: Service, work: VolumeWork): Promise<voi
   });
 }
 
-/** The driver has removed it: the row goes, and the disk is free. */
+/** Deletes the row, which frees the disk, after the driver has removed the volume. */
 async function completeDeletion(service: Service, work: VolumeWork): Promise<void> {
   await service.db.transaction(async (tx) => {
     await recordChangeEvents(service, tx, work);
@@ -98,7 +99,9 @@ async function completeDeletion(service: Service, work: VolumeWork): Promise<voi
   crashPoint('volume.recorded');
 }
 
-/** Tells of the changes that `work` was read with, each as the volume was then; those that another has told of not again. */
+/**
+ * Announces the changes that `work` was read with, each with the state at that time. Skips announced ones.
+ */
 async function recordChangeEvents(
   service: Service,
   tx: Sql,
@@ -112,7 +115,7 @@ async function recordChangeEvents(
   for (const [index, { event: type, server_id, device }] of announced.entries()) {
     const attachment = type === 'volume.attached' ? { server_id, device } : { server_id: null, device: null };
     const object = volumeObject({ ...work, ...attachment });
-    // Events of one moment have no order: these have one.
+    // Give events of the same moment distinct times, so that they have an order.
     const at = new Date(now.getTime() + index);
     await recordEvent(tx, { customerId: work.customer_id, type, object }, at);
   }

@@ -6,7 +6,7 @@ import { findVolume, pageVolumes as listRows } from '../../store/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { volumeObject } from './object.ts';
 
-/** By its shown id. One that is unknown, malformed or another customer's is `not_found`. */
+/** Reads a volume by its public id. An unknown, malformed, or foreign one is `not_found`. */
 export async function getVolume(service: Service, actor: CustomerActor, shownId: string): Promise<Volume> {
   const id = parseId('volume', shownId) ?? notFound('volume');
   return volumeObject((await findVolume(service.db, actor.customerId, id)) ?? notFound('volume'));

@@ -3,8 +3,8 @@ import { enqueueTasks } from '../../store/tasks.ts';
 import { listAttachedTo } from '../../store/volume-changes.ts';
 
 /**
- * Has the volumes of servers that were just switched on looked at by their tasks: a driver starts a machine also without
- * a volume that it cannot plug in at that moment. True when there are any.
+ * Schedules the tasks of the volumes of servers that were just powered on: a driver may start a machine
+ * without a volume that it cannot attach at that moment. Returns whether there are any.
  */
 export async function recheckAttachedVolumes(
   tx: Sql,

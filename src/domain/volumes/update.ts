@@ -18,8 +18,8 @@ import { requireDiskQuota } from './disk.ts';
 import { volumeObject } from './object.ts';
 
 /**
- * Renames a volume, or makes it larger, online. Refuses with `not_found`, `invalid_value` (smaller), `limit_reached` and
- * `unavailable` (no room on its host).
+ * Renames a volume or grows it online. Refuses with `not_found`, `invalid_value` (smaller), `limit_reached`,
+ * and `unavailable` (no disk space on its host).
  */
 export async function updateVolume(
   service: Service,
@@ -36,7 +36,7 @@ export async function updateVolume(
     const now = service.clock.now();
     const { customerId } = actor;
     if (!(await findVolume(tx, customerId, id))) notFound('volume');
-    // Two that grow at once would both see the last free disk of the quota.
+    // Without this lock, two concurrent resizes would both see the last free disk of the quota.
     if (patch.size_gb !== undefined) await lockBalance(tx, customerId);
     const volume = (await lockVolume(tx, customerId, id)) ?? notFound('volume');
     const size_gb = patch.size_gb ?? volume.size_gb;
@@ -51,12 +51,12 @@ export async function updateVolume(
   return updated;
 }
 
-/** Takes what it grows by, and says how much disk it has then: none if it was never attached. */
+/** Reserves the growth and returns the volume's reserved disk: 0 if it was never attached. */
 async function reserveGrowth(service: Service, tx: Sql, volume: VolumeRow, sizeGb: number): Promise<number> {
   const moreGb = sizeGb - volume.size_gb;
   const field = 'size_gb';
   if (moreGb < 0) {
-    fail('invalid_value', { field }, `The volume has ${volume.size_gb} GiB and cannot be made smaller.`);
+    fail('invalid_value', { field }, `The volume has ${volume.size_gb} GiB. Volumes can only grow.`);
   }
   if (volume.disk_gb === 0 || moreGb === 0) return volume.disk_gb;
   await requireDiskQuota(service, tx, { customerId: volume.customer_id, moreGb, field });
@@ -64,7 +64,7 @@ async function reserveGrowth(service: Service, tx: Sql, volume: VolumeRow, sizeG
     fail(
       'unavailable',
       { field },
-      'There is no room where the volume lies; ask for less, or for a new volume.',
+      "The volume's host does not have enough disk space. Ask for less, or create another volume.",
     );
   }
   return sizeGb;

@@ -7,7 +7,7 @@ import { isoFile } from '../../support/iso.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
 
 describe('a deprecated image', () => {
-  it('is there for 90 days after its day, and gone from then on', () => {
+  it('a deprecated image exists for 90 days after its day, and is removed then', () => {
     assert.equal(isImageRemoved(null, new Date('2999-01-01')), false);
     assert.equal(isImageRemoved('2026-01-01', new Date('2026-03-31T23:59:59.999Z')), false);
     assert.equal(isImageRemoved('2026-01-01', new Date('2026-04-01T00:00:00Z')), true);
@@ -17,7 +17,7 @@ describe('a deprecated image', () => {
 });
 
 describe('an ISO 9660 file', () => {
-  it('is recognised in whatever pieces it comes, and only whole', () => {
+  it('an ISO 9660 file is recognized in chunks of any size, but only if it is complete', () => {
     const size = 17 * 2048;
     const cuts = fc.array(fc.nat({ max: size }), { maxLength: 12 });
     fc.assert(

@@ -45,7 +45,7 @@ function receivedOf(upload: Upload, file: ReceivedUpload['file']): ReceivedUploa
   return { id: upload.id, discard: upload.discard, fields: [], files: 1, file };
 }
 
-/** Uploads an image; its shown id. */
+/** Uploads an image; returns its public id. */
 async function uploaded(by = actor): Promise<string> {
   const upload = await beginUpload(service, by, FRESH);
   try {
@@ -58,7 +58,7 @@ async function uploaded(by = actor): Promise<string> {
 
 async function refusal(attempt: Promise<unknown>): Promise<string> {
   const error: unknown = await attempt.then(
-    () => assert.fail('it was not refused'),
+    () => assert.fail('the attempt succeeded'),
     (reason: unknown) => reason,
   );
   assert.ok(error instanceof Failure, String(error));
@@ -67,12 +67,13 @@ async function refusal(attempt: Promise<unknown>): Promise<string> {
 
 const storedId = (shownId: string) => parseId('customImage', shownId) ?? assert.fail('not an id');
 
-/** A server that has this image. */
+/** Adds a server with this image. */
 async function installed(imageId: string): Promise<string> {
   const id = newId(new Date());
   await world.db.run(
-    `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
-                          billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, created_at, updated_at)
+    `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb,
+                          disk_gb, billing_months, price_cents_month, price_cents_cycle, anchor_day,
+                          paid_until, created_at, updated_at)
      values ($1, $2, $3, 'a', 'running', 's1', 'par', $4, 1, 1, 1, 1, 1, 1, now(), now(), now())`,
     [id, newPublicNumber(), actor.customerId, imageId],
   );
@@ -80,9 +81,9 @@ async function installed(imageId: string): Promise<string> {
 }
 
 describe('an upload', () => {
-  it('of more than 4 GiB is refused as soon as it is, and of 4 GiB is not', async () => {
+  it('an upload of more than 4 GiB is refused as early as possible, and one of 4 GiB is not', async () => {
     let written = 0;
-    const nowhere: BlobStore = {
+    const discardingStore: BlobStore = {
       ...{ path: () => '', remove: async () => undefined },
       createWriter: async () => ({
         write: async (chunk) => {
@@ -94,24 +95,24 @@ describe('an upload', () => {
     };
     const piece = Buffer.alloc(64 * 1024 ** 2);
     const whole = LIMITS.imageUploadMaxBytes / piece.length;
-    let asked = 0;
+    let requested = 0;
     async function* pieces(count: number) {
-      for (asked = 0; asked < count; asked++) yield piece;
+      for (requested = 0; requested < count; requested++) yield piece;
     }
-    const generous = { ...service, blobs: nowhere };
+    const generous = { ...service, blobs: discardingStore };
     const exact = await beginUpload(generous, actor, FRESH);
     assert.equal((await exact.receive(pieces(whole))).sizeBytes, LIMITS.imageUploadMaxBytes);
     await exact.discard();
     written = 0;
     const over = await beginUpload(generous, actor, FRESH);
     assert.equal(await refusal(over.receive(pieces(whole * 2))), 'invalid_request');
-    assert.deepEqual([asked, written], [whole, LIMITS.imageUploadMaxBytes]);
+    assert.deepEqual([requested, written], [whole, LIMITS.imageUploadMaxBytes]);
     await over.discard();
     const tooMuch = { ...FRESH, atLeastBytes: LIMITS.imageUploadMaxBytes + 1 };
     assert.equal(await refusal(beginUpload(generous, actor, tooMuch)), 'invalid_request');
   });
 
-  it('is refused with maintenance by a full disk, and nothing is left', async () => {
+  it('an upload to a full disk is refused with maintenance and leaves nothing behind', async () => {
     const full = new DiskBlobs({ folder: scratchFolder(), reserveBytes: Number.MAX_SAFE_INTEGER });
     const upload = await beginUpload({ ...service, blobs: full }, actor, FRESH);
     assert.equal(await refusal(upload.receive(inPieces(isoFile()))), 'maintenance');
@@ -119,11 +120,11 @@ describe('an upload', () => {
     assert.equal(await world.db.row('select id from image_uploads'), undefined);
   });
 
-  it('whose process was killed is removed by its task, and cannot become an image any more', async () => {
+  it('an upload of a killed process is removed by its task and can no longer become an image', async () => {
     const upload = await beginUpload(service, actor, FRESH);
     const file = await upload.receive(inPieces(isoFile()));
     await world.runner.runDue(Date.now() + 5_000);
-    assert.ok((await readdir(folder)).includes(upload.id), 'one that is alive is left alone');
+    assert.ok((await readdir(folder)).includes(upload.id), 'a live upload must not be removed');
     await world.db.run(`update image_uploads set alive_until = now() - interval '1 second'`);
     await world.runUntilIdle();
     assert.deepEqual(await readdir(folder), []);
@@ -142,18 +143,18 @@ describe('an upload', () => {
     assert.equal(await world.db.row('select id from image_uploads'), undefined);
   });
 
-  it('counts by number and by size, exactly, when several become images at once', async () => {
+  it('the image quotas hold by number and by size when uploads complete concurrently', async () => {
     const quotas = { ...QUOTAS, customImages: 1 };
     const strict = { ...service, settings: { ...service.settings, quotas } };
     const uploads = await Promise.all([1, 2].map(() => beginUpload(strict, actor, FRESH)));
     const outcomes = await Promise.all(
       uploads.map(async (upload) => {
         const file = await upload.receive(inPieces(isoFile()));
-        const made = createImage(strict, actor, receivedOf(upload, file));
-        return await made.then(() => 'made', refusalCode).finally(() => upload.discard());
+        const creation = createImage(strict, actor, receivedOf(upload, file));
+        return await creation.then(() => 'created', refusalCode).finally(() => upload.discard());
       }),
     );
-    assert.deepEqual(outcomes.sort(), ['limit_reached', 'made']);
+    assert.deepEqual(outcomes.sort(), ['created', 'limit_reached']);
     assert.equal(await refusal(beginUpload(strict, actor, FRESH)), 'limit_reached');
 
     const other = await world.fixtures.addCustomer();
@@ -174,7 +175,7 @@ function refusalCode(error: unknown): string {
 }
 
 describe('a deleted image', () => {
-  it('keeps its file for the servers that have it, until the last of them lets go', async () => {
+  it('a deleted image keeps its file until the last server that uses it is removed', async () => {
     const shownId = await uploaded();
     const id = storedId(shownId);
     const server = await installed(id);
@@ -183,12 +184,12 @@ describe('a deleted image', () => {
     assert.ok((await readdir(folder)).includes(id));
     const { customerId } = actor;
     await world.db.transaction(async (tx) => {
-      assert.equal(await findUsableImage(tx, customerId, shownId), undefined, 'for a new server');
+      assert.equal(await findUsableImage(tx, customerId, shownId), undefined, 'not for a new server');
       const again = await findUsableImage(tx, customerId, shownId, { installed: id });
       assert.equal(
         again && isoForImage(service, again)?.path,
         service.blobs.path(id),
-        'for the server that has it',
+        'still for the server that has it',
       );
     });
     await world.db.transaction(async (tx) => {
@@ -202,7 +203,7 @@ describe('a deleted image', () => {
     });
   });
 
-  it('frees its place at once, whenever its file goes', async () => {
+  it('a deleted image frees its quota at once, before its file is removed', async () => {
     const quotas = { ...QUOTAS, customImages: 1 };
     const strict = { ...service, settings: { ...service.settings, quotas } };
     const shownId = await uploaded();
@@ -211,7 +212,7 @@ describe('a deleted image', () => {
     await (await beginUpload(strict, actor, FRESH)).discard();
   });
 
-  it('of another customer cannot be used or deleted', async () => {
+  it('an image of another customer cannot be used or deleted', async () => {
     const shownId = await uploaded();
     const other = await world.fixtures.addCustomer();
     await world.db.transaction(async (tx) => {

@@ -39,18 +39,18 @@ beforeEach(async () => {
 
 const BASE = { readOnly: false, baseUrl: 'https://skerry.example/' };
 
-async function ticketOf(options: { readOnly?: boolean } = {}, as: CustomerActor = actor) {
+async function createTicket(options: { readOnly?: boolean } = {}, as: CustomerActor = actor) {
   const { url } = await openConsole(world.service, as, formatId('server', id), { ...BASE, ...options });
   const path = new URL(url).searchParams.get('path') ?? '';
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-const admitted = (readOnly: boolean, tokenId: string | null = null, sessionId: string | null = null) => ({
+const grantFor = (readOnly: boolean, tokenId: string | null = null, sessionId: string | null = null) => ({
   ...{ serverId: id, customerId: actor.customerId, tokenId, sessionId, readOnly },
 });
 
-/** A session of the customer's; its id. */
-async function session(): Promise<string> {
+/** Creates a session of the customer; returns its id. */
+async function createSession(): Promise<string> {
   const sessionId = newId(new Date());
   const { customerId } = actor;
   const row = { id: sessionId, customerId, digest: randomBytes(32), now: world.clock.now() };
@@ -58,8 +58,8 @@ async function session(): Promise<string> {
   return sessionId;
 }
 
-/** A token of the customer's; its id. */
-async function token(expiresAt: Date | null = null): Promise<string> {
+/** Creates a token of the customer; returns its id. */
+async function createToken(expiresAt: Date | null = null): Promise<string> {
   const tokenId = newId(new Date());
   const { customerId } = actor;
   const row = { id: tokenId, customerId, name: 'a token', scope: 'write', digest: randomBytes(32) } as const;
@@ -67,14 +67,14 @@ async function token(expiresAt: Date | null = null): Promise<string> {
   return tokenId;
 }
 
-const refusedBy = (code: string, extras?: FailureExtras) => (error: unknown) => {
+const failsWith = (code: string, extras?: FailureExtras) => (error: unknown) => {
   assert.ok(error instanceof Failure, String(error));
   assert.deepEqual([error.code, ...(extras ? [error.extras] : [])], [code, ...(extras ? [extras] : [])]);
   return true;
 };
 
-describe('a console', () => {
-  it('is a page whose path names a WebSocket, for five minutes', async () => {
+describe('server console', () => {
+  it('a console URL names a WebSocket path and expires after five minutes', async () => {
     const shown = formatId('server', id);
     const made = await openConsole(world.service, actor, shown, BASE);
     const url = new URL(made.url);
@@ -90,38 +90,38 @@ describe('a console', () => {
     assert.equal(new URL(other.url).searchParams.get('view_only'), 'true');
   });
 
-  it('opens once, whoever tries at the same time', async () => {
+  it('a console ticket can be redeemed once, even under concurrent attempts', async () => {
     for (const _ of [1, 2]) {
-      const ticket = await ticketOf();
+      const ticket = await createTicket();
       const tries = await Promise.allSettled(
         Array.from({ length: 8 }, () => redeemConsoleTicket(world.service, ticket)),
       );
       const [opened, ...more] = tries.filter((one) => one.status === 'fulfilled');
-      assert.deepEqual(opened?.value, admitted(false));
+      assert.deepEqual(opened?.value, grantFor(false));
       assert.equal(more.length, 0);
-      for (const one of tries) if (one.status === 'rejected') refusedBy('not_found')(one.reason);
+      for (const one of tries) if (one.status === 'rejected') failsWith('not_found')(one.reason);
     }
   });
 
-  it('opens until the second it expires, and what is over is swept away', async () => {
-    const [first, second] = [await ticketOf(), await ticketOf({ readOnly: true })];
+  it('a console ticket is valid until the second it expires, and expired tickets are purged', async () => {
+    const [first, second] = [await createTicket(), await createTicket({ readOnly: true })];
     world.clock.advanceS(299);
-    assert.deepEqual(await redeemConsoleTicket(world.service, second), admitted(true));
+    assert.deepEqual(await redeemConsoleTicket(world.service, second), grantFor(true));
     world.clock.advanceS(1);
-    await assert.rejects(redeemConsoleTicket(world.service, first), refusedBy('not_found'));
-    await ticketOf();
+    await assert.rejects(redeemConsoleTicket(world.service, first), failsWith('not_found'));
+    await createTicket();
     assert.equal((await world.db.rows('select from console_tickets')).length, 1);
   });
 
-  it('is kept as a digest only', async () => {
-    const ticket = await ticketOf();
+  it('a console ticket is stored only as a digest', async () => {
+    const ticket = await createTicket();
     const dump = JSON.stringify(
       await world.db.rows('select *, encode(digest, $1) as hex from console_tickets', ['hex']),
     );
     assert.ok(!dump.includes(ticket) && !dump.includes(Buffer.from(ticket).toString('hex')));
   });
 
-  it('is not there for another customer, a malformed id or a text that is no ticket', async () => {
+  it('a console is not found for another customer, a malformed id, or an invalid ticket', async () => {
     const stranger = await world.fixtures.addCustomer();
     const ids: [CustomerActor, string][] = [
       [stranger, formatId('server', id)],
@@ -130,76 +130,76 @@ describe('a console', () => {
       [actor, ''],
     ];
     for (const [as, shown] of ids) {
-      await assert.rejects(openConsole(world.service, as, shown, BASE), refusedBy('not_found', {}));
+      await assert.rejects(openConsole(world.service, as, shown, BASE), failsWith('not_found', {}));
     }
     for (const text of ['', 'a', '\0', 'a'.repeat(9_999)]) {
-      await assert.rejects(redeemConsoleTicket(world.service, text), refusedBy('not_found'));
+      await assert.rejects(redeemConsoleTicket(world.service, text), failsWith('not_found'));
     }
   });
 
-  it('needs a server that runs, when the ticket is made and when it is used', async () => {
-    const ticket = await ticketOf();
+  it('a console requires a running server, both to create a ticket and to redeem it', async () => {
+    const ticket = await createTicket();
     await world.db.run(`update servers set status = 'stopped' where id = $1`, [id]);
-    await assert.rejects(ticketOf(), refusedBy('conflict_state'));
-    await assert.rejects(redeemConsoleTicket(world.service, ticket), refusedBy('conflict_state'));
-    await assert.rejects(redeemConsoleTicket(world.service, ticket), refusedBy('not_found'));
+    await assert.rejects(createTicket(), failsWith('conflict_state'));
+    await assert.rejects(redeemConsoleTicket(world.service, ticket), failsWith('conflict_state'));
+    await assert.rejects(redeemConsoleTicket(world.service, ticket), failsWith('not_found'));
   });
 
-  it('only looks for a frozen customer, also with a ticket from before', async () => {
-    const ticket = await ticketOf();
+  it('a console is read-only for a frozen customer, even with an earlier ticket', async () => {
+    const ticket = await createTicket();
     await setCustomerFrozen(world.db, actor.customerId, world.clock.now());
     assert.equal((await redeemConsoleTicket(world.service, ticket)).readOnly, true);
-    assert.equal((await redeemConsoleTicket(world.service, await ticketOf())).readOnly, true);
+    assert.equal((await redeemConsoleTicket(world.service, await createTicket())).readOnly, true);
   });
 
-  it('goes with the token that asked for it, or with its last second', async () => {
-    const revoked = await token();
-    const ticket = await ticketOf({}, { ...actor, tokenId: revoked });
+  it('a console ticket is void when its token is revoked or expires', async () => {
+    const revoked = await createToken();
+    const ticket = await createTicket({}, { ...actor, tokenId: revoked });
     await world.db.run('delete from api_tokens where id = $1', [revoked]);
-    await assert.rejects(redeemConsoleTicket(world.service, ticket), refusedBy('not_found'));
-    const expiring = { ...actor, tokenId: await token(new Date(world.clock.now().getTime() + 60_000)) };
-    const [inTime, late] = [await ticketOf({}, expiring), await ticketOf({}, expiring)];
-    assert.deepEqual(await redeemConsoleTicket(world.service, inTime), admitted(false, expiring.tokenId));
+    await assert.rejects(redeemConsoleTicket(world.service, ticket), failsWith('not_found'));
+    const expiring = { ...actor, tokenId: await createToken(new Date(world.clock.now().getTime() + 60_000)) };
+    const [inTime, late] = [await createTicket({}, expiring), await createTicket({}, expiring)];
+    assert.deepEqual(await redeemConsoleTicket(world.service, inTime), grantFor(false, expiring.tokenId));
     world.clock.advanceS(60);
-    await assert.rejects(redeemConsoleTicket(world.service, late), refusedBy('not_found'));
+    await assert.rejects(redeemConsoleTicket(world.service, late), failsWith('not_found'));
   });
 
-  it('goes with the session that asked for it, and one that is open must end with it', async () => {
-    const sessionId = await session();
+  it('a console ticket is void when its session ends, and an open console must close', async () => {
+    const sessionId = await createSession();
     const [used, kept] = [
-      await ticketOf({}, { ...actor, sessionId }),
-      await ticketOf({}, { ...actor, sessionId }),
+      await createTicket({}, { ...actor, sessionId }),
+      await createTicket({}, { ...actor, sessionId }),
     ];
-    const admission = await redeemConsoleTicket(world.service, used);
-    assert.deepEqual(admission, admitted(false, null, sessionId));
-    assert.equal(await checkConsoleAccess(world.service, admission), null);
+    const grant = await redeemConsoleTicket(world.service, used);
+    assert.deepEqual(grant, grantFor(false, null, sessionId));
+    assert.equal(await checkConsoleAccess(world.service, grant), null);
     world.clock.advanceS(60);
     await deleteSession(world.db, sessionId);
-    assert.equal(await checkConsoleAccess(world.service, admission), 'signed_out');
-    await assert.rejects(redeemConsoleTicket(world.service, kept), refusedBy('not_found'));
-    const idle = admitted(true, null, await session());
+    assert.equal(await checkConsoleAccess(world.service, grant), 'signed_out');
+    await assert.rejects(redeemConsoleTicket(world.service, kept), failsWith('not_found'));
+    const idle = grantFor(true, null, await createSession());
     assert.equal(await checkConsoleAccess(world.service, idle), null);
     world.clock.advanceS(24 * 3600);
     assert.equal(await checkConsoleAccess(world.service, idle), 'signed_out');
   });
 
-  it('that is open must end when its token is revoked or expires, and when its customer is frozen', async () => {
-    const review = (admission: ConsoleGrant) => checkConsoleAccess(world.service, admission);
-    const lasting = admitted(false, await token());
-    const expiring = admitted(true, await token(new Date(world.clock.now().getTime() + 60_000)));
-    const [typing, looking] = [admitted(false), admitted(true)];
-    for (const each of [lasting, expiring, typing, looking]) assert.equal(await review(each), null);
+  it('an open console must close when its token ends or its customer is frozen', async () => {
+    const check = (grant: ConsoleGrant) => checkConsoleAccess(world.service, grant);
+    const lasting = grantFor(false, await createToken());
+    const expiring = grantFor(true, await createToken(new Date(world.clock.now().getTime() + 60_000)));
+    const [interactive, readOnly] = [grantFor(false), grantFor(true)];
+    for (const grant of [lasting, expiring, interactive, readOnly]) assert.equal(await check(grant), null);
     world.clock.advanceS(60);
-    assert.deepEqual([await review(expiring), await review(lasting)], ['revoked', null]);
+    assert.deepEqual([await check(expiring), await check(lasting)], ['revoked', null]);
     await setCustomerFrozen(world.db, actor.customerId, world.clock.now());
-    assert.deepEqual([await review(lasting), await review(typing)], ['frozen', 'frozen']);
-    assert.equal(await review(looking), null);
+    assert.deepEqual([await check(lasting), await check(interactive)], ['frozen', 'frozen']);
+    assert.equal(await check(readOnly), null);
     await world.db.run('delete from api_tokens where id = $1', [lasting.tokenId]);
-    assert.equal(await review(lasting), 'revoked');
-    assert.equal(await review({ ...looking, customerId: newId(new Date()) }), 'revoked');
+    assert.equal(await check(lasting), 'revoked');
+    assert.equal(await check({ ...readOnly, customerId: newId(new Date()) }), 'revoked');
   });
 
-  it('is unavailable on hardware that has none', async () => {
+  it('a console is unavailable on hardware without one', async () => {
     const { compute } = world.service;
     const { vps } = compute.capabilities;
     const without = { vps: { ...vps, console: false }, dedicated: compute.capabilities.dedicated };
@@ -209,17 +209,17 @@ describe('a console', () => {
     };
     await assert.rejects(
       openConsole(service, actor, formatId('server', id), BASE),
-      refusedBy('unavailable', { field: '' }),
+      failsWith('unavailable', { field: '' }),
     );
   });
 
-  it('is the stream of the machine’s screen; a host that does not give it is 503, a machine that is off 409', async () => {
+  it('a console streams the screen; a failing host answers 503, a machine that is off 409', async () => {
     const screen = await connectConsole(world.service, id);
     assert.equal((await once(screen, 'data')).toString(), 'RFB 003.008\n');
     screen.destroy();
     await world.faults.set({ driver: 'compute', operation: 'console', times: 1 });
-    await assert.rejects(connectConsole(world.service, id), refusedBy('maintenance'));
+    await assert.rejects(connectConsole(world.service, id), failsWith('maintenance'));
     await world.service.compute.power(id, 'off');
-    await assert.rejects(connectConsole(world.service, id), refusedBy('conflict_state'));
+    await assert.rejects(connectConsole(world.service, id), failsWith('conflict_state'));
   });
 });

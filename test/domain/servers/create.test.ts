@@ -44,16 +44,16 @@ interface TestImage {
   readonly cloudInit?: boolean;
   readonly deprecatedAt?: string;
   readonly active?: boolean;
-  /** Whose own it is. */
+  /** Customer id of a custom image's owner. */
   readonly owner?: string;
 }
 
-/** Adds an image; its shown id. */
+/** Adds an image; returns its public id. */
 async function image({ cloudInit = true, deprecatedAt, active = true, owner }: TestImage): Promise<string> {
   const id = newId(world.clock.now());
   await world.db.run(
-    `insert into images (id, type, family, version, arch, size_gb, cloud_init, released_at, deprecated_at, active,
-                         customer_id, blob_key, sha256, size_bytes)
+    `insert into images (id, type, family, version, arch, size_gb, cloud_init, released_at, deprecated_at,
+                         active, customer_id, blob_key, sha256, size_bytes)
      values ($1, $2, $3, $4, '{amd64}', 1, $5, '2025-08-09', $6, $7, $8, $9, $10, $11)`,
     [
       id,
@@ -75,11 +75,11 @@ const body = (wanted: Partial<ServerBody> = {}): ServerBody => ({
 });
 const create = (wanted: Partial<ServerBody> = {}) => createServer(world.service, actor, body(wanted));
 
-/** How the order was refused, after a look whether that changed anything. */
+/** Asserts that the order fails without changing any table; returns the refusal. */
 async function refused(wanted: Partial<ServerBody>): Promise<string> {
   const before = await dumpTables(world.db);
   const error: unknown = await create(wanted).then(
-    () => assert.fail('it was not refused'),
+    () => assert.fail('the order succeeded'),
     (reason: unknown) => reason,
   );
   assert.ok(error instanceof Failure, String(error));
@@ -100,8 +100,8 @@ async function stored(shownId: string) {
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 'a').toString('base64');
 
-describe('an order', () => {
-  it('is answered with the server as it is from then on', async () => {
+describe('createServer', () => {
+  it('an order returns the server in its initial state', async () => {
     const server = await create({
       tags: ['a', 'a b'],
       labels: { env: 'prod', e: '' },
@@ -138,7 +138,7 @@ describe('an order', () => {
     await world.assertInvariants();
   });
 
-  it('takes the texts of its keys with it, each once and in order, so that deleting one changes nothing', async () => {
+  it('an order copies the key texts, each once and in order, so deleting a key changes nothing', async () => {
     const second = await createSshKey(world.service, actor, {
       name: 'b',
       public_key: PUBLIC_KEY.replace('me', 'you'),
@@ -151,7 +151,7 @@ describe('an order', () => {
     await world.runUntilIdle();
   });
 
-  it('keeps user data sealed', async () => {
+  it('an order stores user data sealed', async () => {
     const server = await create({ user_data_b64: base64(LIMITS.userDataMaxBytes) });
     const { user_data_sealed: sealed } = await stored(server.id);
     assert.equal(world.service.keys.open('user data', sealed ?? '').length, LIMITS.userDataMaxBytes);
@@ -159,20 +159,20 @@ describe('an order', () => {
     await world.runUntilIdle();
   });
 
-  it('with an own image is carried out on a virtual server and refused on hardware', async () => {
+  it('an order with a custom image works on a virtual server and is refused on hardware', async () => {
     const own = await image({ owner: actor.customerId, cloudInit: false });
     assert.equal((await create({ image: own })).image, own);
     assert.equal(await refused({ image: own, plan: 'r1' }), 'unavailable image');
     assert.equal((await create({ plan: 'r1' })).plan, 'r1');
   });
 
-  it('that names something unknown is refused, and what is another customer’s is unknown', async () => {
+  it("an order refuses unknown references, including another customer's", async () => {
     const other = await world.fixtures.addCustomer();
     const foreignKey = await addKey(other);
     const foreignImage = await image({ owner: other.customerId });
     const own = await image({ owner: actor.customerId });
-    const longGone = await image({ deprecatedAt: '2029-11-02' });
-    const nobodys = formatId('sshKey', newId(world.clock.now()));
+    const removed = await image({ deprecatedAt: '2029-11-02' });
+    const unknownKey = formatId('sshKey', newId(world.clock.now()));
     const cases: [wanted: Partial<ServerBody>, field: string][] = [
       [{ plan: 's9' }, 'plan'],
       [{ plan: "s1'" }, 'plan'],
@@ -183,16 +183,16 @@ describe('an order', () => {
       [{ image: own.replace('custom_', 'img_') }, 'image'],
       [{ image: official.replace('img_', 'custom_') }, 'image'],
       [{ image: foreignImage }, 'image'],
-      [{ image: longGone }, 'image'],
+      [{ image: removed }, 'image'],
       [{ image: await image({ active: false }) }, 'image'],
       [{ ssh_keys: [key.id, foreignKey.id] }, 'ssh_keys.1'],
-      [{ ssh_keys: [key.id, key.id, nobodys] }, 'ssh_keys.2'],
+      [{ ssh_keys: [key.id, key.id, unknownKey] }, 'ssh_keys.2'],
       [{ ssh_keys: ['mine'] }, 'ssh_keys.0'],
     ];
     for (const [wanted, field] of cases) assert.equal(await refused(wanted), `unknown_reference ${field}`);
   });
 
-  it('that cannot be had, or is not meant so, is refused with the field', async () => {
+  it('an order for something unavailable or over a limit names the field', async () => {
     const noCloudInit = await image({ cloudInit: false });
     const tooMany = Array.from({ length: QUOTAS.tagsPerServer + 1 }, (_, n) => `t${n}`);
     assert.equal(await refused({ plan: 's2' }), 'unavailable plan');
@@ -205,7 +205,7 @@ describe('an order', () => {
     assert.equal(await refused({}), 'insufficient_balance');
   });
 
-  it('with user data that is no Base64, or too much of it, is malformed', async () => {
+  it('an order with invalid Base64 or too much user data is malformed', async () => {
     for (const text of ['aGk', 'aGk=\n', 'aGl=', 'a-_k', 'ü']) {
       assert.equal(await refused({ user_data_b64: text }), '400 user_data_b64 invalid_format', text);
     }

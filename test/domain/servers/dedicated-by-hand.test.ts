@@ -1,4 +1,6 @@
-/** The life of a dedicated machine that no driver reaches, from its customer's side: sold by hand, and never a driver's. */
+/**
+ * The lifecycle of a dedicated machine that no driver reaches, from its customer's side: sold by hand only.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { verify } from '../../../src/domain/verify/verify.ts';
@@ -8,16 +10,16 @@ import { assertApiError, createApiToken, V1Client, type V1Response } from '../..
 
 const DAY_S = 86_400;
 const BLOCK = '192.0.2.0/29';
-/** Two cycles of three months, and not a third. */
+/** Enough for two cycles of three months, but not for a third. */
 const BALANCE_CENTS = 50_000n;
 
 let world: ManualWorld;
 let ann: SessionClient;
 let bob: SessionClient;
 let api: V1Client;
-let bobs: V1Client;
+let bobApi: V1Client;
 let keyId: string;
-/** Calls of the driver about one machine: there must be none. */
+/** Driver calls about any machine: there must be none. */
 const driverCalls: string[] = [];
 
 before(async () => {
@@ -25,7 +27,7 @@ before(async () => {
   ann = await world.customer();
   bob = await world.customer();
   api = V1Client.forUrl(world.url, await createApiToken(ann));
-  bobs = V1Client.forUrl(world.url, await createApiToken(bob));
+  bobApi = V1Client.forUrl(world.url, await createApiToken(bob));
   watchDriver();
   keyId = (await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY })).body.id;
 });
@@ -36,9 +38,9 @@ const PUBLIC_KEY =
 
 function watchDriver(): void {
   const { compute } = world.opened.service;
-  const about = ['ensure', 'remove', 'power', 'rebuild', 'restore', 'rescue', 'console', 'attach'] as const;
-  const more = ['snapshot', 'filter', 'traffic'] as const;
-  for (const verb of [...about, ...more]) {
+  const serverVerbs = ['ensure', 'remove', 'power', 'rebuild', 'restore', 'rescue', 'console'] as const;
+  const otherVerbs = ['attach', 'snapshot', 'filter', 'traffic'] as const;
+  for (const verb of [...serverVerbs, ...otherVerbs]) {
     const real = compute[verb].bind(compute) as (...args: unknown[]) => unknown;
     Object.defineProperty(compute, verb, {
       value: (...args: unknown[]) => {
@@ -51,12 +53,12 @@ function watchDriver(): void {
 
 type Body = V1Response['body'];
 
-async function serverOn(machine: string): Promise<string> {
-  const said = await world.runOk(['dedicated', 'list']);
-  return said.split('\n').find((line) => line.startsWith(`${machine} `)) ?? '';
+async function listedLine(machine: string): Promise<string> {
+  const output = await world.runOk(['dedicated', 'list']);
+  return output.split('\n').find((line) => line.startsWith(`${machine} `)) ?? '';
 }
 
-/** With an image that nobody imported: no driver installs it. */
+/** Builds the command that sells a machine, with an image that was not imported: no driver installs it. */
 function sell(machine: string, { email }: SessionClient): string[] {
   return ['dedicated', 'fulfil', machine, '--customer', email, '--image', 'alpine'];
 }
@@ -67,15 +69,15 @@ async function onlyServer(client: V1Client): Promise<Body> {
   return body.data[0];
 }
 
-function assertUnavailable(answer: V1Response, field: string): void {
-  const items = assertApiError(answer, 422, 'unprocessable');
+function assertUnavailable(response: V1Response, field: string): void {
+  const items = assertApiError(response, 422, 'unprocessable');
   assert.deepEqual(
     items.map((item) => [item.field, item.issue]),
     [[field, 'unavailable']],
   );
 }
 
-test('a machine in stock is listed as sold nowhere, and nobody can order it by himself', async () => {
+test('a machine in stock is available in no region, and a customer cannot order it', async () => {
   await world.runOk(['machines', 'add', 'm1', 'm2', '--region', 'par', '--plan', 'r1']);
   await world.runOk(['ips', 'add', '--region', 'par', '--block', BLOCK]);
   await world.runOk(['ips', 'add', '--region', 'par', '--block', '2001:db8:7::/62']);
@@ -103,30 +105,23 @@ test('a machine in stock is listed as sold nowhere, and nobody can order it by h
   assert.equal((await ann.get('/me.php')).body.balance, Number(BALANCE_CENTS) / 100);
 });
 
-test('the panel says that it is sold by hand', async () => {
+test('the panel shows that a plan is sold by hand', async () => {
   const { text } = await ann.get('/plans/r1');
   assert.match(text, />by hand<.*<a href="\/contact">Ask us</);
   assert.doesNotMatch(text, /sold out/);
   assert.match((await ann.get('/servers/new')).text, />Sold by hand: ask us</);
 });
 
-test('who is sold a machine pays the price of a deploy, and has a server that runs', async () => {
-  const said = await world.runOk([
-    ...sell('m1', ann),
-    '--name',
-    'metal',
-    '--months',
-    '3',
-    '--ssh-key',
-    keyId,
-  ]);
+test('a customer who is sold a machine pays the deploy price and has a running server', async () => {
+  const options = ['--name', 'metal', '--months', '3', '--ssh-key', keyId];
+  const output = await world.runOk([...sell('m1', ann), ...options]);
   const server = await onlyServer(api);
   const { price_usd_cycle: price } = server;
   const quarter = (await api.get('/plans/r1')).body.cycles[1].price_usd;
   assert.deepEqual([server.status, server.name, price], ['running', 'metal', quarter]);
   assert.deepEqual([server.ssh_keys, server.billing_months], [[keyId], 3]);
   for (const part of [server.id, server.ipv4.address, server.ipv4.gateway, server.ipv6.prefix, PUBLIC_KEY])
-    assert.ok(said.includes(part), `${part}: ${said}`);
+    assert.ok(output.includes(part), `${part}: ${output}`);
   assert.equal(
     (await ann.get('/me.php')).body.balance,
     Math.round(Number(BALANCE_CENTS) - price * 100) / 100,
@@ -146,10 +141,10 @@ test('who is sold a machine pays the price of a deploy, and has a server that ru
   );
   const audit = (await api.get(`/audit/events?filter[resource]=${server.id}`)).body.data as Body[];
   assert.deepEqual(audit.map(({ action }) => action).sort(), ['server.create', 'server.run']);
-  assert.match(await serverOn('m1'), new RegExp(`  sold  .*${server.id}  ${ann.email}$`));
+  assert.match(await listedLine('m1'), new RegExp(`  sold  .*${server.id}  ${ann.email}$`));
 });
 
-test('what only a driver can do is unavailable on it, and no operation is begun', async () => {
+test('an action that needs a driver is unavailable on a machine sold by hand', async () => {
   const { id } = await onlyServer(api);
   for (const action of ['stop', 'reboot', 'reboot?hard=true', 'rescue', 'rebuild']) {
     const answer = await api.post(`/servers/${id}/${action}`, {});
@@ -170,7 +165,7 @@ test('what only a driver can do is unavailable on it, and no operation is begun'
   assert.deepEqual(await world.opened.db.rows('select kind from operations'), []);
 });
 
-test('its page has no buttons that would be refused, and says why', async () => {
+test('the page of a server sold by hand hides buttons that would be refused, and says why', async () => {
   const { id } = await onlyServer(api);
   for (const part of ['', '/rebuild', '/storage']) {
     const { text, status } = await ann.get(`/servers/${id}${part}`);
@@ -180,7 +175,7 @@ test('its page has no buttons that would be refused, and says why', async () => 
   }
 });
 
-test('it renews like any other', async () => {
+test('a server sold by hand renews like any other', async () => {
   const before = await onlyServer(api);
   await world.advance(93 * DAY_S);
   const now = await onlyServer(api);
@@ -188,28 +183,28 @@ test('it renews like any other', async () => {
   assert.ok(now.paid_until > before.paid_until);
 });
 
-test('without a balance it is suspended, the operator is told to switch it off, and back on when it is paid', async () => {
+test('status asks the operator to power an unpaid server sold by hand off, and a paid one on', async () => {
   const { id, paid_until: paidUntil } = await onlyServer(api);
   const days = (Date.parse(paidUntil) - world.opened.clock.now().getTime()) / 1_000;
   await world.advance(days + 60);
   assert.deepEqual((await onlyServer(api)).suspended_reason, 'balance');
-  assert.match(await serverOn('m1'), /switch it off$/);
-  assert.match(await world.runFailing(['status']), /LOOK +dedicated +m1: switch it off/);
+  assert.match(await listedLine('m1'), /switch it off$/);
+  assert.match(await world.runFailing(['status']), /FAIL +dedicated +m1: switch it off/);
   await world.runOk(['dedicated', 'off', 'm1']);
-  assert.doesNotMatch(await serverOn('m1'), /switch/);
+  assert.doesNotMatch(await listedLine('m1'), /switch/);
   await world.addBalance(ann, 50_000n);
   await world.settle();
   assert.equal((await onlyServer(api)).status, 'running');
-  assert.match(await world.runFailing(['status']), /LOOK +dedicated +m1: switch it on/);
+  assert.match(await world.runFailing(['status']), /FAIL +dedicated +m1: switch it on/);
   await world.runOk(['dedicated', 'on', 'm1']);
   assert.match(await world.runOk(['dedicated', 'on', 'm1']), /\(as before\)$/);
   await world.runOk(['servers', 'freeze', id, '--reason', 'Report 7']);
-  assert.match(await serverOn('m1'), /switch it off$/);
+  assert.match(await listedLine('m1'), /switch it off$/);
   await world.runOk(['servers', 'release', id]);
   assert.equal((await onlyServer(api)).status, 'running');
 });
 
-test('one that was not to be renewed starts again when its customer pays for it', async () => {
+test('a server sold by hand that was not renewed starts again when its customer pays', async () => {
   const { id, paid_until: paidUntil } = await onlyServer(api);
   await api.patch(`/servers/${id}`, { auto_renew: false });
   await world.advance((Date.parse(paidUntil) - world.opened.clock.now().getTime()) / 1_000 + 60);
@@ -220,36 +215,37 @@ test('one that was not to be renewed starts again when its customer pays for it'
   assert.deepEqual([started.status, started.body.status], [202, 'running']);
 });
 
-test('destroyed, its machine is to be wiped, and goes to nobody before it was tested and put back on sale', async () => {
+test('a machine must be wiped and put back on sale before it is sold again', async () => {
   const { id, ipv4 } = await onlyServer(api);
   await world.addBalance(bob, 100_000n);
   assert.equal((await api.delete(`/servers/${id}`)).status, 202);
   await world.settle();
   assert.equal((await api.get(`/servers/${id}`)).status, 404);
-  assert.match(await serverOn('m1'), / {2}wiping {2}.* wipe and test it$/);
+  assert.match(await listedLine('m1'), / {2}wiping {2}.* wipe and test it$/);
   assert.match(await world.runFailing(sell('m1', bob)), /m1 is to be wiped first/);
   await world.runOk(['dedicated', 'wipe', 'm1', '--method', 'nvme format, ses=1', '--yes']);
   assert.match(await world.runFailing(sell('m1', bob)), /m1 is not back on sale yet/);
   await world.runOk(['dedicated', 'wipe', 'm1', '--free'], true);
   await world.runOk(sell('m1', bob));
-  const server = await onlyServer(bobs);
+  const server = await onlyServer(bobApi);
   assert.equal(server.status, 'running');
   assert.notEqual(server.ipv4.address, ipv4.address);
 });
 
-test('of two who are sold one machine at the same moment, one gets it and pays', async () => {
+test('a machine sold to two customers at the same moment goes to one of them, who pays', async () => {
   await world.addBalance(ann, 100_000n);
   const sold = await Promise.allSettled([world.runOk(sell('m2', ann)), world.runOk(sell('m2', bob))]);
   const refused = sold.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
   assert.equal(refused.length, 1);
   assert.match(String(refused[0]), /m2 is sold/);
   const { servers } = (await world.opened.db.row<{ servers: bigint }>(
-    `select count(*) as servers from servers s join machines m on m.server_id = s.id where m.name = 'm2'`,
+    `select count(*) as servers from servers s join machines m on m.server_id = s.id
+      where m.name = 'm2'`,
   )) ?? { servers: 0n };
   assert.equal(servers, 1n);
 });
 
-test('through all of it the driver was asked about no machine, and the books are sound', async () => {
+test('a machine sold by hand never causes a driver call, and the ledger stays consistent', async () => {
   assert.deepEqual(driverCalls, []);
   const { service } = world.opened;
   const broken = (await verify(service)).filter((finding) => finding.broken > 0n);

@@ -12,10 +12,10 @@ import { startTestService, type TestService } from '../../support/test-service.t
 
 const CALLERS = 60;
 const PRICE = S1.price_cents_month;
-/** A property here is sixty deploys and a look at all invariants: a few runs tell much. */
+/** A property is sixty deploys and a check of all invariants: a few runs are enough. */
 const runs = { numRuns: Math.ceil(PROPERTY_RUNS / 5) };
 
-describe('many deploys at once', () => {
+describe('concurrent deploys', () => {
   let world: TestService;
   let regions = 0;
   before(async () => {
@@ -24,15 +24,15 @@ describe('many deploys at once', () => {
   });
   after(() => world.close());
 
-  /** Deploys all at the same time; says how many ended in each way. */
+  /** Deploys all orders at once; counts the outcomes. */
   async function race(
     orders: readonly { actor: CustomerActor; order: DeployOrder }[],
-    within?: (tx: Sql) => Promise<void>,
+    beforeCommit?: (tx: Sql) => Promise<void>,
   ): Promise<Record<string, number>> {
     const ends: Record<string, number> = {};
     await Promise.all(
       orders.map(async ({ actor, order }) => {
-        const end = await deploy(world.service, actor, order, within).then(
+        const end = await deploy(world.service, actor, order, beforeCommit).then(
           () => 'deployed',
           (error: unknown) => {
             if (error instanceof Failure) return error.code;
@@ -45,7 +45,7 @@ describe('many deploys at once', () => {
     return ends;
   }
 
-  /** A region of its own with hosts of so much room, and so many addresses and /64s. */
+  /** Adds a region with hosts for that many servers each, and that many addresses and /64s. */
   async function region(rooms: readonly number[], four: number, six = four): Promise<string> {
     const id = `x${regions++}`;
     await world.fixtures.addPlans([id], [S1, R1]);
@@ -54,21 +54,21 @@ describe('many deploys at once', () => {
     return id;
   }
 
-  /** As a request does that keeps its answer: more round trips in the transaction of the deploy. */
-  async function keepAnswer(tx: Sql): Promise<void> {
+  /** Adds round trips to the deploy's transaction, like a request that stores its response. */
+  async function saveResponse(tx: Sql): Promise<void> {
     for (let n = 0; n < 3; n++) await tx.rows('select 1');
   }
 
-  it('a balance for seven buys exactly seven of sixty', async () => {
+  it('a balance for seven servers buys exactly seven of sixty concurrent orders', async () => {
     const leftover = fc.bigInt({ min: 0n, max: PRICE - 1n });
     const rooms = fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 4 });
     await fc.assert(
-      fc.asyncProperty(leftover, rooms, fc.boolean(), async (cents, hosts, kept) => {
-        // Room for one more than there is money for: what is lacking is the money alone.
+      fc.asyncProperty(leftover, rooms, fc.boolean(), async (cents, hosts, saves) => {
+        // Capacity for one more than the balance pays for, so that only money runs out.
         const regionId = await region([8, ...hosts], 10);
         const actor = await world.fixtures.addCustomer(7n * PRICE + cents);
         const order = { actor, order: world.fixtures.buildOrder({ regionId }) };
-        const ends = await race(Array(CALLERS).fill(order), kept ? keepAnswer : undefined);
+        const ends = await race(Array(CALLERS).fill(order), saves ? saveResponse : undefined);
         assert.deepEqual(ends, { deployed: 7, insufficient_balance: CALLERS - 7 });
         await world.assertInvariants();
       }),
@@ -76,13 +76,13 @@ describe('many deploys at once', () => {
     );
   });
 
-  it('as many deploy as there is room and money for, and nobody is refused what is left', async () => {
+  it('concurrent orders succeed as long as capacity and balances last', async () => {
     const few = fc.integer({ min: 0, max: 12 });
     const customers = fc.array(few, { minLength: 1, maxLength: 4 });
     const rooms = fc.array(few, { minLength: 1, maxLength: 4 });
     const some = fc.integer({ min: 1, max: 30 });
     await fc.assert(
-      fc.asyncProperty(customers, rooms, some, some, fc.boolean(), async (means, hosts, four, six, kept) => {
+      fc.asyncProperty(customers, rooms, some, some, fc.boolean(), async (means, hosts, four, six, saves) => {
         const regionId = await region(hosts, four, six);
         const actors = await Promise.all(means.map((n) => world.fixtures.addCustomer(BigInt(n) * PRICE)));
         const orders = Array.from({ length: CALLERS }, (_, n) => {
@@ -90,7 +90,7 @@ describe('many deploys at once', () => {
           assert.ok(actor);
           return { actor, order: world.fixtures.buildOrder({ regionId }) };
         });
-        const ends = await race(orders, kept ? keepAnswer : undefined);
+        const ends = await race(orders, saves ? saveResponse : undefined);
         const room = hosts.reduce((sum, n) => sum + n, 0);
         const money = means.reduce((sum, n) => sum + n, 0);
         assert.equal(ends.deployed ?? 0, Math.min(money, room, four, six));
@@ -106,7 +106,7 @@ describe('many deploys at once', () => {
     );
   });
 
-  it('dedicated machines are sold once each', async () => {
+  it('each dedicated machine is sold once', async () => {
     const regionId = await region([], 20);
     await world.fixtures.addMachines(5, R1, regionId);
     const actor = await world.fixtures.addCustomer(20n * R1.price_cents_month);
@@ -115,7 +115,7 @@ describe('many deploys at once', () => {
     await world.assertInvariants();
   });
 
-  it('a customer gets exactly as many servers as the quota allows', async () => {
+  it('a customer receives exactly as many servers as the quota allows', async () => {
     const regionId = await region([100], 100);
     const actor = await world.fixtures.addCustomer(100n * PRICE);
     const order = { actor, order: world.fixtures.buildOrder({ regionId }) };
@@ -124,49 +124,51 @@ describe('many deploys at once', () => {
     await world.assertInvariants();
   });
 
-  it('no two servers get one address, one /64 or one public number', async () => {
+  it('two servers never share an address, a /64, or a public number', async () => {
     const row = await world.db.row(
-      `select count(*)::int as n, count(distinct a.addr)::int as four, count(distinct p.prefix)::int as six,
-              count(distinct s.public_no)::int as numbers
-         from servers s join ipv4_addresses a on a.server_id = s.id join ipv6_prefixes p on p.server_id = s.id`,
+      `select count(*)::int as n, count(distinct a.addr)::int as four,
+              count(distinct p.prefix)::int as six, count(distinct s.public_no)::int as numbers
+         from servers s
+         join ipv4_addresses a on a.server_id = s.id
+         join ipv6_prefixes p on p.server_id = s.id`,
     );
     const { n, ...others } = row as Record<string, number>;
     assert.ok(n);
     assert.deepEqual(others, { four: n, six: n, numbers: n });
   });
 
-  it('a deploy that the database ends to break a circle of waiting is run again', async () => {
+  it('a deploy that fails with a deadlock is retried', async () => {
     for (const code of ['40P01', '40001']) {
       const regionId = await region([10], 2);
       const actor = await world.fixtures.addCustomer(PRICE);
-      let ended = 0;
+      let deadlocks = 0;
       const db = new Proxy(world.service.db, {
         get: (target, name) => {
-          if (name !== 'row' || ended > 0) return Reflect.get(target, name);
+          if (name !== 'row' || deadlocks > 0) return Reflect.get(target, name);
           return async () => {
-            ended += 1;
+            deadlocks += 1;
             throw Object.assign(new Error('deadlock detected'), { code });
           };
         },
       });
       await deploy({ ...world.service, db }, actor, world.fixtures.buildOrder({ regionId }));
-      assert.equal(ended, 1);
+      assert.equal(deadlocks, 1);
     }
     await world.assertInvariants();
   });
 
-  it('a deploy waits while the last address is held by one that may give it back', async () => {
+  it('a deploy waits while a transaction that may roll back locks the last address', async () => {
     mock.method(Math, 'random', () => 0);
-    const looks = mock.method(world.service.db, 'row');
+    const queries = mock.method(world.service.db, 'row');
     try {
       const regionId = await region([10], 1);
       const actor = await world.fixtures.addCustomer(PRICE);
       let waiting: Promise<unknown> = Promise.resolve();
       await world.db.transaction(async (tx) => {
         await tx.run('select 1 from ipv4_addresses where region_id = $1 for update', [regionId]);
-        const before = looks.mock.callCount();
+        const before = queries.mock.callCount();
         waiting = deploy(world.service, actor, world.fixtures.buildOrder({ regionId }));
-        while (looks.mock.callCount() < before + 100) await new Promise((resolve) => setImmediate(resolve));
+        while (queries.mock.callCount() < before + 100) await new Promise((resolve) => setImmediate(resolve));
       });
       await waiting;
       await world.assertInvariants();

@@ -9,7 +9,7 @@ import { dumpTables } from '../../support/dump-tables.ts';
 import { R1, S1, type TestPlan } from '../../support/fixtures.ts';
 import { startTestService, type TestService } from '../../support/test-service.ts';
 
-/** Three months of it cost 11.295 dollars. */
+/** Three months of it cost 11.295 dollars before rounding. */
 const S2: TestPlan = { ...S1, id: 's2', price_cents_month: 502n };
 const PASSWORD = 'canary root password';
 
@@ -41,24 +41,24 @@ const submit = (wanted: Partial<DeployForm> = {}) => deploySession(world.service
 
 async function refusal(wanted: Partial<DeployForm>): Promise<Failure> {
   const error: unknown = await submit(wanted).then(
-    () => assert.fail('it was not refused'),
+    () => assert.fail('the deploy succeeded'),
     (reason: unknown) => reason,
   );
   assert.ok(error instanceof Failure, String(error));
   return error;
 }
 
-describe('many deploys from the form at once', () => {
-  it('hash no password for what cannot be paid, and fill nobody’s queue', async () => {
+describe('concurrent deploys from the form', () => {
+  it('concurrent deploys hash only the passwords of orders that can be paid', async () => {
     actor = await world.fixtures.addCustomer(3n * S1.price_cents_month);
     const hashes = mock.method(rootPasswordHasher, 'hash');
     try {
-      // More than the queue of the thread that hashes would take.
+      // More than the hashing thread's queue can hold.
       const ends = await Promise.allSettled(Array.from({ length: 400 }, () => submit()));
       assert.equal(ends.filter((end) => end.status === 'fulfilled').length, 3);
       const codes = ends.flatMap((end) => (end.status === 'rejected' ? [(end.reason as Failure).code] : []));
       assert.deepEqual([...new Set(codes)], ['insufficient_balance']);
-      assert.ok(hashes.mock.callCount() < 100, `${hashes.mock.callCount()} were hashed`);
+      assert.ok(hashes.mock.callCount() < 100, `${hashes.mock.callCount()} passwords were hashed`);
     } finally {
       hashes.mock.restore();
     }
@@ -66,10 +66,11 @@ describe('many deploys from the form at once', () => {
 });
 
 describe('a deploy from the form', () => {
-  it('makes a server of that plan, paid for the cycle, with a name that is a host name', async () => {
+  it('a form deploy creates a paid server of the plan with a valid host name', async () => {
     const { serverNo } = await submit({ plan: 's2', billing: '3' });
     const row = await world.db.row<Record<string, unknown>>(
-      `select name, plan_id, region_id, billing_months, auto_renew, price_cents_month, price_cents_cycle, eur_per_usd
+      `select name, plan_id, region_id, billing_months, auto_renew, price_cents_month, price_cents_cycle,
+              eur_per_usd
          from servers where public_no = $1`,
       [serverNo],
     );
@@ -86,12 +87,12 @@ describe('a deploy from the form', () => {
     });
   });
 
-  it('shows euros: a month without, the cycle with its discount', async () => {
+  it('a form deploy shows euros: the month without discount, the cycle with it', async () => {
     const { monthlyEurCents, totalEurCents } = await submit({ plan: 's2', billing: '12' });
     assert.deepEqual([monthlyEurCents, totalEurCents], [462n, 2_771n]);
   });
 
-  it('makes a dedicated server for the product dedi', async () => {
+  it('a form deploy for the product dedi creates a dedicated server', async () => {
     const { serverNo } = await submit({ product: 'dedi', plan: 'r1' });
     const row = await world.db.row<{ placed: boolean }>(
       'select machine_id is not null and host_id is null as placed from servers where public_no = $1',
@@ -100,7 +101,7 @@ describe('a deploy from the form', () => {
     assert.deepEqual(row, { placed: true });
   });
 
-  it('lets others write in its commit, who know what it will answer', async () => {
+  it('a form deploy runs the callback in its commit with the final response', async () => {
     const seen: unknown[] = [];
     const deployment = await deploySession(world.service, actor, form(), {
       beforeCommit: async (tx, inside) => {
@@ -112,7 +113,7 @@ describe('a deploy from the form', () => {
   });
 });
 
-describe('the fields of the form', () => {
+describe('deploy form fields', () => {
   const WRONG: readonly [Partial<DeployForm>, string][] = [
     [{ product: 'dedicated' }, 'bad_product'],
     [{ plan: 'r1' }, 'bad_plan'],
@@ -122,7 +123,7 @@ describe('the fields of the form', () => {
     [{ rootPassword: 'elevenchars' }, 'bad_password'],
   ];
 
-  it('are refused in their order: of several that are wrong the first is named', async () => {
+  it('deploy form fields are checked in order, and the first invalid one is named', async () => {
     const before = await dumpTables(world.db);
     for (let first = 0; first < WRONG.length; first++) {
       const wrong = Object.assign({}, ...WRONG.slice(first).map(([fields]) => fields)) as Partial<DeployForm>;
@@ -131,7 +132,7 @@ describe('the fields of the form', () => {
     assert.deepEqual(await dumpTables(world.db), before);
   });
 
-  it('are wrong when they are empty, or words that every object knows', async () => {
+  it('deploy form fields refuse empty values and names of Object members', async () => {
     for (const [n, field] of (['product', 'plan', 'region', 'os', 'billing'] as const).entries()) {
       for (const text of ['', '__proto__', 'constructor', 'toString', ' ']) {
         assert.equal(
@@ -143,22 +144,22 @@ describe('the fields of the form', () => {
     }
   });
 
-  it('take a cycle of 1, 3, 6 or 12 months, written as such', async () => {
+  it('the billing field accepts a cycle of 1, 3, 6, or 12 months, in plain digits only', async () => {
     for (const billing of ['0', '-1', '1.0', '+1', '1e0', ' 1', '١', '2', '24', '112']) {
       const { code, extras } = await refusal({ billing });
       assert.deepEqual([code, extras], ['bad_billing', { allowed: [1, 3, 6, 12] }], billing);
     }
   });
 
-  it('are checked before the balance', async () => {
+  it('deploy form fields are checked before the balance', async () => {
     actor = await world.fixtures.addCustomer(0n);
     assert.equal((await refusal({ rootPassword: 'short' })).code, 'bad_password');
     assert.equal((await refusal({})).code, 'insufficient_balance');
   });
 });
 
-describe('the root password', () => {
-  it('has 12 to 128 printable characters; the refusal says which it lacks', async () => {
+describe('root password', () => {
+  it('a root password must have 12 to 128 printable characters, and the refusal names the rule', async () => {
     const short = /12 or more characters/;
     for (const [rootPassword, hint] of [
       ['', short],
@@ -179,7 +180,7 @@ describe('the root password', () => {
     }
   });
 
-  it('is accepted at both ends, and in any script', async () => {
+  it('a root password may have the shortest and longest length, in any script', async () => {
     for (const rootPassword of [
       'twelve chars',
       'x'.repeat(128),
@@ -191,7 +192,7 @@ describe('the root password', () => {
     }
   });
 
-  it('is kept as a sealed crypt hash, and nowhere as it was typed', async () => {
+  it('a root password is stored only as a sealed crypt hash', async () => {
     const { serverNo } = await submit();
     const row = await world.db.row<{ sealed: string }>(
       'select root_password_sealed as sealed from servers where public_no = $1',

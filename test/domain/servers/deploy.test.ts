@@ -11,14 +11,14 @@ import { dumpTables } from '../../support/dump-tables.ts';
 import { R1, S1, type TestPlan } from '../../support/fixtures.ts';
 import { startTestService, type TestService } from '../../support/test-service.ts';
 
-/** Three months of it cost 11.295 dollars. */
+/** Three months of it cost 11.295 dollars before rounding. */
 const S2: TestPlan = { ...S1, id: 's2', price_cents_month: 502n };
 const PRICE = S1.price_cents_month;
 
 let world: TestService;
 let actor: CustomerActor;
 let regions = 0;
-/** A region of its own, so that tests do not take each other's stock. */
+/** A separate region per test, so that tests do not use each other's stock. */
 let regionId: string;
 
 before(async () => {
@@ -35,11 +35,11 @@ const order = (wanted: Partial<DeployOrder> = {}) => world.fixtures.buildOrder({
 const buy = (wanted: Partial<DeployOrder> = {}): Promise<Deployed> =>
   deploy(world.service, actor, order(wanted));
 
-/** The refusal, after a look whether it changed anything at all. */
+/** Asserts that the attempt is refused and changes nothing; returns the refusal. */
 async function refusal(attempt: () => Promise<unknown>): Promise<Failure> {
   const before = await dumpTables(world.db);
   const error: unknown = await attempt().then(
-    () => assert.fail('it was not refused'),
+    () => assert.fail('the attempt succeeded'),
     (reason: unknown) => reason,
   );
   assert.ok(error instanceof Failure, String(error));
@@ -53,12 +53,13 @@ describe('a deploy', () => {
     await world.fixtures.addAddresses(5, 5, regionId);
   });
 
-  it('is one commit: server, charge, address, place, audit row, events and the work it starts', async () => {
+  it('a deploy is one commit: server, charge, address, host, audit row, events, and operation', async () => {
     const { server, balanceAfterCents } = await buy({ tags: ['a'], labels: { b: 'c' } });
     assert.equal(balanceAfterCents, 10_000n - PRICE);
     const all = await world.db.row(
-      `select s.status, s.name, s.tags, s.labels, s.price_cents_cycle, s.anchor_day, s.eur_per_usd, b.balance_cents,
-              b.servers, h.used_ram_mb, h.used_disk_gb, o.kind, o.step, t.type, t.amount_cents, t.fact, t.description,
+      `select s.status, s.name, s.tags, s.labels, s.price_cents_cycle, s.anchor_day, s.eur_per_usd,
+              b.balance_cents, b.servers, h.used_ram_mb, h.used_disk_gb, o.kind, o.step, t.type,
+              t.amount_cents, t.fact, t.description,
               u.action, u.result, u.actor_session = $2 as mine, u.ip_country, u.request_id,
               (select count(*)::int from ipv4_addresses where server_id = s.id) as four,
               (select count(*)::int from ipv6_prefixes where server_id = s.id) as six
@@ -100,7 +101,7 @@ describe('a deploy', () => {
     await world.assertInvariants();
   });
 
-  it('tells of the server and then of the charge, each with the full object', async () => {
+  it('a deploy records the server event and then the charge event, each with the full object', async () => {
     const { server } = await buy({ plan: S2, billingMonths: 3 });
     const events = await world.db.rows<{ type: string; data: Record<string, Record<string, unknown>> }>(
       'select type, data from events where customer_id = $1 order by place',
@@ -149,8 +150,8 @@ describe('a deploy', () => {
     });
   });
 
-  it('that goes with other writes commits with them or not at all', async () => {
-    const mine = new Error('the answer could not be kept');
+  it('a deploy with other writes commits together with them or not at all', async () => {
+    const mine = new Error('the response could not be stored');
     const before = await dumpTables(world.db);
     await assert.rejects(
       deploy(world.service, actor, order(), async (tx, deployed) => {
@@ -171,21 +172,21 @@ describe('a deploy', () => {
     );
   });
 
-  it('wakes the workers once it is committed', async () => {
-    let found = 0;
+  it('a deploy wakes the workers once it is committed', async () => {
+    let wakes = 0;
     const service = {
       ...world.service,
       wake: () => {
-        found += 1;
+        wakes += 1;
       },
     };
     await deploy(service, actor, order());
-    assert.equal(found, 1);
+    assert.equal(wakes, 1);
     await refusal(() => deploy(service, actor, order({ regionId: 'none' })));
-    assert.equal(found, 1);
+    assert.equal(wakes, 1);
   });
 
-  it('takes the address that has been free for longest', async () => {
+  it('a deploy takes the address that has been free for the longest time', async () => {
     const free = await world.db.rows<{ addr: string }>(
       'select host(addr) as addr from ipv4_addresses where region_id = $1 order by addr',
       [regionId],
@@ -200,7 +201,7 @@ describe('a deploy', () => {
     );
   });
 
-  it('takes the last cent of a balance, and not one more', async () => {
+  it('a deploy can use the last cent of a balance, but not one cent more', async () => {
     const exact = await world.fixtures.addCustomer(PRICE);
     assert.equal((await deploy(world.service, exact, order())).balanceAfterCents, 0n);
     const short = await world.fixtures.addCustomer(PRICE - 1n);
@@ -209,7 +210,7 @@ describe('a deploy', () => {
     assert.deepEqual(failure.extras, { have: 4.99, need: 5, deficit: 0.01 });
   });
 
-  it('is refused to a customer whose balance a reversal took below zero', async () => {
+  it('a deploy is refused to a customer whose balance a reversal made negative', async () => {
     await world.db.run('update balances set balance_cents = -1 where customer_id = $1', [actor.customerId]);
     const failure = await refusal(() => buy());
     assert.deepEqual(failure.extras, { have: -0.01, need: 5, deficit: 5.01 });
@@ -218,13 +219,13 @@ describe('a deploy', () => {
     ]);
   });
 
-  it('is refused to a frozen customer, whatever else is missing', async () => {
+  it('a deploy is refused to a frozen customer before any other reason', async () => {
     await world.db.run('update customers set frozen_at = now() where id = $1', [actor.customerId]);
     assert.equal((await refusal(() => buy())).code, 'account_frozen');
     assert.equal((await refusal(() => buy({ regionId: 'none' }))).code, 'account_frozen');
   });
 
-  it('is refused beyond the quota', async () => {
+  it('a deploy beyond the server quota is refused', async () => {
     const servers = (count: number) =>
       world.db.run('update balances set servers = $2 where customer_id = $1', [actor.customerId, count]);
     await servers(QUOTAS.servers);
@@ -235,12 +236,12 @@ describe('a deploy', () => {
     assert.ok(await buy());
   });
 
-  it('is refused where the plan is not sold, though it could be placed', async () => {
+  it('a deploy is refused where the plan is not sold, even with free capacity', async () => {
     await world.db.run(`delete from plan_regions where plan_id = 's1' and region_id = $1`, [regionId]);
     assert.equal((await refusal(() => buy())).code, 'out_of_stock');
   });
 
-  it('is refused for want of room before it is refused for want of money', async () => {
+  it('a deploy reports missing stock before a missing balance', async () => {
     const poor = await world.fixtures.addCustomer(0n);
     assert.equal(
       (await refusal(() => deploy(world.service, poor, order({ regionId: 'none' })))).code,
@@ -249,12 +250,12 @@ describe('a deploy', () => {
   });
 });
 
-describe('a cycle', () => {
-  it('is charged what its plan says that it costs', async () => {
+describe('billing cycle', () => {
+  it('a cycle is charged at the price that its plan shows', async () => {
     await world.fixtures.addHosts([20], regionId);
     await world.fixtures.addAddresses(12, 12, regionId);
     actor = await world.fixtures.addCustomer(100_000n);
-    // Under a discount the first leaves less than half a cent, the others half a cent.
+    // The discounts leave less than half a cent in the first case, and exactly half a cent in the others.
     for (const monthCents of [501n, 505n, 502n]) {
       const plan = { ...S2, price_cents_month: monthCents };
       await world.db.run('update plans set price_cents_month = $1 where id = $2', [monthCents, plan.id]);
@@ -266,7 +267,7 @@ describe('a cycle', () => {
     }
   });
 
-  it('ends on its anchor day, or on the last day of a shorter month', async () => {
+  it('a cycle ends on its anchor day, or on the last day of a shorter month', async () => {
     await world.fixtures.addHosts([5], regionId);
     await world.fixtures.addAddresses(5, 5, regionId);
     world.clock.moveTo(new Date('2032-01-31T10:00:00Z'));

@@ -27,26 +27,26 @@ afterEach(async () => {
 
 const destroy = (id: string) => destroyServer(world.service, region.actor, formatId('server', id));
 
-async function isNotFound(work: Promise<unknown>): Promise<void> {
+async function assertNotFound(work: Promise<unknown>): Promise<void> {
   await assert.rejects(work, (error) => error instanceof Failure && error.code === 'not_found');
 }
 
-describe('a server that is destroyed', () => {
-  it('is destroying until its machine is gone, and not found from then on', async () => {
+describe('destroyServer', () => {
+  it('a destroyed server is destroying until its machine is removed, then not found', async () => {
     const { id } = await region.running();
     assert.equal((await destroy(id)).status, 'destroying');
     assert.equal((await destroy(id)).status, 'destroying');
     assert.notEqual(await region.machine(id), undefined);
     await world.runUntilIdle();
     assert.equal(await region.machine(id), undefined);
-    await isNotFound(destroy(id));
+    await assertNotFound(destroy(id));
     assert.deepEqual((await region.events()).slice(2), ['server.running', 'server.destroyed']);
     assert.deepEqual(await region.usedHosts(), {});
     assert.deepEqual(await region.freeAddresses(), { four: 4, six: 4 });
     assert.equal(await region.balance(), BALANCE - 500n);
   });
 
-  it('before it ran is refunded in full, and its addresses are free at once', async () => {
+  it('a server destroyed before it ran is refunded in full, and its addresses are free at once', async () => {
     for (const lead of [async () => undefined, () => region.runDueWork()]) {
       const id = await region.order();
       await lead();
@@ -60,8 +60,8 @@ describe('a server that is destroyed', () => {
     assert.ok(!(await region.events()).includes('server.running'));
   });
 
-  it('is so from any status, in the middle of anything', async () => {
-    const begun = async (act: (shown: string) => Promise<unknown>, rounds: number) => {
+  it('a server can be destroyed in any status and during any operation', async () => {
+    const started = async (act: (shown: string) => Promise<unknown>, rounds: number) => {
       const { id, shown } = await region.running();
       await act(shown);
       for (let n = 0; n < rounds; n++) {
@@ -72,19 +72,20 @@ describe('a server that is destroyed', () => {
     };
     const { service } = world;
     const leads = [
-      () => begun((shown) => stopServer(service, region.actor, shown), 1),
-      () => begun((shown) => rebootServer(service, region.actor, shown, { hard: false }), 2),
+      () => started((shown) => stopServer(service, region.actor, shown), 1),
+      () => started((shown) => rebootServer(service, region.actor, shown, { hard: false }), 2),
       async () => {
         const key = await region.sshKey('ssh-ed25519 AAAAkey');
-        return await begun(
+        return await started(
           (shown) => rebuildServer(service, region.actor, shown, { ssh_keys: [key.shown] }),
           1,
         );
       },
       async () => {
         const { id } = await region.running();
-        const suspended = `update servers set status = 'suspended', suspended_reason = 'operator' where id = $1`;
-        await world.db.run(suspended, [id]);
+        const suspend = `update servers set status = 'suspended', suspended_reason = 'operator'
+                          where id = $1`;
+        await world.db.run(suspend, [id]);
         return id;
       },
     ];
@@ -99,19 +100,20 @@ describe('a server that is destroyed', () => {
     assert.ok(!(await region.events()).includes('server.rebuilt'));
   });
 
-  it('is nothing to anybody else, nor under a wrong id', async () => {
+  it('a server is not found for another customer or under a wrong id', async () => {
     const { id, shown } = await region.running();
-    await isNotFound(destroyServer(world.service, await world.fixtures.addCustomer(), shown));
-    await isNotFound(destroyServer(world.service, region.actor, 'srv_nonsense'));
-    await isNotFound(destroy(newId(new Date())));
+    await assertNotFound(destroyServer(world.service, await world.fixtures.addCustomer(), shown));
+    await assertNotFound(destroyServer(world.service, region.actor, 'srv_nonsense'));
+    await assertNotFound(destroy(newId(new Date())));
     assert.equal((await region.server(id)).status, 'running');
   });
 
-  it('lets go of its firewall groups', async () => {
+  it('a destroyed server leaves its firewall groups', async () => {
     const { id } = await region.running();
     const groupId = newId(world.clock.now());
     await world.db.run(
-      `insert into firewall_groups (id, customer_id, name, default_action, created_at) values ($1, $2, 'g', 'drop', now())`,
+      `insert into firewall_groups (id, customer_id, name, default_action, created_at)
+       values ($1, $2, 'g', 'drop', now())`,
       [groupId, region.customerId],
     );
     await world.db.run(`insert into firewall_attachments (server_id, group_id) values ($1, $2)`, [
@@ -124,8 +126,8 @@ describe('a server that is destroyed', () => {
   });
 });
 
-describe('a removal that takes a server over from a call that is still under way', () => {
-  /** Destroys the server while the driver works, and ends its work only when a second worker had its chance. */
+describe('a removal that takes over a server during a driver call', () => {
+  /** Destroys the server during the driver call, and lets the call end after a second worker has run. */
   async function destroyedDuring(verb: 'ensure' | 'rebuild', id: string): Promise<string[]> {
     const order: string[] = [];
     const { compute } = world.service;
@@ -146,7 +148,7 @@ describe('a removal that takes a server over from a call that is still under way
     const first = region.runDueWork();
     await entered.promise;
     await destroy(id);
-    assert.equal(await operateJob(world.service).run(), 0, 'another worker finds nothing to do');
+    assert.equal(await operateJob(world.service).run(), 0, 'a second worker must find nothing to do');
     assert.deepEqual(order, []);
     leave.resolve();
     await first;
@@ -154,7 +156,7 @@ describe('a removal that takes a server over from a call that is still under way
     return order;
   }
 
-  it('begins when that has ended: an install leaves no machine behind', async () => {
+  it('a removal starts after the install call ends, and leaves no machine behind', async () => {
     const id = await region.order();
     assert.deepEqual(await destroyedDuring('ensure', id), ['ensure', 'remove']);
     assert.ok(await region.isGone(id));
@@ -163,7 +165,7 @@ describe('a removal that takes a server over from a call that is still under way
     assert.deepEqual(await region.events(), ['server.created', 'billing.charged', 'server.destroyed']);
   });
 
-  it('begins when that has ended: a rebuild too', async () => {
+  it('a removal starts after the rebuild call ends', async () => {
     const { id, shown } = await region.running();
     const key = await region.sshKey('ssh-ed25519 AAAAkey');
     await rebuildServer(world.service, region.actor, shown, { ssh_keys: [key.shown] });
@@ -172,12 +174,12 @@ describe('a removal that takes a server over from a call that is still under way
     assert.deepEqual((await region.events()).slice(2), ['server.running', 'server.destroyed']);
   });
 
-  it('begins when its lease has run out, when that process died; which wakes up too late to act', async () => {
+  it('a removal starts when a dead worker’s lease expires, and the late worker makes no call', async () => {
     const id = await region.order();
     const { compute } = world.service;
     const ensure = mock.method(compute, 'ensure');
-    // Asleep between its claim and its call.
-    const holdsLease = Promise.withResolvers<void>();
+    // The worker sleeps between its claim and its call.
+    const wakeUp = Promise.withResolvers<void>();
     const asleep = Promise.withResolvers<void>();
     const db = new Proxy(world.service.db, {
       get: (target, name) => {
@@ -185,7 +187,7 @@ describe('a removal that takes a server over from a call that is still under way
         return async (text: string, values: unknown[]) => {
           if (text.includes('leased_until > clock_timestamp()') && text.includes('lease_id = $2')) {
             asleep.resolve();
-            await holdsLease.promise;
+            await wakeUp.promise;
           }
           return await target.row(text, values);
         };
@@ -208,7 +210,7 @@ describe('a removal that takes a server over from a call that is still under way
     await world.db.run(`update operations set leased_until = clock_timestamp() - interval '1 second'`);
     await world.runUntilIdle();
     assert.ok(await region.isGone(id));
-    holdsLease.resolve();
+    wakeUp.resolve();
     assert.equal(await late, 'OperationLeaseLost');
     assert.equal(ensure.mock.callCount(), 0);
   });

@@ -18,29 +18,29 @@ after(() => world.close());
 beforeEach(() => region.reset());
 afterEach(() => mock.restoreAll());
 
-describe('a host that fails', () => {
-  it('is left for another one, and its room is given back', async () => {
+describe('a failing host', () => {
+  it('a server moves from a failed host to another, and the capacity is released', async () => {
     const id = await region.order();
     const [failed] = Object.keys(await region.usedHosts());
     await world.faults.set({ driver: 'compute', operation: 'ensure', times: 1 });
     await world.runUntilIdle();
-    const made = await region.machine(id);
+    const machine = await region.machine(id);
     assert.equal((await region.server(id)).status, 'running');
-    assert.notEqual(made?.host, failed);
-    assert.deepEqual(await region.usedHosts(), { [made?.host ?? '']: 1 });
+    assert.notEqual(machine?.host, failed);
+    assert.deepEqual(await region.usedHosts(), { [machine?.host ?? '']: 1 });
     assert.deepEqual(await region.events(), ['server.created', 'billing.charged', 'server.running']);
     await world.assertInvariants();
   });
 
-  it('for reasons that might pass is tried five times, a little later each time', async () => {
+  it('a host with transient faults is tried five times with backoff', async () => {
     const id = await region.order();
     const [first] = Object.keys(await region.usedHosts());
-    const begun = world.clock.now().getTime();
+    const startedAt = world.clock.now().getTime();
     const tries: { host: string; afterS: number }[] = [];
     const { compute } = world.service;
     const ensure = compute.ensure.bind(compute);
     mock.method(compute, 'ensure', async (spec: Parameters<typeof ensure>[0]) => {
-      tries.push({ host: spec.host, afterS: (world.clock.now().getTime() - begun) / 1000 });
+      tries.push({ host: spec.host, afterS: (world.clock.now().getTime() - startedAt) / 1000 });
       if (spec.host === first) throw new Error('connection reset');
       await ensure(spec);
     });
@@ -52,12 +52,12 @@ describe('a host that fails', () => {
     assert.equal((await region.server(id)).status, 'running');
   });
 
-  it('is not left before it has confirmed that it has no such machine', async () => {
+  it('a server does not leave a host before the host confirms that the machine is absent', async () => {
     const id = await region.order();
     const [failed = ''] = Object.keys(await region.usedHosts());
     await region.runDueWork();
     await world.simulator.setHostDown(failed, true);
-    // Some minutes of silence, and it is to be left; but a machine may still be there.
+    // After some minutes of silence the host should be left, but a machine may still exist there.
     for (let n = 0; n < 40; n++) {
       world.clock.advanceS(30);
       await region.runDueWork();
@@ -76,7 +76,7 @@ describe('a host that fails', () => {
     await world.assertInvariants();
   });
 
-  it('that is silent for a while only is not left', async () => {
+  it('a server stays on a host that is only briefly silent', async () => {
     const id = await region.order();
     const [host = ''] = Object.keys(await region.usedHosts());
     await region.runDueWork();
@@ -89,7 +89,7 @@ describe('a host that fails', () => {
     assert.equal((await region.server(id)).status, 'running');
   });
 
-  it('is left for another machine when the server is a dedicated one', async () => {
+  it('a dedicated server moves from a failed machine to another', async () => {
     await world.fixtures.addMachines(2, R1, region.regionId);
     const id = await region.order({ plan: R1 });
     const failed = (await region.server(id)).machine_id;
@@ -107,8 +107,8 @@ describe('a host that fails', () => {
   });
 });
 
-describe('a server that no host can have', () => {
-  it('leaves its firewall groups when it is given up, before it is gone', async () => {
+describe('a server that no host can create', () => {
+  it('a server that is given up leaves its firewall groups before it is removed', async () => {
     const id = await region.order();
     const { service } = world;
     const group = await createGroup(service, region.actor, {

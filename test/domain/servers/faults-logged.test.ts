@@ -1,4 +1,4 @@
-/** What the operator is told when the driver fails or does not answer, and that neither holds anything up for ever. */
+/** The log shows why a driver call failed or timed out, and neither blocks other work. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
@@ -14,7 +14,7 @@ import { startTestService, type TestService } from '../../support/test-service.t
 type Verb = 'ensure' | 'remove' | 'observe' | 'power';
 interface Line {
   readonly level: 'warn' | 'error';
-  readonly what: Readonly<Record<string, unknown>>;
+  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 let world: TestService;
@@ -36,12 +36,12 @@ beforeEach(async () => {
   actor = await world.fixtures.addCustomer(10_000n);
   lines = [];
   for (const level of ['warn', 'error'] as const) {
-    mock.method(world.service.log, level, (what: Line['what']) => {
-      lines.push({ level, what });
+    mock.method(world.service.log, level, (fields: Line['fields']) => {
+      lines.push({ level, fields });
     });
   }
 });
-/** What a test leaves behind would tell its own faults in the next one. */
+/** Finishes leftover work, whose faults would otherwise appear in the next test. */
 afterEach(async () => {
   mock.restoreAll();
   await world.runUntilIdle();
@@ -58,68 +58,68 @@ function failing(verb: Verb, fault: ComputeFault, message: string): void {
     throw new ComputeError(fault, message);
   });
 }
-const warned = (message: string) =>
+const warningsWith = (message: string) =>
   lines.filter(
-    ({ level, what }) => level === 'warn' && what.err instanceof Error && what.err.message === message,
+    ({ level, fields }) => level === 'warn' && fields.err instanceof Error && fields.err.message === message,
   );
 
-describe('a call to the driver that failed is told with its reason, server, host and step:', () => {
-  async function told(id: string, message: string, step: string): Promise<void> {
-    const [line] = warned(message);
-    assert.ok(line, 'nothing in the log');
-    const { err, ...what } = line.what;
+describe('a failed driver call', () => {
+  async function assertLogged(id: string, message: string, step: string): Promise<void> {
+    const [line] = warningsWith(message);
+    assert.ok(line, 'nothing was logged');
+    const { err, ...fields } = line.fields;
     assert.ok(err instanceof ComputeError);
-    assert.deepEqual(what, { server: formatId('server', id), host: hosts[0], step });
+    assert.deepEqual(fields, { server: formatId('server', id), host: hosts[0], step });
     assert.doesNotMatch(JSON.stringify(lines), new RegExp(id));
   }
 
-  it('ensure', async () => {
+  it('a failed ensure call is logged with its reason, server, host, and step', async () => {
     const id = await order();
     failing('ensure', 'transient', 'the disk is slow');
     await runDueWork();
-    await told(id, 'the disk is slow', 'ensure');
+    await assertLogged(id, 'the disk is slow', 'ensure');
   });
 
-  it('observe', async () => {
+  it('a failed observe call is logged with its reason, server, host, and step', async () => {
     const id = await order();
     await runDueWork();
     failing('observe', 'transient', 'no route');
     world.clock.advanceS(1);
     await runDueWork();
-    await told(id, 'no route', 'observe');
+    await assertLogged(id, 'no route', 'observe');
   });
 
-  it('power', async () => {
+  it('a failed power call is logged with its reason, server, host, and step', async () => {
     const id = await order();
     await runDueWork();
     await world.service.compute.power(id, 'off');
     failing('power', 'refused', 'no such machine');
     world.clock.advanceS(1);
     await runDueWork();
-    await told(id, 'no such machine', 'observe');
+    await assertLogged(id, 'no such machine', 'observe');
   });
 
-  it('remove, before the host is left', async () => {
+  it('a failed remove call is logged while a server leaves its host', async () => {
     const id = await order();
     failing('ensure', 'host', 'the pool is full');
     failing('remove', 'transient', 'no answer');
     await runDueWork();
-    await told(id, 'no answer', 'leave_host');
+    await assertLogged(id, 'no answer', 'leave_host');
   });
 
-  it('remove, of a server that is given up', async () => {
+  it('a failed remove call is logged while a server is given up', async () => {
     const id = await order();
     failing('ensure', 'refused', 'no such image');
     failing('remove', 'transient', 'no answer');
     await runDueWork();
-    await told(id, 'no answer', 'give_up');
+    await assertLogged(id, 'no answer', 'give_up');
   });
 });
 
-describe('a server that could not be made', () => {
-  const errors = () => lines.filter(({ level }) => level === 'error').map(({ what }) => what);
+describe('a server that could not be provisioned', () => {
+  const errors = () => lines.filter(({ level }) => level === 'error').map(({ fields }) => fields);
 
-  it('is told once as an error, with what the last host said', async () => {
+  it('a server that no host could create is logged once, with the last fault', async () => {
     const id = await order();
     failing('ensure', 'host', 'the pool is full');
     await world.runUntilIdle();
@@ -134,7 +134,7 @@ describe('a server that could not be made', () => {
     ]);
   });
 
-  it('because it was refused is told once as an error, with the reason', async () => {
+  it('a server that the driver refused is logged once, with the reason', async () => {
     const id = await order();
     failing('ensure', 'refused', 'no such image');
     await world.runUntilIdle();
@@ -149,7 +149,7 @@ describe('a server that could not be made', () => {
     ]);
   });
 
-  it('because its install took too long is told with that', async () => {
+  it('a server whose install took too long is logged with that reason', async () => {
     await order();
     mock.method(world.service.compute, 'observe', async (ids: readonly string[]) =>
       ids.map((id) => ({ id, host: hosts[0], state: 'installing' })),
@@ -163,7 +163,7 @@ describe('a server that could not be made', () => {
     );
   });
 
-  it('and cannot be removed is told of again and again, by the id that the customer sees', async () => {
+  it('a server that cannot be removed is logged repeatedly, by its public id', async () => {
     const id = await order();
     failing('ensure', 'refused', 'no such image');
     failing('remove', 'transient', 'no answer');
@@ -178,10 +178,10 @@ describe('a server that could not be made', () => {
   });
 });
 
-describe('a call to the driver that is never answered', () => {
+describe('a driver call without an answer', () => {
   const never = () => new Promise<never>(() => undefined);
-  /** The limits of calls pass at once; other time-outs stay as they are. */
-  function hurry(): number[] {
+  /** Makes driver timeouts pass at once and leaves other timers alone; records the driver timeouts. */
+  function skipDriverTimeouts(): number[] {
     const limits: number[] = [];
     const { setTimeout } = globalThis;
     mock.method(globalThis, 'setTimeout', (run: () => void, ms?: number) => {
@@ -192,7 +192,7 @@ describe('a call to the driver that is never answered', () => {
     return limits;
   }
 
-  it('ends after its time as one that may pass', async () => {
+  it('a driver call that times out fails as transient', async () => {
     await assert.rejects(withDriverTimeout(1, never()), (error) => {
       assert.ok(error instanceof ComputeError);
       return error.fault === 'transient';
@@ -202,7 +202,7 @@ describe('a call to the driver that is never answered', () => {
     await assert.rejects(withDriverTimeout(1_000, Promise.reject(mine)), mine);
   });
 
-  it('leaves no timer behind when it is answered, and keeps no process alive', async () => {
+  it('a driver call that is answered leaves no timer, and its timer keeps no process alive', async () => {
     const timers = mock.method(globalThis, 'setTimeout');
     const cleared = mock.method(globalThis, 'clearTimeout');
     await withDriverTimeout(60_000, Promise.resolve());
@@ -217,23 +217,23 @@ describe('a call to the driver that is never answered', () => {
     ['remove', 30_000],
     ['power', 30_000],
   ] as const) {
-    it(`holds nothing for ever: ${verb}`, { timeout: 20_000 }, async () => {
+    it(`a ${verb} call without an answer blocks nothing permanently`, { timeout: 20_000 }, async () => {
       const id = await order();
       if (verb === 'remove') failing('ensure', 'host', 'the pool is full');
       if (verb === 'observe' || verb === 'power') await runDueWork();
       if (verb === 'power') {
-        // Answered before any limit, however short.
+        // Answer before any timeout.
         mock.method(world.service.compute, 'observe', async (ids: readonly string[]) =>
           ids.map((each) => ({ id: each, host: hosts[0], state: 'stopped' })),
         );
       }
       world.clock.advanceS(1);
-      const limits = hurry();
+      const limits = skipDriverTimeouts();
       const hanging = mock.method(world.service.compute, verb, never);
       assert.ok(await runDueWork());
       assert.ok(hanging.mock.callCount() > 0);
       assert.ok(limits.includes(ms));
-      assert.ok(warned(`no answer within ${ms / 1_000} s`).length > 0);
+      assert.ok(warningsWith(`no answer within ${ms / 1_000} s`).length > 0);
       mock.restoreAll();
       await world.runUntilIdle();
       if (verb === 'remove') assert.equal(await readBalance(world.db, actor.customerId), 10_000n);

@@ -58,11 +58,11 @@ const invalidAt =
 const setStatus = (id: string, set: string) =>
   world.db.run(`update servers set ${set} where name = $1`, [id]);
 
-describe('what its customer may change of a server', () => {
+describe('patchServer', () => {
   const patch = (change: Parameters<typeof patchServer>[3], id = server.id, by = actor) =>
     patchServer(world.service, by, id, change);
 
-  it('is changed as a whole, and told in the answer as it is stored', async () => {
+  it('a patch applies all its fields and returns the server as stored', async () => {
     world.clock.advanceS(60);
     const change = {
       name: 'web-2',
@@ -79,13 +79,13 @@ describe('what its customer may change of a server', () => {
     server = await patch({ name: 'web-1', auto_renew: true });
   });
 
-  it('may be nothing: then nothing changes', async () => {
+  it('an empty patch changes nothing', async () => {
     world.clock.advanceS(60);
     assert.deepEqual(await patch({}), server);
     assert.deepEqual(await get(server.id), server);
   });
 
-  it('may change while an operation is under way', async () => {
+  it('a server can be patched while an operation is under way', async () => {
     const id = await order('busy');
     assert.equal((await patch({ name: 'busy-2' }, id)).status, 'provisioning');
     await world.runUntilIdle();
@@ -93,7 +93,7 @@ describe('what its customer may change of a server', () => {
     assert.equal((await get(id)).status, 'running');
   });
 
-  it('ends the waiting for the balance when auto_renew goes off', async () => {
+  it('turning auto_renew off makes a server that waits for balance not renewed', async () => {
     const { id } = await running('poor');
     await setStatus('poor', `status = 'suspended', suspended_reason = 'balance'`);
     assert.equal((await patch({ name: 'poor-2' }, id)).suspended_reason, 'balance');
@@ -106,7 +106,7 @@ describe('what its customer may change of a server', () => {
     await world.db.run(`update servers set status = 'running' where name = 'poor-2'`);
   });
 
-  it('has at most as many tags as the quota says, and is another customer’s to him alone', async () => {
+  it('a server is limited to the tag quota, and only its customer can see or change it', async () => {
     const tags = Array.from({ length: QUOTAS.tagsPerServer + 1 }, (_, n) => `t${n}`);
     await assert.rejects(patch({ tags }), refusal('limit_reached', 'tags'));
     assert.equal((await patch({ tags: tags.slice(1) })).tags.length, QUOTAS.tagsPerServer);
@@ -123,10 +123,10 @@ describe('what its customer may change of a server', () => {
   });
 });
 
-describe('reverse DNS', () => {
+describe('setRdns', () => {
   const rdns = (body: RdnsBody, id = server.id) => setRdns(world.service, actor, id, body);
 
-  it('is set and removed for each address by itself', async () => {
+  it('reverse DNS is set and removed separately for each address', async () => {
     const both = await rdns({ ipv4: 'Four.Example.org', ipv6: 'six.example.org' });
     const own = both.ipv6?.address ?? '';
     assert.equal(both.ipv4?.rdns, 'Four.Example.org');
@@ -138,11 +138,11 @@ describe('reverse DNS', () => {
     assert.equal((await rdns({ ipv6: null })).ipv6?.rdns, null);
   });
 
-  it('reaches every address of the /64, however it is spelt, and none outside', async () => {
+  it('reverse DNS accepts every address of the /64 in any notation, and none outside', async () => {
     const prefix = (server.ipv6?.prefix ?? '').replace('/64', '');
     const [network = ''] = prefix.split('::');
-    const spelt = `${network.toUpperCase()}:0000:0:0:00AB`;
-    const set = await rdns({ ipv6: 'mail.example.org', address: spelt });
+    const unusual = `${network.toUpperCase()}:0000:0:0:00AB`;
+    const set = await rdns({ ipv6: 'mail.example.org', address: unusual });
     assert.deepEqual(set.ipv6?.rdns_records, { [`${prefix}ab`]: 'mail.example.org' });
     assert.equal(set.ipv6?.rdns, null);
     assert.equal((await rdns({ ipv6: 'own', address: `${prefix}1` })).ipv6?.rdns, 'own');
@@ -156,7 +156,7 @@ describe('reverse DNS', () => {
     }
   });
 
-  it('needs something to set, and addresses to set it for', async () => {
+  it('reverse DNS requires a host name to set and a server that has addresses', async () => {
     await assert.rejects(rdns({}), invalidAt('ipv4', 'ipv6'));
     await assert.rejects(rdns({ address: '::1' }), invalidAt('ipv4', 'ipv6'));
     await assert.rejects(rdns({ ipv4: 'a.b', address: '::1' }), invalidAt('ipv6'));
@@ -166,7 +166,7 @@ describe('reverse DNS', () => {
     assert.equal((await rdns({ ipv4: 'a.b' }, early)).ipv4?.rdns, 'a.b');
   });
 
-  it('has at most as many names in a /64 as the quota says', async () => {
+  it('reverse DNS has at most as many names in a /64 as the quota', async () => {
     const prefix = (server.ipv6?.prefix ?? '').replace('/64', '');
     const full = Object.fromEntries(
       Array.from({ length: QUOTAS.rdnsPerServer }, (_, n) => [`${prefix}${(n + 16).toString(16)}`, 'a.b']),
@@ -179,14 +179,14 @@ describe('reverse DNS', () => {
   });
 });
 
-describe('the list of servers', () => {
+describe('listServers', () => {
   const FIRST: PageRequest = { filter: {}, sort: 'created_at', descending: true, after: null, size: 100 };
   async function names(request: Partial<PageRequest> = {}, by = actor): Promise<string[]> {
     const page = await listServers(world.service, by, { ...FIRST, ...request });
     return page.items.map((item) => item.name);
   }
 
-  it('goes by age or name, page by page, and shows nothing of others', async () => {
+  it("the server list sorts by age or name in pages, and hides other customers' servers", async () => {
     await order('aaa', 'rkv', ['blue', 'x']);
     await order('aab', 'rkv', ['blue']);
     await world.runUntilIdle();
@@ -207,7 +207,7 @@ describe('the list of servers', () => {
     }
   });
 
-  it('is filtered by each of its fields', async () => {
+  it('the server list filters by each field', async () => {
     const image = (await get(server.id)).image;
     const blue = ['aab', 'aaa'];
     assert.deepEqual(await names({ filter: { region: 'rkv' } }), blue);

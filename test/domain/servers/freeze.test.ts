@@ -35,7 +35,7 @@ beforeEach(async () => {
 afterEach(() => world.assertInvariants());
 
 async function freeze(reason = 'abuse report 7'): Promise<boolean> {
-  // What happened before is told before.
+  // Advance the clock so that earlier events sort first.
   world.clock.advanceS(1);
   return await freezeServer(world.service, shown, reason);
 }
@@ -45,7 +45,7 @@ const release = (scope: Partial<ReleaseScope> = {}) =>
   releaseServer(world.service, shown, { freeze: false, hold: false, ...scope });
 const newEvents = async () => (await region.events()).slice(3);
 
-/** Status and reason, whether the machine is on, and whether something is under way. */
+/** Describes status and reason, the machine's power state, and whether an operation is under way. */
 async function state(): Promise<string> {
   const server = await region.server(id);
   const busy = await world.db.row('select from operations where server_id = $1', [id]);
@@ -56,7 +56,7 @@ async function state(): Promise<string> {
 
 async function refused(work: Promise<unknown>): Promise<string> {
   return await work.then(
-    () => assert.fail('it was not refused'),
+    () => assert.fail('the request succeeded'),
     (error: unknown) => (error instanceof Failure ? error.code : String(error)),
   );
 }
@@ -68,8 +68,8 @@ async function sentMails(): Promise<{ kind: string; n: number }[]> {
   );
 }
 
-describe('a server that the operator freezes', () => {
-  it('is suspended at once and switched off, and its customer is told', async () => {
+describe('freezeServer', () => {
+  it('a frozen server is suspended at once, powered off, and its customer is notified', async () => {
     assert.equal(await freeze(), true);
     assert.match(await state(), /^suspended \(operator\), .*busy$/);
     assert.deepEqual(await newEvents(), ['server.suspended']);
@@ -92,7 +92,7 @@ describe('a server that the operator freezes', () => {
     assert.equal(await region.isGone(id), true);
   });
 
-  it('is what it was when it is released, and its customer pays nothing', async () => {
+  it('a released server returns to its previous state at no charge', async () => {
     for (const before of ['running', 'stopped']) {
       if (before === 'stopped') {
         await stopServer(world.service, region.actor, shown);
@@ -116,7 +116,7 @@ describe('a server that the operator freezes', () => {
     ]);
   });
 
-  it('may be frozen and released twice, and for another reason', async () => {
+  it('a server can be frozen and released repeatedly, and its reason can change', async () => {
     assert.equal(await freeze('a'), true);
     assert.equal(await freeze('a'), false);
     assert.equal(await freeze('b'), true);
@@ -128,7 +128,7 @@ describe('a server that the operator freezes', () => {
     assert.deepEqual(await newEvents(), ['server.suspended', 'server.running']);
   });
 
-  it('is released while it is still being switched off, and frozen while it is switched on again', async () => {
+  it('a server can be released during power-off and frozen during power-on', async () => {
     await freeze();
     await release();
     assert.match(await state(), /^suspended \(operator\), .*busy$/);
@@ -143,19 +143,19 @@ describe('a server that the operator freezes', () => {
   });
 });
 
-describe('a freeze that comes while something is done to the server', () => {
-  it('waits for the end of a rebuild, which is told, and lets nobody in between', async () => {
+describe('a freeze during an operation', () => {
+  it('a freeze during a rebuild applies when the rebuild completes, without a gap', async () => {
     await rebuildServer(world.service, region.actor, shown, {});
     await freeze();
     assert.match(await state(), /^installing, .*busy$/);
     await world.runUntilIdle();
     assert.equal(await state(), 'suspended (operator), stopped');
-    // In one commit.
+    // Both in one commit.
     assert.deepEqual((await newEvents()).sort(), ['server.rebuilt', 'server.suspended']);
     assert.equal((await region.server(id)).suspended_reason, 'operator');
   });
 
-  it('waits for a first install, a reboot and a stop', async () => {
+  it('a freeze during a first install, a reboot, or a stop applies when that completes', async () => {
     id = await region.order();
     shown = formatId('server', id);
     await freeze();
@@ -179,7 +179,7 @@ describe('a freeze that comes while something is done to the server', () => {
     assert.equal(await state(), 'stopped, stopped');
   });
 
-  it('is forgotten when it is lifted before that', async () => {
+  it('a freeze that is released before the operation completes has no effect', async () => {
     await rebootServer(world.service, region.actor, shown, { hard: true });
     await freeze();
     await release();
@@ -188,7 +188,7 @@ describe('a freeze that comes while something is done to the server', () => {
     assert.deepEqual(await newEvents(), ['server.rebooted']);
   });
 
-  it('wins against what is asked and done at the same moment', async () => {
+  it('a freeze wins over requests and work at the same moment', async () => {
     const { service } = world;
     const { actor } = region;
     const asked = [
@@ -206,23 +206,23 @@ describe('a freeze that comes while something is done to the server', () => {
     }
   });
 
-  it('comes too late for one that is being destroyed', async () => {
+  it('a server that is being destroyed can no longer be frozen or held', async () => {
     await destroyServer(world.service, region.actor, shown);
     assert.match(await refusalMessage(freeze()), /being destroyed/);
     assert.match(await refusalMessage(hold()), /being destroyed/);
   });
 });
 
-describe('a server whose cycle has ended while it was frozen', () => {
-  async function unpaid(): Promise<void> {
+describe('a server whose cycle ended while it was frozen', () => {
+  async function freezeUntilUnpaid(): Promise<void> {
     await freeze();
     await world.runUntilIdle();
     const { paid_until: paidUntil } = await region.server(id);
     world.clock.advanceS((paidUntil.getTime() - world.clock.now().getTime()) / 1000 + 60);
   }
 
-  it('waits for the balance with a grace period of its own when it is released, and is told', async () => {
-    await unpaid();
+  it('an unpaid released server waits for the balance with a new grace period and a mail', async () => {
+    await freezeUntilUnpaid();
     await withdrawBalance();
     await release();
     assert.equal(await state(), 'suspended (balance), stopped');
@@ -234,9 +234,9 @@ describe('a server whose cycle has ended while it was frozen', () => {
     assert.equal(row?.destroy_at.getTime(), world.clock.now().getTime() + 14 * DAY_MS);
   });
 
-  it('waits for its customer where it was not to be renewed', async () => {
+  it('a released server that was not to be renewed waits for its customer', async () => {
     await patchServer(world.service, region.actor, shown, { auto_renew: false });
-    await unpaid();
+    await freezeUntilUnpaid();
     await release();
     assert.equal(await state(), 'suspended (not_renewed), stopped');
     await startServer(world.service, region.actor, shown);
@@ -256,8 +256,8 @@ async function withdrawBalance(): Promise<void> {
   await charge(world.db, { ...taken, account: 'adjustments', type: 'adjustment' }, world.clock.now());
 }
 
-describe('a legal hold', () => {
-  it('keeps the server and its disk, and nothing else changes', async () => {
+describe('placeLegalHold', () => {
+  it('a legal hold preserves the server and its disk and changes nothing else', async () => {
     assert.equal(await hold(), true);
     assert.equal(await hold(), false);
     const { service } = world;
@@ -284,7 +284,7 @@ describe('a legal hold', () => {
     );
   });
 
-  it('and a freeze are lifted one by one, never by a guess', async () => {
+  it('a legal hold and a freeze are lifted separately, and release refuses to guess', async () => {
     await hold();
     await freeze();
     await world.runUntilIdle();

@@ -17,8 +17,8 @@ after(() => world.close());
 beforeEach(() => region.reset());
 afterEach(() => mock.restoreAll());
 
-describe('an install', () => {
-  it('whose machine was lost is made again on the same host', async () => {
+describe('first install', () => {
+  it('an install whose machine was lost is repeated on the same host', async () => {
     const id = await region.order();
     await region.runDueWork();
     const host = (await region.machine(id))?.host;
@@ -30,7 +30,7 @@ describe('an install', () => {
     await world.assertInvariants();
   });
 
-  it('whose machine was switched off is switched on again', async () => {
+  it('an install whose machine was powered off is powered on again', async () => {
     const id = await region.order();
     await region.runDueWork();
     await world.service.compute.power(id, 'off');
@@ -39,7 +39,7 @@ describe('an install', () => {
     assert.equal((await region.server(id)).status, 'running');
   });
 
-  it('whose machine cannot be switched on is looked at again soon, not at once', async () => {
+  it('an install whose machine cannot be powered on is retried soon, but not at once', async () => {
     const id = await region.order();
     await region.runDueWork();
     await world.service.compute.power(id, 'off');
@@ -54,13 +54,13 @@ describe('an install', () => {
     assert.equal((await region.server(id)).status, 'running');
   });
 
-  it('that takes too long is tried on every other host, each for as long, and then given up', async () => {
+  it('an install that takes too long is tried on every other host, then given up', async () => {
     const id = await region.order();
-    const looks: string[] = [];
-    // A guest that never gets ready.
+    const observedHosts: string[] = [];
+    // A guest that never becomes ready.
     mock.method(world.service.compute, 'observe', async (ids: readonly string[]) => {
       const host = (await region.machine(id))?.host ?? null;
-      if (host) looks.push(host);
+      if (host) observedHosts.push(host);
       return ids.map((each) => ({ id: each, host, state: host ? 'installing' : 'absent' }));
     });
     for (let minutes = 0; minutes < 100 && !(await region.isGone(id)); minutes++) {
@@ -70,13 +70,13 @@ describe('an install', () => {
     assert.ok(await region.isGone(id));
     assert.equal(await region.balance(), BALANCE);
     for (const host of region.hosts) {
-      const minutes = looks.filter((each) => each === host).length;
+      const minutes = observedHosts.filter((each) => each === host).length;
       assert.ok(minutes >= 15 && minutes <= 25, `${minutes} minutes on a host`);
     }
     await world.assertInvariants();
   });
 
-  it('has its whole time on the next host, however long the first one was silent', async () => {
+  it('an install has its full time on the next host, however long the first one was silent', async () => {
     const id = await region.order();
     await region.runDueWork();
     const silent = (await region.machine(id))?.host ?? '';
@@ -105,16 +105,19 @@ describe('an install', () => {
     assert.equal((await region.server(id)).status, 'running');
   });
 
-  it('that is simulated is done before it counts as failed, whatever it is set to take', () => {
+  it('a simulated install always finishes before the install timeout', () => {
     assert.ok(SETTINGS.SKERRY_SIM_INSTALL_S.max * 1_000 < INSTALL_TIMEOUT_MS);
   });
 
-  it('of one server that cannot be recorded does not hold up another', async () => {
+  it('an install that cannot be recorded does not block another', async () => {
     const [broken, other] = [await region.order(), await region.order()];
     await region.runDueWork();
     await world.db.run(
       `create or replace function fail_one() returns trigger language plpgsql as $$
-       begin if new.id = '${broken}' and new.status = 'running' then raise exception 'disk full'; end if; return new; end $$`,
+       begin
+         if new.id = '${broken}' and new.status = 'running' then raise exception 'disk full'; end if;
+         return new;
+       end $$`,
     );
     await world.db.run(
       'create trigger fail_one before update on servers for each row execute function fail_one()',

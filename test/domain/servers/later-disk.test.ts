@@ -1,4 +1,4 @@
-/** A database that was put back does not know which disks were made since. */
+/** A database that was restored from a backup does not know the disks that were created after it. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
@@ -32,8 +32,8 @@ const knownDisk = async () =>
   (await world.db.row<{ generation: number }>('select generation from servers where id = $1', [id]))
     ?.generation;
 
-describe('a machine on a later disk than its server', () => {
-  it('is known to be on that from one look on, so that a rebuild makes another', async () => {
+describe('a machine with a newer disk than the database knows', () => {
+  it('a newer disk is adopted on the first inspection, so the next rebuild creates another one', async () => {
     await setDisk(1);
     await reconcileMachines(world.service);
     assert.equal(await knownDisk(), 2);
@@ -46,7 +46,7 @@ describe('a machine on a later disk than its server', () => {
     await world.assertInvariants();
   });
 
-  it('is left to what is being done to the server', async () => {
+  it('a newer disk is not adopted while an operation is under way', async () => {
     await rebuildServer(world.service, region.actor, shown, {});
     await setDisk(1);
     await reconcileMachines(world.service);

@@ -1,4 +1,4 @@
-/** Steps of operations taken by hand, and services whose process is lost while the driver works. */
+/** Runs single steps of operations, and simulates a process that dies during a driver call. */
 import type { Service } from '../../../src/domain/context.ts';
 import { giveUp } from '../../../src/domain/servers/give-up.ts';
 import { leaveHost } from '../../../src/domain/servers/leave-host.ts';
@@ -38,7 +38,7 @@ export async function runStep(service: Service, operation: OperationRow): Promis
 
 export type Verb = 'ensure' | 'observe' | 'remove' | 'power' | 'rescue' | 'rebuild';
 
-/** The service, with something that happens as soon as the driver has done this. */
+/** Returns the service with a hook that runs as soon as the driver call has succeeded. */
 export function serviceWithHook(
   service: Service,
   verb: Verb,
@@ -61,7 +61,7 @@ export function serviceWithHook(
   return { ...service, compute, db };
 }
 
-/** The service of a process that is killed as soon as the driver has done this: nothing of it arrives any more. */
+/** Returns the service of a process that dies right after the driver call: it writes nothing more. */
 export function crashingService(service: Service, verb: Verb): Service {
   let isDead = false;
   const db = new Proxy(service.db, {

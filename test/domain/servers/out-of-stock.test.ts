@@ -10,7 +10,7 @@ import { startTestService, type TestService } from '../../support/test-service.t
 let world: TestService;
 let actor: CustomerActor;
 let regions = 0;
-/** A region of its own, so that tests do not take each other's stock. */
+/** A separate region per test, so that tests do not use each other's stock. */
 let regionId: string;
 
 before(async () => {
@@ -26,8 +26,8 @@ beforeEach(async () => {
 const buy = (wanted: Partial<DeployOrder> = {}): Promise<Deployed> =>
   deploy(world.service, actor, world.fixtures.buildOrder({ regionId, ...wanted }));
 
-/** A deploy is refused as sold out, and changes nothing at all. */
-async function soldOut(wanted: Partial<DeployOrder> = {}): Promise<void> {
+/** Asserts that a deploy is refused as out of stock and changes nothing. */
+async function assertOutOfStock(wanted: Partial<DeployOrder> = {}): Promise<void> {
   const before = await dumpTables(world.db);
   await assert.rejects(
     buy(wanted),
@@ -36,67 +36,67 @@ async function soldOut(wanted: Partial<DeployOrder> = {}): Promise<void> {
   assert.deepEqual(await dumpTables(world.db), before);
 }
 
-describe('a deploy is out of stock', () => {
-  const reserve = async (rooms: readonly number[], four: number, six: number) => {
+describe('out of stock', () => {
+  const addStock = async (rooms: readonly number[], four: number, six: number) => {
     await world.fixtures.addHosts(rooms, regionId);
     await world.fixtures.addAddresses(four, six, regionId);
   };
 
-  it('without an IPv4 address', async () => {
-    await reserve([5], 0, 5);
-    await soldOut();
+  it('a deploy is out of stock without an IPv4 address', async () => {
+    await addStock([5], 0, 5);
+    await assertOutOfStock();
   });
 
-  it('without a /64', async () => {
-    await reserve([5], 5, 0);
-    await soldOut();
+  it('a deploy is out of stock without a /64', async () => {
+    await addStock([5], 5, 0);
+    await assertOutOfStock();
   });
 
-  it('without a host', async () => {
-    await reserve([], 5, 5);
-    await soldOut();
+  it('a deploy is out of stock without a host', async () => {
+    await addStock([], 5, 5);
+    await assertOutOfStock();
   });
 
-  it('when no host has the memory, or none has the disk', async () => {
-    await reserve([0, 0], 5, 5);
-    await soldOut();
+  it('a deploy is out of stock when no host has enough memory, or none has enough disk', async () => {
+    await addStock([0, 0], 5, 5);
+    await assertOutOfStock();
     await world.db.run('update hosts set ram_mb = ram_mb * 100 where region_id = $1', [regionId]);
-    await soldOut();
+    await assertOutOfStock();
     await world.db.run('update hosts set disk_gb = disk_gb * 100 where region_id = $1', [regionId]);
     assert.ok(await buy());
   });
 
-  it('while its only host is being drained', async () => {
-    await reserve([5], 5, 5);
+  it('a deploy is out of stock while the only host is draining', async () => {
+    await addStock([5], 5, 5);
     await world.db.run('update hosts set draining = true where region_id = $1', [regionId]);
-    await soldOut();
+    await assertOutOfStock();
   });
 
-  it('while the only addresses rest, and not a moment longer', async () => {
-    await reserve([5], 1, 1);
+  it('a deploy is out of stock exactly until the only addresses end their rest period', async () => {
+    await addStock([5], 1, 1);
     const freeFrom = new Date(world.clock.now().getTime() + 1_000);
     await world.db.run('update ipv4_addresses set free_from = $2 where region_id = $1', [regionId, freeFrom]);
-    await soldOut();
+    await assertOutOfStock();
     world.clock.advanceS(1);
     assert.ok(await buy());
   });
 
-  it('when what is left is blocked', async () => {
-    await reserve([5], 1, 1);
+  it('a deploy is out of stock when the remaining prefixes are blocked', async () => {
+    await addStock([5], 1, 1);
     await world.db.run('update ipv6_prefixes set blocked = true where region_id = $1', [regionId]);
-    await soldOut();
+    await assertOutOfStock();
   });
 
-  it('without a free machine of its own plan and region, for a dedicated server', async () => {
-    await reserve([5], 5, 5);
+  it('a dedicated deploy is out of stock without a free machine of its plan and region', async () => {
+    await addStock([5], 5, 5);
     const other = `${regionId}y`;
     await world.fixtures.addPlans([other], [R1]);
     await world.fixtures.addMachines(1, R1, other);
-    await soldOut({ plan: R1 });
+    await assertOutOfStock({ plan: R1 });
     const [machine] = await world.fixtures.addMachines(1, R1, regionId);
     const { server } = await buy({ plan: R1 });
     const row = await world.db.row('select name, server_id from machines where server_id = $1', [server.id]);
     assert.deepEqual(row, { name: machine, server_id: server.id });
-    await soldOut({ plan: R1 });
+    await assertOutOfStock({ plan: R1 });
   });
 });

@@ -34,12 +34,12 @@ const start = () => startServer(world.service, region.actor, shown);
 const reboot = (hard = false) => rebootServer(world.service, region.actor, shown, { hard });
 const rescue = () => rescueServer(world.service, region.actor, shown);
 const status = async () => (await region.server(id)).status;
-/** What happened since it ran. */
+/** Returns the events since the server first ran. */
 const newEvents = async () => (await region.events()).slice(3);
 
 async function refusal(work: Promise<unknown>): Promise<Failure> {
   return await work.then(
-    () => assert.fail('it was not refused'),
+    () => assert.fail('the request succeeded'),
     (error: unknown) => {
       assert.ok(error instanceof Failure, String(error));
       return error;
@@ -47,7 +47,7 @@ async function refusal(work: Promise<unknown>): Promise<Failure> {
   );
 }
 
-async function stopped(): Promise<void> {
+async function stopFully(): Promise<void> {
   await stop();
   await world.runUntilIdle();
 }
@@ -62,7 +62,7 @@ async function suspend(reason: string): Promise<void> {
 }
 
 describe('stop', () => {
-  it('leaves the server running until its guest is off', async () => {
+  it('a stopping server stays running until its guest is off', async () => {
     assert.equal((await stop()).status, 'running');
     await region.runDueWork();
     assert.equal(await status(), 'running');
@@ -73,7 +73,7 @@ describe('stop', () => {
     assert.deepEqual((await region.auditedActions()).slice(-1), ['server.stop ok']);
   });
 
-  it('switches a guest off that ignores it, at the deadline and not before', async () => {
+  it('a stop powers off a guest that ignores it exactly at the deadline', async () => {
     await world.simulator.setIgnoresShutdown(id, true);
     await stop();
     await region.runDueWork();
@@ -87,7 +87,7 @@ describe('stop', () => {
     assert.equal(await status(), 'stopped');
   });
 
-  it('asks a guest again every five seconds that did not hear at first, as one that still boots', async () => {
+  it('a stop repeats its request every five seconds, for guests that were still booting', async () => {
     const power = mock.method(world.service.compute, 'power');
     const after = async (seconds: number) => {
       world.clock.advanceS(seconds);
@@ -106,7 +106,7 @@ describe('stop', () => {
     assert.deepEqual([await status(), (await region.machine(id))?.state], ['stopped', 'stopped']);
   });
 
-  it('is work under way until the guest is off', async () => {
+  it('a stop counts as work in progress until the guest is off', async () => {
     await stop();
     await region.runDueWork();
     assert.equal(await world.runner.runUntilIdle(100), false);
@@ -114,7 +114,7 @@ describe('stop', () => {
     assert.equal(await world.runner.runUntilIdle(1_000), true);
   });
 
-  it('waits for a host that is silent', async () => {
+  it('a stop waits for a silent host', async () => {
     const host = (await region.machine(id))?.host ?? '';
     await world.simulator.setHostDown(host, true);
     await stop();
@@ -128,7 +128,7 @@ describe('stop', () => {
     assert.equal(await status(), 'stopped');
   });
 
-  it('that the driver refuses is over, and said so in the audit log', async () => {
+  it('a stop that the driver refuses ends with an error in the audit log', async () => {
     mock.method(world.service.compute, 'power', async () => {
       throw new ComputeError('refused', 'no such machine');
     });
@@ -139,8 +139,8 @@ describe('stop', () => {
   });
 });
 
-describe('one operation at a time', () => {
-  it('is all that a server takes', async () => {
+describe('concurrent operations', () => {
+  it('a server refuses a second operation while one is under way', async () => {
     await stop();
     for (const other of [stop, start, reboot, rescue]) {
       assert.equal((await refusal(other())).code, 'conflict_state');
@@ -151,7 +151,7 @@ describe('one operation at a time', () => {
     assert.deepEqual(await newEvents(), ['server.stopped']);
   });
 
-  it('is all that comes of ten at once', async () => {
+  it('a server accepts one of ten simultaneous requests', async () => {
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => reboot()));
     assert.equal(results.filter((result) => result.status === 'fulfilled').length, 1);
     await world.runUntilIdle();
@@ -160,15 +160,15 @@ describe('one operation at a time', () => {
 });
 
 describe('start', () => {
-  it('switches a stopped server on, without an event', async () => {
-    await stopped();
+  it('a start powers on a stopped server without an event', async () => {
+    await stopFully();
     assert.equal((await start()).status, 'stopped');
     await world.runUntilIdle();
     assert.deepEqual([await status(), (await region.machine(id))?.state], ['running', 'running']);
     assert.deepEqual(await newEvents(), ['server.stopped']);
   });
 
-  it('charges a server that was not renewed a cycle from now, and resumes it', async () => {
+  it('a start charges an unrenewed server a cycle from now and resumes it', async () => {
     world.clock.advanceS(40 * 86_400);
     await suspend('not_renewed');
     const now = world.clock.now();
@@ -182,7 +182,7 @@ describe('start', () => {
     assert.deepEqual(await newEvents(), ['billing.charged', 'server.running']);
   });
 
-  it('is refused where the balance cannot pay the cycle, and charges nothing', async () => {
+  it('a start that the balance cannot pay is refused and charges nothing', async () => {
     await suspend('not_renewed');
     await world.db.run('update servers set price_cents_cycle = 1000000 where id = $1', [id]);
     const refused = await refusal(start());
@@ -193,14 +193,14 @@ describe('start', () => {
     assert.equal(await status(), 'suspended');
   });
 
-  it('of a server that waits for balance, or is held by the operator, is refused', async () => {
+  it('a start is refused for a server that waits for balance or is frozen by the operator', async () => {
     for (const reason of ['balance', 'operator']) {
       await suspend(reason);
       assert.equal((await refusal(start())).code, 'conflict_state');
     }
   });
 
-  it('that was paid and cannot be done leaves a stopped server, which is not charged again', async () => {
+  it('a paid start that fails leaves a stopped server, which is not charged again', async () => {
     await suspend('not_renewed');
     mock.method(world.service.compute, 'power', async () => {
       throw new ComputeError('refused', 'broken');
@@ -217,7 +217,7 @@ describe('start', () => {
 });
 
 describe('reboot', () => {
-  it('goes through off and on, and says so when it is done', async () => {
+  it('a reboot powers the machine off and on, and records its event when it is done', async () => {
     const before = (await region.machine(id))?.bootedAt;
     await reboot();
     await region.runDueWork();
@@ -230,7 +230,7 @@ describe('reboot', () => {
     assert.deepEqual(await newEvents(), ['server.rebooted']);
   });
 
-  it('hard resets at once, even a guest that ignores ACPI', async () => {
+  it('a hard reboot resets the machine at once, even if its guest ignores ACPI', async () => {
     await world.simulator.setIgnoresShutdown(id, true);
     const now = world.clock.now();
     await reboot(true);
@@ -239,7 +239,7 @@ describe('reboot', () => {
     assert.deepEqual(await newEvents(), ['server.rebooted']);
   });
 
-  it('switches on a machine whose guest had switched itself off', async () => {
+  it('a reboot powers on a machine whose guest shut itself down', async () => {
     await world.service.compute.power(id, 'off');
     await reboot(true);
     await world.runUntilIdle();
@@ -249,7 +249,7 @@ describe('reboot', () => {
 });
 
 describe('rescue', () => {
-  it('boots the rescue system with a password shown once, and the next reboot leaves it', async () => {
+  it('rescue boots with a password that is shown once, and the next reboot leaves it', async () => {
     const hashes: string[] = [];
     const { compute } = world.service;
     const call = compute.rescue.bind(compute);
@@ -257,11 +257,11 @@ describe('rescue', () => {
       hashes.push(access.passwordHash);
       await call(machine, access);
     });
-    const answer = await rescue();
-    assert.equal(answer.rescue.username, 'root');
-    assert.match(answer.rescue.password, /^[a-z2-7]{26}$/);
+    const rescued = await rescue();
+    assert.equal(rescued.rescue.username, 'root');
+    assert.match(rescued.rescue.password, /^[a-z2-7]{26}$/);
     const kept = JSON.stringify(await world.db.rows('select * from operations'));
-    assert.ok(!kept.includes(answer.rescue.password));
+    assert.ok(!kept.includes(rescued.rescue.password));
     await world.runUntilIdle();
     assert.match(hashes[0] ?? '', /^\$6\$/);
     assert.ok(!kept.includes(hashes[0] ?? 'none'));
@@ -269,14 +269,14 @@ describe('rescue', () => {
     assert.deepEqual([machine?.rescue, machine?.rescuePasswordHashSha256], [true, sha256(hashes[0] ?? '')]);
     assert.deepEqual([await status(), await newEvents()], ['running', ['server.rebooted']]);
     const events = JSON.stringify(await world.db.rows('select data from events'));
-    assert.ok(!events.includes(answer.rescue.password));
+    assert.ok(!events.includes(rescued.rescue.password));
     await reboot();
     await world.runUntilIdle();
     assert.equal((await region.machine(id))?.rescue, false);
     assert.deepEqual(await newEvents(), ['server.rebooted', 'server.rebooted']);
   });
 
-  it('is refused where there is no system to boot', async () => {
+  it('rescue is refused where no rescue system is available', async () => {
     const { compute } = world.service;
     const without = Object.create(compute, { images: { value: { rescue: async () => null } } });
     await assert.rejects(

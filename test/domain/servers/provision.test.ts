@@ -16,8 +16,8 @@ before(async () => {
 after(() => world.close());
 beforeEach(() => region.reset());
 
-describe('a server that was ordered', () => {
-  it('is provisioning, then installing, then running with its addresses', async () => {
+describe('provisioning', () => {
+  it('an ordered server is provisioning, then installing, then running with its addresses', async () => {
     const id = await region.order();
     assert.equal((await region.server(id)).status, 'provisioning');
     await region.runDueWork();
@@ -33,15 +33,15 @@ describe('a server that was ordered', () => {
     await world.assertInvariants();
   });
 
-  it('is a machine on the host that was charged for it, with what it was promised', async () => {
+  it('an ordered server is a machine on the host that reserved it, with the promised resources', async () => {
     const id = await region.order({ name: 'mail-2' });
     await world.runUntilIdle();
-    const [server, made] = [await region.server(id), await region.machine(id)];
-    assert.ok(made);
-    assert.deepEqual(await region.usedHosts(), { [made.host]: 1 });
-    assert.equal(made.state, 'running');
-    assert.deepEqual([made.ramMb, made.diskGb], [S1.ram_mb, S1.disk_gb]);
-    assert.deepEqual(made.installed, {
+    const [server, machine] = [await region.server(id), await region.machine(id)];
+    assert.ok(machine);
+    assert.deepEqual(await region.usedHosts(), { [machine.host]: 1 });
+    assert.equal(machine.state, 'running');
+    assert.deepEqual([machine.ramMb, machine.diskGb], [S1.ram_mb, S1.disk_gb]);
+    assert.deepEqual(machine.installed, {
       hostname: 'mail-2',
       image: { id: server.image_id, family: 'debian', version: '13', cloudInit: true, iso: null, base: null },
       ipv4: { address: server.ipv4, gateway: server.ipv4_gateway },
@@ -52,7 +52,7 @@ describe('a server that was ordered', () => {
     });
   });
 
-  it('is told of and audited: created and charged at once, running when it runs', async () => {
+  it('an ordered server has events and audit rows for its creation, charge, and first run', async () => {
     const id = await region.order();
     await world.runUntilIdle();
     assert.deepEqual(await region.events(), ['server.created', 'billing.charged', 'server.running']);
@@ -64,7 +64,7 @@ describe('a server that was ordered', () => {
     assert.deepEqual(event?.data, { server: serverObject(await region.server(id)) });
   });
 
-  it('hands its secrets to the install, and forgets them when that is done', async () => {
+  it('an ordered server passes its secrets to the install and deletes them afterwards', async () => {
     const { keys } = world.service;
     const id = await region.order({
       rootPasswordSealed: keys.seal('root password', '$6$salt$hash'),
@@ -85,7 +85,7 @@ describe('a server that was ordered', () => {
     assert.equal(installed?.userDataSha256, sha256('#cloud-config\n'));
   });
 
-  it('runs on a machine of its own when it is a dedicated one', async () => {
+  it('an ordered dedicated server runs on its own machine', async () => {
     const [name] = await world.fixtures.addMachines(1, R1, region.regionId);
     const id = await region.order({ plan: R1 });
     await world.runUntilIdle();

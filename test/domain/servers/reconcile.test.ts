@@ -37,7 +37,7 @@ const power = (action: 'on' | 'off') => world.service.compute.power(id, action);
 const status = async () => (await region.server(id)).status;
 const machine = async () => (await region.machine(id))?.state;
 const newEvents = async () => (await region.events()).slice(3);
-/** The simulated machines as if they were real ones, and looked after so. */
+/** Returns a driver that treats the simulated machines as real ones and supervises them as given. */
 function realCompute(
   superviseMachines: () => Promise<SupervisionResult[]>,
   observe?: ComputeDriver['observe'],
@@ -53,57 +53,53 @@ function realCompute(
     },
   });
 }
-/** What `skerryd status` says of this server and of strangers, without the time. */
+/** Returns the messages of `skerryd status` about this server and unknown machines, without the time. */
 async function statusMessages(): Promise<string[]> {
-  const lines = (await listMachineFindings(world.service, 100)).map(({ message }) =>
-    message.replace(/; since .*/, ''),
-  );
+  const findings = await listMachineFindings(world.service, 100);
+  const lines = findings.map(({ message }) => message.replace(/; since .*/, ''));
   return lines.filter((line) => line.startsWith(shown) || line.startsWith('machine'));
 }
 
-describe('a machine that nobody knows', () => {
-  it('is told of from the second look on, left alone, and forgotten when it is gone', async () => {
+describe('an unknown machine', () => {
+  it('an unknown machine is reported from the second inspection on, and left alone', async () => {
     const host = (await region.machine(id))?.host ?? '';
     const stranger = newId(new Date());
     await world.service.compute.ensure(machineSpec({ id: stranger, host }));
     await reconcileTimes();
     assert.deepEqual(await statusMessages(), []);
     await reconcileTimes(2);
-    assert.deepEqual(await statusMessages(), [
-      `machine ${stranger} (${host}) belongs to no server; it is left alone`,
-    ]);
+    const message = `machine ${stranger} (${host}) belongs to no server and is left alone`;
+    assert.deepEqual(await statusMessages(), [message]);
     assert.equal((await world.service.compute.list()).includes(stranger), true);
     await world.service.compute.remove(stranger);
     await reconcileTimes();
     assert.deepEqual(await statusMessages(), []);
   });
 
-  it('may have any name', async () => {
+  it('an unknown machine may have any name', async () => {
     const host = (await region.machine(id))?.host ?? '';
     await world.service.compute.ensure(machineSpec({ id: 'made-by-hand', host }));
     await reconcileTimes(2);
-    assert.deepEqual(await statusMessages(), [
-      `machine made-by-hand (${host}) belongs to no server; it is left alone`,
-    ]);
+    const message = `machine made-by-hand (${host}) belongs to no server and is left alone`;
+    assert.deepEqual(await statusMessages(), [message]);
     await world.service.compute.remove('made-by-hand');
     await reconcileTimes();
   });
 });
 
-describe('a server whose machine is gone', () => {
-  it('is told of and never made again, as long as that is so', async () => {
+describe('a server without its machine', () => {
+  it('a lost machine is reported while it is missing, and never recreated', async () => {
     const host = (await region.machine(id))?.host ?? '';
     await world.simulator.loseMachine(id);
     await reconcileTimes(3);
-    assert.deepEqual(await statusMessages(), [
-      `${shown} (${host}) has run and has no machine; it is not made again`,
-    ]);
+    const message = `${shown} (${host}) has run but has no machine; it is not recreated`;
+    assert.deepEqual(await statusMessages(), [message]);
     assert.deepEqual([await status(), await machine(), await newEvents()], ['running', undefined, []]);
     await world.runUntilIdle();
     assert.equal(await machine(), undefined);
   });
 
-  it('is not thought of one whose host is silent, nor is what was found before forgotten', async () => {
+  it('a silent host causes no lost-machine finding and resolves none', async () => {
     const host = (await region.machine(id))?.host ?? '';
     await world.simulator.setHostDown(host, true);
     await reconcileTimes(3);
@@ -120,7 +116,7 @@ describe('a server whose machine is gone', () => {
 });
 
 describe('a guest that shuts itself down', () => {
-  it('makes its server stopped when two looks in a row have seen it', async () => {
+  it('a guest shutdown stops the server after two consecutive inspections', async () => {
     await power('off');
     await reconcileTimes();
     assert.equal(await status(), 'running');
@@ -144,7 +140,7 @@ describe('a guest that shuts itself down', () => {
     await world.assertInvariants();
   });
 
-  it('makes its server stopped at once where the driver saw it, unless something is done to it or it is on again', async () => {
+  it('a guest shutdown seen by the driver stops an idle server at once', async () => {
     const seen: SupervisionResult[] = [{ id, outcome: 'off', message: 'its guest switched itself off' }];
     const service = { ...world.service, compute: realCompute(async () => seen) };
     await superviseMachines(service);
@@ -157,34 +153,28 @@ describe('a guest that shuts itself down', () => {
     await power('off');
     for (const _ of ['once', 'again']) await superviseMachines(service);
     assert.deepEqual([await status(), await newEvents()], ['stopped', ['server.rebooted', 'server.stopped']]);
-    await superviseMachines({
-      ...service,
-      compute: realCompute(async () => [{ ...seen[0], id: 'by-hand' } as SupervisionResult]),
-    });
+    const foreign = { ...seen[0], id: 'by-hand' } as SupervisionResult;
+    await superviseMachines({ ...service, compute: realCompute(async () => [foreign]) });
   });
 
-  it('is looked at once more before anything is done: what is on again is left alone', async () => {
+  it('a guest shutdown is checked again, and a machine that is on again is left alone', async () => {
     await power('off');
     await reconcileTimes();
     const { compute } = world.service;
-    let looks = 0;
+    let inspections = 0;
     const observe: ComputeDriver['observe'] = async (ids) => {
       const states = await compute.observe(ids);
-      // A start that began and ended since.
-      if (ids.includes(id) && ++looks === 1) await power('on');
+      // A start that began and ended since the first inspection.
+      if (ids.includes(id) && ++inspections === 1) await power('on');
       return states;
     };
-    await reconcileMachines({
-      ...world.service,
-      compute: realCompute(() => compute.superviseMachines(), observe),
-    });
-    assert.deepEqual(
-      [looks, await status(), await newEvents(), await machine()],
-      [2, 'running', [], 'running'],
-    );
+    const real = realCompute(() => compute.superviseMachines(), observe);
+    await reconcileMachines({ ...world.service, compute: real });
+    assert.deepEqual([inspections, await status(), await newEvents()], [2, 'running', []]);
+    assert.equal(await machine(), 'running');
   });
 
-  it('is not what a machine is whose process died, however often it is seen so', async () => {
+  it('a crashed machine does not count as a guest shutdown, however often it is seen', async () => {
     const { compute } = world.service;
     const observe: ComputeDriver['observe'] = async (ids) =>
       (await compute.observe(ids)).map((seen) => (seen.id === id ? { ...seen, crashed: true } : seen));
@@ -195,7 +185,7 @@ describe('a guest that shuts itself down', () => {
     await power('on');
   });
 
-  it('is not what a machine is that could not be switched on again', async () => {
+  it('a machine that could not be restarted does not count as a guest shutdown', async () => {
     let found: SupervisionResult[] = [{ id, outcome: 'failed', message: 'no room' }];
     const service = { ...world.service, compute: realCompute(async () => found) };
     await power('off');
@@ -205,7 +195,7 @@ describe('a guest that shuts itself down', () => {
     }
     assert.equal(await status(), 'running');
     assert.equal((await statusMessages()).length, 1);
-    assert.match((await statusMessages())[0] ?? '', /should be on and is not as it should be; .*: no room$/);
+    assert.match((await statusMessages())[0] ?? '', /should be on but could not be restarted; .*: no room$/);
     found = [];
     await power('on');
     await superviseMachines(service);
@@ -214,8 +204,8 @@ describe('a guest that shuts itself down', () => {
   });
 });
 
-describe('a machine that runs though it should not', () => {
-  it('is switched off again when its server is suspended', async () => {
+describe('a machine that should be off', () => {
+  it('a machine of a suspended server is powered off again', async () => {
     await freezeServer(world.service, shown, 'report 7');
     await world.runUntilIdle();
     assert.deepEqual([await status(), await machine()], ['suspended', 'stopped']);
@@ -224,10 +214,8 @@ describe('a machine that runs though it should not', () => {
     await world.runUntilIdle();
     assert.equal(await machine(), 'running');
     await reconcileTimes();
-    assert.match(
-      (await statusMessages())[0] ?? '',
-      /is suspended and its machine runs; it is being switched off/,
-    );
+    const [message = ''] = await statusMessages();
+    assert.match(message, /is suspended but its machine is running; it is being powered off/);
     await world.runUntilIdle();
     assert.deepEqual([await status(), await machine()], ['suspended', 'stopped']);
     await reconcileTimes();
@@ -235,20 +223,20 @@ describe('a machine that runs though it should not', () => {
     await world.assertInvariants();
   });
 
-  it('is told of and left on when its server is stopped', async () => {
+  it('a machine of a stopped server is reported and left on', async () => {
     await stopServer(world.service, region.actor, shown);
     await world.runUntilIdle();
     await power('on');
     await reconcileTimes(2);
     await world.runUntilIdle();
     assert.deepEqual([await status(), await machine()], ['stopped', 'running']);
-    assert.match((await statusMessages())[0] ?? '', /is stopped and its machine runs; it is left on/);
+    assert.match((await statusMessages())[0] ?? '', /is stopped but its machine is running; it is left on/);
   });
 });
 
-describe('looking after machines', () => {
-  it('has the volumes of a machine that was switched on looked at, by whoever it was', async () => {
-    // The smallest host of the others has no room for a volume beside a server.
+describe('superviseMachines', () => {
+  it('supervision rechecks the volumes of a machine after any power-on', async () => {
+    // On the smallest default host, a volume does not fit next to a server.
     await region.reset([2]);
     ({ id, shown } = await region.running());
     const volume = await createVolume(world.service, region.actor, {
@@ -257,23 +245,22 @@ describe('looking after machines', () => {
     await attachVolume(world.service, region.actor, volume.id, { server: shown });
     await world.runUntilIdle();
     const attachedTo = async () => (await world.simulator.volumes()).map(({ machineId }) => machineId);
-    const [plain] = await world.simulator.volumes();
-    await world.service.compute.detach(plain?.id ?? '');
+    const [simulated] = await world.simulator.volumes();
+    await world.service.compute.detach(simulated?.id ?? '');
     assert.deepEqual(await attachedTo(), [null]);
-    const compute = realCompute(async () => [
-      { id, outcome: 'restarted', message: 'its process had ended by itself' },
-    ]);
+    const restarted: SupervisionResult = { id, outcome: 'restarted', message: 'its process had exited' };
+    const compute = realCompute(async () => [restarted]);
     await superviseMachines({ ...world.service, compute });
     await world.runUntilIdle();
     assert.deepEqual(await attachedTo(), [id]);
-    await world.service.compute.detach(plain?.id ?? '');
+    await world.service.compute.detach(simulated?.id ?? '');
     await rebootServer(world.service, region.actor, shown, { hard: true });
     await world.runUntilIdle();
     assert.deepEqual(await attachedTo(), [id]);
     assert.deepEqual(await newEvents(), ['volume.attached', 'server.rebooted']);
   });
 
-  it('leaves out a server that something is being done to', async () => {
+  it('supervision skips a server with an operation under way', async () => {
     await stopServer(world.service, region.actor, shown);
     await power('off');
     await reconcileTimes(3);
@@ -282,22 +269,22 @@ describe('looking after machines', () => {
     assert.deepEqual(await newEvents(), ['server.stopped']);
   });
 
-  it('is done by one process at a time, at once where machines are real', async () => {
-    let tended = 0;
+  it('supervision runs in one process at a time, and at once where machines are real', async () => {
+    let supervisions = 0;
     const compute = realCompute(async () => {
-      tended += 1;
+      supervisions += 1;
       return [];
     });
     await world.db.run('delete from beats');
-    const duties = [1, 2, 3].map(() => superviseMachinesJob({ ...world.service, compute }));
-    await Promise.all(duties.map((duty) => duty.run()));
-    for (const duty of duties) assert.equal(await duty.run(), 0);
-    assert.equal(tended, 1);
+    const jobs = [1, 2, 3].map(() => superviseMachinesJob({ ...world.service, compute }));
+    await Promise.all(jobs.map((job) => job.run()));
+    for (const job of jobs) assert.equal(await job.run(), 0);
+    assert.equal(supervisions, 1);
     await superviseMachinesJob(world.service).run();
-    assert.equal(tended, 1, 'simulated ones are in no hurry');
+    assert.equal(supervisions, 1, 'simulated machines are not supervised at once');
   });
 
-  it('compares nothing when the driver has not answered', async () => {
+  it('supervision reconciles nothing when the driver does not answer', async () => {
     await world.db.run('delete from beats');
     await world.faults.set({ driver: 'compute', operation: 'superviseMachines', times: 1 });
     const compute = realCompute(() => world.service.compute.superviseMachines());

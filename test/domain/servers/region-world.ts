@@ -1,4 +1,4 @@
-/** One region of three hosts with room for three, two and one, and a customer with a hundred dollars. */
+/** One region with three hosts for three, two, and one servers, and a customer with a hundred dollars. */
 import assert from 'node:assert/strict';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
@@ -28,7 +28,7 @@ export class RegionWorld {
     return new RegionWorld(world, await world.fixtures.addCustomer());
   }
 
-  /** Another region and another customer, so that tests do not meet. Which host a server gets is left to chance. */
+  /** Creates a new region and customer, so that tests stay independent. Hosts are chosen at random. */
   async reset(rooms: readonly number[] = [3, 2, 1]): Promise<void> {
     const { fixtures } = this.world;
     this.#regions += 1;
@@ -50,7 +50,7 @@ export class RegionWorld {
     return this.#actor.customerId;
   }
 
-  /** Orders a server, a second before now, so that the order in which things happened can be read off. */
+  /** Orders a server and advances the clock a second, so that the order of events is visible. */
   async order(wanted: Partial<DeployOrder> = {}): Promise<string> {
     const order = this.world.fixtures.buildOrder({ regionId: this.regionId, ...wanted });
     const { server } = await deploy(this.world.service, this.#actor, order);
@@ -58,7 +58,7 @@ export class RegionWorld {
     return server.id;
   }
 
-  /** The same, of a server that runs by now; its shown id beside the stored one. */
+  /** Orders a server and waits until it runs; returns its stored and its public id. */
   async running(wanted: Partial<DeployOrder> = {}): Promise<{ id: string; shown: string }> {
     const id = await this.order(wanted);
     await this.world.runUntilIdle();
@@ -66,7 +66,7 @@ export class RegionWorld {
     return { id, shown: formatId('server', id) };
   }
 
-  /** A key of the customer's, or of somebody else's. */
+  /** Adds an SSH key of this customer, or of another one. */
   async sshKey(publicKey: string, customerId = this.customerId): Promise<{ id: string; shown: string }> {
     const id = newId(this.world.clock.now());
     await this.world.db.run(
@@ -77,14 +77,14 @@ export class RegionWorld {
     return { id, shown: formatId('sshKey', id) };
   }
 
-  /** One round of due work, without moving the clock. */
+  /** Runs due work once, without moving the clock. */
   async runDueWork(): Promise<void> {
-    assert.ok(await this.world.runner.runDue(Date.now() + 10_000), 'the work does not come to rest');
+    assert.ok(await this.world.runner.runDue(Date.now() + 10_000), 'due work did not finish');
   }
 
   async server(id: string): Promise<ServerRow> {
     const server = await findServer(this.world.db, id);
-    assert.ok(server, 'the server is gone');
+    assert.ok(server, 'the server does not exist');
     return server;
   }
 
@@ -92,7 +92,7 @@ export class RegionWorld {
     return (await findServer(this.world.db, id)) === undefined;
   }
 
-  /** The machine as it really is. */
+  /** The machine's actual state. */
   async machine(id: string): Promise<SimulatedMachine | undefined> {
     return (await this.world.simulator.machines()).find((each) => each.id === id);
   }
@@ -101,7 +101,7 @@ export class RegionWorld {
     return await readBalance(this.world.db, this.customerId);
   }
 
-  /** How many servers are counted on each of the region's hosts that has any. */
+  /** The number of servers counted on each of the region's hosts that has any. */
   async usedHosts(): Promise<Record<string, number>> {
     const rows = await this.world.db.rows<{ name: string; n: number }>(
       'select name, used_ram_mb / $2::int as n from hosts where region_id = $1 and used_ram_mb > 0',
@@ -110,10 +110,11 @@ export class RegionWorld {
     return Object.fromEntries(rows.map(({ name, n }) => [name, n]));
   }
 
-  /** Addresses and /64s that a deploy could take now. */
+  /** Addresses and /64s that a deploy could use now. */
   async freeAddresses(): Promise<{ four: number; six: number }> {
     const count = (table: string) =>
-      `(select count(*)::int from ${table} where region_id = $1 and server_id is null and free_from <= $2)`;
+      `(select count(*)::int from ${table}
+         where region_id = $1 and server_id is null and free_from <= $2)`;
     const row = await this.world.db.row<{ four: number; six: number }>(
       `select ${count('ipv4_addresses')} as four, ${count('ipv6_prefixes')} as six`,
       [this.regionId, this.world.clock.now()],
@@ -126,10 +127,11 @@ export class RegionWorld {
     return await this.world.eventTypes(this.customerId);
   }
 
-  /** Actions of the customer's audit log with their results, oldest first. */
+  /** Actions and results in the customer's audit log, oldest first. */
   async auditedActions(): Promise<string[]> {
     const rows = await this.world.db.rows<{ action: string }>(
-      `select action || ' ' || result as action from audit_events where customer_id = $1 order by created_at, action`,
+      `select action || ' ' || result as action from audit_events where customer_id = $1
+        order by created_at, action`,
       [this.customerId],
     );
     return rows.map(({ action }) => action);

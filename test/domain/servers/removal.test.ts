@@ -16,10 +16,10 @@ after(() => world.close());
 beforeEach(() => region.reset());
 afterEach(() => mock.restoreAll());
 
-describe('a server that no host can make', () => {
+describe('a server that no host can create', () => {
   beforeEach(() => world.faults.set({ driver: 'compute', operation: 'ensure', times: 3 }));
 
-  it('is refunded in full and removed, and its addresses are free at once', async () => {
+  it('a server that no host can create is refunded and removed, and frees its addresses', async () => {
     const id = await region.order();
     assert.deepEqual(await region.freeAddresses(), { four: 4, six: 4 });
     await world.runUntilIdle();
@@ -35,15 +35,12 @@ describe('a server that no host can make', () => {
     await world.assertInvariants();
   });
 
-  it('says so: the events, the audit log and the ledger tell it as it was', async () => {
+  it('a failed server is consistent in events, audit log, and ledger', async () => {
     const id = await region.order();
     await world.runUntilIdle();
     assert.deepEqual(await region.events(), ['server.created', 'billing.charged', 'server.destroyed']);
-    assert.deepEqual(await region.auditedActions(), [
-      'server.create ok',
-      'server.fail error',
-      'server.remove ok',
-    ]);
+    const actions = ['server.create ok', 'server.fail error', 'server.remove ok'];
+    assert.deepEqual(await region.auditedActions(), actions);
     const last = await world.db.row<{ data: { server: Record<string, unknown> } }>(
       `select data from events where customer_id = $1 and type = 'server.destroyed'`,
       [region.customerId],
@@ -64,7 +61,7 @@ describe('a server that no host can make', () => {
     ]);
   });
 
-  it('stays destroying, refunded, until its machine is gone for certain', async () => {
+  it('a refunded server stays destroying until its machine is confirmed as removed', async () => {
     const id = await region.order();
     const { compute } = world.service;
     const remove = compute.remove.bind(compute);
@@ -87,7 +84,7 @@ describe('a server that no host can make', () => {
     await world.assertInvariants();
   });
 
-  it('may be ordered again with the same money', async () => {
+  it('a refunded customer can order again with the same money', async () => {
     await region.order();
     await world.runUntilIdle();
     const again = await region.order();
@@ -98,7 +95,7 @@ describe('a server that no host can make', () => {
 });
 
 describe('a server that the driver refuses', () => {
-  it('is refunded without trying any other host', async () => {
+  it('a refused server is refunded without trying another host', async () => {
     const id = await region.order();
     const ensure = mock.method(world.service.compute, 'ensure', async () => {
       throw new ComputeError('refused', 'no such image');
@@ -111,7 +108,7 @@ describe('a server that the driver refuses', () => {
     await world.assertInvariants();
   });
 
-  it('is given up only when its host has confirmed that it has no such machine', async () => {
+  it('a refused server is given up only after its host confirms that the machine is absent', async () => {
     const id = await region.order();
     mock.method(world.service.compute, 'ensure', async () => {
       throw new ComputeError('refused', 'no such image');
@@ -134,7 +131,7 @@ describe('a server that the driver refuses', () => {
 });
 
 describe('a server that is removed after it ran', () => {
-  it('leaves its place at once, and its addresses rest for seven days', async () => {
+  it('a removed server frees its host at once, and its addresses rest for seven days', async () => {
     const id = await region.order();
     await world.runUntilIdle();
     await world.db.run(`update servers set status = 'destroying' where id = $1`, [id]);

@@ -33,7 +33,7 @@ const newEvents = async () => (await region.events()).slice(3);
 
 async function refused(work: Promise<unknown>): Promise<string> {
   return await work.then(
-    () => assert.fail('it was not refused'),
+    () => assert.fail('the request succeeded'),
     (error: unknown) => {
       assert.ok(error instanceof Failure, String(error));
       return `${error.code} ${error.extras.field ?? ''}`.trim();
@@ -48,8 +48,8 @@ describe('restore', () => {
     const snapshotId = newId(world.clock.now());
     const server = await region.server(id);
     await world.db.run(
-      `insert into snapshots (id, customer_id, server_id, region_id, disk_gb, image_id, generation, name, size_gb,
-                              status, created_at)
+      `insert into snapshots (id, customer_id, server_id, region_id, disk_gb, image_id, generation, name,
+                              size_gb, status, created_at)
        values ($1, $2, $3, $4, $5, $6, 1, 'snap', 1, $7, $8)`,
       [
         snapshotId,
@@ -67,18 +67,18 @@ describe('restore', () => {
   const restore = (snapshotShown: string, server = shown) =>
     restoreServer(world.service, region.actor, server, snapshotShown);
 
-  it('puts the snapshot on another disk and completes like a rebuild', async () => {
+  it('a restore puts the snapshot on a new disk and completes like a rebuild', async () => {
     const taken = await snapshot();
     await world.service.compute.snapshot(id, taken.id);
     world.clock.advanceS(60);
-    const answer = await restore(taken.shown);
-    assert.equal(answer.status, 'installing');
+    const response = await restore(taken.shown);
+    assert.equal(response.status, 'installing');
     await world.runUntilIdle();
     assert.deepEqual((await region.machine(id))?.disks, [2]);
     assert.deepEqual([await status(), await newEvents()], ['running', ['server.rebuilt']]);
   });
 
-  it('refuses what is not there, is not ready, is elsewhere or does not fit', async () => {
+  it('a restore refuses a snapshot that is unknown, not ready, in another region, or too large', async () => {
     const foreign = await snapshot({ customerId: (await world.fixtures.addCustomer()).customerId });
     const cases = [
       ['snap_nonsense', 'unknown_reference snapshot'],
@@ -87,7 +87,7 @@ describe('restore', () => {
       [(await snapshot({ status: 'error' })).shown, 'conflict_state'],
       [(await snapshot({ diskGb: 11 })).shown, 'invalid_value snapshot'],
     ] as const;
-    for (const [asked, why] of cases) assert.equal(await refused(restore(asked)), why);
+    for (const [wanted, reason] of cases) assert.equal(await refused(restore(wanted)), reason);
     await world.fixtures.addPlans(['elsewhere']);
     assert.equal(
       await refused(restore((await snapshot({ region: 'elsewhere' })).shown)),
@@ -95,7 +95,7 @@ describe('restore', () => {
     );
   });
 
-  it('that the driver refuses leaves the server as it was', async () => {
+  it('a restore that the driver refuses leaves the server as it was', async () => {
     const missing = await snapshot();
     await restore(missing.shown);
     await world.runUntilIdle();
@@ -103,44 +103,44 @@ describe('restore', () => {
     assert.ok((await region.auditedActions()).includes('server.restore error'));
   });
 
-  it('that takes long is not given up for one moment in which its host cannot', async () => {
+  it('a long restore survives occasional host faults', async () => {
     const taken = await snapshot();
     const { compute } = world.service;
     await compute.snapshot(id, taken.id);
     world.clock.advanceS(60);
     const call = compute.restore.bind(compute);
-    const says = ['transient', 'transient', 'host', 'transient', 'transient', 'host', 'transient'] as const;
-    let asked = 0;
-    mock.method(compute, 'restore', async (...words: Parameters<typeof call>) => {
-      const fault = says[asked++];
+    const faults = ['transient', 'transient', 'host', 'transient', 'transient', 'host', 'transient'] as const;
+    let calls = 0;
+    mock.method(compute, 'restore', async (...args: Parameters<typeof call>) => {
+      const fault = faults[calls++];
       if (fault) throw new ComputeError(fault, 'not now');
-      await call(...words);
+      await call(...args);
     });
     await restore(taken.shown);
     await world.runUntilIdle();
-    assert.equal(asked, says.length + 1);
+    assert.equal(calls, faults.length + 1);
     assert.deepEqual([await newEvents(), (await region.machine(id))?.disks], [['server.rebuilt'], [2]]);
   });
 
-  it('that its host cannot do again and again is given up, and the driver is told so', async () => {
+  it('a restore that its host repeatedly cannot do is rolled back at the driver', async () => {
     const { compute } = world.service;
-    let asked = 0;
+    let calls = 0;
     mock.method(compute, 'restore', async () => {
-      asked += 1;
-      throw new ComputeError(asked % 2 === 0 ? 'host' : 'transient', 'not now');
+      calls += 1;
+      throw new ComputeError(calls % 2 === 0 ? 'host' : 'transient', 'not now');
     });
     const power = mock.method(compute, 'power');
     await restore((await snapshot()).shown);
     await world.runUntilIdle();
-    assert.equal(asked, 10);
+    assert.equal(calls, 10);
     assert.deepEqual(
-      power.mock.calls.map(({ arguments: words }) => words),
+      power.mock.calls.map(({ arguments: args }) => args),
       [[id, 'on']],
     );
     assert.deepEqual([await status(), (await region.machine(id))?.disks], ['running', [1]]);
   });
 
-  it('is nothing for hardware without snapshots', async () => {
+  it('a restore is unavailable on hardware without snapshots', async () => {
     await world.fixtures.addMachines(1, R1, region.regionId);
     const dedicated = await region.running({ plan: { ...R1, price_cents_month: 100n } });
     assert.equal(await refused(restore((await snapshot()).shown, dedicated.shown)), 'unavailable snapshot');

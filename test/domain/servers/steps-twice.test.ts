@@ -1,6 +1,6 @@
 /**
- * Each step of an operation, run twice, and killed between what it does outside and what it records: the customer
- * and the books see it happen once.
+ * Runs each step of an operation twice, and kills it between its driver call and its commit: the customer and
+ * the ledger must see one effect.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
@@ -32,7 +32,7 @@ before(async () => {
   world = await startTestService();
 });
 after(() => world.close());
-/** A server just ordered, in a region of its own with one other host. */
+/** Orders a server in its own region, which has one other host. */
 beforeEach(async () => {
   const regionId = `x${regions++}`;
   await world.fixtures.addPlans([regionId], [S1]);
@@ -50,7 +50,7 @@ afterEach(async () => {
 
 const run = (operation: OperationRow, service = world.service) => runStep(service, operation);
 
-/** Runs a step whose lease was lost; that it says so is one way to write nothing. */
+/** Runs a step whose lease was lost. It may throw OperationLeaseLost instead of writing nothing. */
 async function runStale(operation: OperationRow, service?: Service): Promise<void> {
   await run(operation, service).catch((error: unknown) => {
     if (!(error instanceof OperationLeaseLost)) throw error;
@@ -64,7 +64,7 @@ async function claim(): Promise<OperationRow> {
   return claimed[0];
 }
 
-/** Takes steps until one of this kind is claimed. */
+/** Runs steps until one of this kind is claimed. */
 async function claimStep(step: OperationStep): Promise<OperationRow> {
   for (let n = 0; n < 20; n++) {
     const operation = await claim();
@@ -73,20 +73,20 @@ async function claimStep(step: OperationStep): Promise<OperationRow> {
     const due = await world.runner.nextDue();
     if (due && due > world.clock.now()) world.clock.moveTo(due);
   }
-  assert.fail(`no step ${step}`);
+  assert.fail(`step ${step} was not reached`);
 }
 
 const failing = (times: number) => world.faults.set({ driver: 'compute', operation: 'ensure', times });
 
 interface Case {
-  readonly what: string;
+  readonly name: string;
   readonly lead: () => Promise<OperationRow>;
-  /** What the step asks of the driver. */
+  /** The driver call that the step makes. */
   readonly verb: Verb;
   readonly events: readonly string[];
 }
 
-/** Lets the server run, asks this of it, and takes steps until one of this kind is claimed. */
+/** Waits until the server runs, requests the operation, and runs steps until one of this kind is claimed. */
 async function claimOf(
   act: (service: Service, actor: CustomerActor, shown: string) => Promise<unknown>,
   step: OperationStep,
@@ -115,13 +115,13 @@ const REBUILT = [...RUN_EVENTS, 'server.rebuilt'];
 
 const CASES: readonly Case[] = [
   {
-    what: 'shut_down',
+    name: 'shut_down',
     lead: () => claimOf(stopServer, 'shut_down'),
     verb: 'power',
     events: [...RUN_EVENTS, 'server.stopped'],
   },
   {
-    what: 'wait_off, off',
+    name: 'wait_off, off',
     lead: async () => {
       await run(await claimOf(stopServer, 'shut_down'));
       world.clock.advanceS(10);
@@ -130,18 +130,18 @@ const CASES: readonly Case[] = [
     verb: 'observe',
     events: [...RUN_EVENTS, 'server.stopped'],
   },
-  { what: 'wait_on, off', lead: () => claimOf(reboot(false), 'wait_on'), verb: 'power', events: REBOOTED },
-  { what: 'reset', lead: () => claimOf(reboot(true), 'reset'), verb: 'power', events: REBOOTED },
-  { what: 'wait_on, on', lead: () => claimOf(reboot(true), 'wait_on'), verb: 'observe', events: REBOOTED },
+  { name: 'wait_on, off', lead: () => claimOf(reboot(false), 'wait_on'), verb: 'power', events: REBOOTED },
+  { name: 'reset', lead: () => claimOf(reboot(true), 'reset'), verb: 'power', events: REBOOTED },
+  { name: 'wait_on, on', lead: () => claimOf(reboot(true), 'wait_on'), verb: 'observe', events: REBOOTED },
   {
-    what: 'enter_rescue',
+    name: 'enter_rescue',
     lead: () => claimOf(rescueServer, 'enter_rescue'),
     verb: 'rescue',
     events: REBOOTED,
   },
-  { what: 'reinstall', lead: () => claimOf(rebuild, 'reinstall'), verb: 'rebuild', events: REBUILT },
+  { name: 'reinstall', lead: () => claimOf(rebuild, 'reinstall'), verb: 'rebuild', events: REBUILT },
   {
-    what: 'wait_installed, running',
+    name: 'wait_installed, running',
     lead: async () => {
       await run(await claimOf(rebuild, 'reinstall'));
       world.clock.advanceS(10);
@@ -151,7 +151,7 @@ const CASES: readonly Case[] = [
     events: REBUILT,
   },
   {
-    what: 'go_back',
+    name: 'go_back',
     lead: async () => {
       const refusal = mock.method(world.service.compute, 'rebuild', async () => {
         throw new ComputeError('refused', 'no room');
@@ -163,9 +163,9 @@ const CASES: readonly Case[] = [
     verb: 'observe',
     events: RUN_EVENTS,
   },
-  { what: 'ensure, on its host', lead: () => claimStep('ensure'), verb: 'ensure', events: RUN_EVENTS },
+  { name: 'ensure, on its host', lead: () => claimStep('ensure'), verb: 'ensure', events: RUN_EVENTS },
   {
-    what: 'ensure, on another host',
+    name: 'ensure, on another host',
     lead: async () => {
       await failing(1);
       await run(await claimStep('leave_host'));
@@ -175,13 +175,13 @@ const CASES: readonly Case[] = [
     events: RUN_EVENTS,
   },
   {
-    what: 'observe, still installing',
+    name: 'observe, still installing',
     lead: () => claimStep('observe'),
     verb: 'observe',
     events: RUN_EVENTS,
   },
   {
-    what: 'observe, running',
+    name: 'observe, running',
     lead: async () => {
       await run(await claimStep('ensure'));
       world.clock.advanceS(10);
@@ -191,7 +191,7 @@ const CASES: readonly Case[] = [
     events: RUN_EVENTS,
   },
   {
-    what: 'observe, lost',
+    name: 'observe, lost',
     lead: async () => {
       await run(await claimStep('ensure'));
       await world.simulator.loseMachine(serverId);
@@ -202,7 +202,7 @@ const CASES: readonly Case[] = [
     events: RUN_EVENTS,
   },
   {
-    what: 'leave_host, for another host',
+    name: 'leave_host, for another host',
     lead: async () => {
       await failing(1);
       return await claimStep('leave_host');
@@ -211,7 +211,7 @@ const CASES: readonly Case[] = [
     events: RUN_EVENTS,
   },
   {
-    what: 'leave_host, with no host left',
+    name: 'leave_host, with no host left',
     lead: async () => {
       await failing(2);
       await run(await claimStep('leave_host'));
@@ -221,7 +221,7 @@ const CASES: readonly Case[] = [
     events: REFUNDED,
   },
   {
-    what: 'give_up',
+    name: 'give_up',
     lead: async () => {
       const refusal = mock.method(world.service.compute, 'ensure', async () => {
         throw new ComputeError('refused', 'no such image');
@@ -234,7 +234,7 @@ const CASES: readonly Case[] = [
     events: REFUNDED,
   },
   {
-    what: 'remove',
+    name: 'remove',
     lead: async () => {
       await failing(2);
       return await claimStep('remove');
@@ -249,9 +249,9 @@ const steal = () => world.db.run('update operations set lease_id = $1', [newId(n
 const endLeases = () =>
   world.db.run(`update operations set leased_until = clock_timestamp() - interval '1 second'`);
 
-for (const { what, lead, verb, events } of CASES) {
-  describe(`the step ${what}`, () => {
-    it('that runs again after it was recorded changes nothing', async () => {
+for (const { name, lead, verb, events } of CASES) {
+  describe(`the step "${name}"`, () => {
+    it(`the step "${name}" changes nothing when it runs again after its commit`, async () => {
       const operation = await lead();
       await run(operation);
       const [recorded, machines] = [await dumpTables(world.db), await world.simulator.machines()];
@@ -260,14 +260,14 @@ for (const { what, lead, verb, events } of CASES) {
       assert.deepEqual(await world.simulator.machines(), machines);
     });
 
-    it('that lost its lease to another while the driver worked writes nothing', async () => {
+    it(`the step "${name}" writes nothing when it loses its lease during the driver call`, async () => {
       const operation = await lead();
       const before = await dumpTables(world.db, LEASE);
       await runStale(operation, serviceWithHook(world.service, verb, steal));
       assert.deepEqual(await dumpTables(world.db, LEASE), before);
     });
 
-    it('that is killed before it is recorded is done by another, once', async () => {
+    it(`the step "${name}" takes effect once when its worker dies before the commit`, async () => {
       const operation = await lead();
       const before = await dumpTables(world.db);
       await run(operation, crashingService(world.service, verb)).catch(() => undefined);
@@ -284,7 +284,7 @@ for (const { what, lead, verb, events } of CASES) {
 }
 
 describe('a worker that overslept its lease', () => {
-  it('does not remove the machine that its successor made on another host', async () => {
+  it('a late worker does not remove the machine that its successor created on another host', async () => {
     await failing(1);
     const stale = await claimStep('leave_host');
     await endLeases();

@@ -26,34 +26,35 @@ after(() => world.close());
 beforeEach(async () => {
   await region.reset();
   ({ id, shown } = await region.running());
-  // Of other tests.
+  // Clear the metrics of other tests.
   await world.db.run('delete from metrics');
-  await includes(1);
+  await setAllowance(1);
 });
 
-const includes = (tib: number) => world.db.run('update plans set transfer_tb = $1', [tib]);
+const setAllowance = (tib: number) => world.db.run('update plans set transfer_tb = $1', [tib]);
 
-/** The first moment of the month `ahead` months from this one. */
+/** Returns the start of the month `ahead` months from now. */
 function month(ahead = 1): Date {
   const now = world.clock.now();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1));
 }
 
-/** It sends so many bytes in the hour that begins then. */
-async function sends(bytes: number, hour: Date): Promise<void> {
+/** Records that the server sends so many bytes in the hour that begins then. */
+async function send(bytes: number, hour: Date): Promise<void> {
   await world.db.run(
-    `insert into metrics (server_id, hour, cpu_pct, ram_mb, disk_read_bps, disk_write_bps, net_in_bps, net_out_bps)
+    `insert into metrics (server_id, hour, cpu_pct, ram_mb, disk_read_bps, disk_write_bps, net_in_bps,
+                          net_out_bps)
      values ($1, $2, 0, 0, 0, 0, 1e12, $3)`,
     [id, hour, bytes / 3600],
   );
 }
 
-/** A whole round, as at the beginning of that hour. */
+/** Moves the clock there and runs the job to its end. */
 async function roundAt(at: Date): Promise<void> {
   world.clock.moveTo(at);
   await world.db.run('delete from beats');
-  const duty = throttleJob(world.service);
-  while ((await duty.run()) > 0);
+  const job = throttleJob(world.service);
+  while ((await job.run()) > 0);
 }
 
 const throttled = async () => (await region.server(id)).throttled;
@@ -65,23 +66,24 @@ const notes = async () => (await describeServer(world.service, region.actor, sho
 const later = (from: Date, hours: number) => new Date(from.getTime() + hours * HOUR_MS);
 
 describe('a server that sends more than its plan includes', () => {
-  it('is slow from the next hour until the month ends, and says so', async () => {
+  it('a server over its allowance is throttled from the next hour until the month ends', async () => {
     const begin = month();
-    await sends(TIB / 2, begin);
-    await sends(TIB / 2, later(begin, 1));
+    await send(TIB / 2, begin);
+    await send(TIB / 2, later(begin, 1));
     await roundAt(later(begin, 2));
     assert.deepEqual([await throttled(), await notes(), await tasks()], [false, [], []]);
-    await sends(1, later(begin, 2));
+    await send(1, later(begin, 2));
     await roundAt(later(begin, 3));
     assert.deepEqual([await throttled(), await tasks()], [true, ['traffic']]);
     const end = month();
     assert.deepEqual(await notes(), [
-      `It has sent 1.00 TiB this month, and its plan includes 1 TiB: until ${end.toISOString().slice(0, 10)} ` +
-        '(UTC) it sends and receives 10 Mbit/s at most. Nothing is charged for it.',
+      'This server sent 1.00 TiB this month; its plan includes 1 TiB. ' +
+        `Until ${end.toISOString().slice(0, 10)} (UTC) its traffic is limited to 10 Mbit/s. ` +
+        'You are not charged for the extra transfer.',
     ]);
     const row = await findServerForOperator(world.service, shown);
     assert.equal(serverColumns(row).at(-1), 'slow');
-    const sent = serverFacts(row).find(([what]) => what === 'sent');
+    const sent = serverFacts(row).find(([label]) => label === 'sent');
     assert.equal(
       sent?.[1],
       `1.00 of 1 TiB since ${begin.toISOString().slice(0, 10)}; slow until the month ends`,
@@ -95,39 +97,39 @@ describe('a server that sends more than its plan includes', () => {
     await world.assertInvariants();
   });
 
-  it('is free again when its plan includes more', async () => {
+  it('a throttled server is unthrottled when its plan includes more', async () => {
     const begin = month();
-    await sends(1.5 * TIB, begin);
+    await send(1.5 * TIB, begin);
     await roundAt(later(begin, 1));
     assert.equal(await throttled(), true);
-    await includes(2);
+    await setAllowance(2);
     await roundAt(later(begin, 2));
     assert.equal(await throttled(), false);
   });
 
-  it('stays slow though the hours of the month’s first day are removed on its last', async () => {
+  it('a throttled server stays throttled after the metrics of the first day are deleted', async () => {
     let begin = month();
     while (new Date(begin.getTime() + 30 * DAY_MS).getUTCMonth() !== begin.getUTCMonth()) {
       begin = new Date(Date.UTC(begin.getUTCFullYear(), begin.getUTCMonth() + 1, 1));
     }
-    await sends(1.5 * TIB, begin);
+    await send(1.5 * TIB, begin);
     await roundAt(later(begin, 1));
     await world.db.run('delete from metrics');
     await roundAt(new Date(begin.getTime() + 30 * DAY_MS));
     assert.equal(await throttled(), true);
   });
 
-  it('is not one that has received as much, or sent it last month', async () => {
+  it('a server is not throttled for received traffic or for traffic of the previous month', async () => {
     const begin = month();
-    await sends(2 * TIB, new Date(begin.getTime() - HOUR_MS));
-    await sends(0, begin);
+    await send(2 * TIB, new Date(begin.getTime() - HOUR_MS));
+    await send(0, begin);
     await roundAt(later(begin, 1));
     assert.deepEqual([await throttled(), await tasks()], [false, []]);
   });
 
-  it('has sent of the running hour what has passed of it', async () => {
+  it('a server in its current hour is counted for the elapsed part of it', async () => {
     const begin = month();
-    await sends(2 * TIB, begin);
+    await send(2 * TIB, begin);
     await roundAt(later(begin, 0.5));
     assert.equal(await throttled(), false);
     await roundAt(later(begin, 0.6));
@@ -135,23 +137,23 @@ describe('a server that sends more than its plan includes', () => {
   });
 });
 
-describe('counting what servers send', () => {
-  it('is done once an hour, by one process', async () => {
+describe('throttleJob', () => {
+  it('the throttle job runs once an hour in one process', async () => {
     const begin = month();
     await roundAt(begin);
-    await sends(2 * TIB, begin);
+    await send(2 * TIB, begin);
     world.clock.moveTo(later(begin, 1));
-    const duties = [1, 2].map(() => throttleJob(world.service));
-    const [one, other] = await Promise.all(duties.map((duty) => duty.run()));
+    const jobs = [1, 2].map(() => throttleJob(world.service));
+    const [one, other] = await Promise.all(jobs.map((job) => job.run()));
     assert.deepEqual([one, other].toSorted(), [0, 1]);
     assert.equal(await throttled(), true);
-    await includes(3);
+    await setAllowance(3);
     world.clock.moveTo(new Date(later(begin, 2).getTime() - 1));
-    for (const duty of duties) assert.equal(await duty.run(), 0);
+    for (const job of jobs) assert.equal(await job.run(), 0);
     assert.equal(await throttled(), true);
   });
 
-  it('adds up, whatever the hours, what is over and what is not', async () => {
+  it('the traffic sum is over the allowance exactly when the hours add up to more', async () => {
     const begin = month();
     const hours = fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 8 });
     let last = begin;
@@ -159,8 +161,8 @@ describe('counting what servers send', () => {
       fc.asyncProperty(hours, fc.integer({ min: 1, max: 12 }), async (quarters, allowed) => {
         await world.db.run('delete from metrics');
         await world.db.run('delete from transfers_out');
-        await includes(allowed / 4);
-        for (const [n, some] of quarters.entries()) await sends((some * TIB) / 4, later(begin, n));
+        await setAllowance(allowed / 4);
+        for (const [n, some] of quarters.entries()) await send((some * TIB) / 4, later(begin, n));
         last = later(begin, quarters.length);
         const rows = await sumSentTraffic(world.db, { after: null, month: begin, now: last, limit: 1000 });
         const sent = quarters.reduce((sum, some) => sum + some, 0);
@@ -170,11 +172,11 @@ describe('counting what servers send', () => {
     );
   });
 
-  it('goes in batches, and leaves out what is just being changed', async () => {
+  it('the traffic sum runs in batches and skips servers that are locked', async () => {
     const begin = month();
     const second = await region.running();
     const page = { month: begin, now: later(begin, 1), limit: 1 };
-    await sends(2 * TIB, begin);
+    await send(2 * TIB, begin);
     const seen: string[] = [];
     for (let after: string | null = null; ; ) {
       const [row] = await sumSentTraffic(world.db, { ...page, after });
@@ -189,11 +191,7 @@ describe('counting what servers send', () => {
       const rows = await sumSentTraffic(world.db, { ...page, after: null, limit: 1000 });
       assert.equal(rows.find((row) => row.server_id === id)?.over, false);
     });
-    assert.equal(
-      (await sumSentTraffic(world.db, { ...page, after: null, limit: 1000 })).find(
-        (row) => row.server_id === id,
-      )?.over,
-      true,
-    );
+    const all = await sumSentTraffic(world.db, { ...page, after: null, limit: 1000 });
+    assert.equal(all.find((row) => row.server_id === id)?.over, true);
   });
 });

@@ -9,13 +9,13 @@ import { OperatorError } from '../../../src/kernel/operator-error.ts';
 import { ComputeError, type Traffic } from '../../../src/ports/compute.ts';
 import { RegionWorld } from './region-world.ts';
 
-describe('what is let through in front of a server', () => {
+describe('server traffic', () => {
   let region: RegionWorld;
   let service: Service;
   let id: string;
   let shown: string;
-  /** What the driver was told, oldest first. */
-  let told: [id: string, traffic: Traffic][];
+  /** Driver calls, oldest first. */
+  let calls: [id: string, traffic: Traffic][];
   let fault: ComputeError | null;
   before(async () => {
     region = await RegionWorld.open();
@@ -23,14 +23,14 @@ describe('what is let through in front of a server', () => {
     const { service: real } = region.world;
     const traffic = async (of: string, wanted: Traffic) => {
       if (fault) throw fault;
-      told.push([of, wanted]);
+      calls.push([of, wanted]);
     };
     service = { ...real, compute: Object.create(real.compute, { traffic: { value: traffic } }) };
     ({ id, shown } = await region.running());
   });
   after(() => region.world.close());
   beforeEach(() => {
-    told = [];
+    calls = [];
     fault = null;
   });
 
@@ -41,12 +41,13 @@ describe('what is let through in front of a server', () => {
   const audited = async () =>
     (
       await region.world.db.rows<{ action: string }>(
-        `select action from audit_events where resource = $1 and action like '%_mail' order by created_at, id`,
+        `select action from audit_events where resource = $1 and action like '%_mail'
+          order by created_at, id`,
         [shown],
       )
     ).map(({ action }) => action);
 
-  it('is no mail to others at first; each turn of the lever is audited once and carried out', async () => {
+  it('outbound mail is blocked at first, and each change is audited once and applied', async () => {
     assert.equal((await findServerForOperator(service, shown)).mail_allowed, false);
     for (const allowed of [true, false]) {
       await region.world.db.run('delete from tasks');
@@ -55,20 +56,20 @@ describe('what is let through in front of a server', () => {
       assert.equal(await waiting(), 1);
       assert.equal(await setOutboundMail(service, shown, allowed), false);
       assert.equal(await applyTraffic(service, id), 'done');
-      assert.deepEqual(told.pop(), [id, { bitsPerS: null, mail: allowed }]);
+      assert.deepEqual(calls.pop(), [id, { bitsPerS: null, mail: allowed }]);
     }
     assert.deepEqual(await audited(), ['server.allow_mail', 'server.block_mail']);
   });
 
-  it('is slow while the server is over its transfer', async () => {
+  it('traffic is limited while the server is over its transfer allowance', async () => {
     await set('throttled = true, mail_allowed = true');
     await applyTraffic(service, id);
     const bitsPerS = service.settings.throttleMbps * 1_000_000;
-    assert.deepEqual(told, [[id, { bitsPerS, mail: true }]]);
+    assert.deepEqual(calls, [[id, { bitsPerS, mail: true }]]);
     await set('throttled = false, mail_allowed = false');
   });
 
-  it('waits for a machine that has not run, and is tried again when the driver fails', async () => {
+  it('traffic settings wait for the first run and are retried when the driver fails', async () => {
     fault = new ComputeError('transient', 'the host does not answer');
     await assert.rejects(applyTraffic(service, id), fault);
     fault = null;
@@ -76,15 +77,15 @@ describe('what is let through in front of a server', () => {
     await set('first_run_at = null');
     assert.deepEqual(await applyTraffic(service, id), { againMs: 1_000 });
     await region.world.db.run('update servers set first_run_at = $2 where id = $1', [id, firstRun]);
-    assert.deepEqual(told, []);
+    assert.deepEqual(calls, []);
   });
 
-  it('is left alone, and the lever refused, where a server is going or gone', async () => {
+  it('traffic settings of a server that is being destroyed or removed cannot be changed', async () => {
     const gone = newId(service.clock.now());
     await assert.rejects(setOutboundMail(service, formatId('server', gone), true), OperatorError);
     await set(`status = 'destroying'`);
     await assert.rejects(setOutboundMail(service, shown, true), OperatorError);
     for (const each of [id, gone]) assert.equal(await applyTraffic(service, each), 'done');
-    assert.deepEqual(told, []);
+    assert.deepEqual(calls, []);
   });
 });

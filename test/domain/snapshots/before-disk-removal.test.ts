@@ -1,6 +1,6 @@
-/** A snapshot that was acknowledged is made before its server loses the disk that it is of. */
+/** An acknowledged snapshot is created before its server loses the disk. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, it, mock } from 'node:test';
+import { after, afterEach, before, beforeEach, mock, test } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { destroyServer } from '../../../src/domain/servers/destroy.ts';
 import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
@@ -36,7 +36,7 @@ const generation = async () =>
   (await world.simulator.machines()).find(({ id }) => id === parseId('server', server))?.generation;
 const readServer = () => findServer(world.db, parseId('server', server) ?? '');
 
-/** How the snapshot stands each time that the driver is asked for what takes the disk away. */
+/** Records the snapshot's status at each driver call that removes the disk. */
 function statusesAtCall(verb: 'rebuild' | 'restore' | 'remove', id: string): string[] {
   const seen: string[] = [];
   const { compute } = world.service;
@@ -48,7 +48,7 @@ function statusesAtCall(verb: 'rebuild' | 'restore' | 'remove', id: string): str
   return seen;
 }
 
-it('a rebuild begins when the snapshots asked for before are ready', async () => {
+test('a rebuild starts when the snapshots requested before it are ready', async () => {
   const id = await snapshot();
   const seen = statusesAtCall('rebuild', id);
   await rebuildServer(world.service, actor, server, { ssh_keys: [key] });
@@ -58,7 +58,7 @@ it('a rebuild begins when the snapshots asked for before are ready', async () =>
   assert.deepEqual(await world.recordedEvents(id), ['snapshot.ready ready']);
 });
 
-it('so does a restore of an older one', async () => {
+test('a restore starts when the snapshots requested before it are ready', async () => {
   const older = await snapshot();
   await world.runUntilIdle();
   const id = await snapshot();
@@ -68,7 +68,7 @@ it('so does a restore of an older one', async () => {
   assert.deepEqual([[...new Set(seen)], (await readServer())?.status], [['ready'], 'running']);
 });
 
-it('a server that is destroyed goes when its snapshot is ready, and that stays', async () => {
+test('a destroyed server is removed when its snapshot is ready, and the snapshot stays', async () => {
   const id = await snapshot();
   const seen = statusesAtCall('remove', id);
   await destroyServer(world.service, actor, server);
@@ -78,7 +78,7 @@ it('a server that is destroyed goes when its snapshot is ready, and that stays',
   await world.assertInvariants();
 });
 
-it('one that the driver has not begun within a minute keeps nobody waiting, and ends in error', async () => {
+test('a snapshot that does not start within a minute blocks nothing and ends in error', async () => {
   mock.method(world.service.compute, 'snapshot', async () => {
     throw new ComputeError('host', 'no room');
   });

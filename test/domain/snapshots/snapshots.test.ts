@@ -1,4 +1,4 @@
-/** Snapshots: each rule and refusal, what the driver says of them, and each step of their task twice and killed. */
+/** Snapshots: every rule and refusal, the driver's results, and their task run twice and killed. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
@@ -54,9 +54,9 @@ describe('a snapshot', () => {
     await world.db.run(`delete from snapshots where status <> 'creating' and expires_at is null`);
   });
 
-  it('is creating in the answer, and ready with its size when the driver says so', async () => {
-    const made = await create({ name: 'first' });
-    const { id, created_at, ...others } = made;
+  it('a snapshot is creating in the response, and ready with its size later', async () => {
+    const snapshot = await create({ name: 'first' });
+    const { id, created_at, ...others } = snapshot;
     assert.match(id, /^snap_[a-z2-7]{26}$/);
     assert.ok(created_at);
     assert.deepEqual(others, {
@@ -69,7 +69,7 @@ describe('a snapshot', () => {
     });
     assert.deepEqual(await refusal(remove(id)), { code: 'conflict_state' });
     await world.runDueTasks();
-    assert.deepEqual(await get(id), made);
+    assert.deepEqual(await get(id), snapshot);
     await world.assertInvariants();
     await world.runUntilIdle();
     const ready = await get(id);
@@ -79,7 +79,7 @@ describe('a snapshot', () => {
     await world.assertInvariants();
   });
 
-  it('that the driver could not make is in error, and what there is of it is removed', async () => {
+  it('a snapshot that the driver could not create ends in error, and its remains are removed', async () => {
     await world.faults.set({ driver: 'compute', operation: 'snapshot', times: 1 });
     const { id } = await create();
     await world.runUntilIdle();
@@ -92,14 +92,14 @@ describe('a snapshot', () => {
     await world.assertInvariants();
   });
 
-  it('has a name from the time when it is given none, and may be one of several', async () => {
+  it('an unnamed snapshot is named after the time, and a server can have several', async () => {
     const [first, second] = await Promise.all([create(), create()]);
     assert.match(first.name, /^snapshot-2030\d{4}-\d{6}$/);
     await world.runUntilIdle();
     assert.deepEqual([(await get(first.id)).status, (await get(second.id)).status], ['ready', 'ready']);
   });
 
-  it('is of the customer’s own server that runs or is stopped and has nothing under way', async () => {
+  it("a snapshot requires the customer's own server, running or stopped and idle", async () => {
     const stranger = await world.fixtures.addCustomer();
     const foreign = createSnapshot(world.service, stranger, server, {});
     assert.deepEqual(await refusal(foreign), { code: 'not_found' });
@@ -118,7 +118,7 @@ describe('a snapshot', () => {
     assert.equal(await atDriver(id), 0);
   });
 
-  it('is one of at most so many of a server, also in a race', async () => {
+  it('the snapshot quota per server holds under concurrent requests', async () => {
     const tight = withQuotas({ snapshotsPerServer: 3 });
     const many = await Promise.allSettled([1, 2, 3, 4, 5].map(() => create({}, tight)));
     assert.equal(many.filter(({ status }) => status === 'fulfilled').length, 3);
@@ -126,7 +126,7 @@ describe('a snapshot', () => {
     await world.runUntilIdle();
   });
 
-  it('is one of at most so many of a customer, those of servers that are gone included', async () => {
+  it('the snapshot quota per customer counts snapshots of removed servers', async () => {
     const tight = withQuotas({ snapshots: 4 });
     const owner = await world.fixtures.addCustomer(10_000n);
     const [one, other, gone] = await Promise.all([1, 2, 3].map(() => world.server(owner, region)));
@@ -142,7 +142,7 @@ describe('a snapshot', () => {
     await world.assertInvariants();
   });
 
-  it('is not there for hardware that cannot make one', async () => {
+  it('a snapshot is unavailable on hardware that cannot create one', async () => {
     const { capabilities } = world.service.compute;
     const compute = new Proxy(world.service.compute, {
       get: (driver, name) =>
@@ -156,7 +156,7 @@ describe('a snapshot', () => {
     });
   });
 
-  it('takes a date of deletion in the future, give or take 30 seconds, and a name that can be read', async () => {
+  it('a snapshot requires a valid name, and an expiration no more than 30 seconds in the past', async () => {
     for (const expires_at of ['tomorrow', '2030-02-30T00:00:00Z', inMs(-31_000), inMs(-HOUR_MS)]) {
       assert.deepEqual(await refusal(create({ expires_at })), { code: 'bad_expiry' }, expires_at);
     }
@@ -168,7 +168,7 @@ describe('a snapshot', () => {
     assert.deepEqual(await world.recordedEvents(id), ['snapshot.ready ready']);
   });
 
-  it('deletes itself at its date, at the driver too, unless a server is being restored from it', async () => {
+  it('an expired snapshot is deleted, also at the driver, unless a restore still uses it', async () => {
     const other = await world.server(actor, region);
     const expires_at = inMs(DAY_MS);
     const { id } = await create({ expires_at });
@@ -194,7 +194,7 @@ describe('a snapshot', () => {
   });
 });
 
-describe('a snapshot that is being made', () => {
+describe('a snapshot in progress', () => {
   let id: string;
   beforeEach(async () => {
     await serverIs(`status = 'running', generation = 1`);
@@ -206,20 +206,20 @@ describe('a snapshot that is being made', () => {
     await world.runUntilIdle();
   });
 
-  it('is in error when the disk that was meant is gone before the driver began', async () => {
+  it('a snapshot fails if the intended disk is replaced before the driver starts', async () => {
     await serverIs('generation = 2');
     await world.runUntilIdle();
     assert.deepEqual([(await get(id)).status, await atDriver(id)], ['error', 0]);
   });
 
-  it('is made of the disk that was meant when the rebuild came after the driver began', async () => {
+  it('a snapshot succeeds if the rebuild comes after the driver has started', async () => {
     await world.runDueTasks();
     await serverIs('generation = 2');
     await world.runUntilIdle();
     assert.equal((await get(id)).status, 'ready');
   });
 
-  it('is asked for again while the driver fails, and given up after an hour', async () => {
+  it('a snapshot is retried while the driver fails, and fails after an hour', async () => {
     mock.method(world.service.compute, 'snapshot', async () => {
       throw new ComputeError('transient', 'no answer');
     });
@@ -232,7 +232,7 @@ describe('a snapshot that is being made', () => {
     assert.deepEqual(await world.recordedEvents(id), ['snapshot.failed error']);
   });
 
-  it('is begun, ended and told of once, whoever runs its task twice or dies in it', async () => {
+  it('a snapshot starts, ends, and is announced once, even if its task runs twice or is killed', async () => {
     await assert.rejects(ensure(id, crashingService(world.service, 'snapshot')), /killed/);
     await Promise.all([ensure(id), ensure(id)]);
     world.clock.advanceS(5);
@@ -245,8 +245,8 @@ describe('a snapshot that is being made', () => {
   });
 });
 
-describe('the removal of a snapshot', () => {
-  it('comes to the driver although a process died in it and the driver failed', async () => {
+describe('snapshot removal', () => {
+  it('a snapshot is removed at the driver despite a killed process and driver faults', async () => {
     const { id } = await create();
     await world.runUntilIdle();
     await remove(id);
@@ -258,8 +258,8 @@ describe('the removal of a snapshot', () => {
   });
 });
 
-describe('the list of snapshots', () => {
-  it('shows the customer’s own, by age or name, filtered by server, status and name', async () => {
+describe('listSnapshots', () => {
+  it("the snapshot list shows the customer's own, sorted and filtered", async () => {
     const owner = await world.fixtures.addCustomer(10_000n);
     const own = await world.server(owner, region);
     const ids: string[] = [];

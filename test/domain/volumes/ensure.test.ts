@@ -1,6 +1,6 @@
 /**
- * The task of a volume: each call of the driver repeated, failed or killed after, and customers who change their mind
- * faster than the driver works. Every change that was answered is announced once, in order.
+ * The task of a volume: driver calls that repeat, fail, or are followed by a kill, and customers who change
+ * their mind faster than the driver works. Every acknowledged change is announced once, in order.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
@@ -48,8 +48,8 @@ const detach = () => detachVolume(world.service, actor, id);
 const ensure = (service: Service = world.service) => ensureVolume(service, parseId('volume', id) ?? '');
 const ATTACHED = (to = server, device = '/dev/vdb') => `volume.attached ${to} ${device}`;
 
-describe('a customer who is faster than the driver', () => {
-  it('reads of every change that was answered, in order, when the driver has the last of them', async () => {
+describe('changes faster than the driver', () => {
+  it('every acknowledged change is announced in order once the driver has applied the last one', async () => {
     await attach();
     await detach();
     await attach(other);
@@ -58,22 +58,22 @@ describe('a customer who is faster than the driver', () => {
     assert.deepEqual(await world.recordedEvents(id), []);
     await world.runUntilIdle();
     assert.equal(await world.attachment(id), ATTACHED().slice('volume.attached '.length));
-    const told = [ATTACHED(), 'volume.detached', ATTACHED(other), 'volume.detached', ATTACHED()];
-    assert.deepEqual(await world.recordedEvents(id), told);
+    const announced = [ATTACHED(), 'volume.detached', ATTACHED(other), 'volume.detached', ATTACHED()];
+    assert.deepEqual(await world.recordedEvents(id), announced);
     await world.assertInvariants();
   });
 
-  it('who changes it while the driver works is not told of what is not so', async () => {
+  it('a change during the driver call is announced only after the driver has applied it', async () => {
     await attach();
     const service = { ...world.service, compute: afterCall(world.service.compute, 'attach', detach) };
     await ensure(service);
-    assert.deepEqual(await world.recordedEvents(id), [ATTACHED()], 'so it was, and so it was said');
+    assert.deepEqual(await world.recordedEvents(id), [ATTACHED()], 'only the applied state is announced');
     await world.runUntilIdle();
     assert.equal(await world.attachment(id), null);
     assert.deepEqual(await world.recordedEvents(id), [ATTACHED(), 'volume.detached']);
   });
 
-  it('who deletes it right after it was detached reads of that too', async () => {
+  it('a volume deleted right after its detachment still announces the detachment', async () => {
     await attach();
     await detach();
     await deleteVolume(world.service, actor, id);
@@ -85,17 +85,17 @@ describe('a customer who is faster than the driver', () => {
 });
 
 interface Case {
-  readonly what: string;
+  readonly name: string;
   readonly lead: () => Promise<unknown>;
   readonly verb: keyof ComputeDriver;
-  /** Where it is in the end, and what was told. */
+  /** The final attachment and the announced events. */
   readonly ends: () => [string | null, string[]];
 }
 
 const CASES: readonly Case[] = [
-  { what: 'attach', lead: () => attach(), verb: 'attach', ends: () => [`${server} /dev/vdb`, [ATTACHED()]] },
+  { name: 'attach', lead: () => attach(), verb: 'attach', ends: () => [`${server} /dev/vdb`, [ATTACHED()]] },
   {
-    what: 'detach',
+    name: 'detach',
     lead: async () => {
       await attach();
       await world.runUntilIdle();
@@ -105,7 +105,7 @@ const CASES: readonly Case[] = [
     ends: () => [null, [ATTACHED(), 'volume.detached']],
   },
   {
-    what: 'move',
+    name: 'move',
     lead: async () => {
       await attach();
       await world.runUntilIdle();
@@ -116,7 +116,7 @@ const CASES: readonly Case[] = [
     ends: () => [`${other} /dev/vdb`, [ATTACHED(), 'volume.detached', ATTACHED(other)]],
   },
   {
-    what: 'grow',
+    name: 'grow',
     lead: async () => {
       await attach();
       await updateVolume(world.service, actor, id, { size_gb: 15 });
@@ -125,7 +125,7 @@ const CASES: readonly Case[] = [
     ends: () => [`${server} /dev/vdb`, [ATTACHED()]],
   },
   {
-    what: 'remove',
+    name: 'remove',
     lead: async () => {
       await attach();
       await world.runUntilIdle();
@@ -137,39 +137,39 @@ const CASES: readonly Case[] = [
   },
 ];
 
-for (const { what, lead, verb, ends } of CASES) {
-  describe(`the task of a volume to ${what}`, () => {
-    it('that runs again, or twice at once, changes nothing more', async () => {
+for (const { name, lead, verb, ends } of CASES) {
+  describe(`the volume task to ${name}`, () => {
+    it(`the volume task to ${name} has no further effect when it repeats or runs concurrently`, async () => {
       await lead();
       await Promise.all([ensure(), ensure()]);
       await ensure();
-      const [where, told] = ends();
-      assert.deepEqual([await world.attachment(id), await world.recordedEvents(id)], [where, told]);
+      const [where, announced] = ends();
+      assert.deepEqual([await world.attachment(id), await world.recordedEvents(id)], [where, announced]);
       await world.runUntilIdle();
-      assert.deepEqual([await world.attachment(id), await world.recordedEvents(id)], [where, told]);
+      assert.deepEqual([await world.attachment(id), await world.recordedEvents(id)], [where, announced]);
       await world.assertInvariants();
     });
 
-    it('that is killed after the driver did it, or fails in it, is done once by the next', async () => {
+    it(`the volume task to ${name} takes effect once despite kills and driver faults`, async () => {
       await lead();
       await assert.rejects(ensure(crashingService(world.service, verb)), /killed/);
       await fail(verb, 3);
       await world.assertInvariants();
       await world.runUntilIdle();
-      const [where, told] = ends();
-      assert.deepEqual([await world.attachment(id), await world.recordedEvents(id)], [where, told]);
+      const [where, announced] = ends();
+      assert.deepEqual([await world.attachment(id), await world.recordedEvents(id)], [where, announced]);
       await world.assertInvariants();
     });
   });
 }
 
-describe('a driver that refuses to attach for good', () => {
+describe('a driver that permanently refuses to attach', () => {
   const refusing = () =>
     mock.method(world.service.compute, 'attach', async () => {
       throw new ComputeError('refused', 'no slot is free');
     });
 
-  it('leaves the volume detached, and its customer is told that', async () => {
+  it('a refused attachment leaves the volume detached and announces that', async () => {
     refusing();
     await attach();
     await world.runUntilIdle();
@@ -179,7 +179,7 @@ describe('a driver that refuses to attach for good', () => {
     await world.assertInvariants();
   });
 
-  it('does not take away what was attached before', async () => {
+  it('a refused attachment does not detach a volume that was attached before', async () => {
     await attach();
     await world.runUntilIdle();
     refusing();
@@ -211,7 +211,7 @@ describe('a server that is destroyed', () => {
       await detachServerVolumes(tx, serverId, now);
     });
 
-  it('leaves its volumes, detached, with the disk that they have', async () => {
+  it('a destroyed server leaves its volumes detached, with their disk', async () => {
     await attach();
     await world.runUntilIdle();
     const used = await world.usedDisk(region);
@@ -219,14 +219,14 @@ describe('a server that is destroyed', () => {
     assert.equal((await getVolume(world.service, actor, id)).attached_to, null);
     await world.runUntilIdle();
     assert.deepEqual(await world.recordedEvents(id), [ATTACHED(server), 'volume.detached']);
-    assert.equal(await world.usedDisk(region), used - 10, 'the server’s own went');
+    assert.equal(await world.usedDisk(region), used - 10, "the server's own disk must be released");
     await attachVolume(world.service, actor, id, { server: other });
     await world.runUntilIdle();
     assert.equal(await world.attachment(id), `${other} /dev/vdb`);
     await world.assertInvariants();
   });
 
-  it('never keeps a volume that is attached at the same time', async () => {
+  it('a destroyed server never keeps a volume that is attached at the same time', async () => {
     const [attached] = await Promise.allSettled([attach(), destroy()]);
     await world.runUntilIdle();
     assert.equal((await getVolume(world.service, actor, id)).attached_to, null);
@@ -238,8 +238,8 @@ describe('a server that is destroyed', () => {
   });
 });
 
-describe('two who attach one volume at once', () => {
-  it('find it attached to one of them', async () => {
+describe('concurrent attachments', () => {
+  it('concurrent attachments of one volume attach it to one server', async () => {
     const both = await Promise.allSettled([attach(), attach(other), attach()]);
     const refused = both.filter(({ status }) => status === 'rejected');
     assert.equal(refused.length, 2);
@@ -252,20 +252,20 @@ describe('two who attach one volume at once', () => {
   });
 });
 
-describe('any order of wishes, work, failures and kills', () => {
-  it('ends with the driver where the customer was told, and with each answered change told once', async () => {
+describe('any sequence of requests, work, faults, and kills', () => {
+  it('the driver matches the response after any sequence, and each change is announced once', async () => {
     const step = fc.constantFrom('attach', 'attach other', 'detach', 'work', 'kill', 'die', 'fail', 'again');
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-        const begun = (await world.recordedEvents(id)).length;
+        const previousCount = (await world.recordedEvents(id)).length;
         const answered: string[] = [];
-        const wish = async (work: Promise<{ attached_to: string | null; device: string | null }>) => {
+        const request = async (work: Promise<{ attached_to: string | null; device: string | null }>) => {
           const { attached_to: to, device } = await work;
           answered.push(to ? `volume.attached ${to} ${device}` : 'volume.detached');
         };
         for (const name of steps) {
           const taken = { attach, detach, 'attach other': () => attach(other) } as const;
-          if (name in taken) await wish(taken[name as keyof typeof taken]()).catch(refusedOnly);
+          if (name in taken) await request(taken[name as keyof typeof taken]()).catch(refusedOnly);
           if (name === 'work') await world.runDueTasks();
           if (name === 'fail') await fail('attach', 1);
           if (name === 'kill') await ensure(crashingService(world.service, 'detach')).catch(() => undefined);
@@ -273,7 +273,7 @@ describe('any order of wishes, work, failures and kills', () => {
           if (name === 'again') await ensure().catch(() => undefined);
         }
         await world.runUntilIdle();
-        assert.deepEqual((await world.recordedEvents(id)).slice(begun), answered);
+        assert.deepEqual((await world.recordedEvents(id)).slice(previousCount), answered);
         const { attached_to: to, device } = await getVolume(world.service, actor, id);
         assert.equal(await world.attachment(id), to && `${to} ${device}`);
         await world.assertInvariants();

@@ -1,6 +1,8 @@
-/** What a guest and its hardware ask of volumes: time to write before one is taken, and no more of them than fit. */
+/**
+ * Limits of guests and hardware: a guest may finish writing before a volume is removed, and volumes must fit.
+ */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, it, mock } from 'node:test';
+import { after, afterEach, before, beforeEach, mock, test } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { startServer, stopServer } from '../../../src/domain/servers/power.ts';
 import { attachVolume, detachVolume } from '../../../src/domain/volumes/attach.ts';
@@ -35,7 +37,7 @@ async function attached(): Promise<string> {
   return id;
 }
 
-it('a volume that is detached while its server shuts down leaves the guest when that is off', async () => {
+test('a volume that is detached during a shutdown leaves the guest when it is off', async () => {
   const id = await attached();
   await world.simulator.setIgnoresShutdown(parseId('server', server) ?? '', true);
   await stopServer(world.service, actor, server);
@@ -51,7 +53,7 @@ it('a volume that is detached while its server shuts down leaves the guest when 
   assert.deepEqual((await world.recordedEvents(id)).slice(1), ['volume.detached']);
 });
 
-it('so does one that is attached to another server at once', async () => {
+test('a volume that is moved during a shutdown leaves the guest when it is off', async () => {
   const id = await attached();
   const other = await world.server(actor, region);
   await world.simulator.setIgnoresShutdown(parseId('server', server) ?? '', true);
@@ -65,7 +67,7 @@ it('so does one that is attached to another server at once', async () => {
   assert.equal(await world.attachment(id), `${other} /dev/vdb`);
 });
 
-it('and before that is switched on again', async () => {
+test('a detached volume leaves its server before the server is powered on again', async () => {
   const id = await attached();
   await world.simulator.setIgnoresShutdown(parseId('server', server) ?? '', true);
   await stopServer(world.service, actor, server);
@@ -74,7 +76,7 @@ it('and before that is switched on again', async () => {
     world.clock.advanceS(seconds);
     await world.runDueTasks();
   }
-  // Its task looks a little later than the server is seen to be off.
+  // Make its task due a little after the server is seen to be off.
   await world.db.run(`update tasks set due_at = due_at + interval '2 s' where kind = 'volume'`);
   world.clock.advanceS(1);
   await world.runDueTasks();
@@ -90,7 +92,7 @@ it('and before that is switched on again', async () => {
   assert.deepEqual(seen, [null]);
 });
 
-it('a host that does not switch the guest off keeps it no longer than the deadline, and the driver is asked', async () => {
+test('a volume is detached after the deadline even if its host does not power the guest off', async () => {
   const id = await attached();
   await world.faults.set({ driver: 'compute', operation: 'power', times: 1_000 });
   await stopServer(world.service, actor, server);
@@ -105,14 +107,14 @@ it('a host that does not switch the guest off keeps it no longer than the deadli
   await world.runUntilIdle();
 });
 
-it('one of a server that runs leaves it at once', async () => {
+test('a volume that is detached from a running server leaves it at once', async () => {
   const id = await attached();
   await detach(id);
   await world.runDueTasks();
   assert.equal(await world.attachment(id), null);
 });
 
-it('a server takes as many volumes as its hardware does, and no more', async () => {
+test('a server takes as many volumes as its hardware supports', async () => {
   const { compute } = world.service;
   const vps = { ...(compute.capabilities.vps ?? assert.fail()), volumes: 2 };
   const bounded = Object.create(compute, { capabilities: { value: { ...compute.capabilities, vps } } });

@@ -1,4 +1,6 @@
-/** What the tests of volumes and snapshots stand on: regions with hosts, running servers, and what a driver sees. */
+/**
+ * Fixture for tests of volumes and snapshots: regions with hosts, running servers, and the driver's state.
+ */
 import assert from 'node:assert/strict';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
 import { deploy } from '../../../src/domain/servers/deploy.ts';
@@ -14,23 +16,23 @@ import { S1 } from '../../support/fixtures.ts';
 import { startTestService, type TestService } from '../../support/test-service.ts';
 
 export interface VolumeWorld extends TestService {
-  /** A region of its own with hosts that have room for so many servers each (10 GiB of disk a server, and 5 more). */
+  /** Adds a region whose hosts fit so many servers each: 10 GiB of disk per server, and 5 GiB more. */
   region(rooms?: readonly number[]): Promise<string>;
-  /** The id of a running server, shown. */
+  /** Creates a running server; returns its public id. */
   server(actor: CustomerActor, regionId: string): Promise<string>;
-  /** The shown id of a new volume of 10 GiB. */
+  /** Creates a volume of 10 GiB; returns its public id. */
   volume(actor: CustomerActor, regionId: string, wanted?: Partial<VolumeBody>): Promise<string>;
-  /** Where the driver has the volume: `server device`, or null. */
+  /** The attachment at the driver: `server device`, or null. */
   attachment(shownVolumeId: string): Promise<string | null>;
-  /** The events about this volume or snapshot in the order they were written, each with what it says. */
+  /** The events about this volume or snapshot in order, each with its main fields. */
   recordedEvents(shownId: string): Promise<string[]>;
-  /** Detaches and deletes what the customer has of volumes. */
+  /** Detaches and deletes the customer's volumes. */
   deleteVolumes(actor: CustomerActor): Promise<void>;
-  /** GiB of disk given away in the region. */
+  /** GiB of disk reserved in the region. */
   usedDisk(regionId: string): Promise<number>;
-  /** GiB of disk given away on the server's host. */
+  /** GiB of disk reserved on the server's host. */
   usedDiskOnHostOf(shownServerId: string): Promise<number>;
-  /** Waits for tasks under way and soon due only: business time stands still. */
+  /** Runs tasks that are due or in progress, without moving the clock. */
   runDueTasks(): Promise<void>;
 }
 
@@ -63,15 +65,15 @@ export async function volumeWorld(): Promise<VolumeWorld> {
       return row ? `${formatId('server', row.machine_id)} ${row.device}` : null;
     },
     recordedEvents: async (id) => {
-      // The clock may stand still: of one transaction by time, of several by transaction.
-      const rows = await world.db.rows<{ told: string }>(
+      // The clock may stand still: order by transaction, then by time within one transaction.
+      const rows = await world.db.rows<{ line: string }>(
         `select concat_ws(' ', type, data -> 'volume' ->> 'attached_to', data -> 'volume' ->> 'device',
-                          data -> 'snapshot' ->> 'status') as told
+                          data -> 'snapshot' ->> 'status') as line
            from events where $1 in (data -> 'volume' ->> 'id', data -> 'snapshot' ->> 'id')
           order by xmin::text::bigint, created_at`,
         [id],
       );
-      return rows.map(({ told }) => told);
+      return rows.map(({ line }) => line);
     },
     deleteVolumes: async (actor) => {
       const { items } = await listVolumes(world.service, actor, {
@@ -103,17 +105,17 @@ export async function volumeWorld(): Promise<VolumeWorld> {
   };
 }
 
-/** The refusal that `work` ends with: its name and what it says of the field. */
+/** Returns the refusal of `work`: its code and its extras. */
 export async function refusal(work: Promise<unknown>): Promise<Record<string, unknown>> {
   const error = await work.then(
-    () => assert.fail('it was not refused'),
+    () => assert.fail('the work succeeded'),
     (reason: unknown) => reason,
   );
   if (!(error instanceof Failure)) throw error;
   return { code: error.code, ...error.extras };
 }
 
-/** The service of a process that is killed as soon as the driver has done this: nothing of it arrives any more. */
+/** Returns the service of a process that dies right after the driver call: it writes nothing more. */
 export function crashingService(service: Service, verb: keyof ComputeDriver): Service {
   let isDead = false;
   const db = new Proxy(service.db, {
@@ -125,7 +127,7 @@ export function crashingService(service: Service, verb: keyof ComputeDriver): Se
   return { ...service, db, compute: afterCall(service.compute, verb, die) };
 }
 
-/** The driver, with something that happens as soon as it has done this. */
+/** Returns the driver with a hook that runs as soon as the call has succeeded. */
 export function afterCall(
   compute: ComputeDriver,
   verb: keyof ComputeDriver,

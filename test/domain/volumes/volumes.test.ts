@@ -1,4 +1,4 @@
-/** Volumes as their customer has them: each rule, each refusal, and what a refusal leaves behind. */
+/** Volumes from their customer's side: every rule and refusal, and that a refusal changes nothing. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
@@ -49,10 +49,10 @@ function withQuotas(quotas: Partial<typeof world.service.settings.quotas>) {
 }
 
 describe('a volume', () => {
-  it('is made detached, with what was left out filled in, and takes no disk', async () => {
+  it('a new volume is detached, has default values, and uses no disk', async () => {
     const before = await world.usedDisk(region);
-    const made = await createVolume(world.service, actor, { name: 'data', size_gb: 50, region });
-    const { id, created_at, ...others } = made;
+    const volume = await createVolume(world.service, actor, { name: 'data', size_gb: 50, region });
+    const { id, created_at, ...others } = volume;
     assert.match(id, /^vol_[a-z2-7]{26}$/);
     assert.ok(created_at);
     assert.deepEqual(others, {
@@ -65,11 +65,11 @@ describe('a volume', () => {
       encrypted: false,
       filesystem: null,
     });
-    assert.deepEqual(await get(id), made);
+    assert.deepEqual(await get(id), volume);
     assert.equal(await world.usedDisk(region), before);
   });
 
-  it('is made in a region that there is, with a name that can be read, and within the quota', async () => {
+  it('a new volume requires an existing region, a valid name, and a free quota', async () => {
     const body = { name: 'data', size_gb: 50, region };
     const create = (wanted: object) => refusal(createVolume(world.service, actor, { ...body, ...wanted }));
     assert.deepEqual(await create({ region: 'xxx' }), { code: 'unknown_reference', field: 'region' });
@@ -81,7 +81,7 @@ describe('a volume', () => {
     assert.deepEqual(await refusal(createVolume(tight, actor, body)), { code: 'limit_reached', limit: 3 });
   });
 
-  it('is attached at once in the answer, and by the driver a little later', async () => {
+  it('an attachment is immediate in the response, and the driver follows', async () => {
     const id = await world.volume(actor, region);
     const answer = await attach(id);
     assert.deepEqual([answer.attached_to, answer.device], [server, '/dev/vdb']);
@@ -93,14 +93,12 @@ describe('a volume', () => {
     assert.deepEqual([left.attached_to, left.device], [null, null]);
     await world.runUntilIdle();
     assert.equal(await world.attachment(id), null);
-    assert.deepEqual(await world.recordedEvents(id), [
-      `volume.attached ${server} /dev/vdb`,
-      'volume.detached',
-    ]);
+    const attachedEvent = `volume.attached ${server} /dev/vdb`;
+    assert.deepEqual(await world.recordedEvents(id), [attachedEvent, 'volume.detached']);
     await world.assertInvariants();
   });
 
-  it('gets the first device that is free, one after another', async () => {
+  it('an attached volume uses the first free device', async () => {
     const ids = [await world.volume(actor, region), await world.volume(actor, region)];
     for (const id of ids) await attach(id);
     assert.deepEqual(await Promise.all(ids.map(async (id) => (await get(id)).device)), [
@@ -109,7 +107,7 @@ describe('a volume', () => {
     ]);
     await detach(ids[0] ?? '');
     const next = await world.volume(actor, region);
-    assert.equal((await attach(next)).device, '/dev/vdd', 'the driver was not heard of vdb yet');
+    assert.equal((await attach(next)).device, '/dev/vdd', 'vdb is not confirmed as free yet');
     await world.runUntilIdle();
     assert.equal((await attach(ids[0] ?? '')).device, '/dev/vdb');
     await world.runUntilIdle();
@@ -119,7 +117,7 @@ describe('a volume', () => {
     assert.equal(firstFreeDevice(taken.add('/dev/vdaa')), '/dev/vdab');
   });
 
-  it('is attached only when it is detached, to a server of its region that runs or is stopped', async () => {
+  it('a detached volume can be attached to a running or stopped server of its region only', async () => {
     const id = await world.volume(actor, region);
     assert.deepEqual(await refusal(attach('vol_x')), { code: 'not_found' });
     assert.deepEqual(await refusal(attachVolume(world.service, otherCustomer, id, { server })), {
@@ -135,7 +133,7 @@ describe('a volume', () => {
     await setStatus('stopped');
     await attach(id);
     assert.deepEqual(await refusal(attach(id)), { code: 'conflict_state' });
-    assert.deepEqual(await refusal(attach(id, 'srv_x')), { code: 'conflict_state' }, 'state before meaning');
+    assert.deepEqual(await refusal(attach(id, 'srv_x')), { code: 'conflict_state' }, 'status first');
     assert.deepEqual(await refusal(remove(id)), { code: 'conflict_state' });
     await detach(id);
     assert.deepEqual(await refusal(detach(id)), { code: 'conflict_state' });
@@ -144,7 +142,7 @@ describe('a volume', () => {
     await world.assertInvariants();
   });
 
-  it('stays with a server that the operator holds, until it is released or destroyed', async () => {
+  it('a volume stays with a server that the operator froze until it is released', async () => {
     const id = await world.volume(actor, region);
     await attach(id);
     await world.runUntilIdle();
@@ -155,7 +153,7 @@ describe('a volume', () => {
     assert.equal((await detach(id)).attached_to, null);
   });
 
-  it('is not for a dedicated server, which the driver cannot give one', async () => {
+  it('a volume is unavailable for a dedicated server, whose hardware takes none', async () => {
     await world.fixtures.addPlans([region], [R1]);
     await world.fixtures.addMachines(1, R1, region);
     const order = { regionId: region, plan: R1 };
@@ -168,7 +166,7 @@ describe('a volume', () => {
     });
   });
 
-  it('grows online and never shrinks', async () => {
+  it('a volume grows online and never shrinks', async () => {
     const id = await world.volume(actor, region);
     assert.equal((await update(id, { size_gb: 12, name: 'more' })).size_gb, 12);
     await attach(id);
@@ -178,21 +176,16 @@ describe('a volume', () => {
     assert.deepEqual([answer.size_gb, answer.name, answer.device], [20, 'more', '/dev/vdb']);
     assert.equal(await world.usedDisk(region), used + 8);
     await world.runUntilIdle();
-    assert.deepEqual(
-      await world.db.row('select size_gb from sim.volumes where id = $1', [parseId('volume', id)]),
-      {
-        size_gb: 20,
-      },
-    );
+    const row = await world.db.row('select size_gb from sim.volumes where id = $1', [parseId('volume', id)]);
+    assert.deepEqual(row, { size_gb: 20 });
     assert.deepEqual(await refusal(update(id, { size_gb: 19 })), { code: 'invalid_value', field: 'size_gb' });
     assert.deepEqual(await update(id, {}), answer);
-    assert.deepEqual(await refusal(updateVolume(world.service, otherCustomer, id, {})), {
-      code: 'not_found',
-    });
+    const foreign = updateVolume(world.service, otherCustomer, id, {});
+    assert.deepEqual(await refusal(foreign), { code: 'not_found' });
     await world.assertInvariants();
   });
 
-  it('goes at once with its deletion, and its disk when the driver has removed it', async () => {
+  it('a deleted volume disappears at once, and its disk is freed after the driver removed it', async () => {
     const id = await world.volume(actor, region);
     const before = await world.usedDisk(region);
     await attach(id);
@@ -209,10 +202,8 @@ describe('a volume', () => {
     await world.assertInvariants();
     await world.runUntilIdle();
     assert.equal(await world.usedDisk(region), before);
-    assert.deepEqual(await world.recordedEvents(id), [
-      `volume.attached ${server} /dev/vdb`,
-      'volume.detached',
-    ]);
+    const attachedEvent = `volume.attached ${server} /dev/vdb`;
+    assert.deepEqual(await world.recordedEvents(id), [attachedEvent, 'volume.detached']);
     assert.deepEqual(
       await world.db.rows('select id from sim.volumes where id = $1', [parseId('volume', id)]),
       [],
@@ -221,15 +212,15 @@ describe('a volume', () => {
   });
 });
 
-describe('the disk of volumes', () => {
-  it('is taken where the server is, as far as there is room, and moves along with the volume', async () => {
-    // 15 GiB each: a server of 10, and 5 more.
+describe('volume disk space', () => {
+  it('the disk of a volume is reserved on the host of its server, and moves with the volume', async () => {
+    // 15 GiB per host: a server of 10 GiB, and 5 GiB more.
     const small = await world.region([1, 1]);
     const tight = await world.server(actor, small);
     const id = await world.volume(actor, small);
     assert.deepEqual(await refusal(attach(id, tight)), { code: 'unavailable', field: 'server' });
     assert.equal(await world.usedDisk(small), 10);
-    // Two hosts of 25 GiB, with a server each.
+    // Two hosts of 25 GiB with one server each.
     const wide = await world.region([2]);
     const one = await world.server(actor, wide);
     await world.db.run('update hosts set draining = true where region_id = $1', [wide]);
@@ -254,24 +245,24 @@ describe('the disk of volumes', () => {
     await world.assertInvariants();
   });
 
-  it('is bounded by the quota, at the first attachment and when it grows, also in a race', async () => {
+  it('the disk quota holds for first attachments and for growth, also concurrently', async () => {
     const tight = withQuotas({ volumesDiskGb: 25 });
     const ids = await Promise.all([1, 2, 3, 4].map(() => world.volume(actor, region)));
     const all = await Promise.allSettled(ids.map((id) => attachVolume(tight, actor, id, { server })));
     assert.equal(all.filter(({ status }) => status === 'fulfilled').length, 2);
-    const held = ids.filter((_, n) => all[n]?.status === 'fulfilled');
-    const free = ids.find((id) => !held.includes(id)) ?? '';
+    const attached = ids.filter((_, n) => all[n]?.status === 'fulfilled');
+    const free = ids.find((id) => !attached.includes(id)) ?? '';
     const full = { code: 'limit_reached', limit: 25 };
     assert.deepEqual(await refusal(attachVolume(tight, actor, free, { server })), full);
-    const [first = ''] = held;
+    const [first = ''] = attached;
     const grow = (sizeGb: number) => updateVolume(tight, actor, first, { size_gb: sizeGb });
     assert.deepEqual(await refusal(grow(16)), { ...full, field: 'size_gb' });
     const grown = await Promise.allSettled([
       grow(15),
-      updateVolume(tight, actor, held[1] ?? '', { size_gb: 15 }),
+      updateVolume(tight, actor, attached[1] ?? '', { size_gb: 15 }),
     ]);
     assert.equal(grown.filter(({ status }) => status === 'fulfilled').length, 1);
-    // One that was attached before has its disk: no more is taken.
+    // A volume that was attached before keeps its reservation: no more disk is needed.
     await detach(first);
     await attachVolume(tight, actor, first, { server });
     await world.runUntilIdle();
@@ -279,8 +270,8 @@ describe('the disk of volumes', () => {
   });
 });
 
-describe('the list of volumes', () => {
-  it('shows the customer’s own, by age or name, filtered by name, region and server', async () => {
+describe('listVolumes', () => {
+  it("the volume list shows the customer's own, sorted and filtered", async () => {
     const ids: string[] = [];
     for (const name of ['b', 'c', 'a']) {
       world.clock.advanceS(1);

@@ -38,7 +38,7 @@ export function volumePages(at: () => ResourceFixture): void {
     assert.match(small.text, /name="size_gb" type="number" value="5"/);
     const path = pathOf(await done('/volumes', 'create', { name: 'v', size_gb: '20', region: 'zrh' }));
     const shrunk = await refused(path, 'change', { size_gb: '10' });
-    assert.match(problemOf(shrunk.text, 'size_gb', 'change') ?? '', /20 GiB and cannot be made smaller/);
+    assert.match(problemOf(shrunk.text, 'size_gb', 'change') ?? '', /20 GiB\. Volumes can only grow/);
     assert.match(textOf(shrunk.text), /You have no server in zrh/);
     assert.equal((await other.open(path)).status, 404);
     const foreign = await other.submit(await panel.open(path), 'delete');
