@@ -78,7 +78,7 @@ async function advanceClock(
 
 /** Runs what is due now to rest; when the next work is due, or null. */
 async function runUntilIdle(runner: JobRunner, deadline: number): Promise<number | null> {
-  while (Date.now() < deadline && (await runner.runDue(deadline, { passing: true }))) {
+  while (Date.now() < deadline && (await runner.runDue(deadline, { skipHousekeeping: true }))) {
     const { dueAt, isClockBlocked } = await runner.nextPlannedWork();
     if (!isClockBlocked) return dueAt?.getTime() ?? null;
     await runner.pause();

@@ -1,7 +1,8 @@
 /**
- * Claiming due work. A claim is a lease: for `LEASE_S` of the database's time the rows are ours, a heartbeat
- * extends it while we work, and every result is written only where the lease is still ours. A process that dies lets
- * its leases run out; one that stops gives them back. Any number of processes may claim at once.
+ * Claims due work under a lease. For `LEASE_S` of the database's time the claimed rows are ours. A heartbeat
+ * extends the lease while we work, and every result is written only if the lease is still ours. A process
+ * that dies lets its leases expire; a process that stops releases them. Any number of processes may claim
+ * concurrently.
  */
 import type { Service } from '../domain/context.ts';
 import { newId } from '../kernel/ids.ts';
@@ -18,7 +19,7 @@ import { claimTasks, extendTaskLease, releaseTaskLease, type TaskRow } from '../
 const LEASE_S = 10;
 const HEARTBEAT_MS = 3_000;
 
-/** A table of work: how its rows are leased. */
+/** A table of work, and how its rows are leased. */
 interface WorkQueue<Row> {
   claim(tx: Sql, claim: { leaseId: string; now: Date; leaseS: number; limit: number }): Promise<Row[]>;
   extend(tx: Sql, leaseId: string, leaseS: number): Promise<void>;
@@ -36,7 +37,7 @@ const MAILS: WorkQueue<MailRow> = { claim: claimMails, extend: extendMailLease, 
 
 type BatchHandler<Row> = (rows: Row[]) => Promise<void>;
 
-/** Claims up to `limit` due operations and works on them; returns how many there were. */
+/** Claims up to `limit` due operations and works on them; returns how many were claimed. */
 export function processClaimedOperations(
   service: Service,
   limit: number,
@@ -45,7 +46,7 @@ export function processClaimedOperations(
   return processClaimed(OPERATIONS, service, limit, work);
 }
 
-/** The same for tasks. */
+/** Claims up to `limit` due tasks and works on them; returns how many were claimed. */
 export function processClaimedTasks(
   service: Service,
   limit: number,
@@ -54,7 +55,7 @@ export function processClaimedTasks(
   return processClaimed(TASKS, service, limit, work);
 }
 
-/** The same for mails. */
+/** Claims up to `limit` due mails and works on them; returns how many were claimed. */
 export function processClaimedMails(
   service: Service,
   limit: number,
@@ -74,14 +75,14 @@ async function processClaimed<Row>(
   const rows = await queue.claim(service.db, { leaseId, now, leaseS: LEASE_S, limit });
   if (rows.length === 0) return 0;
   const heartbeat = setInterval(() => {
-    queue.extend(service.db, leaseId, LEASE_S).catch(logFailure(service, 'a lease could not be extended'));
+    queue.extend(service.db, leaseId, LEASE_S).catch(logFailure(service, 'lease could not be extended'));
   }, HEARTBEAT_MS);
   try {
     await work(rows);
   } finally {
     clearInterval(heartbeat);
-    // What was not moved on (a step failed in an unforeseen way) need not wait for the lease to end.
-    await queue.release(service.db, leaseId).catch(logFailure(service, 'a lease could not be given back'));
+    // Release rows that an unexpected failure left claimed, so that they need not wait for its expiry.
+    await queue.release(service.db, leaseId).catch(logFailure(service, 'lease could not be released'));
   }
   return rows.length;
 }

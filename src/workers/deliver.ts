@@ -1,10 +1,10 @@
 /**
- * Sends what is queued for webhooks. What is leased is the subscription, so each has a turn of its own (turn.ts), and a
- * receiver that is dead, slow or hostile has nothing but its own turn to spoil. Turns cost sockets, not CPU: those that wait
- * for slow ones are counted apart, and never take the places of those that answer.
+ * Delivers queued webhooks. The unit of leasing is the subscription: each one is sent its own batch
+ * (delivery-batch.ts), so a dead, slow, or hostile endpoint affects only itself. Waiting costs sockets, not
+ * CPU: batches to slow endpoints have their own limit and never take the slots of responsive ones.
  *
- * A run leases what is due as far as there are places, and returns while turns go on beside it. What they have to write is
- * gathered from all of them into one transaction at a time.
+ * A run leases due subscriptions while slots are free, and returns while batches continue in the background.
+ * Their results are collected and written together, one transaction at a time.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -30,23 +30,23 @@ import {
 import { DeliveryBatch, type DeliveryBatchOptions } from './delivery-batch.ts';
 import type { Job } from './job.ts';
 
-/** Turns of subscriptions that answer in good time, and of those that do not. */
+/** Concurrent batches to responsive endpoints, and to slow ones. */
 const QUICK_BATCHES_MAX = 256;
 const SLOW_BATCHES_MAX = 512;
-/** Deliveries of one turn. */
+/** Deliveries per batch. */
 const QUICK_BATCH_SIZE = 32;
 const SLOW_BATCH_SIZE = 8;
 
 const LEASE_S = 15;
 const HEARTBEAT_MS = 4_000;
-/** How long results wait for others, to be written together; where turns are few, there is nothing to wait for. */
+/** How long results wait to be written together. With few batches there is nothing to wait for. */
 const WRITE_DELAY_MS = 5;
 const FEW_BATCHES = 8;
-/** How long a run waits for the turns that are under way. */
+/** How long a run waits for batches in progress. */
 const RUN_WAIT_MAX_MS = 500;
-/** After a fault of our own: no sockets left, no database. */
+/** Pause after an internal fault, such as a lack of sockets or an unreachable database. */
 const FAULT_PAUSE_MS = 1_000;
-/** When the service stops: for what is under way. What is not answered by then is sent again by whoever comes next. */
+/** How long shutdown waits for requests in progress. The next process sends unanswered ones again. */
 const STOP_TIMEOUT_MS = 4_000;
 
 export interface DeliverOptions {
@@ -100,7 +100,7 @@ class Deliverer {
     this.#isWoken = false;
     if (this.#isStopping) return 0;
     if (!(await isSwitchOn(this.#service.db, 'webhooks'))) {
-      for (const turn of this.#batches) turn.stop();
+      for (const batch of this.#batches) batch.stop();
       return 0;
     }
     await this.#startBatches();
@@ -110,7 +110,7 @@ class Deliverer {
     return processed;
   }
 
-  /** More may be due: a run that waits for its turns looks again. */
+  /** More may be due: makes a run that waits for its batches look again. */
   wake(): void {
     this.#isWoken = true;
     this.#wakeRun();
@@ -119,17 +119,17 @@ class Deliverer {
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.wake();
-    for (const turn of this.#batches) turn.stop();
+    for (const batch of this.#batches) batch.stop();
     const deadline = performance.now() + this.#stopMs;
     while (this.#batches.size > 0 && performance.now() < deadline) await pause(WRITE_DELAY_MS);
-    // Whatever is cut by this ends now, and is given back.
+    // Closing cuts the remaining requests, and their batches are released.
     await this.#sender.close();
     await pause(0);
     await this.#writing;
     clearInterval(this.#heartbeat);
   }
 
-  /** Leases what is due, as far as there is room, and begins its turns. */
+  /** Leases due subscriptions while slots are free, and starts their batches. */
   async #startBatches(): Promise<void> {
     const { db, clock } = this.#service;
     const { quick: quickMax, slow: slowMax } = this.#capacity();
@@ -154,13 +154,13 @@ class Deliverer {
         { url, secret: secrets.get(webhook_id) ?? '' },
         contents,
       );
-      const turn = this.#createBatch({ queue, leaseId, deliveries: due.get(webhook_id) ?? [], send });
-      this.#batches.add(turn);
-      turn.advance();
+      const batch = this.#createBatch({ queue, leaseId, deliveries: due.get(webhook_id) ?? [], send });
+      this.#batches.add(batch);
+      batch.advance();
     }
   }
 
-  /** By subscription; what waits for one that nothing can be sent to is taken back, or put off. */
+  /** Returns secrets by subscription. Cancels the queues of paused ones; postpones those without a secret. */
   async #openSecrets(queues: readonly LeasedQueue[], leaseId: string): Promise<ReadonlyMap<string, string>> {
     const secrets = new Map<string, string>();
     for (const leasedQueue of queues) {
@@ -181,9 +181,9 @@ class Deliverer {
 
   #capacity(): { quick: number; slow: number } {
     let slow = 0;
-    for (const turn of this.#batches) if (turn.isSlow) slow += 1;
+    for (const batch of this.#batches) if (batch.isSlow) slow += 1;
     const quick = this.#batches.size - slow;
-    // Slow ones beyond their places take those of others, until they have had their time.
+    // Slow batches beyond their limit use the slots of responsive ones until they end.
     const excess = Math.max(0, slow - SLOW_BATCHES_MAX);
     return {
       quick: Math.max(0, QUICK_BATCHES_MAX - quick - excess),
@@ -205,12 +205,12 @@ class Deliverer {
   #pauseAfterFault(error: unknown): void {
     if (this.#isStopping) return;
     this.#pausedUntilMs = performance.now() + FAULT_PAUSE_MS;
-    // Its text may name the address that was to be connected to.
+    // Log only the code: the message may contain the target address.
     const { code = 'unknown' } = error as { code?: unknown };
     this.#service.log.warn({ code }, 'webhooks could not be sent');
   }
 
-  /** Resolves when a turn has ended, when more may be due, or when its patience is over. */
+  /** Resolves when a batch ends, when more may be due, or after a timeout. */
   async #waitForProgress(): Promise<void> {
     if (this.#isWoken || this.#endedCount > 0) return;
     await new Promise<void>((resolve) => {
@@ -223,7 +223,7 @@ class Deliverer {
     this.#wakeRun = () => undefined;
   }
 
-  /** Begins to write, unless it is being done: then what is new goes with the next transaction. */
+  /** Starts writing, unless a write is in progress: the next transaction picks up new results then. */
   #scheduleWrite(): void {
     this.#writing ??= this.#writeAll();
   }
@@ -231,54 +231,54 @@ class Deliverer {
   async #writeAll(): Promise<void> {
     for (;;) {
       await pause(this.#batches.size < FEW_BATCHES ? 0 : WRITE_DELAY_MS);
-      const turns = [...this.#batches].filter((turn) => turn.needsWriting);
-      if (turns.length === 0) {
-        // Here and not a moment later: what is new after this look begins to be written again.
+      const batches = [...this.#batches].filter((batch) => batch.needsWriting);
+      if (batches.length === 0) {
+        // Reset it synchronously with the check, so that a result that arrives later starts a new write.
         this.#writing = undefined;
         return;
       }
       try {
-        await this.#record(turns);
+        await this.#record(batches);
       } catch (error) {
-        this.#service.log.warn({ err: error }, 'what became of webhooks could not be written');
-        // Their leases end by themselves.
+        this.#service.log.warn({ err: error }, 'webhook results could not be written');
+        // Their leases expire on their own.
         if (this.#isStopping) this.#batches.clear();
         await pause(FAULT_PAUSE_MS);
       }
     }
   }
 
-  async #record(turns: readonly DeliveryBatch[]): Promise<void> {
-    const reports = turns.map((turn) => turn.report());
+  async #record(batches: readonly DeliveryBatch[]): Promise<void> {
+    const reports = batches.map((batch) => batch.report());
     const revisions = await recordBatches(this.#service, reports);
-    turns.forEach((turn, n) => {
+    batches.forEach((batch, n) => {
       const report = reports[n];
-      const revision = revisions.get(turn.queue.webhook_id);
+      const revision = revisions.get(batch.queue.webhook_id);
       if (!report) return;
-      // Another one holds it by now, or the customer has changed it: what was read of it holds no longer.
-      if (revision !== turn.queue.revision) turn.stop();
-      turn.markWritten(report.results.length);
-      if (report.finished || (revision === undefined && turn.isOver)) this.#endBatch(turn);
+      // Another process holds the lease now, or the customer changed the subscription: our copy is outdated.
+      if (revision !== batch.queue.revision) batch.stop();
+      batch.markWritten(report.results.length);
+      if (report.finished || (revision === undefined && batch.isOver)) this.#endBatch(batch);
     });
-    for (const turn of turns) {
-      if (!this.#batches.has(turn) || !turn.isOver || turn.goneResults.length === 0) continue;
-      await recordGone(this.#service, { ...turn.lease, ...turn.queue }, turn.goneResults);
-      turn.markGoneWritten();
+    for (const batch of batches) {
+      if (!this.#batches.has(batch) || !batch.isOver || batch.goneResults.length === 0) continue;
+      await recordGone(this.#service, { ...batch.lease, ...batch.queue }, batch.goneResults);
+      batch.markGoneWritten();
       this.#service.wake();
     }
   }
 
-  #endBatch(turn: DeliveryBatch): void {
-    this.#batches.delete(turn);
+  #endBatch(batch: DeliveryBatch): void {
+    this.#batches.delete(batch);
     this.#endedCount += 1;
     this.#wakeRun();
   }
 
   #extendLeases(): void {
     if (this.#batches.size === 0) return;
-    const leases = [...this.#batches].map((turn) => turn.lease);
+    const leases = [...this.#batches].map((batch) => batch.lease);
     extendQueues(this.#service.db, leases, LEASE_S).catch((error: unknown) => {
-      this.#service.log.warn({ err: error }, 'a lease could not be extended');
+      this.#service.log.warn({ err: error }, 'lease could not be extended');
     });
   }
 }

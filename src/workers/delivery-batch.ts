@@ -1,7 +1,7 @@
 /**
- * One subscription's turn: what was due to it when it was leased, sent a few at once. A turn knows nothing of others. It
- * hands out results to be written, and goes on when they are: so it hears before each request whether the subscription has
- * been paused, and no more than those few are sent twice should the process be killed.
+ * One batch of one subscription: the deliveries that were due when it was leased, sent a few at a time. It
+ * hands out results and continues once they are written. So it learns before each request whether the
+ * subscription was paused, and a killed process resends only those few deliveries.
  */
 import { isGone, toAttemptResult } from '../domain/webhooks/outcome.ts';
 import type { BatchReport } from '../domain/webhooks/record.ts';
@@ -12,19 +12,19 @@ import { LIMITS } from '../spec/limits.ts';
 import type { AttemptResult } from '../store/deliveries.ts';
 import type { DueDelivery, LeasedQueue, QueueLease } from '../store/webhook-queues.ts';
 
-/** Whoever takes longer waits among his like the next time, and gives others his place now. */
+/** A slower endpoint moves to the slow lane for its next batch and frees its slot now. */
 const SLOW_MS = 500;
-/** Nothing new is begun later than this, so that others have their turn. */
+/** A batch starts no new request after this time, so that other subscriptions have their turn. */
 const BATCH_MAX_MS = 2_000;
 
 export interface DeliveryBatchOptions {
   readonly queue: LeasedQueue;
   readonly leaseId: string;
   readonly deliveries: readonly DueDelivery[];
-  /** null: there is nothing to send any more. Rejects where nothing is known of what became of it. */
+  /** Resolves to null if there is no longer anything to send. Rejects if the outcome is unknown. */
   readonly send: (delivery: DueDelivery) => Promise<WebhookResponse | null>;
   readonly clock: Clock;
-  /** There are results to be written, or it is over. */
+  /** Called when there are results to write, or when the batch is over. */
   readonly onChange: () => void;
   readonly onInternalError: (error: unknown) => void;
 }
@@ -47,12 +47,12 @@ export class DeliveryBatch {
     this.#options = parts;
   }
 
-  /** Nothing is under way and nothing more will be begun. */
+  /** Nothing is in flight and nothing more will start. */
   get isOver(): boolean {
     return this.#inFlight.size === 0 && (this.#isStopped || this.#next >= this.#options.deliveries.length);
   }
 
-  /** It does not answer in good time, or did not the last time. */
+  /** The endpoint responds slowly, or did so in the previous batch. */
   get isSlow(): boolean {
     if (this.#wasSlow) return true;
     if (this.queue.slow && !this.#hasAnswered) return true;
@@ -64,9 +64,9 @@ export class DeliveryBatch {
     return this.#results.length > 0 || this.isOver;
   }
 
-  /** Begins as many as may be under way. */
+  /** Starts as many requests as may be in flight. */
   advance(): void {
-    // One that is not known to answer is asked by one request, not by four that hang.
+    // Probe an endpoint that may hang with one request instead of four.
     const atOnce = this.queue.slow && !this.#hasAnswered ? 1 : LIMITS.webhookConcurrency;
     const { deliveries } = this.#options;
     if (performance.now() - this.#startedMs > BATCH_MAX_MS) this.#isStopped = true;
@@ -79,7 +79,7 @@ export class DeliveryBatch {
     if (this.isOver) this.#options.onChange();
   }
 
-  /** What is under way ends; nothing more is begun. */
+  /** Lets requests in flight finish and starts no more. */
   stop(): void {
     this.#isStopped = true;
     if (this.isOver) this.#options.onChange();
@@ -89,13 +89,13 @@ export class DeliveryBatch {
     return { webhookId: this.queue.webhook_id, leaseId: this.#options.leaseId };
   }
 
-  /** What is to be written next. The results stay until they are `written`. */
+  /** Returns the results to write next. They are kept until `markWritten`. */
   report(): BatchReport {
     const finished = this.isOver && this.#goneResults.length === 0;
     return { ...this.lease, results: [...this.#results], finished, slow: this.isSlow };
   }
 
-  /** Attempts that were answered 410: to be written when the turn is over. */
+  /** Attempts that were answered with 410: to be written when the batch is over. */
   get goneResults(): readonly AttemptResult[] {
     return this.#goneResults;
   }
@@ -134,7 +134,7 @@ export class DeliveryBatch {
   #classifyAnswer(answer: WebhookResponse | null, tookMs: number): void {
     if (tookMs > SLOW_MS) this.#wasSlow = true;
     if (answer !== null && 'status' in answer) this.#hasAnswered = true;
-    // The rest would hang as long; others are due.
+    // Further requests would hang as long, and other subscriptions are due.
     else if (tookMs > SLOW_MS) this.#isStopped = true;
     if (isGone(answer)) this.#isStopped = true;
   }

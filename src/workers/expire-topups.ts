@@ -5,12 +5,12 @@ import { nextTopupExpiry } from '../store/topups.ts';
 import type { Job } from './job.ts';
 
 const BATCH_SIZE = 100;
-/** An invoice that could not be ended is left alone for so long: it is no news, and the next one has its turn. */
+/** How long to skip an invoice that could not be expired, so that it blocks neither others nor the clock. */
 const RETRY_AFTER_MS = MINUTE_MS;
 
-/** Ends invoices that nobody paid in time. */
+/** Expires invoices that were not paid in time. */
 export function expireTopupsJob(service: Service): Job {
-  // Until when by real time each is left alone.
+  // Real time until which each one is skipped.
   const retryAtById = new Map<string, number>();
   const coolingDownIds = (): string[] => {
     for (const [id, until] of retryAtById) if (until <= Date.now()) retryAtById.delete(id);

@@ -1,4 +1,4 @@
-/** Numbers events that were committed and queues them for webhooks. */
+/** Numbers committed events and queues them for webhooks. */
 import type { Service } from '../domain/context.ts';
 import { fanOutEvents } from '../domain/events/fan-out.ts';
 import { hasUnnumberedEvents } from '../store/fan-out.ts';
@@ -10,7 +10,7 @@ export function fanOutJob(service: Service): Job {
     follows: true,
     run: async () => {
       const events = await fanOutEvents(service);
-      // Those who send, and those who stream, of all processes.
+      // Wake senders and streams in every process.
       if (events > 0) service.wake();
       return events;
     },

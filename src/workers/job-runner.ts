@@ -1,7 +1,7 @@
 /**
- * Runs the duties: each in a loop of its own, as soon as it is woken and at the latest after the poll interval. Polling
- * is the guarantee; waking is the hurry. `settle` runs everything to rest for whoever needs to know that nothing
- * is left (the sandbox, tests); `alone` and `runDue` are for whoever moves the clock.
+ * Runs the jobs, each in its own loop: as soon as it is woken, and at the latest after the poll interval.
+ * Polling is the guarantee, waking only makes it faster. `runUntilIdle` runs everything until nothing is left
+ * (for the sandbox and tests); `runExclusively` and `runDue` are for callers that move the clock.
  */
 import type { Logger } from '../kernel/logger.ts';
 import type { Job } from './job.ts';
@@ -14,12 +14,12 @@ export class JobRunner {
   readonly #log: Logger;
   readonly #running = new Map<Job, Promise<number>>();
   #loops: Promise<void>[] = [];
-  /** Who sleeps, and for which duty: its loop, or null for a caller of `settle`. */
+  /** Sleepers and their jobs: a loop has its job, a caller of `runUntilIdle` has null. */
   readonly #waiters = new Map<() => void, Job | null>();
   #wakeCount = 0;
-  /** How often a duty has done something that others may follow. */
+  /** How often a job has done work that others may follow. */
   #workCount = 0;
-  /** For how many the loops stand still. */
+  /** Number of `runExclusively` calls in progress; the loops pause while there are any. */
   #pauseCount = 0;
   #isStopped = false;
 
@@ -30,26 +30,26 @@ export class JobRunner {
   }
 
   start(): void {
-    this.#loops = this.#jobs.map((duty) => this.#loop(duty));
+    this.#loops = this.#jobs.map((job) => this.#loop(job));
   }
 
-  /** Lets each duty finish what it holds, then returns. */
+  /** Lets each job finish its current work, then resolves. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.wake();
-    await Promise.all([...this.#loops, ...this.#jobs.map((duty) => duty.stop?.())]);
+    await Promise.all([...this.#loops, ...this.#jobs.map((job) => job.stop?.())]);
     await Promise.allSettled(this.#running.values());
   }
 
   wake(): void {
     this.#wakeCount += 1;
-    for (const rise of [...this.#waiters.keys()]) rise();
-    for (const duty of this.#jobs) duty.wake?.();
+    for (const wakeUp of [...this.#waiters.keys()]) wakeUp();
+    for (const job of this.#jobs) job.wake?.();
   }
 
   /**
-   * While `work` lasts the loops of this process stand still, so that what is done meanwhile is done by its rounds, and
-   * once. It must run the duties itself.
+   * Pauses the loops of this process during `work`, which runs the jobs itself, so that it alone decides when
+   * each one runs.
    */
   async runExclusively<T>(work: () => Promise<T>): Promise<T> {
     this.#pauseCount += 1;
@@ -61,12 +61,12 @@ export class JobRunner {
     }
   }
 
-  /** Runs all due work until none is left and nothing is under way, `withinMs` at most or until `stop`; says whether it rests. */
+  /** Runs due work until nothing is left or in progress, a timeout, or `stop`; returns whether it is idle. */
   async runUntilIdle(timeoutMs: number): Promise<boolean> {
     const deadline = Date.now() + timeoutMs;
     while (Date.now() < deadline && !this.#isStopped) {
       if (await this.runDue(deadline)) {
-        const busy = await Promise.all(this.#jobs.map((duty) => duty.busy()));
+        const busy = await Promise.all(this.#jobs.map((job) => job.busy()));
         if (!busy.includes(true)) return true;
         await this.pause();
       }
@@ -74,98 +74,95 @@ export class JobRunner {
     return false;
   }
 
-  /** Names of the duties that are being run, or wait for something that ends by itself; one that cannot say is one of them. */
+  /** Returns the names of jobs that are running or busy, or whose state cannot be read. */
   async busyJobNames(): Promise<string[]> {
     const busy = await Promise.all(
-      this.#jobs.map(async (duty) => this.#running.has(duty) || (await duty.busy().catch(() => true))),
+      this.#jobs.map(async (job) => this.#running.has(job) || (await job.busy().catch(() => true))),
     );
-    return this.#jobs.filter((_, index) => busy[index]).map((duty) => duty.name);
+    return this.#jobs.filter((_, index) => busy[index]).map((job) => job.name);
   }
 
-  /**
-   * Runs what is due now until each duty has found nothing since the last one found something; false when the
-   * deadline came first. `passing`: without housekeeping.
-   */
-  async runDue(deadline: number, { passing: skipHousekeeping = false } = {}): Promise<boolean> {
-    const jobs = skipHousekeeping ? this.#jobs.filter((duty) => !duty.housekeeping) : this.#jobs;
+  /** Runs due work until every job has found nothing since the last work; false at the deadline. */
+  async runDue(deadline: number, { skipHousekeeping = false } = {}): Promise<boolean> {
+    const jobs = skipHousekeeping ? this.#jobs.filter((job) => !job.housekeeping) : this.#jobs;
     let idleCount = 0;
     while (idleCount < jobs.length) {
-      for (const duty of jobs) {
+      for (const job of jobs) {
         if (Date.now() >= deadline || this.#isStopped) return false;
-        idleCount = (await this.#runOnce(duty)) === 0 ? idleCount + 1 : 0;
+        idleCount = (await this.#runOnce(job)) === 0 ? idleCount + 1 : 0;
         if (idleCount === jobs.length) break;
       }
     }
     return true;
   }
 
-  /** Once nothing is due: the earliest planned work, or null, and whether something is in flight that holds the clock. */
+  /** Call it when idle. Returns the earliest planned work, and whether work in progress blocks the clock. */
   async nextPlannedWork(): Promise<{ readonly dueAt: Date | null; readonly isClockBlocked: boolean }> {
-    const clockBlockers = this.#jobs.filter((duty) => duty.blocksClock);
-    const [dueAt, ...busy] = await Promise.all([this.nextDue(), ...clockBlockers.map((duty) => duty.busy())]);
+    const clockBlockers = this.#jobs.filter((job) => job.blocksClock);
+    const [dueAt, ...busy] = await Promise.all([this.nextDue(), ...clockBlockers.map((job) => job.busy())]);
     return { dueAt, isClockBlocked: busy.includes(true) };
   }
 
-  /** The earliest planned work, or null. */
+  /** Returns when the earliest planned work is due, or null. */
   async nextDue(): Promise<Date | null> {
-    const all = await Promise.all(this.#jobs.map((duty) => duty.nextDue()));
+    const all = await Promise.all(this.#jobs.map((job) => job.nextDue()));
     const times = all.filter((time) => time !== null).map((time) => time.getTime());
     return times.length > 0 ? new Date(Math.min(...times)) : null;
   }
 
-  /** Lets what is under way get on for a moment. */
+  /** Gives work in progress a moment. */
   async pause(): Promise<void> {
     await this.#sleep(BUSY_POLL_MS);
   }
 
-  async #loop(duty: Job): Promise<void> {
+  async #loop(job: Job): Promise<void> {
     while (!this.#isStopped) {
       if (this.#pauseCount > 0) {
         await this.#sleep(this.#pollMs);
         continue;
       }
-      const seen = this.#signalCount(duty);
-      const did = await this.#runOnce(duty);
-      if (did > 0 && !duty.follows) this.#wakeFollowers();
-      // What it was woken for while it looked may have come too late for this look.
-      if (did === 0 && seen === this.#signalCount(duty) && !this.#isStopped)
-        await this.#sleep(this.#pollMs, duty);
+      const seen = this.#signalCount(job);
+      const did = await this.#runOnce(job);
+      if (did > 0 && !job.follows) this.#wakeFollowers();
+      // A signal during the run may have come too late for it: run again.
+      if (did === 0 && seen === this.#signalCount(job) && !this.#isStopped)
+        await this.#sleep(this.#pollMs, job);
     }
   }
 
-  #signalCount(duty: Job): number {
-    return this.#wakeCount + (duty.follows ? this.#workCount : 0);
+  #signalCount(job: Job): number {
+    return this.#wakeCount + (job.follows ? this.#workCount : 0);
   }
 
   #wakeFollowers(): void {
     this.#workCount += 1;
-    for (const [rise, duty] of [...this.#waiters]) if (duty?.follows) rise();
+    for (const [wakeUp, job] of [...this.#waiters]) if (job?.follows) wakeUp();
   }
 
-  /** One run, never two of the same duty at a time in this process; a failure is logged and counts as rest. */
-  async #runOnce(duty: Job): Promise<number> {
-    for (let other = this.#running.get(duty); other; other = this.#running.get(duty)) await other;
-    const run = duty.run().catch((error: unknown) => {
-      if (!this.#isStopped) this.#log.error({ err: error, duty: duty.name }, 'duty failed');
+  /** Runs a job once, never twice at a time in this process; logs a failure and counts it as idle. */
+  async #runOnce(job: Job): Promise<number> {
+    for (let other = this.#running.get(job); other; other = this.#running.get(job)) await other;
+    const run = job.run().catch((error: unknown) => {
+      if (!this.#isStopped) this.#log.error({ err: error, job: job.name }, 'job failed');
       return 0;
     });
-    this.#running.set(duty, run);
+    this.#running.set(job, run);
     try {
       return await run;
     } finally {
-      this.#running.delete(duty);
+      this.#running.delete(job);
     }
   }
 
-  async #sleep(ms: number, duty: Job | null = null): Promise<void> {
+  async #sleep(ms: number, job: Job | null = null): Promise<void> {
     await new Promise<void>((resolve) => {
-      const rise = () => {
+      const wakeUp = () => {
         clearTimeout(timer);
-        this.#waiters.delete(rise);
+        this.#waiters.delete(wakeUp);
         resolve();
       };
-      const timer = setTimeout(rise, ms);
-      this.#waiters.set(rise, duty);
+      const timer = setTimeout(wakeUp, ms);
+      this.#waiters.set(wakeUp, job);
     });
   }
 }

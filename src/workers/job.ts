@@ -1,23 +1,26 @@
-/** A background duty. The runner calls `run` again and again; any number of processes may do so at once. */
+/** A background job. The runner calls `run` repeatedly; any number of processes may do so concurrently. */
 export interface Job {
   readonly name: string;
-  /** Does what is due now, in bounded batches. Returns how much was done or found under way elsewhere; 0 is rest. */
+  /**
+   * Does due work in bounded batches. Returns how much was done or is in progress elsewhere; 0 means idle.
+   */
   run(): Promise<number>;
-  /** When work falls due next on the business clock, or null when none is planned. */
+  /** When work is due next on the business clock, or null if none is planned. */
   nextDue(): Promise<Date | null>;
   /**
-   * Nothing that happens later hangs on it and nobody waits for it: a clock that is moved through due dates does it where
-   * it arrives, not at each of them.
+   * Nothing depends on it in time: a clock that jumps past due dates runs it on arrival, not at each date.
    */
   readonly housekeeping?: true;
-  /** What it is `busy` with is answered in real time, by somebody outside: a clock that is moved waits for that at each due date. */
+  /**
+   * Its work in progress is answered in real time from outside: a moving clock waits for it at each due date.
+   */
   readonly blocksClock?: true;
-  /** Whether something is under way that will finish by itself within seconds, such as an install. */
+  /** Whether work is in progress that finishes on its own within seconds, such as an install. */
   busy(): Promise<boolean>;
-  /** It has something to do once other duties have done something: it looks then, too. */
+  /** It may have work after other jobs have worked: it runs then, too. */
   readonly follows?: true;
-  /** There may be more to do: told while a run may be waiting for something else. */
+  /** Signals that more work may be due, even while a run waits for something else. */
   wake?(): void;
-  /** The service stops: ends, within a few seconds, what goes on beside the runs. */
+  /** Ends background work within a few seconds when the service stops. */
   stop?(): Promise<void>;
 }

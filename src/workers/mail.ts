@@ -1,4 +1,4 @@
-/** Sends mails: claim, write and send outside any transaction, record. */
+/** Sends mails: claims them, renders and sends them outside any transaction, and records the outcome. */
 import type { Service } from '../domain/context.ts';
 import { sendMail } from '../domain/mail/send.ts';
 import { isSwitchOn } from '../domain/switches/switch.ts';
@@ -7,7 +7,7 @@ import { hasPendingMails, nextMailDue, retryUnreachableMails } from '../store/ma
 import { processClaimedMails } from './claim.ts';
 import type { Job } from './job.ts';
 
-/** At once, each over a connection of its own: mail servers do not like many from one place. */
+/** Concurrent connections: mail servers dislike many from one client. */
 const BATCH_SIZE = 4;
 
 export function mailJob(service: Service): Job {
@@ -25,10 +25,10 @@ function sendDueMails(service: Service): Promise<number> {
     crashPoint('mail.claimed');
     const sent = await Promise.allSettled(mails.map((mail) => sendMail(service, mail)));
     for (const { reason } of sent.filter((each) => each.status === 'rejected')) {
-      // Its lease is given back, or ends: the mail stays.
-      service.log.warn({ err: reason }, 'a mail could not be put down');
+      // Its lease is released or expires, and the mail stays queued.
+      service.log.warn({ err: reason }, 'saving the mail outcome failed');
     }
-    // Not before those beside it are put down, which may have found it away a moment ago.
+    // After the whole batch is recorded: one of its mails may just have seen the server as unreachable.
     const hasRecovered = sent.some((each) => each.status === 'fulfilled' && each.value);
     if (hasRecovered) await retryUnreachableMails(service.db, service.clock.now());
   });

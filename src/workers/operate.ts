@@ -1,4 +1,4 @@
-/** Carries servers' operations on, step by step: claim, act on the driver outside any transaction, record. */
+/** Advances servers' operations step by step: claims, calls the driver outside any transaction, records. */
 import type { Service } from '../domain/context.ts';
 import { giveUp } from '../domain/servers/give-up.ts';
 import { leaveHost } from '../domain/servers/leave-host.ts';
@@ -21,7 +21,7 @@ import type { Job } from './job.ts';
 import { runBatchesConcurrently } from './run-batches-concurrently.ts';
 
 const BATCH_SIZE = 8;
-/** A running install or shutdown is looked at every half second: what is due this soon is under way, not planned. */
+/** Installs and shutdowns are polled every half second: a step due this soon is in progress, not planned. */
 const IN_PROGRESS_WINDOW_MS = 1.5 * SECOND_MS;
 
 const STEPS: Record<OperationStep, (service: Service, operations: OperationRow[]) => Promise<void>> = {

@@ -1,6 +1,7 @@
 /**
- * Asks the sources of prices, each at its own pace and none waiting for another, and the source of the euro a few times a day. In
- * real time: prices are of now. Among several processes one asks each at a time; what it says is kept for all.
+ * Fetches exchange rates: each source at its own interval without waiting for another, and the euro source a
+ * few times a day. Uses real time, because prices are current ones. One process at a time asks each source,
+ * and stores the result for all.
  */
 import type { Service } from '../domain/context.ts';
 import { refreshEuro, refreshQuotes } from '../domain/quotes.ts';
@@ -11,7 +12,7 @@ import type { Job } from './job.ts';
 
 const EURO_INTERVAL_S = (6 * HOUR_MS) / SECOND_MS;
 const EURO_RETRY_S = (15 * MINUTE_MS) / SECOND_MS;
-/** Longer than a source has for its answer. */
+/** Longer than the source's timeout. */
 const EURO_LEASE_S = 30;
 const EURO_CHECK_INTERVAL_MS = MINUTE_MS;
 
@@ -24,7 +25,7 @@ type Deps = Pick<Service, 'db' | 'clock' | 'chains' | 'log'>;
 
 export function quotesJob(service: Deps, { feeds, euro }: QuoteSources): Job {
   const stopping = new AbortController();
-  const rounds = [
+  const refreshes = [
     ...feeds.map((feed) => quoteRefresh(service, feed, stopping.signal)),
     euroRefresh(service, euro, stopping.signal),
   ];
@@ -32,8 +33,8 @@ export function quotesJob(service: Deps, { feeds, euro }: QuoteSources): Job {
     name: 'quotes',
     housekeeping: true,
     run: async () => {
-      const done = await Promise.allSettled(rounds.map((round) => round()));
-      const failed = done.find((one) => one.status === 'rejected');
+      const results = await Promise.allSettled(refreshes.map((refresh) => refresh()));
+      const failed = results.find((result) => result.status === 'rejected');
       if (failed) throw failed.reason;
       return 0;
     },
@@ -48,7 +49,7 @@ type Refresh = () => Promise<void>;
 function quoteRefresh(service: Deps, feed: QuoteFeed, signal: AbortSignal): Refresh {
   const reportFault = faultReporter(service, feed.source, signal);
   return atMostEvery(feed.intervalS * SECOND_MS, async () => {
-    // A little less than a round, so that our own next one finds it due. Its time for an answer is far shorter.
+    // A little less than the interval, so that our next run finds it due. The source's timeout is shorter.
     if (!(await leaseRecurringJob(service.db, `quotes ${feed.source}`, 0.9 * feed.intervalS))) return;
     reportFault(await refreshQuotes(service, feed, signal));
   });
@@ -64,7 +65,7 @@ function euroRefresh(service: Deps, feed: EuroFeed, signal: AbortSignal): Refres
   });
 }
 
-/** At most once in that time, as this process counts it. */
+/** Runs the work at most once per interval in this process. */
 function atMostEvery(everyMs: number, work: Refresh): Refresh {
   let nextAt = Number.NEGATIVE_INFINITY;
   return async () => {
@@ -74,13 +75,13 @@ function atMostEvery(everyMs: number, work: Refresh): Refresh {
   };
 }
 
-/** Says it when something changes, and not each time. */
+/** Logs a source's fault when it changes, not on every run. */
 function faultReporter({ log }: Deps, source: string, signal: AbortSignal): (fault: string | null) => void {
   let lastFault: string | null = null;
   return (fault) => {
     if (fault === lastFault || signal.aborted) return;
     lastFault = fault;
-    if (fault === null) log.info({ source }, 'a source of prices is whole again');
-    else log.warn({ source, fault }, 'a source of prices is passed over');
+    if (fault === null) log.info({ source }, 'price source has recovered');
+    else log.warn({ source, fault }, 'price source is being skipped');
   };
 }

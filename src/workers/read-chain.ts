@@ -1,4 +1,4 @@
-/** One look at one chain: what it shows is applied first, then the cursor is saved. */
+/** Reads one chain once: applies its observations first, then saves the cursor. */
 import type { Service } from '../domain/context.ts';
 import { LeaseLost } from '../domain/topups/change-deposits.ts';
 import { type ApplyResult, applyObservations, priceLatePayments } from '../domain/topups/observations.ts';
@@ -15,15 +15,16 @@ import {
 } from '../store/deposits.ts';
 
 const RECHECK_BATCH_SIZE = 200;
-/** Of one invoice that has thousands of payments so many are settled together: each time all that it has is looked at. */
+/** Limit of payments of one invoice that are settled together: each batch loads all of its payments. */
 const GATHERED_MAX = 5_000;
-/** How old the note may be that a chain was read: a server whose cycle ended waits as long, and an idle chain is noted as often. */
+/** How often the read time of a chain is stored. A server whose cycle ended may wait this long for it. */
 const READ_NOTE_INTERVAL_MS = 10 * SECOND_MS;
 
 /**
- * Reads a coin under its lease; returns how many invoices changed, or at least 1 while there is more to read. Throws LeaseLost
- * once the lease is another's, and whatever the driver threw: then the cursor stays. What an invoice threw that could not be
- * settled comes at the end, when all others are served: the cursor is saved all the same, if its payments are asked for again.
+ * Reads a coin under its lease. Returns how many invoices changed, or at least 1 while there is more to read.
+ * Throws LeaseLost if another process holds the lease, or the driver's error; the cursor stays then. The
+ * error of an invoice that could not be settled is thrown last, after all others are served. The cursor is
+ * saved even then, if the invoice's payments will be checked again.
  */
 export async function readChain(service: Service, coin: LeasedCoin, timeoutMs: number): Promise<number> {
   const { leaseId } = coin;
@@ -56,13 +57,13 @@ export async function readChain(service: Service, coin: LeasedCoin, timeoutMs: n
   }
   await polled.commit?.();
   if (sum.failures.length > 0) throw sum.failures[0];
-  // What is not read yet is more to do at once.
+  // Unread blocks are work that is due at once.
   return isComplete ? sum.changed : sum.changed + 1;
 }
 
 /**
- * Whether a chain that was read to its end was read at all: a node that lost its network tells no new block, as one does whose chain
- * has none. What is wrong with it, or why it does not say, is for the operator, who asks for its health as well.
+ * Whether a fully read chain is current: a node that lost its network reports no new blocks, like a quiet
+ * chain. A failing check is reported to the operator elsewhere.
  */
 async function isHealthy(driver: ChainDriver, timeoutMs: number): Promise<boolean> {
   if (driver.isSimulated) return true;
@@ -86,14 +87,14 @@ class AppliedTotal implements ApplyResult {
 
 interface RecheckBatch {
   readonly keys: readonly string[];
-  /** They are all of one invoice, and what follows may be so too. */
+  /** All keys belong to one invoice, and the next batch may too. */
   readonly hasMore: boolean;
 }
 
 /**
- * Unfinished payments that the poll did not mention, in batches: one in the mempool should have been, so it is
- * gone; one in a block may have left it when the chain moved. While the chain is not read whole a batch of the oldest will do:
- * each step would ask for all of them again.
+ * Yields unfinished payments that the poll did not mention, in batches. One in the mempool should have been
+ * mentioned, so it vanished; one in a block may have left it in a reorganization. While the chain is only
+ * partly read, yields one batch of the oldest, because each step would ask for all of them again.
  */
 async function* unmentionedDeposits(
   service: Service,

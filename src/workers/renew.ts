@@ -2,7 +2,7 @@ import { nextCalendarDue, sweepCalendar } from '../domain/billing/sweep.ts';
 import type { Service } from '../domain/context.ts';
 import type { Job } from './job.ts';
 
-/** Bills by the calendar. */
+/** Renews, suspends, and destroys servers by the billing calendar. */
 export function renewJob(service: Service): Job {
   return {
     name: 'renew',

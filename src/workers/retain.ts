@@ -1,7 +1,7 @@
 /**
- * Removes what was kept long enough (domain/retention/rules.ts). A round through all rules begins ten minutes after the
- * last one ended; it goes on where it stopped, a few batches at a time. No date of it is one that the sandbox's clock stops
- * at, and when that clock races through a year, a round begins once a second at most.
+ * Purges expired data (domain/retention/rules.ts). A round through all rules starts ten minutes after the
+ * previous one ended, and continues in small batches. It plans no due dates, so the sandbox's clock never
+ * stops for it. When that clock races through a year, a round starts once a second at most.
  */
 import type { Service } from '../domain/context.ts';
 import {
@@ -14,10 +14,12 @@ import { RETENTION_NAMES } from '../domain/retention/rules.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import type { Job } from './job.ts';
 
-/** Business time between the end of a round and the next one, and real time between the beginnings of two. */
+/**
+ * Business time between the end of a round and the next one, and real time between the starts of two rounds.
+ */
 const ROUND_INTERVAL_MS = 10 * MINUTE_MS;
 const ROUND_START_SPACING_MS = SECOND_MS;
-/** Statements of one run: a round that finds nothing is over in one. */
+/** Statements per run: a round that finds nothing takes one run. */
 const BATCHES_PER_RUN = 2 * RETENTION_NAMES.length;
 
 export function retainJob(service: Service): Job {
@@ -25,7 +27,7 @@ export function retainJob(service: Service): Job {
   let nextRoundAt = Number.NEGATIVE_INFINITY;
   let startedAtMs = Number.NEGATIVE_INFINITY;
   async function step(at: PurgeCursor): Promise<number> {
-    // Should it fail, the round goes on with the next rule.
+    // If this batch fails, the round continues with the next rule.
     position = nextRuleCursor(at);
     try {
       const { gone, next } = await purgeNext(service, at);

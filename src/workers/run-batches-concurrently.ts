@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Batches at once, and how soon another one begins beside those that take long. */
+/** Limit of concurrent batches, and how soon another one starts next to slow ones. */
 const CONCURRENT_BATCHES_MAX = 4;
 const START_ANOTHER_AFTER_MS = 250;
 
 /**
- * Works on a batch, and for as long as that takes begins others beside it: a host that is slow to answer holds up
- * little but what is on it. All of them have ended when it returns, so that nothing outlives the service.
+ * Works on a batch and starts more next to it while it lasts, so that a slow host delays little besides its
+ * own work. Returns when all batches have ended, so that none outlives the service.
  */
 export async function runBatchesConcurrently(batch: () => Promise<number>): Promise<number> {
   const running = new Set<Promise<void>>();

@@ -2,10 +2,10 @@ import type { Service } from '../domain/context.ts';
 import { sampleServers } from '../domain/servers/sample.ts';
 import type { Job } from './job.ts';
 
-/** After a long pause each has 30 days to tell: 18,000 rows. */
+/** After a long outage each server has 30 days of metrics: 18,000 rows per batch. */
 const BATCH_SIZE = 25;
 
-/** Keeps the metrics of servers. Nothing waits for them, so no date of theirs is one that a clock stops at. */
+/** Stores the metrics of servers. Nothing waits for them, so it plans no due dates. */
 export function sampleJob(service: Service): Job {
   return {
     name: 'sample',

@@ -1,7 +1,7 @@
 /**
- * Looks after machines, in real time: a machine that fell down is wanted back now, whatever the business clock says. What
- * the machines are is compared with what they should be right after the driver has put right what it can, and only when
- * it has answered. Among several processes one does it at a time.
+ * Supervises machines in real time: a crashed machine should be back now, on any business clock. Reconciles
+ * machines with their servers right after the driver has restarted what it can, and only if it answered. One
+ * process at a time does it.
  */
 import type { Service } from '../domain/context.ts';
 import { reconcileMachines } from '../domain/servers/reconcile.ts';
@@ -12,12 +12,12 @@ import type { Job } from './job.ts';
 
 const SUPERVISE_INTERVAL_S = 5;
 const RECONCILE_INTERVAL_S = 60;
-/** As of other work that is claimed: whoever dies with it is followed soon. */
+/** As for other claims: the work of a process that dies is soon taken over. */
 const LEASE_S = 10;
 const HEARTBEAT_MS = 3_000;
 
 export function superviseMachinesJob(service: Service): Job {
-  // Simulated machines do not fall down, and whoever tries the service need not wait for them to.
+  // Simulated machines do not crash, and sandbox users should not wait for them to.
   const hasRealMachines = service.compute.hosts !== null;
   const intervalMs = (hasRealMachines ? SUPERVISE_INTERVAL_S : RECONCILE_INTERVAL_S) * SECOND_MS;
   let nextAt = hasRealMachines ? Number.NEGATIVE_INFINITY : performance.now() + intervalMs;
@@ -39,14 +39,14 @@ export function superviseMachinesJob(service: Service): Job {
   };
 }
 
-/** Nothing when another process is at it, or was a moment ago. */
+/** Does nothing if another process is doing it, or did so a moment ago. */
 async function runExclusively(
   { db, log }: Service,
   { name, everyS }: { readonly name: string; readonly everyS: number },
   work: () => Promise<void>,
 ): Promise<void> {
   if (!(await leaseRecurringJob(db, name, LEASE_S))) return;
-  const warn = (error: unknown) => log.warn({ err: error, duty: name }, 'a lease could not be extended');
+  const warn = (error: unknown) => log.warn({ err: error, job: name }, 'lease could not be extended');
   const heartbeat = setInterval(() => {
     scheduleNextRun(db, name, LEASE_S).catch(warn);
   }, HEARTBEAT_MS);
@@ -54,7 +54,7 @@ async function runExclusively(
     await work();
   } finally {
     clearInterval(heartbeat);
-    // Our own next beat comes a little later than this.
+    // Slightly less than the interval, so that our own next run finds it due.
     await scheduleNextRun(db, name, 0.9 * everyS).catch(warn);
   }
 }

@@ -1,4 +1,4 @@
-/** Carries tasks out: claim, let the handler ensure what is wanted, finish or put off. */
+/** Runs tasks: claims them, lets the handler ensure the wanted state, then finishes or delays them. */
 import type { Service } from '../domain/context.ts';
 import { TASKS, type TaskResult } from '../domain/tasks.ts';
 import { crashPoint } from '../kernel/crash.ts';
@@ -18,11 +18,11 @@ import type { Job } from './job.ts';
 import { runBatchesConcurrently } from './run-batches-concurrently.ts';
 
 const BATCH_SIZE = 8;
-/** What is looked at every half second, a snapshot being made say, is under way, not planned. */
+/** Work that is polled every half second, such as a snapshot in progress, is in progress, not planned. */
 const IN_PROGRESS_WINDOW_MS = 1.5 * SECOND_MS;
 const BACKOFF_MAX_MS = 30 * SECOND_MS;
 
-/** What the subject of each kind is, for the log. */
+/** The kind of id that each task's subject is, for the log. */
 const SUBJECTS: Record<TaskKind, IdKind> = {
   volume: 'volume',
   snapshot: 'snapshot',
@@ -53,8 +53,8 @@ async function runTasks(service: Service, tasks: readonly TaskRow[]): Promise<vo
       try {
         await recordTaskResult(service, task, await runTask(service, task));
       } catch (error) {
-        // Its lease is given back, or ends: the task stays.
-        service.log.warn({ err: error, task: task.kind }, 'task could not be put down');
+        // Its lease is released or expires, and the task stays.
+        service.log.warn({ err: error, task: task.kind }, 'saving the task result failed');
       }
     }),
   );
@@ -67,7 +67,7 @@ async function runTask(service: Service, task: TaskRow): Promise<TaskResult | 'f
     const attempts = task.attempts + 1;
     const subject = formatId(SUBJECTS[task.kind], task.subject);
     const shown = { err: error, task: task.kind, subject, attempts };
-    if (attempts % 10 === 0) service.log.error(shown, 'task does not get on');
+    if (attempts % 10 === 0) service.log.error(shown, 'task is not progressing');
     else service.log.warn(shown, 'task failed');
     return 'failed';
   }
@@ -84,7 +84,7 @@ async function recordTaskResult(
   const attempts = result === 'failed' ? task.attempts + 1 : 0;
   const next = { dueAt: new Date(now.getTime() + inMs), attempts };
   if (await delayTask(service.db, task, next)) return;
-  // We overslept the lease: another one ensured what is wanted, but what we did may have come after it. Once more.
+  // We overslept the lease: another worker ensured the state, but our call may have come last. Run again.
   await enqueueTask(service.db, { kind: task.kind, subject: task.subject, now });
 }
 

@@ -1,11 +1,11 @@
-/** Adds up what servers send, at the beginning of each hour of the business clock: so a month's throttle ends with it. */
+/** Sums outbound transfer at the start of each business hour, so that a throttle ends with its month. */
 import type { Service } from '../domain/context.ts';
 import { throttleServers } from '../domain/servers/throttle.ts';
 import { HOUR_MS } from '../kernel/time.ts';
 import { claimScheduledRun } from '../store/recurring-jobs.ts';
 import type { Job } from './job.ts';
 
-/** Batches of one run, so that others have their turn when there are many servers. */
+/** Batches per run, so that other jobs have their turn when there are many servers. */
 const BATCHES_PER_RUN = 10;
 
 export function throttleJob(service: Service): Job {
@@ -19,7 +19,7 @@ export function throttleJob(service: Service): Job {
       if (position === null) {
         if (now.getTime() < nextAt) return 0;
         nextAt = (Math.floor(now.getTime() / HOUR_MS) + 1) * HOUR_MS;
-        // One process for all: what a killed one has not counted is counted an hour later.
+        // One process for all. If it is killed, its remaining servers are counted an hour later.
         if (!(await claimScheduledRun(service.db, { name: 'throttle', now, nextAt: new Date(nextAt) })))
           return 0;
         position = { after: null };
@@ -27,7 +27,7 @@ export function throttleJob(service: Service): Job {
       let processed = 0;
       for (let batch = 0; batch < BATCHES_PER_RUN && position !== null; batch++) {
         const { after }: { after: string | null } = position;
-        // Should it fail, the round is over.
+        // If the batch fails, the round ends.
         position = null;
         const { next, changed } = await throttleServers(service, after);
         position = next === null ? null : { after: next };

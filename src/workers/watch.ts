@@ -1,8 +1,8 @@
 /**
- * Reads the chains. One process at a time reads a coin, under a lease of its own that a heartbeat extends; what it
- * found is applied first, then the cursor is saved, so what a killed process had read is read again by the next one.
- * No coin waits for another: a poll that fails delays its own coin only, and one that takes long goes on beside the
- * next runs.
+ * Reads the chains. One process at a time reads a coin, under a lease that a heartbeat extends. Observations
+ * are applied first and the cursor is saved last, so the next process rereads what a killed one had read. No
+ * coin waits for another: a failed poll delays only its own coin, and a slow one continues next to the
+ * following runs.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,13 +23,13 @@ import type { Job } from './job.ts';
 import { readChain } from './read-chain.ts';
 
 export interface WatchOptions {
-  /** How long a process that died keeps a coin from the others; a living one extends it in time. */
+  /** How long a process that died blocks a coin; a live process extends the lease in time. */
   readonly leaseMs?: number;
-  /** How long a driver may take to answer. */
+  /** Timeout of a driver call. */
   readonly driverTimeoutMs?: number;
-  /** How long a run waits for the coins that are being read. */
+  /** How long a run waits for reads in progress. */
   readonly runWaitMaxMs?: number;
-  /** The wait after a first failure; it doubles up to `retryMostMs`. */
+  /** The backoff after a first failure; it doubles up to `retryMaxMs`. */
   readonly retryInitialMs?: number;
   readonly retryMaxMs?: number;
 }
@@ -42,13 +42,13 @@ const DEFAULTS: Required<WatchOptions> = {
   retryMaxMs: 30_000,
 };
 
-/** A run that found coins under way elsewhere, and nothing else, waits before it returns: its caller comes back at once. */
+/** Delay of a run that found coins only in progress elsewhere: its caller comes back at once. */
 const ELSEWHERE_INITIAL_MS = 25;
 const ELSEWHERE_MAX_MS = 500;
 
 /**
- * Reads every coin that has an invoice, in each run: one that returns 0 with no coin still being read or waiting to be
- * tried again (`busy`) has seen all there was to see.
+ * Reads every coin that has an invoice, in each run. A run that returns 0 while no coin is still being read
+ * or waiting for a retry (`busy`) has seen everything.
  */
 export function watchJob(service: Service, options: WatchOptions = {}): Job {
   const watch = new ChainWatcher(service, { ...DEFAULTS, ...options });
@@ -64,7 +64,7 @@ class ChainWatcher {
   readonly #service: Service;
   readonly #limits: Required<WatchOptions>;
   readonly #reading = new Map<CoinCode, Promise<void>>();
-  /** Leases that the database may know as ours, and those of them that are to be given back. */
+  /** Leases that the database may hold for us, and those of them that must be released. */
   readonly #leaseIds = new Set<string>();
   readonly #releasableLeaseIds = new Set<string>();
   #changedCount = 0;
@@ -80,7 +80,7 @@ class ChainWatcher {
   }
 
   async run(): Promise<number> {
-    // Should the database have been away when a lease was to be given back.
+    // In case the database was unreachable when a lease was to be released.
     if (this.#releasableLeaseIds.size > 0) await this.#releaseLeases();
     await this.#startReads();
     await this.#waitForReads();
@@ -92,7 +92,7 @@ class ChainWatcher {
     return done + elsewhere;
   }
 
-  /** Leases the coins that nobody reads and begins to read each. */
+  /** Leases the coins that no process reads and starts reading each. */
   async #startReads(): Promise<void> {
     const idle = [...this.#service.chains.keys()].filter((code) => !this.#reading.has(code));
     if (idle.length === 0) return;
@@ -106,7 +106,7 @@ class ChainWatcher {
         this.#reading.set(coin.code, this.#readCoin(coin));
       }
     } catch (error) {
-      // They may be in the database all the same.
+      // The failed statement may have stored them anyway.
       for (const id of unused) this.#releasableLeaseIds.add(id);
       throw error;
     }
@@ -128,7 +128,7 @@ class ChainWatcher {
     this.#elsewhereDelayMs = Math.min(this.#elsewhereDelayMs * 2, ELSEWHERE_MAX_MS);
   }
 
-  /** Reads one coin and gives it back; never fails. */
+  /** Reads one coin and releases it; never fails. */
   async #readCoin(coin: LeasedCoin): Promise<void> {
     const { db, log } = this.#service;
     const { leaseMs } = this.#limits;
@@ -136,11 +136,11 @@ class ChainWatcher {
       extendCoinLease(db, coin.leaseId, leaseMs).catch(() => undefined);
     }, leaseMs / 3).unref();
     try {
-      // Not `+= await`: that would add to what was there before the wait, and another coin's changes would be lost.
+      // Not `+= await`: that would add to the count from before the wait and lose another coin's changes.
       const changed = await this.#readChanges(coin);
       this.#changedCount += changed;
     } catch (error) {
-      log.error({ err: error, coin: coin.code }, 'the failure of a chain could not be noted');
+      log.error({ err: error, coin: coin.code }, 'chain failure could not be recorded');
     }
     clearInterval(heartbeat);
     this.#releasableLeaseIds.add(coin.leaseId);
@@ -148,15 +148,15 @@ class ChainWatcher {
     this.#reading.delete(coin.code);
   }
 
-  /** How many invoices changed; a failure of the coin's node, or of an invoice of its, is logged and delays this coin. */
+  /** Returns how many invoices changed. Logs a failure of the node or of an invoice, and delays this coin. */
   async #readChanges(coin: LeasedCoin): Promise<number> {
     const { driverTimeoutMs, retryInitialMs, retryMaxMs } = this.#limits;
     try {
       return await readChain(this.#service, coin, driverTimeoutMs);
     } catch (error) {
-      // Another process reads it by now.
+      // Another process reads it now.
       if (error instanceof LeaseLost) return 1;
-      this.#service.log.warn({ err: error, coin: coin.code }, 'a chain could not be read');
+      this.#service.log.warn({ err: error, coin: coin.code }, 'chain could not be read');
       const delay = { initialMs: retryInitialMs, maxMs: retryMaxMs, fault: summarizeError(error) };
       await delayCoin(this.#service.db, coin.code, coin.leaseId, delay);
       return 0;

@@ -24,7 +24,7 @@ beforeEach(async () => {
   await world.db.run('update balances set servers = 0');
 });
 
-/** So many operations, each due a second after the one before, the first one now; their ids, most overdue first. */
+/** Creates operations due one second apart, the first one now; returns their ids, most overdue first. */
 async function operations(count: number): Promise<string[]> {
   for (let n = 0; n < count; n++) {
     await deploy(world.service, actor, world.fixtures.buildOrder());
@@ -44,17 +44,18 @@ interface Lease {
 }
 async function lease(): Promise<Lease> {
   const row = await world.db.row<Lease>(
-    `select lease_id, extract(epoch from leased_until - clock_timestamp())::float8 as left_s from operations limit 1`,
+    `select lease_id, extract(epoch from leased_until - clock_timestamp())::float8 as left_s
+       from operations limit 1`,
   );
   assert.ok(row);
   return row;
 }
-/** As if so many seconds of the database's time had passed. */
+/** Simulates that so many seconds of the database's time have passed. */
 const leaseTimePasses = (seconds: number) =>
   world.db.run(`update operations set leased_until = leased_until - make_interval(secs => $1)`, [seconds]);
 
-describe('due operations', () => {
-  it('are claimed most overdue first, as many as are wanted, and none before its time', async () => {
+describe('claimOperations', () => {
+  it('due operations are claimed most overdue first up to the limit, and never early', async () => {
     const [first = '', second = '', third = ''] = await operations(4);
     assert.deepEqual(ids(await claim(0)), []);
     assert.deepEqual(ids(await claim()), [first]);
@@ -64,14 +65,14 @@ describe('due operations', () => {
     assert.deepEqual(ids(await claim()), []);
   });
 
-  it('are claimed by one of many at the same time', async () => {
+  it('a due operation is claimed by one of many concurrent workers', async () => {
     const all = await operations(20);
     world.clock.advanceS(20);
     const claims = await Promise.all(Array.from({ length: 10 }, () => claim(3)));
     assert.deepEqual(ids(claims.flat()), all.toSorted());
   });
 
-  it('carry what the step needs to know', async () => {
+  it('a claimed operation carries the fields that its step needs', async () => {
     const [id = ''] = await operations(1);
     const [operation] = await claim();
     assert.ok(operation);
@@ -96,10 +97,10 @@ describe('due operations', () => {
   });
 });
 
-describe('a lease', () => {
+describe('processClaimedOperations', () => {
   beforeEach(() => operations(1));
 
-  it('keeps all others away until it ends, and then no longer', async () => {
+  it('a lease excludes other workers exactly until it expires', async () => {
     assert.equal((await claim(1, 30)).length, 1);
     await leaseTimePasses(29);
     assert.equal((await claim()).length, 0);
@@ -107,13 +108,13 @@ describe('a lease', () => {
     assert.equal((await claim()).length, 1);
   });
 
-  it("ends by the database's clock: business time may leap", async () => {
+  it("a lease expires by the database's clock, even if business time jumps", async () => {
     await claim();
     world.clock.advanceS(365 * 86_400);
     assert.equal((await claim()).length, 0);
   });
 
-  it('is given back when the work is done, and when it fails, with what was not finished', async () => {
+  it('a lease is released when the work is done or fails', async () => {
     let seen: string[] = [];
     const count = await processClaimedOperations(world.service, 10, async (operations) => {
       seen = ids(operations);
@@ -130,7 +131,7 @@ describe('a lease', () => {
     assert.equal((await lease()).lease_id, null);
   });
 
-  it('that another has by now is not given back for it', async () => {
+  it('a lease that another worker holds now is not released', async () => {
     const other = newId(new Date());
     await processClaimedOperations(world.service, 10, async () => {
       await world.db.run('update operations set lease_id = $1', [other]);
@@ -138,7 +139,7 @@ describe('a lease', () => {
     assert.equal((await lease()).lease_id, other);
   });
 
-  it('is extended by a heartbeat for as long as the work takes, several times before it would end', async () => {
+  it('a lease is extended by a heartbeat at least three times before it would expire', async () => {
     let beat: (() => void) | undefined;
     let everyMs = 0;
     const stopped = mock.method(globalThis, 'clearInterval');
@@ -148,7 +149,7 @@ describe('a lease', () => {
     });
     await processClaimedOperations(world.service, 10, async () => {
       const { left_s: wholeS } = await lease();
-      assert.ok(wholeS && everyMs * 3 <= Math.round(wholeS) * 1_000, 'three chances to beat');
+      assert.ok(wholeS && everyMs * 3 <= Math.round(wholeS) * 1_000, 'the heartbeat is too slow');
       await leaseTimePasses(wholeS - 1);
       beat?.();
       const deadline = Date.now() + 5_000;
@@ -158,7 +159,7 @@ describe('a lease', () => {
     assert.equal(stopped.mock.callCount(), 1);
   });
 
-  it('is found by an index, however many operations wait', async () => {
+  it('a lease is found by an index, however many operations wait', async () => {
     const plan = await world.db.transaction(async (tx) => {
       await tx.run('set local enable_seqscan = off');
       return await tx.rows(
@@ -168,7 +169,7 @@ describe('a lease', () => {
     assert.match(JSON.stringify(plan), /operations_by_lease/);
   });
 
-  it('that was lost gives no right to finish', async () => {
+  it('a lost lease does not allow a worker to finish', async () => {
     const [stale] = await claim();
     assert.ok(stale);
     await leaseTimePasses(60);
@@ -179,8 +180,8 @@ describe('a lease', () => {
   });
 });
 
-describe('nothing due', () => {
-  it('is nothing claimed: no work begins', async () => {
+describe('an empty queue', () => {
+  it('an empty queue starts no work', async () => {
     const work = mock.fn(async () => undefined);
     assert.equal(await processClaimedOperations(world.service, 10, work), 0);
     assert.equal(work.mock.callCount(), 0);

@@ -9,12 +9,12 @@ import { JobRunner } from '../../src/workers/job-runner.ts';
 import { IS_FULL_RUN } from '../support/runs.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
-/** More than there are places for; each keeps whoever asks it for so long. */
+/** More endpoints than slots; each one keeps a request waiting for this long. */
 const DEAD_COUNT = IS_FULL_RUN ? 5_000 : 900;
 const HANG_MS = 6_000;
 const RESPONSIVE_URL = 'https://living.test/';
 
-/** No network: dead receivers hang, others answer. */
+/** Simulates endpoints without a network: dead ones hang, the other one responds. */
 class Receivers implements WebhookSender {
   inFlight = 0;
   maxInFlight = 0;
@@ -60,23 +60,24 @@ async function subscribe(url: string, count: number): Promise<void> {
   );
 }
 
-/** So many events of everybody who has such a webhook. */
+/** Publishes so many events for each customer with such a webhook. */
 async function publish(url: string, each: number): Promise<void> {
   await fixture.db.run(
     `insert into events (id, customer_id, type, data, created_at)
-     select new_id($1), customer_id, 'server.running', '{}', $1 from webhooks, generate_series(1, $3) where url = $2`,
+     select new_id($1), customer_id, 'server.running', '{}', $1
+       from webhooks, generate_series(1, $3) where url = $2`,
     [fixture.clock.now(), url, each],
   );
 }
 
-test('more dead receivers than there are places do not keep one that answers waiting', async () => {
+test('more dead endpoints than slots do not delay a responsive endpoint', async () => {
   const receivers = new Receivers();
   const service = { ...fixture.service, wake: () => runner.wake() };
   const jobs = [fanOutJob(service), deliverJob(service, receivers, { stopMs: 0 })];
   const runner = new JobRunner({ jobs, pollMs: 20, log: service.log });
   await subscribe('https://dead.test/', DEAD_COUNT);
   await subscribe(RESPONSIVE_URL, 1);
-  // They have been tried before, and all of them have more than can be sent to them in the time of this test.
+  // Mark the dead ones as slow, each with more deliveries than this test can send.
   await fixture.db.run(
     `update webhook_queues set slow = true from webhooks w where w.id = webhook_id and w.url <> $1`,
     [RESPONSIVE_URL],
@@ -89,10 +90,11 @@ test('more dead receivers than there are places do not keep one that answers wai
       const began = performance.now();
       await publish(RESPONSIVE_URL, 1);
       while (receivers.answeredAtMs.length < n) await pause(1);
-      assert.ok((receivers.answeredAtMs[n - 1] ?? 0) - began < HANG_MS / 2, 'it waited for others');
+      const waitedMs = (receivers.answeredAtMs[n - 1] ?? 0) - began;
+      assert.ok(waitedMs < HANG_MS / 2, 'the delivery waited for other endpoints');
     }
-    // One request each, to those that are known to hang.
-    assert.ok(receivers.maxInFlight <= 512 + 4, `${receivers.maxInFlight} at once`);
+    // An endpoint that is known to hang receives one request at a time.
+    assert.ok(receivers.maxInFlight <= 512 + 4, `${receivers.maxInFlight} requests at once`);
   } finally {
     await runner.stop();
   }

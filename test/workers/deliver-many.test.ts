@@ -18,21 +18,21 @@ const EVENTS = byLevel({ sample: 200, full: 20_000, soak: 100_000 });
 const CUSTOMERS = IS_FULL_RUN ? 20 : 1;
 const TIMEOUT_MS = IS_FULL_RUN ? 1_000 : 120;
 const KINDS = {
-  takes: { part: 65, behaviour: respondWith(200) },
-  fails: { part: 10, behaviour: respondWith(500) },
-  gone: { part: 10, behaviour: respondWith(410) },
-  hangs: { part: 1, behaviour: hang },
-  resets: { part: 3, behaviour: reset },
-  drips: { part: 1, behaviour: drip('head') },
-  recovers: { part: 10, behaviour: respondWith(200) },
-} satisfies Record<string, { part: number; behaviour: ReceiverBehavior }>;
+  takes: { part: 65, behavior: respondWith(200) },
+  fails: { part: 10, behavior: respondWith(500) },
+  gone: { part: 10, behavior: respondWith(410) },
+  hangs: { part: 1, behavior: hang },
+  resets: { part: 3, behavior: reset },
+  drips: { part: 1, behavior: drip('head') },
+  recovers: { part: 10, behavior: respondWith(200) },
+} satisfies Record<string, { part: number; behavior: ReceiverBehavior }>;
 type Kind = keyof typeof KINDS;
 
-/** What a receiver saw: how often each delivery, and which event it was. */
+/** Counts the requests for each delivery, and records which event it was. */
 class Ledger {
   readonly times = new Map<string, number>();
   readonly events = new Map<string, string>();
-  /** The most of any delivery, by kind. */
+  /** The maximum number of requests for any delivery, by kind. */
   readonly maxTimes = new Map<Kind, number>();
 
   record(kind: Kind, { headers, body }: ReceivedRequest): number {
@@ -50,15 +50,15 @@ class Ledger {
 async function setupCustomers(world: WebhookWorld, ledger: Ledger): Promise<Map<Kind, string[]>> {
   const customers = new Map<Kind, string[]>();
   for (const kind of Object.keys(KINDS) as Kind[]) {
-    const { behaviour } = KINDS[kind];
+    const { behavior } = KINDS[kind];
     const ids = [];
     for (let n = 0; n < CUSTOMERS; n++) {
       const actor = await world.customer();
       const url = world.receiver.url(`/${kind}-${n}`, (response, received) => {
         const times = ledger.record(kind, received);
-        // Twice it fails before it takes what it is given.
+        // It fails twice before it accepts a delivery.
         if (kind === 'recovers' && times < 3) respondWith(503)(response, received);
-        else behaviour(response, received);
+        else behavior(response, received);
       });
       await world.webhook(actor, url);
       ids.push(actor.customerId);
@@ -80,17 +80,17 @@ async function publishAll(world: WebhookWorld, customers: ReadonlyMap<Kind, stri
 }
 
 async function runUntilIdle({ runner }: WebhookWorld): Promise<void> {
-  assert.ok(await runner.runUntilIdle(IS_FULL_RUN ? 900_000 : 30_000), 'webhooks do not come to rest');
+  assert.ok(await runner.runUntilIdle(IS_FULL_RUN ? 900_000 : 30_000), 'webhooks did not become idle');
 }
 
-test('every event to every kind of receiver is delivered, given up or cancelled, under one id', async () => {
+test('every event to every kind of receiver is delivered, given up, or canceled, under one id', async () => {
   const world = await webhookWorld({ timeoutMs: TIMEOUT_MS });
   try {
     world.receiver.recordsRequests = false;
     const ledger = new Ledger();
     const customers = await setupCustomers(world, ledger);
     await publishAll(world, customers);
-    // All are queued before any is sent: for a subscription that is paused by then, nothing would be.
+    // Queue all before sending any: a subscription that is already paused would receive nothing.
     await setSwitch(world.service, 'webhooks', false);
     await runUntilIdle(world);
     await setSwitch(world.service, 'webhooks', true);
@@ -116,33 +116,34 @@ test('every event to every kind of receiver is delivered, given up or cancelled,
         group by 1, 2, 4`,
       [[...customers.values()].flat(), [...customers].flatMap(([kind, ids]) => ids.map(() => kind))],
     );
-    const total = (kind: Kind, outcome: string, least = 1) =>
+    const total = (kind: Kind, outcome: string, minAttempts = 1) =>
       rows
-        .filter((row) => row.kind === kind && row.outcome === outcome && row.attempts >= least)
+        .filter((row) => row.kind === kind && row.outcome === outcome && row.attempts >= minAttempts)
         .reduce((sum, { count }) => sum + count, 0);
     const published = (kind: Kind) => (EVENTS * KINDS[kind].part) / 100;
     assert.equal(
       rows.reduce((sum, { count }) => sum + count, 0),
       EVENTS,
     );
-    const most = LIMITS.webhookAttemptsMax;
-    // On a busy machine one may have been too late, and been tried again.
+    const maxAttempts = LIMITS.webhookAttemptsMax;
+    // On a busy machine a response may be late and the delivery retried.
     assert.equal(total('takes', 'delivered'), published('takes'));
     assert.equal(total('recovers', 'delivered', 3), published('recovers'));
     for (const kind of ['fails', 'hangs', 'resets', 'drips'] as const) {
-      assert.equal(total(kind, 'failed', most), published(kind), kind);
+      assert.equal(total(kind, 'failed', maxAttempts), published(kind), kind);
     }
     const gone = total('gone', 'gone');
-    assert.ok(gone >= CUSTOMERS && gone <= 4 * CUSTOMERS, `${gone} were answered 410`);
+    assert.ok(gone >= CUSTOMERS && gone <= 4 * CUSTOMERS, `${gone} deliveries were answered with 410`);
     const cancelled = total('gone', 'cancelled');
     assert.equal(gone + cancelled + total('gone', 'failed'), published('gone'));
-    // What is in the log was sent, and nothing else, no more often, each delivery an event of its own.
+    // Every logged delivery was sent, nothing else was, and each delivery is a different event.
     assert.ok(ledger.times.size <= EVENTS - cancelled);
     assert.ok(ledger.times.size >= published('takes') + published('recovers') + published('fails') + gone);
     assert.equal(new Set(ledger.events.values()).size, ledger.times.size);
     for (const [kind, times] of ledger.maxTimes) {
-      // What is reset on a connection that was kept is sent once more, as the same attempt.
-      assert.ok(times <= (kind === 'resets' ? 2 * most : most), `${kind}: ${times}`);
+      // A reset on a reused connection is sent once more within the same attempt.
+      const maxRequests = kind === 'resets' ? 2 * maxAttempts : maxAttempts;
+      assert.ok(times <= maxRequests, `${kind}: ${times}`);
     }
   } finally {
     await world.close();

@@ -15,12 +15,12 @@ before(async () => {
 after(() => world.close());
 
 const freshPath = () => `/hook-${paths++}`;
-describe('a subscription', () => {
-  it('that answers 410 is paused, what waits is cancelled and the owner is told', async () => {
+describe('a webhook subscription', () => {
+  it('a 410 response pauses the subscription, cancels its queue, and notifies its owner', async () => {
     const actor = await world.customer();
     const path = freshPath();
     let hits = 0;
-    // One that fails and waits for its second attempt, then 410 for whatever comes.
+    // The first delivery fails and waits for a retry; every later one is answered with 410.
     const hook = await world.webhook(
       actor,
       world.receiver.url(path, (response) => response.writeHead(hits++ === 0 ? 500 : 410).end()),
@@ -34,7 +34,7 @@ describe('a subscription', () => {
     const log = await world.log(actor, hook);
     assert.equal(log.length, 13);
     const gone = log.filter(({ http_status }) => http_status === 410).length;
-    assert.ok(gone >= 1 && gone <= 4 && hits === gone + 1, `${gone} were answered 410`);
+    assert.ok(gone >= 1 && gone <= 4 && hits === gone + 1, `${gone} deliveries were answered with 410`);
     assert.equal(log.filter(({ status }) => status === 'cancelled').length, 12 - gone);
     assert.ok(log.every(({ next_attempt_at }) => next_attempt_at === null));
     await world.publish(actor, 3);
@@ -47,7 +47,7 @@ describe('a subscription', () => {
     assert.equal(await world.runner.nextDue(), null);
   });
 
-  it('that is paused or deleted while it is sent to gets no more', async () => {
+  it('a subscription that is paused or deleted during delivery receives no more', async () => {
     const actor = await world.customer();
     for (const end of [
       (id: string) => updateWebhook(world.service, actor, id, { active: false }),
@@ -77,7 +77,7 @@ describe('a subscription', () => {
     }
   });
 
-  it('is sent to at its new URL once it has one', async () => {
+  it('a subscription with a new URL receives its next attempts there', async () => {
     const actor = await world.customer();
     const [old, next] = [freshPath(), freshPath()];
     const hook = await world.webhook(actor, world.receiver.url(old, respondWith(503)));
@@ -93,7 +93,7 @@ describe('a subscription', () => {
     ]);
   });
 
-  it('whose secret cannot be opened loses no attempt: what waits is sent when the key is back', async (t) => {
+  it('a subscription whose secret cannot be opened waits without losing an attempt', async (t) => {
     const actor = await world.customer();
     const path = freshPath();
     const hook = await world.webhook(actor, world.receiver.url(path));
@@ -106,12 +106,12 @@ describe('a subscription', () => {
       );
     const key = world.service.keys.newestId;
     assert.equal(await sealedBy(key, 'lost'), 1);
-    const said = t.mock.method(world.service.log, 'error', () => undefined);
+    const logged = t.mock.method(world.service.log, 'error', () => undefined);
     await world.publish(actor, 3);
     await testWebhook(world.service, actor, hook.id);
     for (let n = 1; n <= 2; n++) {
       await world.runUntilIdle();
-      assert.ok(said.mock.callCount() >= n);
+      assert.ok(logged.mock.callCount() >= n);
       const next = await world.runner.nextDue();
       assert.equal((next?.getTime() ?? 0) - fixture.clock.now().getTime(), 600_000);
       const waiting = await world.log(actor, hook);
@@ -132,7 +132,7 @@ describe('a subscription', () => {
     for (const one of world.receiver.requestsTo(path)) assertSigned(one, hook.secret);
   });
 
-  it('is pinged once whatever it wants, before its backlog, and an event is replayed under a new id', async () => {
+  it('a ping ignores the event filter and the backlog, and a replay has a new delivery id', async () => {
     const actor = await world.customer();
     const path = freshPath();
     let up = false;
@@ -170,7 +170,7 @@ describe('a subscription', () => {
     assert.notEqual(replay.id, delivery);
   });
 
-  it('gets at most four at once, and one that hangs delays no other', async () => {
+  it('a subscription receives at most four requests at once, and a hanging one delays no other', async () => {
     const [dead, path] = [freshPath(), freshPath()];
     const hanging = await Promise.all(
       Array.from({ length: 10 }, async () => {
@@ -187,7 +187,7 @@ describe('a subscription', () => {
     await world.publish(actor, 100);
     const settled = world.runUntilIdle();
     await world.receiver.waitForCount(path, 100);
-    // The time-out of the first that hang is not even over.
+    // All of this happens before the first hanging request times out.
     const [first] = world.receiver.requestsTo(dead);
     const last = world.receiver.requestsTo(path).at(-1);
     assert.ok(first && last);

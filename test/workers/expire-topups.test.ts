@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => world.close());
 
-test('an invoice expires when its time is up, not before', async () => {
+test('an invoice expires exactly when its time is up', async () => {
   const topup = await world.createInvoice(100);
   assert.deepEqual(await job.nextDue(), topup.expires_at);
   world.clock.advanceMinutes(59.99);
@@ -34,7 +34,7 @@ test('an invoice expires when its time is up, not before', async () => {
   assert.deepEqual(await world.auditActions(topup), ['topup.create', 'topup.expire']);
 });
 
-test('cancelled, paid and confirming invoices do not expire', async () => {
+test('canceled, paid, and confirming invoices do not expire', async () => {
   const cancelled = await world.createInvoice(100);
   const actor = { ...(await world.createCustomer()), customerId: cancelled.customer_id };
   await cancelTopup(world.service, actor, cancelled.order_ref);
@@ -52,7 +52,7 @@ test('cancelled, paid and confirming invoices do not expire', async () => {
   assert.deepEqual(await world.topupEvents(cancelled), []);
 });
 
-test('many invoices expire in batches, each once, however many processes do it', async () => {
+test('many invoices expire in batches, each once, with any number of processes', async () => {
   const actors = await Promise.all(Array.from({ length: 12 }, () => world.createCustomer()));
   const order = { coin: 'BTC', amountCents: 3_000n } as const;
   for (const actor of actors) {
@@ -69,10 +69,10 @@ test('many invoices expire in batches, each once, however many processes do it',
   assert.equal(events?.n, 120n);
 });
 
-test('one that cannot be ended is logged and left alone: it stops neither the others nor the clock', async () => {
+test('an invoice that cannot be expired is logged and skipped, and blocks nothing else', async () => {
   const broken = await world.createInvoice(100);
   const sound = await world.createInvoice(100);
-  // No event of its customer can be written: nothing of this invoice can be recorded.
+  // Make every event of this customer fail, so that nothing about this invoice can be recorded.
   const guard = `create function refuse_event() returns trigger language plpgsql as $$
     begin raise exception 'no event for this one' using errcode = 'XX000'; end $$`;
   await world.db.run(guard);
@@ -97,7 +97,7 @@ test('one that cannot be ended is logged and left alone: it stops neither the ot
   assert.equal((await world.reloadTopup(broken)).status, 'expired');
 });
 
-test('a run that loses the database fails as a whole, and blames no invoice', async () => {
+test('a run that loses the database fails as a whole and skips no invoice', async () => {
   const topup = await world.createInvoice(100);
   world.clock.advanceMinutes(61);
   const away = Object.assign(new Error('away'), { code: '57P01' });

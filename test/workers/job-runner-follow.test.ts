@@ -4,13 +4,13 @@ import { createLogger } from '../../src/kernel/logger.ts';
 import type { Job } from '../../src/workers/job.ts';
 import { JobRunner } from '../../src/workers/job-runner.ts';
 
-/** A duty that does what it is told to, once, and otherwise nothing. */
+/** A job that reports the given amount of work once, and is idle otherwise. */
 class IdleJob implements Job {
   readonly name = 'idle';
   follows?: true;
   runs = 0;
   work = 0;
-  /** What its first run waits for. */
+  /** The first run waits for it. */
   gate: Promise<void> | undefined;
 
   async run(): Promise<number> {
@@ -34,7 +34,7 @@ async function flushEventLoop(): Promise<void> {
   for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a duty that follows others looks when one of them has done something', async () => {
+test('a job that follows others runs after one of them has done work', async () => {
   const [first, follower, third] = [new IdleJob(), new IdleJob(), new IdleJob()];
   follower.follows = true;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -50,15 +50,15 @@ test('a duty that follows others looks when one of them has done something', asy
   await runner.stop();
 });
 
-test('duties are told when the runner is woken and when it stops', async () => {
-  const told: string[] = [];
-  const duty = Object.assign(new IdleJob(), {
-    wake: () => void told.push('wake'),
-    stop: async () => void told.push('stop'),
+test('jobs are notified when the runner is woken and when it stops', async () => {
+  const signals: string[] = [];
+  const job = Object.assign(new IdleJob(), {
+    wake: () => void signals.push('wake'),
+    stop: async () => void signals.push('stop'),
   });
-  const runner = createRunner(duty);
+  const runner = createRunner(job);
   runner.start();
   runner.wake();
   await runner.stop();
-  assert.deepEqual(told, ['wake', 'wake', 'stop']);
+  assert.deepEqual(signals, ['wake', 'wake', 'stop']);
 });

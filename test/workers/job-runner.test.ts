@@ -4,11 +4,11 @@ import { createLogger } from '../../src/kernel/logger.ts';
 import type { Job } from '../../src/workers/job.ts';
 import { JobRunner } from '../../src/workers/job-runner.ts';
 
-/** Far longer than any test: who needs the poll to get on, hangs. */
+/** Far longer than any test: a test that depends on polling hangs. */
 const NEVER_MS = 3_600_000;
 const SOON_MS = 10_000;
 
-/** A duty with so many pieces of work, whose runs can be watched and held. */
+/** A job with a given amount of work, whose runs can be observed and paused. */
 class WatchedJob implements Job {
   readonly name = 'watched';
   housekeeping?: true;
@@ -20,7 +20,7 @@ class WatchedJob implements Job {
   isBusy = false;
   due: Date | null = null;
   fails = false;
-  /** What each run waits for. */
+  /** Each run waits for it. */
   gate: Promise<void> | undefined;
   #watchers: (() => void)[] = [];
 
@@ -32,7 +32,7 @@ class WatchedJob implements Job {
     try {
       const found = this.work > 0 ? 1 : 0;
       await this.gate;
-      if (this.fails) throw new Error('as asked');
+      if (this.fails) throw new Error('deliberate failure');
       this.work -= found;
       return found;
     } finally {
@@ -48,7 +48,7 @@ class WatchedJob implements Job {
     return this.isBusy;
   }
 
-  /** When it runs the next time. */
+  /** Resolves when the next run starts. */
   nextRun(): Promise<void> {
     return new Promise((resolve) => this.#watchers.push(resolve));
   }
@@ -63,54 +63,54 @@ afterEach(async () => {
   await started?.stop();
 });
 
-/** Lets everything that can go on do so. */
+/** Lets everything that can progress do so. */
 async function flushEventLoop(): Promise<void> {
   for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('a runner that was started', { timeout: 20_000 }, () => {
-  it('works at once until nothing is left, then sleeps', async () => {
-    const duty = new WatchedJob();
-    duty.work = 3;
-    startRunner([duty]).start();
+describe('a started runner', { timeout: 20_000 }, () => {
+  it('a started runner works until nothing is left, then sleeps', async () => {
+    const job = new WatchedJob();
+    job.work = 3;
+    startRunner([job]).start();
     await flushEventLoop();
-    assert.deepEqual([duty.work, duty.runs], [0, 4]);
+    assert.deepEqual([job.work, job.runs], [0, 4]);
   });
 
-  it('looks again when it is woken', async () => {
-    const duty = new WatchedJob();
-    const runner = startRunner([duty]);
+  it('a sleeping runner runs its jobs when it is woken', async () => {
+    const job = new WatchedJob();
+    const runner = startRunner([job]);
     runner.start();
     await flushEventLoop();
-    duty.work = 2;
+    job.work = 2;
     runner.wake();
     await flushEventLoop();
-    assert.equal(duty.work, 0);
+    assert.equal(job.work, 0);
   });
 
-  it('looks again after the poll interval, though nobody wakes it', async () => {
-    const duty = new WatchedJob();
-    startRunner([duty], 1).start();
-    for (let n = 0; n < 3; n++) await duty.nextRun();
+  it('a sleeping runner runs its jobs after the poll interval', async () => {
+    const job = new WatchedJob();
+    startRunner([job], 1).start();
+    for (let n = 0; n < 3; n++) await job.nextRun();
   });
 
-  it('is not put to sleep by a look that began before it was woken', async () => {
-    const duty = new WatchedJob();
+  it('a wake-up during an idle run makes the runner run again', async () => {
+    const job = new WatchedJob();
     const { promise, resolve } = Promise.withResolvers<void>();
-    duty.gate = promise;
-    const runner = startRunner([duty]);
+    job.gate = promise;
+    const runner = startRunner([job]);
     runner.start();
     await flushEventLoop();
-    assert.equal(duty.runs, 1);
-    // The look has found nothing, and is not back yet.
-    duty.work = 1;
+    assert.equal(job.runs, 1);
+    // The run has found nothing, but has not returned yet.
+    job.work = 1;
     runner.wake();
     resolve();
     await flushEventLoop();
-    assert.equal(duty.work, 0);
+    assert.equal(job.work, 0);
   });
 
-  it('goes on after a duty failed, and a duty that fails does not hold up another', async () => {
+  it('a failing job runs again and does not block another', async () => {
     const [failing, other] = [new WatchedJob(), new WatchedJob()];
     failing.fails = true;
     const runner = startRunner([failing, other]);
@@ -125,7 +125,7 @@ describe('a runner that was started', { timeout: 20_000 }, () => {
     assert.deepEqual([failing.work, other.work], [0, 0]);
   });
 
-  it('does not wait with one duty for another', async () => {
+  it('a slow job does not delay another', async () => {
     const [slow, quick] = [new WatchedJob(), new WatchedJob()];
     const { promise, resolve } = Promise.withResolvers<void>();
     slow.gate = promise;
@@ -136,24 +136,24 @@ describe('a runner that was started', { timeout: 20_000 }, () => {
     resolve();
   });
 
-  it('never runs a duty twice at a time, whoever asks', async () => {
-    const duty = new WatchedJob();
-    duty.work = 50;
-    const runner = startRunner([duty]);
+  it('a job never runs twice at a time, with any number of callers', async () => {
+    const job = new WatchedJob();
+    job.work = 50;
+    const runner = startRunner([job]);
     runner.start();
     const deadline = Date.now() + SOON_MS;
     await Promise.all([runner.runUntilIdle(SOON_MS), runner.runUntilIdle(SOON_MS), runner.runDue(deadline)]);
-    assert.deepEqual([duty.work, duty.maxAtOnce], [0, 1]);
+    assert.deepEqual([job.work, job.maxAtOnce], [0, 1]);
   });
 });
 
-describe('a runner that is stopped', { timeout: 20_000 }, () => {
-  it('lets what is under way finish, and begins nothing more', async () => {
-    const duty = new WatchedJob();
-    duty.work = 5;
+describe('a stopping runner', { timeout: 20_000 }, () => {
+  it('a stopping runner finishes work in progress and starts no more', async () => {
+    const job = new WatchedJob();
+    job.work = 5;
     const { promise, resolve } = Promise.withResolvers<void>();
-    duty.gate = promise;
-    const runner = startRunner([duty]);
+    job.gate = promise;
+    const runner = startRunner([job]);
     runner.start();
     await flushEventLoop();
     let stopped = false;
@@ -164,13 +164,13 @@ describe('a runner that is stopped', { timeout: 20_000 }, () => {
     assert.ok(!stopped);
     resolve();
     await stop;
-    assert.deepEqual([duty.runs, duty.work, duty.atOnce], [1, 4, 0]);
+    assert.deepEqual([job.runs, job.work, job.atOnce], [1, 4, 0]);
     runner.wake();
     await flushEventLoop();
-    assert.equal(duty.runs, 1);
+    assert.equal(job.runs, 1);
   });
 
-  it('is stopped at once when it sleeps', async () => {
+  it('a sleeping runner stops at once', async () => {
     const runner = startRunner([new WatchedJob()]);
     runner.start();
     await flushEventLoop();
@@ -178,8 +178,8 @@ describe('a runner that is stopped', { timeout: 20_000 }, () => {
   });
 });
 
-describe('settling', { timeout: 20_000 }, () => {
-  it('runs all due work until a whole round finds none', async () => {
+describe('runUntilIdle', { timeout: 20_000 }, () => {
+  it('runUntilIdle runs due work until a whole round finds none', async () => {
     const [one, other] = [new WatchedJob(), new WatchedJob()];
     one.work = 3;
     other.work = 7;
@@ -187,7 +187,7 @@ describe('settling', { timeout: 20_000 }, () => {
     assert.deepEqual([one.work, other.work], [0, 0]);
   });
 
-  it('sees work that one duty makes for another that has looked already', async () => {
+  it('runUntilIdle sees work that one job creates for another that already ran', async () => {
     const first = new WatchedJob();
     const second = new WatchedJob();
     second.work = 1;
@@ -201,16 +201,16 @@ describe('settling', { timeout: 20_000 }, () => {
     assert.deepEqual([first.work, second.work], [0, 0]);
   });
 
-  it('waits for what is under way and will finish by itself', async () => {
-    const duty = new WatchedJob();
-    duty.isBusy = true;
-    const settled = startRunner([duty]).runUntilIdle(SOON_MS);
-    for (let n = 0; n < 3; n++) await duty.nextRun();
-    duty.isBusy = false;
+  it('runUntilIdle waits for work in progress that finishes on its own', async () => {
+    const job = new WatchedJob();
+    job.isBusy = true;
+    const settled = startRunner([job]).runUntilIdle(SOON_MS);
+    for (let n = 0; n < 3; n++) await job.nextRun();
+    job.isBusy = false;
     assert.equal(await settled, true);
   });
 
-  it('says so when the time is up', async () => {
+  it('runUntilIdle returns false after its timeout, and busyJobNames names the busy jobs', async () => {
     const busy = new WatchedJob();
     busy.isBusy = true;
     const runner = startRunner([new WatchedJob(), Object.assign(busy, { name: 'the busy one' })]);
@@ -222,38 +222,38 @@ describe('settling', { timeout: 20_000 }, () => {
     assert.equal(await startRunner([endless]).runDue(Date.now() + 20), false);
   });
 
-  it('counts a duty that fails as one that rests', async () => {
-    const duty = new WatchedJob();
-    duty.fails = true;
-    assert.equal(await startRunner([duty]).runUntilIdle(SOON_MS), true);
+  it('runUntilIdle counts a failing job as idle', async () => {
+    const job = new WatchedJob();
+    job.fails = true;
+    assert.equal(await startRunner([job]).runUntilIdle(SOON_MS), true);
   });
 });
 
 describe('moving a clock through due dates', { timeout: 20_000 }, () => {
-  it('asks each duty once more after the last piece of work, and none oftener', async () => {
-    const duties = Array.from({ length: 5 }, () => new WatchedJob());
-    const [, second, , fourth] = duties as [WatchedJob, WatchedJob, WatchedJob, WatchedJob];
+  it('runDue runs each job exactly once more after the last piece of work', async () => {
+    const jobs = Array.from({ length: 5 }, () => new WatchedJob());
+    const [, second, , fourth] = jobs as [WatchedJob, WatchedJob, WatchedJob, WatchedJob];
     second.work = 1;
     fourth.work = 1;
-    assert.equal(await startRunner(duties).runDue(Date.now() + SOON_MS), true);
+    assert.equal(await startRunner(jobs).runDue(Date.now() + SOON_MS), true);
     assert.deepEqual(
-      duties.map((duty) => duty.runs),
+      jobs.map((job) => job.runs),
       [2, 2, 2, 2, 1],
     );
   });
 
-  it('leaves housekeeping for where it arrives', async () => {
-    const [work, keeping] = [new WatchedJob(), new WatchedJob()];
-    keeping.housekeeping = true;
-    keeping.work = 2;
-    const runner = startRunner([work, keeping]);
-    assert.equal(await runner.runDue(Date.now() + SOON_MS, { passing: true }), true);
-    assert.deepEqual([work.runs, keeping.runs], [1, 0]);
+  it('runDue can skip housekeeping until the clock arrives', async () => {
+    const [work, housekeeping] = [new WatchedJob(), new WatchedJob()];
+    housekeeping.housekeeping = true;
+    housekeeping.work = 2;
+    const runner = startRunner([work, housekeeping]);
+    assert.equal(await runner.runDue(Date.now() + SOON_MS, { skipHousekeeping: true }), true);
+    assert.deepEqual([work.runs, housekeeping.runs], [1, 0]);
     assert.equal(await runner.runUntilIdle(SOON_MS), true);
-    assert.equal(keeping.work, 0);
+    assert.equal(housekeeping.work, 0);
   });
 
-  it('sees what is in flight only where that holds the clock', async () => {
+  it('nextPlannedWork reports work in progress only for jobs that block the clock', async () => {
     const [sending, installing] = [new WatchedJob(), new WatchedJob()];
     sending.blocksClock = true;
     installing.isBusy = true;
@@ -264,33 +264,33 @@ describe('moving a clock through due dates', { timeout: 20_000 }, () => {
     assert.deepEqual(await runner.nextPlannedWork(), { dueAt: installing.due, isClockBlocked: true });
   });
 
-  it('keeps the loops still meanwhile, and wakes them afterwards', async () => {
-    const duty = new WatchedJob();
-    const runner = startRunner([duty]);
+  it('runExclusively pauses the loops and wakes them afterwards', async () => {
+    const job = new WatchedJob();
+    const runner = startRunner([job]);
     runner.start();
     await flushEventLoop();
-    const { runs } = duty;
+    const { runs } = job;
     await runner.runExclusively(async () => {
-      duty.work = 2;
+      job.work = 2;
       runner.wake();
       await flushEventLoop();
-      assert.equal(duty.runs, runs);
+      assert.equal(job.runs, runs);
     });
     await flushEventLoop();
-    assert.equal(duty.work, 0);
+    assert.equal(job.work, 0);
     await assert.rejects(
-      runner.runExclusively(async () => assert.fail('as asked')),
-      /as asked/,
+      runner.runExclusively(async () => assert.fail('deliberate failure')),
+      /deliberate failure/,
     );
-    duty.work = 1;
+    job.work = 1;
     runner.wake();
     await flushEventLoop();
-    assert.equal(duty.work, 0);
+    assert.equal(job.work, 0);
   });
 });
 
-describe('the next due moment', () => {
-  it('is the earliest of all duties, or none', async () => {
+describe('nextDue', () => {
+  it('nextDue is the earliest due time of all jobs, or null', async () => {
     const [one, other, idle] = [new WatchedJob(), new WatchedJob(), new WatchedJob()];
     assert.equal(await startRunner([one, other, idle]).nextDue(), null);
     one.due = new Date('2030-02-01');

@@ -1,4 +1,4 @@
-/** The queue of mails: sent once, put off when nobody takes it, and never in doubt sent again. */
+/** The mail queue: each mail is sent once, retried if it was surely not sent, and never resent in doubt. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -13,7 +13,7 @@ import { insertCustomer } from '../../src/store/customers.ts';
 import { mailJob } from '../../src/workers/mail.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
-/** Answers as it is told, and otherwise takes everything. */
+/** Returns scripted outcomes, then accepts every mail. */
 class ScriptedMailer implements Mailer {
   readonly received: OutgoingMail[] = [];
   answers: ((handOver: () => Promise<boolean>) => Promise<MailOutcome>)[] = [];
@@ -29,7 +29,7 @@ class ScriptedMailer implements Mailer {
 
 const failing = (outcome: 'unreachable' | 'deferred' | 'refused') => async () => ({
   outcome,
-  detail: 'as told',
+  detail: 'as scripted',
 });
 
 describe('mails', () => {
@@ -76,11 +76,12 @@ describe('mails', () => {
   const run = () => mailJob(service).run();
   const rows = () =>
     world.db.rows<Record<string, unknown>>(
-      'select status, fault, attempts, due_at, data_sealed, to_address, sent_at from mails order by created_at, id',
+      `select status, fault, attempts, due_at, data_sealed, to_address, sent_at
+         from mails order by created_at, id`,
     );
   const statuses = async () => (await rows()).map((row) => row.status);
 
-  it('a mail is sent once for its cause, and then neither text nor address is kept', async () => {
+  it('a mail is sent once per cause, and its text and address are deleted afterwards', async () => {
     await queue(signIn('one'));
     await queue(signIn('one'));
     assert.equal(await run(), 1);
@@ -101,7 +102,7 @@ describe('mails', () => {
     assert.deepEqual(row?.sent_at, world.clock.now());
   });
 
-  it('a mail that is queued in a transaction that fails is none', async () => {
+  it('a mail that is queued in a failed transaction is never sent', async () => {
     const failed = world.db.transaction(async (tx) => {
       await enqueueMail(tx, signIn(), world.clock.now(), world.service.keys);
       throw new Error('no');
@@ -110,7 +111,7 @@ describe('mails', () => {
     assert.equal(await run(), 0);
   });
 
-  it('what could surely not be sent is sent later, after waits that grow to a day', async () => {
+  it('a mail that was surely not sent is retried with delays that grow to a day', async () => {
     await queue();
     const waits: number[] = [];
     for (let attempt = 0; attempt < 9; attempt++) {
@@ -126,14 +127,14 @@ describe('mails', () => {
     assert.equal(mailer.received.length, 1);
   });
 
-  it('when the server is back, what waited for it does not wait on', async () => {
+  it('a recovered mail server receives the waiting mails at once', async () => {
     for (let mails = 0; mails < 3; mails++) await queue();
     mailer.answers.push(...Array.from({ length: 3 }, () => failing('unreachable')));
     assert.equal(await run(), 3);
     world.clock.moveTo(new Date(world.clock.now().getTime() + MINUTE_MS));
-    // Heard of after the third one was taken.
+    // These outcomes arrive after the third mail was accepted.
     const late = async () => {
-      for (let looks = 0; looks < 1_000 && !(await statuses()).includes('sent'); looks++) await pause(5);
+      for (let polls = 0; polls < 1_000 && !(await statuses()).includes('sent'); polls++) await pause(5);
       return await failing('unreachable')();
     };
     mailer.answers.push(late, late);
@@ -142,7 +143,7 @@ describe('mails', () => {
     assert.deepEqual(await statuses(), ['sent', 'sent', 'sent']);
   });
 
-  it('what is refused for good is over, and so is what is deferred for days', async () => {
+  it('a mail fails when it is permanently refused, or deferred for days', async () => {
     mailer.answers.push(failing('refused'));
     await queue();
     await run();
@@ -159,25 +160,25 @@ describe('mails', () => {
     assert.deepEqual(mailer.received, []);
   });
 
-  it('what was given away without an answer is never sent again', async () => {
+  it('a mail that was handed over without a response is never sent again', async () => {
     await queue();
     mailer.answers.push(async (handOver) => {
       assert.equal(await handOver(), true);
       return { outcome: 'unknown', detail: 'no answer' };
     });
     await run();
-    // Another holder died in the middle.
+    // Another worker died in the middle.
     await queue();
     await world.db.run(`update mails set status = 'sending' where status = 'queued'`);
     assert.equal(await run(), 1);
     assert.deepEqual([await statuses(), mailer.received], [['unknown', 'unknown'], []]);
   });
 
-  it('a holder who lost the lease gives nothing away', async () => {
+  it('a worker that lost its lease hands nothing over', async () => {
     await queue();
     const slow = mailJob({ ...service, mailer });
     mailer.answers.push(async (handOver) => {
-      // Its lease ends while it connects, and another one sends the mail.
+      // Its lease expires while it connects, and another worker sends the mail.
       await world.db.run(`update mails set leased_until = now() - interval '1 s'`);
       assert.equal(await mailJob(service).run(), 1);
       return (await handOver()) ? { outcome: 'sent' } : { outcome: 'taken' };
@@ -187,7 +188,7 @@ describe('mails', () => {
     assert.deepEqual(await statuses(), ['sent']);
   });
 
-  it('several workers at once send each mail once', async () => {
+  it('concurrent workers send each mail once', async () => {
     for (let mails = 0; mails < 20; mails++) await queue();
     const workers = Array.from({ length: 4 }, () => mailJob(service));
     for (let done = 1; done > 0; ) {
@@ -198,7 +199,7 @@ describe('mails', () => {
     assert.equal(new Set(mailer.received.map(({ id }) => id)).size, 20);
   });
 
-  it('a link that somebody waits for goes before all others', async () => {
+  it('a link that a person waits for is sent before all other mails', async () => {
     for (let mails = 0; mails < 9; mails++) await queue();
     const expiresAt = new Date(world.clock.now().getTime() + HOUR_MS);
     await queue({ customerId, kind: 'confirm_address', cause: 'c', data: { path: '/confirm', expiresAt } });
@@ -206,21 +207,21 @@ describe('mails', () => {
     while (counts.at(-1) !== 0) counts.push(await run());
     assert.deepEqual(counts, [4, 4, 2, 0]);
     const place = mailer.received.findIndex(({ subject }) => subject === 'Confirm your e-mail address');
-    assert.ok(place < 4, `at place ${place}`);
+    assert.ok(place < 4, `it was sent at position ${place}`);
   });
 
-  it('while the switch is off, mails are queued and nothing is planned', async () => {
+  it('mails are queued but not planned while the switch is off', async () => {
     await setSwitch(service, 'mail', false);
     await queue();
-    const duty = mailJob(service);
-    assert.deepEqual([await duty.run(), await duty.nextDue(), await duty.busy()], [0, null, false]);
+    const job = mailJob(service);
+    assert.deepEqual([await job.run(), await job.nextDue(), await job.busy()], [0, null, false]);
     await setSwitch(service, 'mail', true);
-    assert.equal(await duty.busy(), true);
-    assert.equal(await duty.run(), 1);
+    assert.equal(await job.busy(), true);
+    assert.equal(await job.run(), 1);
     assert.equal(mailer.received.length, 1);
   });
 
-  it('a link that has ended is not mailed any more, other mails are', async () => {
+  it('an expired link is no longer mailed, but other mails are', async () => {
     const expiresAt = new Date(world.clock.now().getTime() + HOUR_MS);
     const data = { path: '/reset?token=1', requestedAt: world.clock.now(), expiresAt, country: 'XX' };
     await queue({ customerId, kind: 'reset_password', cause: randomUUID(), data });
@@ -231,7 +232,7 @@ describe('mails', () => {
     assert.equal(mailer.received[0]?.subject, 'New sign-in to your account');
   });
 
-  it('a customer who is gone is not mailed, but for the mail that says so', async () => {
+  it('a deleted customer receives no mail except the confirmation of the deletion', async () => {
     await world.db.run('update customers set deleting_at = now(), deleted_at = now() where id = $1', [
       customerId,
     ]);
@@ -246,7 +247,7 @@ describe('mails', () => {
     );
   });
 
-  it('a mail that cannot be read stays for a while, and the others are sent', async () => {
+  it('a mail that cannot be opened stays queued, and other mails are sent', async () => {
     await queue();
     await world.db.run(`update mails set data_sealed = 'k1.broken'`);
     await queue();
@@ -254,7 +255,7 @@ describe('mails', () => {
     assert.deepEqual((await statuses()).sort(), ['queued', 'sent']);
   });
 
-  it('a service without a mailer drops what it cannot send', async () => {
+  it('a service without a mailer drops its mails', async () => {
     await queue();
     await mailJob({ ...service, mailer: null }).run();
     assert.deepEqual(await statuses(), ['dropped']);

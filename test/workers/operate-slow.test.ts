@@ -8,7 +8,7 @@ import { FULL_ONLY } from '../support/runs.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
 const WAIT_MAX_MS = 15_000;
-/** What the duty may have in hand at once. */
+/** Limit of operations that the job works on at once. */
 const CONCURRENT_MAX = 32;
 
 let world: TestService;
@@ -29,7 +29,7 @@ beforeEach(async () => {
 async function order(): Promise<string> {
   return (await deploy(world.service, actor, world.fixtures.buildOrder())).server.id;
 }
-/** `ensure` of these servers waits until it is let go. */
+/** Makes `ensure` of these servers wait until it is released. */
 function slow(isSlow: (id: string) => boolean): { count(): number; release(): void } {
   const { compute } = world.service;
   const ensure = compute.ensure.bind(compute);
@@ -44,51 +44,51 @@ function slow(isSlow: (id: string) => boolean): { count(): number; release(): vo
   });
   return { count: () => waiting, release: () => gate.resolve() };
 }
-async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+async function waitUntil(failureMessage: string, holds: () => Promise<boolean> | boolean): Promise<void> {
   const deadline = Date.now() + WAIT_MAX_MS;
   while (!(await holds())) {
-    assert.ok(Date.now() < deadline, what);
+    assert.ok(Date.now() < deadline, failureMessage);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 const status = async (id: string) => (await findServer(world.db, id))?.status;
 
-describe('a host that is slow to answer', () => {
-  it('does not hold up the steps of servers on others, and the run ends when all of its work has', async () => {
+describe('a slow host', () => {
+  it('a slow host does not delay steps of servers on other hosts', async () => {
     const late = await order();
-    const made = slow((id) => id === late);
+    const blocked = slow((id) => id === late);
     let ended = false;
     const run = operateJob(world.service)
       .run()
       .finally(() => {
         ended = true;
       });
-    await until('the slow one is not begun', () => made.count() === 1);
+    await waitUntil('the slow call did not start', () => blocked.count() === 1);
     const quick = await order();
-    await until('the quick one is held up', async () => (await status(quick)) === 'installing');
+    await waitUntil('the quick server was not started', async () => (await status(quick)) === 'installing');
     world.clock.advanceS(5);
-    await until('the quick one is held up later', async () => (await status(quick)) === 'running');
+    await waitUntil('the quick server was not finished', async () => (await status(quick)) === 'running');
     assert.deepEqual([await status(late), ended], ['provisioning', false]);
-    made.release();
+    blocked.release();
     assert.ok((await run) >= 3);
     await world.runUntilIdle();
     assert.equal(await status(late), 'running');
     await world.assertInvariants();
   });
 
-  it('does not make the duty take on more than it may have in hand', FULL_ONLY, async () => {
+  it('a slow host does not make the job exceed its concurrency limit', FULL_ONLY, async () => {
     const all = new Set<string>();
     for (let n = 0; n < CONCURRENT_MAX + 8; n++) all.add(await order());
     world.clock.advanceS(1);
-    const made = slow((id) => all.has(id));
+    const blocked = slow((id) => all.has(id));
     const run = operateJob(world.service).run();
-    await until('not as many as may be', () => made.count() === CONCURRENT_MAX);
+    await waitUntil('the limit was not reached', () => blocked.count() === CONCURRENT_MAX);
     const claims = mock.method(world.db, 'rows');
-    // Several looks later.
+    // Long enough to start several more batches.
     await new Promise((resolve) => setTimeout(resolve, 600));
     assert.equal(claims.mock.callCount(), 0);
-    assert.equal(made.count(), CONCURRENT_MAX);
-    made.release();
+    assert.equal(blocked.count(), CONCURRENT_MAX);
+    blocked.release();
     await run;
     await world.runUntilIdle();
     for (const id of all) assert.equal(await status(id), 'running');

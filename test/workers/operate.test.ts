@@ -28,29 +28,29 @@ async function order(wanted: Parameters<typeof world.fixtures.buildOrder>[0] = {
 const status = async (id: string) => (await findServer(world.db, id))?.status;
 const runDueWork = () => world.runner.runDue(Date.now() + 10_000);
 
-describe('the work on servers', () => {
-  it('is done once each, however many processes do it', async () => {
+describe('operateJob', () => {
+  it('each operation is carried out once, with any number of processes', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, () => order()));
     const runners = [0, 1, 2].map(() => {
-      const duty = operateJob({ ...world.service });
-      return new JobRunner({ jobs: [duty], pollMs: 1_000, log: world.service.log });
+      const job = operateJob({ ...world.service });
+      return new JobRunner({ jobs: [job], pollMs: 1_000, log: world.service.log });
     });
     for (let n = 0; n < 10; n++) {
       await Promise.all(runners.map((runner) => runner.runDue(Date.now() + 10_000)));
       world.clock.advanceS(1);
     }
     assert.deepEqual(new Set(await Promise.all(ids.map(status))), new Set(['running']));
-    const told = await world.eventTypes(actor.customerId);
-    assert.equal(told.filter((type) => type === 'server.running').length, ids.length);
+    const eventTypes = await world.eventTypes(actor.customerId);
+    assert.equal(eventTypes.filter((type) => type === 'server.running').length, ids.length);
     assert.equal((await world.simulator.machines()).length, ids.length);
     await world.assertInvariants();
   });
 
-  it('that fails in a way nobody foresaw is put off a little, and holds up nothing else', async () => {
-    const stranger = new KeyRing(`gone:${Buffer.alloc(32).toString('base64')}`);
-    const broken = await order({ rootPasswordSealed: stranger.seal('root password', 'x') });
+  it('an operation that fails unexpectedly is postponed and blocks no other', async () => {
+    const lostKeys = new KeyRing(`gone:${Buffer.alloc(32).toString('base64')}`);
+    const broken = await order({ rootPasswordSealed: lostKeys.seal('root password', 'x') });
     const whole = await order();
-    assert.ok(await runDueWork(), 'it spins');
+    assert.ok(await runDueWork(), 'the failing step is retried without a delay');
     assert.deepEqual([await status(broken), await status(whole)], ['provisioning', 'installing']);
     assert.deepEqual(
       await world.db.row('select due_at, lease_id from operations where server_id = $1', [broken]),
@@ -64,21 +64,21 @@ describe('the work on servers', () => {
     assert.deepEqual([await status(broken), await status(whole)], ['running', 'running']);
   });
 
-  it('is under way while an install runs, and planned while it waits for longer', async () => {
-    const duty = operateJob(world.service);
-    assert.deepEqual([await duty.busy(), await duty.nextDue()], [false, null]);
+  it('the job is busy during an install, and has planned work during a longer wait', async () => {
+    const job = operateJob(world.service);
+    assert.deepEqual([await job.busy(), await job.nextDue()], [false, null]);
     await order();
-    assert.deepEqual([await duty.busy(), await duty.nextDue()], [true, world.clock.now()]);
+    assert.deepEqual([await job.busy(), await job.nextDue()], [true, world.clock.now()]);
     await runDueWork();
-    assert.equal(await duty.busy(), true);
+    assert.equal(await job.busy(), true);
     await world.db.run(`update operations set due_at = due_at + interval '2 minutes'`);
-    assert.equal(await duty.busy(), false);
-    assert.ok(((await duty.nextDue()) ?? 0) > world.clock.now());
+    assert.equal(await job.busy(), false);
+    assert.ok(((await job.nextDue()) ?? 0) > world.clock.now());
     await world.runUntilIdle();
-    assert.deepEqual([await duty.busy(), await duty.nextDue()], [false, null]);
+    assert.deepEqual([await job.busy(), await job.nextDue()], [false, null]);
   });
 
-  it('wakes the workers when a host was left, so that the next one is tried at once', async () => {
+  it('the job wakes the workers after a server leaves its host, to try the next host at once', async () => {
     let wakes = 0;
     const service = {
       ...world.service,
@@ -88,10 +88,10 @@ describe('the work on servers', () => {
     };
     await order();
     await world.faults.set({ driver: 'compute', operation: 'ensure', times: 1 });
-    const duty = operateJob(service);
-    await duty.run();
+    const job = operateJob(service);
+    await job.run();
     assert.equal(wakes, 0);
-    await duty.run();
+    await job.run();
     assert.equal(wakes, 1);
     await world.runUntilIdle();
   });

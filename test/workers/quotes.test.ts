@@ -40,11 +40,11 @@ afterEach(() => {
 
 interface Started {
   readonly job: Job;
-  /** What the log said: source, fault. */
+  /** Log lines: level, source, fault. */
   readonly lines: string[];
 }
 
-/** A process with the duty. `everyS` in place of the feeds' own pace. */
+/** Starts a process with the job. `everyS` overrides the interval of the feeds. */
 function start({ everyS, timeoutMs = 30_000 }: { everyS?: number; timeoutMs?: number } = {}): Started {
   const lines: string[] = [];
   const line = (level: string) => (entry: { source: string; fault?: string }) =>
@@ -70,7 +70,7 @@ function count(part: string): number {
   return feeds.requests.filter((path) => path.includes(part)).length;
 }
 
-test('every source is asked for what the service takes, and the euro with them', async () => {
+test('every price source is queried for the accepted coins, and the euro source with them', async () => {
   const { job, lines } = start();
   assert.equal(await job.run(), 0);
   assert.deepEqual(await storedQuotes(), [
@@ -91,36 +91,36 @@ test('every source is asked for what the service takes, and the euro with them',
   assert.equal(await job.busy(), false);
 });
 
-test('each is asked at its own pace, however often the duty runs and in however many processes', async () => {
+test('each price source is queried at its own interval across all runs and processes', async () => {
   const processes = [start(), start(), start()];
   await Promise.all(processes.map(({ job }) => job.run()));
   for (const { job } of processes) await job.run();
   assert.deepEqual(['kraken', 'bitfinex', 'BTC-USD', 'coingecko', 'ecb'].map(count), [1, 1, 1, 1, 1]);
-  // A process of later finds what is due.
+  // A process that starts later runs what is due.
   await world.db.run(`update beats set due_at = now() - interval '1 s' where name = 'quotes kraken'`);
   await start().job.run();
   assert.deepEqual(['kraken', 'bitfinex', 'ecb'].map(count), [2, 1, 1]);
 });
 
-test('what a source said is kept while another has not answered yet', async () => {
+test('the prices of one source are stored while another has not answered', async () => {
   feeds.overrides.kraken = unresponsive;
   const { job, lines } = start({ timeoutMs: 60_000 });
   const running = job.run();
   const deadline = Date.now() + 30_000;
   while ((await storedQuotes()).length < 7 && Date.now() < deadline) await pause(5);
   const rows = await storedQuotes();
-  assert.equal(rows.length, 7, `those that answer are not kept within 30 s; so far: ${rows.join(', ')}`);
+  assert.equal(rows.length, 7, `the other sources were not stored within 30 s: ${rows.join(', ')}`);
   assert.deepEqual(
     rows.filter((row) => row.includes('kraken')),
     [],
   );
-  // And the service stops at once, though it waits for one.
+  // The service stops at once, even while it waits for a source.
   await job.stop?.();
   await running;
   assert.deepEqual(lines, []);
 });
 
-test('a source that fails is said once, and once that it is well again', async () => {
+test('a failing price source is logged once, and its recovery once', async () => {
   const { job, lines } = start({ everyS: 0 });
   await job.run();
   feeds.overrides.bitfinex = status(503);
@@ -138,8 +138,8 @@ test('a source that fails is said once, and once that it is well again', async (
   assert.deepEqual(lines.slice(3), ['info bitfinex']);
 });
 
-test('the euro is asked for again soon when it failed, and a few times a day when it did not', async () => {
-  const dueInS = async () => {
+test('the euro rate is retried soon after a failure, and refreshed a few times a day otherwise', async () => {
+  const dueInMinutes = async () => {
     const row = await world.db.row<{ s: number }>(
       `select extract(epoch from due_at - clock_timestamp())::float8 as s from beats where name = 'euro'`,
     );
@@ -149,22 +149,22 @@ test('the euro is asked for again soon when it failed, and a few times a day whe
   feeds.overrides.ecb = status(500);
   const { job, lines } = start();
   await job.run();
-  assert.equal(await dueInS(), 15);
+  assert.equal(await dueInMinutes(), 15);
   assert.equal(await readEurRate(world.db), '0.9');
   assert.deepEqual(lines, ['warn ecb it answers 500']);
   delete feeds.overrides.ecb;
   await world.db.run(`update beats set due_at = now() - interval '1 s' where name = 'euro'`);
   await start().job.run();
-  assert.equal(await dueInS(), 360);
+  assert.equal(await dueInMinutes(), 360);
   assert.equal(await readEurRate(world.db), '0.925926');
 });
 
-test('a database that is away for one of them fails the run, and none of the others', async () => {
+test('a database fault of one price source fails the run but not the other sources', async () => {
   const db = Object.create(world.db, {
     transaction: { value: () => Promise.reject(new Error('away')) },
   }) as typeof world.db;
-  const asked = quoteFeeds(feeds.sources('kraken'), { maxSpreadPercent: 3 });
+  const kraken = quoteFeeds(feeds.sources('kraken'), { maxSpreadPercent: 3 });
   const euro = new EcbEuro({ url: feeds.ecb });
-  await assert.rejects(quotesJob({ ...world.service, db }, { feeds: asked, euro }).run(), /away/);
+  await assert.rejects(quotesJob({ ...world.service, db }, { feeds: kraken, euro }).run(), /away/);
   assert.deepEqual(await storedQuotes(), ['BTC kraken 60010.1', 'USDT kraken 0.9999']);
 });

@@ -14,9 +14,9 @@ describe('metrics', () => {
   let world: TestService;
   let actor: CustomerActor;
   let service: Service;
-  let duty: Job;
-  /** What the driver was asked for: how many machines, and from when. */
-  const asked: [ids: number, since: Date][] = [];
+  let job: Job;
+  /** Driver calls: the number of machines, and the start time. */
+  const calls: [ids: number, since: Date][] = [];
 
   before(async () => {
     world = await startTestService();
@@ -27,13 +27,13 @@ describe('metrics', () => {
     const compute = Object.create(world.service.compute, {
       sample: {
         value: (ids: readonly string[], since: Date) => {
-          asked.push([ids.length, since]);
+          calls.push([ids.length, since]);
           return world.service.compute.sample(ids, since);
         },
       },
     });
     service = { ...world.service, compute };
-    duty = sampleJob(service);
+    job = sampleJob(service);
   });
   after(() => world.close());
 
@@ -42,16 +42,16 @@ describe('metrics', () => {
     return formatId('server', server.id);
   }
   async function run(): Promise<void> {
-    while ((await duty.run()) > 0);
+    while ((await job.run()) > 0);
   }
   const metrics = (id: string) => getMetrics(world.service, actor, id);
   const hours = async (id: string) => (await metrics(id)).series.cpu_pct.map(([at]) => (at ?? 0) * 1000);
   const now = () => world.clock.now().getTime();
 
-  it('of a server begin soon after its first run, and are of the running hour too', async () => {
+  it('the metrics of a server start soon after its first run and include the current hour', async () => {
     const id = await order();
     await run();
-    assert.deepEqual(asked, []);
+    assert.deepEqual(calls, []);
     await world.runUntilIdle();
     await run();
     const { series, ...about } = await metrics(id);
@@ -76,23 +76,23 @@ describe('metrics', () => {
     }
   });
 
-  it('are read every five minutes at most, from the last hour that is there', async () => {
-    asked.length = 0;
+  it('metrics are read every five minutes at most, from the last stored hour on', async () => {
+    calls.length = 0;
     await run();
     world.clock.advanceS(4 * 60);
     await run();
-    assert.deepEqual(asked, []);
+    assert.deepEqual(calls, []);
     const hour = new Date(Math.floor(now() / HOUR_MS) * HOUR_MS);
     world.clock.advanceS(60);
     await run();
-    assert.deepEqual(asked, [[1, hour]]);
+    assert.deepEqual(calls, [[1, hour]]);
   });
 
-  it('have no gap after hours in which nobody read them, or the driver failed', async () => {
+  it('metrics have no gap after an outage of the job or of the driver', async () => {
     const id = await order();
     await world.runUntilIdle();
     await run();
-    const [begun = 0] = await hours(id);
+    const [firstHour = 0] = await hours(id);
     await world.faults.set({ driver: 'compute', operation: 'sample', times: 3 });
     for (let n = 0; n < 3; n++) {
       world.clock.advanceS(2 * 3600);
@@ -101,20 +101,20 @@ describe('metrics', () => {
     assert.equal((await hours(id)).length, 1);
     world.clock.advanceS(2 * 3600);
     await run();
-    const wanted = Array.from({ length: 9 }, (_, n) => begun + n * HOUR_MS);
+    const wanted = Array.from({ length: 9 }, (_, n) => firstHour + n * HOUR_MS);
     assert.deepEqual(await hours(id), wanted);
   });
 
-  it('of thirty servers after a year are of the last 30 days, read once and in batches', async () => {
+  it('metrics after a year without samples cover the last 30 days, read once in batches', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, order));
     await world.runUntilIdle();
     await run();
-    asked.length = 0;
+    calls.length = 0;
     world.clock.advanceS(365 * 86_400);
     await run();
     const earliest = now() - LIMITS.metricsRetentionDays * DAY_MS;
-    assert.deepEqual(asked.map(([count]) => count).toSorted(), [25, 7]);
-    assert.ok(asked.every(([, since]) => since.getTime() === earliest));
+    assert.deepEqual(calls.map(([count]) => count).toSorted(), [25, 7]);
+    assert.ok(calls.every(([, since]) => since.getTime() === earliest));
     for (const id of ids.slice(0, 3)) {
       const seen = await hours(id);
       assert.equal(seen.length, LIMITS.metricsRetentionDays * 24);
@@ -124,7 +124,7 @@ describe('metrics', () => {
     assert.equal((await hours(ids[0] ?? '')).length, (LIMITS.metricsRetentionDays - 1) * 24);
   });
 
-  it('of a server that goes in the meantime are nobody’s', async () => {
+  it('metrics of a server that is removed during the driver call are not stored', async () => {
     await world.db.run(`update samplings set due_at = '2000-01-01'`);
     const gone = Object.create(world.service.compute, {
       sample: {

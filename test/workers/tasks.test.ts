@@ -1,4 +1,4 @@
-/** Tasks, by the removal of snapshots that no row tells of: what is asked of the driver, when, and how often. */
+/** Tasks, using the removal of unknown snapshots: which driver calls they make, when, and how often. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import { newId } from '../../src/kernel/ids.ts';
@@ -37,8 +37,8 @@ async function claimOne(): Promise<TaskRow> {
   return task;
 }
 
-describe('a task', () => {
-  it('that is asked for again and again is one, due at once', async () => {
+describe('task queue', () => {
+  it('a task that is enqueued repeatedly is one task, due at once', async () => {
     await enqueue();
     const later = { dueAt: new Date(world.clock.now().getTime() + 60_000), attempts: 4 };
     assert.ok(await delayTask(world.db, await claimOne(), later));
@@ -49,7 +49,7 @@ describe('a task', () => {
     assert.deepEqual([revision, attempts], [3, 0]);
   });
 
-  it('is claimed by one of many at the same time, most overdue first, and none before its time', async () => {
+  it('a task is claimed by one of many concurrent workers, most overdue first, and never early', async () => {
     const all = Array.from({ length: 20 }, () => newId(new Date()));
     for (const id of all) {
       await enqueue(id);
@@ -69,19 +69,19 @@ describe('a task', () => {
     );
   });
 
-  it('that was asked for while it was worked on is not finished, and due as it is', async () => {
+  it('a task that is enqueued again during its work is not finished and stays due', async () => {
     await enqueue();
     const task = await claimOne();
     await enqueue();
     assert.equal(await finishTask(world.db, task), false);
-    assert.deepEqual(await claim(), [], 'its holder has it still');
+    assert.deepEqual(await claim(), [], 'its worker still holds the lease');
     const later = { dueAt: new Date(world.clock.now().getTime() + 60_000), attempts: 4 };
     assert.ok(await delayTask(world.db, task, later));
     const { revision, attempts } = await claimOne();
     assert.deepEqual([revision, attempts], [2, 0]);
   });
 
-  it('whose lease was lost is neither finished nor delayed', async () => {
+  it('a task whose lease was lost can be neither finished nor delayed', async () => {
     await enqueue();
     const stale = await claimOne();
     await world.db.run(`update tasks set leased_until = clock_timestamp() - interval '1 second'`);
@@ -92,7 +92,7 @@ describe('a task', () => {
     assert.deepEqual(await remainingTasks(), []);
   });
 
-  it('is free again when a process that is alone ends all leases', async () => {
+  it('a task is free again when a process that runs alone releases all leases', async () => {
     await enqueue();
     await claimOne();
     await releaseAllLeases(world.db);
@@ -100,8 +100,8 @@ describe('a task', () => {
   });
 });
 
-describe('the duty of tasks', () => {
-  it('carries out what is due, and is at rest then', async () => {
+describe('tasksJob', () => {
+  it('the task job runs due tasks and is idle afterwards', async () => {
     const remove = removing(async () => undefined);
     await enqueue();
     assert.equal(await createJob().run(), 1);
@@ -114,7 +114,7 @@ describe('the duty of tasks', () => {
     assert.deepEqual([await createJob().busy(), await createJob().nextDue()], [false, null]);
   });
 
-  it('tries again after 1, 2, 4 … 30 seconds, and is busy while that is soon', async () => {
+  it('a failing task is retried with backoff, and the job is busy while a retry is near', async () => {
     const remove = removing(async () => {
       throw new Error('no answer');
     });
@@ -122,11 +122,11 @@ describe('the duty of tasks', () => {
     const waits: number[] = [];
     for (let n = 0; n < 7; n++) {
       assert.equal(await createJob().run(), 1);
-      const due = (await createJob().nextDue()) ?? assert.fail('it was given up');
+      const due = (await createJob().nextDue()) ?? assert.fail('the task was given up');
       const waitMs = due.getTime() - world.clock.now().getTime();
       waits.push(waitMs / 1_000);
       assert.equal(await createJob().busy(), waitMs < 1_500);
-      assert.equal(await createJob().run(), 0, 'not before its time');
+      assert.equal(await createJob().run(), 0, 'the task ran early');
       world.clock.moveTo(due);
     }
     assert.deepEqual(waits, [1, 2, 4, 8, 16, 30, 30]);
@@ -135,7 +135,7 @@ describe('the duty of tasks', () => {
     assert.deepEqual(await remainingTasks(), []);
   });
 
-  it('runs once more what was asked for again meanwhile', async () => {
+  it('a task that is enqueued again during its run runs once more', async () => {
     let again = true;
     const remove = removing(async () => {
       if (again) await enqueue();
@@ -149,7 +149,7 @@ describe('the duty of tasks', () => {
     assert.deepEqual(await remainingTasks(), []);
   });
 
-  it('runs once more what it overslept: it may have acted after another', async () => {
+  it('a task that overslept its lease runs once more, because it may have acted last', async () => {
     let overslept = true;
     const remove = removing(async () => {
       if (!overslept) return;
@@ -163,7 +163,7 @@ describe('the duty of tasks', () => {
     assert.deepEqual(await remainingTasks(), []);
   });
 
-  it('does not wait for one that is slow with those that are not', async () => {
+  it('a slow task does not delay other tasks', async () => {
     const slow = Promise.withResolvers<void>();
     removing((id) => (id === subject ? slow.promise : Promise.resolve()));
     await enqueue();
@@ -172,7 +172,7 @@ describe('the duty of tasks', () => {
     while ((await remainingTasks())[0] === undefined || !(await createJob().busy()))
       assert.ok(Date.now() < deadline);
     for (let n = 0; n < 20; n++) await enqueue(newId(new Date()));
-    while ((await remainingTasks()).length > 1) assert.ok(Date.now() < deadline, 'the others wait');
+    while ((await remainingTasks()).length > 1) assert.ok(Date.now() < deadline, 'the other tasks wait');
     assert.equal(await createJob().busy(), true);
     slow.resolve();
     assert.equal(await running, 21);

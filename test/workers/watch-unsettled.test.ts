@@ -1,4 +1,4 @@
-/** Invoices that cannot be settled, and chains that are read in steps: nothing is lost, and nobody waits for it. */
+/** Invoices that cannot be settled, and chains that are read in steps: nothing is lost or delayed. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
@@ -23,7 +23,7 @@ async function coin() {
   );
 }
 
-/** An invoice that cannot be settled until it is mended. */
+/** Creates an invoice that cannot be settled until it is repaired. */
 async function createBrokenInvoice(): Promise<{ topup: TopupRow; repair(): Promise<number> }> {
   const topup = await world.createInvoice(100);
   const { customer_id: id } = topup;
@@ -31,7 +31,7 @@ async function createBrokenInvoice(): Promise<{ topup: TopupRow; repair(): Promi
   return { topup, repair: () => world.db.run('insert into balances (customer_id) values ($1)', [id]) };
 }
 
-test('one invoice that cannot be settled keeps back no other, nor the chain, and is settled once it can be', async () => {
+test('an invoice that cannot be settled blocks nothing else and is settled later', async () => {
   world.btc.terse = true;
   const { topup, repair } = await createBrokenInvoice();
   const sound = await world.createInvoice(100);
@@ -46,16 +46,16 @@ test('one invoice that cannot be settled keeps back no other, nor the chain, and
   assert.equal((await world.reloadTopup(sound)).status, 'credited');
   assert.equal((await world.reloadTopup(waiting)).status, 'credited');
   assert.notEqual((await coin())?.cursor, cursor);
-  assert.equal(await world.watchJob.busy(), true, 'that is a failure, and no rest');
-  const [noted] = await world.deposits(topup);
-  assert.deepEqual([noted?.state, noted?.credited_cents], ['mempool', null]);
+  assert.equal(await world.watchJob.busy(), true, 'a failure must count as busy');
+  const [deposit] = await world.deposits(topup);
+  assert.deepEqual([deposit?.state, deposit?.credited_cents], ['mempool', null]);
   await repair();
   await world.runUntilIdle();
   assert.equal((await world.reloadTopup(topup)).status, 'credited');
   assert.equal((await coin())?.failures, 0);
 });
 
-test('what cannot even be noted of an invoice that cannot be settled keeps the cursor', async () => {
+test('a payment that cannot even be recorded keeps the cursor in place', async () => {
   const { topup, repair } = await createBrokenInvoice();
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
@@ -74,7 +74,7 @@ test('what cannot even be noted of an invoice that cannot be settled keeps the c
   assert.equal((await world.reloadTopup(topup)).status, 'credited');
 });
 
-test('while a chain is not read whole, a page of what waits longest is asked for; then all', async () => {
+test('a partly read chain rechecks a page of the oldest payments, and a fully read chain all', async () => {
   const topup = await world.createInvoice(100);
   for (let n = 0; n < 450; n++) world.btc.pay(topup.deposit_address, 1n);
   world.btc.mine();
@@ -91,20 +91,20 @@ test('while a chain is not read whole, a page of what waits longest is asked for
   );
   world.btc.rechecks.length = 0;
   await world.watchJob.run();
-  const asked = world.btc.rechecks.flat();
-  assert.ok(world.btc.rechecks.every((keys) => keys.length <= 200));
+  const rechecked = world.btc.rechecks.flat();
+  assert.ok(world.btc.rechecks.every((page) => page.length <= 200));
   const keys = (await world.deposits(topup)).map(({ key }) => key);
-  assert.equal(new Set(asked).size, asked.length);
-  assert.ok(keys.every((key) => asked.includes(key)));
+  assert.equal(new Set(rechecked).size, rechecked.length);
+  assert.ok(keys.every((key) => rechecked.includes(key)));
 });
 
-test('what a driver remembers of what it told moves on once all of that is kept, and the cursor', async () => {
-  const kept: (string | undefined)[] = [];
+test('a driver commits its state only after all of its observations and the cursor are stored', async () => {
+  const commitCursors: (string | undefined)[] = [];
   const poll = world.btc.poll.bind(world.btc);
   world.btc.poll = async (from) => ({
     ...(await poll(from)),
     commit: async () => {
-      kept.push((await coin())?.cursor);
+      commitCursors.push((await coin())?.cursor);
     },
   });
   world.btc.terse = true;
@@ -112,14 +112,14 @@ test('what a driver remembers of what it told moves on once all of that is kept,
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
   await world.runUntilIdle();
-  kept.length = 0;
+  commitCursors.length = 0;
   world.btc.mine();
   world.btc.failures.recheck = 1;
   await world.watchJob.run();
-  assert.deepEqual(kept, [], 'not all of it was heard');
+  assert.deepEqual(commitCursors, [], 'it committed before everything was stored');
   await world.runUntilIdle();
   const cursor = (await coin())?.cursor;
-  assert.ok(kept.length > 0);
-  assert.ok(kept.every((at) => at === cursor));
+  assert.ok(commitCursors.length > 0);
+  assert.ok(commitCursors.every((at) => at === cursor));
   world.btc.poll = poll;
 });

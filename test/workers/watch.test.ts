@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from '../../src/kernel/logger.ts';
 import { watchJob } from '../../src/workers/watch.ts';
 import { TopupWorld } from '../support/topup-world.ts';
@@ -28,7 +28,7 @@ async function waitUntil(holds: () => boolean): Promise<void> {
   const deadline = Date.now() + 5_000;
   while (!holds()) {
     assert.ok(Date.now() < deadline);
-    await turn();
+    await nextTick();
   }
 }
 
@@ -39,7 +39,7 @@ test('a coin without an invoice is not polled', async () => {
   assert.equal(world.eth.polls.length, 0);
 });
 
-test('every run polls, from where the last one ended, and returns 0 when nothing changed', async () => {
+test('every run polls from the saved cursor, and returns 0 when nothing changed', async () => {
   const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
@@ -53,7 +53,7 @@ test('every run polls, from where the last one ended, and returns 0 when nothing
   assert.equal(await world.watchJob.nextDue(), null);
 });
 
-test('payments in a block are asked for only when the chain moved', async () => {
+test('payments in a block are rechecked only when the chain has moved', async () => {
   const topup = await world.createInvoice(100);
   const key = world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
@@ -67,7 +67,7 @@ test('payments in a block are asked for only when the chain moved', async () => 
   world.btc.hiddenKeys.clear();
 });
 
-test('a node that fails delays its own coin only, and is tried again', async () => {
+test('a failing node delays only its own coin and is retried', async () => {
   const btc = await world.createInvoice(100);
   const eth = await world.createInvoice(100, 'ETH');
   world.btc.pay(btc.deposit_address, 200_000n);
@@ -84,27 +84,27 @@ test('a node that fails delays its own coin only, and is tried again', async () 
   assert.equal((await coin('BTC'))?.failures, 0);
 });
 
-test('a failed question about a payment keeps the cursor, not what the poll told', async () => {
+test('a failed recheck keeps the cursor but applies what the poll reported', async () => {
   const silent = await world.createInvoice(100);
   world.btc.hiddenKeys.add(world.btc.pay(silent.deposit_address, 200_000n));
   world.btc.hiddenKeys.clear();
   await world.runUntilIdle();
   const [deposit] = await world.deposits(silent);
   world.btc.hiddenKeys.add(deposit?.key ?? '');
-  const told = await world.createInvoice(100);
-  world.btc.pay(told.deposit_address, 200_000n);
+  const reported = await world.createInvoice(100);
+  world.btc.pay(reported.deposit_address, 200_000n);
   world.btc.mine();
   const cursor = (await coin('BTC'))?.cursor;
   world.btc.failures.recheck = 1;
   await world.watchJob.run();
-  assert.equal((await world.reloadTopup(told)).status, 'credited');
+  assert.equal((await world.reloadTopup(reported)).status, 'credited');
   assert.equal((await coin('BTC'))?.cursor, cursor);
   await world.runUntilIdle();
   assert.equal((await world.reloadTopup(silent)).status, 'credited');
   world.btc.hiddenKeys.clear();
 });
 
-test('a node that does not answer is given up on', async () => {
+test('a node that does not answer times out', async () => {
   const topup = await world.createInvoice(100, 'ETH');
   world.eth.pay(topup.deposit_address, topup.deposit_units);
   world.eth.mine(30);
@@ -117,7 +117,7 @@ test('a node that does not answer is given up on', async () => {
   world.btc.duringPoll = async () => undefined;
 });
 
-test('a coin that is slow keeps back no other: it is read on beside the next runs, and that is no rest', {
+test('a slow coin delays no other and keeps the job busy while it is read across runs', {
   timeout: 10_000,
 }, async () => {
   const { promise, resolve: answer } = Promise.withResolvers<void>();
@@ -141,7 +141,7 @@ test('a coin that is slow keeps back no other: it is read on beside the next run
   assert.equal((await world.reloadTopup(slow)).status, 'credited');
 });
 
-test('each coin has a lease of its own', async () => {
+test('each coin has its own lease', async () => {
   await world.createInvoice(100);
   await world.createInvoice(100, 'ETH');
   const leases: unknown[] = [];
@@ -157,21 +157,21 @@ test('each coin has a lease of its own', async () => {
   assert.deepEqual([(await coin('BTC'))?.lease_id, (await coin('ETH'))?.lease_id], [null, null]);
 });
 
-test('a process that finds all coins under way elsewhere comes back less and less often', async () => {
+test('a process that finds all coins in progress elsewhere returns less and less often', async () => {
   await world.createInvoice(100);
   const other = watchJob(world.service);
   let waitedMs = 0;
   world.btc.duringPoll = async () => {
     world.btc.duringPoll = async () => undefined;
-    const begunAt = performance.now();
+    const startedAt = performance.now();
     for (let n = 0; n < 4; n++) assert.ok((await other.run()) >= 1);
-    waitedMs = performance.now() - begunAt;
+    waitedMs = performance.now() - startedAt;
   };
   await world.watchJob.run();
   assert.ok(waitedMs > 350, `${waitedMs} ms`);
 });
 
-test('why a chain could not be read is logged', async () => {
+test('the reason that a chain could not be read is logged', async () => {
   await world.createInvoice(100);
   const warned: { err?: unknown; coin?: unknown }[] = [];
   const log = { warn: (line: object) => warned.push(line) } as unknown as Logger;
@@ -182,7 +182,7 @@ test('why a chain could not be read is logged', async () => {
   assert.ok(warned[0]?.err instanceof Error);
 });
 
-test('a coin that another process reads is left to it, and that is no rest', async () => {
+test('a coin that another process reads is left alone and counts as work', async () => {
   await world.createInvoice(100);
   const { run: other } = watchJob(world.service);
   let meanwhile = -1;
@@ -195,7 +195,7 @@ test('a coin that another process reads is left to it, and that is no rest', asy
   assert.equal(world.btc.polls.length, 1);
 });
 
-test('a process that lost its lease writes nothing of what it saw', async () => {
+test('a process that lost its lease writes none of its observations', async () => {
   const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
@@ -212,7 +212,7 @@ test('a process that lost its lease writes nothing of what it saw', async () => 
   assert.equal((await world.reloadTopup(topup)).status, 'credited');
 });
 
-test('a process that reads for long keeps its coin', async () => {
+test('a process that reads for a long time keeps its lease', async () => {
   const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
@@ -228,7 +228,7 @@ test('a process that reads for long keeps its coin', async () => {
   assert.equal((await world.reloadTopup(topup)).status, 'credited');
 });
 
-test('a lease that ran out is taken over', async () => {
+test('an expired lease is taken over', async () => {
   const topup = await world.createInvoice(100);
   await world.db.run(
     `update coins set lease_id = gen_random_uuid(), leased_until = clock_timestamp() - interval '1 ms'`,
@@ -239,7 +239,7 @@ test('a lease that ran out is taken over', async () => {
   assert.equal((await world.reloadTopup(topup)).status, 'credited');
 });
 
-test('two processes that read at the same time credit once', async () => {
+test('processes that read at the same time credit a payment once', async () => {
   const topups = await Promise.all(Array.from({ length: 8 }, () => world.createInvoice(100)));
   for (const topup of topups) world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();

@@ -1,4 +1,4 @@
-/** Customers with webhooks that lead to a receiver on this machine, and the duties that bring events there. */
+/** Customers with webhooks to a local receiver, and the jobs that deliver events there. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
@@ -18,7 +18,7 @@ import { startTestService, type TestService } from '../support/test-service.ts';
 import { type ReceivedRequest, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const IDLE_MAX_MS = 30_000;
-/** An honest receiver on a busy machine answers in it. */
+/** Enough time for a working receiver on a busy machine. */
 const TIMEOUT_MS = 1_000;
 
 export interface WebhookWorld {
@@ -26,12 +26,12 @@ export interface WebhookWorld {
   readonly service: Service;
   readonly receiver: WebhookReceiver;
   readonly runner: JobRunner;
-  /** The duties of another process on the same database. */
+  /** Starts the jobs of another process on the same database. */
   startRunner(): JobRunner;
   customer(): Promise<CustomerActor>;
   webhook(actor: CustomerActor, url: string, more?: Partial<CreateWebhook>): Promise<CreatedWebhook>;
   publish(actor: CustomerActor, count?: number, type?: EventType): Promise<void>;
-  /** Lets all that is due now be sent. */
+  /** Delivers everything that is due now. */
   runUntilIdle(): Promise<void>;
   log(actor: CustomerActor, webhook: { readonly id: string }): Promise<Delivery[]>;
   close(): Promise<void>;
@@ -68,7 +68,7 @@ export async function webhookWorld({ timeoutMs = TIMEOUT_MS, poolSize = 8 } = {}
       }
     },
     runUntilIdle: async () => {
-      assert.ok(await runner.runUntilIdle(IDLE_MAX_MS), 'webhooks do not come to rest');
+      assert.ok(await runner.runUntilIdle(IDLE_MAX_MS), 'webhooks did not become idle');
     },
     log: async (actor, webhook) => {
       const page = { filter: {}, sort: 'created_at', descending: false, after: null, size: 1_000 };
@@ -84,11 +84,11 @@ export async function webhookWorld({ timeoutMs = TIMEOUT_MS, poolSize = 8 } = {}
 }
 
 export function stored(webhook: { readonly id: string }): string {
-  return parseId('webhook', webhook.id) ?? assert.fail('no id of a webhook');
+  return parseId('webhook', webhook.id) ?? assert.fail('invalid webhook id');
 }
 
 export const eventId = (one: ReceivedRequest): string => JSON.parse(one.body).id;
-/** Of each attempt: number, status, and what was answered or why nothing was. */
+/** Summarizes each attempt: its number, its status, and its HTTP status or error. */
 export const lines = (log: readonly Delivery[]) =>
   log.map(({ attempt, status, http_status, error }) => [attempt, status, http_status ?? error]);
 
