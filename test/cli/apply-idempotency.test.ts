@@ -1,4 +1,4 @@
-/** Orders of `skerry apply` that are made once, beside the answers that the service keeps. */
+/** `skerry apply` places each order once, despite the responses that the service stores per key. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '@skerry/sdk';
@@ -7,13 +7,13 @@ import {
   createIdempotently,
 } from '../../packages/cli/src/apply/execute/create-idempotently.ts';
 
-type Answer = { readonly id: string; readonly name: string } | ApiError;
+type StoredResponse = { readonly id: string; readonly name: string } | ApiError;
 
-/** What the service does with keys: the first answer is kept, and says so when it is given again. */
+/** A service that stores the first response to a key and marks it as replayed when it returns it again. */
 function stubbedService() {
-  const kept = new Map<
+  const stored = new Map<
     string,
-    { readonly answer: Answer; readonly status: number; readonly request: string }
+    { readonly response: StoredResponse; readonly status: number; readonly request: string }
   >();
   const things = new Map<string, { readonly id: string; readonly name: string }>();
   let calls = 0;
@@ -22,17 +22,17 @@ function stubbedService() {
     isFull: false,
     create(key: string): Promise<{ id: string; name: string }> {
       calls += 1;
-      const before = kept.get(key);
-      if (before?.answer instanceof ApiError) throw refusal(before.request, true);
-      if (before) return Promise.resolve({ ...before.answer } as { id: string; name: string });
+      const before = stored.get(key);
+      if (before?.response instanceof ApiError) throw refusal(before.request, true);
+      if (before) return Promise.resolve({ ...before.response } as { id: string; name: string });
       const request = `req_${calls}`;
       if (this.isFull) {
-        kept.set(key, { answer: refusal(request, false), status: 422, request });
+        stored.set(key, { response: refusal(request, false), status: 422, request });
         throw refusal(request, false);
       }
       const made = { id: `srv_${calls}`, name: 'web-1' };
       things.set(made.id, made);
-      kept.set(key, { answer: made, status: 201, request });
+      stored.set(key, { response: made, status: 201, request });
       return Promise.resolve(made);
     },
   };
@@ -58,28 +58,25 @@ function createRequest(at: ReturnType<typeof stubbedService>): CreateRequest {
   };
 }
 
-test('a kept refusal does not stand in the way once it is over, and two runs after it are one order', async () => {
+test('two concurrent runs after a stored refusal place one order', async () => {
   const at = stubbedService();
   at.isFull = true;
-  for (let tries = 0; tries < 3; tries += 1)
+  for (let tries = 0; tries < 3; tries += 1) {
     await assert.rejects(createIdempotently(createRequest(at)), /Full/);
+  }
   at.isFull = false;
-  const made = await Promise.all([
-    createIdempotently(createRequest(at)),
-    createIdempotently(createRequest(at)),
-  ]);
+  const requests = [createRequest(at), createRequest(at)];
+  const made = await Promise.all(requests.map((request) => createIdempotently(request)));
   assert.equal(new Set(made).size, 1);
   assert.equal(at.things.size, 1);
 });
 
-test('what was made and is gone is made again, by two runs once', async () => {
+test('two concurrent runs recreate a deleted resource once', async () => {
   const at = stubbedService();
   const first = await createIdempotently(createRequest(at));
   at.things.delete(first);
-  const made = await Promise.all([
-    createIdempotently(createRequest(at)),
-    createIdempotently(createRequest(at)),
-  ]);
+  const requests = [createRequest(at), createRequest(at)];
+  const made = await Promise.all(requests.map((request) => createIdempotently(request)));
   assert.equal(new Set(made).size, 1);
   assert.notEqual(made[0], first);
 });

@@ -1,4 +1,7 @@
-/** What `skerry apply` takes along to another server, whom it waits for, and what it refuses or says before anything is done. */
+/**
+ * Replacements in `skerry apply`: inherited settings, waits, and problems that are reported before any
+ * change.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Actual, ActualServer } from '../../packages/cli/src/apply/actual.ts';
@@ -68,16 +71,16 @@ function formatReasons(desired: Desired, actual: Actual): string {
 }
 
 for (const [text, where] of [
-  [S2, 'of which the file says nothing'],
-  [`${S2}firewall_groups: [{ name: web, default_action: drop }]\n`, 'of the file, without its servers'],
+  [S2, 'that the file omits'],
+  [`${S2}firewall_groups: [{ name: web, default_action: drop }]\n`, 'whose servers the file omits'],
 ] as const) {
-  test(`another server has all that the file leaves out, and stands behind a group ${where}`, () => {
+  test(`a replacement server inherits omitted settings and joins a firewall group ${where}`, () => {
     const desired = fileOf(text);
     const other = { ...WEB_1, id: 'srv_9', name: 'other', labels: {} };
     const groups = [{ ...GROUP, applied_to: ['srv_1', 'srv_9'] }];
     const start = account({ servers: [WEB_1, other], groups });
-    assert.match(formatReasons(desired, start), /comes along: tags, labels, auto_renew: false, rdns ipv4/);
-    assert.match(formatReasons(desired, start), /the user data .*111111111111.* does not come along/);
+    assert.match(formatReasons(desired, start), /carried over: tags, labels, auto_renew: false, rdns ipv4/);
+    assert.match(formatReasons(desired, start), /the user data .*111111111111.* is not carried over/);
     for (let count = 0; count < 12; count += 1) {
       const model = new Model(start);
       model.run(compare(desired, model.actual).plan, count);
@@ -89,19 +92,19 @@ for (const [text, where] of [
       assert.deepEqual(
         [made.tags, made.auto_renew, made.ipv4?.rdns],
         [['x'], false, HOST],
-        `cut at ${count}`,
+        `interrupted at ${count}`,
       );
       assert.deepEqual(made.labels, { 'skerry-project': 'shop', env: 'prod' });
       assert.deepEqual(
         [...(after[0]?.applied_to ?? [])].sort(),
         [made.id, 'srv_9'].sort(),
-        `cut at ${count}`,
+        `interrupted at ${count}`,
       );
     }
   });
 }
 
-test('a server of the file that is still being installed is waited for', () => {
+test('a plan waits for a server that is still being installed', () => {
   const actual = account({ servers: [{ ...WEB_1, status: 'installing' }] });
   const { plan } = compare(fileOf(`servers:\n${server('s1')}`), actual);
   assert.deepEqual(
@@ -110,7 +113,7 @@ test('a server of the file that is still being installed is waited for', () => {
   );
 });
 
-test('a file that was put back keeps the server that is as it says, and not the one that was to replace it', () => {
+test('a reverted file keeps the original server and deletes its replacement', () => {
   const old = { ...WEB_1, labels: { ...WEB_1.labels, 'skerry-replaced': '1' } };
   const actual = account({ servers: [old, { ...WEB_1, id: 'srv_2', plan: 's2' }] });
   const { plan } = compare(fileOf(`servers:\n${server('s1')}`), actual);
@@ -120,7 +123,7 @@ test('a file that was put back keeps the server that is as it says, and not the 
   );
 });
 
-test('ports, blocks and counts that the service would refuse are faults of the file', () => {
+test('invalid ports, CIDRs, and counts are reported as problems of the file', () => {
   const rule = (port: string, source: string) =>
     `      - { direction: in, proto: tcp, port: "${port}", source: "${source}", action: accept }\n`;
   const bad = ['1.2.3.4/33', '999.0.0.0/8', '10.0.0.0/08', '203.0.113.5/24', '2001:db8::1/64', '::/129'];
@@ -136,28 +139,29 @@ test('ports, blocks and counts that the service would refuse are faults of the f
   const fields = faults.map(({ place }) => place.replace(/^.*rules/, 'rules'));
   const expected = [0, 1, 2].map((at) => `rules[${at}].port`);
   assert.deepEqual(fields.sort(), [...expected, ...bad.map((_, at) => `rules[${at + 3}].source`)].sort());
-  assert.match(faults.map(({ message }) => message).join('\n'), /the block is 203\.0\.113\.0\/24/);
+  assert.match(faults.map(({ message }) => message).join('\n'), /use 203\.0\.113\.0\/24/);
   const many = read(`project: shop\n${group}${rule('80', '::/0').repeat(101)}`);
   assert.match(many.faults[0]?.message ?? '', /101 items; at most 100/);
   const source = read(`project: shop\n${group}${rule('80', '2001:DB8:0::/32')}`).desired?.groups[0];
   assert.equal(source && !source.absent && source.rules?.[0]?.source, '2001:db8::/32');
 });
 
-test('an alias without an anchor is told with its line', () => {
+test('an alias without an anchor is reported with its line', () => {
   assert.equal(read('project: shop\nservers:\n  - *nothing\n').faults[0]?.place, 'f:3');
 });
 
-test('whose filter is changed, who falls out of it, and that a volume may be of another project, is said', () => {
+test('a plan names outside servers of a group, removed members, and volumes without a project', () => {
   const other = { ...WEB_1, id: 'srv_9', name: 'other', labels: { 'skerry-project': 'else' } };
   const groups = [{ ...GROUP, applied_to: ['srv_1', 'srv_9'] }];
   const data = { id: 'vol_1', name: 'data', size_gb: 50, region: 'par', attached_to: null };
   const volumes = [{ ...data, encrypted: false, filesystem: null }];
   const text =
-    'firewall_groups: [{ name: web, default_action: accept, servers: [] }]\nvolumes: [{ name: data, absent: true }]\n';
+    'firewall_groups: [{ name: web, default_action: accept, servers: [] }]\n' +
+    'volumes: [{ name: data, absent: true }]\n';
   const shown = formatReasons(fileOf(text), account({ servers: [WEB_1, other], groups, volumes }));
-  assert.match(shown, /filters for servers outside of the project, too: other/);
+  assert.match(shown, /also affects servers outside of the project: other/);
   assert.match(shown, /applied to: web-1 → none/);
-  assert.match(shown, /50 GiB in par, attached to nothing: .*cannot be told/);
+  assert.match(shown, /50 GiB in par, not attached: volumes have no project/);
 });
 
 const DATA = { id: 'vol_1', name: 'data', size_gb: 50, region: 'par', encrypted: false, filesystem: null };
@@ -165,16 +169,13 @@ const ATTACHED = [{ ...DATA, attached_to: 'srv_1' }];
 const volumeAt = (holder: string) =>
   `volumes: [{ name: data, region: par, size_gb: 50, server: ${holder} }]\n`;
 
-test('what a server that goes holds is taken from it when it has stopped, and what one holds that stays as it runs', () => {
+test('a server is stopped before its volumes are detached only if it will be deleted', () => {
   const actual = account({ servers: [WEB_1], volumes: ATTACHED });
   const replaced = fileOf(S2 + volumeAt('web-1'));
-  assert.match(
-    formatReasons(replaced, actual),
-    /the web-1 that goes is stopped before, so that all it has written/,
-  );
+  assert.match(formatReasons(replaced, actual), /the old web-1 is stopped first, so that all its writes/);
   assert.match(
     formatReasons(fileOf(S2), actual),
-    /volume data is attached to web-1: the server is stopped, then it is/,
+    /volume data is attached to web-1: the server is stopped, then the volume is/,
   );
   for (const desired of [replaced, fileOf(S2), fileOf(`servers: []\n${volumeAt('null')}`)]) {
     const order = stepsOf(compare(desired, actual).plan).map(({ act }) => act.do);
@@ -188,22 +189,22 @@ test('what a server that goes holds is taken from it when it has stopped, and wh
   const running = account({ servers: [WEB_1, { ...WEB_1, id: 'srv_2', name: 'web-2' }], volumes: ATTACHED });
   assert.match(
     formatReasons(fileOf(both), running),
-    /web-1 runs: unmount it there first, it is detached while in use/,
+    /web-1 is running: unmount the volume first, it is detached while in use/,
   );
   assert.doesNotMatch(formatReasons(fileOf(both), running), /is stopped/);
 });
 
-test('whose filter goes with its group is said, but for servers that go themselves', () => {
+test('deleting a firewall group names the servers that lose it, except those that are deleted too', () => {
   const actual = account({ servers: [WEB_1], groups: [GROUP] });
   const absent = 'firewall_groups: [{ name: web, absent: true }]\n';
   assert.match(
     formatReasons(fileOf(absent), actual),
-    /destroy\nweb\nit is to be absent\nno longer filters for: web-1/,
+    /destroy\nweb\nmarked as absent\nno longer applied to: web-1/,
   );
-  assert.doesNotMatch(formatReasons(fileOf(`servers: []\n${absent}`), actual), /no longer filters/);
+  assert.doesNotMatch(formatReasons(fileOf(`servers: []\n${absent}`), actual), /no longer applied/);
 });
 
-test('what a suspended server does not do is refused before anything is done', () => {
+test('changes that a suspended server does not allow are reported before anything is changed', () => {
   const suspended = { ...WEB_1, status: 'suspended', suspended_reason: 'balance' } as const;
   const volume = 'volumes: [{ name: data, region: par, size_gb: 10, server: web-1 }]\n';
   const rebuilt = `servers:\n${server('s1').replace('debian-12', 'debian-13')}${volume}`;

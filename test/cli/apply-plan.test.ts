@@ -1,4 +1,4 @@
-/** What `skerry apply` plans, on a model of an account: it ends where the file says, from wherever a run was cut short. */
+/** Plans of `skerry apply` on a model of an account: every plan converges, even after interrupted runs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ import { Model, stepsOf } from './support/apply-model.ts';
 
 const LIMIT = 30;
 
-/** Fails unless runs, the last of them whole, end where there is nothing to do. */
+/** Runs a plan and fails unless the next comparison finds nothing to do. */
 function assertConverges(desired: Desired, model: Model): void {
   const { plan, faults } = compare(desired, model.actual);
   assert.deepEqual(faults, []);
@@ -23,12 +23,12 @@ function assertConverges(desired: Desired, model: Model): void {
   assert.deepEqual(ours.map(({ name }) => name).sort(), wanted.sort());
 }
 
-/** Some changes are refused: a volume that shrinks, say. The file is tried as it is, or not at all. */
+/** Whether the change is allowed: shrinking a volume, for example, is not. */
 function isPossible(desired: Desired, model: Model): boolean {
   return compare(desired, model.actual).faults.length === 0;
 }
 
-test('a plan that is carried out leaves nothing to do, whatever was there before', () => {
+test('a completed plan leaves nothing to do, for any previous state', () => {
   fc.assert(
     fc.property(fc.array(desiredFile, { minLength: 1, maxLength: 4 }), (files) => {
       const model = new Model(EMPTY_ACCOUNT);
@@ -38,32 +38,29 @@ test('a plan that is carried out leaves nothing to do, whatever was there before
   );
 });
 
-test('after a run that was cut short anywhere, or several, the next one ends where the file says', () => {
+test('a run after interrupted runs reaches the state in the file', () => {
   const cuts = fc.array(fc.nat(LIMIT), { maxLength: 3 });
+  const later = fc.array(fc.tuple(desiredFile, cuts), { minLength: 1, maxLength: 3 });
   fc.assert(
-    fc.property(
-      desiredFile,
-      fc.array(fc.tuple(desiredFile, cuts), { minLength: 1, maxLength: 3 }),
-      (first, later) => {
-        const model = new Model(EMPTY_ACCOUNT);
-        assertConverges(first, model);
-        for (const [desired, at] of later) {
-          if (!isPossible(desired, model)) continue;
-          for (const count of at) {
-            const { plan, faults } = compare(desired, model.actual);
-            assert.deepEqual(faults, []);
-            model.run(plan, count);
-          }
-          assertConverges(desired, model);
+    fc.property(desiredFile, later, (first, changes) => {
+      const model = new Model(EMPTY_ACCOUNT);
+      assertConverges(first, model);
+      for (const [desired, at] of changes) {
+        if (!isPossible(desired, model)) continue;
+        for (const count of at) {
+          const { plan, faults } = compare(desired, model.actual);
+          assert.deepEqual(faults, []);
+          model.run(plan, count);
         }
-      },
-    ),
+        assertConverges(desired, model);
+      }
+    }),
     { numRuns: PROPERTY_RUNS * 10 },
   );
 });
 
-test('however often runs are cut short, no server is gone before its successor has run', () => {
-  // One that is rebuilt runs again; one that was ordered may never come.
+test('interrupted runs never delete a server before its replacement has run', () => {
+  // A rebuilt server runs again; a new server may never start.
   const namesOf = ({ actual }: Model) =>
     new Set(actual.servers.filter(({ status }) => status !== 'provisioning').map(({ name }) => name));
   fc.assert(
@@ -119,11 +116,9 @@ const WEB_1: ActualServer = {
   auto_renew: true,
   price_usd_cycle: 5,
 };
-const account = (...servers: readonly ActualServer[]): Actual => ({
-  ...EMPTY_ACCOUNT,
-  keys: [LAPTOP],
-  servers,
-});
+const account = (...servers: readonly ActualServer[]): Actual => {
+  return { ...EMPTY_ACCOUNT, keys: [LAPTOP], servers };
+};
 
 function changesOf(desired: Desired, actual: Actual): string[] {
   const { plan, faults } = compare(desired, actual);
@@ -131,32 +126,32 @@ function changesOf(desired: Desired, actual: Actual): string[] {
   return plan.items.map(({ changeType, kind, name }) => `${changeType} ${kind} ${name}`);
 }
 
-test('what a file leaves out is left alone', () => {
+test('a field that the file omits is left unchanged', () => {
   assert.deepEqual(changesOf(desiredOf({}), account({ ...WEB_1, tags: ['x'], auto_renew: false })), []);
   assert.deepEqual(changesOf(desiredOf({}, { servers: undefined }), account(WEB_1)), []);
 });
 
-test('a family fits each of its versions; a version or an id fits itself', () => {
+test('a family matches each of its versions; a version or an ID matches only itself', () => {
   assert.deepEqual(changesOf(desiredOf({ image: 'debian' }), account(WEB_1)), []);
   assert.deepEqual(changesOf(desiredOf({ image: 'debian-12' }), account(WEB_1)), []);
   assert.deepEqual(changesOf(desiredOf({ image: 'debian-13' }), account(WEB_1)), ['rebuild server web-1']);
   assert.deepEqual(changesOf(desiredOf({ image: 'img_3' }), account(WEB_1)), ['rebuild server web-1']);
 });
 
-test('an image that is no longer offered is no reason to lose a disk', () => {
+test('an image that is no longer offered does not cause a rebuild', () => {
   const { plan } = compare(desiredOf({ image: 'debian-12' }), account({ ...WEB_1, image: 'img_gone' }));
   assert.deepEqual(plan.items, []);
   assert.match(plan.notes.join(), /no longer offered/);
 });
 
-test('labels of the file are all there are, beside our own', () => {
+test('labels in the file replace all others except our own', () => {
   const { plan } = compare(desiredOf({ labels: { env: 'prod' } }), account(WEB_1));
   assert.deepEqual(plan.items[0]?.actions, [
     { do: 'update_server', id: 'srv_1', patch: { labels: { env: 'prod', 'skerry-project': 'shop' } } },
   ]);
 });
 
-test('a server of that name outside of the project is a fault, one of another project is not', () => {
+test('a server of that name outside of the project is an error, one of another project is not', () => {
   const outside = compare(desiredOf({}), account({ ...WEB_1, labels: {} }));
   assert.match(outside.faults[0]?.message ?? '', /--add-label skerry-project=shop/);
   assert.deepEqual(outside.plan.items, []);
@@ -165,18 +160,18 @@ test('a server of that name outside of the project is a fault, one of another pr
   ]);
 });
 
-test('two servers of one name in the project are a fault', () => {
+test('two servers of one name in the project are an error', () => {
   const { faults } = compare(desiredOf({}), account(WEB_1, { ...WEB_1, id: 'srv_2' }));
   assert.match(faults[0]?.message ?? '', /more than one server "web-1"/);
 });
 
-test('other SSH keys and another cycle are noted, and change nothing', () => {
+test('other SSH keys and another billing cycle are noted and change nothing', () => {
   const actual = account({ ...WEB_1, ssh_keys: ['k_2'], billing_months: 12 });
   const { plan } = compare(desiredOf({ billingMonths: 1 }), actual);
   assert.deepEqual([plan.items.length, plan.notes.length], [0, 2]);
 });
 
-test('a volume is never made smaller, moved to another region, or taken from a server outside of the project', () => {
+test('a volume never shrinks, moves to another region, or leaves a server outside of the project', () => {
   const volume = {
     id: 'vol_1',
     name: 'data',
@@ -196,15 +191,15 @@ test('a volume is never made smaller, moved to another region, or taken from a s
   const desired = desiredOf({}, { volumes: [wanted] } as unknown as Partial<Desired>);
   const other = { ...WEB_1, id: 'srv_2', name: 'other', labels: {} };
   const actual = { ...account(WEB_1, other), volumes: [{ ...volume, attached_to: 'srv_2' }] };
-  const said = compare(desired, actual)
+  const messages = compare(desired, actual)
     .faults.map(({ message }) => message)
     .join('\n');
-  assert.match(said, /outside of the project/);
-  assert.match(said, /cannot go to zrh/);
-  assert.match(said, /cannot be made smaller/);
+  assert.match(messages, /outside of the project/);
+  assert.match(messages, /cannot move to zrh/);
+  assert.match(messages, /cannot shrink/);
 });
 
-test('what destroys comes last', () => {
+test('deletions come last in a plan', () => {
   const gone = { ...WEB_1, id: 'srv_2', name: 'old' };
   const { plan } = compare(desiredOf({ plan: 's2' }), account(WEB_1, gone));
   assert.deepEqual(

@@ -27,11 +27,21 @@ firewall_groups:
       - { direction: in, proto: tcp, port: 443, source: "2001:DB8:0::/32", action: accept }
     servers: [web-1, web-2]
 `;
-/** Something of everything: a rebuild, a replacement, a server more and one less, a volume that moves, other rules. */
+/** Every kind of change: a rebuild, a replacement, a volume that moves, and new firewall rules. */
 const CHANGED = `project: shop
 servers:
-  - { name: web-1, plan: s1, region: par, image: debian-13, ssh_keys: [laptop], user_data_file: cloud.yaml }
-  - { name: web-2, plan: s2, region: par, image: debian, ssh_keys: [laptop], rdns: { ipv6: web-2.example.org } }
+  - name: web-1
+    plan: s1
+    region: par
+    image: debian-13
+    ssh_keys: [laptop]
+    user_data_file: cloud.yaml
+  - name: web-2
+    plan: s2
+    region: par
+    image: debian
+    ssh_keys: [laptop]
+    rdns: { ipv6: web-2.example.org }
 volumes:
   - { name: data, region: par, size_gb: 30, server: web-2 }
 firewall_groups:
@@ -40,7 +50,12 @@ firewall_groups:
 const SMALL = `project: small
 ssh_keys: [{ name: laptop, public_key_file: id.pub }]
 servers:
-  - { name: web-1, plan: s1, region: par, image: debian-13, ssh_keys: [laptop], rdns: { ipv4: a.example.org } }
+  - name: web-1
+    plan: s1
+    region: par
+    image: debian-13
+    ssh_keys: [laptop]
+    rdns: { ipv4: a.example.org }
 `;
 
 const NO_RATES = { SKERRY_RATE_CAPACITY: '1000', SKERRY_RATE_REFILL_PER_S: '1000' };
@@ -66,12 +81,12 @@ describe('skerry apply', () => {
     assert.match(await assertDone(shop), /nothing to do/);
   };
 
-  it('does what the file says, and a second run does nothing', async () => {
+  it('apply makes the account match the file, and a second run changes nothing', async () => {
     const shop = await shopOf(SMALL);
     const { code, stdout, stderr } = await shop.apply();
     assert.equal(code, 11, stderr);
     assert.match(stdout, /\+ {3}server web-1: create/);
-    assert.match(stderr, /charge USD 7\.35 now: say --yes/);
+    assert.match(stderr, /charge USD 7\.35 now; pass --yes/);
     assert.match(await assertDone(shop), /done {4}\+ server web-1 \(srv_/);
     const { 'web-1': server } = await shop.named('/servers');
     assert.deepEqual([server.status, server.labels], ['running', { 'skerry-project': 'small' }]);
@@ -79,19 +94,19 @@ describe('skerry apply', () => {
     await assertNothingToDo(shop);
   });
 
-  it('refuses before anything is done when the balance does not pay for all', FULL_ONLY, async () => {
+  it('apply changes nothing if the balance does not cover the whole plan', FULL_ONLY, async () => {
     const shop = await shopOf(SMALL, 734n);
     const { code, stderr } = await shop.apply('--yes');
     assert.equal(code, 7);
-    assert.match(stderr, /USD 0\.01 are missing/);
+    assert.match(stderr, /you're short by \$0\.01/);
     assert.deepEqual(await shop.named('/ssh-keys'), {});
   });
 
-  it('says all faults at once, and does nothing', async () => {
+  it('apply reports all problems of a file at once and changes nothing', async () => {
     const shop = await shopOf(`project: shop
 servers:
-  - { name: web-1, plan: s9, region: par, image: debian, ssh_keys: [nobody] }
-  - { name: web-2, plan: s1, region: xyz, image: beos-5, ssh_keys: [nobody] }
+  - { name: web-1, plan: s9, region: par, image: debian, ssh_keys: [missing] }
+  - { name: web-2, plan: s1, region: xyz, image: beos-5, ssh_keys: [missing] }
 `);
     const { code, stderr } = await shop.apply('--yes');
     assert.equal(code, 2);
@@ -100,14 +115,14 @@ servers:
     }
   });
 
-  it('changes, rebuilds, replaces and destroys, and tells of each', FULL_ONLY, async () => {
+  it('apply changes, rebuilds, replaces, and deletes, and reports each step', FULL_ONLY, async () => {
     const shop = await shopOf(SHOP);
     await assertDone(shop);
     await assertNothingToDo(shop);
     const before = await shop.named('/servers');
     shop.write(CHANGED);
     const { stdout: shown } = await shop.apply('--dry-run');
-    assert.match(shown, /-\/\+ server web-1: rebuild, its disk is destroyed\n +image: debian-12 → debian-13/);
+    assert.match(shown, /-\/\+ server web-1: rebuild, its disk is erased\n +image: debian-12 → debian-13/);
     assert.match(shown, /-\/\+ server web-2: replace, .*\n +plan: s1 → s2/);
     assert.match(shown, /size_gb: 20 → 30\n +server: web-1 → web-2/);
     assert.match(shown, /default_action: drop → accept/);
@@ -131,8 +146,8 @@ servers:
     assert.deepEqual(await shop.named('/volumes'), {});
   });
 
-  // Every third call: the plans' test cuts a model of it short everywhere.
-  it('ends where the file says after it was killed on its way', FULL_ONLY, async () => {
+  // Every third call is enough: the test of the plan interrupts a model of it at every step.
+  it('apply reaches the state in the file after a killed first run', FULL_ONLY, async () => {
     for (let nth = 1; ; nth += 3) {
       const shop = await shopOf(SHOP);
       const { wasKilled } = await applyUntilKilled(shop, world.url, nth);
@@ -144,7 +159,7 @@ servers:
     }
   });
 
-  it('ends where the file says after a change was killed on its way', FULL_ONLY, async () => {
+  it('apply reaches the state in the file after a killed change', FULL_ONLY, async () => {
     for (let nth = 2; ; nth += 3) {
       const shop = await shopOf(SHOP);
       await assertDone(shop);
@@ -159,9 +174,9 @@ servers:
     }
   });
 
-  it('asks on a terminal, and does nothing after a no', FULL_ONLY, async () => {
+  it('apply asks on a terminal and changes nothing after a no', FULL_ONLY, async () => {
     const shop = await shopOf(SMALL);
-    const keys = [{ after: 'Go on? [y/N]', press: 'n\r' }];
+    const keys = [{ after: 'Continue? [y/N]', press: 'n\r' }];
     const file = `${shop.folder}/skerry.yaml`;
     const { code, screen } = await runOnTerminal({ env: shop.cli.env, keys }, 'apply', '-f', file);
     assert.equal(code, 11, screen);
@@ -169,9 +184,10 @@ servers:
     assert.deepEqual(await shop.named('/servers'), {});
   });
 
-  it('leaves to the next run what needs a running server, where it is not to wait', FULL_ONLY, async () => {
+  it('apply --no-wait leaves steps that need a running server to the next run', FULL_ONLY, async () => {
     const shop = await shopOf(SMALL);
-    assert.match(await assertDone(shop, '--no-wait'), /left {4}\+ server web-1 .*the next run does the rest/);
+    const left = await assertDone(shop, '--no-wait');
+    assert.match(left, /left {4}\+ server web-1 .*run the command again to continue/);
     assert.match(await assertDone(shop), /~ {3}server web-1: change\n +rdns ipv4: none → a\.example\.org/);
     await assertNothingToDo(shop);
   });

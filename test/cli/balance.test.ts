@@ -6,7 +6,7 @@ import { createApiToken } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { type Cli, createCli } from './support/run-cli.ts';
 
-it('the least top-up that pays is found, its bonus counted', () => {
+it('the smallest top-up for a shortfall includes its bonus', () => {
   for (const [missing, amountUsd, bonusUsd] of [
     [0.01, 30, 0],
     [99.99, 99.99, 0],
@@ -35,14 +35,14 @@ describe('skerry balance and quote', { concurrency: true, ...FULL_ONLY }, () => 
   });
   after(() => world.close());
 
-  it('shows the balance to whoever may read it', async () => {
+  it('skerry balance requires a token with scope billing', async () => {
     const { stdout } = await cli('balance', '-o', 'columns=usd,active_servers', '--no-header');
     assert.equal(stdout, '100.00   0\n');
     const { code, stderr } = await reader('balance');
     assert.deepEqual([code, /wider scope/.test(stderr)], [4, true]);
   });
 
-  it('quotes every cycle side by side, with what is left and what to top up', async () => {
+  it('skerry quote shows all billing cycles with the remaining balance', async () => {
     const plan = (await cli.json('plan', 'describe', 's2')).cycles;
     const { stdout, stderr } = await cli('quote', '--plan', 's2', '--count', '3');
     const rows = stdout
@@ -63,10 +63,10 @@ describe('skerry balance and quote', { concurrency: true, ...FULL_ONLY }, () => 
       assert.deepEqual([each, total], [price_usd, Math.round(price_usd * 300) / 100]);
       assert.equal(left, Math.round(10_000 - price_usd * 300) / 100);
     }
-    assert.equal(stderr, '', 'a month of three is within the balance');
+    assert.equal(stderr, '', 'the balance covers three servers for a month');
   });
 
-  it('counts the bonus when it says what to top up', async () => {
+  it('skerry quote includes the bonus in the suggested top-up', async () => {
     const { cycles, balance_usd } = await cli.json(
       'quote',
       '--plan',
@@ -80,22 +80,22 @@ describe('skerry balance and quote', { concurrency: true, ...FULL_ONLY }, () => 
     assert.equal(cycles.length, 1);
     const missing = -cycle.balance_after_usd;
     assert.equal(balance_usd, 100);
-    // 264.60 less 100.00: with the bonus of $30 from $100 on.
+    // 264.60 less 100.00, with the bonus of $30 for top-ups from $100.
     assert.deepEqual([missing, cycle.topup_usd, cycle.topup_bonus_usd], [164.6, 134.6, 30]);
   });
 
-  it('leaves with 7 on --check when it could not be ordered, and says why', async () => {
+  it('skerry quote --check exits with 7 and the reason if the order is not possible', async () => {
     assert.equal((await cli('quote', '--plan', 's2', '--region', 'par', '--check')).code, 0);
     const short = await cli('quote', '--plan', 's2', '--count', '50', '--check');
     assert.deepEqual([short.code, /skerry topup --amount-usd/.test(short.stderr)], [7, true]);
   });
 
-  it('quotes without a balance when the token may not read it', async () => {
+  it('skerry quote works without a balance if the token may not read it', async () => {
     const { balance_usd, cycles } = await reader.json('quote', '--plan', 's1', '--region', 'par');
     assert.deepEqual([balance_usd, cycles[0].balance_after_usd, cycles[0].topup_usd], [null, null, null]);
   });
 
-  it('knows a plan and a region that there are not', async () => {
+  it('skerry quote rejects an unknown plan, region, and billing cycle', async () => {
     assert.equal((await cli('quote', '--plan', 's9')).code, 5);
     assert.equal((await cli('quote', '--plan', 's1', '--region', 'xyz')).code, 5);
     assert.equal((await cli('quote')).code, 2);

@@ -21,7 +21,7 @@ const TAB = '\t';
 const offered = (...words: readonly string[]) =>
   complete(COMMANDS, GROUPS, words).candidates.map(({ word }) => word);
 
-it('commands, options and choices are offered, each where it may stand', () => {
+it('completion suggests commands, options, and choices where they are valid', () => {
   assert.deepEqual(offered('ser'), ['server']);
   assert.ok(offered('topups', '').includes('create'));
   assert.deepEqual(offered('topup', '--amo'), ['--amount-usd']);
@@ -38,7 +38,7 @@ it('commands, options and choices are offered, each where it may stand', () => {
 describe('skerry completion', { concurrency: true, ...FULL_ONLY }, () => {
   let world: World;
   let cli: Cli;
-  /** The environment of a shell that has `skerry` in its path. */
+  /** The environment of a shell with `skerry` in its PATH. */
   let env: Record<string, string>;
   before(async () => {
     world = await startWorld({ SKERRY_RATE_CAPACITY: '1000', SKERRY_RATE_REFILL_PER_S: '1000' });
@@ -55,7 +55,7 @@ describe('skerry completion', { concurrency: true, ...FULL_ONLY }, () => {
   });
   after(() => world.close());
 
-  const named = async (...words: readonly string[]) => {
+  const completedWords = async (...words: readonly string[]) => {
     const { code, stdout, stderr } = await cli('__complete', '--', ...words);
     assert.deepEqual([code, stderr], [0, '']);
     return stdout
@@ -64,14 +64,14 @@ describe('skerry completion', { concurrency: true, ...FULL_ONLY }, () => {
       .map((line) => line.split('\t')[0]);
   };
 
-  it('offers names of things, and the id of what a shell would cut in two', async () => {
-    const volumes = await named('volume', 'describe', '');
+  it('completion suggests names, and the ID if a shell would split the name', async () => {
+    const volumes = await completedWords('volume', 'describe', '');
     assert.equal(volumes.length, 2);
     assert.ok(volumes.includes('data') && volumes.some((word) => word?.startsWith('vol_')), volumes.join());
-    assert.deepEqual(await named('volume', 'list', '--region', 'pa'), ['par']);
+    assert.deepEqual(await completedWords('volume', 'list', '--region', 'pa'), ['par']);
   });
 
-  it('is silent when nobody answers', async () => {
+  it('completion is silent if the host does not respond', async () => {
     const wrong = { SKERRY_API_URL: 'http://127.0.0.1:9' };
     const { code, stdout, stderr } = await cli.with(
       { env: wrong },
@@ -80,7 +80,7 @@ describe('skerry completion', { concurrency: true, ...FULL_ONLY }, () => {
     assert.deepEqual([code, stdout, stderr], [0, '', '']);
   });
 
-  it('works in bash', async () => {
+  it('completion works in bash', async () => {
     const keys = [
       { after: '$ ', press: `skerry volume describe da${TAB}`, repeat: TAB },
       { after: 'data ', press: `-o json >/dev/null; echo is $?\r` },
@@ -93,7 +93,7 @@ describe('skerry completion', { concurrency: true, ...FULL_ONLY }, () => {
     await runLineOnTerminal({ env: { ...env, SHELL: '/bin/bash' }, keys }, rc);
   });
 
-  it('works in zsh', { skip: skipUnlessInstalled(zsh, 'zsh is not installed') }, async () => {
+  it('completion works in zsh', { skip: skipUnlessInstalled(zsh, 'zsh is not installed') }, async () => {
     const folder = createFolder();
     const { stdout } = await cli('completion', 'zsh');
     writeFileSync(join(folder, '.zshrc'), `PS1='$ '; autoload -U compinit; compinit -u -D\n${stdout}`);
@@ -106,7 +106,7 @@ describe('skerry completion', { concurrency: true, ...FULL_ONLY }, () => {
     await runLineOnTerminal({ env: { ...env, ZDOTDIR: folder }, keys }, `exec ${zsh} -i`);
   });
 
-  it('works in fish', { skip: skipUnlessInstalled(fish, 'fish is not installed') }, async () => {
+  it('completion works in fish', { skip: skipUnlessInstalled(fish, 'fish is not installed') }, async () => {
     const script = `skerry completion fish | source
       complete -C 'skerry volume describe da'
       complete -C 'skerry server list --status=run'`;

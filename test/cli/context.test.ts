@@ -24,7 +24,7 @@ function withFile(config: object = TWO) {
 }
 
 describe('skerry context', { concurrency: true }, () => {
-  it('lists accounts with the one in use marked, and of each token only its end', async () => {
+  it('context list marks the current context and shows only the end of each token', async () => {
     const { run } = withFile();
     const { stdout } = await run({}, 'context', 'list');
     assert.equal(
@@ -40,7 +40,7 @@ describe('skerry context', { concurrency: true }, () => {
     assert.ok(!json.includes('skerry_live'));
   });
 
-  it('changes which is in use, renames and forgets', FULL_ONLY, async () => {
+  it('context commands switch, rename, and delete contexts', FULL_ONLY, async () => {
     const { run, read } = withFile();
     assert.equal((await run({}, 'context', 'use', 'home')).code, 0);
     assert.equal((await run({}, 'context', 'rename', 'home', 'house')).code, 0);
@@ -49,7 +49,7 @@ describe('skerry context', { concurrency: true }, () => {
     assert.deepEqual(read(), { current: null, contexts: { work: TWO.contexts.work } });
   });
 
-  it('refuses a name that there is not, one that is taken, and one that is no name', FULL_ONLY, async () => {
+  it('context commands reject a name that is unknown, taken, or invalid', FULL_ONLY, async () => {
     const { run, read } = withFile();
     for (const words of [
       ['use', 'nowhere'],
@@ -62,7 +62,7 @@ describe('skerry context', { concurrency: true }, () => {
     assert.deepEqual(read(), TWO);
   });
 
-  it('shows what is in use: the environment before the file, --context before both', FULL_ONLY, async () => {
+  it('context show prefers --context over the environment, and both over the file', FULL_ONLY, async () => {
     const { run } = withFile();
     const shown = async (env: Record<string, string>, ...words: string[]) => {
       const { stdout, stderr } = await run(
@@ -83,10 +83,10 @@ describe('skerry context', { concurrency: true }, () => {
     assert.equal(await shown(own, '--context', 'home'), 'home https://two.example');
   });
 
-  it('sends no token of a context to another host', async () => {
+  it('the token of a context is not sent to another host', async () => {
     const { run } = withFile();
     const { code, stderr } = await run({ SKERRY_API_URL: 'http://127.0.0.1:9' }, 'server', 'list');
     assert.equal(code, 2);
-    assert.match(stderr, /set SKERRY_TOKEN, too/);
+    assert.match(stderr, /set SKERRY_TOKEN as well/);
   });
 });

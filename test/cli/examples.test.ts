@@ -1,4 +1,4 @@
-/** Every command's example, as help and the API's reference show it, does what its row says, at a real service. */
+/** Runs the example of every command, as shown in help and the API reference, against a real service. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it, test } from 'node:test';
 import type { Command } from '../../packages/cli/src/command.ts';
@@ -14,10 +14,10 @@ import { EXAMPLE_SETUPS, NOT_RUN } from './support/example-setups.ts';
 import { OPERATIONS } from './support/recorder.ts';
 import { runExample } from './support/run-example.ts';
 
-/** Enough in `npm test` to notice that nothing works: `npm run test:full` runs them all. */
+/** A smoke test for `npm test`; `npm run test:full` runs all examples. */
 const FEW = ['server list', 'volume describe', 'firewall create', 'events'];
 
-test('what is said of an example is said of a command that there is', () => {
+test('the setups and exceptions of examples name existing commands', () => {
   const names = COMMANDS.map(({ name }) => name);
   assert.deepEqual(
     [...FEW, ...Object.keys(EXAMPLE_SETUPS), ...Object.keys(NOT_RUN)].filter((name) => !names.includes(name)),
@@ -25,12 +25,12 @@ test('what is said of an example is said of a command that there is', () => {
   );
 });
 
-/** What only reads leaves the account as it was. */
+/** Whether a command leaves the account unchanged, so that examples can share one. */
 function onlyReads({ operations }: Command): boolean {
   return operations.every((id) => OPERATIONS.find((one) => one.id === id)?.method === 'GET');
 }
 
-describe('the example', () => {
+describe('examples of commands', () => {
   const rows = COMMANDS.filter(({ name }) => !(name in NOT_RUN) && (IS_FULL_RUN || FEW.includes(name)));
   let world: ExampleWorld;
   let shared: ExampleAccount;
@@ -41,7 +41,7 @@ describe('the example', () => {
   after(() => world.close());
 
   for (const row of rows) {
-    it(`of skerry ${row.name} does what its row says`, async () => {
+    it(`the example of skerry ${row.name} works and calls the operations in its row`, async () => {
       const isShared = onlyReads(row) || !IS_FULL_RUN;
       await runExample(row, isShared ? shared : await createExampleAccount(world));
     });

@@ -11,30 +11,36 @@ import { createCli } from './support/run-cli.ts';
 
 const README = fileURLToPath(new URL('../../packages/cli/README.md', import.meta.url));
 
-describe('what the command leaves with', { concurrency: true }, () => {
-  const nobody = createCli(null);
-  it('stands in its help and in its README, in the same words', async () => {
-    const { stdout } = await nobody('help', 'exit-codes');
-    const told = stdout
+describe('exit codes', { concurrency: true }, () => {
+  const signedOut = createCli(null);
+  it('exit codes have the same description in help and in the README', async () => {
+    const { stdout } = await signedOut('help', 'exit-codes');
+    const inHelp = stdout
       .trimEnd()
       .split('\n')
       .map((line) => /^ *(\d+) {2}(\S+) +(.+)$/.exec(line)?.slice(1));
     const rows = [...readFileSync(README, 'utf8').matchAll(/^\| (\d+) \| `(\w+)` \| (.+) \|$/gm)];
     assert.deepEqual(
       rows.map((row) => row.slice(1)),
-      told,
+      inHelp,
     );
   });
 
-  it('is 0 with help and the version on stdout', FULL_ONLY, async () => {
+  it('--version prints the version of the package', async () => {
+    const file = new URL('../../packages/cli/package.json', import.meta.url);
+    const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string };
+    assert.deepEqual(await signedOut('--version'), { code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it('help and the version go to stdout with exit code 0', FULL_ONLY, async () => {
     for (const words of [['--help'], ['server', 'list', '--help'], ['help', 'server', 'ls'], ['--version']]) {
-      const { code, stdout, stderr } = await nobody(...words);
+      const { code, stdout, stderr } = await signedOut(...words);
       assert.deepEqual([code, stderr, stdout.length > 0], [0, '', true], words.join(' '));
     }
   });
 
-  it('names the environment and the exit codes in its help', async () => {
-    const { stdout } = await nobody('--help');
+  it('help names the environment variables and the topic of exit codes', async () => {
+    const { stdout } = await signedOut('--help');
     for (const word of [
       'SKERRY_API_URL',
       'SKERRY_TOKEN',
@@ -46,7 +52,7 @@ describe('what the command leaves with', { concurrency: true }, () => {
     }
   });
 
-  it('is 2 for a wrong command line, with a hint', FULL_ONLY, async () => {
+  it('an invalid command line exits with 2 and a hint', FULL_ONLY, async () => {
     for (const [words, hint] of [
       [['server', 'list', '--stauts', 'x'], /--status/],
       [['servre', 'list'], /server/],
@@ -58,30 +64,30 @@ describe('what the command leaves with', { concurrency: true }, () => {
       [[], /Usage: skerry/],
       [['help', 'nothing'], /skerry help/],
     ] as const) {
-      const { code, stdout, stderr } = await nobody(...words);
+      const { code, stdout, stderr } = await signedOut(...words);
       assert.deepEqual([code, stdout], [2, ''], words.join(' '));
       assert.match(stderr, hint);
     }
   });
 
-  it('is 2 for an unknown option, and 3 where nobody is signed in', async () => {
-    const [unknown, nobodyThere] = await Promise.all([
-      nobody('server', 'list', '--stauts'),
-      nobody('server', 'list'),
+  it('an unknown option exits with 2, and a command without an account with 3', async () => {
+    const [unknown, noAccount] = await Promise.all([
+      signedOut('server', 'list', '--stauts'),
+      signedOut('server', 'list'),
     ]);
     assert.deepEqual([unknown.code, /--status/.test(unknown.stderr)], [2, true]);
-    assert.deepEqual([nobodyThere.code, /skerry login/.test(nobodyThere.stderr)], [3, true]);
+    assert.deepEqual([noAccount.code, /skerry login/.test(noAccount.stderr)], [3, true]);
   });
 });
 
-describe('what the command leaves with, by the class of what went wrong', FULL_ONLY, () => {
+describe('exit codes by kind of failure', FULL_ONLY, () => {
   let world: World;
   before(async () => {
     world = await startWorld({ SKERRY_RATE_CAPACITY: '1000', SKERRY_RATE_REFILL_PER_S: '1000' });
   });
   after(() => world.close());
 
-  it('is that of the class of what went wrong, and no stack is ever shown', async () => {
+  it('every kind of failure has its exit code, and no stack trace is printed', async () => {
     const token = await createApiToken(await world.customer());
     const cli = createCli({ url: world.url, token });
     const at = (url: string, given = token) => createCli({ url, token: given });
@@ -104,7 +110,7 @@ describe('what the command leaves with, by the class of what went wrong', FULL_O
   });
 });
 
-it('the README names only commands and options that there are', () => {
+it('the README names only existing commands and options', () => {
   const lines = [...readFileSync(README, 'utf8').matchAll(/^(?:\w+=\$\()?(skerry [a-z].*?)(?: +#.*)?$/gm)];
   const global = ['output', 'no-header', 'quiet', 'context'];
   assert.ok(lines.length > 15);

@@ -12,7 +12,7 @@ import { type Cli, createCli } from './support/run-cli.ts';
 const SSH = 'in tcp 22 203.0.113.0/24 accept';
 const HTTPS = 'in tcp 80,443 0.0.0.0/0 accept';
 
-test('a rule in one line is the object of the contract', () => {
+test('a rule on one line parses into an object of the API', () => {
   assert.deepEqual(parseRule(`${SSH} # the office # north`, '--rule'), {
     direction: 'in',
     proto: 'tcp',
@@ -23,14 +23,14 @@ test('a rule in one line is the object of the contract', () => {
   });
 });
 
-test('ports are left out where there are none, and are "all" where all are meant', () => {
+test('ports are null for protocols without ports and for "all"', () => {
   const ports = ['out udp all ::/0 drop', 'in icmp 0.0.0.0/0 accept', '  in  any ::/0  reject '].map(
     (line) => parseRule(line, '--rule').port,
   );
   assert.deepEqual(ports, [null, null, null]);
 });
 
-test('a rule written as a line is read as the same rule', () => {
+test('a formatted rule parses into the same rule', () => {
   for (const line of [
     SSH,
     HTTPS,
@@ -42,14 +42,14 @@ test('a rule written as a line is read as the same rule', () => {
   }
 });
 
-test('a rule that is no rule is refused by the word that is wrong', () => {
+test('an invalid rule is rejected with the field that is wrong', () => {
   const refused = (line: string) => assert.throws.bind(null, () => parseRule(line, '--rule'));
-  refused('')(/--rule: "" has no direction where it belongs: it is one of in, out/);
-  refused('up tcp 22 ::/0 accept')(/no direction/);
-  refused('in sctp 22 ::/0 accept')(/no protocol where it belongs: it is one of tcp, udp, icmp, any/);
-  refused('in tcp 203.0.113.0/24 accept')(/is not "in tcp ports source action"/);
-  refused('in icmp 8 ::/0 accept')(/is not "in icmp source action"/);
-  refused('in tcp 22 ::/0 allow')(/no action where it belongs: it is one of accept, drop, reject/);
+  refused('')(/--rule: "" has no valid direction in its place; use one of: in, out/);
+  refused('up tcp 22 ::/0 accept')(/no valid direction/);
+  refused('in sctp 22 ::/0 accept')(/no valid protocol in its place; use one of: tcp, udp, icmp, any/);
+  refused('in tcp 203.0.113.0/24 accept')(/use "in tcp ports source action"/);
+  refused('in icmp 8 ::/0 accept')(/use "in icmp source action"/);
+  refused('in tcp 22 ::/0 allow')(/no valid action in its place; use one of: accept, drop, reject/);
 });
 
 describe('skerry firewall', FULL_ONLY, () => {
@@ -81,7 +81,7 @@ describe('skerry firewall', FULL_ONLY, () => {
   });
   after(() => world.close());
 
-  it('creates a group with rules in their order, for servers by their names', async () => {
+  it('firewall create keeps the order of rules and accepts names of servers', async () => {
     const words = ['--rule', `${SSH} # office`, '--rule', HTTPS, '--server', 'web-1,web-2'];
     const group = await cli.json('firewall', 'create', 'both', ...words);
     assert.deepEqual(group.applied_to.toSorted(), servers.toSorted());
@@ -95,7 +95,7 @@ describe('skerry firewall', FULL_ONLY, () => {
     );
   });
 
-  it('attaches and detaches one server, and leaves the others', async () => {
+  it('firewall attach and detach change one server and keep the others', async () => {
     await cli.json('firewall', 'create', 'one', '--server', 'web-1');
     const both = await cli.json('firewall', 'attach', 'one', 'web-2');
     assert.deepEqual(both.applied_to, servers);
@@ -104,7 +104,7 @@ describe('skerry firewall', FULL_ONLY, () => {
     assert.deepEqual((await cli.json('firewall', 'update', 'one', '--server', '')).applied_to, []);
   });
 
-  it('attaches all of those that are attached at once', async () => {
+  it('concurrent firewall attach commands all take effect', async () => {
     await cli.json('firewall', 'create', 'raced');
     const all = [...servers, await ordered('web-3'), await ordered('web-4')];
     await Promise.all(all.map((id) => cli.json('firewall', 'attach', 'raced', id)));
@@ -112,12 +112,12 @@ describe('skerry firewall', FULL_ONLY, () => {
     assert.deepEqual(members.toSorted(), all.toSorted());
   });
 
-  it('shows rules below a group, with the numbers by which they are deleted', async () => {
+  it('firewall describe numbers the rules, and firewall rule delete accepts the numbers', async () => {
     await cli.json('firewall', 'create', 'numbered', '--rule', SSH, '--rule', HTTPS);
     const { stdout } = await cli('firewall', 'describe', 'numbered');
     assert.match(stdout, /\nRules:\n# +DIRECTION.*\n1 +in +tcp +22 .*\n2 +in +tcp +80,443 /);
-    const unsaid = await cli('firewall', 'rule', 'delete', 'numbered', '1');
-    assert.deepEqual([unsaid.code, unsaid.stdout], [11, '']);
+    const unconfirmed = await cli('firewall', 'rule', 'delete', 'numbered', '1');
+    assert.deepEqual([unconfirmed.code, unconfirmed.stdout], [11, '']);
     const done = await cli('firewall', 'rule', 'delete', 'numbered', '1', '--yes');
     assert.deepEqual([done.code, done.stdout, done.stderr], [0, '', '']);
     const { rules } = await cli.json('firewall', 'describe', 'numbered');
@@ -127,14 +127,14 @@ describe('skerry firewall', FULL_ONLY, () => {
     );
   });
 
-  it('appends a rule that is written with or without quotes', async () => {
+  it('firewall rule add accepts a rule with and without quotes', async () => {
     await cli.json('firewall', 'create', 'more');
     const plain = await cli.json('firewall', 'rule', 'add', 'more', ...SSH.split(' '), '--note', 'x');
     const quoted = await cli.json('firewall', 'rule', 'add', 'more', `${HTTPS} # y`);
     assert.deepEqual([plain.port, plain.note, quoted.port, quoted.note], ['22', 'x', '80,443', 'y']);
   });
 
-  it('sets all rules from what it has shown, from JSON, and from lines', async () => {
+  it('firewall rule set accepts its own output, JSON, and lines', async () => {
     await cli.json('firewall', 'create', 'filed', '--rule', SSH);
     const shown = (await cli('firewall', 'describe', 'filed', '-o', 'yaml')).stdout;
     const files = {
@@ -151,17 +151,17 @@ describe('skerry firewall', FULL_ONLY, () => {
     assert.deepEqual(counts, [['tcp'], ['any'], ['office', 'tcp']]);
   });
 
-  it('says what is wrong with a file of rules before anything is sent', async () => {
+  it('firewall rule set reports an invalid file before it sends anything', async () => {
     writeFileSync(`${folder}/bad.yaml`, '[');
     writeFileSync(`${folder}/other.yaml`, 'servers: []\n');
     const set = (...words: string[]) => cli('firewall', 'rule', 'set', 'filed', ...words, '--yes');
-    assert.match((await set('--file', `${folder}/bad.yaml`)).stderr, /bad\.yaml is neither JSON nor YAML/);
-    assert.match((await set('--file', `${folder}/other.yaml`)).stderr, /neither a list of rules nor/);
-    assert.match((await set('--file', `${folder}/none.yaml`)).stderr, /none\.yaml cannot be read/);
+    assert.match((await set('--file', `${folder}/bad.yaml`)).stderr, /bad\.yaml is not valid JSON or YAML/);
+    assert.match((await set('--file', `${folder}/other.yaml`)).stderr, /must contain a list of rules/);
+    assert.match((await set('--file', `${folder}/none.yaml`)).stderr, /cannot read .*none\.yaml/);
     assert.equal((await set()).code, 2);
   });
 
-  it('does not delete a group that is applied', async () => {
+  it('firewall delete rejects a group that is applied to a server', async () => {
     await cli.json('firewall', 'create', 'used', '--server', 'web-1');
     assert.equal((await cli('firewall', 'delete', 'used', '--yes')).code, 6);
   });

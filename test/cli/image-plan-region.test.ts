@@ -11,7 +11,7 @@ import { createFolder } from './support/folder.ts';
 import { type Cli, createCli } from './support/run-cli.ts';
 import { runOnTerminal } from './support/run-on-terminal.ts';
 
-describe('the command line', FULL_ONLY, () => {
+describe('skerry image, plan, and region', FULL_ONLY, () => {
   const cwd = createFolder();
   let world: World;
   let cli: Cli;
@@ -23,20 +23,20 @@ describe('the command line', FULL_ONLY, () => {
   });
   after(() => world.close());
 
-  it('names images as --image takes them', async () => {
+  it('image list shows names that --image accepts', async () => {
     const { stdout } = await cli('image', 'list', '--family', 'debian', '--sort', 'id', '-o', 'columns=name');
     assert.deepEqual(stdout.trim().split('\n').toSorted(), ['NAME', 'debian-11', 'debian-12', 'debian-13']);
     const { version } = await cli.json('image', 'describe', 'debian-12');
     assert.equal(version, '12');
   });
 
-  it('takes a family for its newest image that can be installed', async () => {
+  it('a family selects its newest available image', async () => {
     assert.equal((await cli.json('image', 'describe', 'debian')).version, '13');
     const { code, stderr } = await cli('image', 'describe', 'debian-1');
-    assert.deepEqual([code, stderr], [5, 'skerry: there is no image "debian-1": see `skerry image list`\n']);
+    assert.deepEqual([code, stderr], [5, 'skerry: image "debian-1" not found; see `skerry image list`\n']);
   });
 
-  it('uploads an image, finds it by its name, and deletes it after a yes', async () => {
+  it('an uploaded image is found by its name and deleted after a confirmation', async () => {
     const words = ['--name', 'own', '--version', '2026.1', '--arch', 'amd64,arm64', '-o', 'json'];
     const { code, stdout, stderr } = await cli.with({ cwd }, 'image', 'upload', 'own.iso', ...words);
     assert.deepEqual([code, stderr], [0, '']);
@@ -47,19 +47,19 @@ describe('the command line', FULL_ONLY, () => {
     assert.deepEqual(await cli('image', 'delete', 'own', '--yes'), { code: 0, stdout: '', stderr: '' });
   });
 
-  it('refuses a file that is not there, and what the service does not take as an image', async () => {
+  it('image upload rejects a missing file and an invalid image', async () => {
     const missing = await cli.with({ cwd }, 'image', 'upload', 'nothing.iso');
     assert.deepEqual(missing, {
       code: 2,
       stdout: '',
-      stderr: 'skerry: nothing.iso: there is no such file\n',
+      stderr: 'skerry: nothing.iso: file not found\n',
     });
     const refused = await cli.with({ cwd }, 'image', 'upload', 'no.iso');
     assert.equal(refused.code, 7);
     assert.match(refused.stderr, /not an ISO 9660 image/);
   });
 
-  it('fits its lists into a terminal of 80 characters', async () => {
+  it('lists of images, plans, and regions fit a terminal of 80 characters', async () => {
     for (const group of ['image', 'plan', 'region']) {
       const { screen } = await runOnTerminal({ env: cli.env }, group, 'list');
       assert.ok(screen.split('\r\n').length > 4, screen);
@@ -70,7 +70,7 @@ describe('the command line', FULL_ONLY, () => {
     }
   });
 
-  it('says what each cycle of a plan costs', async () => {
+  it('plan describe shows the price of each billing cycle', async () => {
     const { stdout } = await cli('plan', 'describe', 's1');
     assert.match(stdout, /^Discount 12 months: +50 %$/m);
     assert.match(stdout, /^Price USD 12 months: +44\.10$/m);
@@ -81,7 +81,7 @@ describe('the command line', FULL_ONLY, () => {
     );
   });
 
-  it('describes a region', async () => {
+  it('region describe shows a region and rejects an unknown one', async () => {
     const { name, country } = await cli.json('region', 'describe', 'rkv');
     assert.deepEqual([name, country], ['Reykjavik', 'IS']);
     assert.equal((await cli('region', 'describe', 'xyz')).code, 5);

@@ -25,7 +25,7 @@ describe('skerry login', { concurrency: true }, () => {
   const signIn = (cli: Cli, secret: string, ...words: readonly string[]) =>
     cli.with({ input: `${secret}\n` }, 'login', '--url', world.url, '--token-stdin', ...words);
 
-  it('keeps a token from stdin in a file that only its owner reads, and uses it', async () => {
+  it('login stores a token from stdin in a file that only its owner can read', async () => {
     const cli = createCli(null);
     const { code, stdout, stderr } = await signIn(cli, token, '--name', 'work', '-o', 'json');
     assert.deepEqual([code, stderr], [0, '']);
@@ -44,7 +44,7 @@ describe('skerry login', { concurrency: true }, () => {
   });
 
   it(
-    'asks for address and token on a terminal, shows no token, and says how far it reaches',
+    'login on a terminal asks for address and token, hides the token, and describes its access',
     FULL_ONLY,
     async () => {
       const { env } = createCli(null);
@@ -56,20 +56,20 @@ describe('skerry login', { concurrency: true }, () => {
       assert.equal(code, 0, screen);
       assert.ok(screen.includes(`${world.url}/account/tokens`), screen);
       assert.ok(!screen.includes(reading.slice(-20)), screen);
-      assert.match(screen, /does not reach billing/);
+      assert.match(screen, /has no access to billing/);
       assert.match(screen, /Name: +127\.0\.0\.1|Name: +localhost/);
     },
   );
 
-  it('is left by Ctrl-C with 130, and keeps nothing', FULL_ONLY, async () => {
+  it('login exits with 130 on Ctrl-C and stores nothing', FULL_ONLY, async () => {
     const cli = createCli(null);
     const keys = [{ after: '(not shown): ', press: CTRL_C }];
     const { code, screen } = await runOnTerminal({ env: cli.env, keys }, 'login', '--url', world.url);
-    assert.deepEqual([code, /nothing was done/.test(screen)], [130, true], screen);
+    assert.deepEqual([code, /nothing was changed/.test(screen)], [130, true], screen);
     assert.deepEqual(await cli.json('context', 'list'), []);
   });
 
-  it('keeps no token that the host does not take, and no address where no host is', FULL_ONLY, async () => {
+  it('login stores no rejected token and no address without a host', FULL_ONLY, async () => {
     const cli = createCli(null);
     const wrong = await signIn(cli, `skerry_live_${'a'.repeat(52)}`);
     assert.equal(wrong.code, 3);
@@ -82,14 +82,14 @@ describe('skerry login', { concurrency: true }, () => {
     assert.deepEqual(await cli.json('context', 'list'), []);
   });
 
-  it('takes no token as an argument', async () => {
+  it('login accepts no token as an argument', async () => {
     const { code, stderr } = await createCli(null)('login', '--token', token);
     assert.equal(code, 2);
     assert.match(stderr, /skerry login --help/);
     assert.ok(!stderr.includes(token));
   });
 
-  it('warns before a token goes over a line that is not encrypted', FULL_ONLY, async () => {
+  it('login warns before it sends a token over an unencrypted connection', FULL_ONLY, async () => {
     const { stderr } = await createCli(null).with(
       { input: token },
       ...['login', '--url', 'http://skerry.invalid', '--token-stdin'],
@@ -97,17 +97,21 @@ describe('skerry login', { concurrency: true }, () => {
     assert.match(stderr, /is not encrypted/);
   });
 
-  it('lets no second account push out the first unless one says so', FULL_ONLY, async () => {
+  it('login replaces another account of the same host only with an explicit name', FULL_ONLY, async () => {
     const cli = createCli(null);
     assert.equal((await signIn(cli, token)).code, 0);
-    assert.equal((await signIn(cli, token)).code, 0, 'the same again is no question');
+    assert.equal(
+      (await signIn(cli, token)).code,
+      0,
+      'signing in to the same account again needs no confirmation',
+    );
     const second = await signIn(cli, reading);
     assert.deepEqual([second.code, /--name/.test(second.stderr)], [2, true]);
     assert.equal((await signIn(cli, reading, '--name', 'second')).code, 0);
     assert.equal((await signIn(cli, reading, '--name', '127.0.0.1')).code, 0);
   });
 
-  it('loses none of many contexts that are made at once', FULL_ONLY, async () => {
+  it('concurrent logins lose no context', FULL_ONLY, async () => {
     const cli = createCli(null);
     const names = ['a', 'b', 'c', 'd', 'e'];
     const made = await Promise.all(names.map((name) => signIn(cli, token, '--name', name)));
@@ -119,32 +123,36 @@ describe('skerry login', { concurrency: true }, () => {
     );
   });
 
-  it('warns of a file that others can read, and follows a link to it', FULL_ONLY, async () => {
-    const cli = createCli(null);
-    assert.equal((await signIn(cli, token)).code, 0);
-    chmodSync(fileOf(cli), 0o644);
-    assert.match((await cli('server', 'list')).stderr, /others can read the tokens/);
-    const link = join(createFolder(), 'link.json');
-    symlinkSync(fileOf(cli), link);
-    const over = { ...cli.env, SKERRY_CONFIG: link };
-    const renamed = await cli.with({ env: over }, 'context', 'rename', '127.0.0.1', 'work');
-    assert.equal(renamed.code, 0, renamed.stderr);
-    assert.equal(statSync(fileOf(cli)).mode & 0o777, 0o600);
-    assert.equal(JSON.parse(readFileSync(fileOf(cli), 'utf8')).current, 'work');
-  });
+  it(
+    'a context file that others can read causes a warning, and a link to it is followed',
+    FULL_ONLY,
+    async () => {
+      const cli = createCli(null);
+      assert.equal((await signIn(cli, token)).code, 0);
+      chmodSync(fileOf(cli), 0o644);
+      assert.match((await cli('server', 'list')).stderr, /other users can read the tokens/);
+      const link = join(createFolder(), 'link.json');
+      symlinkSync(fileOf(cli), link);
+      const over = { ...cli.env, SKERRY_CONFIG: link };
+      const renamed = await cli.with({ env: over }, 'context', 'rename', '127.0.0.1', 'work');
+      assert.equal(renamed.code, 0, renamed.stderr);
+      assert.equal(statSync(fileOf(cli)).mode & 0o777, 0o600);
+      assert.equal(JSON.parse(readFileSync(fileOf(cli), 'utf8')).current, 'work');
+    },
+  );
 
-  it('is undone by logout, which says that the token is still good', FULL_ONLY, async () => {
+  it('logout deletes the context and says that the token is still valid', FULL_ONLY, async () => {
     const cli = createCli(null);
     assert.equal((await signIn(cli, token, '--name', 'work')).code, 0);
     const { code, screen } = await runOnTerminal({ env: cli.env }, 'logout');
     assert.equal(code, 0, screen);
-    assert.match(screen, /token of work is still good/);
+    assert.match(screen, /Signed out of work\. Its token is still valid/);
     const { code: after, stderr } = await cli('server', 'list');
     assert.deepEqual([after, /skerry login/.test(stderr)], [3, true]);
     assert.equal((await cli('logout')).code, 2);
   });
 
-  it('says of a corrupt file which one it is', FULL_ONLY, async () => {
+  it('an error about a corrupt context file names the file', FULL_ONLY, async () => {
     const path = join(createFolder(), 'config.json');
     for (const text of ['{', '[]', '{"contexts":{"a":1}}', '{"current":1,"contexts":{}}', 'null']) {
       writeFileSync(path, text, { mode: 0o600 });

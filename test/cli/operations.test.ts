@@ -1,4 +1,4 @@
-/** The command line and the contract have the same operations: nothing of the API is out of a script's reach. */
+/** The CLI covers every operation of the API. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { COMMANDS } from '../../packages/cli/src/commands/index.ts';
@@ -6,7 +6,7 @@ import { OPERATIONS } from './support/recorder.ts';
 
 const IDS = OPERATIONS.map(({ id }) => id);
 
-test('every operation of the document is what some command is for', () => {
+test('every operation of the API is the main one of a command', () => {
   const done = new Set<string | undefined>(COMMANDS.map(({ operations }) => operations[0]));
   assert.deepEqual(
     IDS.filter((id) => !done.has(id)),
@@ -14,14 +14,14 @@ test('every operation of the document is what some command is for', () => {
   );
 });
 
-test('no command names an operation that the document does not have', () => {
+test('commands name only existing operations', () => {
   const unknown = COMMANDS.flatMap(({ name, operations }) =>
     operations.filter((id) => !IDS.includes(id)).map((id) => `${name}: ${id}`),
   );
   assert.deepEqual(unknown, []);
 });
 
-test('no two commands have one name, in their group aliases counted', () => {
+test('names of commands are unique, aliases included', () => {
   const names = COMMANDS.flatMap(({ name, aliases = [] }) => {
     const group = name.split(' ').slice(0, -1).join(' ');
     return [name, ...aliases.map((alias) => `${group} ${alias}`.trim())];
@@ -32,7 +32,7 @@ test('no two commands have one name, in their group aliases counted', () => {
   );
 });
 
-test("an example is a line of its own command's", () => {
+test('the example of a command runs that command', () => {
   const strange = COMMANDS.filter(
     ({ name, aliases = [], isDefault, example }) =>
       ![name, ...aliases.map((alias) => [...name.split(' ').slice(0, -1), alias].join(' '))]

@@ -12,7 +12,7 @@ const BIN = fileURLToPath(new URL('../../packages/cli/bin/skerry.js', import.met
 const PAGE_SIZE = 100;
 const BIG_BYTES = 5_000_000;
 
-/** What no service of ours answers: it checks names. The command must be safe with any host. */
+/** A name that our service would reject. The CLI must be safe with any host. */
 const HOSTILE = 'a\u001b[31mred\u009b0m\u202ebackwards\u0007\nb';
 const NAMES = { plain: 'web-1', wide: '東京', emoji: '👩‍🚀🇮🇸', marked: 'e\u0301tude', hostile: HOSTILE };
 
@@ -31,7 +31,7 @@ function volume(name: string, n = 0) {
   };
 }
 
-/** A host with the volumes that the token says: as many as make 5 MB, one with a long name, or those of NAMES. */
+/** A host whose volumes depend on the token: 5 MB of them, one with a long name, or those of NAMES. */
 function answerOf(token: string, query: URLSearchParams): object {
   if (token === 'big') {
     const page = Number(query.get('cursor') ?? 0);
@@ -43,7 +43,7 @@ function answerOf(token: string, query: URLSearchParams): object {
   return { object: 'list', data: names.map((name) => volume(name)), has_more: false };
 }
 
-describe('what the command prints', { concurrency: true }, () => {
+describe('output of skerry', { concurrency: true }, () => {
   let server: Server;
   const of = (token: string): Cli => {
     const { port } = server.address() as AddressInfo;
@@ -61,23 +61,24 @@ describe('what the command prints', { concurrency: true }, () => {
   });
   after(() => server.close());
 
-  it('is whole through a pipe, however much it is', async () => {
+  it('output through a pipe is complete, however large it is', async () => {
     const { env } = of('big');
-    const line = `'${process.execPath}' '${BIN}' volume list --limit 100000 -o json | (read first; echo "$first"; wc -c)`;
+    const command = `'${process.execPath}' '${BIN}' volume list --limit 100000 -o json`;
+    const line = `${command} | (read first; echo "$first"; wc -c)`;
     const { stdout, stderr } = await runProgram(['bash', '-c', line], { env });
     const [first, bytes] = stdout.split('\n');
     assert.deepEqual([first, stderr], ['[', '']);
     assert.ok(Number(bytes) > BIG_BYTES, bytes);
   });
 
-  it('ends quietly when whoever reads has read enough', FULL_ONLY, async () => {
+  it('a command exits quietly when its reader has read enough', FULL_ONLY, async () => {
     const { env } = of('big');
     const line = `set -o pipefail; '${process.execPath}' '${BIN}' volume list --limit 100000 | head -1`;
     const { code, stdout, stderr } = await runProgram(['bash', '-c', line], { env });
     assert.deepEqual([code, stderr, stdout.startsWith('ID ')], [0, '', true]);
   });
 
-  it('says in one line that a disk is full', FULL_ONLY, async () => {
+  it('a full disk is reported in one line', FULL_ONLY, async () => {
     const { env } = of('long');
     const line = `'${process.execPath}' '${BIN}' volume list > /dev/full`;
     const { code, stderr } = await runProgram(['bash', '-c', line], { env });
@@ -85,12 +86,12 @@ describe('what the command prints', { concurrency: true }, () => {
     assert.match(stderr, /^skerry: .*ENOSPC/);
   });
 
-  it('stands in columns with wide letters and emoji, and no line ends in spaces', async () => {
+  it('columns with wide characters and emoji are aligned, and no line ends in spaces', async () => {
     const { stdout } = await of('names')('volume', 'list', '-o', 'columns=name,region,device');
     const lines = stdout.trimEnd().split('\n');
     assert.equal(lines.length, 6);
     const before = lines.slice(0, 5).map((line) => line.slice(0, line.search(/par|REGION/)));
-    // As wide as the widest, which is that of the hostile one.
+    // As wide as the widest cell, which is the hostile name.
     const width = before[0]?.length ?? 0;
     assert.deepEqual(
       before.map((text) => text.length + wider(text)),
@@ -99,11 +100,11 @@ describe('what the command prints', { concurrency: true }, () => {
     assert.ok(!lines.some((line) => / $/.test(line)));
   });
 
-  it('holds nothing that steers a terminal, and JSON and YAML hold the value as it was', async () => {
+  it('output contains no control characters, and JSON and YAML keep the values', async () => {
     const cli = of('names');
     for (const format of ['table', 'columns=name', 'json', 'yaml']) {
       const { stdout } = await cli('volume', 'list', '-o', format);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the target.
       assert.doesNotMatch(stdout, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/, format);
       const read = { json: (text: string) => JSON.parse(text), yaml: (text: string) => parse(text) }[format];
       if (read)
@@ -114,20 +115,20 @@ describe('what the command prints', { concurrency: true }, () => {
     }
   });
 
-  it('is cut on a terminal only, and there only where a line would not fit', FULL_ONLY, async () => {
+  it('cells are cut only on a terminal, and only if a line would not fit', FULL_ONLY, async () => {
     const cli = of('long');
     const { stdout } = await cli('volume', 'list');
     assert.ok(stdout.includes('x'.repeat(120)));
     const narrow = await runOnTerminal({ env: cli.env }, 'volume', 'list');
     assert.match(narrow.screen, /x{39}…/);
-    assert.ok(!narrow.screen.includes('vol_'), 'what has a name can do without its id');
+    assert.ok(!narrow.screen.includes('vol_'), 'a narrow line drops the ID of a resource that has a name');
     const wide = await runOnTerminal({ env: cli.env, columns: 300 }, 'volume', 'list');
     assert.ok(wide.screen.includes('x'.repeat(120)));
     const named = await runOnTerminal({ env: cli.env }, 'volume', 'list', '-o', 'columns=name');
-    assert.ok(named.screen.includes('x'.repeat(120)), 'who asks for a column wants all of it');
+    assert.ok(named.screen.includes('x'.repeat(120)), 'a column that was requested by name is shown in full');
   });
 
-  it('has the columns that were asked for, or says which there are', async () => {
+  it('-o columns prints the requested columns, or lists the available ones', async () => {
     const cli = of('long');
     const { stdout } = await cli('volume', 'list', '-o', 'columns=region, size_gb', '--no-header');
     assert.equal(stdout, 'par   10\n');
@@ -140,17 +141,17 @@ describe('what the command prints', { concurrency: true }, () => {
     assert.deepEqual([none.code, none.stderr], [2, 'skerry: --output: this command has no columns\n']);
   });
 
-  it('leaves stderr empty but on a terminal, and with --quiet there, too', FULL_ONLY, async () => {
+  it('stderr is empty except on a terminal, and with --quiet there as well', FULL_ONLY, async () => {
     const { env } = of('long');
     const on = (words: string) =>
       runLineOnTerminal({ env }, `'${process.execPath}' '${BIN}' ${words} >/dev/null`);
     const [noted, quiet] = await Promise.all([on('context use none; true'), on('--quiet volume list')]);
-    assert.match(noted.screen, /no context/);
+    assert.match(noted.screen, /context "none" not found/);
     assert.equal(quiet.screen, '');
   });
 });
 
-/** How many columns a text takes beyond its length: those of NAMES. */
+/** The extra cells that a text of NAMES takes beyond its length. */
 function wider(text: string): number {
   const known = { [NAMES.wide]: 4, [NAMES.emoji]: 4, [NAMES.marked]: 5 };
   const found = Object.entries(known).find(([name]) => text.startsWith(name));

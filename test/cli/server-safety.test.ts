@@ -1,4 +1,7 @@
-/** What costs money or opens a screen: it asks, it names what was bought, and it keeps its secrets. */
+/**
+ * Server commands that cost money or reveal a secret: they ask first, print the resource, and protect the
+ * secret.
+ */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,10 +29,16 @@ describe('skerry server', FULL_ONLY, () => {
   });
   after(() => world.close());
 
-  it('console --open gives the browser a page of its owner, and neither the address nor the token', async () => {
+  it('server console --open hides the URL and the token from other processes', async () => {
     const bin = createFolder();
     const seen = join(bin, 'seen');
-    const script = `#!/bin/sh\nstat -c %a "$1" > ${seen}.new\necho "$SKERRY_TOKEN|$*" >> ${seen}.new\ncat "$1" >> ${seen}.new\nmv ${seen}.new ${seen}\n`;
+    const script = [
+      '#!/bin/sh',
+      `stat -c %a "$1" > ${seen}.new`,
+      `echo "$SKERRY_TOKEN|$*" >> ${seen}.new`,
+      `cat "$1" >> ${seen}.new`,
+      `mv ${seen}.new ${seen}\n`,
+    ].join('\n');
     writeFileSync(join(bin, 'xdg-open'), script);
     chmodSync(join(bin, 'xdg-open'), 0o755);
     const env = { PATH: `${bin}:${process.env.PATH}`, DISPLAY: ':0' };
@@ -38,10 +47,10 @@ describe('skerry server', FULL_ONLY, () => {
     const [mode, called = '', ...page] = readFileSync(seen, 'utf8').split('\n');
     assert.deepEqual([mode, /^\|\/.*console\.html$/.test(called)], ['600', true], called);
     assert.ok(page.join('\n').includes(`url=${stdout.trim().replaceAll('&', '&amp;')}`));
-    assert.ok(!existsSync(called.slice(1)), 'it is taken away');
+    assert.ok(!existsSync(called.slice(1)), 'the page is deleted');
   });
 
-  it('start asks before it charges another cycle of what was not renewed', async () => {
+  it('server start asks before it charges another cycle for a server that was not renewed', async () => {
     await cli.json('server', 'create', 'month-1', ...ORDER, '--no-auto-renew');
     await world.advance(32 * 24 * 3_600);
     assert.equal((await cli.json('server', 'describe', 'month-1')).suspended_reason, 'not_renewed');
@@ -49,12 +58,12 @@ describe('skerry server', FULL_ONLY, () => {
     assert.equal(code, 11);
     assert.match(
       stderr,
-      /charge \d+\.\d\d US dollars, or the price that was announced since, for another month of server month-1/,
+      /charge \d+\.\d\d USD \(or the new price if it has changed\) for another month of server month-1/,
     );
     assert.equal((await cli.json('server', 'start', 'month-1', '--yes')).status, 'running');
   });
 
-  it('create prints what was ordered when the waiting ends by its time-out', async () => {
+  it('server create prints the server when the wait times out', async () => {
     await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 1_000 });
     const words = ['server', 'create', 'late-1', ...ORDER, '--timeout', '1', '-o', 'json'];
     const { code, stdout, stderr } = await cli(...words);
@@ -63,7 +72,7 @@ describe('skerry server', FULL_ONLY, () => {
     assert.deepEqual([code, JSON.parse(stdout).name, /still/.test(stderr)], [9, 'late-1', true]);
   });
 
-  it('create that is interrupted says that the order stands, and names it', async () => {
+  it('server create prints the server when it is interrupted, and the operation continues', async () => {
     await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 1_000 });
     const keys = [{ after: 'slow is ', press: CTRL_C }];
     const { code, screen } = await runOnTerminal(
@@ -75,7 +84,7 @@ describe('skerry server', FULL_ONLY, () => {
     );
     assert.equal(code, 130);
     assert.match(screen, /Id: +srv_/);
-    assert.match(screen, /no longer waiting for slow; it goes on by itself/);
+    assert.match(screen, /stopped waiting for slow; the operation continues/);
     await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 0 });
     await world.settle();
     assert.equal((await cli.json('server', 'describe', 'slow')).status, 'running');

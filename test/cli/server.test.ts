@@ -35,8 +35,8 @@ const columns = async (...words: readonly string[]) => {
   return stdout.split('\n').slice(1).join('\n').trim();
 };
 
-describe('skerry server, in an account with nothing', () => {
-  it('lists headings for people, and nothing else where there are no servers', async () => {
+describe('skerry server in an empty account', () => {
+  it('server list in an empty account prints only the headings', async () => {
     assert.deepEqual(await cli('server', 'list'), {
       code: 0,
       stdout: 'ID   NAME   STATUS   PLAN   REGION   IPV4   PAID UNTIL\n',
@@ -44,14 +44,14 @@ describe('skerry server, in an account with nothing', () => {
     });
   });
 
-  it('lists the objects of the API as JSON', async () => {
+  it('server list -o json prints the API objects', async () => {
     assert.deepEqual(await cli.json('server', 'list'), []);
   });
 
-  it('says how to add a key before it orders a server for nobody', async () => {
+  it('server create in an account without SSH keys explains how to add one', async () => {
     const { code, stderr } = await cli('server', 'create', 'web-1', ...ORDER);
     assert.equal(code, 2);
-    assert.match(stderr, /no SSH key: add one with `skerry ssh-key create/);
+    assert.match(stderr, /no SSH key; add one with `skerry ssh-key create/);
   });
 });
 
@@ -66,7 +66,7 @@ describe('skerry server', () => {
     made = JSON.parse(stdout);
   });
 
-  it('create waits until it runs, with the one key of the account and what the options say', () => {
+  it('server create waits until the server is running, with the only key and the given options', () => {
     const { status, tags, labels, billing_months, auto_renew, ssh_keys } = made as never as Record<
       string,
       unknown
@@ -84,30 +84,30 @@ describe('skerry server', () => {
     assert.equal((ssh_keys as string[]).length, 1);
   });
 
-  it('create refuses user data of more than 64 KiB before anything is sent', async () => {
+  it('server create rejects user data of more than 64 KiB before it sends anything', async () => {
     const input = 'x'.repeat(64 * 1024 + 1);
     const words = ['server', 'create', 'web-2', ...ORDER, '--user-data-file', '-'];
     const { code, stderr } = await cli.with({ input }, ...words);
     assert.deepEqual(
       [code, stderr],
-      [2, 'skerry: --user-data-file: - is more than 64 KiB; nothing was sent\n'],
+      [2, 'skerry: --user-data-file: - is larger than 64 KiB; nothing was sent\n'],
     );
   });
 
-  it('create says that what could not be provisioned was given back', FULL_ONLY, async () => {
+  it('server create reports the refund if the server could not be provisioned', FULL_ONLY, async () => {
     await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 1_000 });
     try {
       const { code, stdout, stderr } = await cli('server', 'create', 'doomed', ...ORDER);
       assert.equal(code, 10);
-      assert.match(stdout, /^Id: +srv_/, 'what was ordered is named all the same');
-      assert.match(stderr, /^skerry: doomed could not be provisioned; the 7\.35 US dollars .* given back/);
+      assert.match(stdout, /^Id: +srv_/, 'the server is printed despite the failure');
+      assert.match(stderr, /^skerry: doomed could not be provisioned; 7\.35 USD was refunded/);
     } finally {
       await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 0 });
       await world.settle();
     }
   });
 
-  it('list shows a name without its id where the terminal is too narrow for both', FULL_ONLY, async () => {
+  it('server list omits the ID if the terminal is too narrow for ID and name', FULL_ONLY, async () => {
     const { env } = cli;
     const narrow = await runOnTerminal({ env }, 'server', 'list');
     assert.match(narrow.screen, /^NAME +STATUS +PLAN +REGION +IPV4 +PAID UNTIL\r\n/);
@@ -116,7 +116,7 @@ describe('skerry server', () => {
     assert.match(wide.screen, /^ID +NAME/);
   });
 
-  it('update changes what was said, and an empty value takes it away', async () => {
+  it('server update changes the given fields, and an empty value clears them', async () => {
     const words = ['--tag', '', '--label', 'a=b=c', '--auto-renew', 'true'];
     const chosen = ['-o', 'columns=name,tags,labels,auto_renew'];
     assert.equal(
@@ -124,10 +124,10 @@ describe('skerry server', () => {
       'web-1   -      a=b=c    yes',
     );
     const { code, stderr } = await cli('server', 'update', 'web-1');
-    assert.deepEqual([code, /say what to change/.test(stderr)], [2, true]);
+    assert.deepEqual([code, /nothing to change; specify --name/.test(stderr)], [2, true]);
   });
 
-  it('update adds and takes away single tags and labels, and leaves the others', FULL_ONLY, async () => {
+  it('server update adds and removes single tags and labels and keeps the others', FULL_ONLY, async () => {
     await columns('server', 'update', 'web-1', '--tag', 'web,old', '--label', 'a=1', '--label', 'b=2');
     const words = ['--add-tag', 'new', '--remove-tag', 'old', '--add-label', 'c=3', '--remove-label', 'a'];
     const shown = await columns('server', 'update', 'web-1', ...words, '-o', 'columns=tags,labels');
@@ -136,7 +136,7 @@ describe('skerry server', () => {
     assert.deepEqual([code, /--tag replaces all/.test(stderr)], [2, true]);
   });
 
-  it('set-rdns sets and removes host names', FULL_ONLY, async () => {
+  it('server set-rdns sets and removes host names', FULL_ONLY, async () => {
     const chosen = ['-o', 'columns=ipv4_rdns,ipv6_rdns'];
     const set = ['--ipv4', 'web.example.org', '--ipv6', 'six.example.org'];
     assert.equal(
@@ -149,7 +149,7 @@ describe('skerry server', () => {
     );
   });
 
-  it('ssh hands over to the ssh of the machine, and leaves with its exit code', async () => {
+  it('server ssh runs the local ssh and exits with its exit code', async () => {
     const bin = createFolder();
     writeFileSync(join(bin, 'ssh'), '#!/bin/sh\nfor word; do echo "$word"; done\ncat\nexit 7\n');
     chmodSync(join(bin, 'ssh'), 0o755);
@@ -189,34 +189,34 @@ describe('skerry server', () => {
     );
     assert.equal(plain.stdout, `-i\nkey\nroot@${made.ipv4.address}\nls\n-la\n-o\nx\n--help\n`);
     const none = await cli.with({ env: { PATH: createFolder() } }, 'server', 'ssh', 'web-1');
-    assert.match(none.stderr, /there is no ssh on this machine: sign in to root@/);
+    assert.match(none.stderr, /ssh not found on this computer; connect to root@/);
   });
 
-  it('reboot waits for its event', FULL_ONLY, async () => {
+  it('server reboot waits for its event', FULL_ONLY, async () => {
     assert.equal(await columns('server', 'reboot', 'web-1', '--hard', '-o', 'columns=status'), 'running');
     const { body } = await api.get(`/audit/events?filter[resource]=${made.id}&filter[action]=server.reboot`);
     assert.equal(body.data.length, 1);
   });
 
-  it('reboot looks for its end where it cannot listen for it', FULL_ONLY, async () => {
+  it('server reboot polls if the event stream is unavailable', FULL_ONLY, async () => {
     const left = new AbortController();
     const headers = { authorization: `Bearer ${token}`, 'x-service-beta': 'true' };
     const open = () => fetch(`${world.url}/v1/events`, { headers, signal: left.signal });
     try {
       const streams = await Promise.all(Array.from({ length: LIMITS.eventStreamsPerCustomer }, open));
       assert.ok(streams.every(({ status }) => status === 200));
-      // Within the second in which it was changed, a second change would not be seen by its time.
+      // A second change within the same second would not change `updated_at`.
       assert.equal((await api.patch(`/servers/${made.id}`, { name: 'web-1' })).status, 200);
       const words = ['server', 'reboot', 'web-1', '--hard'];
       const { code, screen } = await runOnTerminal({ env: cli.env }, ...words);
       assert.equal(code, 0, screen);
-      assert.match(screen, /Its end is looked for now and then/);
+      assert.match(screen, /Polling for the result/);
     } finally {
       left.abort();
     }
   });
 
-  it('metrics sums up for people, and gives programs what the API gives', FULL_ONLY, async () => {
+  it('server metrics summarizes for people and prints the API object as JSON', FULL_ONLY, async () => {
     await world.advance(3 * 3_600);
     const { stdout } = await cli('server', 'metrics', 'web-1');
     assert.match(
@@ -227,22 +227,22 @@ describe('skerry server', () => {
     assert.deepEqual(series, (await api.get(`/servers/${made.id}/metrics`)).body.series);
   });
 
-  it('console prints an address, and nothing else', FULL_ONLY, async () => {
+  it('server console prints only a URL', FULL_ONLY, async () => {
     const { code, stdout, stderr } = await cli('server', 'console', 'web-1');
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, new RegExp(`^${world.url}/console\\?path=\\S+\\n$`));
   });
 
-  it('rebuild and delete do nothing without a yes', FULL_ONLY, async () => {
+  it('server rebuild and delete do nothing without a confirmation', FULL_ONLY, async () => {
     for (const verb of ['rebuild', 'delete']) {
       const { code, stderr } = await cli('server', verb, 'web-1');
       assert.equal(code, 11);
-      assert.match(stderr, /with all that is on its disk|lose all that is on its disk/);
+      assert.match(stderr, /all data on its disk/);
     }
     assert.equal((await api.get(`/servers/${made.id}`)).body.status, 'running');
   });
 
-  it('rebuild installs another image by its name', FULL_ONLY, async () => {
+  it('server rebuild installs another image by its name', FULL_ONLY, async () => {
     const image = await columns(
       'server',
       'rebuild',
@@ -257,14 +257,14 @@ describe('skerry server', () => {
     assert.equal(body.family, 'alpine');
   });
 
-  it('rescue prints the password once, even to whoever does not wait', FULL_ONLY, async () => {
+  it('server rescue prints the password once, also with --no-wait', FULL_ONLY, async () => {
     const { stdout, stderr } = await cli('server', 'rescue', 'web-1', '--no-wait', '-o', 'json');
     assert.equal(JSON.parse(stdout).rescue.username, 'root');
-    assert.match(stderr, /shown this once/);
+    assert.match(stderr, /shown only once/);
     await world.settle();
   });
 
-  it('stop, start and a restored snapshot end as they should', FULL_ONLY, async () => {
+  it('server stop, start, and restore end in the expected status', FULL_ONLY, async () => {
     assert.equal(await columns('server', 'stop', 'web-1', '-o', 'columns=status'), 'stopped');
     const stopped = await cli('server', 'ssh', 'web-1');
     assert.deepEqual([stopped.code, /`skerry server start web-1`/.test(stopped.stderr)], [6, true]);
@@ -275,18 +275,18 @@ describe('skerry server', () => {
     assert.equal(await columns('server', ...words), 'running');
   });
 
-  it('delete waits until it is gone, and prints nothing for programs', async () => {
+  it('server delete waits for the deletion and prints nothing for scripts', async () => {
     assert.deepEqual(await cli('server', 'delete', 'web-1', '--yes'), { code: 0, stdout: '', stderr: '' });
     assert.equal((await api.get(`/servers/${made.id}`)).status, 404);
   });
 
-  it('stop fails when the service gives it up', FULL_ONLY, async () => {
+  it('server stop fails if the service gives up', FULL_ONLY, async () => {
     const { id } = await cli.json('server', 'create', 'lost', ...ORDER);
     await world.simulator.loseMachine(parseId('server', id) ?? '');
     const { code, stderr } = await cli('server', 'stop', 'lost');
     assert.deepEqual(
       [code, stderr],
-      [10, 'skerry: the service could not stop lost: it is as it was, and running\n'],
+      [10, 'skerry: could not stop lost; the server is unchanged and running\n'],
     );
   });
 });

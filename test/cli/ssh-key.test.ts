@@ -30,7 +30,7 @@ function fileOf(name: string, text: string): string {
 const read = (given: { publicKey?: string; publicKeyFile?: string }, env = {}) =>
   readPublicKey({ publicKey: undefined, publicKeyFile: undefined, ...given }, env);
 
-test('a private key is refused, from a file and from the command line, and is not repeated', async () => {
+test('a private key is rejected and not repeated, from a file and from the command line', async () => {
   for (const text of PRIVATE) {
     for (const source of [{ publicKeyFile: fileOf('id', text) }, { publicKey: text }]) {
       await assert.rejects(
@@ -41,7 +41,7 @@ test('a private key is refused, from a file and from the command line, and is no
   }
 });
 
-test('the key of the file that is usual is taken, ed25519 before RSA', async () => {
+test('the default key file is used, ed25519 before RSA', async () => {
   const home = dirname(fileOf('profile', ''));
   await assert.rejects(read({}, { HOME: home }), /neither id_ed25519\.pub nor id_rsa\.pub/);
   mkdirSync(join(home, '.ssh'));
@@ -51,22 +51,23 @@ test('the key of the file that is usual is taken, ed25519 before RSA', async () 
   assert.equal(await read({}, { HOME: home }), PUBLIC_KEY);
 });
 
-test('what is not one public key in the format of OpenSSH is refused', async () => {
+test('a file without exactly one OpenSSH public key is rejected', async () => {
   const file = (text: string) => read({ publicKeyFile: fileOf('key.pub', text) });
-  await assert.rejects(file(''), /holds no key/);
+  await assert.rejects(file(''), /contains no key/);
   await assert.rejects(file(`${PUBLIC_KEY}\n${PUBLIC_KEY}\n`), /more than one line/);
   await assert.rejects(file('---- BEGIN SSH2 PUBLIC KEY ----\nAAAA\n'), /ssh-keygen -i/);
-  await assert.rejects(file('x'.repeat(70_000)), /longer than 65536 bytes/);
-  await assert.rejects(read({ publicKeyFile: '/nowhere/key.pub' }), /cannot be read/);
-  await assert.rejects(read({ publicKey: PUBLIC_KEY, publicKeyFile: 'x' }), /give one of them/);
+  await assert.rejects(file('x'.repeat(70_000)), /is too large: at most 65536 bytes/);
+  await assert.rejects(read({ publicKeyFile: '/nowhere/key.pub' }), /cannot read/);
+  await assert.rejects(read({ publicKey: PUBLIC_KEY, publicKeyFile: 'x' }), /cannot be combined/);
 });
 
-test('stdin is read where it has nothing to read just now', async () => {
-  // A parent may hand a pipe on as one that does not wait; its child is what writes into it.
+test('a key is read from stdin that has no data yet', async () => {
+  // A parent may pass a non-blocking pipe; here, a child of ours writes into it later.
   const script =
     'import os, subprocess, sys, threading\n' +
     'r, w = os.pipe(); os.set_blocking(r, False)\n' +
-    'threading.Timer(0.4, lambda: (os.write(w, b"-----BEGIN OPENSSH PRIVATE KEY-----"), os.close(w))).start()\n' +
+    'write = lambda: (os.write(w, b"-----BEGIN OPENSSH PRIVATE KEY-----"), os.close(w))\n' +
+    'threading.Timer(0.4, write).start()\n' +
     'sys.exit(subprocess.run(sys.argv[1:], stdin=r).returncode)\n';
   const words = [process.execPath, BIN, 'ssh-key', 'create', '--public-key-file', '-'];
   const { code, stderr } = await runProgram(['python3', '-c', script, ...words], {
@@ -84,7 +85,7 @@ describe('skerry ssh-key', FULL_ONLY, () => {
   });
   after(() => world.close());
 
-  it('adds a key from stdin, called by its comment, and shows it whole', async () => {
+  it('ssh-key add reads a key from stdin and names it by its comment', async () => {
     const words = ['ssh-key', 'add', '--public-key-file', '-', '-o', 'json'];
     const { code, stdout } = await cli.with({ input: `${PUBLIC_KEY}\n` }, ...words);
     assert.deepEqual([code, JSON.parse(stdout).name], [0, 'me@laptop']);
@@ -93,7 +94,7 @@ describe('skerry ssh-key', FULL_ONLY, () => {
     assert.match(shown, /Fingerprint: +SHA256:/);
   });
 
-  it('deletes a key by its name, once somebody said yes', async () => {
+  it('ssh-key delete finds a key by its name and requires a confirmation', async () => {
     await cli.json('ssh-key', 'create', '--name', 'gone', '--public-key', PUBLIC_KEY);
     assert.equal((await cli('ssh-key', 'delete', 'gone')).code, 11);
     assert.equal((await cli('ssh-key', 'delete', 'gone', '--yes')).code, 0);

@@ -13,7 +13,7 @@ import { withTimeout } from './support/with-timeout.ts';
 describe('skerry on a terminal', { concurrency: true }, () => {
   let world: World;
   let cli: Cli;
-  /** Takes calls and never answers. */
+  /** Accepts requests and never responds. */
   let silent: Server;
   before(async () => {
     world = await startWorld({ SKERRY_RATE_CAPACITY: '1000', SKERRY_RATE_REFILL_PER_S: '1000' });
@@ -33,22 +33,22 @@ describe('skerry on a terminal', { concurrency: true }, () => {
   const has = async (name: string) => (await cli.json('volume', 'list', '--name', name)).length === 1;
   const silentUrl = () => `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
 
-  it('asks before it destroys, and does nothing after anything but a yes', async () => {
+  it('a destructive command asks first and does nothing without a yes', async () => {
     await volume('kept');
     for (const press of IS_FULL_RUN ? ['n\r', '\r', 'yep\r', 'no y\r'] : ['\r']) {
-      const keys = [{ after: 'Go on? [y/N] ', press }];
+      const keys = [{ after: 'Continue? [y/N] ', press }];
       const { code, screen } = await runOnTerminal({ env: cli.env, keys }, 'volume', 'delete', 'kept');
-      assert.deepEqual([code, /nothing was done/.test(screen)], [11, true], screen);
+      assert.deepEqual([code, /nothing was changed/.test(screen)], [11, true], screen);
     }
-    const keys = [{ after: 'Go on? [y/N] ', press: CTRL_C }];
+    const keys = [{ after: 'Continue? [y/N] ', press: CTRL_C }];
     assert.equal((await runOnTerminal({ env: cli.env, keys }, 'volume', 'delete', 'kept')).code, 130);
     assert.ok(await has('kept'));
-    const yes = [{ after: 'Go on? [y/N] ', press: 'y\r' }];
+    const yes = [{ after: 'Continue? [y/N] ', press: 'y\r' }];
     assert.equal((await runOnTerminal({ env: cli.env, keys: yes }, 'volume', 'delete', 'kept')).code, 0);
     assert.ok(!(await has('kept')));
   });
 
-  it('asks nobody where there is no terminal: --yes says it', FULL_ONLY, async () => {
+  it('a destructive command without a terminal requires --yes', FULL_ONLY, async () => {
     await volume('asked');
     const { code, stderr } = await cli('volume', 'delete', 'asked');
     assert.deepEqual([code, /--yes/.test(stderr), await has('asked')], [11, true, true]);
@@ -56,7 +56,7 @@ describe('skerry on a terminal', { concurrency: true }, () => {
     assert.ok(!(await has('asked')));
   });
 
-  it('shows progress where somebody watches, and neither in a pipe nor with --quiet', FULL_ONLY, async () => {
+  it('progress is shown on a terminal, but not in a pipe or with --quiet', FULL_ONLY, async () => {
     const words = ['topup', '--coin', 'LTC', '--amount-usd', '30', '--timeout', '1'];
     const [shown, quiet, piped] = await Promise.all([
       runOnTerminal({ env: cli.env }, ...words),
@@ -68,16 +68,16 @@ describe('skerry on a terminal', { concurrency: true }, () => {
     for (const screen of [quiet.screen, piped.stderr]) {
       assert.doesNotMatch(screen, /waiting for the payment/);
       assert.doesNotMatch(screen, /▀/);
-      assert.match(screen, /Send exactly/, 'what must not be missed is said anyway');
+      assert.match(screen, /Send exactly/, 'the payment is shown in any case');
     }
   });
 
-  it('is stopped by Ctrl-C while the host does not answer', async () => {
-    const asked = withTimeout(once(silent, 'request'), 'a request of the command');
+  it('Ctrl-C stops a command while the host does not respond', async () => {
+    const requested = withTimeout(once(silent, 'request'), 'a request from the CLI');
     const { child, result } = cli.start({ env: { SKERRY_API_URL: silentUrl() } }, 'server', 'list');
-    await asked;
+    await requested;
     child.kill('SIGINT');
     const { code, stderr } = await result;
-    assert.deepEqual([code, stderr], [130, 'skerry: stopped\n']);
+    assert.deepEqual([code, stderr], [130, 'skerry: interrupted\n']);
   });
 });

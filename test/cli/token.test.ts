@@ -17,7 +17,7 @@ function tokenOf(id: string, lastUsedAt: string | null): ApiToken {
   return { id, object: 'api_token', ...fields, last_used_at: lastUsedAt };
 }
 
-test('the token in use is known where no other was used within the same minute', () => {
+test('the token in use is known if no other was used within the same minute', () => {
   const used = tokenOf('tok_1', '2026-01-02T12:00:00Z');
   const earlier = tokenOf('tok_2', '2026-01-02T11:58:59Z');
   const never = tokenOf('tok_3', null);
@@ -33,7 +33,7 @@ test('the token in use is known where no other was used within the same minute',
   );
 });
 
-test('a moment is RFC 3339, a date, or a span from now on or back from now', () => {
+test('a time is RFC 3339, a date, or a duration from or before now', () => {
   const from = Date.now();
   const spanMs = (text: string, option = futureTime('')) => Date.parse(option.parse([text], '') ?? '') - from;
   assert.ok(Math.abs(spanMs('90d') - 90 * DAY_MS) < 5_000);
@@ -45,7 +45,7 @@ test('a moment is RFC 3339, a date, or a span from now on or back from now', () 
   for (const text of ['', '90', 'd', '-1d', '1.5h', 'tomorrow', '2027-01-31T12:00']) {
     assert.throws(
       () => futureTime('').parse([text], '--expires-at'),
-      /^Error: --expires-at: ".*" is no time/,
+      /^Error: --expires-at: ".*" is not a valid time/,
       text,
     );
   }
@@ -60,12 +60,12 @@ describe('skerry token', FULL_ONLY, () => {
   });
   after(() => world.close());
 
-  it('prints a new token as data, says that it is shown once, and the token works', async () => {
+  it('token create prints a working token on stdout and says that it is shown only once', async () => {
     const words = ['token', 'create', '--name', 'ci', '--scope', 'read', '--expires-at', '1d'];
     const { code, stdout, stderr } = await cli(...words, '-o', 'columns=token', '--no-header');
     assert.equal(code, 0);
     assert.match(stdout, /^skerry_live_[a-z2-7]{52}\n$/);
-    assert.equal(stderr, 'skerry: the token is shown this once: keep it now\n');
+    assert.equal(stderr, 'skerry: the token is shown only once; store it now\n');
     const run = { env: { SKERRY_TOKEN: stdout.trim() } };
     assert.equal((await cli.with(run, 'server', 'list')).code, 0);
     assert.equal(
@@ -76,11 +76,11 @@ describe('skerry token', FULL_ONLY, () => {
     assert.equal((await cli.with(run, 'server', 'list')).code, 3);
   });
 
-  it('creates no token that may do more than the one in use', async () => {
+  it('token create cannot exceed the scope of the token in use', async () => {
     assert.equal((await cli('token', 'create', '--name', 'more', '--scope', 'billing')).code, 4);
   });
 
-  it('asks which, where two have one name', async () => {
+  it('token delete asks for an ID if two tokens share a name', async () => {
     const made = ['token', 'create', '--name', 'twin', '--scope', 'read'];
     const [one, other] = [await cli.json(...made), await cli.json(...made)];
     const { code, stderr } = await cli('token', 'delete', 'twin', '--yes');
@@ -88,9 +88,9 @@ describe('skerry token', FULL_ONLY, () => {
     assert.ok(stderr.includes(one.id) && stderr.includes(other.id), stderr);
   });
 
-  it('warns of the token in use before it is revoked', async () => {
+  it('token delete warns before it revokes the token in use', async () => {
     const { code, stderr } = await cli('token', 'delete', 'a write token');
     assert.equal(code, 11);
-    assert.match(stderr, /^skerry: this (is the token that you are using right now|token was used within)/);
+    assert.match(stderr, /^skerry: (you are using this token right now|this token was used within)/);
   });
 });

@@ -16,41 +16,42 @@ const TOPUP = {
   ...{ deposit_address: 'ltc1q', rate_usd: '80', credited_usd: 40, credit_held: false },
   ...{ expires_at: '2026-03-01T13:00:00Z', confirmations: 1, required_confirmations: 2 },
 } as Topup;
-const outcomeText = (more: Partial<Topup>, now: Date | null) =>
-  describeOutcome({ ...TOPUP, ...more }, now).join('\n');
+const outcomeText = (more: Partial<Topup>, now: Date | null) => {
+  return describeOutcome({ ...TOPUP, ...more }, now).join('\n');
+};
 
-it('while the rate is kept, what is missing is paid to the same address', () => {
+it('while the rate is locked, the rest of an underpaid top-up goes to the same address', () => {
   const text = outcomeText({}, IN_TIME);
-  assert.match(text, /\$60\.00 less arrived.*in a block by 2026-03-01 16:00 UTC/s);
+  assert.match(text, /\$60\.00 less than requested.*in a block by 2026-03-01 16:00 UTC/s);
   assert.match(text, /Send +0\.75 LTC\nto +ltc1q\non network +Litecoin/);
   assert.doesNotMatch(text, /another top-up/);
 });
 
-it('when the rate is over, a payment is called neither short nor too large: it may have been late', () => {
+it('after the rate lock, a different amount is not called an under- or overpayment', () => {
   const less = outcomeText({ credited_usd: 75 }, LATE);
-  assert.match(less, /\$25\.00 less than the amount.*after 2026-03-01 16:00 UTC counts at the rate/s);
-  assert.match(less, /make another top-up/);
-  assert.doesNotMatch(less, /less arrived|ltc1q/);
+  assert.match(less, /\$25\.00 less than the amount.*after 2026-03-01 16:00 UTC are credited at/s);
+  assert.match(less, /create another top-up/);
+  assert.doesNotMatch(less, /less than requested|ltc1q/);
   const more = outcomeText({ credited_usd: 110 }, LATE);
   assert.match(more, /\$10\.00 more than the amount/);
-  assert.doesNotMatch(more, /You paid more/);
-  assert.match(outcomeText({ credited_usd: 110 }, IN_TIME), /You paid more than was asked/);
-  assert.doesNotMatch(outcomeText({}, null), /another top-up|less arrived/, 'the clock is not known');
+  assert.doesNotMatch(more, /You paid/);
+  assert.match(outcomeText({ credited_usd: 110 }, IN_TIME), /You paid \$10\.00 more than requested/);
+  assert.doesNotMatch(outcomeText({}, null), /another top-up|less than requested/, 'the clock is unknown');
   assert.equal(outcomeText({ credited_usd: 100 }, null), '$100.00 is on your balance.');
 });
 
-it('time is named only where there is some, and nothing when the waiting is over', () => {
+it('progress shows the remaining time only if there is some, and nothing after the wait', () => {
   const progress = (status: Topup['status'], leftMs: number | null) =>
     describeProgress({ ...TOPUP, status }, leftMs);
   assert.equal(progress('pending', 119_999), 'waiting for the payment … 1 minute left');
   assert.equal(progress('pending', 59_999), 'waiting for the payment … less than a minute left');
   assert.equal(progress('pending', 0), 'waiting for the payment …');
   assert.equal(progress('pending', null), 'waiting for the payment …');
-  assert.equal(progress('confirming', 0), 'paid; 1 of 2 confirmations …');
+  assert.equal(progress('confirming', 0), 'payment received: 1 of 2 confirmations');
   assert.deepEqual([progress('credited', 9e5), progress('expired', 9e5)], ['', '']);
 });
 
-it('the rest in coins is what the service asks for such an amount', () => {
+it('the rest of a payment in coins equals the amount that the service requests', () => {
   for (const [cents, rate] of [
     [1, '64321.987'],
     [6_000, '80'],
@@ -64,7 +65,7 @@ it('the rest in coins is what the service asks for such an amount', () => {
   }
 });
 
-it('what the command line knows by heart is what the contract says', () => {
+it('the limits of the CLI equal those of the API', () => {
   assert.deepEqual(
     {
       topup: [known.TOPUP_MIN_USD, known.TOPUP_MAX_USD],

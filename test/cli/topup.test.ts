@@ -9,7 +9,7 @@ import { startWorld, type World } from '../support/world.ts';
 import { type Cli, createCli } from './support/run-cli.ts';
 import { CTRL_C, runOnTerminal } from './support/run-on-terminal.ts';
 
-const LOOK_MS = 20;
+const POLL_MS = 20;
 const DEADLINE_MS = 20_000;
 
 describe('skerry topup', { concurrency: true, ...FULL_ONLY }, () => {
@@ -19,7 +19,7 @@ describe('skerry topup', { concurrency: true, ...FULL_ONLY }, () => {
   });
   after(() => world.close());
 
-  /** A customer of his own, so that the newest top-up is the one that the test made. */
+  /** Creates a customer per test, so that the newest top-up is the test's own. */
   const account = async (scope: 'read' | 'billing' = 'billing') => {
     const token = await createApiToken(await world.customer(), scope);
     const v1 = V1Client.forUrl(world.url, token);
@@ -28,9 +28,9 @@ describe('skerry topup', { concurrency: true, ...FULL_ONLY }, () => {
       for (const deadlineMs = Date.now() + DEADLINE_MS; Date.now() < deadlineMs; ) {
         const { body } = await v1.get('/billing/topup');
         if (body.data[0]) return body.data[0];
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       }
-      throw new Error('no top-up was made');
+      throw new Error('no top-up was created');
     };
     return { cli, v1, made };
   };
@@ -46,7 +46,7 @@ describe('skerry topup', { concurrency: true, ...FULL_ONLY }, () => {
   };
   const waits = (cli: Cli, ...words: string[]) => cli('topup', '--amount-usd', '100', ...words);
 
-  it('waits until it is credited, and prints that alone as JSON', async () => {
+  it('topup waits for the credit and prints a single JSON object', async () => {
     const { cli, made } = await account();
     const running = waits(cli, '--coin', 'LTC', '-o', 'json');
     const topup = await made();
@@ -58,7 +58,7 @@ describe('skerry topup', { concurrency: true, ...FULL_ONLY }, () => {
     assert.ok(stderr.includes(topup.deposit_address) && stderr.includes('is lost'), stderr);
   });
 
-  it('shows a person a code to scan, confirmations as they come, and what is on the balance', async () => {
+  it('topup on a terminal shows a QR code, confirmations, and the credited amount', async () => {
     const { cli, made } = await account();
     const twice = async () => {
       const topup = await made();
@@ -69,7 +69,7 @@ describe('skerry topup', { concurrency: true, ...FULL_ONLY }, () => {
       { after: 'Coin: ', press: 'xmr\r' },
       { after: /Amount in US dollars.*: /, press: '50\r' },
       { after: 'waiting for the payment', act: async () => confirm(await twice(), 3) },
-      { after: 'paid; 3 of 10 confirmations', act: async () => confirm(await made(), 30) },
+      { after: 'payment received: 3 of 10 confirmations', act: async () => confirm(await made(), 30) },
     ];
     const { code, screen } = await runOnTerminal({ env: cli.env, keys }, 'topup');
     const { payment_uri } = await made();
@@ -78,10 +78,10 @@ describe('skerry topup', { concurrency: true, ...FULL_ONLY }, () => {
     assert.match(screen, /USDTTRC +Tether +on Tron \(TRC-20\)/);
     assert.match(screen, /waiting for the payment … \d+ minutes left/);
     assert.match(screen, /\$100\.00 is on your balance/);
-    assert.match(screen, /all of it counts, \$50\.00 more/);
+    assert.match(screen, /You paid \$50\.00 more than requested/);
   });
 
-  it('says what arrived when it is less than was asked', async () => {
+  it('topup shows the credited amount and the rest of an underpaid top-up', async () => {
     const { cli, made } = await account();
     const running = runOnTerminal(
       { env: cli.env, columns: 30 },
@@ -95,9 +95,9 @@ describe('skerry topup', { concurrency: true, ...FULL_ONLY }, () => {
     await paid(topup, 0.5);
     const { code, screen } = await running;
     assert.equal(code, 0, screen);
-    assert.match(screen, /\$30\.00 less arrived than was asked\. What arrived counts/);
-    assert.match(screen, /too narrow for the QR code/);
-    // The rest that it names makes it whole.
+    assert.match(screen, /You paid \$30\.00 less than requested\. The amount you paid is credited/);
+    assert.match(screen, /too narrow for a QR code/);
+    // Paying the rest that it names completes the top-up.
     const [, amount] = /Send +([\d.]+) BTC\r?\nto /.exec(screen) ?? [];
     const { coin, deposit_address: address } = topup;
     await world.sandbox('payments', { coin, address, amount });
@@ -108,7 +108,7 @@ describe('skerry topup', { concurrency: true, ...FULL_ONLY }, () => {
     assert.ok(!later.screen.includes('▀'), later.screen);
   });
 
-  it('is left by Ctrl-C with 130: the top-up stays open, and it says how to look again', async () => {
+  it('topup exits with 130 on Ctrl-C, and says how to check the open top-up', async () => {
     const { cli, made } = await account();
     const keys = [{ after: 'minutes left', press: CTRL_C }];
     const words = ['topup', '--coin', 'ETH', '--amount-usd', '30', '--no-qr'];
@@ -119,7 +119,7 @@ describe('skerry topup', { concurrency: true, ...FULL_ONLY }, () => {
     assert.ok(!screen.includes('▀'), screen);
   });
 
-  it('does not wait with --no-wait, is listed, and is waited for later', async () => {
+  it('topup --no-wait returns a pending top-up that topup describe --wait waits for', async () => {
     const { cli } = await account();
     const topup = await cli.json('topup', 'create', '--coin', 'TRX', '--amount-usd', '30.5', '--no-wait');
     assert.deepEqual([topup.status, topup.amount_usd], ['pending', 30.5]);
@@ -130,7 +130,7 @@ describe('skerry topup', { concurrency: true, ...FULL_ONLY }, () => {
     assert.equal(last.credited_usd, 30.5);
   });
 
-  it('asks nobody where there is no terminal, and makes nothing of a wrong word', async () => {
+  it('topup without a terminal asks nothing, and creates nothing for invalid input', async () => {
     const { cli, v1 } = await account();
     for (const words of [
       [],
@@ -149,7 +149,7 @@ describe('skerry topup', { concurrency: true, ...FULL_ONLY }, () => {
   });
 });
 
-describe('skerry topup, when it is not credited', FULL_ONLY, () => {
+describe('skerry topup without a credit', FULL_ONLY, () => {
   let world: World;
   let cli: Cli;
   before(async () => {
@@ -160,7 +160,7 @@ describe('skerry topup, when it is not credited', FULL_ONLY, () => {
 
   const create = () => cli.json('topup', '--coin', 'LTC', '--amount-usd', '40', '--no-wait');
 
-  it('ends with 10 and the way to a refund while credits are held', async () => {
+  it('topup describe --wait exits with 10 and support instructions while credits are withheld', async () => {
     const topup = await create();
     await setSwitch(world.opened.service, 'topup-credit', false);
     const { coin, deposit_address: address, deposit_amount: amount } = topup;
@@ -170,11 +170,11 @@ describe('skerry topup, when it is not credited', FULL_ONLY, () => {
     await setSwitch(world.opened.service, 'topup-credit', true);
     const { code, stdout, stderr } = await cli('topup', 'describe', topup.id, '--wait');
     assert.deepEqual([code, stdout.includes(topup.id)], [10, true]);
-    assert.match(stderr, /credits are held at the moment. Nothing is lost/);
+    assert.match(stderr, /credits are withheld at the moment. Your money is not lost/);
     assert.ok(stderr.includes(topup.id));
   });
 
-  it('prints what was made on stdout when the waiting ends before it is paid', async () => {
+  it('topup create prints the top-up on stdout when the wait times out', async () => {
     const words = ['--coin', 'LTC', '--amount-usd', '40', '--timeout', '1', '-o', 'json'];
     const { code, stdout } = await cli('topup', 'create', ...words);
     assert.equal(code, 9);
@@ -182,7 +182,7 @@ describe('skerry topup, when it is not credited', FULL_ONLY, () => {
     assert.deepEqual([(await cli.json('topup', 'describe', id)).id, status], [id, 'pending']);
   });
 
-  it('counts the time by the clock of the service, and ends with 10 when it is over', async () => {
+  it("topup describe --wait uses the service's clock and exits with 10 after the expiration", async () => {
     const topup = await create();
     await world.advance(50 * 60);
     const keys = [{ after: / left/, press: CTRL_C }];
@@ -191,13 +191,13 @@ describe('skerry topup, when it is not credited', FULL_ONLY, () => {
     await world.advance(2 * 3_600);
     const { code, stderr } = await cli('topup', 'describe', topup.id, '--wait');
     assert.equal(code, 10);
-    assert.match(stderr, /Do not pay it any more/);
+    assert.match(stderr, /This top-up has expired\. Do not pay it/);
   });
 });
 
-/** The code as it stands on the screen, module by module. */
+/** Reads the modules of the QR code from the screen. */
 function modulesOf(screen: string): boolean[][] {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of the code are looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finds the code by its colors.
   const lines = [...screen.matchAll(/\u001b\[38;5;16;48;5;231m([█▀▄ ]+)\u001b\[0m/g)].map(
     ([, line]) => line ?? '',
   );
@@ -205,6 +205,6 @@ function modulesOf(screen: string): boolean[][] {
     [...line].map((block) => block === '█' || block === '▀'),
     [...line].map((block) => block === '█' || block === '▄'),
   ]);
-  // The code is square; of an odd number of rows the last line shows one and a half.
+  // The code is square; an odd number of rows leaves half of the last line unused.
   return rows.slice(0, rows[0]?.length);
 }

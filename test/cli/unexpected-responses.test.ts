@@ -1,4 +1,4 @@
-/** What the command makes of answers that were lost, that it does not know, and of a stream that is not to be had. */
+/** The CLI handles lost responses, unknown error codes, and an unavailable event stream. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ function apiError(status: number, code: string): ApiError {
   return new ApiError(new Response(null, { status }), refusal(code));
 }
 
-it('a code that is younger than the command counts by its HTTP status, and a call without an answer as none', () => {
+it('an unknown error code maps to an exit code by its HTTP status, and no response to unavailable', () => {
   for (const [error, exit] of [
     [apiError(418, 'teapot'), 'refused'],
     [apiError(404, 'constructor'), 'not_found'],
@@ -35,7 +35,7 @@ it('a code that is younger than the command counts by its HTTP status, and a cal
   }
 });
 
-describe('a service of odd answers', () => {
+describe('skerry with unusual responses', () => {
   let cli: Cli;
   let answer: (request: IncomingMessage, response: ServerResponse) => void;
   const server = createServer((request, response) => answer(request, response));
@@ -52,7 +52,7 @@ describe('a service of odd answers', () => {
     server.close();
   });
 
-  it('events --after 0 goes on from where events are kept; a number that was noted is refused', async () => {
+  it('events --after 0 continues at the oldest stored event; any other old number is refused', async () => {
     const places: (string | null)[] = [];
     answer = ({ url = '' }, response) => {
       const place = new URL(url, 'http://a').searchParams.get('after');
@@ -63,7 +63,8 @@ describe('a service of odd answers', () => {
         return json(response, 400, refusal('invalid_request', [min]));
       }
       const event = { seq: 57, id: 'evt_1', type: 'server.running', created_at: '2026-01-31T12:00:00Z' };
-      const text = `retry: 10\nid: 56\n\nid: 57\ndata: ${JSON.stringify({ ...event, data: { server: SERVER } })}\n\n`;
+      const data = JSON.stringify({ ...event, data: { server: SERVER } });
+      const text = `retry: 10\nid: 56\n\nid: 57\ndata: ${data}\n\n`;
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
     };
     const { code, stdout } = await cli('events', '--after', '0', '-o', 'json');
@@ -74,7 +75,7 @@ describe('a service of odd answers', () => {
     assert.match(noted.stderr, /after: min 56/);
   });
 
-  it('a server that is gone after the answer to its deletion was lost is deleted', async () => {
+  it('server delete succeeds if the server is gone after a lost response', async () => {
     let deletions = 0;
     answer = (request, response) => {
       if (request.method !== 'DELETE') {
@@ -89,32 +90,26 @@ describe('a service of odd answers', () => {
     assert.deepEqual([code, stderr, deletions], [0, '', 2]);
   });
 
-  it(
-    'a server that takes its time to be destroyed is waited for, the answer to its deletion lost or not',
-    FULL_ONLY,
-    async () => {
-      for (const isLost of [false, true]) {
-        let deletions = 0;
-        let looks = 0;
-        const going = { ...SERVER, status: 'destroying' };
-        answer = (request, response) => {
-          if (request.method === 'DELETE') {
-            deletions += 1;
-            if (!isLost) return json(response, 202, going);
-            return deletions === 1
-              ? request.socket.destroy()
-              : json(response, 409, refusal('conflict_state'));
-          }
-          if (!request.url?.includes(ID)) {
-            return json(response, 200, { object: 'list', data: [SERVER], has_more: false });
-          }
-          if (deletions === 0) return json(response, 200, SERVER);
-          looks += 1;
-          return looks < 3 ? json(response, 200, going) : json(response, 404, refusal('not_found'));
-        };
-        const { code, stderr } = await cli('server', 'delete', ID, '--yes');
-        assert.deepEqual([code, stderr, looks], [0, '', 3]);
-      }
-    },
-  );
+  it('server delete waits for a slow deletion, with and without a lost response', FULL_ONLY, async () => {
+    for (const isLost of [false, true]) {
+      let deletions = 0;
+      let polls = 0;
+      const deleting = { ...SERVER, status: 'destroying' };
+      answer = (request, response) => {
+        if (request.method === 'DELETE') {
+          deletions += 1;
+          if (!isLost) return json(response, 202, deleting);
+          return deletions === 1 ? request.socket.destroy() : json(response, 409, refusal('conflict_state'));
+        }
+        if (!request.url?.includes(ID)) {
+          return json(response, 200, { object: 'list', data: [SERVER], has_more: false });
+        }
+        if (deletions === 0) return json(response, 200, SERVER);
+        polls += 1;
+        return polls < 3 ? json(response, 200, deleting) : json(response, 404, refusal('not_found'));
+      };
+      const { code, stderr } = await cli('server', 'delete', ID, '--yes');
+      assert.deepEqual([code, stderr, polls], [0, '', 3]);
+    }
+  });
 });

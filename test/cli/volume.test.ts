@@ -5,7 +5,7 @@ import { createApiToken } from '../support/v1-client.ts';
 import { createExampleAccount, type ExampleAccount, startExampleWorld } from './support/example-account.ts';
 import { type Cli, createCli } from './support/run-cli.ts';
 
-describe('skerry volume, snapshot, audit and ledger', FULL_ONLY, () => {
+describe('skerry volume, snapshot, audit, and ledger', FULL_ONLY, () => {
   let account: ExampleAccount;
   let cli: Cli;
   before(async () => {
@@ -14,7 +14,7 @@ describe('skerry volume, snapshot, audit and ledger', FULL_ONLY, () => {
   });
   after(() => account.world.close());
 
-  it('creates, renames and grows a volume', async () => {
+  it('volume commands create, rename, and grow a volume', async () => {
     const made = ['volume', 'create', 'logs', '--size-gb', '20', '--region', 'par', '--encrypted'];
     const { encrypted, filesystem } = await cli.json(...made);
     assert.deepEqual([encrypted, filesystem], [true, null]);
@@ -22,18 +22,18 @@ describe('skerry volume, snapshot, audit and ledger', FULL_ONLY, () => {
     assert.deepEqual([grown.name, grown.size_gb], ['old-logs', 30]);
   });
 
-  it('says why a volume does not shrink, and that nothing is to be changed', async () => {
+  it('volume update rejects a smaller size and an empty change', async () => {
     const shrunk = await cli('volume', 'update', 'data', '--size-gb', '20');
     assert.equal(shrunk.code, 7);
     assert.match(shrunk.stderr, /^skerry: --size-gb: volume data has 50 GiB and cannot shrink/);
     const unchanged = await cli('volume', 'update', 'data');
     assert.deepEqual(
       [unchanged.code, unchanged.stderr],
-      [2, 'skerry: there is nothing to change: give --name or --size-gb\n'],
+      [2, 'skerry: nothing to change; specify --name or --size-gb\n'],
     );
   });
 
-  it('attaches a volume, finds it by its server, and destroys it only when detached', async () => {
+  it('volume commands attach, find, and detach a volume, and delete it only when detached', async () => {
     assert.match((await cli.json('volume', 'attach', 'data', 'web-1')).device, /^\/dev\/vd/);
     assert.equal((await cli.json('volume', 'list', '--attached-to', 'web-1')).length, 1);
     assert.equal((await cli('volume', 'delete', 'data', '--yes')).code, 6);
@@ -44,7 +44,7 @@ describe('skerry volume, snapshot, audit and ledger', FULL_ONLY, () => {
     assert.deepEqual([code, stdout], [0, '']);
   });
 
-  it('waits until a snapshot is ready, unless it is told not to', async () => {
+  it('snapshot create waits until the snapshot is ready, unless --no-wait is given', async () => {
     const made = ['snapshot', 'create', 'web-1'];
     assert.equal((await cli.json(...made, '--name', 'now', '--expires-at', '30d')).status, 'ready');
     assert.equal((await cli.json(...made, '--name', 'later', '--no-wait')).status, 'creating');
@@ -54,14 +54,14 @@ describe('skerry volume, snapshot, audit and ledger', FULL_ONLY, () => {
     assert.deepEqual(names, ['later', 'now', 'before-upgrade']);
   });
 
-  it('shows who changed what, since when it is asked', async () => {
+  it('audit list filters changes by action and time', async () => {
     const list = ['audit', 'list', '--action', 'volume.create', '--from', '1h'];
     const [last] = await cli.json(...list);
     assert.equal((await cli.json('audit', 'describe', last.id)).request_id, last.request_id);
     assert.deepEqual(await cli.json(...list, '--to', '30m'), []);
   });
 
-  it('shows the ledger to a token of scope billing only', async () => {
+  it('ledger requires a token with scope billing', async () => {
     const [charge, ...more] = await cli.json('ledger', '--type', 'charge');
     assert.deepEqual([charge.type, more], ['charge', []]);
     const customer = await account.world.customer();

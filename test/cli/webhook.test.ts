@@ -17,12 +17,12 @@ describe('skerry webhook and events', FULL_ONLY, () => {
   });
   after(() => account.world.close());
 
-  it('shows the secret once, subscribes to all unless told otherwise, and is paused', async () => {
+  it('webhook create shows the secret once and subscribes to all events by default', async () => {
     const made = ['webhook', 'create', account.world.receiver.url('/new')];
     const { stdout, stderr } = await cli(...made);
     assert.match(stdout, /Events: +\*\n/);
     assert.match(stdout, /Secret: +whsec_\S+\n/);
-    assert.match(stderr, /secret is shown this once/);
+    assert.match(stderr, /secret is shown only once/);
     const { id, events } = await cli.json(...made, '--event', 'server.running,server.stopped');
     assert.deepEqual(events, ['server.running', 'server.stopped']);
     assert.equal((await cli.json('webhook', 'update', id, '--active', 'false')).active, false);
@@ -30,7 +30,7 @@ describe('skerry webhook and events', FULL_ONLY, () => {
     assert.equal((await cli('webhook', 'update', id)).code, 2);
   });
 
-  it('says how a ping went, and leaves with 10 where nobody took it', async () => {
+  it('webhook test shows the result of a ping and exits with 10 if it failed', async () => {
     const { receiver } = account.world;
     const url = receiver.url('/broken', respondWith(500));
     const { id } = await cli.json('webhook', 'create', url, '--event', 'server.suspended');
@@ -44,7 +44,7 @@ describe('skerry webhook and events', FULL_ONLY, () => {
     assert.deepEqual([replayed.status, replayed.event], ['delivered', failed.event]);
   });
 
-  it('refuses an event that does not exist', async () => {
+  it('webhook create and events reject an unknown event type', async () => {
     const { code, stderr } = await cli(
       'webhook',
       'create',
@@ -57,7 +57,7 @@ describe('skerry webhook and events', FULL_ONLY, () => {
     assert.equal((await cli('events', '--type', 'server.runing')).code, 2);
   });
 
-  it('follows events, a JSON object a line, and ends without a word on Ctrl-C', async () => {
+  it('events prints one JSON object per line and ends silently on Ctrl-C', async () => {
     const words = ['events', '--after', '0', '--type', 'snapshot,volume', '-o', 'json'];
     const { child, result, waitForOutput } = cli.start({}, ...words);
     await waitForOutput(/\n/);
@@ -71,28 +71,28 @@ describe('skerry webhook and events', FULL_ONLY, () => {
     assert.deepEqual([code, stderr], [130, '']);
   });
 
-  it('tells of what happens from now on', async () => {
+  it('events prints new events as they occur', async () => {
     const { child, result, waitForOutput, stop } = cli.start({}, 'events', '--type', 'token');
-    const told = waitForOutput(/\n/);
+    const printed = waitForOutput(/\n/);
     let isOver = false;
     const over = () => {
       isOver = true;
     };
-    told.then(over, over);
+    printed.then(over, over);
     try {
-      // What is made before the stream is open is not told: so another one, until one is.
-      while (!isOver) await cli.json('token', 'create', '--name', 'told', '--scope', 'read');
-      await told;
+      // Events before the stream is open are not printed: create tokens until one is.
+      while (!isOver) await cli.json('token', 'create', '--name', 'fresh', '--scope', 'read');
+      await printed;
       child.kill('SIGINT');
       const { stdout } = await result;
-      assert.match(stdout, /^\d+ +\d{4}-\d\d-\d\d \d\d:\d\d +token\.created +told\/tok_\w+\n/);
+      assert.match(stdout, /^\d+ +\d{4}-\d\d-\d\d \d\d:\d\d +token\.created +fresh\/tok_\w+\n/);
     } finally {
       stop();
     }
   });
 
-  it('ends when nobody reads its events any more', async () => {
-    // There is one: after it nothing is written that could fail.
+  it('events ends when its output is no longer read', async () => {
+    // There is only one event: no later write could fail.
     const line = 'skerry events --after 0 --type snapshot --no-header | head -1';
     const { code, stdout, stderr } = await runProgram(['sh', '-c', line], { env });
     assert.deepEqual([code, stderr], [0, '']);

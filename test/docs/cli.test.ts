@@ -58,7 +58,7 @@ describe('what the guides type on the command line', FULL_ONLY, () => {
     assert.match(printed, /^db-1 not found$/m);
     assert.match(printed, /^Status: +credited$/m);
     assert.match(printed, /^Project shop:$/m);
-    assert.match(printed, /^Project shop is as the file says: nothing to do\.$/m);
+    assert.match(printed, /^Project shop matches the file: nothing to do\.$/m);
   });
 
   it('tops up as the guide to payments says', async () => {

@@ -1,4 +1,4 @@
-/** Exit codes by kind of error. Scripts rely on them, so they never change. */
+/** Exit codes, one for each kind of failure. Scripts depend on these numbers; never change them. */
 import {
   ApiError,
   ConnectionError,
@@ -53,7 +53,7 @@ const EXIT_BY_API_CODE: Readonly<Record<ErrorCode, ExitName>> = {
   maintenance: 'unavailable',
 };
 
-/** For codes that are younger than this command. */
+/** Fallback for error codes that are newer than this CLI. */
 const EXIT_BY_STATUS: Readonly<Record<number, ExitName>> = {
   401: 'signed_out',
   403: 'forbidden',
@@ -63,7 +63,7 @@ const EXIT_BY_STATUS: Readonly<Record<number, ExitName>> = {
   451: 'forbidden',
 };
 
-/** Ends the command with a message for a person; no stack is shown. */
+/** Ends the command with a message for the user and no stack trace. */
 export class Failure extends Error {
   readonly exit: ExitName;
 
@@ -78,16 +78,16 @@ export function exitFor(error: unknown): ExitName {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 'ok' : 'usage';
   if (error instanceof ApiError) return exitForApiError(error);
   if (error instanceof WaitTimeoutError) return 'timeout';
-  // A call that was not answered in time, however long something else was waited for with it.
+  // A single call timed out, even if it was made while waiting for something longer.
   if (error instanceof ConnectionError || error instanceof TimeoutError) return 'unavailable';
   if (error instanceof WaitError) return 'failed';
-  // Found out before anything was sent: an id or an address that cannot be one.
+  // The SDK rejected the input before sending anything: an invalid ID or address.
   if (error instanceof SkerryError) return 'usage';
   return 'internal';
 }
 
 function exitForApiError({ code, status }: ApiError): ExitName {
-  // Something else than the service answered.
+  // The response did not come from Skerry.
   if (code === null) return 'unavailable';
   const known: ExitName | undefined = Object.hasOwn(EXIT_BY_API_CODE, code)
     ? EXIT_BY_API_CODE[code]

@@ -1,32 +1,30 @@
-/** What went wrong, for the person who typed the command. */
+/** Turns an error into the lines that the user sees. */
 import { ApiError, type ErrorItem, SkerryError } from '@skerry/sdk';
 import { CommanderError } from 'commander';
 import { Failure } from './exit-codes.ts';
 
-/** Lines for stderr; none where commander has said it already. */
+/** Lines for stderr; empty if commander has already printed the error. */
 export function explain(error: unknown): string[] {
   if (error instanceof CommanderError) return [];
-  // What was ended on purpose needs no words.
+  // The user stopped the command on purpose.
   if (error instanceof Failure && error.message === '') return [];
   if (error instanceof ApiError) return explainApiError(error);
   if (error instanceof Failure || error instanceof SkerryError) return [`skerry: ${error.message}`];
   const message = error instanceof Error ? error.message : String(error);
-  // Of the operating system, a full disk say; all else is our own fault.
+  // An operating system error, such as a full disk, is not a bug in the CLI.
   const isSystem = error instanceof Error && 'syscall' in error;
-  return [isSystem ? `skerry: ${message}` : `skerry: a fault of this command, not of yours: ${message}`];
+  return [isSystem ? `skerry: ${message}` : `skerry: unexpected error, this is a bug in the CLI: ${message}`];
 }
 
 function explainApiError(error: ApiError): string[] {
-  const details = error.errors
-    .map(({ field, issue, ...beside }) => formatDetail(field, beside))
-    .filter(Boolean);
-  const request = error.requestId === null ? [] : [`  request ${error.requestId}`];
+  const details = error.errors.map(({ field, issue, ...rest }) => formatDetail(field, rest)).filter(Boolean);
+  const request = error.requestId === null ? [] : [`  request ID: ${error.requestId}`];
   return [`skerry: ${error.message}`, ...details, ...hintsFor(error), ...request];
 }
 
-/** `  plan: have 1.00, need 5.00`; nothing where the message has said it all. */
-function formatDetail(field: string, beside: Omit<ErrorItem, 'field' | 'issue'>): string {
-  const words = Object.entries(beside).map(
+/** `  plan: have 1.00, need 5.00`; empty if the message already says everything. */
+function formatDetail(field: string, details: Omit<ErrorItem, 'field' | 'issue'>): string {
+  const words = Object.entries(details).map(
     ([name, value]) => `${name.replaceAll('_', ' ')} ${formatValue(name, value)}`,
   );
   return words.length > 0 ? `  ${field === '' ? '' : `${field}: `}${words.join(', ')}` : '';
@@ -40,11 +38,11 @@ function formatValue(name: string, value: unknown): string {
 }
 
 function hintsFor(error: ApiError): string[] {
-  if (error.code === 'unauthenticated') return ['  sign in anew: skerry login'];
-  if (error.code === 'forbidden_scope') return ['  a token with a wider scope: skerry login'];
+  if (error.code === 'unauthenticated') return ['  To sign in again, run: skerry login'];
+  if (error.code === 'forbidden_scope') return ['  To use a token with a wider scope, run: skerry login'];
   if (error.errors.some(({ issue }) => issue === 'insufficient_balance')) {
-    return ['  what it costs and what is missing: skerry quote; to pay: skerry topup'];
+    return ['  To see the price, run: skerry quote. To pay, run: skerry topup'];
   }
-  if (error.code === null) return ['  is the address that of a Skerry host? See skerry context show'];
+  if (error.code === null) return ['  Check that the address is a Skerry host: skerry context show'];
   return [];
 }

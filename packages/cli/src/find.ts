@@ -1,4 +1,4 @@
-/** What a person calls a thing: its id, or its name where only one has it. */
+/** Finds a resource by its ID, or by its name if only one resource has it. */
 import {
   type FirewallGroup,
   type Image,
@@ -17,11 +17,11 @@ interface Lookup<T> {
   readonly prefix: string;
   readonly get: (id: string) => Promise<T>;
   readonly listByName: (name: string) => Pages<T>;
-  /** What makes two of them the same for whoever uses them. */
+  /** Resources with the same identity are interchangeable. */
   readonly identity?: (thing: T) => string;
 }
 
-/** More of one name are not listed: they would fill the screen. */
+/** Bounds the list of IDs in an error message. */
 const MATCHES_MAX = 10;
 const IMAGE_ID = /^(img|custom)_/;
 
@@ -52,7 +52,7 @@ export function findSnapshot(skerry: Skerry, text: string): Promise<Snapshot> {
   });
 }
 
-/** Keys of one name that are the same key are no two: either will do. */
+/** Treats keys with the same name and the same fingerprint as one key. */
 export function findSshKey(skerry: Skerry, text: string): Promise<ListedSshKey> {
   return findByIdOrName(text, {
     noun: 'SSH key',
@@ -72,15 +72,15 @@ export function findFirewallGroup(skerry: Skerry, text: string): Promise<Firewal
   });
 }
 
-/** What an image is called on the command line: `debian-13`, or what its owner called it. */
+/** The name of an image on the command line: `debian-13`, or the name that its owner chose. */
 export function imageName({ id, type, name, family, version, variant }: Image): string {
   if (type === 'custom') return name ?? id;
   return [family, version, variant].filter(Boolean).join('-');
 }
 
 /**
- * An image by its id, by its name, or by its family alone: the newest then, of those that can be installed. All are looked at: there
- * are few, and both families and versions may have a dash.
+ * Finds an image by its ID, by its name, or by its family alone: then the newest version on offer.
+ * Fetches the whole list: it is short, and a dash may be part of a family or of a version.
  */
 export async function findImage(skerry: Skerry, text: string): Promise<Image> {
   if (IMAGE_ID.test(text)) return await skerry.images.get(text);
@@ -94,7 +94,7 @@ export async function findImage(skerry: Skerry, text: string): Promise<Image> {
   );
   const [found] = [...named, ...ofFamily.sort(newestFirst)];
   if (found) return found;
-  throw new Failure('not_found', `there is no image "${text}": see \`skerry image list\``);
+  throw new Failure('not_found', `image "${text}" not found; see \`skerry image list\``);
 }
 
 function newestFirst(one: Image, other: Image): number {
@@ -106,7 +106,7 @@ async function findByIdOrName<T extends { readonly id: string }>(text: string, k
     try {
       return await kind.get(text);
     } catch (error) {
-      // A name may begin like an id.
+      // A name may look like an ID.
       if (!isApiError(error, 'not_found')) throw error;
     }
   }
@@ -115,25 +115,25 @@ async function findByIdOrName<T extends { readonly id: string }>(text: string, k
   return requireSingle([...different.values()], kind.noun, text);
 }
 
-/** The one that was found by this name. */
+/** Returns the only match, or fails with `not_found`. */
 export function requireSingle<T extends { readonly id: string }>(
   found: readonly T[],
   noun: string,
   text: string,
 ): T {
   const [one] = found;
-  if (one === undefined) throw new Failure('not_found', `there is no ${noun} "${text}"`);
+  if (one === undefined) throw new Failure('not_found', `${noun} "${text}" not found`);
   if (found.length === 1) return one;
   const ids = found.map(({ id }) => id).join(', ');
-  throw new Failure('not_found', `more than one ${noun} is called "${text}", say which: ${ids}`);
+  throw new Failure('not_found', `more than one ${noun} is named "${text}"; use an ID: ${ids}`);
 }
 
-/** A server's id: as it is, of one that is gone too, or of the server with this name. */
+/** Returns an ID as is, so that deleted servers can be named too; looks up a name. */
 export async function resolveServerId(skerry: Skerry, text: string): Promise<string> {
   return text.startsWith('srv_') ? text : (await findServer(skerry, text)).id;
 }
 
-/** An image's id: as it is, of one that is gone too, or of the image with this name. */
+/** Returns an ID as is, so that deleted images can be named too; looks up a name. */
 export async function resolveImageId(skerry: Skerry, text: string): Promise<string> {
   return IMAGE_ID.test(text) ? text : (await findImage(skerry, text)).id;
 }

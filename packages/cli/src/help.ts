@@ -1,24 +1,24 @@
-/** What help says beside commander's own: the environment, the formats, and the exit codes. */
+/** Help topics in addition to commander's help: the environment, output formats, and exit codes. */
 import { EXIT_CODES } from './exit-codes.ts';
 
 export const ENVIRONMENT = [
-  ['SKERRY_API_URL', "the host's address, instead of a context's"],
-  ['SKERRY_TOKEN', "an API token, instead of a context's"],
-  ['SKERRY_CONTEXT', 'the context to use, as --context'],
-  ['SKERRY_CONFIG', 'the file of contexts; ~/.config/skerry/config.json when left out'],
+  ['SKERRY_API_URL', "address of the host, instead of the context's"],
+  ['SKERRY_TOKEN', "API token, instead of the context's"],
+  ['SKERRY_CONTEXT', 'context to use, like --context'],
+  ['SKERRY_CONFIG', 'path of the context file (default: ~/.config/skerry/config.json)'],
 ] as const;
 
-/** Topics of `skerry help`, beside the commands. */
+/** The topics of `skerry help`. */
 export const TOPICS = {
   environment: {
-    about: 'Variables that the command reads',
+    about: 'Environment variables',
     text: () => `${formatRows(ENVIRONMENT)}
 
-SKERRY_API_URL and SKERRY_TOKEN together are an account by themselves: nobody needs to sign in.
---context NAME overrides them all.`,
+With both SKERRY_API_URL and SKERRY_TOKEN set, you need no context.
+--context NAME overrides all of them.`,
   },
   'exit-codes': {
-    about: 'What the command leaves with',
+    about: 'Exit codes',
     text: () =>
       formatRows(
         Object.entries(EXIT_CODES).map(
@@ -27,15 +27,15 @@ SKERRY_API_URL and SKERRY_TOKEN together are an account by themselves: nobody ne
       ),
   },
   output: {
-    about: 'Formats of what is printed',
-    text: () => `-o table             for people: a line for each thing, or for each field of one (the default)
--o json              the objects of the API as they are, indented
+    about: 'Output formats',
+    text: () => `-o table             for people: one line per resource, or one line per field (default)
+-o json              the API objects, indented
 -o yaml              the same as YAML
--o columns=id,ipv4   chosen columns in this order; the help of a command names them
---no-header          without the line of headings
+-o columns=id,ipv4   these columns in this order; --help lists the columns of a command
+--no-header          no heading line
 
-Data goes to stdout; notes, progress and errors go to stderr. Progress is shown only on a terminal,
-and --quiet leaves it out there, too. Times are in UTC, money in US dollars.`,
+Data goes to stdout; notes, progress, and errors go to stderr. Progress is shown only on a terminal;
+--quiet turns it off. Times are in UTC, and money is in US dollars.`,
   },
 } as const;
 export type Topic = keyof typeof TOPICS;
@@ -44,17 +44,17 @@ export function isTopic(word: string | undefined): word is Topic {
   return word !== undefined && Object.hasOwn(TOPICS, word);
 }
 
-/** Below the help of `skerry` itself. */
+/** Shown below the help of `skerry` itself. */
 export function programHelpFooter(): string {
   const topics = Object.entries(TOPICS).map(([name, { about }]) => [`skerry help ${name}`, about] as const);
   return `
 Environment:
 ${indentLines(formatRows(ENVIRONMENT))}
 
-More:
+Help topics:
 ${indentLines(formatRows(topics))}
 
-A first look:
+Get started:
   skerry login
   skerry server list`;
 }
@@ -68,10 +68,10 @@ function indentLines(text: string): string {
   return text.replace(/^/gm, '  ');
 }
 
-/** Wider lines are hard to read, even where there is room. */
+/** Longer lines are hard to read on a wide terminal. */
 const WIDTH_MAX = 100;
 
-/** Paragraphs, filled anew to the terminal's width; one with two spaces in a row stays as it is. */
+/** Wraps paragraphs to the terminal's width; keeps a paragraph with two consecutive spaces as is. */
 export function wrapText(text: string, indent = ''): string {
   const width = Math.min(process.stdout.columns || 80, WIDTH_MAX) - indent.length;
   const paragraphs = text.split('\n\n').map((one) => (/ {2}/.test(one) ? one : wrapParagraph(one, width)));

@@ -1,23 +1,23 @@
 /**
- * Limits of the contract that the command line knows by heart, so that a slip is said before anything is sent. The service has the
- * last word. A test holds them against the contract's own.
+ * Limits of the API that the CLI checks before it sends a request, to report mistakes early. The service
+ * still decides. A test compares them with the API's own limits.
  */
 
 export const TOPUP_MIN_USD = 30;
 export const TOPUP_MAX_USD = 10_000;
-/** Bonus of a top-up: flat, of the highest tier that its credit reaches. */
+/** Flat bonus of a top-up: the highest tier that the credited amount reaches. */
 export const BONUS_TIERS_USD: readonly (readonly [fromUsd: number, bonusUsd: number])[] = [
   [100, 30],
   [250, 100],
   [500, 300],
   [1_000, 700],
 ];
-/** In a block by this long after `expires_at`, a payment still has the rate of its top-up. */
+/** A payment in a block up to this long after `expires_at` is still credited at the top-up's rate. */
 export const RATE_GRACE_HOURS = 3;
 
-/** Months of a cycle. */
+/** Lengths of a billing cycle, in months. */
 export const CYCLE_MONTHS = [1, 3, 6, 12] as const;
-/** The same, as an option takes them. */
+/** The same lengths as option values. */
 export const CYCLES = ['1', '3', '6', '12'] as const satisfies readonly `${(typeof CYCLE_MONTHS)[number]}`[];
 
 export const VOLUME_MIN_GB = 10;

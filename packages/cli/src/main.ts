@@ -1,4 +1,4 @@
-/** The command: reads the command line, runs one row, says what went wrong, and leaves with a number that says the same. */
+/** Entry point: parses the command line, runs one command, prints errors, and sets the exit code. */
 import { readFileSync } from 'node:fs';
 import { ApiError, Skerry, type SkerryError } from '@skerry/sdk';
 import type { Context } from './command.ts';
@@ -15,7 +15,7 @@ import { openTerminal, type Terminal } from './terminal/terminal.ts';
 
 export async function main(): Promise<void> {
   process.on('uncaughtException', exitImmediately);
-  // Whoever reads us may have read enough: `skerry server list | head -1`.
+  // The reader may stop early: `skerry server list | head -1`.
   process.stdout.on('error', exitImmediately);
   process.stderr.on('error', () => process.exit(EXIT_CODES.internal.code));
   const { warn } = openTerminal();
@@ -27,17 +27,17 @@ export async function main(): Promise<void> {
     process.exitCode = EXIT_CODES[interrupt.signal.aborted ? interrupt.exit : 'ok'].code;
   } catch (error) {
     const wasInterrupted = interrupt.signal.aborted;
-    // What the stop itself broke off says nothing.
+    // An error caused by the interruption itself carries no information.
     const isExplained = !wasInterrupted || error instanceof Failure || error instanceof ApiError;
     for (const line of isExplained ? explain(error) : [`skerry: ${interrupt.message}`]) warn(line);
     process.exitCode = EXIT_CODES[wasInterrupted ? interrupt.exit : exitFor(error)].code;
-    // A call that still hangs would keep us; what was printed is on its way out first.
+    // A pending call would keep the process alive; exit once stdout is flushed.
     if (wasInterrupted) process.stdout.write('', () => process.exit());
   }
 }
 
 function createClient({ url, token }: Account, { fetch }: Interrupt, terminal: Terminal): Skerry {
-  const onRetry = ({ message }: SkerryError) => terminal.progress(`${message} Trying again …`);
+  const onRetry = ({ message }: SkerryError) => terminal.progress(`${message} Retrying …`);
   return new Skerry({ baseUrl: url, token, fetch, onRetry });
 }
 
@@ -49,7 +49,7 @@ function createContext(
   const terminal = openTerminal(quiet);
   let skerry: Skerry | undefined;
   return {
-    // Made when it is first needed: what is done without an account works without one.
+    // Created on first use: some commands need no account.
     get skerry() {
       skerry ??= createClient(resolveAccount(env, contextName, terminal.warn), interrupt, terminal);
       return skerry;
@@ -63,7 +63,7 @@ function createContext(
   };
 }
 
-/** For what no command can answer: one line for a person, never a stack. */
+/** Handles errors outside of any command: one line, no stack trace. */
 function exitImmediately(error: Error & { readonly code?: string }): void {
   let exit: ExitName = 'ok';
   if (error.code !== 'EPIPE') {

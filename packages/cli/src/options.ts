@@ -1,29 +1,29 @@
-/** What a command takes: arguments by place, options by name. Each kind says how its text is read and what comes of it. */
+/** Arguments and options of commands. Each kind defines how its text is parsed. */
 import { Failure } from './exit-codes.ts';
 
-/** `T` is what the command gets. */
+/** `T` is the type of the parsed value. */
 export interface Option<T> {
-  /** What stands for the value in help; null: the option takes none. */
+  /** Placeholder for the value in help; null for a flag. */
   readonly value: string | null;
   readonly about: string;
   readonly required?: boolean;
-  /** May be given more than once. */
+  /** Can be given more than once. */
   readonly repeatable?: boolean;
   readonly choices?: readonly string[];
-  /** What of `find.ts` completes it: `server`, say. */
+  /** The kind of name that completes it, such as `server`; see `completion/names.ts`. */
   readonly completionKind?: string;
   /** One letter, for `-y`. */
   readonly short?: string;
-  /** Reads what was given, each text of it; undefined: the option was left out. */
+  /** Parses all given texts; undefined if the option was omitted. */
   readonly parse: (texts: readonly string[] | undefined, name: string) => T;
 }
 
 export interface Argument<T> {
-  /** With all that comes after it, it is not ours: an option there belongs to another program. */
+  /** This word and everything after it belong to another program, options included. */
   readonly passthrough?: boolean;
   readonly about: string;
   readonly optional?: boolean;
-  /** Takes all that are left. */
+  /** Takes all remaining words. */
   readonly variadic?: boolean;
   readonly choices?: readonly string[];
   readonly completionKind?: string;
@@ -85,7 +85,7 @@ export function requiredInteger(
   return { ...shape, required: true, parse: (texts, name) => parse(texts, name) ?? 0 };
 }
 
-/** A number with a fraction: US dollars, say. */
+/** A decimal number, such as an amount in US dollars. */
 export function decimal(
   value: string,
   about: string,
@@ -103,7 +103,7 @@ export function flag(about: string, hints: Pick<OptionHints, 'short'> = {}): Opt
   return { value: null, about, ...hints, parse: (texts) => texts !== undefined };
 }
 
-/** `--auto-renew=true|false`: undefined when left out, so that nothing is changed. */
+/** `--auto-renew=true|false`; undefined if omitted, which leaves the setting unchanged. */
 export function booleanOption(about: string): Option<boolean | undefined> {
   return {
     value: 'true|false',
@@ -127,7 +127,7 @@ export function optionalArg(
   return { about, optional: true, ...hints, parse: (texts) => texts[0] };
 }
 
-/** One or more; with `optional` none, too. */
+/** One or more words; with `optional`, none as well. */
 export function restArg(
   about: string,
   hints: Pick<OptionHints, 'completionKind'> & Pick<Argument<unknown>, 'optional' | 'passthrough'> = {},
@@ -149,7 +149,7 @@ function splitCommas(text: string): string[] {
 
 function parsePair(text: string, name: string): [string, string] {
   const at = text.indexOf('=');
-  if (at < 1) throw new Failure('usage', `${name}: "${text}" is not key=value`);
+  if (at < 1) throw new Failure('usage', `${name}: "${text}" is invalid; use key=value`);
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
@@ -162,8 +162,8 @@ function parseNumber(
   if (text === undefined) return undefined;
   const value = Number(text);
   if (!pattern.test(text) || value < min || value > max) {
-    const bounds = [min, max].every(Number.isFinite) ? ` from ${min} to ${max}` : '';
-    throw new Failure('usage', `${name}: "${text}" is not a number${bounds || ' that it takes'}`);
+    const bounds = [min, max].every(Number.isFinite) ? `; use a number from ${min} to ${max}` : '';
+    throw new Failure('usage', `${name}: "${text}" is not a valid number${bounds}`);
   }
   return value;
 }

@@ -1,8 +1,8 @@
-/** `skerry server ssh web-1 ls -la`: where another program's words begin, no option is ours any more. */
+/** Separates our options from another program's: `skerry server ssh web-1 ls -la`. */
 import type { Command as Commander } from 'commander';
 import type { Command } from './command.ts';
 
-/** The words as they were typed, with `--` before those that are not ours. */
+/** Returns the words with `--` inserted in front of the first word that belongs to another program. */
 export function insertSeparator(
   program: Commander,
   rows: readonly Command[],

@@ -1,4 +1,4 @@
-/** The rows as one command with subcommands: parsing, help and what is said about a wrong command line are commander's. */
+/** Builds the commander program from the rows. Commander does the parsing, the help, and usage errors. */
 import {
   Command as Commander,
   Argument as CommanderArgument,
@@ -25,17 +25,17 @@ export function buildProgram(
   open: (options: GlobalOptions) => Context,
 ): Commander {
   const program = new Commander('skerry')
-    .description('Servers, volumes, firewalls and top-ups of a Skerry host.')
-    .helpOption('-h, --help', 'show help')
+    .description('Manage servers, volumes, firewalls, and top-ups of a Skerry host.')
+    .helpOption('-h, --help', 'Show help for a command')
     .helpCommand(false)
     .configureHelp({ sortSubcommands: true, showGlobalOptions: true })
     .showSuggestionAfterError()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'skerry: ')) })
     .addHelpText('after', programHelpFooter)
     .exitOverride();
-  // Behind a command it is that command's own: `skerry image upload rescue.iso --version 2026.1`.
+  // After a command, `--version` is the command's own: `skerry image upload rescue.iso --version 2026.1`.
   const isOfCommand = process.argv.slice(2).some((word) => isCommandWord(rows, word));
-  if (!isOfCommand) program.version(version, '--version', 'print the version');
+  if (!isOfCommand) program.version(version, '--version', 'Print the version');
   addGlobalOptions(program);
   addHelpCommand(program);
   for (const row of rows) addCommand(program, row, open);
@@ -49,18 +49,18 @@ function isCommandWord(rows: readonly Command[], word: string): boolean {
 
 function addGlobalOptions(program: Commander): void {
   program
-    .option('-o, --output <format>', 'table, json, yaml or columns=NAME,NAME', 'table')
-    .option('--no-header', 'leave out the line of headings')
-    .option('-q, --quiet', 'no notes and no progress')
-    .option('--context <name>', 'the account to use: see `skerry context list`');
+    .option('-o, --output <format>', 'Output format: table, json, yaml, or columns=NAME,NAME', 'table')
+    .option('--no-header', 'Omit the heading line')
+    .option('-q, --quiet', 'Hide notes and progress')
+    .option('--context <name>', 'Context to use; see `skerry context list`');
 }
 
 /** `skerry help`, `skerry help server create`, `skerry help exit-codes`. */
 function addHelpCommand(program: Commander): void {
   program
     .command('help')
-    .argument('[words...]', `a command, or ${Object.keys(TOPICS).join(', ')}`)
-    .description('Show help about a command or a topic')
+    .argument('[words...]', `A command, or one of: ${Object.keys(TOPICS).join(', ')}`)
+    .description('Show help for a command or a topic')
     .action((words: readonly string[]) => {
       const [topic] = words;
       if (isTopic(topic)) {
@@ -70,8 +70,7 @@ function addHelpCommand(program: Commander): void {
       let at = program;
       for (const word of words) {
         const next = at.commands.find((one) => one.name() === word || one.aliases().includes(word));
-        if (!next)
-          throw new Failure('usage', `there is no help about "${words.join(' ')}": see \`skerry help\``);
+        if (!next) throw new Failure('usage', `no help found for "${words.join(' ')}"; see \`skerry help\``);
         at = next;
       }
       at.outputHelp();
@@ -88,9 +87,9 @@ function addCommand(program: Commander, row: Command, open: (options: GlobalOpti
     .description(row.about)
     .aliases([...(row.aliases ?? [])])
     .allowExcessArguments(false)
-    .showHelpAfterError(`See \`skerry ${row.name} --help\`.`);
+    .showHelpAfterError(`Run \`skerry ${row.name} --help\` for usage.`);
   if (row.isDefault) {
-    parent.addHelpText('after', `\nBy itself it is \`skerry ${row.name}\`, and takes the same options.`);
+    parent.addHelpText('after', `\nWithout a subcommand, runs \`skerry ${row.name}\` with the same options.`);
   }
   const args = Object.entries(row.args ?? {});
   for (const [name, { about, optional, variadic, choices }] of args) {
@@ -109,7 +108,7 @@ function addCommand(program: Commander, row: Command, open: (options: GlobalOpti
       ...args.map(([name, argument], at) => [name, argument.parse(toTexts(texts[at]) ?? [])] as const),
       ...shapes.map(({ name, option, shape }) => {
         const value = raw[shape.attributeName()];
-        // Of `--no-wait` commander makes a `wait` that is true until it is given.
+        // Commander turns `--no-wait` into a `wait` that is true unless the option is given.
         const optionTexts = shape.negate ? toTexts(value === false) : toTexts(value);
         return [name, option.parse(optionTexts, shape.long ?? name)] as const;
       }),
@@ -131,35 +130,37 @@ function commandHelpFooter({ help, columns, example }: Command): string {
     .join('\n');
 }
 
-/** By hand, so that an option that is repeated keeps all of its texts. */
+/** Collects values in a list, so that a repeated option keeps all of them. */
 function toCommanderOption(name: string, option: Option<unknown>): CommanderOption {
   const short = option.short ? `-${option.short}, ` : '';
   const value = option.value === null ? '' : ` <${option.value}>`;
   const choices =
-    option.choices && option.value !== option.choices.join('|') ? ` (${option.choices.join(', ')})` : '';
-  const repeated = option.repeatable ? ' May be repeated.' : '';
+    option.choices && option.value !== option.choices.join('|')
+      ? ` (one of: ${option.choices.join(', ')})`
+      : '';
+  const repeated = option.repeatable ? ' (can be repeated)' : '';
   const shape = new CommanderOption(
     `${short}--${kebabCase(name)}${value}`,
     `${option.about}${choices}${repeated}`,
   );
-  // A flag has no text to read: commander would ask for one all the same.
+  // A flag has no value; an argument parser would make commander require one.
   if (option.value === null) return shape;
   shape.argParser((text: string, before: readonly string[] | undefined) => {
     if (option.choices && !option.choices.includes(text)) {
-      throw new InvalidArgumentError(`Allowed choices are ${option.choices.join(', ')}.`);
+      throw new InvalidArgumentError(`Allowed values: ${option.choices.join(', ')}.`);
     }
     return [...(before ?? []), text];
   });
   return option.required ? shape.makeOptionMandatory() : shape;
 }
 
-/** Undefined: not given. */
+/** Undefined: the option was omitted. */
 function toTexts(value: unknown): readonly string[] | undefined {
   if (value === undefined || value === false) return undefined;
   return value === true ? [] : ([value].flat() as string[]);
 }
 
-/** `path`: all words up to it, `firewall rule`. */
+/** `path` contains all words up to the group, such as `firewall rule`. */
 function findOrCreateGroup(parent: Commander, word: string, path: string): Commander {
   const found = parent.commands.find((one) => one.name() === word);
   if (found) return found;
@@ -167,6 +168,6 @@ function findOrCreateGroup(parent: Commander, word: string, path: string): Comma
     .command(word)
     .description(GROUPS[word]?.about ?? '')
     .helpCommand(false)
-    .showHelpAfterError(`See \`skerry ${path} --help\`.`);
+    .showHelpAfterError(`Run \`skerry ${path} --help\` for usage.`);
   return group.aliases([...(GROUPS[word]?.aliases ?? [])]);
 }

@@ -1,4 +1,4 @@
-/** Moments on the command line: RFC 3339 as the API has it, a date alone, or a span such as 90d. */
+/** Times on the command line: RFC 3339, a date, or a duration such as 90d. */
 import { Failure } from './exit-codes.ts';
 import type { Option } from './options.ts';
 
@@ -9,14 +9,14 @@ const DURATION = /^(\d{1,5})([mhdw])$/;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
-/** `--expires-at 90d`, a span from now on. */
+/** `--expires-at 90d`: a duration from now. */
 export function futureTime(about: string): Option<string | undefined> {
-  return timeOption(`${about} RFC 3339, a date, or a span from now: 12h, 90d, 4w.`, 1);
+  return timeOption(`${about} (RFC 3339, a date, or a duration from now: 12h, 90d, 4w)`, 1);
 }
 
-/** `--from 7d`, a span back from now. */
+/** `--from 7d`: a duration before now. */
 export function pastTime(about: string): Option<string | undefined> {
-  return timeOption(`${about} RFC 3339, a date, or a span back from now: 30m, 12h, 7d.`, -1);
+  return timeOption(`${about} (RFC 3339, a date, or a duration before now: 30m, 12h, 7d)`, -1);
 }
 
 function timeOption(about: string, sign: 1 | -1): Option<string | undefined> {
@@ -38,5 +38,6 @@ function parseTime(text: string, name: string, sign: 1 | -1): string {
   }
   if (DATE.test(text)) return `${text}T00:00:00Z`;
   if (RFC_3339.test(text)) return text;
-  throw new Failure('usage', `${name}: "${text}" is no time such as 2027-01-31T12:00:00Z, 2027-01-31 or 90d`);
+  const examples = '2027-01-31T12:00:00Z, 2027-01-31, or 90d';
+  throw new Failure('usage', `${name}: "${text}" is not a valid time; use a format such as ${examples}`);
 }

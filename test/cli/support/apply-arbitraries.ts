@@ -1,4 +1,4 @@
-/** Files of one project, as a person may change them from one to the next. */
+/** Generates files of one project, like successive edits by a person. */
 import fc from 'fast-check';
 import type { Actual } from '../../../packages/cli/src/apply/actual.ts';
 import type { Desired } from '../../../packages/cli/src/apply/desired.ts';
@@ -9,7 +9,7 @@ const SERVERS = ['web-1', 'web-2', 'db'] as const;
 const IMAGES = ['img_1', 'img_2', 'img_3'] as const;
 
 const cycle = { billing_months: 1, discount_percent: 0, price_usd: 5 } as const;
-/** An account without anything, and what can be bought. */
+/** An empty account, with plans, images, and regions. */
 export const EMPTY_ACCOUNT: Actual = {
   servers: [],
   volumes: [],
@@ -80,7 +80,7 @@ function named<T extends object>(names: readonly string[], one: fc.Arbitrary<T>)
   return fc.tuple(...items).map((found) => found.filter((item) => item !== undefined));
 }
 
-/** Files without fault: a volume is in its server's region, and nothing speaks of a server that is not there. */
+/** Valid files: a volume is in the region of its server, and all referenced servers exist. */
 export const desiredFile = fc
   .record({
     servers: named(

@@ -1,4 +1,4 @@
-/** A small account that acts can be carried out on: what the service does to it, without the service. */
+/** A model of an account that runs actions: it has the effects of the service without the service. */
 import type { Actual, ActualServer } from '../../../packages/cli/src/apply/actual.ts';
 import type { WantedServer } from '../../../packages/cli/src/apply/desired.ts';
 import { type Action, PHASES, type Plan, type PlanItem } from '../../../packages/cli/src/apply/plan/plan.ts';
@@ -8,12 +8,13 @@ export interface Step {
   readonly act: Action;
 }
 
-/** All acts of a plan in the order in which they are carried out. */
+/** Returns all actions of a plan in the order in which they run. */
 export function stepsOf({ items }: Plan): Step[] {
   return PHASES.flatMap((phase) =>
-    items.flatMap((item) =>
-      item.actions.filter((act) => phase.includes(act.do)).map((act) => ({ item, act })),
-    ),
+    items.flatMap((item) => {
+      const actions = item.actions.filter((act) => phase.includes(act.do));
+      return actions.map((act) => ({ item, act }));
+    }),
   );
 }
 
@@ -33,7 +34,7 @@ export class Model {
     return this.#actual;
   }
 
-  /** The first `count` steps, as a run that is cut short then leaves it. */
+  /** Runs the first `count` steps, like a run that is interrupted afterwards. */
   run(plan: Plan, count = Number.POSITIVE_INFINITY): void {
     const ids = {
       ssh_key: new Map(plan.ids.ssh_key),
@@ -43,7 +44,7 @@ export class Model {
     };
     const id = (kind: keyof typeof ids, name: string) => {
       const found = ids[kind].get(name);
-      if (found === undefined) throw new Error(`${kind} ${name} is used before it is there`);
+      if (found === undefined) throw new Error(`${kind} ${name} is used before it exists`);
       return found;
     };
     const steps = stepsOf(plan);
@@ -94,18 +95,21 @@ export class Model {
       case 'grow_volume':
         return this.#volume(id('volume', act.volume), { size_gb: act.sizeGb });
       case 'detach_volume':
-        this.#require(this.#attachedTo(id('volume', act.volume)) !== null, 'a detached volume is detached');
+        this.#require(this.#attachedTo(id('volume', act.volume)) !== null, 'the volume is already detached');
         return this.#volume(id('volume', act.volume), { attached_to: null });
       case 'attach_volume': {
         const server = servers.find((one) => one.id === id('server', act.server));
         const volume = volumes.find((one) => one.id === id('volume', act.volume));
-        this.#require(volume?.attached_to === null, 'an attached volume is attached');
-        this.#require(isIdle(server), 'it is attached to a server that is not there yet');
-        this.#require(server?.region === volume?.region, 'it is attached in another region');
+        this.#require(volume?.attached_to === null, 'the volume is already attached');
+        this.#require(isIdle(server), 'the volume is attached to a server that is not ready');
+        this.#require(server?.region === volume?.region, 'the volume is attached in another region');
         return this.#volume(id('volume', act.volume), { attached_to: server?.id ?? null });
       }
       case 'delete_volume':
-        this.#require((this.#attachedTo(act.id) !== null) === act.attached, 'it is not attached as was said');
+        this.#require(
+          (this.#attachedTo(act.id) !== null) === act.attached,
+          '`attached` of the plan is wrong',
+        );
         return this.#set({ volumes: volumes.filter((one) => one.id !== act.id) });
       case 'create_server': {
         const made = this.#server(act, keysOf(act.server));
@@ -145,7 +149,7 @@ export class Model {
         });
       case 'set_rdns': {
         const server = servers.find((one) => one.id === id('server', act.server));
-        if (!server?.ipv4 || !server.ipv6) throw new Error('it has no addresses yet');
+        if (!server?.ipv4 || !server.ipv6) throw new Error('the server has no addresses yet');
         const { ipv4 = server.ipv4.rdns, ipv6 = server.ipv6.rdns } = act.rdns;
         return this.#change(server.id, {
           ipv4: { ...server.ipv4, rdns: ipv4 },
@@ -190,7 +194,7 @@ export class Model {
     };
   }
 
-  /** A server that waited once keeps its names. */
+  /** Returns the current addresses: a server that was already running keeps its reverse DNS. */
   #rdns(name: string, id: (kind: 'server', name: string) => string, family: 'ipv4' | 'ipv6'): object {
     const server = this.#actual.servers.find((one) => one.id === id('server', name));
     return server?.[family] ?? {};
@@ -204,11 +208,11 @@ export class Model {
     return this.#actual.volumes.find((one) => one.id === volume)?.attached_to ?? null;
   }
 
-  /** What a server that is destroyed has written is on its volumes. */
+  /** Fails if a volume leaves a running server that will be deleted: its last writes could be lost. */
   #requireWritten(volume: string, leaving: ReadonlySet<string>): void {
     const holder = this.#actual.servers.find(({ id }) => id === this.#attachedTo(volume));
     const loses = holder?.status === 'running' && leaving.has(holder.id);
-    this.#require(!loses, 'a volume is taken from a running server that is destroyed');
+    this.#require(!loses, 'a volume is detached from a running server that will be deleted');
   }
 
   #group(id: string, patch: Partial<Actual['groups'][number]>): this {

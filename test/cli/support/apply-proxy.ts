@@ -1,4 +1,4 @@
-/** Stands between the command and the service: refuses some calls, or lets something else happen before one. */
+/** A proxy between the CLI and the service that refuses some requests, or runs code before one. */
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -8,37 +8,39 @@ export interface ProxiedRequest {
   readonly path: string;
 }
 
-/** Undefined: it goes on to the service. */
-type Interceptor = (
-  asked: ProxiedRequest,
-) => Promise<{ readonly status: number; readonly code: string } | undefined>;
+/** Undefined: the request is forwarded to the service. */
+type Interceptor = (request: ProxiedRequest) => Promise<Refusal | undefined>;
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+}
 
 export interface Proxy {
   readonly url: string;
-  /** Fails with what failed between. */
+  /** Throws the error of the interceptor, if any. */
   readonly close: () => Promise<void>;
 }
 
 export async function startProxy(target: string, intercept: Interceptor): Promise<Proxy> {
   let failed: { readonly error: unknown } | undefined;
-  const server = createServer(async (asked, answer) => {
-    const { method = 'GET', headers, url = '/' } = asked;
+  const server = createServer(async (incoming, outgoing) => {
+    const { method = 'GET', headers, url = '/' } = incoming;
     const refused = await intercept({ method, path: url.split('?')[0] ?? url }).catch((error: unknown) => {
       failed ??= { error };
       return { status: 500, code: 'internal' };
     });
     if (refused) {
       const error = { code: refused.code, message: 'Refused.', errors: [], request_id: 'req_test' };
-      answer.writeHead(refused.status, { 'content-type': 'application/json' });
-      answer.end(JSON.stringify({ error }));
+      outgoing.writeHead(refused.status, { 'content-type': 'application/json' });
+      outgoing.end(JSON.stringify({ error }));
       return;
     }
     const onward = request(new URL(url, target), { method, headers }, (response) => {
-      answer.writeHead(response.statusCode ?? 502, response.headers);
-      response.pipe(answer);
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(outgoing);
     });
-    onward.on('error', () => answer.destroy());
-    asked.pipe(onward);
+    onward.on('error', () => outgoing.destroy());
+    incoming.pipe(onward);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

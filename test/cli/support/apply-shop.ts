@@ -1,4 +1,4 @@
-/** A shop in a file, an account to have it in, and a service that is cut off from the command at a chosen call. */
+/** A project in a file, an account for it, and a proxy that kills the CLI at a chosen request. */
 import { writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ export interface Shop {
   readonly cli: Cli;
   readonly write: (text: string) => void;
   readonly apply: (...words: readonly string[]) => Promise<CliResult>;
-  /** All of a kind, by name. */
+  /** Returns all resources of a kind, by name. */
   readonly named: (path: string) => Promise<Readonly<Record<string, JsonBody>>>;
 }
 
@@ -39,7 +39,10 @@ export async function openShop(world: World, balanceCents = 100_000n): Promise<S
   };
 }
 
-/** Runs the command until the `nth` call that changes something was answered; the answer never comes, and it is killed. */
+/**
+ * Runs `skerry apply`, and kills it instead of delivering the response to the `nth` request that changes
+ * something.
+ */
 export async function applyUntilKilled(
   shop: Shop,
   target: string,
@@ -47,17 +50,17 @@ export async function applyUntilKilled(
 ): Promise<{ readonly wasKilled: boolean }> {
   let calls = 0;
   let kill = () => {};
-  const proxy = createServer((asked, answer) => {
-    const { method, headers, url = '/' } = asked;
+  const proxy = createServer((incoming, outgoing) => {
+    const { method, headers, url = '/' } = incoming;
     if (method !== 'GET') calls += 1;
     const isLast = method !== 'GET' && calls === nth;
     const onward = request(new URL(url, target), { method, headers }, (response) => {
       if (isLast) return kill();
-      answer.writeHead(response.statusCode ?? 502, response.headers);
-      response.pipe(answer);
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(outgoing);
     });
-    onward.on('error', () => answer.destroy());
-    asked.pipe(onward);
+    onward.on('error', () => outgoing.destroy());
+    incoming.pipe(onward);
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;

@@ -1,4 +1,4 @@
-/** An account that has what the commands' examples speak of, and the folder in which they are typed. */
+/** An account with the resources that examples of commands use, and a folder to run them in. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ servers:
 
 export interface ExampleWorld extends World {
   readonly receiver: WebhookReceiver;
-  /** For files; gone when the world is closed. */
+  /** For files; deleted when the world is closed. */
   readonly folder: string;
 }
 
@@ -50,11 +50,11 @@ export interface ExampleAccount {
   readonly world: ExampleWorld;
   readonly api: V1Client;
   readonly token: string;
-  /** By the names that examples use: `web-1`, say. */
+  /** IDs by the names in examples, such as `web-1`. */
   readonly named: Readonly<Record<string, string>>;
-  /** Of what has no name, by its type's prefix: `whk`, say. */
+  /** IDs of resources without names, by prefix, such as `whk`. */
   readonly unnamed: Readonly<Record<string, string>>;
-  /** Where examples are typed: with their files, with HOME in it. */
+  /** The working directory and HOME of the examples, with their files. */
   readonly folder: string;
   readonly create: (path: string, body?: object) => Promise<JsonBody>;
 }
@@ -94,7 +94,7 @@ export async function createExampleAccount(world: ExampleWorld): Promise<Example
   };
 }
 
-/** What lies around where examples are typed; `bin` is first in PATH. */
+/** Creates the folder with the files of the examples; its `bin` comes first in PATH. */
 function createHome(parent: string, token: string): string {
   const folder = mkdtempSync(join(parent, 'home-'));
   mkdirSync(join(folder, '.ssh'));
@@ -104,12 +104,12 @@ function createHome(parent: string, token: string): string {
   writeFileSync(join(folder, 'token.txt'), `${token}\n`);
   writeFileSync(join(folder, 'skerry.yaml'), DESIRED);
   writeScript(folder, 'skerry', `exec '${process.execPath}' '${BIN}' "$@"`);
-  // There is no server to sign in to.
+  // There is no real server to connect to.
   writeScript(folder, 'ssh', 'exit 0');
   return folder;
 }
 
-/** Contexts as `skerry login` keeps them, the first in use; what was kept before is gone. */
+/** Replaces the context file, as `skerry login` writes it; the first context is the current one. */
 export function saveContexts({ world, token, folder }: ExampleAccount, names: readonly string[]): void {
   const path = join(folder, '.config/skerry/config.json');
   const contexts = Object.fromEntries(names.map((name) => [name, { url: world.url, token }]));
@@ -123,8 +123,8 @@ function writeScript(folder: string, name: string, line: string): void {
   chmodSync(path, 0o755);
 }
 
-export async function expectOk(answer: Promise<V1Response>): Promise<JsonBody> {
-  const { status, body, text } = await answer;
+export async function expectOk(response: Promise<V1Response>): Promise<JsonBody> {
+  const { status, body, text } = await response;
   assert.ok(status < 300, text);
   return body;
 }

@@ -1,6 +1,6 @@
 /**
- * What an example needs beside the account that all examples run in (example-account.ts): one row for each command, by its name.
- * A command without a row runs as it is shown and leaves with 0.
+ * Setups of examples, in addition to the account that all examples share (example-account.ts). A command
+ * without a row runs as shown and exits with 0.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,23 +9,24 @@ import { MULTIPART } from '../../http/v1/upload-world.ts';
 import { type ExampleAccount, expectOk } from './example-account.ts';
 
 export interface ExampleSetup {
-  /** The contexts that are there, the first in use; `work` where it says nothing. */
+  /** The stored contexts, the first one current; `work` by default. */
   readonly contexts?: readonly string[];
-  /** Operations that it calls and is not for, so that its row does not name them. */
+  /** Operations that the command calls in addition to those in its row. */
   readonly extraOperations?: readonly string[];
-  /** Makes what is not in every account. */
+  /** Creates resources that are not in every account. */
   readonly before?: (account: ExampleAccount) => Promise<void> | void;
-  /** It does not end by itself: Ctrl-C comes when it has printed this. */
+  /** For a command that does not end: press Ctrl-C when it has printed this. */
   readonly interruptAfter?: RegExp;
-  /** What happens elsewhere once it has printed this: somebody pays, say. */
+  /** An event elsewhere after the command has printed this, such as a payment. */
   readonly meanwhile?: { readonly when: RegExp; readonly then: (account: ExampleAccount) => Promise<void> };
 }
 
 export const EXAMPLE_SETUPS: Readonly<Record<string, ExampleSetup>> = {
   'server start': { before: (account) => runAndSettle(account, 'servers', 'web-1', 'stop') },
   'volume detach': {
-    before: (account) =>
-      runAndSettle(account, 'volumes', 'data', 'attach', { server: account.named['web-1'] }),
+    before: (account) => {
+      return runAndSettle(account, 'volumes', 'data', 'attach', { server: account.named['web-1'] });
+    },
   },
   'firewall detach': {
     before: async ({ api, named }) => {
@@ -40,13 +41,13 @@ export const EXAMPLE_SETUPS: Readonly<Record<string, ExampleSetup>> = {
   apply: {
     before: ({ folder }) => writeFileSync(join(folder, 'skerry.yaml'), 'project: shop\nservers: []\n'),
   },
-  // It tries what the token may do.
+  // Verifies the token with these calls.
   login: { extraOperations: ['regions.list', 'balance.get'] },
   events: { interruptAfter: /\n/ },
   'context delete': { contexts: ['work', 'client'] },
 };
 
-/** Commands that are not run as they are shown, each with the reason. */
+/** Commands whose example is not run, with the reason. */
 export const NOT_RUN: Readonly<Record<string, string>> = {};
 
 async function runAndSettle(

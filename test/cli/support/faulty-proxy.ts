@@ -1,13 +1,13 @@
-/** A way to a service on which the answers to what changes something are lost, or held back. */
+/** A proxy to the service that drops or holds back responses to requests that change something. */
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { withTimeout } from './with-timeout.ts';
 
 export interface FaultyProxy {
   readonly url: string;
-  /** The next answers to anything but a GET: they pass, the connection breaks instead, or they are kept until told. */
+  /** The fate of responses except to GET: delivered, lost with the connection, or held until `release`. */
   responses: 'pass' | 'lost' | 'held';
-  /** When an answer is being held. */
+  /** Resolves when a response is being held. */
   readonly waitUntilHeld: () => Promise<void>;
   readonly release: () => void;
   readonly stop: () => Promise<void>;
@@ -16,22 +16,22 @@ export interface FaultyProxy {
 export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   let held: (() => void)[] = [];
   let notify = () => {};
-  const server = createServer((asked, answer) => {
-    const { method, headers } = asked;
-    const onward = request(new URL(asked.url ?? '/', target), { method, headers }, (response) => {
+  const server = createServer((incoming, outgoing) => {
+    const { method, headers } = incoming;
+    const onward = request(new URL(incoming.url ?? '/', target), { method, headers }, (response) => {
       const pass = () => {
-        answer.writeHead(response.statusCode ?? 502, response.headers);
-        response.pipe(answer);
+        outgoing.writeHead(response.statusCode ?? 502, response.headers);
+        response.pipe(outgoing);
       };
       if (method === 'GET' || proxy.responses === 'pass') pass();
-      else if (proxy.responses === 'lost') asked.socket.destroy();
+      else if (proxy.responses === 'lost') incoming.socket.destroy();
       else {
         held.push(pass);
         notify();
       }
     });
-    onward.on('error', () => answer.destroy());
-    asked.pipe(onward);
+    onward.on('error', () => outgoing.destroy());
+    incoming.pipe(onward);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const proxy: FaultyProxy = {
@@ -42,7 +42,7 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
         if (held.length > 0) resolve();
         else notify = resolve;
       });
-      return withTimeout(isHeld, 'an answer to hold');
+      return withTimeout(isHeld, 'a held response');
     },
     release: () => {
       for (const pass of held) pass();

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { scratchFolder } from '../../support/scratch-folder.ts';
 
-/** A folder that is there; it is gone after the test's file. */
+/** Creates a folder that is deleted after the test file. */
 export function createFolder(): string {
   const folder = scratchFolder();
   mkdirSync(folder, { recursive: true });

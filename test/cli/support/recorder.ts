@@ -1,4 +1,4 @@
-/** A proxy in front of a service that remembers which operations of the contract went through it. */
+/** A proxy in front of a service that records the API operations of its requests. */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ interface Operation {
   readonly path: RegExp;
 }
 
-/** Every operation of the document. */
+/** All operations of the OpenAPI document. */
 export const OPERATIONS: readonly Operation[] = operationsOf(
   JSON.parse(readFileSync(new URL('../../../openapi/v1.json', import.meta.url), 'utf8')) as Document,
 );
@@ -29,22 +29,22 @@ function operationsOf({ paths }: Document): Operation[] {
 
 export interface Recorder {
   readonly url: string;
-  /** What came since the last time it was asked; `METHOD path` where the document has no such operation. */
+  /** Returns and clears the recorded operations; `METHOD path` for a request that is not in the document. */
   readonly takeRecorded: () => string[];
   readonly stop: () => Promise<void>;
 }
 
-/** `refuses`: calls of this operation are answered 502 by the proxy itself. */
+/** `isRefused`: the proxy itself responds with 502 to requests of this operation. */
 export async function startRecorder(
   target: string,
   isRefused: (operation: string) => boolean = () => false,
 ): Promise<Recorder> {
   let recorded: string[] = [];
-  const server = createServer((asked, answer) => {
-    const operation = operationOf(asked);
+  const server = createServer((incoming, outgoing) => {
+    const operation = operationOf(incoming);
     recorded.push(operation);
-    if (isRefused(operation)) answer.writeHead(502).end();
-    else forward(target, asked, answer);
+    if (isRefused(operation)) outgoing.writeHead(502).end();
+    else forward(target, incoming, outgoing);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -67,15 +67,15 @@ function operationOf({ method = '', url = '' }: IncomingMessage): string {
   return found?.id ?? `${method} ${pathname}`;
 }
 
-function forward(target: string, asked: IncomingMessage, answer: ServerResponse): void {
-  const { method, headers } = asked;
-  const onward = request(new URL(asked.url ?? '/', target), { method, headers }, (response) => {
-    answer.writeHead(response.statusCode ?? 502, response.headers);
-    // An event stream sends its head long before its first event.
-    answer.flushHeaders();
-    response.pipe(answer);
+function forward(target: string, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const { method, headers } = incoming;
+  const onward = request(new URL(incoming.url ?? '/', target), { method, headers }, (response) => {
+    outgoing.writeHead(response.statusCode ?? 502, response.headers);
+    // An event stream sends its headers long before its first event.
+    outgoing.flushHeaders();
+    response.pipe(outgoing);
   });
-  onward.on('error', () => answer.destroy());
-  answer.on('close', () => onward.destroy());
-  asked.pipe(onward);
+  onward.on('error', () => outgoing.destroy());
+  outgoing.on('close', () => onward.destroy());
+  incoming.pipe(onward);
 }

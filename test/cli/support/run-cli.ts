@@ -1,4 +1,4 @@
-/** Runs the command as a person or a script does: a process of its own, with its own folder for settings. */
+/** Runs the CLI like a person or a script: in a separate process with its own configuration folder. */
 import { fileURLToPath } from 'node:url';
 import { scratchFolder } from '../../support/scratch-folder.ts';
 import { type ProgramResult, type StartedProgram, type StartOptions, startProgram } from './start-program.ts';
@@ -8,22 +8,22 @@ const BIN = fileURLToPath(new URL('../../../packages/cli/bin/skerry.js', import.
 export type CliResult = ProgramResult;
 
 export interface CliRun extends StartOptions {
-  /** What comes on stdin; nothing when left out. */
+  /** The contents of stdin; empty by default. */
   readonly input?: string;
 }
 
 export interface Cli {
   (...words: readonly string[]): Promise<CliResult>;
   readonly with: (run: CliRun, ...words: readonly string[]) => Promise<CliResult>;
-  /** Only begins it: the test has something to do meanwhile. */
+  /** Starts the command without waiting for its end. */
   readonly start: (start: StartOptions, ...words: readonly string[]) => StartedProgram;
-  /** The JSON that it prints with `-o json`. Fails the test unless it leaves with 0. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever is there, and fails where it is not.
+  /** Returns the output of `-o json`. Fails the test unless the exit code is 0. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any field, and fails if it is missing.
   readonly json: (...words: readonly string[]) => Promise<any>;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The command with this account in its environment; null: with none. */
+/** Returns the CLI with this account in its environment; null: without an account. */
 export function createCli(account: { readonly url: string; readonly token: string } | null): Cli {
   const env = {
     PATH: process.env.PATH ?? '',
@@ -38,7 +38,7 @@ export function createCli(account: { readonly url: string; readonly token: strin
   const cli = (...words: readonly string[]) => run({}, ...words);
   const json = async (...words: readonly string[]) => {
     const { code, stdout, stderr } = await cli(...words, '-o', 'json');
-    if (code !== 0) throw new Error(`skerry ${words.join(' ')} left with ${code}: ${stderr}`);
+    if (code !== 0) throw new Error(`skerry ${words.join(' ')} exited with ${code}: ${stderr}`);
     return JSON.parse(stdout) as unknown;
   };
   return Object.assign(cli, { with: run, start, json, env });

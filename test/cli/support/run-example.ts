@@ -1,4 +1,4 @@
-/** Runs a command's example as it is shown, in a shell, and says which operations it called. */
+/** Runs the example of a command as shown, in a shell, and checks the operations that it calls. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Command } from '../../../packages/cli/src/command.ts';
@@ -7,13 +7,13 @@ import { EXAMPLE_SETUPS, type ExampleSetup } from './example-setups.ts';
 import { startRecorder } from './recorder.ts';
 import { startProgram } from './start-program.ts';
 
-/** What stands for an id in examples and in the API's reference. */
+/** The placeholder of an ID in examples and in the API reference. */
 const PLACEHOLDER = /\b([a-z]+)_aaaqk3m7qzb5x2l6v4t7n8wyja\b/g;
-/** The host of examples. */
+/** The host in examples. */
 const HOST = 'https://skerry.example';
 const INTERRUPTED = 130;
 
-/** Fails the test unless it leaves as it should, having called what its row says and nothing else. */
+/** Fails the test unless the exit code is as expected and exactly the operations of the row are called. */
 export async function runExample(row: Command, account: ExampleAccount): Promise<void> {
   const setup = EXAMPLE_SETUPS[row.name] ?? {};
   saveContexts(account, setup.contexts ?? ['work']);
@@ -28,14 +28,15 @@ export async function runExample(row: Command, account: ExampleAccount): Promise
       assert.equal(code, setup.interruptAfter ? INTERRUPTED : 0, `${text}\n${output}`);
       const called = [...new Set(recorder.takeRecorded())];
       const known: readonly string[] = [...row.operations, ...(setup.extraOperations ?? [])];
-      const strange = called.filter((id) => !known.includes(id));
-      assert.deepEqual(strange, [], `${row.name} calls more than its row says`);
+      const unexpected = called.filter((id) => !known.includes(id));
+      assert.deepEqual(unexpected, [], `${row.name} calls operations that its row does not name`);
       return called;
     };
     const called = await run(line);
     const [first] = row.operations;
     if (first === undefined || called.includes(first)) return;
-    // What is told by name is found in a list that holds all of it; told by id, it is asked for by itself.
+    // A resource named by its name is found in a list; named by its ID, it is fetched with the first
+    // operation.
     assert.match(first, /\.get$/, `${line}\ncalls ${called.join(', ')}, not ${first}`);
     assert.ok(
       (await run(withIds(line, account))).includes(first),
@@ -47,7 +48,7 @@ export async function runExample(row: Command, account: ExampleAccount): Promise
 }
 
 function idOf({ unnamed }: ExampleAccount, prefix: string, { name }: Command): string {
-  return unnamed[prefix] ?? assert.fail(`${name}: the account has nothing whose id begins with ${prefix}_`);
+  return unnamed[prefix] ?? assert.fail(`${name}: the account has no resource with the ID prefix ${prefix}_`);
 }
 
 function withIds(line: string, { named }: ExampleAccount): string {
@@ -72,17 +73,15 @@ async function runLine(
     SKERRY_API_URL: url,
     SKERRY_TOKEN: token,
   };
-  const { child, printed, result, stop } = startProgram(['sh', '-c', `trap : INT; ${line}`], {
-    env,
-    cwd: folder,
-  });
+  const command = ['sh', '-c', `trap : INT; ${line}`];
+  const { child, printed, result, stop } = startProgram(command, { env, cwd: folder });
   const { promise: failed, reject } = Promise.withResolvers<never>();
   let isMeanwhile = false;
   let isOver = false;
   child.stdout.on('data', () => {
     if (!isOver && setup.interruptAfter?.test(printed.stdout)) {
       isOver = true;
-      // To its group: Ctrl-C goes to the shell, which waits for the end of what it runs, and to that.
+      // Like Ctrl-C, signal the whole group: the shell waits for the command, and the command is interrupted.
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
     }
     if (!isMeanwhile && setup.meanwhile?.when.test(printed.stdout)) {

@@ -1,4 +1,4 @@
-/** Runs the command on a pseudo-terminal, as a person sees it: keys are pressed when what they answer has appeared. */
+/** Runs the CLI on a pseudo-terminal, as a person sees it: presses a key when its prompt has appeared. */
 import { fileURLToPath } from 'node:url';
 import { startProgram } from './start-program.ts';
 
@@ -6,12 +6,12 @@ const BIN = fileURLToPath(new URL('../../../packages/cli/bin/skerry.js', import.
 const REPEAT_EVERY_MS = 3_000;
 
 export interface Key {
-  /** What the screen shows before. */
+  /** The text on the screen that triggers the key. */
   readonly after: string | RegExp;
   readonly press?: string;
-  /** Pressed once more, now and then, until the next key's turn has come: TAB, which a busy host may leave unanswered. */
+  /** Pressed repeatedly until the next key is triggered: a busy host may not respond to the first TAB. */
   readonly repeat?: string;
-  /** What happens elsewhere then. */
+  /** An action elsewhere at that moment. */
   readonly act?: () => Promise<unknown>;
 }
 
@@ -23,7 +23,7 @@ export interface TerminalRun {
 
 export interface TerminalResult {
   readonly code: number | null;
-  /** All that was written to the terminal: stdout and stderr. */
+  /** Everything that was written to the terminal: stdout and stderr. */
   readonly screen: string;
 }
 
@@ -36,7 +36,7 @@ export async function runOnTerminal(run: TerminalRun, ...words: readonly string[
   return await runLineOnTerminal(run, `exec ${line}`);
 }
 
-/** A line of the shell. Its keys are echoed as on any terminal, unless the program turns that off. */
+/** Runs a line of shell. The terminal echoes keys unless the program turns that off. */
 export async function runLineOnTerminal(
   { env, keys = [], columns = 80 }: TerminalRun,
   line: string,
@@ -65,11 +65,11 @@ export async function runLineOnTerminal(
   });
   try {
     const { code, stdout } = await Promise.race([result, failed]);
-    if (left[0]) throw new Error(`it has ended, with ${code}`);
+    if (left[0]) throw new Error(`the program exited with ${code}`);
     return { code, screen: stdout };
   } catch (error) {
     if (!left[0]) throw error;
-    throw new Error(`never seen: ${left[0].after}, only:\n${printed.stdout}`, { cause: error });
+    throw new Error(`the screen never showed ${left[0].after}:\n${printed.stdout}`, { cause: error });
   } finally {
     clearInterval(repeatTimer);
     stop();

@@ -1,13 +1,13 @@
 /**
- * Programs that a test starts: none is waited for without an end. One that has not ended within its time is killed with all that it
- * has started, and so is what a test leaves behind.
+ * Starts programs with a deadline. A program that does not end in time is killed with all of its child
+ * processes, and so is any that a test leaves running.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 
 const DEADLINE_MS = 60_000;
 
 export interface ProgramResult {
-  /** Null: a signal ended it. */
+  /** Null: a signal ended the program. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -16,19 +16,19 @@ export interface ProgramResult {
 export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** How long it may take. */
+  /** Maximum run time. */
   readonly deadlineMs?: number;
 }
 
 export interface StartedProgram {
   readonly child: ChildProcessWithoutNullStreams;
-  /** What it has printed so far. */
+  /** The output so far. */
   readonly printed: { readonly stdout: string; readonly stderr: string };
-  /** Fails when it was not to be started, or did not end in time. */
+  /** Rejects if the program could not be started or did not end in time. */
   readonly result: Promise<ProgramResult>;
-  /** When it has printed this, on either stream. Fails when it ends without, or does not end in time. */
+  /** Resolves when either stream contains the text. Rejects if the program ends without it or times out. */
   readonly waitForOutput: (text: RegExp) => Promise<void>;
-  /** Kills it at once, and all that it has started. */
+  /** Kills the program and all of its child processes. */
   readonly stop: () => void;
 }
 
@@ -42,29 +42,29 @@ export function startProgram(
   start: StartOptions,
 ): StartedProgram {
   const { env = {}, cwd, deadlineMs = DEADLINE_MS } = start;
-  // A group of its own, so that what a shell has started ends with it.
+  // A separate process group, so that the children of a shell end with it.
   const child = spawn(program, args, { env, detached: true, ...(cwd ? { cwd } : {}) });
   const printed = { stdout: '', stderr: '' };
   const listeners = new Set<() => void>();
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
       printed[name] += text;
-      for (const look of listeners) look();
+      for (const check of listeners) check();
     });
   }
   child.stdin.on('error', () => {});
   const stop = () => {
     if (!running.delete(stop)) return;
     if (child.pid !== undefined) killGroup(child.pid);
-    // Whatever has left the group may still hold them.
+    // A process that left the group may still hold these streams.
     for (const stream of [child.stdout, child.stderr]) stream.destroy();
   };
   running.add(stop);
   const words = [program, ...args].map((word) => word.split('/').at(-1)).join(' ');
-  const describeOutput = () => `it has printed:\n${printed.stdout}${printed.stderr}`;
+  const describeOutput = () => `output:\n${printed.stdout}${printed.stderr}`;
   const result = new Promise<ProgramResult>((resolve, reject) => {
     const deadline = setTimeout(() => {
-      reject(new Error(`has not ended within ${deadlineMs / 1_000} s: ${words}\n${describeOutput()}`));
+      reject(new Error(`timed out after ${deadlineMs / 1_000} s: ${words}\n${describeOutput()}`));
       stop();
     }, deadlineMs);
     child.once('error', reject);
@@ -74,18 +74,18 @@ export function startProgram(
       running.delete(stop);
     });
   });
-  // Who does not look for its end has failed before.
+  // A test that does not wait for the result has already failed for another reason.
   result.catch(() => {});
   const waitForOutput = (text: RegExp) =>
     new Promise<void>((resolve, reject) => {
-      const look = () => {
+      const check = () => {
         if (text.test(printed.stdout) || text.test(printed.stderr)) resolve();
       };
-      listeners.add(look);
-      look();
-      const never = (cause?: unknown) =>
-        reject(new Error(`never printed ${text}: ${words}\n${describeOutput()}`, { cause }));
-      result.then(() => never(), never);
+      listeners.add(check);
+      check();
+      const fail = (cause?: unknown) =>
+        reject(new Error(`output does not contain ${text}: ${words}\n${describeOutput()}`, { cause }));
+      result.then(() => fail(), fail);
     });
   return { child, printed, result, waitForOutput, stop };
 }
@@ -94,6 +94,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // All of it has ended.
+    // The group has already ended.
   }
 }

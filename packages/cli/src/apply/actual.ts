@@ -1,4 +1,4 @@
-/** What is there: all of the account that a file may speak of. */
+/** The current account, as far as a file can describe it. */
 import type {
   FirewallGroup,
   Image,
@@ -54,15 +54,15 @@ export interface Actual {
   readonly regions: readonly Pick<Region, 'id'>[];
 }
 
-/** Also what is not compared. */
+/** The account, and details that are not compared. */
 export interface FetchedAccount extends Actual {
-  /** By server id: the digest of the user data that its disk has by now, where the label does not say so yet. */
+  /** By server ID: the digest of the user data on its disk, if the label does not show it yet. */
   readonly finalDigests: ReadonlyMap<string, string | null>;
-  /** By server id: what is being installed on it, and what was before. */
+  /** By server ID: a rebuild that is still running. */
   readonly pending: ReadonlyMap<string, PendingRebuild>;
 }
 
-/** Far above every quota; a plan made from half a list would be wrong. */
+/** Far above every quota; a plan made from an incomplete list would be wrong. */
 const RESOURCES_MAX = 10_000;
 
 export async function fetchActual(
@@ -74,16 +74,16 @@ export async function fetchActual(
   const ordersServers = (desired.servers ?? []).some(({ absent }) => !absent);
   const [allServers, volumes, allGroups, keys, images, plans, regions] = await Promise.all([
     fetchAll(skerry.servers.list({}, call)),
-    // Also where the file has none: a server that goes leaves its volumes behind, which is said.
+    // Also without volumes in the file: the plan tells which volumes a deleted server leaves behind.
     fetchAll(skerry.volumes.list({}, call)),
-    // Also where the file has none: a server that comes in the place of another one is behind its filters.
+    // Also without groups in the file: a replacement server gets the firewall groups of its predecessor.
     ordersServers || desired.groups.length > 0 ? fetchAll(skerry.firewallGroups.list({}, call)) : [],
     ordersServers || desired.sshKeys.length > 0 ? fetchAll(skerry.sshKeys.list({}, call)) : [],
     ordersServers ? fetchAll(skerry.images.list({}, call)) : [],
     ordersServers ? fetchAll(skerry.plans.list({}, call)) : [],
     ordersServers || desired.volumes.length > 0 ? fetchAll(skerry.regions.list({}, call)) : [],
   ]);
-  // One that is on its way out is not there any more.
+  // Treat a server that is being deleted as deleted.
   const listed = allServers.filter(({ status }) => status !== 'destroying');
   const gone = new Set(allServers.filter((one) => !listed.includes(one)).map(({ id }) => id));
   const groups = allGroups.map((group) => ({
@@ -94,7 +94,10 @@ export async function fetchActual(
   return { servers, finalDigests, pending, volumes, groups, keys, images, plans, regions };
 }
 
-/** Whose rebuild was begun has the label of what it becomes, until it is known that it does not. */
+/**
+ * Until the outcome of a rebuild is known, a server shows the digest that it will have if the rebuild
+ * succeeds.
+ */
 async function resolvePending(
   skerry: Skerry,
   listed: readonly Server[],
@@ -118,6 +121,6 @@ async function fetchAll<T>(pages: Pages<T>): Promise<T[]> {
   if (items.length <= RESOURCES_MAX) return items;
   throw new Failure(
     'refused',
-    `the account has more than ${RESOURCES_MAX} things of one kind: too many to compare`,
+    `the account has more than ${RESOURCES_MAX} resources of one kind, which is too many to compare`,
   );
 }

@@ -1,4 +1,4 @@
-/** `skerry apply`: reads, compares, shows, asks, acts. */
+/** `skerry apply`: reads the file, compares it with the account, shows the plan, asks, and runs it. */
 import { randomUUID } from 'node:crypto';
 import { isApiError, type Skerry } from '@skerry/sdk';
 import type { Context } from '../command.ts';
@@ -43,7 +43,7 @@ export async function apply(context: Context, { file, dryRun, yes, ...waits }: A
   }
   requireSufficientBalance(plan, cost, context);
   const needsConfirmation = !(yes || onlyWaits(plan));
-  // A program gets one object, at the end; whoever is asked has to see what about.
+  // A program gets a single object at the end; a person must see the plan before confirming it.
   if (!output.isMachineReadable) output.text(`${formatPlan(plan, cost)}\n`, null);
   else if (needsConfirmation) terminal.warn(formatPlan(plan, cost));
   if (needsConfirmation) {
@@ -77,7 +77,7 @@ async function createPlan(
   return { plan, cost: calculateCost(plan, desired, actual, balanceUsd), actual };
 }
 
-/** A yes is for what was shown, which may be an hour ago. */
+/** The confirmation is for the plan that was shown, which may be out of date by now. */
 async function requireUnchanged(shown: Plan, { skerry, signal }: Context, desired: Desired): Promise<void> {
   const { plan } = await createPlan(skerry, desired, signal);
   const [before, now] = [shown, plan].map(({ items, ids }) =>
@@ -86,11 +86,11 @@ async function requireUnchanged(shown: Plan, { skerry, signal }: Context, desire
   if (before === now) return;
   throw new Failure(
     'conflict',
-    'nothing was done: the account has changed since the plan was shown; run it again',
+    'nothing was changed: the account has changed since the plan was shown; run the command again',
   );
 }
 
-/** Id by name: servers of the file that are there, and are still being installed. */
+/** IDs by name of the file's servers that exist and are still being installed. */
 function findUnready({ ids }: Plan, { servers }: Actual): ReadonlyMap<string, string> {
   const busy = new Set(
     servers.filter(({ status }) => status === 'provisioning' || status === 'installing').map(({ id }) => id),
@@ -98,7 +98,7 @@ function findUnready({ ids }: Plan, { servers }: Actual): ReadonlyMap<string, st
   return new Map([...ids.server].filter(([, id]) => busy.has(id)));
 }
 
-/** What a former run did not wait for has ended since: its mark goes. */
+/** Removes the marks of rebuilds that an earlier run did not wait for and that have finished since. */
 async function updateFinishedLabels(
   skerry: Skerry,
   { finalDigests }: FetchedAccount,
@@ -109,7 +109,7 @@ async function updateFinishedLabels(
   }
 }
 
-/** Null: the token may order, but not look into the purse. */
+/** Null: the token may create servers, but not read the balance. */
 async function getBalance(skerry: Skerry, signal: AbortSignal): Promise<number | null> {
   try {
     return (await skerry.balance.get({ signal })).usd;
@@ -124,17 +124,17 @@ function requireSufficientBalance(plan: Plan, cost: Cost, { output, terminal }: 
   if (after === null || after >= 0 || cost.charged_usd === 0) return;
   if (output.isMachineReadable) terminal.warn(formatPlan(plan, cost));
   else output.text(`${formatPlan(plan, cost)}\n`, null);
-  const missing = `USD ${(-after).toFixed(2)} are missing: see \`skerry topup\``;
-  throw new Failure('refused', `nothing was done: the balance does not pay for all of it; ${missing}`);
+  const shortfall = `insufficient balance, you're short by $${(-after).toFixed(2)}`;
+  throw new Failure('refused', `nothing was changed: ${shortfall}; top up with \`skerry topup\``);
 }
 
-/** What was done stays done; the exit says that it was not all. */
+/** Completed steps stay; the exit code tells that others failed. */
 function throwOnFailures(results: readonly ItemResult[], signal: AbortSignal): void {
   const failed = results.filter(({ status }) => status === 'failed' || status === 'skipped');
-  if (signal.aborted) throw new Failure('interrupted', 'stopped; run it again to do the rest');
+  if (signal.aborted) throw new Failure('interrupted', 'interrupted; run the command again to continue');
   if (failed.length === 0) return;
   const onlyTimeouts = failed.every(({ status, timedOut }) => timedOut || status === 'skipped');
-  const rest = 'what was done stays; run it again to do the rest';
+  const rest = 'completed steps stay; run the command again to continue';
   throw new Failure(
     onlyTimeouts ? 'timeout' : 'failed',
     `${failed.length} of ${results.length} failed: ${rest}`,

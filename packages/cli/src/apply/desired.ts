@@ -1,26 +1,24 @@
-/**
- * What a file says. What it leaves out is undefined, and is left alone; null takes away.
- */
+/** The contents of a file. An omitted field is undefined and left unchanged; null clears the value. */
 export interface Desired {
   readonly project: string;
   readonly sshKeys: readonly Placed<DesiredKey>[];
-  /** Undefined: the file has no such list, and no server is looked at. */
+  /** Undefined: the file has no such list, and servers are ignored. */
   readonly servers: readonly Placed<DesiredServer>[] | undefined;
   readonly volumes: readonly Placed<DesiredVolume>[];
   readonly groups: readonly Placed<DesiredGroup>[];
 }
 
-/** With the place to name when something is wrong with it: `skerry.yaml:12: servers[1]`. */
+/** An item with its position for error messages: `skerry.yaml:12: servers[1]`. */
 export type Placed<T> = T & { readonly place: string };
 
 export interface DesiredKey {
   readonly name: string;
   readonly publicKey: string;
-  /** `SHA256:…`, by which the service knows it: lists leave out the key itself. */
+  /** `SHA256:…`; identifies the key, because lists omit the key itself. */
   readonly fingerprint: string;
 }
 
-/** Of what is to go only the name counts. */
+/** An absent item needs only a name. */
 export type DesiredServer = WantedServer | Absent;
 export type DesiredVolume = WantedVolume | Absent;
 export type DesiredGroup = WantedGroup | Absent;
@@ -35,16 +33,16 @@ export interface WantedServer {
   readonly absent: false;
   readonly plan: string;
   readonly region: string;
-  /** An id, `family-version`, or a family. */
+  /** An ID, `family-version`, or a family. */
   readonly image: string;
-  /** Names or ids. */
+  /** Names or IDs. */
   readonly sshKeys: readonly string[];
   readonly tags: readonly string[] | undefined;
-  /** All of them, but for our own. */
+  /** All labels except those that `apply` manages. */
   readonly labels: Readonly<Record<string, string>> | undefined;
-  /** Null: none. */
+  /** Null: no user data. */
   readonly userData: UserData | null | undefined;
-  /** Undefined: whatever it is, and a month when the server is made. */
+  /** Undefined: unchanged, and one month for a new server. */
   readonly billingMonths: BillingMonths | undefined;
   readonly autoRenew: boolean | undefined;
   readonly rdns: { readonly ipv4: string | null | undefined; readonly ipv6: string | null | undefined };
@@ -52,7 +50,7 @@ export interface WantedServer {
 
 export interface UserData {
   readonly base64: string;
-  /** What the label `skerry-user-data` says: the service gives none of it back. */
+  /** The value of the label `skerry-user-data`: the API does not return user data. */
   readonly digest: string;
 }
 
@@ -66,7 +64,7 @@ export interface WantedVolume {
   readonly sizeGb: number;
   readonly encrypted: boolean | undefined;
   readonly filesystem: string | null | undefined;
-  /** The name of a server of the file; null: detached. */
+  /** The name of a server in the file; null: detached. */
   readonly server: string | null | undefined;
 }
 
@@ -75,7 +73,7 @@ export interface WantedGroup {
   readonly absent: false;
   readonly defaultAction: 'drop' | 'accept';
   readonly rules: readonly Rule[] | undefined;
-  /** Names of servers of the file. */
+  /** Names of servers in the file. */
   readonly servers: readonly string[] | undefined;
 }
 

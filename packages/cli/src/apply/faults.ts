@@ -1,17 +1,22 @@
-/** What is wrong with a file, by itself or beside the account. All of it is said at once, and nothing is done. */
+/**
+ * Problems of a file, on its own or with the account. All of them are reported at once, and nothing is
+ * changed.
+ */
 import { type ExitName, Failure } from '../exit-codes.ts';
 
 export interface Fault {
   /** `skerry.yaml:12: servers[1].plan` */
   readonly place: string;
   readonly message: string;
-  /** The file itself, the state of a thing, or what the service cannot give. */
+  /**
+   * The kind of problem: the file itself, a resource's state, or something that the service cannot provide.
+   */
   readonly exit: Extract<ExitName, 'usage' | 'conflict' | 'refused'>;
 }
 
-/** Which of them names the command's exit: the first that there is. */
+/** The first of these that occurs determines the exit code. */
 const EXIT_PRIORITY = ['usage', 'conflict', 'refused'] as const;
-/** More would fill the screen, and are mostly one fault many times. */
+/** More would fill the screen, and are mostly the same problem. */
 const SHOWN_MAX = 50;
 
 export function failOnFaults(faults: readonly Fault[]): void {
@@ -19,5 +24,5 @@ export function failOnFaults(faults: readonly Fault[]): void {
   if (exit === undefined) return;
   const lines = faults.slice(0, SHOWN_MAX).map(({ place, message }) => `  ${place}: ${message}`);
   const more = faults.length > SHOWN_MAX ? [`  … and ${faults.length - SHOWN_MAX} more`] : [];
-  throw new Failure(exit, ['nothing was done:', ...lines, ...more].join('\n'));
+  throw new Failure(exit, ['nothing was changed:', ...lines, ...more].join('\n'));
 }

@@ -1,4 +1,4 @@
-/** All commands: the one table that the program, its completion, the API's reference and the tests read. */
+/** The table of all commands. The program, completion, the API reference, and the tests read it. */
 import type { Command } from '../command.ts';
 import { APPLY_COMMANDS } from './apply/apply.ts';
 import { AUDIT_COMMANDS } from './audit/audit.ts';
@@ -25,24 +25,24 @@ import { VOLUME_WRITE } from './volume/write.ts';
 import { WEBHOOK_DELIVERIES } from './webhook/deliveries.ts';
 import { WEBHOOK_COMMANDS } from './webhook/webhook.ts';
 
-/** What groups are called beside their name, and what they are about. */
+/** Descriptions and aliases of the command groups. */
 export const GROUPS: Readonly<
   Record<string, { readonly about: string; readonly aliases?: readonly string[] }>
 > = {
-  image: { about: 'Images: what servers are installed from', aliases: ['images'] },
-  plan: { about: 'Plans: what can be ordered, and what it costs', aliases: ['plans'] },
-  region: { about: 'Regions: where servers can be', aliases: ['regions'] },
-  server: { about: 'Servers: order, look, switch, rebuild, destroy', aliases: ['servers'] },
-  'ssh-key': { about: 'SSH keys that are put onto servers at install', aliases: ['ssh-keys'] },
-  token: { about: 'API tokens: who may do what, and until when', aliases: ['tokens'] },
-  volume: { about: 'Volumes: disks that outlive servers', aliases: ['volumes'] },
-  snapshot: { about: "Snapshots of servers' disks", aliases: ['snapshots'] },
-  firewall: { about: 'Firewall groups, their rules and their servers', aliases: ['firewalls'] },
-  rule: { about: 'Rules of a firewall group', aliases: ['rules'] },
-  webhook: { about: 'Webhooks: events sent to a URL', aliases: ['webhooks'] },
-  topup: { about: 'Top-ups: pay to the balance in a coin', aliases: ['topups'] },
-  context: { about: 'Accounts that you signed in to', aliases: ['contexts'] },
-  audit: { about: 'Who changed what in the last 90 days' },
+  image: { about: 'Manage images to install servers from', aliases: ['images'] },
+  plan: { about: 'View plans and their prices', aliases: ['plans'] },
+  region: { about: 'View regions', aliases: ['regions'] },
+  server: { about: 'Manage servers', aliases: ['servers'] },
+  'ssh-key': { about: 'Manage SSH keys that new servers get', aliases: ['ssh-keys'] },
+  token: { about: 'Manage API tokens', aliases: ['tokens'] },
+  volume: { about: 'Manage volumes', aliases: ['volumes'] },
+  snapshot: { about: 'Manage snapshots of server disks', aliases: ['snapshots'] },
+  firewall: { about: 'Manage firewall groups, their rules, and their servers', aliases: ['firewalls'] },
+  rule: { about: 'Manage the rules of a firewall group', aliases: ['rules'] },
+  webhook: { about: 'Manage webhooks and their deliveries', aliases: ['webhooks'] },
+  topup: { about: 'Top up the balance with a coin', aliases: ['topups'] },
+  context: { about: 'Manage contexts: the accounts that you are signed in to', aliases: ['contexts'] },
+  audit: { about: 'View changes of the last 90 days' },
 };
 
 export const COMMANDS: readonly Command[] = [

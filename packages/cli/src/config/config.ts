@@ -1,6 +1,6 @@
 /**
- * The accounts that the command knows, in one file that only its owner reads: `$SKERRY_CONFIG`, or `skerry/config.json` in the
- * folder for settings. A context is a name for an address and a token.
+ * The stored accounts, in one file that only its owner can read: `$SKERRY_CONFIG`, or `skerry/config.json` in
+ * the configuration folder. A context is a name for an address and a token.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -24,7 +24,7 @@ export interface Account {
 }
 
 export interface Config {
-  /** The context in use. */
+  /** The name of the current context. */
   readonly current: string | null;
   readonly contexts: Readonly<Record<string, Account>>;
 }
@@ -33,7 +33,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export type Warn = (text: string) => void;
 
 const EMPTY: Config = { current: null, contexts: {} };
-/** Whom nobody but the owner is. */
+/** Permission bits of everyone but the owner. */
 const GROUP_AND_OTHERS = 0o077;
 
 function configPath(env: Env): string {
@@ -45,14 +45,15 @@ export function readConfig(env: Env, warn: Warn = () => {}): Config {
   const path = configPath(env);
   const text = readText(path);
   if (text === null) return EMPTY;
-  if (isReadableByOthers(path)) warn(`skerry: others can read the tokens in ${path}: chmod 600 it`);
+  if (isReadableByOthers(path)) {
+    warn(`skerry: other users can read the tokens in ${path}; run: chmod 600 ${path}`);
+  }
   const config = parseConfig(text);
-  if (config === null)
-    throw new Failure('usage', `${path} is not a file of contexts: mend it, or take it away`);
+  if (config === null) throw new Failure('usage', `${path} is not a valid context file; fix or delete it`);
   return config;
 }
 
-/** Reads, changes and writes it; whoever changes it at the same time comes before or after. */
+/** Reads, changes, and writes the file under a lock, so that concurrent changes are not lost. */
 export function changeConfig(env: Env, change: (config: Config) => Config): Config {
   const path = resolveSymlink(configPath(env));
   try {
@@ -64,11 +65,13 @@ export function changeConfig(env: Env, change: (config: Config) => Config): Conf
     });
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure('usage', `${path} cannot be written: ${(error as Error).message}`);
+    throw new Failure('usage', `cannot write ${path}: ${(error as Error).message}`);
   }
 }
 
-/** In one step: whoever reads meanwhile sees the file before or after, and nobody else sees it at all. */
+/**
+ * Renames a private temporary file: a reader sees the old or the new content, and other users see nothing.
+ */
 function writeAtomically(path: string, text: string): void {
   const temporaryPath = `${path}.${randomBytes(6).toString('hex')}`;
   try {
@@ -80,12 +83,12 @@ function writeAtomically(path: string, text: string): void {
   }
 }
 
-/** Where a link leads: the file there is replaced, not the link. */
+/** Follows a symbolic link, so that its target is replaced and not the link. */
 function resolveSymlink(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // There is none yet.
+    // The file does not exist yet.
     return path;
   }
 }
@@ -99,7 +102,7 @@ function readText(path: string): string | null {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new Failure('usage', `${path} cannot be read: ${(error as Error).message}`);
+    throw new Failure('usage', `cannot read ${path}: ${(error as Error).message}`);
   }
 }
 

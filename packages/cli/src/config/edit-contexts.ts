@@ -1,4 +1,4 @@
-/** What is done to the file of contexts. */
+/** Changes to the context file. */
 import { Failure } from '../exit-codes.ts';
 import { type Account, type Config, changeConfig, type Env } from './config.ts';
 import { findContext } from './contexts.ts';
@@ -7,10 +7,13 @@ const CONTEXT_NAME = /^[A-Za-z0-9._-]{1,63}$/;
 
 export function checkContextName(name: string): string {
   if (CONTEXT_NAME.test(name)) return name;
-  throw new Failure('usage', `"${name}" is no name of a context: 1 to 63 of A-Z a-z 0-9 . _ -`);
+  throw new Failure(
+    'usage',
+    `invalid context name "${name}"; use 1 to 63 of the characters A-Z a-z 0-9 . _ -`,
+  );
 }
 
-/** Adds or replaces it, and makes it the one in use. */
+/** Adds or replaces a context and makes it the current one. */
 export function saveContext(env: Env, name: string, { url, token }: Account): void {
   changeConfig(env, ({ contexts }) => ({ current: name, contexts: { ...contexts, [name]: { url, token } } }));
 }
@@ -27,7 +30,7 @@ export function renameContext(env: Env, from: string, to: string): void {
   changeConfig(env, (config) => {
     findContext(config, from);
     if (from !== to && Object.hasOwn(config.contexts, to)) {
-      throw new Failure('usage', `there is a context "${to}" already`);
+      throw new Failure('usage', `context "${to}" already exists`);
     }
     const entries = Object.entries(config.contexts);
     const contexts = Object.fromEntries(entries.map(([name, one]) => [name === from ? to : name, one]));
@@ -35,7 +38,7 @@ export function renameContext(env: Env, from: string, to: string): void {
   });
 }
 
-/** Gives the file without it; nothing is in use when it was. */
+/** Returns the file without the context; removing the current context leaves none. */
 export function removeContext(env: Env, name: string): Config {
   return changeConfig(env, (config) => {
     findContext(config, name);

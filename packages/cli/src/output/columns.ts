@@ -1,17 +1,17 @@
-/** A resource's columns: one table for `list`, for `-o columns=…` and for what `describe` shows. */
+/** Columns of a resource: one table for `list`, `-o columns=…`, and `describe`. */
 export interface Column<T> {
-  /** Its word in `-o columns=…`; the heading is the same in capitals. */
+  /** The name in `-o columns=…`; the heading is the same in capitals. */
   readonly name: string;
   readonly value: (item: T) => Cell;
-  /** Shown only when asked for by name, and by `describe`. */
+  /** Shown only by `describe` or if requested by name. */
   readonly hidden?: boolean;
-  /** Characters at least, where lines come one by one and cannot be measured first. */
+  /** Minimum width in characters, for lines that are printed one at a time and cannot be measured first. */
   readonly width?: number;
 }
 
 export type Cell = string | number | boolean | null | undefined | readonly string[];
 
-/** What stands for nothing. */
+/** Placeholder for an empty cell. */
 const EMPTY_CELL = '-';
 
 export function formatCell(cell: Cell): string {

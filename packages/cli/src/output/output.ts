@@ -1,4 +1,4 @@
-/** Writes what a command found, as `-o` asks for it: a table for people, JSON, YAML or chosen columns for scripts. */
+/** Prints results in the format of `-o`: a table for people; JSON, YAML, or selected columns for scripts. */
 import { hasControls, printable, printableJson } from '../terminal/printable.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type Column, formatCell } from './columns.ts';
@@ -17,25 +17,25 @@ export class Output {
     this.#header = header;
   }
 
-  /** Whether a program reads it: then nothing but the object may be written. */
+  /** Whether a program reads the output: then it contains only the object. */
   get isMachineReadable(): boolean {
     return this.#format.kind === 'json' || this.#format.kind === 'yaml';
   }
 
-  /** Many of one kind. `value` is what JSON and YAML show, the items themselves if left out. */
+  /** Prints items of one kind. `value` is shown as JSON and YAML; the items by default. */
   list<T>(items: readonly T[], columns: readonly Column<T>[], value: unknown = items): void {
     if (this.#writeData(value)) return;
     const selected = selectColumns(this.#format, columns);
     const shown = selected ?? columns.filter(({ hidden }) => !hidden);
     const rows = this.#formatRows(items, shown);
     const { stdout, columns: maxWidth } = this.#terminal;
-    // Who asks for a column by name, or reads it by a program, wants all of it.
+    // A pipe and columns requested by name get full values.
     if (!stdout.isTTY || selected !== null) this.#terminal.write(formatTable(rows));
     else if (tableWidth(rows) <= maxWidth) this.#terminal.write(formatTable(rows));
     else this.#terminal.write(formatTable(this.#formatRows(items, withoutIds(shown)), { maxWidth }));
   }
 
-  /** One thing by its main columns, where the rest of it is as it was. */
+  /** Prints one item with its main columns, after a change to a few of its fields. */
   showRow<T>(item: T, columns: readonly Column<T>[]): void {
     this.list([item], columns, item);
   }
@@ -46,7 +46,7 @@ export class Output {
     return rows;
   }
 
-  /** One thing, a line for each of its columns. */
+  /** Prints one item, a line per column. */
   show<T>(item: T, columns: readonly Column<T>[], value: unknown = item): void {
     if (this.#format.kind === 'columns') {
       this.list([item], columns);
@@ -57,14 +57,14 @@ export class Output {
     this.#terminal.write(formatTable(rows));
   }
 
-  /** What belongs to the thing shown and has lines of its own: below it, for people only. */
+  /** Prints a table below the item for people only. */
   showSection<T>(title: string, items: readonly T[], columns: readonly Column<T>[]): void {
     if (this.#format.kind !== 'table') return;
     this.#terminal.write(`\n${title}:${items.length === 0 ? ' none' : ''}\n`);
     if (items.length > 0) this.list(items, columns);
   }
 
-  /** One of many that come one by one, as they come: a line, or a YAML document. */
+  /** Prints one item of a stream: a line, or a YAML document. */
   showNext<T>(item: T, columns: readonly Column<T>[], value: unknown = item): void {
     const { kind } = this.#format;
     if (kind === 'json') {
@@ -80,7 +80,7 @@ export class Output {
     this.#terminal.write(formatTable([cells], { minWidths: chosen.map(({ width }) => width ?? 0) }));
   }
 
-  /** Text that has no columns: a URL, a script. `value` is what JSON and YAML show. */
+  /** Prints text without columns, such as a URL or a script. `value` is shown as JSON and YAML. */
   text(text: string, value: unknown): void {
     if (!this.#writeData(value)) this.#terminal.write(`${printable(text)}\n`);
   }
@@ -93,12 +93,12 @@ export class Output {
   }
 }
 
-/** In a line that does not fit, the id of what has a name is the longest word that can be spared. */
+/** Drops the ID from a line that is too long if the item has a name: the ID is the longest word. */
 function withoutIds<T>(columns: readonly Column<T>[]): readonly Column<T>[] {
   return columns.some(({ name }) => name === 'name') ? columns.filter(({ name }) => name !== 'id') : columns;
 }
 
-/** Words that are not written as others are. */
+/** Words with their own capitalization. */
 const SPELLINGS: Readonly<Record<string, string>> = {
   cpu: 'CPU',
   gb: 'GB',
@@ -125,6 +125,6 @@ function formatYaml(value: unknown): string {
   const { stringify } = loadYaml();
   const text = stringify(value);
   if (!hasControls(text)) return text;
-  // Only in quotes can they be written by their numbers, as in JSON.
+  // YAML can escape control characters only in double quotes.
   return printableJson(stringify(value, { defaultStringType: 'QUOTE_DOUBLE' }));
 }

@@ -1,19 +1,19 @@
-/** Cells in columns as wide as their widest one. */
+/** Formats cells in columns as wide as their widest cell. */
 import { printable } from '../terminal/printable.ts';
 import { displayWidth, truncate } from './width.ts';
 
 const GAP = '   ';
-/** No cell is cut to less: ids and addresses stay whole, so that they can be copied. */
+/** Cells are never cut below this: IDs and addresses stay whole, so that they can be copied. */
 const CELL_MIN = 40;
 
 interface TableOptions {
-  /** The width of the terminal, where cells may be cut to fit it. */
+  /** The terminal's width, if cells may be cut to fit. */
   readonly maxWidth?: number;
-  /** The least width of each column. */
+  /** The minimum width of each column. */
   readonly minWidths?: readonly number[];
 }
 
-/** Nothing stands after the last column, no line ends in spaces. */
+/** Lines have no trailing spaces. */
 export function formatTable(
   rows: readonly (readonly string[])[],
   { maxWidth, minWidths: least = [] }: TableOptions = {},
@@ -32,7 +32,7 @@ export function formatTable(
   return cells.map((row) => `${line(row).trimEnd()}\n`).join('');
 }
 
-/** Of its longest line. */
+/** Returns the width of the longest line. */
 export function tableWidth(rows: readonly (readonly string[])[]): number {
   const widths = measureColumns(
     rows.map((row) => row.map(toSingleLine)),
@@ -55,7 +55,7 @@ function measureColumns(cells: readonly (readonly string[])[], least: readonly n
   return widths;
 }
 
-/** The widest column gives way first, until the line fits or nothing may be cut any more. */
+/** Shrinks the widest columns first, until the line fits or no column can shrink further. */
 function fitWidths(natural: readonly number[], fitTo: number): number[] {
   const widths = [...natural];
   let over = widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1) - fitTo;

@@ -1,6 +1,9 @@
-/** How wide a text is on a terminal: most characters are one wide, those of East Asia and emoji two, marks none. */
+/**
+ * Computes the width of text on a terminal: most characters take one cell, East Asian and emoji two, marks
+ * none.
+ */
 
-/** Made when it is first needed: that takes longer than all else that is done before a command begins. */
+/** Created on first use: it takes longer than all other work at startup. */
 let graphemes: Intl.Segmenter | undefined;
 
 function segmentGraphemes(text: string): Intl.Segments {
@@ -8,7 +11,7 @@ function segmentGraphemes(text: string): Intl.Segments {
   return graphemes.segment(text);
 }
 
-/** From and to, both included: East Asian Wide and Fullwidth of Unicode, where they lie together. */
+/** Inclusive ranges of Unicode's East Asian Wide and Fullwidth characters, merged where they are adjacent. */
 const WIDE: readonly (readonly [number, number])[] = [
   [0x1100, 0x115f],
   [0x2329, 0x232a],
@@ -28,7 +31,7 @@ const WIDE: readonly (readonly [number, number])[] = [
   [0x1f200, 0x1f2ff],
   [0x20000, 0x3fffd],
 ];
-// One of them: a picture by itself, a flag of two letters, or a sign that is asked to be a picture.
+// An emoji, a flag of two letters, or a sign with the emoji variation selector.
 const EMOJI = /^(?:\p{Emoji_Presentation}|\p{Regional_Indicator}|\p{Emoji}\ufe0f)/u;
 const ZERO_WIDTH = /^[\p{M}\p{Cf}\u1160-\u11ff]/u;
 const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
@@ -40,7 +43,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** As much of it as fits, with … where something was cut off. */
+/** Cuts text to fit and marks the cut with …. */
 export function truncate(text: string, max: number): string {
   if (displayWidth(text) <= max) return text;
   let width = 1;
@@ -53,7 +56,7 @@ export function truncate(text: string, max: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** Of one character as a reader sees it. */
+/** Returns the width of one grapheme cluster. */
 function graphemeWidth(grapheme: string): number {
   if (EMOJI.test(grapheme)) return 2;
   if (ZERO_WIDTH.test(grapheme)) return 0;

@@ -1,4 +1,4 @@
-/** The YAML library, loaded when it is first needed: it would cost every command a tenth of its start. */
+/** Loads the YAML library on first use: it would add a tenth to the startup time of every command. */
 import { createRequire } from 'node:module';
 
 type Yaml = typeof import('yaml');

@@ -1,48 +1,52 @@
-/** What costs money, or is shown only once, is not made twice because its answer was lost. */
+/** Avoids creating a resource twice when a response is lost: it may cost money or contain a secret. */
 import { randomUUID } from 'node:crypto';
 import { ApiError, SkerryError } from '@skerry/sdk';
 import type { Context } from '../command.ts';
 import { exitFor, Failure } from '../exit-codes.ts';
 import { text } from '../options.ts';
 
-/** The option of every command that makes such a thing. */
+/** The option of every command that creates such a resource. */
 export const IDEMPOTENCY_OPTIONS = {
-  idempotencyKey: text('key', 'The same line with the same key is done once in all, within 24 hours.'),
+  idempotencyKey: text('key', 'Run the same command at most once per key within 24 hours'),
 };
 
 export interface CreateOnceOptions {
   /** `--idempotency-key`, if given. */
   readonly key: string | undefined;
-  /** Begins the sentence: `web-1`. */
+  /** Starts the sentence in a message: `web-1`. */
   readonly subject: string;
-  /** The words of the command that shows whether it is there. */
+  /** The command that shows whether the resource exists. */
   readonly lookupCommand: readonly string[];
 }
 
-/** Makes it. Without an answer it fails, and says how to look, and how to ask again without making a second one. */
+/**
+ * Sends the request with an idempotency key. If the response is lost, fails with instructions to check the
+ * result and to retry safely.
+ */
 export async function createOnce<T>(
   { interrupt }: Pick<Context, 'interrupt'>,
   { key, subject, lookupCommand }: CreateOnceOptions,
   call: (once: { readonly idempotencyKey: string }) => Promise<T>,
 ): Promise<T> {
   const idempotencyKey = key ?? randomUUID();
+  const retryOption = `--idempotency-key ${quoteForShell(idempotencyKey)}`;
   const hints = [
-    `  to look: ${lookupCommand.map(quoteForShell).join(' ')}`,
-    `  to ask again without making a second one: the same command with --idempotency-key ${quoteForShell(idempotencyKey)}`,
+    `  To check, run: ${lookupCommand.map(quoteForShell).join(' ')}`,
+    `  To retry without creating a duplicate, run the same command with ${retryOption}`,
   ].join('\n');
-  interrupt.describeUnknownOutcome(`${subject} may have been made all the same\n${hints}`);
+  interrupt.describeUnknownOutcome(`${subject} may have been created\n${hints}`);
   try {
     return await call({ idempotencyKey });
   } catch (error) {
     if (!(error instanceof SkerryError) || !error.mayBeDone) throw error;
-    const request = error instanceof ApiError && error.requestId ? `\n  request ${error.requestId}` : '';
+    const request = error instanceof ApiError && error.requestId ? `\n  request ID: ${error.requestId}` : '';
     throw new Failure(exitFor(error), `${error.message}${request}\n${hints}`);
   } finally {
     interrupt.describeUnknownOutcome(null);
   }
 }
 
-/** As it can be typed. */
+/** Quotes a word so that it can be pasted into a shell. */
 function quoteForShell(word: string): string {
   return /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,16 +1,17 @@
 /**
- * Ctrl-C and SIGTERM. The first one ends what waits, and soon after all the rest; only a call that changes something is left a few
- * seconds for its answer, so that nobody has to guess what was done. The second one ends everything at once.
+ * Handles Ctrl-C and SIGTERM. The first signal stops waiting and soon ends the command; only a call that
+ * changes something gets a few seconds to respond, so that its outcome is known. A second signal exits at
+ * once.
  */
 import { type ExitName, Failure } from '../exit-codes.ts';
 
-/** How long a command may take to say where it was interrupted. */
+/** Time for a command to report where it was interrupted. */
 const GRACE_MS = 500;
-/** How long a call that changes something may still take. */
+/** Time for a call that changes something to respond. */
 const RESPONSE_GRACE_MS = 5_000;
-/** Whoever finds nobody at the address has sent nothing. */
+/** Errors of a connection that was never established: nothing was sent. */
 const NOT_SENT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH']);
-const UNKNOWN_OUTCOME = 'what was asked for may have been done all the same';
+const UNKNOWN_OUTCOME = 'the request may have been carried out';
 
 export class Interrupt {
   readonly #controller = new AbortController();
@@ -22,7 +23,7 @@ export class Interrupt {
   #pendingCalls = 0;
   #isResponseLost = false;
   #unknownOutcomeText = UNKNOWN_OUTCOME;
-  /** What the command leaves with once `signal` is aborted. */
+  /** The exit code once `signal` is aborted. */
   exit: ExitName = 'interrupted';
 
   constructor(warn: (text: string) => void, leave: (exit: ExitName) => void) {
@@ -40,39 +41,40 @@ export class Interrupt {
     return this;
   }
 
-  /** Aborted by the first one. */
+  /** Aborted by the first signal. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Fails when the command has had its time to end by itself. */
+  /** Rejects when the command did not end within its grace period. */
   get graceExpired(): Promise<never> {
     return this.#graceExpired;
   }
 
-  /** Whether something that changes was sent last, and has no answer. */
+  /** Whether the latest call that changes something has no response. */
   get isOutcomeUnknown(): boolean {
     return this.#pendingCalls > 0 || this.#isResponseLost;
   }
 
-  /** What is said when it ends like that. */
+  /** The message for an interrupted command. */
   get message(): string {
-    return this.isOutcomeUnknown ? `stopped before the answer came; ${this.#unknownOutcomeText}` : 'stopped';
+    if (!this.isOutcomeUnknown) return 'interrupted';
+    return `interrupted before the service responded; ${this.#unknownOutcomeText}`;
   }
 
-  /** Says it in better words than those for all commands; null: in those again. */
+  /** Replaces the general message about an unknown outcome with a specific one; null restores it. */
   describeUnknownOutcome(words: string | null): void {
     this.#unknownOutcomeText = words ?? UNKNOWN_OUTCOME;
   }
 
-  /** The global one, watched. */
+  /** The global fetch, with pending calls counted. */
   readonly fetch = async (request: Request): Promise<Response> => {
     if (request.method === 'GET') return await fetch(request);
     this.#pendingCalls += 1;
     this.#isResponseLost = false;
     try {
       const response = await fetch(request);
-      // A fault may have come after the work was done; 503 is said before it is begun.
+      // An error may occur after the work was done; 503 is returned before it starts.
       this.#isResponseLost = response.status >= 500 && response.status !== 503;
       return response;
     } catch (error) {
@@ -101,7 +103,7 @@ export class Interrupt {
       end();
       return;
     }
-    this.#warn('skerry: a moment, for the answer to what was sent; once more ends it at once');
+    this.#warn('skerry: waiting for the response to the last request; press Ctrl-C again to exit now');
     const timer = setTimeout(end, RESPONSE_GRACE_MS);
     this.#onResponse = () => {
       clearTimeout(timer);

@@ -1,30 +1,31 @@
 /**
- * Whether anybody still reads stdout. A write to a pipe that nobody reads fails, but who follows something may write nothing for
- * hours: `skerry events | head -1` would hang until the next event. Node has no way to ask the pipe itself, and Linux opens it anew
- * whether it has a reader or not. So the reader is looked up among the processes when it begins, and then watched. One that is not to be
- * seen, because it is outside of a container or somebody else's, is never taken for gone: then the next write tells.
+ * Detects that no process reads stdout. Writing to a pipe without a reader fails, but a command that follows
+ * events may write nothing for hours: `skerry events | head -1` would hang until the next event. Node cannot
+ * ask the pipe, and Linux lets us reopen it with or without a reader. So we find the reading processes at the
+ * start and poll them. A reader that we cannot see, outside of a container or of another user, never counts
+ * as gone; then the next write fails instead.
  */
 import { fstatSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const STDOUT = 1;
 const POLL_MS = 500;
 const OWNER_READS = 0o400;
-/** Where it stands behind the name in parentheses. */
+/** Positions after the process name in parentheses. */
 const STATE_FIELD = 0;
 const SESSION_FIELD = 3;
 
-/** Calls `gone` once, unless the function that it gives is called before. */
+/** Calls `callback` once, unless the returned function is called first. */
 export function onReaderGone(callback: () => void): () => void {
   if (process.platform !== 'linux' || !fstatSync(STDOUT).isFIFO()) return () => {};
   const pipe = tryOrNull(() => readlinkSync(`/proc/self/fd/${STDOUT}`));
   if (pipe === null) return () => {};
-  // Those who are typed behind one another are in one session; a host has many more.
+  // Processes of one pipeline share a session; the whole host has many more processes.
   const session = readProcStat('self', SESSION_FIELD);
   let readers = findReaders(pipe, (pid) => readProcStat(pid, SESSION_FIELD) === session);
   if (readers.length === 0) return () => {};
   const timer = setInterval(() => {
     readers = readers.filter((reader) => isStillOpen(reader, pipe));
-    // It may have been handed on.
+    // The pipe may have been passed to another process.
     if (readers.length === 0) readers = findReaders(pipe, () => true);
     if (readers.length > 0) return;
     clearInterval(timer);
@@ -34,7 +35,9 @@ export function onReaderGone(callback: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** The open files, `/proc/12/fd/0`, by which others read the pipe, as far as they are to be seen. */
+/**
+ * Returns the file descriptors, such as `/proc/12/fd/0`, through which other visible processes read the pipe.
+ */
 function findReaders(pipe: string, isCandidate: (pid: string) => boolean): readonly string[] {
   const others = (tryOrNull(() => readdirSync('/proc')) ?? []).filter(
     (pid) => /^\d+$/.test(pid) && pid !== String(process.pid),
@@ -47,12 +50,12 @@ function findReaders(pipe: string, isCandidate: (pid: string) => boolean): reado
   });
 }
 
-/** The link to an open file has the rights that it was opened with. */
+/** The link to a file descriptor has the permissions that it was opened with. */
 function isReadEnd(file: string, pipe: string): boolean {
   return readlinkSync(file) === pipe && (lstatSync(file).mode & OWNER_READS) !== 0;
 }
 
-/** A program that has become another user's by now may hold it all the same; one that has ended holds nothing. */
+/** A process that changed its user may still hold the pipe; a process that exited does not. */
 function isStillOpen(file: string, pipe: string): boolean {
   try {
     return readlinkSync(file) === pipe;
@@ -67,7 +70,7 @@ function readProcStat(pid: string, at: number): string | null {
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[at] ?? null;
 }
 
-/** Processes end while one looks at them. */
+/** Processes may exit while we inspect them. */
 function tryOrNull<T>(read: () => T): T | null {
   try {
     return read();

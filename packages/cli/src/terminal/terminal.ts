@@ -1,4 +1,4 @@
-/** The streams that a command speaks with. Data goes to stdout; everything that is only for a person's eyes goes to stderr. */
+/** The streams of a command. Data goes to stdout; everything meant for a person goes to stderr. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { Failure } from '../exit-codes.ts';
@@ -9,19 +9,19 @@ export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
-  /** Whether somebody sits there who can be asked. */
+  /** Whether we can ask the user a question. */
   readonly isInteractive: boolean;
-  /** Whether somebody watches stderr. */
+  /** Whether stderr is a terminal and `--quiet` is off. */
   readonly showsNotes: boolean;
-  /** Characters a line; 80 where it is not known. */
+  /** Characters per line; 80 if unknown. */
   readonly columns: number;
   /** Data, on stdout. */
   write(text: string): void;
-  /** A line on stderr, always: what must not be missed. */
+  /** Writes a line to stderr in any case, for messages that must not be missed. */
   warn(text: string): void;
-  /** A line on stderr, only where somebody watches. */
+  /** Writes a line to stderr if `showsNotes`. */
   note(text: string): void;
-  /** A line that the next one overwrites, only where somebody watches; '' takes it away. */
+  /** Writes a line that the next line overwrites if `showsNotes`; '' clears it. */
   progress(text: string): void;
 }
 
@@ -43,7 +43,7 @@ export function openTerminal(quiet = false): Terminal {
     stderr,
     isInteractive: stdin.isTTY === true && stderr.isTTY === true,
     showsNotes,
-    // A terminal that does not know its width says 0.
+    // A terminal that does not know its width reports 0.
     columns: stdout.columns || DEFAULT_COLUMNS,
     write: (text) => {
       if (hasProgressLine && showsNotes) stderr.write(CLEAR_LINE);
@@ -56,16 +56,16 @@ export function openTerminal(quiet = false): Terminal {
     },
     progress: (text) => {
       if (!showsNotes) return;
-      // A longer one would fill a second line, which the next one does not take away.
+      // A longer text would wrap, and the next line would clear only its second row.
       stderr.write(`${CLEAR_LINE}${truncate(printable(text), (stderr.columns || DEFAULT_COLUMNS) - 1)}`);
       hasProgressLine = text !== '';
     },
   };
 }
 
-/** Asks, and gives the answer without spaces around it. With `hidden` what is typed is not shown. */
+/** Asks a question and returns the trimmed answer. With `hidden`, the input is not echoed. */
 export async function prompt(terminal: Terminal, question: string, hidden = false): Promise<string> {
-  if (!terminal.isInteractive) throw new Failure('usage', 'there is nobody to ask: this is not a terminal');
+  if (!terminal.isInteractive) throw new Failure('usage', 'cannot ask for input: stdin is not a terminal');
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const output = hidden ? discard : terminal.stderr;
   const reader = createInterface({ input: terminal.stdin, output, terminal: true });
@@ -76,7 +76,7 @@ export async function prompt(terminal: Terminal, question: string, hidden = fals
     if (hidden) terminal.stderr.write(question);
     return (await reader.question(hidden ? '' : question, { signal: stopped.signal })).trim();
   } catch {
-    throw new Failure('interrupted', 'nothing was done');
+    throw new Failure('interrupted', 'interrupted; nothing was changed');
   } finally {
     reader.close();
     if (hidden) terminal.stderr.write('\n');

@@ -1,4 +1,4 @@
-/** Waiting for what the service does: a person sees what it is at, a script gets the end of it. */
+/** Waits for the service: shows progress to a person, and the final state to a script. */
 import type { Context } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
 import { flag, integer } from '../options.ts';
@@ -8,8 +8,8 @@ const MINUTES_MAX = 24 * 60;
 
 /** The options of every command that waits. */
 export const WAIT_OPTIONS = {
-  noWait: flag('Do not wait until it is done.'),
-  timeout: integer('seconds', 'How long to wait at most; 600 when left out.', {
+  noWait: flag('Return immediately without waiting for completion'),
+  timeout: integer('seconds', 'Maximum time to wait (default: 600)', {
     min: 1,
     max: MINUTES_MAX * 60,
   }),
@@ -20,7 +20,7 @@ export interface WaitFlags {
   readonly timeout: number | undefined;
 }
 
-/** What `waitFor` of the SDK takes. `onLook` says what the thing is by now. */
+/** The options of the SDK's `waitFor`. `onLook` receives each observed state. */
 export interface PollOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
@@ -28,8 +28,9 @@ export interface PollOptions {
 }
 
 /**
- * Waits as the options say; gives `begun` back at once where they say not to. `name` begins the sentence: `web-1`. `show` is told
- * what was last seen of it when the waiting ends otherwise: what was begun goes on, and a script needs its id.
+ * Waits according to the options; returns `started` at once with `--no-wait`. `name` starts the sentence in
+ * messages: `web-1`. `show` receives the last observed state if the wait ends early: the operation continues,
+ * and a script needs the ID.
  */
 export async function waitWithProgress<T>(
   { terminal, signal }: Pick<Context, 'terminal' | 'signal'>,
@@ -54,7 +55,7 @@ export async function waitWithProgress<T>(
       ...(flags.timeout === undefined ? {} : { timeoutMs: flags.timeout * SECOND_MS }),
       onLook: (seen) => {
         status = seen.status;
-        // What is waited for by its event is only said in a word.
+        // A wait for an event reports a status without the resource.
         if ('id' in seen) last = seen as T;
         showProgress();
       },
@@ -63,7 +64,7 @@ export async function waitWithProgress<T>(
     terminal.progress('');
     show?.(last);
     if (signal.aborted)
-      throw new Failure('interrupted', `no longer waiting for ${name}; it goes on by itself`);
+      throw new Failure('interrupted', `stopped waiting for ${name}; the operation continues`);
     throw error;
   } finally {
     clearInterval(timer);

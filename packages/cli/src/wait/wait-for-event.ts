@@ -1,7 +1,7 @@
 /**
- * Waiting for what has no status of its own: a reboot, say, during which the server is `running` all the time. The service
- * tells of its end by an event. The stream is opened first, so that nothing is missed; where there is none, the thing
- * is looked at instead.
+ * Waits for operations that no status shows: during a reboot, for example, a server stays `running`. The
+ * service reports their end by an event. The stream is opened first, so that no event is missed; without a
+ * stream, the resource is polled.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mayPass, type StreamedEvent } from '@skerry/sdk';
@@ -11,20 +11,20 @@ import { type PollOptions, type WaitFlags, waitWithProgress } from '../terminal/
 
 const OPEN_TIMEOUT_MS = 5_000;
 const TIMEOUT_MS = 10 * 60_000;
-/** A thing says by the second when it was last changed: changed twice within one, it looks the same. */
+/** `updated_at` has whole seconds: two changes within one second look the same. */
 const SECOND_MS = 1_000;
-/** Between two looks: while events are heard they only notice what ends without one. */
+/** With a stream, polling only catches an operation that ends without an event. */
 const POLL_INTERVALS_MS = { heard: 10_000, unheard: 2_000 };
 
 export interface EventWait<T> {
-  /** What is being done, after "web-1 is": `rebooting`. */
+  /** The activity, after "web-1 is": `rebooting`. */
   readonly activity: string;
   readonly start: () => Promise<T>;
-  /** Told what was begun, when the waiting ends before it is done. */
+  /** Receives the started resource if the wait ends early. */
   readonly show?: (begun: T) => void;
-  /** Whether this event says that it is done. */
+  /** Whether this event reports the end of the operation. */
   readonly isEndEvent: (event: StreamedEvent, begun: T) => boolean;
-  /** Asked now and then. True: it is done. Fails when it can no longer be done. */
+  /** Polled. True: the operation is done. Throws if it can no longer finish. */
   readonly checkDone: (begun: T) => Promise<boolean>;
 }
 
@@ -35,7 +35,10 @@ interface OpenStream {
   readonly events: EventStream;
 }
 
-/** Begins it, waits for its end as the options say, and gives what `begin` gave. `name` begins the sentence: `web-1`. */
+/**
+ * Starts the operation, waits for its end according to the options, and returns the result of `start`. `name`
+ * starts the sentence in messages: `web-1`.
+ */
 export async function startAndWaitForEvent<T>(
   context: Pick<Context, 'skerry' | 'terminal' | 'signal'>,
   waits: WaitFlags,
@@ -47,7 +50,7 @@ export async function startAndWaitForEvent<T>(
   const signal = AbortSignal.any([ended.signal, context.signal]);
   try {
     const stream = await openStream(context, signal);
-    // Its end is not to fall into the second of an earlier change.
+    // Keep this change out of the second of an earlier one.
     if (!stream) await sleep(SECOND_MS, undefined, { signal });
     const started = await operation.start();
     const wait = async ({ timeoutMs = TIMEOUT_MS, onLook }: PollOptions) => {
@@ -63,7 +66,7 @@ export async function startAndWaitForEvent<T>(
       if (!(await raceQuietly([end, polled, timeout]))) return started;
       throw new Failure(
         'timeout',
-        `${name} is still ${operation.activity} after ${timeoutMs / SECOND_MS} s; it goes on`,
+        `${name} is still ${operation.activity} after ${timeoutMs / SECOND_MS} s; the operation continues`,
       );
     };
     return await waitWithProgress(context, waits, name, started, wait, operation.show);
@@ -72,7 +75,7 @@ export async function startAndWaitForEvent<T>(
   }
 }
 
-/** Null: the service does not let us listen. */
+/** Null: the stream is unavailable. */
 async function openStream(
   { skerry, terminal }: Pick<Context, 'skerry' | 'terminal'>,
   signal: AbortSignal,
@@ -87,15 +90,15 @@ async function openStream(
     () => null,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
-  const timeout = sleep(OPEN_TIMEOUT_MS, 'it does not open', { signal });
+  const timeout = sleep(OPEN_TIMEOUT_MS, 'timed out', { signal });
   const failure = await raceQuietly([open, refused, timeout]);
   signal.throwIfAborted();
   if (failure === null) return { first, events };
-  terminal.note(`Its end is looked for now and then: the stream of events is not to be had (${failure}).`);
+  terminal.note(`Polling for the result: the event stream is unavailable (${failure}).`);
   return null;
 }
 
-/** Until the event came. A stream that ends leaves it to the looks. */
+/** Resolves when the event arrives. If the stream ends, polling takes over. */
 async function waitForEndEvent(
   { first, events }: OpenStream,
   isEnd: (event: StreamedEvent) => boolean,
@@ -105,7 +108,7 @@ async function waitForEndEvent(
       if (isEnd(next.value)) return false;
     }
   } catch {
-    // The looks fail with the same reason, or do without the stream.
+    // Polling fails for the same reason, or works without the stream.
   }
   return await new Promise<false>(() => {});
 }
@@ -126,7 +129,7 @@ function ignoreTransient(error: unknown): false {
   throw error;
 }
 
-/** What settles first counts; those that are left over fail when all is over, and nobody wants to know. */
+/** Races promises and ignores the rejections of those that lose. */
 async function raceQuietly<T>(promises: readonly Promise<T>[]): Promise<T> {
   for (const promise of promises) promise.catch(() => {});
   return await Promise.race(promises);

@@ -1,12 +1,15 @@
 /**
- * Orders that are made once. The key of what makes something comes from what is made and from what was seen before it: ids of the
- * things that have its name already. So two runs of one plan, at once or one after the other was killed, are one order.
+ * Creates a resource once. The idempotency key is derived from the request and from the state before it: the
+ * IDs of resources that already have the name. So two runs of one plan, concurrent or one after a crash,
+ * place one order.
  *
- * The service keeps the first answer to a key for 24 hours, which may be of yesterday:
- * - a kept refusal (a balance that was short, say) says that it is one, and names its request: the next key is made from that one's
- *   id, and whoever else is refused by it takes the same next key;
- * - a thing that is gone again, or has another name by now, is not the one that is wanted: the next key is made from its id;
- * - an answer that was given to another token cannot be read (409): what has come under that name since is the thing, else the next key.
+ * The service keeps the first response to a key for 24 hours, so it may be an old one:
+ * - A replayed refusal (for example, for an insufficient balance) is marked as replayed and names its
+ *   request. The next key is derived from that request ID, so every run that gets the same refusal takes the
+ *   same next key.
+ * - A resource that was deleted or renamed since is not the wanted one. The next key is derived from its ID.
+ * - A response to another token cannot be read (409). If a resource with the name has appeared since, use it;
+ *   otherwise take the next key.
  */
 import { createHash } from 'node:crypto';
 import { type CallOptions, isApiError } from '@skerry/sdk';
@@ -18,10 +21,10 @@ export interface CreatedResource {
 }
 
 export interface CreateRequest {
-  /** Project, kind, name, body. */
+  /** Project, kind, name, and body. */
   readonly keyParts: readonly unknown[];
   readonly name: string;
-  /** Ids of those that had the name when it was compared. */
+  /** IDs of the resources that had the name when the plan was made. */
   readonly seen: readonly string[];
   readonly signal: AbortSignal;
   readonly create: (call: CallOptions) => Promise<CreatedResource>;
@@ -29,12 +32,12 @@ export interface CreateRequest {
   readonly list: () => Promise<readonly CreatedResource[]>;
 }
 
-/** More answers than a day of tries leaves behind. */
+/** More than the responses that a day of attempts leaves behind. */
 const MAX_KEYS = 50;
-/** A 409 that is really of the order comes again with another key. */
+/** A genuine 409 for this request occurs again with another key. */
 const MAX_CONFLICTS = 3;
 
-/** Gives the id of what was made, now or by a run of the same plan. */
+/** Returns the ID of the resource, created now or by another run of the same plan. */
 export async function createIdempotently(making: CreateRequest): Promise<string> {
   const { keyParts, seen, signal } = making;
   let key = digestOf([keyParts, [...seen].sort()]);
@@ -43,7 +46,7 @@ export async function createIdempotently(making: CreateRequest): Promise<string>
     try {
       const made = await making.create({ signal, idempotencyKey: `apply-${key}` });
       if (await exists(made.id, making)) return made.id;
-      if (tries >= MAX_KEYS) throw new Error('it was made, and is gone already');
+      if (tries >= MAX_KEYS) throw new Error('it was created and deleted again');
       key = digestOf([key, made.id]);
     } catch (error) {
       if (!isApiError(error) || tries >= MAX_KEYS) throw error;

@@ -1,4 +1,4 @@
-/** One act: the calls that it takes. Each may be done twice, and what is made by it is made once, by however many runs of one plan. */
+/** Runs one action. An action may run twice; a resource is created once across all runs of a plan. */
 import { createHash } from 'node:crypto';
 import {
   type CallOptions,
@@ -23,13 +23,13 @@ export interface ActionContext {
   readonly stopper: ServerStopper;
   readonly signal: AbortSignal;
   readonly project: string;
-  /** As it was compared. */
+  /** The account as it was compared. */
   readonly actual: Actual;
-  /** Of the run: what is sent again within it is done once, what a later run sends is another thing. */
+  /** Unique per run: a retry within the run takes effect once; a later run makes a new request. */
   readonly nonce: string;
 }
 
-/** Everything but waiting, which is done for all at once. */
+/** All actions except waiting, which is done for all servers at once. */
 export type ExecutableAction = Exclude<Action, { do: 'wait_server' | 'settle_server' }>;
 type Handlers = {
   readonly [Name in ExecutableAction['do']]: (
@@ -132,7 +132,7 @@ const HANDLERS: Handlers = {
     try {
       await hands.skerry.volumes.attach(id, { server }, callOptions(act, hands));
     } catch (error) {
-      // Somebody was faster: another run of this file, say.
+      // Another run of this file may have attached it first.
       if (!isApiError(error, 'conflict_state') || (await getAttachedServer(id, hands)) !== server)
         throw error;
     }
@@ -173,7 +173,7 @@ async function createResource(
   );
 }
 
-/** Changes what differs from the labels that were compared. */
+/** Writes only the labels that differ from those that were compared. */
 async function changeLabels(hands: ActionContext, id: string, labels: Labels): Promise<void> {
   const before = hands.actual.servers.find((server) => server.id === id)?.labels ?? {};
   await updateLabels(hands, id, (now) => mergeLabels(now, before, labels));
@@ -183,7 +183,7 @@ async function getAttachedServer(volume: string, { skerry, signal }: ActionConte
   return (await skerry.volumes.get(volume, { signal })).attached_to;
 }
 
-/** Found detached, it is done. */
+/** Succeeds if the volume is already detached. */
 async function detach(volume: string, hands: ActionContext): Promise<void> {
   if ((await getAttachedServer(volume, hands)) === null) return;
   const idempotencyKey = `apply-${hands.nonce}-detach-${volume}`;
@@ -222,13 +222,13 @@ function keyIds({ sshKeys }: WantedServer, ids: ResourceIds): string[] {
   return [...new Set(sshKeys.map((key) => ids.get('ssh_key', key)))];
 }
 
-/** The same act of the same run has the same key. */
+/** The same action in the same run has the same key. */
 function callOptions(act: ExecutableAction, { nonce, signal }: ActionContext): CallOptions {
   const digest = createHash('sha256').update(JSON.stringify(act)).digest('base64url');
   return { signal, idempotencyKey: `apply-${nonce}-${act.do}-${digest}` };
 }
 
-/** Found gone, it is done. */
+/** Succeeds if the resource is already deleted. */
 async function unlessGone(call: Promise<unknown>): Promise<void> {
   try {
     await call;

@@ -1,4 +1,7 @@
-/** Servers behind firewall groups. The list of a group is written as a whole: it is read right before, and what is not ours stays in it. */
+/**
+ * Membership in firewall groups. The API replaces the whole list, so it is read right before; others' servers
+ * stay.
+ */
 import type { Skerry } from '@skerry/sdk';
 import type { Action } from '../plan/plan.ts';
 import type { ResourceIds } from './ids.ts';
@@ -9,9 +12,9 @@ export class FirewallMembers {
   readonly #skerry: Skerry;
   readonly #signal: AbortSignal;
   readonly #ids: ResourceIds;
-  /** Ids of the servers that the project had when it was compared. */
+  /** IDs of the project's servers when the plan was made. */
   readonly #projectServerIds: ReadonlySet<string>;
-  /** By group: the last that was begun. Two at once would undo one another. */
+  /** The latest write per group; concurrent writes would undo each other. */
   readonly #lastByGroup = new Map<string, Promise<void>>();
 
   constructor(skerry: Skerry, signal: AbortSignal, ids: ResourceIds, own: ReadonlySet<string>) {
@@ -21,26 +24,26 @@ export class FirewallMembers {
     this.#projectServerIds = own;
   }
 
-  /** Puts the servers that are made by now behind the group, and takes none out. */
+  /** Adds the servers that exist by now, and removes none. */
   add(act: ApplyGroup): Promise<void> {
     return this.#enqueue(act.group, (now) => [...new Set([...now, ...this.#createdIds(act)])]);
   }
 
-  /** As the plan says; who came in since stays. */
+  /** Applies the plan; servers that were added by others since stay. */
   async apply(act: ApplyGroup): Promise<void> {
     await this.#enqueue(act.group, (now) => {
       const kept = now.filter((id) => !act.removedIds.includes(id));
       return [...new Set([...kept, ...this.#createdIds(act)])];
     });
     const missing = act.servers.filter((name) => this.#ids.find('server', name) === undefined);
-    if (missing.length > 0) throw new Error(`it is not applied to ${missing.join(', ')}, which was not made`);
+    if (missing.length > 0) throw new Error(`not applied to ${missing.join(', ')}, which was not created`);
   }
 
-  /** Before it is deleted. */
+  /** Empties the group before it is deleted. */
   async removeAll(id: string): Promise<void> {
     const { applied_to } = await this.#skerry.firewallGroups.get(id, { signal: this.#signal });
     const others = applied_to.filter((server) => !this.#projectServerIds.has(server)).length;
-    if (others > 0) throw new Error('it has been applied to servers outside of the project meanwhile');
+    if (others > 0) throw new Error('it has been applied to servers outside of the project');
     if (applied_to.length === 0) return;
     await this.#skerry.firewallGroups.update(id, { applied_to: [] }, { signal: this.#signal });
   }

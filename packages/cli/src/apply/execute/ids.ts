@@ -1,4 +1,4 @@
-/** Ids by the names that acts use: those of before, and those that are made on the way. */
+/** Resource IDs by the names in actions: known ones, and those created during the run. */
 
 import { formatKind } from '../plan/format-plan.ts';
 import type { Kind, KnownIds } from '../plan/plan.ts';
@@ -23,10 +23,10 @@ export class ResourceIds {
     return this.#ids[kind].get(name);
   }
 
-  /** Of what another step has made, or was to make. */
+  /** Fails if the step that should have created the resource did not. */
   get(kind: Kind, name: string): string {
     const id = this.find(kind, name);
-    if (id === undefined) throw new Error(`the ${formatKind(kind)} "${name}" was not made`);
+    if (id === undefined) throw new Error(`${formatKind(kind)} "${name}" was not created`);
     return id;
   }
 }

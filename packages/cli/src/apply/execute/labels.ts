@@ -1,9 +1,11 @@
 /**
- * Labels are written as a whole, and others write them, too: each change is made to what is there right before it.
+ * Labels are written as a whole, and other clients write them too: each change is applied to the latest
+ * labels.
  *
- * A rebuild is only begun when it is accepted. Until it is known how it ended, the label of the user data says both that of before and
- * that of after; whoever reads it then asks the audit log. A run that ends between the rebuild and its mark leaves the former label:
- * the next one rebuilds again, and never takes a disk for what it is not.
+ * A rebuild is accepted before it is done. Until its outcome is known, the label of the user data contains
+ * the digests of both before and after, and a reader asks the audit log. If a run ends between the rebuild
+ * and this mark, the old label stays and the next run rebuilds again, so a label never describes data that is
+ * not on the disk.
  */
 import type { Server, Skerry } from '@skerry/sdk';
 import { failIfGivenUp } from '../../commands/server/wait-for-server.ts';
@@ -11,7 +13,7 @@ import { Failure } from '../../exit-codes.ts';
 import { USER_DATA_LABEL } from '../file/fields.ts';
 import type { Labels } from '../plan/plan.ts';
 
-/** Digests of user data; null: none. */
+/** Digests of user data; null: no user data. */
 export interface PendingRebuild {
   readonly before: string | null;
   readonly after: string | null;
@@ -40,7 +42,7 @@ export function withDigest(labels: Labels, digest: string | null): Labels {
   return digest === null ? others : { ...others, [USER_DATA_LABEL]: digest };
 }
 
-/** Why the last rebuild did not come to its end; null: it did. */
+/** Returns the reason why the latest rebuild failed; null: it succeeded. */
 export async function rebuildFailure(skerry: Skerry, server: Server): Promise<string | null> {
   try {
     await failIfGivenUp(skerry, server, 'rebuild');
@@ -51,7 +53,7 @@ export async function rebuildFailure(skerry: Skerry, server: Server): Promise<st
   }
 }
 
-/** The digest that holds by now; undefined: the rebuild is still under way. */
+/** Returns the digest of the user data on the disk; undefined: the rebuild is still running. */
 export async function resolvePendingDigest(
   skerry: Skerry,
   server: Server,
@@ -61,7 +63,7 @@ export async function resolvePendingDigest(
   return (await rebuildFailure(skerry, server)) === null ? after : before;
 }
 
-/** What differs between the two is written, all else stays as it is by now. */
+/** Applies the difference between `before` and `after` to the latest labels. */
 export function mergeLabels(now: Labels, before: Labels, after: Labels): Labels {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   const merged = new Map(Object.entries(now));
@@ -79,7 +81,7 @@ interface LabelWriter {
   readonly signal: AbortSignal;
 }
 
-/** Changes labels as they are right now. */
+/** Changes the latest labels. */
 export async function updateLabels(
   { skerry, signal }: LabelWriter,
   id: string,

@@ -1,4 +1,4 @@
-/** What a run knows on its way: how far each item is, and which servers do not run yet. */
+/** The state of a run: the progress of each item, and the servers that are not running yet. */
 import type { Action, PlanItem } from '../plan/plan.ts';
 import type { ActionContext } from './execute-action.ts';
 import type { ItemState, RunContext } from './state.ts';
@@ -6,24 +6,24 @@ import type { ItemState, RunContext } from './state.ts';
 export interface RunProgress {
   readonly run: RunContext;
   readonly context: ActionContext;
-  /** In the plan's order; each is replaced as it goes on. */
+  /** In the plan's order; each is replaced when its state changes. */
   readonly states: ItemState[];
-  /** Names of servers of the file that were made or are being installed, and were not seen running since. */
+  /** Names of servers in the file that were created or are being installed, and not seen running since. */
   readonly notRunning: Set<string>;
   readonly deadlineMs: number;
 }
 
-/** What is lost by it does not come back. */
+/** Actions that lose data permanently. */
 const DESTRUCTIVE: readonly Action['do'][] = [
   'rebuild_server',
   'delete_volume',
   'destroy_server',
   'delete_group',
 ];
-/** What the next run does when the server does not run in this one. A volume stays where it is until then. */
+/** Left to the next run if the server is not running in this one. Until then, a volume stays attached. */
 const NEEDS_RUNNING: readonly Action['do'][] = ['stop_server', 'detach_volume', 'attach_volume', 'set_rdns'];
 
-/** Why this act is not to be done now; undefined: it is. */
+/** Returns why the action must not run now; undefined: it may. */
 export function findBlock(
   act: Action,
   { item }: ItemState,
@@ -33,7 +33,7 @@ export function findBlock(
   if (run.signal.aborted) return { status: 'left', message: 'interrupted' };
   if (act.do === 'create_server') return blockByFirewall(act.server.name, states);
   if (DESTRUCTIVE.includes(act.do))
-    return blockByFailure(states, notRunning, 'destroyed') ?? blockByVolumes(act, states);
+    return blockByFailure(states, notRunning, 'deleted') ?? blockByVolumes(act, states);
   if (act.do === 'apply_group') return undefined;
   for (const name of requiredServers(item)) {
     const serverStates = states.filter(
@@ -44,16 +44,19 @@ export function findBlock(
       return { status: 'skipped', message: `server ${name} failed` };
     }
     if (others.some(({ status }) => status === 'left'))
-      return { status: 'left', message: `server ${name} was left, too` };
+      return { status: 'left', message: `server ${name} was left as well` };
     if (NEEDS_RUNNING.includes(act.do) && notRunning.has(name)) {
-      return { status: 'left', message: `server ${name} does not run yet: the next run does the rest` };
+      return {
+        status: 'left',
+        message: `server ${name} is not running yet; run the command again to continue`,
+      };
     }
   }
-  // What runs on it would stand still, and nothing come of it: it is destroyed in a run in which nothing fails.
+  // Without the deletion that follows, stopping would only cause downtime: do it in a run without failures.
   return act.do === 'stop_server' ? blockByFailure(states, notRunning, 'stopped') : undefined;
 }
 
-/** A machine is not to be on the Internet without the filter that the file gives it. */
+/** A server must not be on the internet without the firewall that the file defines. */
 function blockByFirewall(name: string, states: readonly ItemState[]): Partial<ItemState> | undefined {
   const group = states.find(
     ({ item, status }) =>
@@ -62,27 +65,28 @@ function blockByFirewall(name: string, states: readonly ItemState[]): Partial<It
   return group && { status: 'skipped', message: `firewall group ${group.item.name} failed` };
 }
 
-/** A server whose volumes were not taken from it yet. */
+/** Blocks the deletion of a server while its volumes are still attached. */
 function blockByVolumes(act: Action, states: readonly ItemState[]): Partial<ItemState> | undefined {
   if (act.do !== 'destroy_server') return undefined;
   const waits = states.find(
     ({ item, status }) =>
       status !== 'open' && item.actions.some((one) => one.do === 'stop_server' && one.id === act.id),
   );
-  return waits && { status: 'left', message: `${waits.item.kind} ${waits.item.name} was left, too` };
+  return waits && { status: 'left', message: `${waits.item.kind} ${waits.item.name} was left as well` };
 }
 
 function blockByFailure(
   states: readonly ItemState[],
   notRunning: ReadonlySet<string>,
-  what: 'destroyed' | 'stopped',
+  verb: 'deleted' | 'stopped',
 ): Partial<ItemState> | undefined {
   if (states.some(({ status }) => status === 'failed' || status === 'skipped')) {
-    return { status: 'left', message: `nothing is ${what} after something failed` };
+    return { status: 'left', message: `nothing is ${verb} after a failure` };
   }
   if (notRunning.size === 0) return undefined;
   const names = [...notRunning].join(', ');
-  const message = `nothing is ${what} before ${names} ${notRunning.size === 1 ? 'runs' : 'run'}: the next run does it`;
+  const are = notRunning.size === 1 ? 'is' : 'are';
+  const message = `nothing is ${verb} until ${names} ${are} running; run the command again to continue`;
   return { status: 'left', message };
 }
 
@@ -91,7 +95,7 @@ function requiredServers({ actions }: PlanItem): string[] {
   return actions.flatMap((act) => (act.do === 'attach_volume' || act.do === 'set_rdns' ? [act.server] : []));
 }
 
-/** Not the one of that name that goes. */
+/** Excludes a server of the same name that is deleted. */
 function concernsServer({ name, changeType }: PlanItem, server: string): boolean {
   return name === server && changeType !== 'destroy';
 }

@@ -1,7 +1,7 @@
 /**
- * Carries a plan out, phase by phase; within a phase several at once, but for rebuilds, which are done one after the other. An item whose
- * act failed goes no further, what needs its server does not either. Once anything has failed, or while a server that was made does
- * not run, nothing is destroyed.
+ * Runs a plan phase by phase. Within a phase, items run concurrently, except rebuilds, which run one at a
+ * time. An item stops at its first failed action, and so does an item that needs its server. After a failure,
+ * or while a new server is not running, nothing is deleted.
  */
 import { PROJECT_LABEL } from '../file/fields.ts';
 import { formatItem } from '../plan/format-plan.ts';
@@ -14,10 +14,10 @@ import { ServerStopper, StillPendingError } from './server-stopper.ts';
 import { failedState, type ItemResult, type ItemState, type RunContext } from './state.ts';
 import { waitForItems } from './wait-for-items.ts';
 
-/** Ordering has a rate of its own; the other calls are let through one by one by the SDK once the rate is used up. */
+/** Server creation has a rate limit of its own; the SDK paces all other calls once their limit is reached. */
 const CONCURRENCY = 5;
 
-/** `unready`: id by name of the file's servers that are there and are still being installed. */
+/** `unready`: IDs by name of the file's servers that exist and are still being installed. */
 export async function runPlan(
   plan: Plan,
   unready: ReadonlyMap<string, string>,
@@ -75,7 +75,7 @@ function startProgress(plan: Plan, unready: ReadonlyMap<string, string>, run: Ru
   };
 }
 
-/** Of one that a former run has ordered or rebuilt: it is not as the file says before it runs. */
+/** For a server that an earlier run created or rebuilt: it matches the file only once it is running. */
 function waitItem(name: string, id: string): PlanItem {
   const reasons = ['it is still being installed'];
   const actions = [{ do: 'wait_server', server: name }] as const;
@@ -92,14 +92,14 @@ async function runAction(act: ExecutableAction, at: number, progress: RunProgres
     return;
   }
   run.terminal.progress(`${formatItem(state.item)} …`);
-  // Also when the answer is lost: it may have been done.
+  // Even if the response was lost: the request may have been carried out.
   if (act.do === 'create_server' || act.do === 'rebuild_server') progress.notRunning.add(act.server.name);
   try {
     await executeAction(act, context);
     if (act.do === 'create_server') await applyFirewalls(act.server.name, progress);
   } catch (error) {
     const after: Partial<ItemState> = run.signal.aborted
-      ? { status: 'left', message: 'interrupted; it may have been done' }
+      ? { status: 'left', message: 'interrupted; it may have been carried out' }
       : error instanceof StillPendingError
         ? { status: 'left', message: error.message }
         : failedState(error);
@@ -109,7 +109,7 @@ async function runAction(act: ExecutableAction, at: number, progress: RunProgres
   }
 }
 
-/** As soon as it is made: others may be long in coming, and this one must not run without its filter. */
+/** Right after creation: the server must not wait without a firewall while others are being created. */
 async function applyFirewalls(server: string, { states, context }: RunProgress): Promise<void> {
   for (const [at, state] of states.entries()) {
     for (const act of state.item.actions) {
@@ -124,7 +124,7 @@ async function applyFirewalls(server: string, { states, context }: RunProgress):
   }
 }
 
-/** One image that does not come up must not take all servers with it. */
+/** One at a time: an image that does not boot must not take down all servers. */
 async function rebuildSequentially(progress: RunProgress): Promise<void> {
   for (const [at, { item }] of progress.states.entries()) {
     for (const act of item.actions) {
@@ -139,7 +139,7 @@ function isRebuilt({ actions }: PlanItem): boolean {
   return actions.some((act) => act.do === 'rebuild_server');
 }
 
-/** Several at once, in order of the list; the list may be written to meanwhile. */
+/** Processes entries in order with limited concurrency; the list may change meanwhile. */
 async function forEachConcurrent(
   states: readonly ItemState[],
   work: (state: ItemState, at: number) => Promise<void>,

@@ -1,4 +1,4 @@
-/** Servers that are stopped before they are destroyed: each once, however many volumes are taken from it. */
+/** Stops servers before they are deleted: each once, however many of its volumes are detached. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isApiError, type Server } from '@skerry/sdk';
 import { waitForServer } from '../../commands/server/wait-for-server.ts';
@@ -7,14 +7,14 @@ import type { RunContext } from './state.ts';
 
 const POLL_MS = 2_000;
 
-/** It goes on by itself, and nobody was to wait for it. */
+/** The operation continues, and the run does not wait for it. */
 export class StillPendingError extends Error {}
 
 export class ServerStopper {
   readonly #run: RunContext;
-  /** As `Date.now()` counts. */
+  /** In milliseconds, as `Date.now()`. */
   readonly #deadlineMs: number;
-  /** By server. */
+  /** By server ID. */
   readonly #started = new Map<string, Promise<void>>();
 
   constructor(run: RunContext, deadlineMs: number) {
@@ -34,17 +34,23 @@ export class ServerStopper {
       const server = await this.#find(id);
       if (server?.status !== 'running') return;
       const begun = await this.#requestStop(id);
-      if (noWait)
-        throw new StillPendingError(`server ${server.name} is being stopped: the next run does the rest`);
+      if (noWait) {
+        throw new StillPendingError(
+          `server ${server.name} is shutting down; run the command again to continue`,
+        );
+      }
       if (begun) return await this.#wait(begun);
       if (Date.now() > this.#deadlineMs) {
-        throw new Failure('timeout', `server ${server.name} still does something else, and was not stopped`);
+        throw new Failure(
+          'timeout',
+          `server ${server.name} is busy with another operation and was not stopped`,
+        );
       }
       await sleep(POLL_MS, undefined, { signal });
     }
   }
 
-  /** Null: it is gone. */
+  /** Null: the server is deleted. */
   async #find(id: string): Promise<Server | null> {
     const { skerry, signal } = this.#run;
     try {
@@ -55,7 +61,7 @@ export class ServerStopper {
     }
   }
 
-  /** Null: something is being done to it. It may be the stop that a former run has begun. */
+  /** Null: another operation is running, which may be the stop of an earlier run. */
   async #requestStop(id: string): Promise<Server | null> {
     const { skerry, signal } = this.#run;
     try {
@@ -69,7 +75,7 @@ export class ServerStopper {
   async #wait(begun: Server): Promise<void> {
     const { skerry, signal, terminal } = this.#run;
     const isDone = (seen: Server | null) => seen?.status === 'stopped';
-    const onLook = () => terminal.progress(`waiting until ${begun.name} has stopped …`);
+    const onLook = () => terminal.progress(`waiting for ${begun.name} to stop …`);
     const timeoutMs = Math.max(0, this.#deadlineMs - Date.now());
     await waitForServer(skerry, begun, { isDone, operation: 'stop' }, { signal, timeoutMs, onLook });
   }

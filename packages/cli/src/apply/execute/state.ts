@@ -1,4 +1,4 @@
-/** How far a run and its items have come. */
+/** The progress of a run and of its items. */
 import { ApiError, type ErrorItem, type Skerry } from '@skerry/sdk';
 import { Failure } from '../../exit-codes.ts';
 import { explain } from '../../explain.ts';
@@ -8,14 +8,14 @@ import type { PlanItem } from '../plan/plan.ts';
 
 export type ResultStatus =
   | 'done'
-  /** What went wrong is in `message`. */
+  /** `message` has the reason. */
   | 'failed'
-  /** What it needs failed. */
+  /** Something that it needs failed. */
   | 'skipped'
-  /** Not now: nobody waited, or it was interrupted; the next run does it. */
+  /** Not done in this run, with --no-wait or after an interruption; the next run does it. */
   | 'left';
 
-/** What the service said, for programs and for whoever asks it for help. */
+/** The service's error, for programs and for support requests. */
 export interface ErrorDetails {
   readonly code: string | null;
   readonly request_id: string | null;
@@ -26,9 +26,9 @@ export interface ItemResult {
   readonly item: PlanItem;
   readonly status: ResultStatus;
   readonly message: string | null;
-  /** Of what was made or changed, as far as it came. */
+  /** Of the created or changed resource, if known. */
   readonly id: string | null;
-  /** It failed only because it was not waited for any longer. */
+  /** Failed only because the wait timed out. */
   readonly timedOut: boolean;
   readonly error: ErrorDetails | null;
 }
@@ -37,15 +37,15 @@ export interface RunContext {
   readonly skerry: Skerry;
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
-  /** As it was compared. */
+  /** The account as it was compared. */
   readonly actual: FetchedAccount;
   readonly nonce: string;
   readonly noWait: boolean;
-  /** For all that is waited for together. */
+  /** For all waits of the run together. */
   readonly timeoutMs: number;
 }
 
-/** How far an item has come. */
+/** The progress of an item. */
 export interface ItemState {
   readonly item: PlanItem;
   readonly status: 'open' | Exclude<ResultStatus, 'done'>;
@@ -63,7 +63,7 @@ export function failedState(error: unknown): Pick<ItemState, 'status' | 'message
   return { status: 'failed', message: formatErrorMessage(error), timedOut, error: refusal };
 }
 
-/** In one line, with what the service says beside it. */
+/** Formats an error in one line, with the details that the service sent. */
 export function formatErrorMessage(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
   const lines = explain(error).map((line) => line.trim());

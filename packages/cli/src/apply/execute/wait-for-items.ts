@@ -1,4 +1,4 @@
-/** The phases in which nothing is done but waiting. */
+/** The phases of a run that only wait. */
 import type { Server } from '@skerry/sdk';
 import type { PlanItem } from '../plan/plan.ts';
 import { rebuildFailure, resolvePendingDigest, updateLabels, userDataDigest, withDigest } from './labels.ts';
@@ -8,7 +8,7 @@ import { type WaitOutcome, waitForServers } from './wait-for-servers.ts';
 
 export type WaitKind = 'settle_server' | 'wait_server';
 
-/** Waits for all of `chosen` that are to be waited for, and writes down what became of each. */
+/** Waits for the servers of all selected items and records the outcome of each. */
 export async function waitForItems(
   progress: RunProgress,
   wait: WaitKind,
@@ -25,7 +25,7 @@ export async function waitForItems(
     if (name !== undefined && id !== undefined) waiting.set(name, id);
   }
   if (waiting.size === 0) return;
-  // One look, where nobody waits.
+  // With --no-wait, poll only once.
   const deadlineMs = run.noWait ? 0 : progress.deadlineMs;
   let waited: ReadonlyMap<string, WaitOutcome>;
   let fallback: Partial<ItemState> = {};
@@ -34,7 +34,7 @@ export async function waitForItems(
   } catch (error) {
     waited = new Map();
     fallback = run.signal.aborted
-      ? { status: 'left', message: 'interrupted; what was begun goes on by itself' }
+      ? { status: 'left', message: 'interrupted; operations that have started continue' }
       : failedState(error);
   }
   for (const [at, state] of states.entries()) {
@@ -57,12 +57,13 @@ function stateAfterWait(waited: WaitOutcome, item: PlanItem, run: RunContext): P
   if (waited.came === 'running') return {};
   if (waited.came === 'failed') return { status: 'failed', message: waited.message };
   if (!run.noWait) return { status: 'failed', message: waited.message, timedOut: true };
-  // What is being installed needs nothing more from here, unless something comes after it.
+  // A server that is being installed needs nothing more from this run, unless another action follows.
   const isLast = item.changeType !== 'wait' && item.actions.at(-1)?.do === 'wait_server';
-  return isLast ? {} : { status: 'left', message: 'it does not run yet: the next run does the rest' };
+  if (isLast) return {};
+  return { status: 'left', message: 'not running yet; run the command again to continue' };
 }
 
-/** One whose rebuild was given up runs, too, with its former disk: only now its label says what is on it. */
+/** A server with a failed rebuild runs too, with its old disk: only now its label can show what is on it. */
 async function finishRebuild(
   { actions }: PlanItem,
   server: Server,
@@ -79,9 +80,7 @@ async function finishRebuild(
     const why = await rebuildFailure(run.skerry, server);
     return why === null ? {} : { status: 'failed', message: why };
   } catch (error) {
-    return {
-      ...failedState(error),
-      message: `whether it was rebuilt is not known: ${formatErrorMessage(error)}`,
-    };
+    const message = `could not determine whether it was rebuilt: ${formatErrorMessage(error)}`;
+    return { ...failedState(error), message };
   }
 }

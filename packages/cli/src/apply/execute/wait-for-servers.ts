@@ -1,4 +1,4 @@
-/** Waits for many servers by one list: a look at each of them would use up the rate. */
+/** Waits for many servers with one list call per poll: a call per server would exceed the rate limit. */
 import { mayPass, type Server, type Skerry } from '@skerry/sdk';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -10,7 +10,7 @@ interface WaitContext {
   readonly skerry: Skerry;
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
-  /** As `Date.now()` counts. */
+  /** In milliseconds, as `Date.now()`. */
   readonly deadlineMs: number;
 }
 
@@ -18,7 +18,7 @@ const POLL_MAX_MS = 2_000;
 const FIRST_POLL_MS = 500;
 const NAMES_MAX = 4;
 
-/** `servers`: id by name. Gives what became of each. */
+/** `servers`: IDs by name. Returns the outcome of each. */
 export async function waitForServers(
   servers: ReadonlyMap<string, string>,
   { skerry, terminal, signal, deadlineMs }: WaitContext,
@@ -32,14 +32,14 @@ export async function waitForServers(
       if (open.length === 0) return waited;
       const passedS = Math.round((Date.now() - startMs) / 1_000);
       if (Date.now() + pauseMs > deadlineMs) {
-        const why = fault === null ? 'it does not run' : `the service does not say how it is (${fault})`;
-        const message = `${why} after ${passedS} s; what was ordered is made, and may still come`;
+        const why = fault === null ? 'not running' : `the service does not report its status (${fault})`;
+        const message = `${why} after ${passedS} s; the operation continues`;
         for (const name of open) waited.set(name, { came: 'timeout', message });
         return waited;
       }
       const names = open.slice(0, NAMES_MAX).join(', ');
       const more = open.length > NAMES_MAX ? ` and ${open.length - NAMES_MAX} more` : '';
-      terminal.progress(`waiting until ${names}${more} run … ${passedS} s`);
+      terminal.progress(`waiting for ${names}${more} to run … ${passedS} s`);
       await sleep(pauseMs, signal);
     }
   } finally {
@@ -47,7 +47,7 @@ export async function waitForServers(
   }
 }
 
-/** Why nothing was seen, where that may pass; else null. */
+/** Returns the reason of a failure that may be temporary; null after a successful poll. */
 async function poll(
   servers: ReadonlyMap<string, string>,
   waited: Map<string, WaitOutcome>,
@@ -68,9 +68,9 @@ async function poll(
   }
 }
 
-/** Undefined: not yet. A stopped one is as good as a running one: somebody stopped it. */
+/** Undefined: not finished. A stopped server counts as running: someone has stopped it. */
 function outcomeOf(server: Server | undefined): WaitOutcome | undefined {
-  if (!server) return { came: 'failed', message: 'it is gone' };
+  if (!server) return { came: 'failed', message: 'it was deleted' };
   const { status } = server;
   if (status === 'running' || status === 'stopped') return { came: 'running', server };
   if (status === 'suspended' || status === 'destroying')

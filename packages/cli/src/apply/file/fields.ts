@@ -1,4 +1,4 @@
-/** The fields of a file: what each of them takes. */
+/** The fields of a file and their values. */
 import { VOLUME_MAX_GB, VOLUME_MIN_GB } from '../../limits.ts';
 import { type Absent, BILLING_MONTHS } from '../desired.ts';
 import { findPortFault, parseCidr } from './cidr.ts';
@@ -23,11 +23,11 @@ import {
   text,
 } from './reader.ts';
 
-/** Items of one list; the service allows fewer of most, and says so. */
+/** Items per list. The service allows fewer of most kinds and reports that. */
 export const ITEMS_MAX = 500;
 const RULES_MAX = 100;
 const TAGS_MAX = 32;
-/** The service takes 32 pairs, and three of them are ours. */
+/** The service allows 32 labels, and `apply` needs three of them. */
 const LABELS_MAX = 29;
 const NAME_MAX = 63;
 const VALUE_MAX = 255;
@@ -35,7 +35,7 @@ const HOST_MAX = 253;
 const KEY_MAX = 8_192;
 const CIDR_MAX = 64;
 
-/** Labels that `apply` writes itself. Nobody has them by chance: what has the first one may be destroyed. */
+/** Labels that `apply` manages. They mark ownership: a server with the project label may be deleted. */
 export const PROJECT_LABEL = 'skerry-project';
 export const USER_DATA_LABEL = 'skerry-user-data';
 export const REPLACED_LABEL = 'skerry-replaced';
@@ -46,7 +46,7 @@ const shortText = text({ max: VALUE_MAX });
 const serverName = text({
   max: NAME_MAX,
   pattern: /^[a-z][a-z0-9-]*$/,
-  description: 'a name of a-z, 0-9 and -, beginning with a letter',
+  description: 'a name of a-z, 0-9, and -, starting with a letter',
 });
 const hostName = text({
   max: HOST_MAX,
@@ -57,15 +57,15 @@ const hostName = text({
 const labels = mapOf(text({ max: VALUE_MAX, min: 0 }), {
   max: LABELS_MAX,
   key: (key) => {
-    if (OWN_LABELS.includes(key)) return 'is a label that this command writes itself';
-    return /^[a-z0-9_-]{1,63}$/.test(key) ? null : 'is not a key of 1 to 63 of a-z, 0-9, _ and -';
+    if (OWN_LABELS.includes(key)) return 'is a label that apply manages';
+    return /^[a-z0-9_-]{1,63}$/.test(key) ? null : 'is not a key of 1 to 63 characters: a-z, 0-9, _, and -';
   },
 });
 const PORT = /^[1-9][0-9]{0,4}(-[1-9][0-9]{0,4}|(,[1-9][0-9]{0,4})*)$/;
 const portSyntax = text({
   max: VALUE_MAX,
   pattern: PORT,
-  description: 'a port, a list "80,443" or a range "8000-8999"',
+  description: 'a port, a list such as "80,443", or a range such as "8000-8999"',
 });
 const portField: Reader<string> = (value, path, report) => {
   const read = portSyntax(value, path, report);
@@ -85,7 +85,7 @@ const cidrField: Reader<string> = (value, path, report) => {
   return undefined;
 };
 
-/** Of what is to go only the name is needed; the rest of it may stand there as it did. */
+/** An absent item needs only its name; other fields may stay in the file. */
 function unlessAbsent<F extends AnyFields & { readonly name: Field<string> }>(fields: F) {
   const optionalFields = Object.entries(fields).map(([key, field]) => [
     key,
@@ -161,7 +161,7 @@ export const ITEM_READERS = { ssh_keys: SSH_KEY, servers: SERVER, volumes: VOLUM
 export const projectName = text({
   max: NAME_MAX,
   pattern: /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/,
-  description: 'a project of a-z, 0-9, ".", "_" and "-"',
+  description: 'a project name of a-z, 0-9, ".", "_", and "-"',
 });
 
 export type ReadKey = Read<typeof SSH_KEY>;

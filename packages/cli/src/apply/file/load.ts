@@ -1,4 +1,4 @@
-/** The files themselves. */
+/** Reads the files from disk or stdin. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Failure } from '../../exit-codes.ts';
@@ -8,11 +8,11 @@ import type { Source } from './read.ts';
 
 const FILES_MAX = 20;
 
-/** `-` is stdin; what it names is relative to where the command runs. */
+/** `-` is stdin; paths in it are relative to the working directory. */
 export async function loadSources(paths: readonly string[], terminal: Terminal): Promise<Source[]> {
-  if (paths.length > FILES_MAX) throw new Failure('usage', `--file: at most ${FILES_MAX} are read at once`);
+  if (paths.length > FILES_MAX) throw new Failure('usage', `--file: at most ${FILES_MAX} files are allowed`);
   if (paths.filter((path) => path === '-').length > 1) {
-    throw new Failure('usage', '--file: stdin can be read once only');
+    throw new Failure('usage', '--file: stdin can be used only once');
   }
   const sources: Source[] = [];
   for (const path of paths) {
@@ -24,7 +24,7 @@ export async function loadSources(paths: readonly string[], terminal: Terminal):
     sources.push({
       name: path === '-' ? 'stdin' : path,
       content: typeof content === 'string' ? content : Buffer.from(content.bytes).toString('utf8'),
-      readRelative: (beside) => readLimited(resolve(folder, beside)),
+      readRelative: (other) => readLimited(resolve(folder, other)),
     });
   }
   return sources;
@@ -36,7 +36,7 @@ function readLimited(path: string): Content {
   let file: number | undefined;
   try {
     file = openSync(path, 'r');
-    // Not its size: a pipe, as of `-f <(…)`, has none.
+    // Do not rely on the file size: a pipe, such as `-f <(…)`, has none.
     const bytes = Buffer.alloc(FILE_MAX_BYTES + 1);
     let length = 0;
     for (let read = -1; read !== 0; length += read) {
@@ -54,7 +54,7 @@ function readLimited(path: string): Content {
 
 async function readStdin({ stdin }: Terminal): Promise<string> {
   if (stdin.isTTY)
-    throw new Failure('usage', '--file -: stdin is a terminal; give it a file: … < skerry.yaml');
+    throw new Failure('usage', '--file -: stdin is a terminal; redirect a file: … < skerry.yaml');
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of stdin as AsyncIterable<Uint8Array>) {

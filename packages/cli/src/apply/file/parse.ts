@@ -1,10 +1,10 @@
-/** YAML or JSON (which is YAML) into values, and where each of them stands. */
+/** Parses YAML, and JSON as a subset of it, and locates values in the text. */
 import { type Document, isMap, isNode, isSeq, LineCounter, parseAllDocuments, type Range, visit } from 'yaml';
 import type { Path } from './reader.ts';
 
 export interface Parsed {
   readonly value: unknown;
-  /** `skerry.yaml:12`: the line of the value, or of the nearest thing around it. */
+  /** `skerry.yaml:12`: the line of the value, or of the closest value around it. */
   readonly locate: (path: Path) => string;
 }
 
@@ -15,10 +15,10 @@ export interface SyntaxFault {
 
 export const FILE_MAX_BYTES = 1024 * 1024;
 const DOCUMENTS_MAX = 20;
-/** Each use of an anchor counts what it stands for: a small text must not become a huge value. */
+/** Bounds the expansion of anchors: a small text must not become a huge value. */
 const ALIASES_MAX = 1_000;
 
-/** `name` is what the text is called in what is said about it. */
+/** `name` identifies the text in error messages. */
 export function parseFile(name: string, content: string): { parsed: Parsed[]; faults: SyntaxFault[] } {
   const lines = new LineCounter();
   const found = parseAllDocuments(content, { lineCounter: lines, merge: true, prettyErrors: false });
@@ -35,7 +35,7 @@ export function parseFile(name: string, content: string): { parsed: Parsed[]; fa
     if (document.errors.length > 0) return [];
     try {
       const value: unknown = document.toJS({ maxAliasCount: ALIASES_MAX });
-      // A document of nothing: after the last `---`, say.
+      // An empty document, such as after the last `---`.
       if (value === null) return [];
       return [{ value, locate: (path: Path) => at(offsetOf(document, path)) }];
     } catch (error) {
@@ -65,7 +65,7 @@ function offsetOf(document: Document.Parsed, path: Path): number | undefined {
   return offset;
 }
 
-/** Where an alias stands whose anchor does not come before it. */
+/** Finds an alias without a preceding anchor. */
 function findDanglingAlias(document: Document.Parsed): number | undefined {
   let offset: number | undefined;
   visit(document, {

@@ -1,4 +1,6 @@
-/** Files into what they say, or into everything that is wrong with them. Pure: files that they name come through `readBeside`. */
+/**
+ * Parses files into the desired state, or into all of their problems. Pure: `readRelative` reads other files.
+ */
 import type { Desired, DesiredGroup, DesiredKey, DesiredServer, DesiredVolume, Placed } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { checkReferences } from './check-references.ts';
@@ -8,10 +10,10 @@ import { isMap, listOf, optional, type Path, type Reader, record } from './reade
 import { type Converter, toGroup, toKey, toServer, toVolume } from './to-desired.ts';
 
 export interface Source {
-  /** What it is called in what is said: the path that was given, or `-`. */
+  /** The name in error messages: the given path, or `stdin`. */
   readonly name: string;
   readonly content: string;
-  /** Reads a file whose path is relative to this one; a text that begins the sentence where it cannot. */
+  /** Reads a file whose path is relative to this one, or returns the predicate of an error message. */
   readonly readRelative: (path: string) => { readonly bytes: Uint8Array } | { readonly fault: string };
 }
 
@@ -35,7 +37,7 @@ const DOCUMENT = record({
   firewall_groups: optional(rawItems),
 });
 
-/** Several are read as one: their lists are joined, and their project is the same. */
+/** Reads several files as one: joins their lists; their project must be the same. */
 export function readFiles(sources: readonly Source[]): { desired: Desired | null; faults: readonly Fault[] } {
   const faults: Fault[] = [];
   const report = (place: string, message: string) => faults.push({ place, message, exit: 'usage' });
@@ -46,8 +48,8 @@ export function readFiles(sources: readonly Source[]): { desired: Desired | null
     const { parsed: documents, faults: bad } = parseFile(source.name, source.content);
     for (const { place, message } of bad) report(place, message);
     for (const parsed of documents) {
-      const say = (path: Path, message: string) => report(formatPlace(parsed, path), message);
-      DOCUMENT(parsed.value, [], say);
+      const reportAt = (path: Path, message: string) => report(formatPlace(parsed, path), message);
+      DOCUMENT(parsed.value, [], reportAt);
       if (!isMap(parsed.value)) continue;
       const { value } = parsed;
       if (typeof value.project === 'string') {
@@ -65,9 +67,9 @@ export function readFiles(sources: readonly Source[]): { desired: Desired | null
   }
   const [first] = projects;
   const name = sources.map((source) => source.name).join(', ');
-  if (first === undefined && faults.length === 0) report(name, 'project: is missing');
+  if (first === undefined && faults.length === 0) report(name, 'project: is required');
   for (const other of projects.filter((one) => one.name !== first?.name)) {
-    report(other.place, `is not "${first?.name}", as it is before: one run is for one project`);
+    report(other.place, `is not "${first?.name}" as before; use one project per run`);
   }
   for (const kind of SECTIONS) reportDuplicates(items[kind], report);
   const desired = {
@@ -125,7 +127,7 @@ function reportDuplicates(items: readonly RawItem[], report: (place: string, mes
     const before = seen.get(name);
     const place = formatPlace(parsed, [...path, 'name']);
     if (before === undefined) seen.set(name, place);
-    else report(place, `"${name}" is there already, at ${before}`);
+    else report(place, `"${name}" already exists at ${before}`);
   }
 }
 

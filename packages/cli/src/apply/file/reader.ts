@@ -1,4 +1,7 @@
-/** Readers of values of unknown shape. A reader gives undefined where it has told a fault; the others go on. */
+/**
+ * Readers for values of unknown shape. A reader returns undefined after it reported a problem; others
+ * continue.
+ */
 
 export type Path = readonly (string | number)[];
 export type Report = (path: Path, message: string) => void;
@@ -8,31 +11,31 @@ interface TextRules {
   readonly max: number;
   readonly min?: number;
   readonly pattern?: RegExp;
-  /** What is right, where the pattern does not say it. */
+  /** A description of valid values if the pattern is not self-explanatory. */
   readonly description?: string;
 }
 
-/** Controls, line ends, and what cannot be seen. */
+/** Control characters, line breaks, and invisible characters. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
 export function text({ max, min = 1, pattern, description }: TextRules): Reader<string> {
   return (value, path, report) => {
-    if (typeof value !== 'string') return reportWrongType(value, path, report, 'a text');
+    if (typeof value !== 'string') return reportWrongType(value, path, report, 'text');
     const normal = value.normalize('NFC');
     const chars = [...normal].length;
     if (chars < min || chars > max) {
       const bounds = min > 0 ? `${min} to ${max}` : `at most ${max}`;
-      report(path, `has ${chars} characters; ${bounds} are allowed`);
+      report(path, `has ${chars} characters; allowed: ${bounds}`);
     } else if (UNPRINTABLE.test(normal) || (pattern && !pattern.test(normal))) {
-      report(path, description ? `is not ${description}` : 'holds characters that cannot be printed');
+      report(path, description ? `is not ${description}` : 'contains unprintable characters');
     } else return normal;
     return undefined;
   };
 }
 
-/** Text of several lines, as it is. */
+/** Text of any length with line breaks, unchanged. */
 export const multilineText: Reader<string> = (value, path, report) =>
-  typeof value === 'string' ? value : reportWrongType(value, path, report, 'a text');
+  typeof value === 'string' ? value : reportWrongType(value, path, report, 'text');
 
 export function integer(min: number, max: number): Reader<number> {
   return (value, path, report) => {
@@ -49,7 +52,7 @@ export const bool: Reader<boolean> = (value, path, report) =>
 export function oneOf<const T extends string | number>(...words: readonly T[]): Reader<T> {
   return (value, path, report) => {
     const found = words.find((word) => word === value);
-    if (found === undefined) report(path, `is none of ${words.join(', ')}`);
+    if (found === undefined) report(path, `must be one of ${words.join(', ')}`);
     return found;
   };
 }
@@ -58,12 +61,12 @@ export function orNull<T>(read: Reader<T>): Reader<T | null> {
   return (value, path, report) => (value === null ? null : read(value, path, report));
 }
 
-/** Every item is read, so that all faults are told. */
+/** Reads every item, so that all problems are reported. */
 export function listOf<T>(read: Reader<T>, { min = 0, max }: { min?: number; max: number }): Reader<T[]> {
   return (value, path, report) => {
     if (!Array.isArray(value)) return reportWrongType(value, path, report, 'a list');
     if (value.length > max) report(path, `has ${value.length} items; at most ${max} are allowed`);
-    else if (value.length < min) report(path, `is empty; at least ${min} is needed`);
+    else if (value.length < min) report(path, `is empty; at least ${min} is required`);
     else {
       const items = value.map((item, at) => read(item, [...path, at], report));
       if (items.every((item) => item !== undefined)) return items;
@@ -72,7 +75,7 @@ export function listOf<T>(read: Reader<T>, { min = 0, max }: { min?: number; max
   };
 }
 
-/** `{ env: prod }`: names that are free, within a pattern. */
+/** A map with free names: `{ env: prod }`. `key` checks a name. */
 export function mapOf<T>(
   read: Reader<T>,
   { key, max }: { key: (name: string) => string | null; max: number },
@@ -106,7 +109,7 @@ export function optional<T>(read: Reader<T>): Field<T> & { readonly required: fa
   return { read, required: false };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: fields of any type; each one's own is in Fields<F>.
+// biome-ignore lint/suspicious/noExplicitAny: fields of any type; Fields<F> keeps the type of each.
 export type AnyFields = Readonly<Record<string, Field<any>>>;
 export type Fields<F extends AnyFields> = {
   readonly [K in keyof F]: F[K] extends { readonly read: Reader<infer T>; readonly required: true }
@@ -116,20 +119,20 @@ export type Fields<F extends AnyFields> = {
       : never;
 };
 
-/** A map with these fields and no others. */
+/** A map with exactly these fields. */
 export function record<F extends AnyFields>(fields: F): Reader<Fields<F>> {
   return (value, path, report) => {
     if (!isMap(value)) return reportWrongType(value, path, report, 'a map');
     let isComplete = true;
     for (const name of Object.keys(value)) {
       if (Object.hasOwn(fields, name)) continue;
-      report([...path, name], `is unknown here; known are ${Object.keys(fields).join(', ')}`);
+      report([...path, name], `is unknown; known fields: ${Object.keys(fields).join(', ')}`);
       isComplete = false;
     }
     const entries = Object.entries(fields).map(([name, field]) => {
       const given = Object.hasOwn(value, name) ? value[name] : undefined;
       if (given === undefined) {
-        if (field.required) report([...path, name], 'is missing');
+        if (field.required) report([...path, name], 'is required');
         isComplete &&= !field.required;
         return [name, undefined] as const;
       }
@@ -147,15 +150,14 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
 
 function reportWrongType(value: unknown, path: Path, report: Report, wanted: string): undefined {
   const is = value === null ? 'is empty' : `is ${describeType(value)}`;
-  const hint =
-    wanted === 'a text' && ['number', 'boolean'].includes(typeof value) ? ': put it in quotes' : '';
+  const hint = wanted === 'text' && ['number', 'boolean'].includes(typeof value) ? '; put it in quotes' : '';
   report(path, `${is}, not ${wanted}${hint}`);
   return undefined;
 }
 
 function describeType(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'string') return 'a text';
+  if (typeof value === 'string') return 'text';
   if (typeof value === 'boolean') return 'true or false';
   return isMap(value) ? 'a map' : 'a number';
 }

@@ -1,4 +1,4 @@
-/** What was read of one item into what is wanted: what stands beside is fetched, and what has one meaning gets one form. */
+/** Converts an item from its file format: reads the files that it names and normalizes its values. */
 
 import { createHash } from 'node:crypto';
 import { USER_DATA_MAX_BYTES } from '../../limits.ts';
@@ -16,7 +16,7 @@ import type { Path } from './reader.ts';
 
 export type ReadRelative = (path: string) => { readonly bytes: Uint8Array } | { readonly fault: string };
 type ReportField = (field: Path, message: string) => void;
-/** Undefined where a fault was said. */
+/** Returns undefined after it reported a problem. */
 export type Converter<R, T> = (read: R, report: ReportField, readRelative: ReadRelative) => T | undefined;
 
 const DIGEST_CHARS = 12;
@@ -24,7 +24,7 @@ const DIGEST_CHARS = 12;
 export const toKey: Converter<ReadKey, DesiredKey> = (read, report, readRelative) => {
   const { name, public_key: inline, public_key_file: file } = read;
   if ((inline === undefined) === (file === undefined)) {
-    report([], 'needs one of public_key and public_key_file');
+    report([], 'requires either public_key or public_key_file');
     return undefined;
   }
   const field = file === undefined ? 'public_key' : 'public_key_file';
@@ -32,11 +32,11 @@ export const toKey: Converter<ReadKey, DesiredKey> = (read, report, readRelative
   if (text === undefined) return undefined;
   const fingerprint = computeFingerprint(text);
   if (fingerprint !== null) return { name, publicKey: text, fingerprint };
-  // Never shown: it may be the private one, taken by mistake.
+  // Never show the text: it may be a private key by mistake.
   const isPrivate = text.includes('PRIVATE KEY');
   report(
     [field],
-    isPrivate ? 'is a private key: name the .pub file beside it' : 'is not the line of a .pub file',
+    isPrivate ? 'is a private key; use the .pub file' : 'is not a public key as in a .pub file',
   );
   return undefined;
 };
@@ -86,7 +86,7 @@ function toRule(rule: ReadRule, at: number, report: ReportField): Rule | undefin
   const { direction, proto, port = null, source, action, note = null } = rule;
   const portless = proto !== 'tcp' && proto !== 'udp';
   if (!portless || port === null) return { direction, proto, port, source, action, note };
-  report(['rules', at, 'port'], 'goes with tcp and udp only');
+  report(['rules', at, 'port'], 'is allowed only with tcp and udp');
   return undefined;
 }
 
@@ -97,7 +97,7 @@ function readUserData(
 ): UserData | null | undefined | 'fault' {
   const { user_data: inline, user_data_file: file } = read;
   if (inline !== undefined && file !== undefined) {
-    report(['user_data_file'], 'is there beside user_data: leave out one of them');
+    report(['user_data_file'], 'cannot be combined with user_data; use one of them');
     return 'fault';
   }
   const field = file === undefined ? 'user_data' : 'user_data_file';
@@ -105,7 +105,7 @@ function readUserData(
     file === undefined ? inline && Buffer.from(inline) : readBytes(file, field, report, readRelative);
   if (file !== undefined && bytes === undefined) return 'fault';
   if (bytes === undefined) return undefined;
-  // An empty text is none.
+  // Empty text means no user data.
   if (bytes === null || bytes.length === 0) return null;
   if (bytes.length > USER_DATA_MAX_BYTES) {
     report([field], `has ${bytes.length} bytes; at most ${USER_DATA_MAX_BYTES} are allowed`);
@@ -139,7 +139,7 @@ function readText(
 
 const KEY_LINE = /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521))\s+([A-Za-z0-9+/]+={0,2})(\s.*)?$/;
 
-/** As `ssh-keygen -l` shows it; null: not the line of a public key. */
+/** Computes the fingerprint as `ssh-keygen -l` does; null: not a public key. */
 function computeFingerprint(line: string): string | null {
   const [, type = '', base64 = ''] = KEY_LINE.exec(line) ?? [];
   const blob = Buffer.from(base64, 'base64');

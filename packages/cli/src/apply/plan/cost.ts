@@ -1,16 +1,16 @@
-/** What a plan costs. Sums are made in whole cents; nothing is refunded for what is destroyed. */
+/** Computes the cost of a plan, in whole cents. Deleted servers are not refunded. */
 import type { Actual } from '../actual.ts';
 import { type Desired, isWanted } from '../desired.ts';
 import type { Plan } from './plan.ts';
 
 export interface Cost {
-  /** What the balance is charged at once, for the first cycles of new servers. */
+  /** Charged to the balance immediately, for the first cycles of new servers. */
   readonly charged_usd: number;
-  /** What the file's servers cost a month from then on, but for those that end with what is paid. */
+  /** Monthly cost of the file's servers afterwards, except those that do not renew. */
   readonly monthly_usd: number;
   readonly servers: number;
   readonly not_renewed: number;
-  /** Null where the token may not read it. */
+  /** Null: the token may not read the balance. */
   readonly balance_usd: number | null;
   readonly balance_after_usd: number | null;
 }

@@ -1,4 +1,4 @@
-/** The file beside the account: what is to be done so that the account is as the file says. Pure. */
+/** Compares the file with the account and returns the changes that make the account match. Pure. */
 import type { Actual } from '../actual.ts';
 import type { Desired } from '../desired.ts';
 import type { Fault } from '../faults.ts';

@@ -1,4 +1,4 @@
-/** What became of each step. */
+/** Formats the outcome of each step. */
 import type { ItemResult, ResultStatus } from '../execute/state.ts';
 import { formatItem } from './format-plan.ts';
 
@@ -13,12 +13,13 @@ const WIDTH = 8;
 export function formatResults(results: readonly ItemResult[]): string[] {
   const lines = results.map(({ item, status, message, id }) => {
     const which = id === null ? '' : ` (${id})`;
-    return `${STATUS_LABELS[status].padEnd(WIDTH)}${formatItem(item)}${which}${message === null ? '' : `: ${message}`}`;
+    const suffix = message === null ? '' : `: ${message}`;
+    return `${STATUS_LABELS[status].padEnd(WIDTH)}${formatItem(item)}${which}${suffix}`;
   });
   return [...lines, ...formatCharged(results)];
 }
 
-/** Where it is not what was announced. A server that the service gives up later is paid back. */
+/** Shown if the charge differs from the announced one. A server that fails to install later is refunded. */
 function formatCharged(results: readonly ItemResult[]): string[] {
   const orders = results.flatMap(({ item, id }) =>
     item.actions.flatMap((act) =>
@@ -29,7 +30,7 @@ function formatCharged(results: readonly ItemResult[]): string[] {
   const made = orders.filter(({ isMade }) => isMade);
   return made.length === orders.length
     ? []
-    : [`Charged: USD ${sum(made)} of USD ${sum(orders)}, for what was not made costs nothing`];
+    : [`Charged: USD ${sum(made)} of USD ${sum(orders)}; servers that were not created cost nothing`];
 }
 
 export function toResultJson({ item, status, message, id, error, timedOut }: ItemResult): object {

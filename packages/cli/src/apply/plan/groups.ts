@@ -1,4 +1,4 @@
-/** Firewall groups: the account has one of a name; only `absent: true` removes one. */
+/** Compares firewall groups. Names are unique in an account; only `absent: true` deletes a group. */
 import type { Actual, ActualGroup } from '../actual.ts';
 import { type Desired, isWanted, type Rule, type WantedGroup } from '../desired.ts';
 import type { Fault } from '../faults.ts';
@@ -8,7 +8,7 @@ import type { PlannedServers } from './volumes.ts';
 
 const NAMES_SHOWN = 10;
 
-/** Who comes in the place of a server: its name, by the id of the one that goes. */
+/** Names of replacement servers, by the ID of the server that each replaces. */
 export type Replacements = ReadonlyMap<string, string>;
 
 export function compareGroups(
@@ -28,7 +28,7 @@ export function compareGroups(
     const namesakes = actual.groups.filter((group) => group.name === name);
     const [found] = namesakes;
     if (namesakes.length > 1) {
-      const message = `there is more than one firewall group "${name}": rename one of them`;
+      const message = `more than one firewall group is named "${name}"; rename one of them`;
       faults.push({ place, message, exit: 'conflict' });
       continue;
     }
@@ -41,14 +41,15 @@ export function compareGroups(
     } else if (found) {
       const others = findOutsiders(found, own).length;
       if (others > 0) {
-        const message = `is applied to ${others === 1 ? 'a server' : `${others} servers`} outside of the project`;
-        faults.push({ place, message: `${message}: take it off there first`, exit: 'conflict' });
+        const count = others === 1 ? 'a server' : `${others} servers`;
+        const message = `is applied to ${count} outside of the project`;
+        faults.push({ place, message: `${message}; remove it there first`, exit: 'conflict' });
       } else items.push(destroyItem(found, servers, actual));
     }
   }
   const namedInFile = new Set(desired.groups.map(({ name }) => name));
   for (const group of actual.groups.filter(({ name }) => !namedInFile.has(name))) {
-    // By its id: what the file does not speak of may have any name, and one that is there twice.
+    // Use the ID as the key: groups outside of the file may share a name.
     const { actions, reasons } = inheritFirewalls(group.id, group, servers, replacements);
     if (actions.length === 0) continue;
     ids.set(group.id, group.id);
@@ -58,7 +59,7 @@ export function compareGroups(
   return { items, faults, notes: [], ids };
 }
 
-/** A server that is made in the place of another one is behind all filters that were before that one. */
+/** A replacement server gets all firewall groups of its predecessor. */
 function inheritFirewalls(
   key: string,
   found: ActualGroup,
@@ -73,7 +74,7 @@ function inheritFirewalls(
   if (servers.length === 0) return { actions: [], reasons: [] };
   return {
     actions: [{ do: 'apply_group', group: key, servers, keptIds: found.applied_to, removedIds: [] }],
-    reasons: servers.map((name) => `applied to the new ${name}, as to the one before it`),
+    reasons: servers.map((name) => `applied to the new ${name}, like its predecessor`),
   };
 }
 
@@ -85,7 +86,7 @@ function createItem(group: WantedGroup): PlanItem {
     name,
     id: null,
     reasons: [
-      `${formatRuleCount(rules.length)}, else ${group.defaultAction}`,
+      `${formatRuleCount(rules.length)}, default: ${group.defaultAction}`,
       ...(servers.length > 0 ? [`applied to ${servers.join(', ')}`] : []),
     ],
     destroys: null,
@@ -124,19 +125,21 @@ function changeItem(
     actions.push({ do: 'replace_rules', group: name, rules });
     reasons.push(...ruleReasons(found.rules, rules));
   }
-  // They filter for whoever is behind the group, and not all of those are the file's.
+  // The rules also affect servers of the group that are not in the file.
   if (actions.length > 0) reasons.push(...describeOutsiders(findOutsiders(found, own), actual));
   if (servers) {
     const here = servers.map((server) => planned.staying.get(server)?.id);
     const before = found.applied_to.filter((id) => own.has(id));
     if (here.length !== before.length || !here.every((id) => id !== undefined && before.includes(id))) {
-      // A server that is being replaced keeps its filter until it is gone.
+      // A server that is being replaced keeps its firewall until it is deleted.
       const leaving = before.filter((id) => planned.leaving.has(id));
       const keptIds = [...findOutsiders(found, own), ...leaving];
       const removedIds = before.filter((id) => !here.includes(id) && !leaving.includes(id));
       actions.push({ do: 'apply_group', group: name, servers, keptIds, removedIds });
       const [from, to] = [formatNames(before, actual), servers.join(', ') || 'none'];
-      reasons.push(from === to ? `applied to: ${to}, with the new one` : `applied to: ${from} → ${to}`);
+      reasons.push(
+        from === to ? `applied to: ${to}, including the new server` : `applied to: ${from} → ${to}`,
+      );
     }
   } else {
     const more = inheritFirewalls(name, found, planned, replacements);
@@ -160,9 +163,7 @@ function findOutsiders({ applied_to }: ActualGroup, own: ReadonlySet<string>): s
 }
 
 function describeOutsiders(ids: readonly string[], actual: Actual): string[] {
-  return ids.length === 0
-    ? []
-    : [`it filters for servers outside of the project, too: ${formatNames(ids, actual)}`];
+  return ids.length === 0 ? [] : [`also affects servers outside of the project: ${formatNames(ids, actual)}`];
 }
 
 function formatNames(ids: readonly string[], { servers }: Actual): string {
@@ -176,13 +177,14 @@ function ruleReasons(found: readonly Rule[], wanted: readonly Rule[]): string[] 
   const added = after.filter((rule) => !before.includes(rule)).map((rule) => `rule + ${rule}`);
   const gone = before.filter((rule) => !after.includes(rule)).map((rule) => `rule - ${rule}`);
   const changes = [...gone, ...added];
-  return changes.length > 0 ? changes : ['rules: their order'];
+  return changes.length > 0 ? changes : ['rules: new order'];
 }
 
 /** `in tcp 443 from 0.0.0.0/0 accept` */
 function formatRule({ direction, proto, port, source, action, note }: Rule): string {
-  const far = direction === 'in' ? 'from' : 'to';
-  return `${direction} ${proto}${port === null ? '' : ` ${port}`} ${far} ${source} ${action}${note === null ? '' : ` (${note})`}`;
+  const peer = direction === 'in' ? 'from' : 'to';
+  const ports = port === null ? '' : ` ${port}`;
+  return `${direction} ${proto}${ports} ${peer} ${source} ${action}${note === null ? '' : ` (${note})`}`;
 }
 
 function formatRuleCount(count: number): string {
@@ -201,8 +203,8 @@ function destroyItem(
     name,
     id,
     reasons: [
-      'it is to be absent',
-      ...(stripped.length > 0 ? [`no longer filters for: ${formatNames(stripped, actual)}`] : []),
+      'marked as absent',
+      ...(stripped.length > 0 ? [`no longer applied to: ${formatNames(stripped, actual)}`] : []),
     ],
     destroys: `firewall group ${name}`,
     actions: [{ do: 'delete_group', id, applied: applied_to.length > 0 }],

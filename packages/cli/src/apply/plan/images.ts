@@ -1,15 +1,15 @@
-/** Images as a file states them: an id, `debian-12`, or `debian` for any version of it. */
+/** Images as a file names them: an ID, `debian-12`, or `debian` for any version. */
 import type { ActualImage } from '../actual.ts';
 
-/** What would be installed now: the newest that fits; undefined: there is none. */
+/** Returns the image that would be installed now: the newest match; undefined: there is none. */
 export function selectImage(stated: string, images: readonly ActualImage[]): ActualImage | undefined {
   const fitting = images.filter((image) => !image.deprecated_at && matchesImage(stated, image));
   return [...fitting].sort((one, other) => other.released_at.localeCompare(one.released_at))[0];
 }
 
 /**
- * Whether what is installed is what the file states; null where it cannot be told, because the installed image is no longer known.
- * A family alone fits every version: an image that moved on is no reason to lose a disk.
+ * Whether the installed image matches the file; null if the installed image is no longer known. A family
+ * alone matches every version: a newer version is no reason to erase a disk.
  */
 export function isInstalled(stated: string, imageId: string, images: readonly ActualImage[]): boolean | null {
   if (stated === imageId) return true;
@@ -18,7 +18,7 @@ export function isInstalled(stated: string, imageId: string, images: readonly Ac
   return image === undefined ? null : matchesImage(stated, image);
 }
 
-/** `debian-12`, or the id where the image is not known. */
+/** `debian-12`, or the ID of an unknown image. */
 export function formatImage(imageId: string, images: readonly ActualImage[]): string {
   const image = images.find(({ id }) => id === imageId);
   return image ? `${image.family}-${image.version}` : imageId;

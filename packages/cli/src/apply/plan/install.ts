@@ -1,4 +1,4 @@
-/** What is on a server's disk: the image and the user data that it was installed with. */
+/** Compares the contents of a server's disk: its image and its user data. */
 import type { Actual, ActualServer } from '../actual.ts';
 import type { Placed, WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';
@@ -14,7 +14,7 @@ export interface ServerOrder {
   readonly faults: readonly Fault[];
 }
 
-/** What is to be bought, or why it cannot be. */
+/** Returns the order of a new server, or the reasons why it is not possible. */
 export function orderServer(
   wanted: Placed<WantedServer>,
   actual: Actual,
@@ -27,17 +27,17 @@ export function orderServer(
   const region = actual.regions.find(({ id }) => id === wanted.region);
   const usage = (field: string, message: string) =>
     faults.push({ place: `${place}.${field}`, message, exit: 'usage' });
-  if (!plan) usage('plan', `there is no plan "${wanted.plan}": see \`skerry plan list\``);
-  if (!region) usage('region', `there is no region "${wanted.region}": see \`skerry region list\``);
+  if (!plan) usage('plan', `plan "${wanted.plan}" not found; see \`skerry plan list\``);
+  if (!region) usage('region', `region "${wanted.region}" not found; see \`skerry region list\``);
   if (plan && region && !plan.available_in.includes(region.id)) {
-    const where = plan.available_in.length > 0 ? `only in ${plan.available_in.join(', ')}` : 'nowhere';
-    const message = `${plan.id} is not to be had in ${region.id} now, ${where}`;
+    const where = plan.available_in.length > 0 ? `; available in ${plan.available_in.join(', ')}` : '';
+    const message = `plan ${plan.id} is unavailable in ${region.id}${where}`;
     faults.push({ place: `${place}.plan`, message, exit: 'refused' });
   }
   const { image, faults: imageFaults } = resolveImage(wanted, actual);
   faults.push(...imageFaults);
   const price = plan?.cycles.find(({ billing_months }) => billing_months === months);
-  if (plan && !price) usage('billing_months', `${plan.id} is not sold for ${months} months`);
+  if (plan && !price) usage('billing_months', `plan ${plan.id} has no billing cycle of ${months} months`);
   const action =
     faults.length === 0 && image && price
       ? ({
@@ -53,9 +53,9 @@ export function orderServer(
 }
 
 export interface InstallChange {
-  /** Why the disk must be written anew; empty: it need not. */
+  /** Why a rebuild is needed; empty: it is not. */
   readonly reasons: readonly string[];
-  /** The id of what would be installed. */
+  /** The ID of the image that would be installed. */
   readonly image: string | undefined;
   readonly faults: readonly Fault[];
   readonly notes: readonly string[];
@@ -71,7 +71,8 @@ export function compareInstall(
   const installed = isInstalled(wanted.image, found.image, actual.images);
   if (installed === null) {
     notes.push(
-      `server ${wanted.name} has an image that is no longer offered: whether it is ${wanted.image} cannot be told`,
+      `the image of server ${wanted.name} is no longer offered; ` +
+        `cannot determine whether it is ${wanted.image}`,
     );
   }
   if (installed === false)
@@ -82,16 +83,16 @@ export function compareInstall(
     reasons.push(`user data: ${before ?? 'none'} → ${after ?? 'none'}`);
     if (before === undefined) {
       reasons.push(
-        'if it was installed with this user data, say so, and it keeps its disk:',
+        'if it was installed with this user data, set the label to keep its disk:',
         `skerry server update ${found.id} --add-label ${USER_DATA_LABEL}=${after}`,
       );
     }
   }
   if (reasons.length === 0) return { reasons, image: undefined, faults: [], notes };
   if (wanted.userData === undefined && before !== undefined) {
-    reasons.push('the user data that it was installed with is not in the file, and is not applied again');
+    reasons.push('the user data that it was installed with is not in the file and will not be reused');
   }
-  // What is installed may be installed again, also when it is no longer offered for new servers.
+  // The installed image can be reinstalled even if it is no longer offered for new servers.
   if (installed !== false) return { reasons, image: found.image, faults: [], notes };
   const { image, faults } = resolveImage(wanted, actual);
   return { reasons, image: image?.id, faults, notes };
@@ -102,12 +103,12 @@ function resolveImage(wanted: Placed<WantedServer>, actual: Actual) {
   const place = `${wanted.place}.image`;
   const faults: Fault[] = [];
   if (!image) {
-    const message = `there is no image "${wanted.image}" that can be installed: see \`skerry image list\``;
+    const message = `no available image matches "${wanted.image}"; see \`skerry image list\``;
     faults.push({ place, message, exit: 'usage' });
   } else if (wanted.userData && !image.cloud_init) {
     faults.push({
       place,
-      message: `${wanted.image} has no cloud-init, which reads user data`,
+      message: `${wanted.image} has no cloud-init, which user data requires`,
       exit: 'usage',
     });
   }

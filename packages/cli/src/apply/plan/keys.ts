@@ -1,4 +1,4 @@
-/** SSH keys: made where the name is free, and never replaced. */
+/** Compares SSH keys: creates a key if its name is free, and never replaces one. */
 import type { Actual } from '../actual.ts';
 import type { Desired } from '../desired.ts';
 import type { Fault } from '../faults.ts';
@@ -13,7 +13,8 @@ export function compareKeys(desired: Desired, actual: Actual): Comparison {
     const same = namesakes.find(({ fingerprint }) => fingerprint === key.fingerprint);
     if (same) ids.set(key.name, same.id);
     else if (namesakes.length > 0) {
-      const message = `another key is called "${key.name}" (${namesakes[0]?.fingerprint}): give this one another name`;
+      const fingerprint = namesakes[0]?.fingerprint;
+      const message = `another key is named "${key.name}" (${fingerprint}); use a different name`;
       faults.push({ place: key.place, message, exit: 'conflict' });
     } else {
       items.push({
@@ -36,11 +37,11 @@ export function compareKeys(desired: Desired, actual: Actual): Comparison {
       const byId = found.find(({ id }) => id === key) ?? found[0];
       const place = `${server.place}.ssh_keys[${at}]`;
       if (byId === undefined) {
-        faults.push({ place, message: `there is no SSH key "${key}"`, exit: 'usage' });
+        faults.push({ place, message: `SSH key "${key}" not found`, exit: 'usage' });
       } else if (found.length > 1 && byId.id !== key) {
         faults.push({
           place,
-          message: `more than one SSH key is called "${key}": name its id`,
+          message: `more than one SSH key is named "${key}"; use its ID`,
           exit: 'usage',
         });
       } else ids.set(key, byId.id);

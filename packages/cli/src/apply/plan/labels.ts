@@ -1,15 +1,18 @@
-/** Labels and tags: what the file gives is all there is, beside our own; what it leaves out is left alone. */
+/**
+ * Compares labels and tags: a list in the file is complete, except for our own labels; an omitted one is
+ * ignored.
+ */
 import type { WantedServer } from '../desired.ts';
 import { PROJECT_LABEL, REPLACED_LABEL, USER_DATA_LABEL } from '../file/fields.ts';
 import type { Labels } from './plan.ts';
 
-/** Without ours: what somebody else wrote. */
+/** Returns the labels that `apply` does not manage. */
 export function userLabels(found: Labels): Labels {
   const ours = [PROJECT_LABEL, USER_DATA_LABEL, REPLACED_LABEL];
   return Object.fromEntries(Object.entries(found).filter(([key]) => !ours.includes(key)));
 }
 
-/** Of a server that is made. */
+/** Returns the labels of a new server. */
 export function initialLabels({ labels, userData }: WantedServer, project: string): Labels {
   return {
     ...labels,
@@ -18,7 +21,7 @@ export function initialLabels({ labels, userData }: WantedServer, project: strin
   };
 }
 
-/** Ours of a server that is there, as they are. */
+/** Returns the current labels of an existing server that `apply` manages. */
 export function managedLabels(found: Labels, project: string): Labels {
   const kept = [USER_DATA_LABEL, REPLACED_LABEL].flatMap((key) => {
     const value = found[key];
@@ -27,7 +30,7 @@ export function managedLabels(found: Labels, project: string): Labels {
   return { [PROJECT_LABEL]: project, ...Object.fromEntries(kept) };
 }
 
-/** After a rebuild the disk has the user data of the file, or none. */
+/** After a rebuild, the disk has the user data of the file, or none. */
 export function labelsAfterInstall({ userData }: WantedServer, labels: Labels): Labels {
   const { [USER_DATA_LABEL]: _before, ...others } = labels;
   return userData ? { ...others, [USER_DATA_LABEL]: userData.digest } : others;

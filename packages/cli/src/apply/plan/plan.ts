@@ -1,9 +1,9 @@
-/** What is to be done, as data: shown to a person, carried out by act/, and tried on a model by a test. */
+/** A plan as data: shown to a person, run by execute/, and run on a model by a test. */
 import type { CreateServer, Image, UpdateServer } from '@skerry/sdk';
 import type { DesiredKey, Rule, WantedGroup, WantedServer, WantedVolume } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 
-/** Things are named as the file names them; `server` by id where a name might mean two. */
+/** Resources have the names from the file; a server has its ID where a name could be ambiguous. */
 export type Action =
   | { readonly do: 'create_key'; readonly key: DesiredKey }
   | { readonly do: 'create_group'; readonly group: WantedGroup }
@@ -16,7 +16,7 @@ export type Action =
   | { readonly do: 'create_volume'; readonly volume: WantedVolume }
   | { readonly do: 'grow_volume'; readonly volume: string; readonly sizeGb: number }
   | { readonly do: 'update_server'; readonly id: string; readonly patch: UpdateServer }
-  /** Before another one is made in its place, so that a run that was cut short knows the two apart. */
+  /** Runs before the replacement is created, so that a run after an interruption can tell the two apart. */
   | { readonly do: 'mark_replaced'; readonly id: string; readonly labels: Labels }
   | {
       readonly do: 'create_server';
@@ -24,7 +24,7 @@ export type Action =
       readonly image: Image['id'];
       readonly labels: Labels;
       readonly months: 1 | 3 | 6 | 12;
-      /** For all of them. */
+      /** For the whole cycle. */
       readonly priceUsd: number;
     }
   | {
@@ -32,26 +32,28 @@ export type Action =
       readonly id: string;
       readonly server: WantedServer;
       readonly image: Image['id'];
-      /** Once it is begun: the label must not say of a disk what is not on it. */
+      /** Written after the rebuild started: a label must not describe data that is not on the disk. */
       readonly labels: Labels;
-      /** If the service gives it up, and the disk is what it was. */
+      /** Restored if the service gives up the rebuild and keeps the disk. */
       readonly labelsBefore: Labels;
     }
   | {
       readonly do: 'apply_group';
       readonly group: string;
-      /** Names of those that come in, or are in it. */
+      /** Names of servers to add, or that are already members. */
       readonly servers: readonly string[];
-      /** Ids of those that stay in it beside them, as it was when it was compared. */
+      /** IDs of other servers that were members when the plan was made, and stay. */
       readonly keptIds: readonly string[];
-      /** Ids of those that fall out; nobody else does, whoever came in since. */
+      /** IDs of servers to remove; servers that others have added since are kept. */
       readonly removedIds: readonly string[];
     }
-  /** Until the server runs; of one that needs it, or that was made. */
+  /** Waits until a server that was created, or that another action needs, is running. */
   | { readonly do: 'wait_server'; readonly server: string }
-  /** Before it is installed anew: of one that is still being installed, by a run that was cut short say. */
+  /** Waits before a rebuild, for a server that an interrupted run is still installing. */
   | { readonly do: 'settle_server'; readonly server: string }
-  /** Of one that is destroyed, before its volumes are taken: what it has not written yet would be lost with it. */
+  /**
+   * Stops a server before it is deleted and its volumes are detached, so that its last writes are not lost.
+   */
   | { readonly do: 'stop_server'; readonly id: string }
   | { readonly do: 'detach_volume'; readonly volume: string }
   | { readonly do: 'attach_volume'; readonly volume: string; readonly server: string }
@@ -64,8 +66,9 @@ export type Labels = Readonly<NonNullable<CreateServer['labels']>>;
 export type Rdns = { readonly ipv4?: string | null; readonly ipv6?: string | null };
 
 /**
- * The order of all acts. What is made comes before what uses it, a filter before the machine behind it runs, and what destroys is
- * the last: a run that fails leaves more, not less. Rebuilds begin one by one, each when the one before it runs (act/run.ts).
+ * The order of all actions. A resource is created before it is used, a firewall is in place before its server
+ * runs, and deletions come last: an incomplete run leaves more resources, not fewer. Rebuilds run one at a
+ * time, each after the previous server is running (execute/run.ts).
  */
 export const PHASES: readonly (readonly Action['do'][])[] = [
   ['create_key'],
@@ -85,25 +88,25 @@ export const PHASES: readonly (readonly Action['do'][])[] = [
   ['delete_group'],
 ];
 
-/** `wait`: nothing is done, but it is not there yet. */
+/** `wait`: no change; the resource is not ready yet. */
 export type ChangeType = 'wait' | 'create' | 'change' | 'replace' | 'rebuild' | 'destroy';
 export type Kind = 'ssh_key' | 'firewall_group' | 'volume' | 'server';
 
-/** One thing, and all that becomes of it. */
+/** A resource and all actions on it. */
 export interface PlanItem {
   readonly changeType: ChangeType;
   readonly kind: Kind;
   readonly name: string;
-  /** Null: it is to be made. */
+  /** Null: not created yet. */
   readonly id: string | null;
-  /** What changes and why, each a line. */
+  /** The changes and their reasons, one per line. */
   readonly reasons: readonly string[];
-  /** What is lost for ever: `the disk of server web-1`; null: nothing. */
+  /** The data that is lost permanently: `the disk of server web-1`; null: none. */
   readonly destroys: string | null;
   readonly actions: readonly Action[];
 }
 
-/** Ids of what is there already, by the names that acts use. */
+/** IDs of existing resources, by their names in actions. */
 export interface KnownIds {
   readonly ssh_key: ReadonlyMap<string, string>;
   readonly firewall_group: ReadonlyMap<string, string>;
@@ -114,17 +117,17 @@ export interface KnownIds {
 export interface Plan {
   readonly project: string;
   readonly items: readonly PlanItem[];
-  /** What is not as the file says, and stays so. */
+  /** Differences that cannot be changed. */
   readonly notes: readonly string[];
   readonly ids: KnownIds;
 }
 
-/** Then there is nothing to ask about: nothing is made, changed or destroyed. */
+/** Whether no confirmation is needed because nothing is created, changed, or deleted. */
 export function onlyWaits({ items }: Plan): boolean {
   return items.every(({ changeType }) => changeType === 'wait');
 }
 
-/** What each kind's comparison gives. */
+/** The comparison of one kind of resource. */
 export interface Comparison {
   readonly items: readonly PlanItem[];
   readonly notes: readonly string[];

@@ -1,4 +1,4 @@
-/** Another server in the place of one that is there: what of the old one comes along, and what cannot. */
+/** Replaces an existing server: decides which of its settings the new one takes over. */
 import type { ActualServer } from '../actual.ts';
 import type { Placed, WantedServer } from '../desired.ts';
 import { REPLACED_LABEL, USER_DATA_LABEL } from '../file/fields.ts';
@@ -57,7 +57,7 @@ function replaceServer(
     id: found.id,
     reasons: [
       ...changes,
-      'another server is made, with other addresses; then this one is destroyed, with what is left of its paid time',
+      'a new server with other IP addresses is created; then this one is deleted, and its paid time is lost',
       ...describeCarriedOver(wanted, found),
       ...describeLeftBehind(wanted, found),
       ...describeDetachedVolumes(found, context),
@@ -74,7 +74,7 @@ function replaceServer(
   return { items: [item], faults, notes: [] };
 }
 
-/** What the file leaves out stays as it is, on the other server, too. */
+/** A replacement keeps the settings that the file omits. */
 function inheritSettings(wanted: Placed<WantedServer>, old: ActualServer): Placed<WantedServer> {
   return {
     ...withRdns(wanted, old, null),
@@ -84,7 +84,7 @@ function inheritSettings(wanted: Placed<WantedServer>, old: ActualServer): Place
   };
 }
 
-/** `found` may have names of its own by now. */
+/** `found` may already have reverse DNS names of its own. */
 function withRdns(
   wanted: Placed<WantedServer>,
   old: ActualServer,
@@ -106,7 +106,7 @@ function describeCarriedOver(wanted: WantedServer, old: ActualServer): string[] 
     ...(wanted.autoRenew === undefined && !old.auto_renew ? ['auto_renew: false'] : []),
     ...FAMILIES.flatMap((family) => (inheritsRdns(wanted, old, family) ? [`rdns ${family}`] : [])),
   ];
-  return things.length > 0 ? [`comes along: ${things.join(', ')}`] : [];
+  return things.length > 0 ? [`carried over: ${things.join(', ')}`] : [];
 }
 
 function describeLeftBehind(wanted: WantedServer, old: ActualServer): string[] {
@@ -117,21 +117,21 @@ function describeLeftBehind(wanted: WantedServer, old: ActualServer): string[] {
     ...(wanted.userData === undefined
       ? [
           digest === undefined
-            ? 'it is installed without user data: the file has none, and what a server was installed with cannot be read'
-            : `the user data that it was installed with (${digest}) is not in the file, and does not come along`,
+            ? 'installed without user data: the file has none, and the current user data cannot be read'
+            : `the user data of the installation (${digest}) is not in the file and is not carried over`,
         ]
       : []),
-    ...(names > 0 ? [`reverse names of ${names} more IPv6 addresses do not come along`] : []),
+    ...(names > 0 ? [`reverse DNS of ${names} more IPv6 addresses is not carried over`] : []),
   ];
 }
 
-/** Above all marks that are there. */
+/** Returns a number above all existing marks. */
 function nextReplacedMark(name: string, own: readonly ActualServer[]): string {
   const marks = own.flatMap((server) => (server.name === name ? getReplacedMark(server) : []));
   return String(Math.max(0, ...marks) + 1);
 }
 
-/** The one that it was made in the place of, by a run that was cut short before the end. */
+/** Returns the server that an interrupted run was replacing with this one. */
 export function findPredecessor(found: ActualServer, own: readonly ActualServer[]): ActualServer | undefined {
   if (isMarkedReplaced(found)) return undefined;
   const marked = own.filter((server) => server.name === found.name && isMarkedReplaced(server));

@@ -1,4 +1,4 @@
-/** One server that is there beside what the file says of it: as it is, changed in place, or installed anew. */
+/** Compares an existing server with the file: unchanged, changed in place, or rebuilt. */
 import type { UpdateServer } from '@skerry/sdk';
 import type { Actual, ActualServer } from '../actual.ts';
 import type { Desired, Placed, WantedServer } from '../desired.ts';
@@ -10,9 +10,9 @@ import type { Action, Comparison, PlanItem, Rdns } from './plan.ts';
 export interface CompareContext {
   readonly desired: Desired;
   readonly actual: Actual;
-  /** The servers of the project. */
+  /** Servers of the project. */
   readonly own: readonly ActualServer[];
-  /** Ids of the SSH keys that are there, by what the file calls them. */
+  /** IDs of existing SSH keys, by their names in the file. */
   readonly keys: ReadonlyMap<string, string>;
 }
 export type ServerComparison = Omit<Comparison, 'ids'>;
@@ -88,7 +88,7 @@ function createPatch(
   return { patch, reasons: [...byTag, ...byLabel, ...byRenew] };
 }
 
-/** Only what differs. A server that is to be made has none yet. */
+/** Returns only differences. A server that does not exist yet has no reverse DNS. */
 export function diffRdns({ rdns }: WantedServer, found: ActualServer | null): Rdns {
   const differs = (one: 'ipv4' | 'ipv6') =>
     rdns[one] !== undefined && rdns[one] !== (found?.[one]?.rdns ?? null);
@@ -126,10 +126,12 @@ function collectNotes(
   const paid = found.billing_months;
   const notes: string[] = [];
   if (keepsDisk && !sameKeys) {
-    notes.push(`server ${name} was installed with other SSH keys: they change only when it is rebuilt`);
+    notes.push(`server ${name} was installed with other SSH keys; they change only with a rebuild`);
   }
   if (billingMonths !== undefined && billingMonths !== paid) {
-    notes.push(`server ${name} is paid ${paid} months at a time: that cannot be changed to ${billingMonths}`);
+    notes.push(
+      `server ${name} has a billing cycle of ${paid} months, which cannot be changed to ${billingMonths}`,
+    );
   }
   if (found.status === 'suspended') {
     notes.push(describeSuspended(name));
@@ -137,7 +139,7 @@ function collectNotes(
   return notes;
 }
 
-/** What the service would refuse half-way. */
+/** Changes that the service would refuse halfway through the run. */
 export function suspendedFaults(
   { name, place }: Placed<WantedServer>,
   { status, suspended_reason }: ActualServer,
@@ -149,10 +151,10 @@ export function suspendedFaults(
 }
 
 export function describeSuspended(name: string): string {
-  return `server ${name} is suspended: see \`skerry server describe ${name}\``;
+  return `server ${name} is suspended; see \`skerry server describe ${name}\``;
 }
 
-/** The end of a server. What its volumes are to keep it writes before, and the file may say nothing of them. */
+/** Deletes a server. Stops it first if it has volumes, so that its last writes are not lost. */
 export function destroyActions(server: ActualServer, context: CompareContext): Action[] {
   const stops = server.status === 'running' && describeDetachedVolumes(server, context).length > 0;
   return [
@@ -161,7 +163,7 @@ export function destroyActions(server: ActualServer, context: CompareContext): A
   ];
 }
 
-/** Those of which the file says nothing else. */
+/** Describes attached volumes that the file says nothing about. */
 export function describeDetachedVolumes(
   { id, name, status }: ActualServer,
   { actual, desired }: CompareContext,
@@ -172,7 +174,7 @@ export function describeDetachedVolumes(
   return actual.volumes
     .filter((volume) => volume.attached_to === id && !namedInFile.has(volume.name))
     .map((volume) => {
-      const first = status === 'running' ? 'the server is stopped, then ' : '';
-      return `volume ${volume.name} is attached to ${name}: ${first}it is detached, and stays`;
+      const first = status === 'running' ? 'the server is stopped, then the volume' : 'it';
+      return `volume ${volume.name} is attached to ${name}: ${first} is detached and kept`;
     });
 }

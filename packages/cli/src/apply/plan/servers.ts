@@ -1,4 +1,4 @@
-/** The servers of a project, found by its label and their names; no other is ever touched. */
+/** Compares the servers of a project, found by its label and their names. No other server is ever changed. */
 import type { ActualServer } from '../actual.ts';
 import type { DesiredServer, Placed, WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';
@@ -33,7 +33,9 @@ export function compareServers(
     const { name, place } = wanted;
     const found = findProjectServer(wanted, own);
     if (found !== undefined && 'ids' in found) {
-      const message = `the project has more than one server "${name}" (${found.ids.join(', ')}): rename or destroy one of them by its id`;
+      const message =
+        `the project has more than one server "${name}" (${found.ids.join(', ')}); ` +
+        'rename or delete one of them by its ID';
       faults.push({ place, message, exit: 'conflict' });
       continue;
     }
@@ -56,13 +58,11 @@ export function compareServers(
   }
   const absent = new Set(desired.servers.filter((server) => server.absent).map(({ name }) => name));
   for (const server of own.filter(({ id }) => !kept.has(id))) {
-    const gone = absent.has(server.name) ? 'it is to be absent' : 'the file has it no more';
-    const other = isMarkedReplaced(server)
-      ? 'another one has replaced it'
-      : 'the one before it is as the file says';
+    const gone = absent.has(server.name) ? 'marked as absent' : 'no longer in the file';
+    const other = isMarkedReplaced(server) ? 'it was replaced' : 'an earlier server matches the file';
     items.push(destroyItem(server, ids.has(server.name) ? other : gone, ground));
   }
-  // Whose name is in doubt may be what another step would destroy.
+  // With ambiguous names, a step might delete the wrong server.
   return {
     items: faults.length > 0 ? [] : items,
     faults,
@@ -73,8 +73,9 @@ export function compareServers(
 }
 
 /**
- * The one that is not marked as replaced, or else the one marked last: a run was cut short between the mark and what was to come in
- * its place. But where a file was put back meanwhile, the one that it speaks of is there still, and has the data.
+ * Finds the server of a name: the one without a replacement mark, or else the one with the latest mark, if a
+ * run was interrupted before it created the replacement. If the file was reverted meanwhile, the original
+ * server that it describes still exists and has the data.
  */
 function findProjectServer(
   wanted: Placed<DesiredServer>,
@@ -93,24 +94,23 @@ function findProjectServer(
   return marked.length > 1 ? { ids: marked.map(({ id }) => id) } : marked[0];
 }
 
-/** One image that cannot be installed must not take them all. */
+/** An image that cannot be installed must not take down all servers. */
 function rebuildNotes(items: readonly PlanItem[]): string[] {
   const count = items.filter(({ changeType }) => changeType === 'rebuild').length;
   return count > 1
-    ? [
-        `${count} servers are rebuilt one at a time; if one of them fails, those after it are left as they are`,
-      ]
+    ? [`${count} servers are rebuilt one at a time; if one of them fails, the remaining ones are not rebuilt`]
     : [];
 }
 
-/** One of no project: what another project has is in its own file. */
+/** Servers of another project are in that project's own file. */
 function existsOutsideProject(name: string, servers: readonly ActualServer[]): boolean {
   return servers.some((server) => server.name === name && !Object.hasOwn(server.labels, PROJECT_LABEL));
 }
 
 function describeOutsideServer(name: string, project: string): string {
-  const take = `skerry server update ${name} --add-label ${PROJECT_LABEL}=${project}`;
-  return `a server "${name}" is there outside of the project: rename one of the two, or take it in by \`${take}\``;
+  const adopt = `skerry server update ${name} --add-label ${PROJECT_LABEL}=${project}`;
+  const reason = `server "${name}" exists outside of the project`;
+  return `${reason}; rename one of them, or add it to the project with \`${adopt}\``;
 }
 
 function createItem(wanted: Placed<WantedServer>, context: CompareContext): Omit<Comparison, 'ids'> {

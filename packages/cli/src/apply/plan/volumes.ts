@@ -1,4 +1,6 @@
-/** Volumes have no labels: the account has one of a name. They grow and move; only `absent: true` destroys one. */
+/**
+ * Compares volumes by name, because they have no labels. They grow and move; only `absent: true` deletes one.
+ */
 import type { Actual, ActualServer, ActualVolume } from '../actual.ts';
 import { type Desired, isWanted, type Placed, type WantedVolume } from '../desired.ts';
 import type { Fault } from '../faults.ts';
@@ -6,11 +8,11 @@ import { PROJECT_LABEL } from '../file/fields.ts';
 import type { Action, Comparison, PlanItem } from './plan.ts';
 import { describeSuspended } from './server.ts';
 
-/** What becomes of servers, as far as volumes and firewall groups have to know. */
+/** The servers after the run, as far as volumes and firewall groups depend on them. */
 export interface PlannedServers {
-  /** By name: the server that is there now and stays. */
+  /** By name: existing servers that stay. */
   readonly staying: ReadonlyMap<string, ActualServer>;
-  /** Ids of those that are destroyed at the end. */
+  /** IDs of servers that are deleted at the end. */
   readonly leaving: ReadonlySet<string>;
 }
 
@@ -25,7 +27,7 @@ export function compareVolumes(desired: Desired, actual: Actual, servers: Planne
     const [found] = namesakes;
     const conflict = (message: string) => faults.push({ place, message, exit: 'conflict' });
     if (namesakes.length > 1) {
-      conflict(`there is more than one volume "${name}": rename one of them`);
+      conflict(`more than one volume is named "${name}"; rename one of them`);
       continue;
     }
     if (found) ids.set(name, found.id);
@@ -33,12 +35,12 @@ export function compareVolumes(desired: Desired, actual: Actual, servers: Planne
     const isOurs = !holder || holder.labels[PROJECT_LABEL] === desired.project;
     if (!isWanted(wanted)) {
       if (found && !isOurs)
-        conflict(`is attached to ${holder.name}, which is outside of the project: detach it first`);
+        conflict(`is attached to ${holder.name}, which is outside of the project; detach it first`);
       else if (found) items.push(destroyItem(found, holder));
     } else if (found) {
       const moves = wanted.server !== undefined && holder?.name !== wanted.server;
       if (!isOurs && moves) {
-        conflict(`is attached to ${holder.name}, which is outside of the project: detach it first`);
+        conflict(`is attached to ${holder.name}, which is outside of the project; detach it first`);
       }
       for (const message of findImpossibleChanges(wanted, found)) conflict(message);
       const item = changeItem(wanted, found, holder, servers);
@@ -50,7 +52,7 @@ export function compareVolumes(desired: Desired, actual: Actual, servers: Planne
       items.push(item);
       for (const message of findSuspendedConflicts(wanted, item, servers)) conflict(message);
     } else {
-      const message = `there is no region "${wanted.region}": see \`skerry region list\``;
+      const message = `region "${wanted.region}" not found; see \`skerry region list\``;
       faults.push({ place: `${place}.region`, message, exit: 'usage' });
     }
   }
@@ -59,17 +61,17 @@ export function compareVolumes(desired: Desired, actual: Actual, servers: Planne
 
 function findImpossibleChanges(wanted: Placed<WantedVolume>, found: ActualVolume): string[] {
   return [
-    ...(wanted.region === found.region ? [] : [`is in ${found.region}: it cannot go to ${wanted.region}`]),
+    ...(wanted.region === found.region ? [] : [`is in ${found.region} and cannot move to ${wanted.region}`]),
     ...(wanted.sizeGb >= found.size_gb
       ? []
-      : [`has ${found.size_gb} GiB: it cannot be made smaller (size_gb: ${wanted.sizeGb})`]),
+      : [`has ${found.size_gb} GiB and cannot shrink (size_gb: ${wanted.sizeGb})`]),
     ...(wanted.encrypted === undefined || wanted.encrypted === found.encrypted
       ? []
-      : [`is ${found.encrypted ? '' : 'not '}encrypted: that is fixed when it is made`]),
+      : [`is ${found.encrypted ? '' : 'not '}encrypted, which cannot be changed`]),
   ];
 }
 
-/** What is suspended takes no volume. */
+/** A suspended server cannot attach a volume. */
 function findSuspendedConflicts(
   { server }: WantedVolume,
   item: PlanItem | undefined,
@@ -84,21 +86,18 @@ function findSuspendedConflicts(
 function filesystemNotes({ name, filesystem }: WantedVolume, found: ActualVolume): string[] {
   return filesystem === undefined || filesystem === found.filesystem
     ? []
-    : [
-        `volume ${name} is noted down as ${found.filesystem ?? 'without a filesystem'}: that cannot be changed`,
-      ];
+    : [`volume ${name} has filesystem: ${found.filesystem ?? 'none'}, which cannot be changed`];
 }
 
 function createItem(volume: WantedVolume, servers: PlannedServers): PlanItem {
-  const { name, sizeGb, region, server } = volume;
+  const { name, sizeGb, region, server, encrypted } = volume;
+  const attached = server ? `, attached to ${server}` : '';
   return {
     changeType: 'create',
     kind: 'volume',
     name,
     id: null,
-    reasons: [
-      `${sizeGb} GiB in ${region}${volume.encrypted ? ', encrypted' : ''}${server ? `, attached to ${server}` : ''}`,
-    ],
+    reasons: [`${sizeGb} GiB in ${region}${encrypted ? ', encrypted' : ''}${attached}`],
     destroys: null,
     actions: [{ do: 'create_volume', volume }, ...(server ? attachActions(name, server, servers) : [])],
   };
@@ -116,7 +115,7 @@ function changeItem(
     actions.push({ do: 'grow_volume', volume: name, sizeGb });
     reasons.push(`size_gb: ${found.size_gb} → ${sizeGb}`);
   }
-  // The one that has the name is another one when it is replaced.
+  // A replacement has the same name but a different ID.
   const there = server ? servers.staying.get(server)?.id : undefined;
   const isThere = server ? there !== undefined && there === found.attached_to : found.attached_to === null;
   if (server !== undefined && !isThere) {
@@ -127,21 +126,21 @@ function changeItem(
     const from = holder?.name ?? (found.attached_to === null ? 'none' : 'another server');
     reasons.push(
       from === server
-        ? `server: comes along to the ${there ? 'other' : 'new'} ${server}`
+        ? `server: moves to the ${there ? 'other' : 'new'} ${server}`
         : `server: ${from} → ${server ?? 'none'}`,
     );
     if (stops) {
-      const which = from === server ? `the ${from} that goes` : from;
-      reasons.push(`${which} is stopped before, so that all it has written is on the volume`);
+      const which = from === server ? `the old ${from}` : from;
+      reasons.push(`${which} is stopped first, so that all its writes reach the volume`);
     } else if (holder?.status === 'running') {
-      reasons.push(`${from} runs: unmount it there first, it is detached while in use`);
+      reasons.push(`${from} is running: unmount the volume first, it is detached while in use`);
     }
   }
   if (actions.length === 0) return undefined;
   return { changeType: 'change', kind: 'volume', name, id: found.id, reasons, destroys: null, actions };
 }
 
-/** One that is still being installed takes no volume yet; of one that is made or rebuilt now its own item waits. */
+/** A server that is being installed cannot attach a volume; one created or rebuilt now has its own wait. */
 function attachActions(volume: string, server: string, { staying }: PlannedServers): Action[] {
   const status = staying.get(server)?.status;
   const waits = status === 'provisioning' || status === 'installing';
@@ -154,14 +153,14 @@ function attachActions(volume: string, server: string, { staying }: PlannedServe
 function destroyItem(volume: ActualVolume, holder: ActualServer | undefined): PlanItem {
   const { id, name, attached_to, size_gb, region } = volume;
   const whose = holder
-    ? `detached from ${holder.name} before`
-    : 'attached to nothing: a volume is of no project, so whether it is of this one cannot be told';
+    ? `detached from ${holder.name} first`
+    : 'not attached: volumes have no project, so check that it belongs to this one';
   return {
     changeType: 'destroy',
     kind: 'volume',
     name,
     id,
-    reasons: ['it is to be absent', `${size_gb} GiB in ${region}, ${whose}`],
+    reasons: ['marked as absent', `${size_gb} GiB in ${region}, ${whose}`],
     destroys: `volume ${name}`,
     actions: [{ do: 'delete_volume', id, attached: attached_to !== null }],
   };

@@ -5,7 +5,7 @@ import { WAIT_OPTIONS } from '../../terminal/wait.ts';
 
 const FILE_OPTION: Option<readonly string[]> = {
   value: 'path',
-  about: 'YAML or JSON; - is stdin.',
+  about: 'YAML or JSON file; - is stdin',
   required: true,
   repeatable: true,
   short: 'f',
@@ -14,11 +14,12 @@ const FILE_OPTION: Option<readonly string[]> = {
 
 const apply = command({
   name: 'apply',
-  about: 'Make servers, volumes and firewalls what a file says',
+  about: 'Create, change, or delete servers, volumes, and firewalls to match a file',
   help:
-    'Compares the file with the account, shows what is to be done, what it costs and what it destroys, asks, and does it.\n' +
-    'A second run does nothing. Servers of the file carry the label skerry-project=…; those of it that the file has\n' +
-    'no more are destroyed. What the file does not mention is left alone.',
+    'Compares the file with your account, shows the changes, their cost, and what is deleted, asks for\n' +
+    'confirmation, and applies them. A second run changes nothing. Servers of the file get the label\n' +
+    'skerry-project=…; servers with that label that are no longer in the file are deleted. Everything\n' +
+    'else in your account is left unchanged.',
   operations: [
     ...(['servers.list', 'servers.create', 'servers.update', 'servers.rebuild', 'servers.delete'] as const),
     ...(['servers.set_rdns', 'volumes.list', 'volumes.create', 'volumes.update', 'volumes.attach'] as const),
@@ -36,12 +37,12 @@ const apply = command({
   ],
   options: {
     file: FILE_OPTION,
-    dryRun: flag('Show what is to be done, and do nothing.'),
+    dryRun: flag('Show the changes without applying them'),
     yes: YES_OPTION,
     ...WAIT_OPTIONS,
   },
   example: 'skerry apply -f skerry.yaml --dry-run',
-  // Loaded here: no other command needs so much.
+  // Loaded on demand: no other command needs this much code.
   run: async (context, given) => (await import('../../apply/apply.ts')).apply(context, given),
 });
 

@@ -20,13 +20,13 @@ const COLUMNS: readonly Column<AuditEvent>[] = [
 const list = command({
   name: 'audit list',
   aliases: ['ls'],
-  about: 'List who changed what in the last 90 days',
+  about: 'List changes of the last 90 days',
   operations: ['audit_events.list'],
   options: {
-    action: text('action', 'Only this deed: server.create, say.'),
-    resource: text('id', 'Only what was done to this.'),
-    from: pastTime('From this moment on.'),
-    to: pastTime('Before this moment.'),
+    action: text('action', 'Filter by action, such as server.create'),
+    resource: text('id', 'Filter by resource'),
+    from: pastTime('Start time, inclusive'),
+    to: pastTime('End time, exclusive'),
     ...LIST_OPTIONS,
   },
   columns: COLUMNS,
@@ -40,9 +40,9 @@ const list = command({
 const describe = command({
   name: 'audit describe',
   aliases: ['get', 'show'],
-  about: 'Show all of an audit event',
+  about: 'Show an audit event',
   operations: ['audit_events.get'],
-  args: { event: arg('Its id: `skerry audit list -o columns=id,action` shows them.') },
+  args: { event: arg('ID of the event; see `skerry audit list -o columns=id,action`') },
   columns: COLUMNS,
   example: 'skerry audit describe audit_aaaqk3m7qzb5x2l6v4t7n8wyja',
   run: async ({ skerry, output }, { event }) => {

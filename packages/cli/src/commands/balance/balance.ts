@@ -13,9 +13,10 @@ const BALANCE_COLUMNS: readonly Column<Balance>[] = [
 
 const balance = command({
   name: 'balance',
-  about: 'Show the balance and how far it reaches',
-  help: `Servers are paid from the balance in advance, a cycle at a time. runway_until is the earliest end of a cycle among
-those that run; daily_cost_usd is for comparison, nothing is charged daily. Needs a token of scope billing.`,
+  about: 'Show the balance and how long it lasts',
+  help: `Servers are paid in advance from the balance, one billing cycle at a time. runway_until is
+the earliest end of a cycle among running servers. daily_cost_usd is for comparison; nothing is charged
+daily. Requires a token with scope billing.`,
   operations: ['balance.get'],
   columns: BALANCE_COLUMNS,
   example: 'skerry balance',

@@ -1,4 +1,4 @@
-/** What may stand where the cursor is, read from the rows: commands, options, choices, and names of the account's things. */
+/** Computes completions from the rows: commands, options, choices, and names of the account's resources. */
 import type { Command } from '../../command.ts';
 import { type Argument, kebabCase, type Option } from '../../options.ts';
 import { FORMATS } from '../../output/format.ts';
@@ -8,10 +8,10 @@ export interface Candidate {
   readonly about?: string;
 }
 
-/** Things of an account or of this machine that are named: `completes` of an option or an argument, or its own name. */
+/** Names to load: of resources in the account, or of contexts on this machine. */
 export interface DynamicCompletion {
   readonly kind: string;
-  /** What each name begins with: `--server=`. */
+  /** Text in front of each name: `--server=`. */
   readonly prefix: string;
 }
 
@@ -32,14 +32,14 @@ type Slots = ReadonlyMap<string, Slot & { readonly name: string }>;
 const EMPTY_COMPLETION: Completion = { candidates: [], dynamic: null };
 
 const GLOBAL: Readonly<Record<string, Slot>> = {
-  output: { value: 'format', about: 'Format of what is printed.', choices: FORMATS, short: 'o' },
-  noHeader: { value: null, about: 'Without the line of headings.' },
-  quiet: { value: null, about: 'No notes and no progress.', short: 'q' },
-  context: { value: 'name', about: 'The account to use.', completionKind: 'context' },
-  help: { value: null, about: 'Show help.', short: 'h' },
+  output: { value: 'format', about: 'Output format', choices: FORMATS, short: 'o' },
+  noHeader: { value: null, about: 'Omit the heading line' },
+  quiet: { value: null, about: 'Hide notes and progress', short: 'q' },
+  context: { value: 'name', about: 'Context to use', completionKind: 'context' },
+  help: { value: null, about: 'Show help', short: 'h' },
 };
 
-/** `words` are those after `skerry`; the last one is being typed, and may be empty. */
+/** `words` are the words after `skerry`; the last one is being typed and may be empty. */
 export function complete(rows: readonly Command[], groups: Groups, words: readonly string[]): Completion {
   const before = words.slice(0, -1);
   const typed = words.at(-1) ?? '';
@@ -57,12 +57,12 @@ export function complete(rows: readonly Command[], groups: Groups, words: readon
 }
 
 interface ParsedLine {
-  /** The words of the command. */
+  /** The words of the command's name. */
   readonly path: readonly string[];
   readonly args: readonly string[];
-  /** The option whose value is being typed. */
+  /** The option that the next word is a value of. */
   readonly pending: (Slot & { readonly name: string }) | null;
-  /** After `--`. */
+  /** Whether `--` was typed. */
   readonly ended: boolean;
 }
 
@@ -89,7 +89,7 @@ function parseLine(rows: readonly Command[], groups: Groups, before: readonly st
   return { path, args, pending, ended };
 }
 
-/** The path with one more word, by its name or an alias; null: it is no command. */
+/** Returns the path extended by a word, which may be an alias; null if there is no such command. */
 function descend(
   rows: readonly Command[],
   groups: Groups,
@@ -127,14 +127,14 @@ function subcommandCandidates(
   path: readonly string[],
   typed: string,
 ): Candidate[] {
-  const help = path.length === 0 ? [{ name: 'help', about: 'Show help about a command or a topic' }] : [];
+  const help = path.length === 0 ? [{ name: 'help', about: 'Show help for a command or a topic' }] : [];
   return [...listSubcommands(rows, groups, path), ...help]
     .filter(({ name }) => name.startsWith(typed))
     .map(({ name, about }) => ({ word: name, about }))
     .sort((one, other) => (one.word < other.word ? -1 : 1));
 }
 
-/** The row itself, or the one that its group does by default. */
+/** Returns the row of this name, or the default command of the group. */
 function findRow(rows: readonly Command[], path: readonly string[]): Command | undefined {
   const name = path.join(' ');
   const isDefault = (row: Command) => row.isDefault && row.name.split(' ').slice(0, -1).join(' ') === name;
@@ -184,7 +184,7 @@ function completeSlot(
   return { candidates: [], dynamic: { kind, prefix } };
 }
 
-/** The next one of `columns=id,na`. */
+/** Completes the last name of `columns=id,na`. */
 function completeColumns(row: Command | undefined, typed: string): Completion {
   const kept = typed.replace(/[^=,]*$/, '');
   const columns = row?.columns?.map(({ name }) => name) ?? [];

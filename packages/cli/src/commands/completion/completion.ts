@@ -6,15 +6,14 @@ import { SCRIPTS, SHELLS, type Shell } from './scripts.ts';
 
 const completion = command({
   name: 'completion',
-  about: 'Print the script that completes skerry in a shell',
+  about: 'Print a completion script for a shell',
   help: `bash: add to ~/.bashrc   source <(skerry completion bash)
 zsh:  add to ~/.zshrc    source <(skerry completion zsh)       (after compinit)
-fish: once               skerry completion fish > ~/.config/fish/completions/skerry.fish
+fish: run once           skerry completion fish > ~/.config/fish/completions/skerry.fish
 
-It completes names of servers and the like, too: for that it asks the host, and is silent when no answer comes
-within a second.`,
+Completion also suggests names of resources. It asks the host for them and gives up after one second.`,
   operations: [],
-  args: { shell: arg('Of which shell.', { choices: SHELLS }) },
+  args: { shell: arg('Shell', { choices: SHELLS }) },
   example: 'skerry completion bash',
   run: async ({ output }, { shell }) => {
     const script = SCRIPTS[shell as Shell];
@@ -22,14 +21,14 @@ within a second.`,
   },
 });
 
-/** `rows` is called when something is completed: the table of all commands holds this one, too. */
+/** `rows` is a function because the table of all commands contains this command too. */
 export function completionCommands(rows: () => readonly Command[], groups: () => Groups): readonly Command[] {
   const completeCommand = command({
     name: '__complete',
     hidden: true,
-    about: 'What may stand where the cursor is: for the scripts of completion',
+    about: 'Print completions for the word at the cursor; used by the completion scripts',
     operations: [],
-    args: { words: restArg('What was typed after skerry, up to the cursor.', { optional: true }) },
+    args: { words: restArg('Words after skerry, up to the cursor', { optional: true }) },
     example: "skerry __complete -- server ''",
     run: async ({ env, terminal }, { words }) => {
       const found = complete(rows(), groups(), words);
@@ -55,12 +54,12 @@ async function dynamicCandidates(
       .map(({ word, ...about }) => ({ word: `${dynamic.prefix}${word}`, ...about }))
       .filter(({ word }) => word.startsWith(typed));
   } catch {
-    // In the middle of a line there is no place for a message: nothing is completed.
+    // The shell is in the middle of a line and cannot show an error.
     return [];
   }
 }
 
-/** `--context work` of the line that is being typed. */
+/** Finds `--context work` in the line that is being typed. */
 function contextFromWords(words: readonly string[]): string | undefined {
   const joined = words.find((word) => word.startsWith('--context='));
   const at = words.indexOf('--context');

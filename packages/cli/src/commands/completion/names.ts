@@ -1,19 +1,19 @@
-/** Names of what an account has: one call, and nothing at all when it does not answer at once. */
+/** Loads names of the account's resources with a single call; any failure yields no names. */
 import { type Pages, Skerry } from '@skerry/sdk';
 import { readConfig } from '../../config/config.ts';
 import { resolveAccount } from '../../config/contexts.ts';
 import type { Candidate } from './candidates.ts';
 
-/** Nobody waits longer for a list at the cursor. */
+/** Longer delays at the prompt are not acceptable. */
 const TIMEOUT_MS = 1_000;
 const PAGE_SIZE = 100;
-/** A shell would cut or expand other names: the id stands for them. */
+/** Shells would split or expand other names; suggest the ID instead. */
 const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]*$/;
 
 type Env = Readonly<Record<string, string | undefined>>;
 type NameLoader = () => Promise<Candidate[]>;
 
-/** `kind` as a row says it: `server`, `ssh-key`, `sshKey`. Empty for kinds that have no names. */
+/** `kind` as a row spells it: `server`, `ssh-key`, `sshKey`. Returns nothing for kinds without names. */
 export async function loadNames(
   kind: string,
   env: Env,

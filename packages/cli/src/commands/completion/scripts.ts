@@ -1,12 +1,12 @@
 /**
- * The scripts of the three shells. Each asks `skerry __complete` for what may stand where the cursor is: a line for each
- * candidate, a tab and what it is; the line `:files` says that a file may stand there.
+ * The completion scripts of three shells. Each calls `skerry __complete`, which prints a candidate per line
+ * with a tab and a description; the line `:files` asks for file names.
  */
 
 const BASH = `# skerry completion bash
 _skerry() {
   local IFS=$' \\t\\n' line=\${COMP_LINE:0:COMP_POINT} words=() word at last cut=''
-  # Bash cuts words at = and :, the command does not: what stood together comes together again.
+  # Bash splits words at = and :, but the command does not; join them again.
   for ((at = 0; at <= COMP_CWORD; at++)); do
     word=\${COMP_WORDS[at]}
     ((\${#word} > \${#line})) && word=$line

@@ -1,9 +1,9 @@
 import type { Account, Config } from '../../config/config.ts';
 import type { Column } from '../../output/columns.ts';
 
-/** A context as it is shown: of the token only its end, enough to tell two apart. */
+/** A context as shown: only the end of the token, enough to tell two tokens apart. */
 export interface ContextRow {
-  /** Null: the environment says all of it. */
+  /** Null: the environment defines the whole account. */
   readonly name: string | null;
   readonly url: string;
   readonly token_hint: string;

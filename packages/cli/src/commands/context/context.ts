@@ -5,13 +5,13 @@ import { removeContext, renameContext, useContext } from '../../config/edit-cont
 import { arg } from '../../options.ts';
 import { CONTEXT_COLUMNS, toContextRow, toContextRows } from './columns.ts';
 
-const CONTEXT = arg('Its name.', { completionKind: 'context' });
+const CONTEXT = arg('Name of the context', { completionKind: 'context' });
 
 const list = command({
   name: 'context list',
   aliases: ['ls'],
-  about: 'List the accounts that you signed in to',
-  help: 'Tokens are never shown, only their last four characters.',
+  about: 'List contexts',
+  help: 'Shows only the last four characters of each token.',
   operations: [],
   columns: CONTEXT_COLUMNS,
   example: 'skerry context list',
@@ -23,8 +23,8 @@ const list = command({
 const show = command({
   name: 'context show',
   aliases: ['current', 'describe'],
-  about: 'Show which account is in use',
-  help: 'What --context and the environment say counts, too: see `skerry help environment`.',
+  about: 'Show the current context',
+  help: 'Takes --context and environment variables into account; see `skerry help environment`.',
   operations: [],
   columns: CONTEXT_COLUMNS,
   example: 'skerry context show',
@@ -36,23 +36,23 @@ const show = command({
 
 const use = command({
   name: 'context use',
-  about: 'Use another account from now on',
+  about: 'Set the current context',
   operations: [],
   args: { name: CONTEXT },
   example: 'skerry context use work',
   run: async ({ env, terminal }, { name }) => {
     useContext(env, name);
-    terminal.note(`In use: ${name}.`);
+    terminal.note(`Current context: ${name}.`);
     const by = ['SKERRY_TOKEN', 'SKERRY_CONTEXT'].find((variable) => env[variable]);
-    if (by !== undefined) terminal.warn(`skerry: ${by} is set, and comes first`);
+    if (by !== undefined) terminal.warn(`skerry: ${by} is set and takes precedence`);
   },
 });
 
 const rename = command({
   name: 'context rename',
-  about: 'Give a context another name',
+  about: 'Rename a context',
   operations: [],
-  args: { name: CONTEXT, newName: arg('Its new name.') },
+  args: { name: CONTEXT, newName: arg('New name') },
   example: 'skerry context rename work client',
   run: async ({ env }, { name, newName }) => {
     renameContext(env, name, newName);
@@ -62,14 +62,16 @@ const rename = command({
 const remove = command({
   name: 'context delete',
   aliases: ['rm'],
-  about: 'Forget a context and its token',
-  help: 'At the host the token stays good: `skerry token delete` takes that away.',
+  about: 'Delete a context and its token from this computer',
+  help: 'The token stays valid on the host until you run `skerry token delete`.',
   operations: [],
   args: { name: CONTEXT },
   example: 'skerry context delete client',
   run: async ({ env, terminal }, { name }) => {
     removeContext(env, name);
-    terminal.note(`Forgotten here. The token of ${name} is still good: skerry token delete revokes one.`);
+    terminal.note(
+      `Context ${name} deleted. Its token is still valid; to revoke it, run: skerry token delete`,
+    );
   },
 });
 

@@ -1,9 +1,9 @@
-/** Which events there are, to tell a slip of the keyboard from an event that has not happened yet. */
+/** The known event types, to tell a typo from an event that has not occurred yet. */
 import type { EventType } from '@skerry/sdk';
 import { Failure } from '../../exit-codes.ts';
 import type { Option } from '../../options.ts';
 
-/** A type that is missing here does not compile. */
+/** Exhaustive: a missing type is a compile error. */
 const KNOWN_TYPES: Readonly<Record<EventType, true>> = {
   'server.created': true,
   'server.running': true,
@@ -26,11 +26,11 @@ const KNOWN_TYPES: Readonly<Record<EventType, true>> = {
   'firewall.applied': true,
   ping: true,
 };
-/** A ping goes to its webhook only. */
+/** A ping is sent only to its webhook. */
 const TYPES = Object.keys(KNOWN_TYPES).filter((type) => type !== 'ping');
 const FAMILIES = [...new Set(TYPES.map(familyOf))];
 
-/** `--type server.running`, `--type server`: a type, or all that begin with a word. */
+/** `--type server.running` or `--type server`: one type, or all types with this first word. */
 export function eventTypeOption(about: string): Option<((type: string) => boolean) | undefined> {
   return {
     value: 'type',
@@ -41,8 +41,8 @@ export function eventTypeOption(about: string): Option<((type: string) => boolea
       const wanted = texts.flatMap((text) => text.split(',')).map((text) => text.replace(/\.\*$/, ''));
       const unknown = wanted.find((word) => !TYPES.includes(word) && !FAMILIES.includes(word));
       if (unknown !== undefined) {
-        const all = [...FAMILIES, ...TYPES].join(', ');
-        throw new Failure('usage', `${name}: there is no event "${unknown}", only ${all}`);
+        const known = [...FAMILIES, ...TYPES].join(', ');
+        throw new Failure('usage', `${name}: unknown event type "${unknown}"; available: ${known}`);
       }
       return (type) => wanted.includes(type) || wanted.includes(familyOf(type));
     },

@@ -7,7 +7,7 @@ import { type Column, formatTime } from '../../output/columns.ts';
 import { onReaderGone } from '../../terminal/stdout-reader.ts';
 import { eventTypeOption } from './event-types.ts';
 
-/** Events do not wait for each other: their lines are as wide as most of them need. */
+/** Lines are printed one at a time and cannot be aligned later; each column has a typical width. */
 const COLUMNS: readonly Column<StreamedEvent>[] = [
   { name: 'seq', value: (event) => event.seq, width: 5 },
   { name: 'created_at', value: (event) => formatTime(event.created_at) },
@@ -18,22 +18,22 @@ const COLUMNS: readonly Column<StreamedEvent>[] = [
 
 const events = command({
   name: 'events',
-  about: 'Follow what happens in the account, event by event, until Ctrl-C (beta)',
+  about: 'Follow the events of the account until Ctrl-C (beta)',
   help:
-    'A line for each event: its number, when, its type, and the name and id of what it is about.\n' +
-    'With -o json each line is an event of the API: `skerry events -o json --type server | jq -c .data.server`.\n' +
-    'Without scope billing it does not tell of money, and its numbers have holes.',
+    'Prints a line per event: its number, time, type, and the name and ID of the resource.\n' +
+    'With -o json, each line is an event: `skerry events -o json --type server | jq -c .data.server`.\n' +
+    'Without scope billing, billing events are omitted, so there are gaps in the numbers.',
   operations: ['events.stream'],
   options: {
     after: integer(
       'seq',
-      'Begin after the event with this number; 0: with the oldest that is kept. From now on when left out.',
+      'Start after the event with this number; 0 is the oldest stored event (default: new events)',
       {
         min: 0,
         max: Number.MAX_SAFE_INTEGER,
       },
     ),
-    type: eventTypeOption('Only these: server.running, say, or server for all of its kind.'),
+    type: eventTypeOption('Filter by type, such as server.running, or server for all types of servers'),
   },
   columns: COLUMNS,
   example: 'skerry events --after 0 --type server -o json',
@@ -47,7 +47,7 @@ const events = command({
         if (type === undefined || type(event.type)) output.showNext(event, COLUMNS);
       }
     } catch (error) {
-      // It has no other end: there is nothing to say about it.
+      // Interruption is the normal way to stop; print nothing.
       if (signal.aborted) throw new Failure('interrupted', '');
       if (!readerGone.signal.aborted) throw error;
     } finally {
@@ -57,7 +57,7 @@ const events = command({
   },
 });
 
-/** The stream. Of the whole account it begins where the service can still begin. */
+/** Opens the stream. With `--after 0`, starts at the oldest event that the service still has. */
 async function* follow(
   { skerry, terminal }: Pick<Context, 'skerry' | 'terminal'>,
   signal: AbortSignal,
@@ -65,8 +65,8 @@ async function* follow(
 ): AsyncGenerator<StreamedEvent, void> {
   const options: StreamOptions = {
     signal,
-    onOpen: () => terminal.progress('Waiting for events; Ctrl-C ends it.'),
-    onBreak: ({ message }) => terminal.note(`${message} It is taken up again where it broke.`),
+    onOpen: () => terminal.progress('Waiting for events. Press Ctrl-C to stop.'),
+    onBreak: ({ message }) => terminal.note(`${message} Reconnecting; no events are skipped.`),
   };
   let position = after;
   for (;;) {
@@ -74,15 +74,15 @@ async function* follow(
       return yield* skerry.events.stream({ ...options, ...omitUndefined({ after: position }) });
     } catch (error) {
       const oldest = isApiError(error) ? error.item('after')?.min : undefined;
-      // Only what was asked for by 0: a number that was noted means that something was missed.
+      // Skip ahead only for 0: with a number that the user noted, events would be missing.
       if (after !== 0 || oldest === undefined || oldest === position) throw error;
-      terminal.note(`Events up to ${oldest} are no longer kept.`);
+      terminal.note(`Events up to ${oldest} are no longer stored.`);
       position = oldest;
     }
   }
 }
 
-/** `web-1/srv_…`; the id alone where it has no name. */
+/** `web-1/srv_…`, or the ID alone if there is no name. */
 function subjectOf({ data }: StreamedEvent): string | null {
   const subject = Object.values(data)[0] as { readonly id?: string; readonly name?: string } | undefined;
   return [subject?.name, subject?.id].filter(Boolean).join('/') || null;

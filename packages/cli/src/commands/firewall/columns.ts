@@ -21,7 +21,7 @@ export const FIREWALL_RULE_COLUMNS: readonly Column<FirewallRule>[] = [
   { name: 'note', value: (rule) => rule.note },
 ];
 
-/** With its place instead of its id: by that `firewall rule delete` takes it, and a line fits a terminal. */
+/** Shows positions instead of IDs: `firewall rule delete` accepts them, and the line fits a terminal. */
 export const NUMBERED_RULE_COLUMNS: readonly Column<FirewallRule & { readonly place: number }>[] = [
   { name: '#', value: ({ place }) => place },
   ...FIREWALL_RULE_COLUMNS.filter(({ name }) => name !== 'id'),

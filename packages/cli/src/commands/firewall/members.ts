@@ -1,4 +1,7 @@
-/** One server more or less behind a group. The API has only the whole list, which is read, changed and written. */
+/**
+ * Adds or removes one server of a group. The API has only the whole list, so it is read, changed, and
+ * written.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FirewallGroup } from '@skerry/sdk';
 import { type Command, type Context, command } from '../../command.ts';
@@ -9,17 +12,18 @@ import { FIREWALL_GROUP_COLUMNS } from './columns.ts';
 import { showGroup } from './show.ts';
 
 const ARGS = {
-  group: arg('Name or id of the group.', { completionKind: 'firewall' }),
-  server: arg('Name or id of the server.', { completionKind: 'server' }),
+  group: arg('Name or ID of the firewall group', { completionKind: 'firewall' }),
+  server: arg('Name or ID of the server', { completionKind: 'server' }),
 };
 const HELP =
-  'The API replaces the list of servers as a whole. Who changes it at the same moment could undo this: so the group is\n' +
-  'looked at again afterwards, and changed again until it holds. It fails when it does not.';
+  'The API replaces the whole list of servers, so a change by another client at the same moment could\n' +
+  'undo this one. The command checks the group afterwards and retries. It fails if the change is undone\n' +
+  'every time.';
 const MAX_ATTEMPTS = 8;
-/** Longer than others need from reading the list to writing it; not the same for two that run together. */
+/** Longer than another client takes from reading to writing; random, so that two runs do not stay in step. */
 const RECHECK_DELAY_MS = { least: 300, most: 900 };
 
-/** Changes it until it is so, and stays so. */
+/** Changes the membership and repeats until it lasts. */
 async function changeMembers(
   { skerry, signal }: Context,
   groupId: string,
@@ -37,13 +41,13 @@ async function changeMembers(
   }
   throw new Failure(
     'conflict',
-    `the servers of ${groupId} are changed by others all the time: ${serverId} is ${isMember ? 'not' : 'still'} behind it`,
+    `could not ${isMember ? 'add' : 'remove'} ${serverId}: another client keeps changing ${groupId}`,
   );
 }
 
 const attach = command({
   name: 'firewall attach',
-  about: 'Put a server behind a firewall group',
+  about: 'Apply a firewall group to a server',
   help: HELP,
   operations: [
     'firewall_groups.update',
@@ -60,14 +64,14 @@ const attach = command({
     const { id, name } = await findServer(skerry, server);
     const found = await findFirewallGroup(skerry, group);
     const isIn = found.applied_to.includes(id);
-    if (isIn) terminal.note(`Server ${name} is behind ${found.name} already.`);
+    if (isIn) terminal.note(`Firewall group ${found.name} is already applied to server ${name}.`);
     showGroup(output, isIn ? found : await changeMembers(context, found.id, id, true));
   },
 });
 
 const detach = command({
   name: 'firewall detach',
-  about: 'Take a firewall group from a server',
+  about: 'Remove a firewall group from a server',
   help: HELP,
   operations: [
     'firewall_groups.update',
@@ -84,7 +88,7 @@ const detach = command({
     const id = await resolveServerId(skerry, server);
     const found = await findFirewallGroup(skerry, group);
     const isIn = found.applied_to.includes(id);
-    if (!isIn) terminal.note(`Server ${server} is not behind ${found.name}.`);
+    if (!isIn) terminal.note(`Firewall group ${found.name} is not applied to server ${server}.`);
     showGroup(output, isIn ? await changeMembers(context, found.id, id, false) : found);
   },
 });

@@ -10,7 +10,7 @@ const list = command({
   aliases: ['ls'],
   about: 'List firewall groups',
   operations: ['firewall_groups.list'],
-  options: { name: text('name', 'Only with this name.'), ...LIST_OPTIONS },
+  options: { name: text('name', 'Filter by name'), ...LIST_OPTIONS },
   columns: FIREWALL_GROUP_COLUMNS,
   example: 'skerry firewall list --sort name',
   run: async (context, { sort, limit, ...filter }) => {
@@ -22,9 +22,9 @@ const list = command({
 const describe = command({
   name: 'firewall describe',
   aliases: ['get', 'show'],
-  about: 'Show all of a firewall group, its rules below',
+  about: 'Show a firewall group and its rules',
   operations: ['firewall_groups.get', 'firewall_groups.list'],
-  args: { group: arg('Name or id.', { completionKind: 'firewall' }) },
+  args: { group: arg('Name or ID', { completionKind: 'firewall' }) },
   columns: FIREWALL_GROUP_COLUMNS,
   example: 'skerry firewall describe web',
   run: async ({ skerry, output }, { group }) => {

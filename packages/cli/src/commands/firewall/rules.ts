@@ -1,12 +1,12 @@
 /**
- * A firewall rule as one line: direction, protocol, ports, source, action, and a note behind `#`.
+ * A firewall rule as one line: direction, protocol, ports, source, action, and an optional note after `#`.
  *
  *   in tcp 22 203.0.113.0/24 accept # the office
  *   in udp all 0.0.0.0/0 drop
  *   in icmp ::/0 accept
  *
- * tcp and udp have ports: one, a list with commas, a range, or `all`. icmp and any have none. What the words may be the service
- * knows; here it is only told which word is which.
+ * tcp and udp have ports: one, a comma-separated list, a range, or `all`. icmp and any have none. This only
+ * assigns the words to fields; the service validates their values.
  */
 import type { CreateFirewallRule, FirewallRule } from '@skerry/sdk';
 import { Failure } from '../../exit-codes.ts';
@@ -18,16 +18,16 @@ const DIRECTIONS: readonly string[] = ['in', 'out'];
 const ACTIONS: readonly string[] = ['accept', 'drop', 'reject'];
 const ALL_PORTS = 'all';
 
-export const RULE_HELP = `A rule is written in one line: direction, protocol, ports, source, action, and perhaps a note behind #.
+export const RULE_HELP = `Rule syntax: direction, protocol, ports, source, action, and an optional # note.
   in tcp 22 203.0.113.0/24 accept # the office
   in tcp 80,443 0.0.0.0/0 accept
   in udp 60000-61000 ::/0 accept
   in icmp 0.0.0.0/0 accept
-Direction is in or out; the protocol tcp, udp, icmp or any; the action accept, drop or reject. tcp and udp have
-ports: one, a list with commas, a range, or "all". The source is the other side, as a CIDR, whatever the direction:
-0.0.0.0/0 is all of IPv4, ::/0 all of IPv6. The first rule that matches wins.`;
+Direction: in or out. Protocol: tcp, udp, icmp, or any. Action: accept, drop, or reject. Only tcp and
+udp have ports: one, a comma-separated list, a range, or "all". The source is the remote side as a CIDR,
+for both directions: 0.0.0.0/0 is all of IPv4, ::/0 all of IPv6. First match wins.`;
 
-/** `--rule 'in tcp 22 203.0.113.0/24 accept' --rule …`, in their order. */
+/** `--rule 'in tcp 22 203.0.113.0/24 accept' --rule …`, in this order. */
 export function ruleOption(about: string): Option<readonly CreateFirewallRule[] | undefined> {
   return {
     value: 'rule',
@@ -37,7 +37,7 @@ export function ruleOption(about: string): Option<readonly CreateFirewallRule[] 
   };
 }
 
-/** `name` is where it was given, for the error. */
+/** Parses a line. `name` is its origin, for the error message. */
 export function parseRule(text: string, name: string): CreateFirewallRule {
   const [line = '', ...remarks] = text.split('#');
   const note = remarks.join('#').trim();
@@ -48,7 +48,7 @@ export function parseRule(text: string, name: string): CreateFirewallRule {
   const [port, source, action, ...excess] = hasPorts ? more : [ALL_PORTS, ...more];
   if (source === undefined || action === undefined || excess.length > 0) {
     const shape = hasPorts ? 'ports source action' : 'source action';
-    throw new Failure('usage', `${name}: "${text}" is not "${direction} ${proto} ${shape}"`);
+    throw new Failure('usage', `${name}: "${text}" is invalid; use "${direction} ${proto} ${shape}"`);
   }
   requireOneOf(action, ACTIONS, 'action', text, name);
   return {
@@ -61,7 +61,7 @@ export function parseRule(text: string, name: string): CreateFirewallRule {
   };
 }
 
-/** The same the other way round. */
+/** Formats a rule as a line, without its note. */
 export function formatRule({ direction, proto, port, source, action }: FirewallRule): string {
   const ports = WITH_PORTS.includes(proto) ? [port ?? ALL_PORTS] : [];
   return [direction, proto, ...ports, source, action].join(' ');
@@ -77,6 +77,6 @@ function requireOneOf(
   if (words.includes(word)) return;
   throw new Failure(
     'usage',
-    `${name}: "${text}" has no ${field} where it belongs: it is one of ${words.join(', ')}`,
+    `${name}: "${text}" has no valid ${field} in its place; use one of: ${words.join(', ')}`,
   );
 }

@@ -11,23 +11,23 @@ import { showGroup } from './show.ts';
 
 const DEFAULT_ACTIONS = ['drop', 'accept'] as const;
 type DefaultAction = (typeof DEFAULT_ACTIONS)[number];
-const GROUP = arg('Name or id of the group.', { completionKind: 'firewall' });
+const GROUP = arg('Name or ID of the firewall group', { completionKind: 'firewall' });
 
 const create = command({
   name: 'firewall create',
   about: 'Create a firewall group',
   help: RULE_HELP,
   operations: ['firewall_groups.create', 'servers.get', 'servers.list'],
-  args: { name: arg('How to call it.') },
+  args: { name: arg('Name of the firewall group') },
   options: {
-    defaultAction: text('drop|accept', 'What becomes of what no rule matches; drop when left out.', {
+    defaultAction: text('drop|accept', 'Action for traffic that matches no rule (default: drop)', {
       choices: DEFAULT_ACTIONS,
     }),
-    rule: ruleOption('A rule, in the order in which they are tried.'),
-    server: list('server', 'A server that it is for, by name or id.', { completionKind: 'server' }),
+    rule: ruleOption('Rule; rules apply in this order, first match wins'),
+    server: list('server', 'Name or ID of a server to apply it to', { completionKind: 'server' }),
   },
   columns: FIREWALL_GROUP_COLUMNS,
-  example: `skerry firewall create ssh-only --rule 'in tcp 22 203.0.113.0/24 accept # office' --server web-1`,
+  example: "skerry firewall create ssh-only --rule 'in tcp 22 203.0.113.0/24 accept # office' --server web-1",
   run: async ({ skerry, output }, { name, defaultAction, rule, server }) => {
     const ids = server && (await Promise.all(server.map((one) => resolveServerId(skerry, one))));
     const created = await skerry.firewallGroups.create({
@@ -41,8 +41,8 @@ const create = command({
 
 const update = command({
   name: 'firewall update',
-  about: 'Change the name, the default or the servers of a firewall group',
-  help: '--server replaces all servers at once; an empty one takes the group from all of them.',
+  about: 'Change the name, default action, or servers of a firewall group',
+  help: '--server replaces all servers; an empty value removes the group from all servers.',
   operations: [
     'firewall_groups.update',
     'firewall_groups.get',
@@ -52,9 +52,11 @@ const update = command({
   ],
   args: { group: GROUP },
   options: {
-    name: text('name', 'Its new name.'),
-    defaultAction: text('drop|accept', 'What becomes of what no rule matches.', { choices: DEFAULT_ACTIONS }),
-    server: list('server', 'The servers that it is for, by name or id: these and no others.', {
+    name: text('name', 'New name'),
+    defaultAction: text('drop|accept', 'Action for traffic that matches no rule', {
+      choices: DEFAULT_ACTIONS,
+    }),
+    server: list('server', 'Name or ID of a server to apply it to; replaces all servers', {
       completionKind: 'server',
     }),
   },
@@ -79,20 +81,16 @@ const update = command({
 const remove = command({
   name: 'firewall delete',
   aliases: ['rm'],
-  about: 'Delete a firewall group; it must be applied to no server',
+  about: 'Delete a firewall group that is applied to no server',
   operations: ['firewall_groups.delete', 'firewall_groups.get', 'firewall_groups.list'],
   args: { group: GROUP },
   options: { yes: YES_OPTION },
   example: 'skerry firewall delete old-web --yes',
   run: async ({ skerry, terminal }, { group, yes }) => {
-    const { id, name, rules: held } = await findFirewallGroup(skerry, group);
-    await confirm(
-      terminal,
-      yes,
-      `delete firewall group ${name} (${id}) with its rules, ${held.length} in all`,
-    );
+    const { id, name, rules } = await findFirewallGroup(skerry, group);
+    await confirm(terminal, yes, `delete firewall group ${name} (${id}) and its ${rules.length} rules`);
     await skerry.firewallGroups.delete(id);
-    terminal.note(`Firewall group ${name} is deleted.`);
+    terminal.note(`Firewall group ${name} deleted.`);
   },
 });
 

@@ -13,19 +13,19 @@ const list = command({
   name: 'image list',
   aliases: ['ls'],
   about: 'List images',
-  help: 'A name in the list is what --image of other commands takes.',
+  help: 'Names in the list are valid values of --image in other commands.',
   operations: ['images.list'],
   options: {
-    family: text('family', 'Only of this family: debian, say.'),
-    arch: text('arch', 'Only for this processor.', { choices: ARCHES }),
-    type: text('type', 'Only official ones, or only your own.', { choices: TYPES }),
+    family: text('family', 'Filter by family, such as debian'),
+    arch: text('arch', 'Filter by architecture', { choices: ARCHES }),
+    type: text('type', 'Filter by type', { choices: TYPES }),
     ...LIST_OPTIONS,
   },
   columns: IMAGE_COLUMNS,
   example: 'skerry image list --family debian',
   run: async (context, { sort, limit, ...filter }) => {
     const query = omitUndefined({ filter: omitUndefined(filter), sort }) as object;
-    // Unless asked otherwise by name: the service's order, by id, says nothing to a person.
+    // Sort by name by default: the service's order, by ID, means nothing to a person.
     const order = sort === undefined ? byName : undefined;
     await showList(context, context.skerry.images.list(query), limit, IMAGE_COLUMNS, order);
   },
@@ -38,9 +38,9 @@ function byName(one: Image, other: Image): number {
 const describe = command({
   name: 'image describe',
   aliases: ['get', 'show'],
-  about: 'Show all of an image',
+  about: 'Show an image',
   operations: ['images.get', 'images.list'],
-  args: { image: arg('Id, name, or family for its newest.', { completionKind: 'image' }) },
+  args: { image: arg('ID, name, or family for the newest version', { completionKind: 'image' }) },
   columns: IMAGE_COLUMNS,
   example: 'skerry image describe debian-13',
   run: async ({ skerry, output }, { image }) => {
@@ -51,17 +51,17 @@ const describe = command({
 const remove = command({
   name: 'image delete',
   aliases: ['rm'],
-  about: 'Delete an image of your own',
-  help: 'Servers that were installed from it keep running.',
+  about: 'Delete a custom image',
+  help: 'Servers that were installed from it are not affected.',
   operations: ['images.delete', 'images.get', 'images.list'],
-  args: { image: arg('Name or id.', { completionKind: 'image' }) },
+  args: { image: arg('Name or ID', { completionKind: 'image' }) },
   options: { yes: YES_OPTION },
   example: 'skerry image delete rescue --yes',
   run: async ({ skerry, terminal }, { image, yes }) => {
     const { id, name } = await findImage(skerry, image);
     await confirm(terminal, yes, `delete image ${name ?? ''} (${id})`);
     await skerry.images.delete(id);
-    terminal.note(`${name ?? id} is deleted.`);
+    terminal.note(`Image ${name ?? id} deleted.`);
   },
 });
 

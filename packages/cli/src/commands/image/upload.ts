@@ -12,22 +12,25 @@ import { IMAGE_COLUMNS } from './columns.ts';
 
 const MIB = 1_024 ** 2;
 const PROGRESS_INTERVAL_MS = 200;
-/** Where the fetch of Node tells that it begins a request, and what it has sent of it; older ones do not say the latter. */
+/**
+ * Diagnostics channels of Node's fetch: a request starts, a chunk was sent. Older versions lack the second
+ * one.
+ */
 const REQUEST_CREATED = 'undici:request:create';
 const CHUNK_SENT = 'undici:request:bodyChunkSent';
 
 export const upload = command({
   name: 'image upload',
   aliases: ['create'],
-  about: 'Upload an ISO image, to install servers from',
-  help: 'An ISO 9660 image of at most 4 GiB. It is read as it is sent, and never held in memory.',
+  about: 'Upload an ISO image to install servers from',
+  help: 'The image must be ISO 9660 and at most 4 GiB. It is streamed and never held in memory.',
   operations: ['images.create'],
-  args: { file: arg('The path of the image.') },
+  args: { file: arg('Path of the image') },
   options: {
-    name: text('name', 'For your own records.'),
-    version: text('version', 'The day of the upload when left out.'),
-    variant: text('variant', 'minimal, say.'),
-    arch: list('arch', 'What it runs on: amd64, arm64 or both; amd64 when left out.'),
+    name: text('name', 'Name of the image, for your own records'),
+    version: text('version', 'Version of the image (default: the upload date)'),
+    variant: text('variant', 'Variant of the image, such as minimal'),
+    arch: list('arch', 'Architectures: amd64, arm64, or both (default: amd64)'),
   },
   columns: IMAGE_COLUMNS,
   example: 'skerry image upload rescue.iso --name rescue --version 2026.1',
@@ -42,18 +45,18 @@ export const upload = command({
 
 async function openImage(path: string): Promise<Blob> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'ENOENT' ? 'there is no such file' : error.message;
+    const why = error.code === 'ENOENT' ? 'file not found' : error.message;
     throw new Failure('usage', `${path}: ${why}`);
   });
   if (!found.isFile()) throw new Failure('usage', `${path} is not a file`);
   if (found.size > IMAGE_MAX_BYTES)
-    throw new Failure('usage', `${path} is more than 4 GiB; nothing was sent`);
+    throw new Failure('usage', `${path} is larger than 4 GiB; nothing was sent`);
   return await openAsBlob(path).catch((error: Error) => {
-    throw new Failure('usage', `${path} cannot be read: ${error.message}`);
+    throw new Failure('usage', `cannot read ${path}: ${error.message}`);
   });
 }
 
-/** Nothing else is sent meanwhile: whatever leaves this process is the file. */
+/** Counts all bytes that this process sends: meanwhile, it sends only the file. */
 async function withProgress<T>(
   terminal: Terminal,
   path: string,
@@ -64,7 +67,7 @@ async function withProgress<T>(
   const addChunk = (message: unknown) => {
     sentBytes += (message as { readonly chunk: Uint8Array }).chunk.byteLength ?? 0;
   };
-  // A call that failed is sent again.
+  // A failed request is sent again from the start.
   const resetCount = () => {
     sentBytes = 0;
   };
@@ -85,6 +88,6 @@ async function withProgress<T>(
 function formatProgress(sentBytes: number, sizeBytes: number): string {
   const size = `${(sizeBytes / MIB).toFixed(1)} MiB`;
   if (sentBytes === 0) return `sending ${size}`;
-  if (sentBytes >= sizeBytes) return `${size} sent, the service looks at it`;
+  if (sentBytes >= sizeBytes) return `${size} sent, waiting for verification`;
   return `${(sentBytes / MIB).toFixed(1)} of ${size}, ${Math.floor((100 * sentBytes) / sizeBytes)} %`;
 }

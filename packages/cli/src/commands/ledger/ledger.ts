@@ -18,9 +18,9 @@ const COLUMNS: readonly Column<LedgerEntry>[] = [
 
 const ledger = command({
   name: 'ledger',
-  about: 'List charges, top-ups and what was given back; needs a token of scope billing',
+  about: 'List charges, top-ups, and refunds; requires a token with scope billing',
   operations: ['ledger.list'],
-  options: { type: text('type', 'Only of this type.', { choices: TYPES }), ...LIST_OPTIONS },
+  options: { type: text('type', 'Filter by type', { choices: TYPES }), ...LIST_OPTIONS },
   columns: COLUMNS,
   example: 'skerry ledger --type charge --limit 20',
   run: async (context, { type, sort, limit }) => {

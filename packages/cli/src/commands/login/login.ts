@@ -15,13 +15,14 @@ import { readToken } from './token.ts';
 const login = command({
   name: 'login',
   about: 'Sign in to a host with an API token',
-  help: `It asks for the address and the token, tries them, and keeps them as a context in a file that only you can read.
-A token is never an argument: it would stay in the shell's history, and every user would see it in the list of processes.`,
+  help: `Asks for the address and the token, verifies both, and stores them as a context in a file
+that only you can read. The token is not an argument, because it would stay in your shell history
+and be visible in the process list.`,
   operations: [],
   options: {
-    url: text('url', "The host's address; asked for when left out."),
-    name: text('name', "What to call the context; the host's name when left out."),
-    tokenStdin: flag('Read the token from stdin, for scripts.'),
+    url: text('url', 'Address of the host (default: ask)'),
+    name: text('name', 'Name of the context (default: the host name)'),
+    tokenStdin: flag('Read the token from stdin, for scripts'),
   },
   columns: CONTEXT_COLUMNS,
   example: 'skerry login --url https://skerry.example --name work --token-stdin < token.txt',
@@ -30,7 +31,7 @@ A token is never an argument: it would stay in the shell's history, and every us
     if (called !== undefined) checkContextName(called);
     const url = await resolveAddress(context, given);
     if (isUnencrypted(url)) {
-      terminal.warn(`skerry: ${url} is not encrypted: whoever is on the way reads the token and all answers`);
+      terminal.warn(`skerry: ${url} is not encrypted: others can read your token and all responses`);
     }
     const token = await readToken(terminal, url, tokenStdin);
     const account = { url, token };
@@ -40,23 +41,25 @@ A token is never an argument: it would stay in the shell's history, and every us
     saveContext(env, name, account);
     terminal.note(`Signed in to ${url}. ${accessNote}`);
     output.show(toContextRow(name, account, true), CONTEXT_COLUMNS);
-    if (env.SKERRY_TOKEN) terminal.warn('skerry: SKERRY_TOKEN is set, and comes first');
+    if (env.SKERRY_TOKEN) terminal.warn('skerry: SKERRY_TOKEN is set and takes precedence');
   },
 });
 
 const logout = command({
   name: 'logout',
-  about: 'Forget a context and its token',
-  help: 'At the host the token stays good: `skerry token delete` takes that away, before or after.',
+  about: 'Delete a context and its token from this computer',
+  help: 'The token stays valid on the host until you run `skerry token delete`.',
   operations: [],
-  args: { name: optionalArg('The context; the one in use when left out.', { completionKind: 'context' }) },
+  args: {
+    name: optionalArg('Name of the context (default: the current one)', { completionKind: 'context' }),
+  },
   example: 'skerry logout work',
   run: async ({ env, terminal, contextName }, { name: given }) => {
     const name = given ?? contextName ?? (env.SKERRY_CONTEXT || readConfig(env, terminal.warn).current);
-    if (!name) throw new Failure('usage', 'nobody is signed in: see `skerry context list`');
+    if (!name) throw new Failure('usage', 'not signed in; see `skerry context list`');
     const { current } = removeContext(env, name);
-    terminal.note(`Forgotten here. The token of ${name} is still good: skerry token delete revokes one.`);
-    if (current === null) terminal.note('No context is in use: skerry context use, or skerry login.');
+    terminal.note(`Signed out of ${name}. Its token is still valid; to revoke it, run: skerry token delete`);
+    if (current === null) terminal.note('No current context. Run skerry context use, or skerry login.');
   },
 });
 
@@ -66,27 +69,27 @@ async function resolveAddress({ env, terminal }: Context, given: string | undefi
   const known = env.SKERRY_API_URL || (current === null ? undefined : contexts[current]?.url);
   if (!terminal.isInteractive) {
     if (known) return parseAddress(known);
-    throw new Failure('usage', 'which host? Say --url https://…');
+    throw new Failure('usage', 'no host address; pass --url https://…');
   }
   const answer = await prompt(terminal, `Address of the host${known ? ` [${known}]` : ''}: `);
   if (answer || known) return parseAddress(answer || (known ?? ''));
-  throw new Failure('usage', 'no address was given');
+  throw new Failure('usage', 'no address entered');
 }
 
-/** By calls that change nothing. Says how far the token reaches. */
+/** Verifies the token with read-only calls and describes its access. */
 async function checkAccess({ url, token }: Account, signal: AbortSignal): Promise<string> {
   const skerry = new Skerry({ baseUrl: url, token, maxRetries: 1 });
   await skerry.regions.list({ page_size: 1 }, { signal }).first();
   try {
     const balance = await skerry.balance.get({ signal });
-    return `The token reads the balance, ${formatUsd(balance.usd)} USD, and tops up.`;
+    return `The token has access to billing; the balance is ${formatUsd(balance.usd)} USD.`;
   } catch (error) {
     if (!isApiError(error, 'forbidden_scope')) throw error;
-    return 'The token does not reach billing: the balance and top-ups need one of scope billing.';
+    return 'The token has no access to billing. For the balance and top-ups, use a token with scope billing.';
   }
 }
 
-/** Two accounts at one host would have one name: the second must not push out the first unasked. */
+/** Asks before a second account on the same host replaces the first under the default name. */
 async function confirmReplace({ env, terminal }: Context, name: string, account: Account): Promise<void> {
   const config = readConfig(env);
   if (!Object.hasOwn(config.contexts, name)) return;
@@ -95,10 +98,10 @@ async function confirmReplace({ env, terminal }: Context, name: string, account:
   if (!terminal.isInteractive) {
     throw new Failure(
       'usage',
-      `there is a context "${name}" already: --name ${name} replaces it, another name keeps both`,
+      `context "${name}" already exists; pass --name ${name} to replace it, or another name to keep both`,
     );
   }
-  await confirm(terminal, false, `replace the token of the context ${name} (--name keeps both)`);
+  await confirm(terminal, false, `replace the token of context ${name} (use --name to keep both)`);
 }
 
 export const LOGIN_COMMANDS: readonly Command[] = [login, logout];

@@ -45,11 +45,11 @@ function formatDiscount(cycle: Cycle | undefined): string | null {
 const list = command({
   name: 'plan list',
   aliases: ['ls'],
-  about: 'List plans: what can be ordered, and what it costs',
-  help: 'What each cycle costs is in columns price_usd_1_months, …3…, …6… and …12_months.',
+  about: 'List plans and their prices',
+  help: 'Prices per billing cycle are in columns price_usd_1_months, …3…, …6…, and …12_months.',
   operations: ['plans.list'],
   options: {
-    category: text('category', 'Only virtual, or only dedicated servers.', { choices: CATEGORIES }),
+    category: text('category', 'Filter by category: virtual or dedicated servers', { choices: CATEGORIES }),
     ...LIST_OPTIONS,
   },
   columns: COLUMNS,
@@ -63,9 +63,9 @@ const list = command({
 const describe = command({
   name: 'plan describe',
   aliases: ['get', 'show'],
-  about: 'Show all of a plan, with what each cycle costs',
+  about: 'Show a plan and its price per billing cycle',
   operations: ['plans.get'],
-  args: { plan: arg('Id.', { completionKind: 'plan' }) },
+  args: { plan: arg('ID of the plan', { completionKind: 'plan' }) },
   columns: COLUMNS,
   example: 'skerry plan describe s1',
   run: async ({ skerry, output }, { plan }) => {

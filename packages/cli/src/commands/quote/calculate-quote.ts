@@ -1,4 +1,4 @@
-/** What an order comes to. In cents, so that sums are exact. */
+/** Computes the price of an order, in cents so that sums are exact. */
 import type { Plan } from '@skerry/sdk';
 import { TOPUP_MAX_USD } from '../../limits.ts';
 import { minimumTopup } from '../topup/bonus.ts';
@@ -6,15 +6,15 @@ import { minimumTopup } from '../topup/bonus.ts';
 export interface QuotedCycle {
   readonly billing_months: number;
   readonly discount_percent: number;
-  /** Of one server, for comparison: rounded. */
+  /** Rounded, for comparison only. */
   readonly price_usd_month: number;
   readonly price_usd: number;
   readonly total_usd: number;
-  /** Null: the balance is not known. */
+  /** Null: the balance is unknown. */
   readonly balance_after_usd: number | null;
-  /** The least top-up that pays it; null: none is needed, or the balance is not known. */
+  /** The smallest top-up that covers the total; null: none is needed, or the balance is unknown. */
   readonly topup_usd: number | null;
-  /** What comes on top of that. */
+  /** The bonus of that top-up. */
   readonly topup_bonus_usd: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface Quote {
 
 export interface QuoteRequest {
   readonly region: string | null;
-  /** Undefined: every cycle. */
+  /** Undefined: all cycles. */
   readonly months: number | undefined;
   readonly count: number;
   readonly balanceUsd: number | null;
@@ -75,13 +75,13 @@ function quoteCycle(
   };
 }
 
-/** Why it could not be ordered now: of several cycles the first one counts. */
+/** Returns the reasons why the order is not possible now. With several cycles, the first one decides. */
 export function blockingReasons({ plan, region, deployable, available_in, cycles }: Quote): string[] {
   const reasons: string[] = [];
   if (!deployable) {
-    const elsewhere = available_in.length > 0 ? `only in ${available_in.join(', ')}` : 'nowhere';
-    const here = region === null ? '' : ` not in ${region},`;
-    reasons.push(`${plan} can be deployed${here} ${elsewhere} right now`);
+    const here = region === null ? '' : ` in ${region}`;
+    const elsewhere = available_in.length > 0 ? `; available in ${available_in.join(', ')}` : '';
+    reasons.push(`plan ${plan} is unavailable${here}${elsewhere}`);
   }
   const [first] = cycles;
   if (first?.topup_usd != null) reasons.push(formatShortfall(first));
@@ -96,9 +96,10 @@ function formatShortfall({
 }: QuotedCycle): string {
   const months = billing_months === 1 ? '1 month' : `${billing_months} months`;
   const bonus = topup_bonus_usd ? `, which earns a bonus of $${topup_bonus_usd}` : '';
-  const shortfall = `the balance is $${(-(balance_after_usd ?? 0)).toFixed(2)} short for ${months}`;
+  const missing = (-(balance_after_usd ?? 0)).toFixed(2);
+  const shortfall = `insufficient balance: you're short by $${missing} for ${months}`;
   const amount = (topup_usd ?? 0).toFixed(2);
   if ((topup_usd ?? 0) > TOPUP_MAX_USD)
-    return `${shortfall}: top up $${amount} in steps of at most $${TOPUP_MAX_USD}`;
-  return `${shortfall}: skerry topup --amount-usd ${amount}${bonus}`;
+    return `${shortfall}; top up $${amount} in steps of at most $${TOPUP_MAX_USD}`;
+  return `${shortfall}; run skerry topup --amount-usd ${amount}${bonus}`;
 }

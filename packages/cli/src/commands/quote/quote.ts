@@ -20,17 +20,18 @@ const QUOTE_COLUMNS: readonly Column<QuotedCycle>[] = [
 
 const quote = command({
   name: 'quote',
-  about: 'Show what an order would cost, and whether it could be made now',
-  help: `All cycles side by side unless one is named: month_usd is what a month comes to, cycle_usd the whole cycle of one server,
-total_usd that of all, left_usd what is left of the balance. topup_usd is the least top-up that pays it, its bonus counted. Nothing is ordered.
-With --check it leaves with 7 when the order could not be made now; without a cycle that of 1 month is meant.`,
+  about: 'Show the price of an order and whether you can place it now',
+  help: `Compares all billing cycles unless you select one. month_usd is the price per month, cycle_usd
+the price of one server for the cycle, total_usd the price of all servers, and left_usd the remaining
+balance. topup_usd is the smallest top-up that covers the total with its bonus. Nothing is ordered. With
+--check, the command exits with 7 if you could not place the order now; the default cycle is 1 month.`,
   operations: ['plans.get', 'balance.get'],
   options: {
-    plan: requiredText('id', 'The plan.', { completionKind: 'plan' }),
-    region: text('code', 'Where; anywhere when left out.', { completionKind: 'region' }),
-    billingMonths: text('months', 'Only this cycle.', { choices: CYCLES }),
-    count: integer('number', 'How many servers; 1 when left out.', { min: 1, max: COUNT_MAX }),
-    check: flag('Leave with 7 when it could not be ordered now.'),
+    plan: requiredText('id', 'ID of the plan', { completionKind: 'plan' }),
+    region: text('code', 'Region (default: any)', { completionKind: 'region' }),
+    billingMonths: text('months', 'Show only this billing cycle', { choices: CYCLES }),
+    count: integer('number', 'Number of servers (default: 1)', { min: 1, max: COUNT_MAX }),
+    check: flag('Exit with 7 if you could not place the order now'),
   },
   columns: QUOTE_COLUMNS,
   example: 'skerry quote --plan s2 --region par --billing-months 12 --count 3',
@@ -44,8 +45,8 @@ With --check it leaves with 7 when the order could not be made now; without a cy
     const reasons = blockingReasons(quoted);
     if (check && reasons.length > 0) throw new Failure('refused', reasons.join('; '));
     for (const reason of reasons) terminal.warn(`skerry: ${reason}`);
-    if (balanceUsd === null) terminal.note('The balance is not known: the token is not of scope billing.');
-    else terminal.note(`The balance is ${formatUsd(balanceUsd)} USD.`);
+    if (balanceUsd === null) terminal.note('Balance unknown: it requires a token with scope billing.');
+    else terminal.note(`Balance: ${formatUsd(balanceUsd)} USD.`);
   },
 });
 
@@ -56,11 +57,11 @@ async function getPlan(skerry: Skerry, id: string): Promise<Plan> {
     return await skerry.plans.get(id);
   } catch (error) {
     if (!isApiError(error, 'not_found')) throw error;
-    throw new Failure('not_found', `there is no plan "${id}": see \`skerry plan list\``);
+    throw new Failure('not_found', `plan "${id}" not found; see \`skerry plan list\``);
   }
 }
 
-/** Null: the token may not read it. */
+/** Null: the token may not read the balance. */
 async function getBalance(skerry: Skerry): Promise<number | null> {
   try {
     return (await skerry.balance.get()).usd;
@@ -70,12 +71,12 @@ async function getBalance(skerry: Skerry): Promise<number | null> {
   }
 }
 
-/** A region that there is not is a slip of the hand, not one without room. */
+/** Tells an unknown region from a region where the plan is unavailable. */
 async function requireRegion(skerry: Skerry, region: string): Promise<void> {
   try {
     await skerry.regions.get(region);
   } catch (error) {
     if (!isApiError(error, 'not_found')) throw error;
-    throw new Failure('not_found', `there is no region "${region}": see \`skerry region list\``);
+    throw new Failure('not_found', `region "${region}" not found; see \`skerry region list\``);
   }
 }

@@ -17,9 +17,9 @@ const COLUMNS: readonly Column<Region>[] = [
 const list = command({
   name: 'region list',
   aliases: ['ls'],
-  about: 'List regions: where servers can be',
+  about: 'List regions',
   operations: ['regions.list'],
-  options: { country: text('code', 'Only in this country: FR, say.'), ...LIST_OPTIONS },
+  options: { country: text('code', 'Filter by country code, such as FR'), ...LIST_OPTIONS },
   columns: COLUMNS,
   example: 'skerry region list',
   run: async (context, { sort, limit, ...filter }) => {
@@ -31,9 +31,9 @@ const list = command({
 const describe = command({
   name: 'region describe',
   aliases: ['get', 'show'],
-  about: 'Show all of a region',
+  about: 'Show a region',
   operations: ['regions.get'],
-  args: { region: arg('Code.', { completionKind: 'region' }) },
+  args: { region: arg('Code of the region', { completionKind: 'region' }) },
   columns: COLUMNS,
   example: 'skerry region describe par',
   run: async ({ skerry, output }, { region }) => {

@@ -1,6 +1,6 @@
 /**
- * Opens an address that is a secret. The list of processes shows everybody what a program is called with: so the browser is given a
- * page that only its owner can read, and that leads on to the address.
+ * Opens a URL that is a secret. Other users can see the arguments of a process, so the browser opens a page
+ * that only its owner can read and that redirects to the URL.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../command.ts';
 
-/** How long a browser may take to start and to read the page. */
+/** Time for a browser to start and to read the page. */
 const PAGE_LIFETIME_MS = 10_000;
 
 export async function openInBrowser(
@@ -17,9 +17,9 @@ export async function openInBrowser(
   { env, terminal, signal }: Pick<Context, 'env' | 'terminal' | 'signal'>,
 ): Promise<void> {
   const opener = browserCommand(env);
-  // What is not an address of the web would be a file or a command to whoever opens it.
+  // The opener might treat anything but a web address as a file or a command.
   if (opener === null || !/^https?:$/.test(new URL(url).protocol)) {
-    terminal.warn('skerry: there is no display to open it on');
+    terminal.warn('skerry: cannot open a browser: no display found');
     return;
   }
   const folder = mkdtempSync(join(tmpdir(), 'skerry-'));
@@ -27,7 +27,7 @@ export async function openInBrowser(
   try {
     writeFileSync(page, redirectPage(url), { mode: 0o600 });
     const failed = await spawnDetached([...opener, page], env);
-    if (failed) terminal.warn(`skerry: ${opener[0]} could not be started: open the address by hand`);
+    if (failed) terminal.warn(`skerry: could not start ${opener[0]}; open the URL manually`);
     else await sleep(PAGE_LIFETIME_MS, undefined, { signal }).catch(() => {});
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -38,7 +38,7 @@ function spawnDetached(
   [program = '', ...args]: readonly string[],
   env: Context['env'],
 ): Promise<Error | null> {
-  // A browser has no use for the token, and hands its environment on.
+  // A browser does not need the token and passes its environment to other programs.
   const { SKERRY_TOKEN: _token, ...rest } = env;
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: 'ignore', detached: true, env: rest });

@@ -6,21 +6,21 @@ import { openInBrowser } from './browser.ts';
 
 export const openConsole = command({
   name: 'server console',
-  about: 'Print the address of a page with the screen of a server',
+  about: "Print the URL of a server's console",
   help:
-    'The page needs no sign-in, for one visitor, within five minutes: hand its address to nobody else. With a token\n' +
-    'of scope read it only shows the screen.',
+    'The URL needs no sign-in and is valid for one visit within five minutes, so keep it secret. With a\n' +
+    'token of scope read, the console is view-only.',
   operations: ['servers.console', 'servers.get', 'servers.list'],
-  args: { server: arg('Name or id.', { completionKind: 'server' }) },
-  options: { open: flag('Open it in the browser as well.') },
+  args: { server: arg('Name or ID', { completionKind: 'server' }) },
+  options: { open: flag('Also open the console in your browser') },
   example: 'skerry server console web-1',
   run: async (context, { server, open }) => {
     const { skerry, terminal, output } = context;
     const { id } = await findServer(skerry, server);
     const console = await skerry.servers.console(id);
     output.text(console.url, console);
-    const about = console.read_only ? ', to look at only: the token has scope read' : '';
-    terminal.note(`Good for one visit until ${formatTime(console.expires_at)} UTC${about}.`);
+    const about = console.read_only ? ', view-only because the token has scope read' : '';
+    terminal.note(`Valid for one visit until ${formatTime(console.expires_at)} UTC${about}.`);
     if (open) await openInBrowser(console.url, context);
   },
 });

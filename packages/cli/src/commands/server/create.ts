@@ -14,28 +14,30 @@ import { waitForServer } from './wait-for-server.ts';
 
 export const create = command({
   name: 'server create',
-  about: 'Order a server and wait until it runs',
+  about: 'Create a server and wait until it is running',
   help:
-    'The first cycle is charged to the balance at once; `skerry plan describe` says what each cycle costs.\n' +
-    'A server that cannot be provisioned is refunded in full. What was ordered is printed even where the waiting ends\n' +
-    'otherwise: by --timeout, by Ctrl-C, or because it could not be provisioned.',
+    'The first billing cycle is charged immediately; see prices with `skerry plan describe`. If the\n' +
+    'server cannot be provisioned, you get a full refund. The server is printed even if the wait ends\n' +
+    'early: by --timeout, by Ctrl-C, or because provisioning failed.',
   operations: [
     ...(['servers.create', 'servers.get', 'audit_events.list'] as const),
     ...(['images.list', 'images.get', 'ssh_keys.list', 'ssh_keys.get'] as const),
   ],
-  args: { name: arg('Letters a-z, digits and dashes; begins with a letter.') },
+  args: { name: arg('Name: letters a-z, digits, and dashes; starts with a letter') },
   options: {
-    plan: requiredText('id', 'See `skerry plan list`.', { completionKind: 'plan' }),
-    region: requiredText('code', 'See `skerry region list`.', { completionKind: 'region' }),
-    image: requiredText('image', 'Id, debian-13, or debian for its newest.', { completionKind: 'image' }),
-    sshKey: list('key', 'Name or id; the account’s own, if it has just one.', { completionKind: 'ssh-key' }),
-    tag: list('tag', 'A free word.'),
-    label: pairs('A pair of texts.'),
+    plan: requiredText('id', 'ID of the plan; see `skerry plan list`', { completionKind: 'plan' }),
+    region: requiredText('code', 'Region; see `skerry region list`', { completionKind: 'region' }),
+    image: requiredText('image', 'ID or name, or family for the newest version', { completionKind: 'image' }),
+    sshKey: list('key', 'Name or ID (default: the key of the account if there is only one)', {
+      completionKind: 'ssh-key',
+    }),
+    tag: list('tag', 'Tag'),
+    label: pairs('Label'),
     userDataFile: USER_DATA_FILE,
-    billingMonths: text('months', 'Paid in advance: 3, 6 and 12 are cheaper a month; 1 when left out.', {
+    billingMonths: text('months', 'Months paid in advance; longer cycles cost less per month (default: 1)', {
       choices: CYCLES,
     }),
-    noAutoRenew: flag('Suspend it when its cycle ends.'),
+    noAutoRenew: flag('Suspend the server at the end of the cycle instead of renewing it'),
     ...IDEMPOTENCY_OPTIONS,
     ...WAIT_OPTIONS,
   },
@@ -78,11 +80,11 @@ function isRunning(server: Server | null): boolean {
   return server?.status === 'running';
 }
 
-/** Whatever ends a server before its first run, what it cost is given back. */
+/** A server that ends before its first run is refunded in full. */
 async function explainFailure(skerry: Skerry, { id, name, price_usd_cycle }: Server): Promise<string> {
   const filter = { resource: id, action: 'server.fail' } as const;
   const { data } = await skerry.auditEvents.list({ filter, page_size: 1 }).first();
-  const refund = `the ${formatUsd(price_usd_cycle)} US dollars that it cost were given back`;
-  if (data.length === 0) return `${name} was destroyed before it ran; ${refund}`;
-  return `${name} could not be provisioned; ${refund}. Try another region or plan, or try later`;
+  const refund = `${formatUsd(price_usd_cycle)} USD was refunded`;
+  if (data.length === 0) return `${name} was deleted before it was running; ${refund}`;
+  return `${name} could not be provisioned; ${refund}. Try another region or plan, or try again later`;
 }

@@ -9,26 +9,28 @@ import { waitForServer } from './wait-for-server.ts';
 export const remove = command({
   name: 'server delete',
   aliases: ['rm', 'destroy'],
-  about: 'Destroy a server and its disk for ever',
-  help: 'Its volumes are detached and stay, as its snapshots do. Only a server that never ran is refunded.',
+  about: 'Delete a server and its disk permanently',
+  help: 'Its volumes and snapshots are kept. Only a server that was never running is refunded.',
   operations: ['servers.delete', 'servers.get', 'servers.list'],
-  args: { server: arg('Name or id.', { completionKind: 'server' }) },
+  args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: { yes: YES_OPTION, ...WAIT_OPTIONS },
   example: 'skerry server delete web-1 --yes',
   run: async (context, { server, yes, ...waits }) => {
     const { skerry, terminal } = context;
     const { id, name } = await findServer(skerry, server);
-    await confirm(terminal, yes, `destroy server ${name} (${id}) with all that is on its disk`);
+    await confirm(terminal, yes, `delete server ${name} (${id}) and all data on its disk`);
     const started = await startDelete(skerry, id);
-    if (started === null) return terminal.note(`${name} is destroyed.`);
+    if (started === null) return terminal.note(`Server ${name} deleted.`);
     await waitWithProgress(context, waits, name, started, (wait) =>
       waitForServer(skerry, started, { isDone: (seen) => seen === null }, wait),
     );
-    terminal.note(waits.noWait ? `${name} is being destroyed.` : `${name} is destroyed.`);
+    terminal.note(waits.noWait ? `Deletion of server ${name} started.` : `Server ${name} deleted.`);
   },
 });
 
-/** The server as it goes; null when it is gone. Where the first answer was lost, the second tells what the first one did. */
+/**
+ * Null: the server is deleted. After a lost response, the error of the retry tells what the first call did.
+ */
 async function startDelete(skerry: Skerry, id: string): Promise<Server | null> {
   try {
     return await skerry.servers.delete(id);

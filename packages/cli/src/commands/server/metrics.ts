@@ -9,7 +9,7 @@ const HOURS = 24;
 const HOURS_MAX = 30 * 24;
 const HOUR_S = 3_600;
 const CHART_MAX = 48;
-/** What the other columns take of a line. */
+/** The width of the other columns. */
 const OTHER_COLUMNS_WIDTH = 62;
 
 interface Row {
@@ -40,12 +40,12 @@ const COLUMNS: readonly Column<Row>[] = [
 
 export const metrics = command({
   name: 'server metrics',
-  about: 'Show the load of a server: now, on average, at most',
-  help: 'Means by the hour. As JSON they are shown as the API gives them: 30 days, whatever --hours says.',
+  about: 'Show the load of a server: current, average, and maximum',
+  help: 'Values are hourly means. JSON output contains the whole API object: 30 days, regardless of --hours.',
   operations: ['servers.metrics', 'servers.get', 'servers.list'],
-  args: { server: arg('Name or id.', { completionKind: 'server' }) },
+  args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
-    hours: integer('number', `Of the last hours, at most ${HOURS_MAX}; ${HOURS} when left out.`, {
+    hours: integer('number', `Number of past hours, at most ${HOURS_MAX} (default: ${HOURS})`, {
       min: 1,
       max: HOURS_MAX,
     }),
@@ -56,7 +56,7 @@ export const metrics = command({
     const { id } = await findServer(skerry, server);
     const found = await skerry.servers.metrics(id);
     const stepS = found.step_s;
-    // Points stand for the hour that begins with them: the running one is the last of them.
+    // A point stands for the hour that starts at its time; the last one is the current hour.
     const endS = Math.ceil((Date.parse(found.end) / 1_000 + 1) / HOUR_S) * HOUR_S;
     const startS = endS - hours * HOUR_S;
     const width = Math.min(CHART_MAX, Math.max(8, terminal.columns - OTHER_COLUMNS_WIDTH));
@@ -79,7 +79,7 @@ function formatStatistic(
 
 const KIB = 1_024;
 
-/** Of bytes a second. */
+/** Formats bytes per second. */
 function formatRate(bytes: number): string {
   if (bytes < KIB) return `${Math.round(bytes)} B/s`;
   if (bytes < KIB ** 2) return `${(bytes / KIB).toFixed(1)} KiB/s`;

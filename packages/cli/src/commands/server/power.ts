@@ -1,4 +1,4 @@
-/** On, off, and both after each other. */
+/** Power on, shut down, and restart. */
 import type { Server, StreamedEvent } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { findServer } from '../../find.ts';
@@ -11,14 +11,15 @@ import { SERVER_COLUMNS } from './columns.ts';
 import { hasRestarted, isRestartEvent } from './restart-check.ts';
 import { waitForServer } from './wait-for-server.ts';
 
-const ARGS = { server: arg('Name or id.', { completionKind: 'server' }) };
+const ARGS = { server: arg('Name or ID', { completionKind: 'server' }) };
 
 const start = command({
   name: 'server start',
-  about: 'Switch a stopped server on',
+  about: 'Power on a stopped server',
   help:
-    'A server that is suspended because it was not to be renewed is charged another cycle, and resumes: that is\n' +
-    'asked about first, with its last price. One that is suspended for want of balance resumes by itself after a top-up.',
+    'A server that was suspended because it was not renewed is charged for another cycle and resumes. The\n' +
+    'command asks first and shows the latest price. A server that was suspended for insufficient balance\n' +
+    'resumes automatically after a top-up.',
   operations: ['servers.start', 'servers.get', 'servers.list', 'audit_events.list'],
   args: ARGS,
   options: { yes: YES_OPTION, ...WAIT_OPTIONS },
@@ -46,18 +47,22 @@ const start = command({
   },
 });
 
-/** A price that the operator has announced since is the one that is charged; the API does not tell it. */
+/**
+ * The service charges the current price, which may have changed since the last cycle; the API does not show
+ * it.
+ */
 function describeCharge({ name, id, billing_months, price_usd_cycle }: Server): string {
   const cycle = billing_months === 1 ? 'another month' : `another ${billing_months} months`;
-  return `charge ${formatUsd(price_usd_cycle)} US dollars, or the price that was announced since, for ${cycle} of server ${name} (${id}), which was not renewed, and start it`;
+  const price = `${formatUsd(price_usd_cycle)} USD (or the new price if it has changed)`;
+  return `charge ${price} for ${cycle} of server ${name} (${id}), which was not renewed, and power it on`;
 }
 
 const stop = command({
   name: 'server stop',
-  about: 'Shut a server down',
+  about: 'Shut down a server',
   help:
-    'The guest is asked to shut down, and switched off when it does not. The cycle goes on, and renews: what is stopped\n' +
-    'costs as much as what runs.',
+    'Asks the operating system to shut down, and powers the server off if it does not. The billing cycle\n' +
+    'continues and renews: a stopped server costs as much as a running one.',
   operations: ['servers.stop', 'servers.get', 'servers.list', 'audit_events.list'],
   args: ARGS,
   options: WAIT_OPTIONS,
@@ -86,10 +91,10 @@ const stop = command({
 const reboot = command({
   name: 'server reboot',
   about: 'Restart a server',
-  help: 'The guest is asked to shut down, and switched off when it does not. A rescue system is left.',
+  help: 'Asks the operating system to shut down, and forces the restart if needed. Leaves a rescue system.',
   operations: ['servers.reboot', 'servers.get', 'servers.list', 'events.stream', 'audit_events.list'],
   args: ARGS,
-  options: { hard: flag('Reset the machine at once, without asking the guest.'), ...WAIT_OPTIONS },
+  options: { hard: flag('Force the restart without a shutdown of the operating system'), ...WAIT_OPTIONS },
   columns: SERVER_COLUMNS,
   example: 'skerry server reboot web-1 --hard',
   run: async (context, { server, hard, ...waits }) => {

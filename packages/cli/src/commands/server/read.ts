@@ -12,14 +12,14 @@ const list = command({
   about: 'List servers',
   operations: ['servers.list', 'images.list'],
   options: {
-    status: text('status', 'Only in this status.', { choices: STATUSES }),
-    region: text('code', 'Only in this region.', { completionKind: 'region' }),
-    plan: text('id', 'Only of this plan.', { completionKind: 'plan' }),
-    image: text('image', 'Only with this image: id, name, or family for its newest.', {
+    status: text('status', 'Filter by status', { choices: STATUSES }),
+    region: text('code', 'Filter by region', { completionKind: 'region' }),
+    plan: text('id', 'Filter by plan', { completionKind: 'plan' }),
+    image: text('image', 'Filter by image: ID, name, or family for its newest version', {
       completionKind: 'image',
     }),
-    name: text('name', 'Only with this name.'),
-    tag: text('tag', 'Only with this tag.'),
+    name: text('name', 'Filter by name'),
+    tag: text('tag', 'Filter by tag'),
     ...LIST_OPTIONS,
   },
   columns: SERVER_COLUMNS,
@@ -34,9 +34,9 @@ const list = command({
 const describe = command({
   name: 'server describe',
   aliases: ['get', 'show'],
-  about: 'Show all of a server',
+  about: 'Show a server',
   operations: ['servers.get', 'servers.list'],
-  args: { server: arg('Name or id.', { completionKind: 'server' }) },
+  args: { server: arg('Name or ID', { completionKind: 'server' }) },
   columns: SERVER_COLUMNS,
   example: 'skerry server describe web-1',
   run: async ({ skerry, output }, { server }) => {

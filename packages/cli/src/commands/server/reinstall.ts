@@ -1,4 +1,4 @@
-/** What puts something else onto the disk: an image, or a snapshot. */
+/** Commands that replace the contents of a disk: with an image or a snapshot. */
 import type { Server } from '@skerry/sdk';
 import { type Command, type Context, command } from '../../command.ts';
 import { findImage, findServer, findSnapshot } from '../../find.ts';
@@ -14,16 +14,18 @@ import { failIfGivenUp, waitForServer } from './wait-for-server.ts';
 
 const rebuild = command({
   name: 'server rebuild',
-  about: 'Install a server anew; what is on its disk is lost',
-  help: 'Addresses stay. What is left out stays as it is, but user data is not applied again by itself.',
+  about: 'Reinstall a server and erase its disk',
+  help: 'IP addresses stay the same. Omitted options keep their values, except user data: it is not reused.',
   operations: [
     ...(['servers.rebuild', 'servers.get', 'servers.list', 'audit_events.list'] as const),
     ...(['images.list', 'images.get', 'ssh_keys.list', 'ssh_keys.get'] as const),
   ],
-  args: { server: arg('Name or id.', { completionKind: 'server' }) },
+  args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
-    image: text('image', 'Id, debian-13, or debian for its newest.', { completionKind: 'image' }),
-    sshKey: list('key', 'Name or id; the present keys when left out.', { completionKind: 'ssh-key' }),
+    image: text('image', 'ID or name, or family for the newest version (default: the current image)', {
+      completionKind: 'image',
+    }),
+    sshKey: list('key', 'Name or ID (default: the current keys)', { completionKind: 'ssh-key' }),
     userDataFile: USER_DATA_FILE,
     yes: YES_OPTION,
     ...WAIT_OPTIONS,
@@ -36,7 +38,7 @@ const rebuild = command({
     const { id, name } = await findServer(skerry, server);
     const image = options.image === undefined ? undefined : (await findImage(skerry, options.image)).id;
     const ssh_keys = await resolveKeys(skerry, options.sshKey);
-    await confirm(terminal, yes, `install server ${name} (${id}) anew and lose all that is on its disk`);
+    await confirm(terminal, yes, `reinstall server ${name} (${id}) and erase all data on its disk`);
     const begun = await skerry.servers.rebuild(id, omitUndefined({ image, ssh_keys, user_data_b64 }));
     await waitForReinstall(context, options, begun, 'rebuild');
   },
@@ -44,15 +46,15 @@ const rebuild = command({
 
 const restore = command({
   name: 'server restore',
-  about: 'Put a snapshot onto the disk of a server; what is on it is lost',
-  help: 'Any ready snapshot of the same region that fits the disk. Addresses stay.',
+  about: 'Restore a snapshot to a server and erase its disk',
+  help: 'The snapshot must be ready, in the same region, and fit the disk. IP addresses stay the same.',
   operations: [
     ...(['servers.restore', 'servers.get', 'servers.list', 'audit_events.list'] as const),
     ...(['snapshots.list', 'snapshots.get'] as const),
   ],
-  args: { server: arg('Name or id.', { completionKind: 'server' }) },
+  args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
-    snapshot: requiredText('snapshot', 'Name or id.', { completionKind: 'snapshot' }),
+    snapshot: requiredText('snapshot', 'Name or ID', { completionKind: 'snapshot' }),
     yes: YES_OPTION,
     ...WAIT_OPTIONS,
   },
@@ -65,8 +67,8 @@ const restore = command({
     await confirm(
       terminal,
       yes,
-      `put snapshot ${snapshot.name} of ${formatTime(snapshot.created_at)} onto the disk of server ${name} (${id}) ` +
-        'and lose all that is on it now',
+      `restore snapshot ${snapshot.name} of ${formatTime(snapshot.created_at)} to server ${name} (${id}) ` +
+        'and erase all data on its disk',
     );
     const begun = await skerry.servers.restore(id, { snapshot: snapshot.id });
     await waitForReinstall(context, options, begun, 'restore');
@@ -83,7 +85,8 @@ async function waitForReinstall(
   const isDone = (seen: Server | null) => seen?.status === 'running' || seen?.status === 'stopped';
   const until = async (wait: PollOptions) => {
     const seen = await waitForServer(skerry, started, { isDone }, wait);
-    // A server whose former disk was kept is as it was, with the same status as one that was installed.
+    // After a failed reinstall, the previous disk is kept and the status is the same as after a successful
+    // one.
     await failIfGivenUp(skerry, seen, operation);
     return seen;
   };

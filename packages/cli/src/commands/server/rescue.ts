@@ -16,10 +16,10 @@ const RESCUE_COLUMNS: readonly Column<RescuedServer>[] = [
 
 export const rescue = command({
   name: 'server rescue',
-  about: 'Boot a server into the rescue system',
-  help: 'The password is shown once. The disk is left as it is; the next reboot leaves the rescue system.',
+  about: 'Restart a server into the rescue system',
+  help: 'The password is shown only once. The disk is unchanged; the next restart leaves the rescue system.',
   operations: ['servers.rescue', 'servers.get', 'servers.list', 'events.stream', 'audit_events.list'],
-  args: { server: arg('Name or id.', { completionKind: 'server' }) },
+  args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: WAIT_OPTIONS,
   columns: RESCUE_COLUMNS,
   example: 'skerry server rescue web-1',
@@ -30,14 +30,14 @@ export const rescue = command({
       activity: 'booting the rescue system',
       start: async () => {
         const rescued = await skerry.servers.rescue(id);
-        // At once: whoever stops waiting still has it.
+        // Print the password right away, in case the wait is interrupted.
         output.show(rescued, RESCUE_COLUMNS);
-        terminal.warn('skerry: the password is shown this once; the next reboot leaves the rescue system');
+        terminal.warn('skerry: the password is shown only once; the next restart leaves the rescue system');
         return rescued;
       },
       isEndEvent: (event) => isRestartEvent(event, id),
       checkDone: (before) => hasRestarted(skerry, before, 'rescue'),
     });
-    if (!waits.noWait) terminal.note(`${name} runs the rescue system.`);
+    if (!waits.noWait) terminal.note(`Server ${name} is running the rescue system.`);
   },
 });

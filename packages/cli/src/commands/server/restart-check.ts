@@ -1,4 +1,4 @@
-/** How the end of a reboot is known, into the server's own system or the rescue system. */
+/** Detects the end of a restart, into the server's own system or the rescue system. */
 import { isApiError, type Server, type Skerry, type StreamedEvent } from '@skerry/sdk';
 import { Failure } from '../../exit-codes.ts';
 import { failIfGivenUp } from './wait-for-server.ts';
@@ -7,17 +7,17 @@ export function isRestartEvent({ type, data }: StreamedEvent, id: string): boole
   return type === 'server.rebooted' && data.server?.id === id;
 }
 
-/** Where the event is not heard: what was done to a server changes its `updated_at`, even where its status stays. */
+/** Works without events: an operation changes `updated_at` even if the status stays the same. */
 export async function hasRestarted(
   skerry: Skerry,
   before: Server,
   operation: 'reboot' | 'rescue',
 ): Promise<boolean> {
   const seen = await skerry.servers.get(before.id).catch((error: unknown) => {
-    if (isApiError(error, 'not_found')) throw new Failure('failed', `${before.name} is gone`);
+    if (isApiError(error, 'not_found')) throw new Failure('failed', `${before.name} was deleted`);
     throw error;
   });
-  if (seen.status !== 'running') throw new Failure('failed', `${before.name} is ${seen.status} by now`);
+  if (seen.status !== 'running') throw new Failure('failed', `${before.name} is ${seen.status}, not running`);
   await failIfGivenUp(skerry, seen, operation);
   return seen.updated_at !== before.updated_at;
 }

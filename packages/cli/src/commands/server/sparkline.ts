@@ -1,9 +1,11 @@
-/** A small chart in a line of text. */
+/** Draws a chart in one line of text. */
 const BARS = [...'▁▂▃▄▅▆▇█'];
 
 export type Point = readonly [unixS: number, value: number];
 
-/** Of the time from `startS` to `endS`, in at most `width` characters from nothing to the highest mean; a gap is a space. */
+/**
+ * Covers `startS` to `endS` in at most `width` bars, scaled from zero to the highest mean. A gap is a space.
+ */
 export function sparkline(
   points: readonly Point[],
   span: { readonly startS: number; readonly endS: number; readonly stepS: number },

@@ -1,25 +1,25 @@
-/** Which SSH keys a server gets. */
+/** Selects the SSH keys of a server. */
 import type { Skerry } from '@skerry/sdk';
 import { Failure } from '../../exit-codes.ts';
 import { findSshKey } from '../../find.ts';
 
-/** More are not named in an error. */
+/** Bounds the list of names in an error message. */
 const NAMES_MAX = 10;
 
-/** The ids of keys that are called by name or id; undefined where none were named. */
+/** Returns the IDs of the named keys; undefined if none were named. */
 export async function resolveKeys(
   skerry: Skerry,
   names: readonly string[] | undefined,
 ): Promise<string[] | undefined> {
   if (names === undefined) return undefined;
-  // An unset variable of a script, say: other keys than the ones that were meant would be put onto the disk.
-  if (names.length === 0) throw new Failure('usage', '--ssh-key: names no key');
+  // An empty value may be an unset variable in a script; fall back to no other keys.
+  if (names.length === 0) throw new Failure('usage', '--ssh-key: the value is empty; name a key');
   const ids: string[] = [];
   for (const name of names) ids.push((await findSshKey(skerry, name)).id);
   return [...new Set(ids)];
 }
 
-/** The keys that were named; else the account's, if it has just one. */
+/** Returns the named keys, or the account's key if there is only one. */
 export async function resolveKeysOrDefault(
   skerry: Skerry,
   names: readonly string[] | undefined,
@@ -31,11 +31,15 @@ export async function resolveKeysOrDefault(
   if (only === undefined) {
     throw new Failure(
       'usage',
-      'the account has no SSH key: add one with `skerry ssh-key create --name laptop --public-key-file ~/.ssh/id_ed25519.pub`',
+      'the account has no SSH key; add one with ' +
+        '`skerry ssh-key create --name laptop --public-key-file ~/.ssh/id_ed25519.pub`',
     );
   }
   if (keys.length === 1) return [only.id];
   const some = keys.slice(0, NAMES_MAX).map(({ name }) => name);
   const more = keys.length > NAMES_MAX ? ' and others' : '';
-  throw new Failure('usage', `the account has several SSH keys: say --ssh-key ${some.join(', ')}${more}`);
+  throw new Failure(
+    'usage',
+    `the account has several SSH keys; pass --ssh-key with one of: ${some.join(', ')}${more}`,
+  );
 }

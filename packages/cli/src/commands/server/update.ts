@@ -1,4 +1,4 @@
-/** What is changed at once: names, tags, labels, renewal, reverse DNS. */
+/** Changes that take effect immediately: names, tags, labels, renewal, reverse DNS. */
 import type { Server, SetRdns } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
@@ -9,35 +9,34 @@ import { SERVER_COLUMNS } from './columns.ts';
 
 const update = command({
   name: 'server update',
-  about: 'Change name, tags, labels or renewal of a server',
+  about: 'Change the name, tags, labels, or renewal of a server',
   operations: ['servers.update', 'servers.get', 'servers.list'],
-  args: { server: arg('Name or id.', { completionKind: 'server' }) },
+  args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
-    name: text('name', 'A new name.'),
-    tag: list('tag', "Replaces all tags; '' takes them away."),
-    addTag: list('tag', 'One more tag.'),
-    removeTag: list('tag', 'Takes this tag away.'),
-    label: pairs("Replaces all labels by these; '' takes them away."),
-    addLabel: pairs('One more label, or another value of one.'),
-    removeLabel: list('key', 'Takes the label with this key away.'),
-    autoRenew: booleanOption('Whether the next cycle is charged when this one ends.'),
+    name: text('name', 'New name'),
+    tag: list('tag', "Replace all tags; '' removes them"),
+    addTag: list('tag', 'Add a tag'),
+    removeTag: list('tag', 'Remove a tag'),
+    label: pairs("Replace all labels; '' removes them"),
+    addLabel: pairs('Add a label, or change its value'),
+    removeLabel: list('key', 'Remove the label with this key'),
+    autoRenew: booleanOption('Charge the next cycle when the current one ends'),
   },
   columns: SERVER_COLUMNS,
   help:
-    'What is added or taken away is added to, or taken from, what the server has at that moment: two who do that at\n' +
-    'once may overwrite each other.',
+    'Additions and removals are applied to the tags and labels at that moment; two concurrent updates may\n' +
+    'overwrite each other.',
   example: 'skerry server update web-1 --tag web --tag prod --label env=prod',
   run: async ({ skerry, output }, { server, name, autoRenew: auto_renew, ...words }) => {
     const asked = [name, auto_renew, ...Object.values(words)];
     if (asked.every((one) => one === undefined)) {
-      throw new Failure(
-        'usage',
-        'say what to change: --name, --tag, --add-tag, --remove-tag, --label, --add-label, --remove-label or --auto-renew',
-      );
+      const options =
+        '--name, --tag, --add-tag, --remove-tag, --label, --add-label, --remove-label, or --auto-renew';
+      throw new Failure('usage', `nothing to change; specify ${options}`);
     }
     rejectCombination(words.tag, words.addTag ?? words.removeTag, 'tag');
     rejectCombination(words.label, words.addLabel ?? words.removeLabel, 'label');
-    // Read right before it is written: what is added to is what is there by then.
+    // Read right before writing, so that additions apply to the latest values.
     const found = await findServer(skerry, server);
     const body = omitUndefined({
       name,
@@ -62,7 +61,7 @@ function rejectCombination(all: unknown, some: unknown, name: string): void {
   if (all === undefined || some === undefined) return;
   throw new Failure(
     'usage',
-    `--${name} replaces all of them: --add-${name} and --remove-${name} do not go with it`,
+    `--${name} replaces all of them and cannot be combined with --add-${name} or --remove-${name}`,
   );
 }
 
@@ -82,22 +81,22 @@ function resolveLabels({ labels }: Server, words: TagAndLabelOptions): Record<st
 
 const setRdns = command({
   name: 'server set-rdns',
-  about: 'Set the host names of a server’s addresses',
+  about: "Set the reverse DNS of a server's addresses",
   operations: ['servers.set_rdns', 'servers.get', 'servers.list'],
-  args: { server: arg('Name or id.', { completionKind: 'server' }) },
+  args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
-    ipv4: text('host', "Of the IPv4 address; '' takes it away."),
-    ipv6: text('host', "Of the IPv6 address, or of --address; '' takes it away."),
-    address: text('address', 'Which address of the /64 --ipv6 is for; the server’s own when left out.'),
+    ipv4: text('host', "Host name of the IPv4 address; '' removes it"),
+    ipv6: text('host', "Host name of the IPv6 address, or of --address; '' removes it"),
+    address: text('address', "Address in the /64 that --ipv6 applies to (default: the server's address)"),
   },
   columns: SERVER_COLUMNS,
   example: 'skerry server set-rdns web-1 --ipv4 web.example.org --ipv6 web.example.org',
   run: async ({ skerry, output }, { server, ipv4, ipv6, address }) => {
     if (ipv4 === undefined && ipv6 === undefined) {
-      throw new Failure('usage', 'say which host name to set: --ipv4 or --ipv6');
+      throw new Failure('usage', 'nothing to change; specify --ipv4 or --ipv6');
     }
     if (address !== undefined && ipv6 === undefined) {
-      throw new Failure('usage', '--address says which address --ipv6 is for: say --ipv6, too');
+      throw new Failure('usage', '--address requires --ipv6');
     }
     const { id } = await findServer(skerry, server);
     const body: SetRdns = omitUndefined({ ipv4: hostOrNull(ipv4), ipv6: hostOrNull(ipv6), address });

@@ -1,28 +1,28 @@
-/** Waits until a server is as it should be, or can no longer become so. */
+/** Waits until a server reaches a state, or can no longer reach it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isApiError, mayPass, type Server, type Skerry } from '@skerry/sdk';
 import { Failure } from '../../exit-codes.ts';
 import type { PollOptions } from '../../terminal/wait.ts';
 
-/** Much is done at once, and what is not takes a minute: the first looks are close together. */
+/** Many operations finish at once and the others take a minute: the first polls are close together. */
 const FIRST_PAUSES_MS = [300, 700, 1_000];
 const POLL_MS = 2_000;
 const TIMEOUT_MS = 10 * 60_000;
-/** The third look asks the audit log, too, and each fifth one after it. */
+/** The third poll also reads the audit log, and every fifth one after it. */
 const AUDIT_CHECKS = { first: 2, every: 5 };
 
-/** What the audit log calls that which may be given up. */
+/** Operations that the service may give up, by their names in the audit log. */
 export type Operation = 'start' | 'stop' | 'reboot' | 'rescue' | 'rebuild' | 'restore';
 
 export interface WaitGoal {
-  /** Null: the server is gone. */
+  /** Null: the server is deleted. */
   readonly isDone: (seen: Server | null) => boolean;
   readonly operation?: Operation;
-  /** Says why it ended otherwise, where more is known than its status. */
+  /** Returns the reason for another outcome, if more is known than the status. */
   readonly explain?: () => Promise<string>;
 }
 
-/** The server as it is then; as it was last seen, if it is gone. */
+/** Returns the server in that state, or its last observed state if it is deleted. */
 export async function waitForServer(
   skerry: Skerry,
   started: Server,
@@ -45,18 +45,21 @@ export async function waitForServer(
         await failIfGivenUp(skerry, last, goal.operation);
       }
     } catch (error) {
-      // What was begun goes on, whether we can look at it or not.
+      // The operation continues even if we cannot reach the service.
       if (isPastDeadline || signal.aborted || !mayPass(error)) throw error;
-      onLook({ status: `not to be seen right now (${error.message})` });
+      onLook({ status: `unreachable at the moment (${error.message})` });
     }
     if (isPastDeadline) {
       const passedS = Math.round(timeoutMs / 1_000);
-      throw new Failure('timeout', `${started.name} is still ${last.status} after ${passedS} s; it goes on`);
+      throw new Failure(
+        'timeout',
+        `${started.name} is still ${last.status} after ${passedS} s; the operation continues`,
+      );
     }
   }
 }
 
-/** Fails when the service has begun the operation and given it up: only its audit log says so. */
+/** Fails if the service started the operation and gave it up; only the audit log shows that. */
 export async function failIfGivenUp(skerry: Skerry, server: Server, operation: Operation): Promise<void> {
   const filter = { resource: server.id, action: `server.${operation}` } as const;
   const { data } = await skerry.auditEvents.list({ filter, page_size: 1 }).first();
@@ -65,7 +68,7 @@ export async function failIfGivenUp(skerry: Skerry, server: Server, operation: O
   if (!isByService || last.result !== 'error') return;
   throw new Failure(
     'failed',
-    `the service could not ${operation} ${server.name}: it is as it was, and ${server.status}`,
+    `could not ${operation} ${server.name}; the server is unchanged and ${server.status}`,
   );
 }
 
@@ -78,11 +81,11 @@ async function getServerOrNull(skerry: Skerry, id: string, signal: AbortSignal):
   }
 }
 
-/** From where nothing else comes by itself. */
+/** Describes a state that the server does not leave without another request. */
 function describeFinalState(started: Server, seen: Server | null): string | null {
-  if (seen === null) return 'is gone';
-  // What was asked for, where it began so.
-  if (seen.status === 'destroying') return started.status === 'destroying' ? null : 'is being destroyed';
-  // One that is being started is suspended until it runs.
+  if (seen === null) return 'was deleted';
+  // Expected if the deletion was requested.
+  if (seen.status === 'destroying') return started.status === 'destroying' ? null : 'is being deleted';
+  // A server that resumes stays suspended until it is running.
   return seen.status === 'suspended' && started.status !== 'suspended' ? 'was suspended' : null;
 }

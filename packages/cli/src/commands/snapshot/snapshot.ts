@@ -10,7 +10,7 @@ import { futureTime } from '../../time-options.ts';
 import { SNAPSHOT_COLUMNS } from './columns.ts';
 
 const STATUSES = ['creating', 'ready', 'error'] as const;
-const SNAPSHOT = arg('Name or id.', { completionKind: 'snapshot' });
+const SNAPSHOT = arg('Name or ID', { completionKind: 'snapshot' });
 
 const list = command({
   name: 'snapshot list',
@@ -18,11 +18,11 @@ const list = command({
   about: 'List snapshots',
   operations: ['snapshots.list', 'servers.get', 'servers.list'],
   options: {
-    server: text('server', 'Only of this server, by name or id; by id where it is gone.', {
+    server: text('server', 'Filter by server: name or ID; ID only if it was deleted', {
       completionKind: 'server',
     }),
-    status: text('status', 'Only in this status.', { choices: STATUSES }),
-    name: text('name', 'Only with this name.'),
+    status: text('status', 'Filter by status', { choices: STATUSES }),
+    name: text('name', 'Filter by name'),
     ...LIST_OPTIONS,
   },
   columns: SNAPSHOT_COLUMNS,
@@ -37,7 +37,7 @@ const list = command({
 const describe = command({
   name: 'snapshot describe',
   aliases: ['get', 'show'],
-  about: 'Show all of a snapshot',
+  about: 'Show a snapshot',
   operations: ['snapshots.get', 'snapshots.list'],
   args: { snapshot: SNAPSHOT },
   columns: SNAPSHOT_COLUMNS,
@@ -49,15 +49,15 @@ const describe = command({
 
 const create = command({
   name: 'snapshot create',
-  about: "Make a snapshot of a server's disk, and wait until it is ready",
+  about: "Create a snapshot of a server's disk and wait until it is ready",
   help:
-    'The server goes on running: the snapshot is what its disk would hold if the power failed now.\n' +
-    '`skerry server restore` puts a snapshot onto a disk.',
+    'The server keeps running: the snapshot contains the state of the disk as after a power failure.\n' +
+    'Restore it with `skerry server restore`.',
   operations: ['snapshots.create', 'snapshots.get', 'servers.get', 'servers.list'],
-  args: { server: arg('Name or id of the server.', { completionKind: 'server' }) },
+  args: { server: arg('Name or ID of the server', { completionKind: 'server' }) },
   options: {
-    name: text('name', 'How to call it; made from the time when left out.'),
-    expiresAt: futureTime('When it is deleted by itself; never when left out.'),
+    name: text('name', 'Name of the snapshot (default: generated from the time)'),
+    expiresAt: futureTime('Time of automatic deletion; omit to keep it'),
     ...IDEMPOTENCY_OPTIONS,
     ...WAIT_OPTIONS,
   },
@@ -99,7 +99,7 @@ const remove = command({
     const { id, name } = await findSnapshot(skerry, snapshot);
     await confirm(terminal, yes, `delete snapshot ${name} (${id})`);
     await skerry.snapshots.delete(id);
-    terminal.note(`Snapshot ${name} is deleted.`);
+    terminal.note(`Snapshot ${name} deleted.`);
   },
 });
 

@@ -1,4 +1,4 @@
-/** The public half of an SSH key from a file or the command line. A private one is refused here: it must not travel. */
+/** Reads the public half of an SSH key. Rejects private keys here, so that they are never sent. */
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import type { Context } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { readText } from '../../files.ts';
 
-/** What `ssh-keygen` calls them, the better one first. */
+/** Default file names of `ssh-keygen`, the stronger key first. */
 const DEFAULT_FILES = ['id_ed25519.pub', 'id_rsa.pub'] as const;
 const FILE_MAX_BYTES = 64 * 1024;
 const PRIVATE_KEY = /PRIVATE KEY|PuTTY-User-Key-File|SSH PRIVATE KEY FILE/;
@@ -17,20 +17,20 @@ export interface PublicKeySource {
   readonly publicKeyFile: string | undefined;
 }
 
-/** One line, `type base64 comment`. */
+/** Returns one line, `type base64 comment`. */
 export async function readPublicKey(
   { publicKey, publicKeyFile }: PublicKeySource,
   env: Context['env'],
 ): Promise<string> {
   if (publicKey !== undefined && publicKeyFile !== undefined) {
-    throw new Failure('usage', '--public-key and --public-key-file say the same thing: give one of them');
+    throw new Failure('usage', '--public-key and --public-key-file cannot be combined; use one of them');
   }
   if (publicKey !== undefined) return parseKeyLine(publicKey, '--public-key');
   const path = publicKeyFile ?? findDefaultFile(env);
   return parseKeyLine(await readText(path, FILE_MAX_BYTES), path);
 }
 
-/** `ssh-ed25519 AAAA… me@laptop` is me@laptop's. */
+/** Returns the comment: `me@laptop` in `ssh-ed25519 AAAA… me@laptop`. */
 export function commentOf(line: string): string | undefined {
   return line.split(/\s+/).slice(2).join(' ') || undefined;
 }
@@ -41,23 +41,24 @@ function findDefaultFile(env: Context['env']): string {
   if (found) return found;
   throw new Failure(
     'usage',
-    `there is neither ${DEFAULT_FILES.join(' nor ')} in ${folder}: give --public-key-file, or make a key by \`ssh-keygen -t ed25519\``,
+    `neither ${DEFAULT_FILES.join(' nor ')} found in ${folder}; pass --public-key-file, ` +
+      'or create a key with `ssh-keygen -t ed25519`',
   );
 }
 
-/** `name` is where it comes from. Nothing of the text is ever repeated. */
+/** `name` is the source of the text. The text itself is never repeated in a message. */
 function parseKeyLine(text: string, name: string): string {
   if (PRIVATE_KEY.test(text)) {
     throw new Failure(
       'usage',
-      `${name} is a private key, which must never leave your machine; nothing was sent. ` +
-        'Give the public one, the file that ends in .pub',
+      `${name} is a private key, which must never leave your computer; nothing was sent. ` +
+        'Use the public key: the file that ends in .pub',
     );
   }
   if (SSH2_PUBLIC.test(text.trim())) {
     throw new Failure(
       'usage',
-      `${name} is not in OpenSSH's format: \`ssh-keygen -i -f <file>\` prints it so`,
+      `${name} is not in OpenSSH format; convert it with \`ssh-keygen -i -f <file>\``,
     );
   }
   const lines = text
@@ -65,8 +66,7 @@ function parseKeyLine(text: string, name: string): string {
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
   const [line] = lines;
-  if (line === undefined) throw new Failure('usage', `${name} holds no key`);
-  if (lines.length > 1)
-    throw new Failure('usage', `${name} has more than one line: a key is one, add them one by one`);
+  if (line === undefined) throw new Failure('usage', `${name} contains no key`);
+  if (lines.length > 1) throw new Failure('usage', `${name} has more than one line; add each key separately`);
   return line;
 }

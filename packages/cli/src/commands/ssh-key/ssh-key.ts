@@ -7,7 +7,7 @@ import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { LISTED_SSH_KEY_COLUMNS, SSH_KEY_COLUMNS } from './columns.ts';
 import { commentOf, readPublicKey } from './public-key.ts';
 
-const SSH_KEY = arg('Name or id.', { completionKind: 'ssh-key' });
+const SSH_KEY = arg('Name or ID', { completionKind: 'ssh-key' });
 
 const list = command({
   name: 'ssh-key list',
@@ -15,8 +15,8 @@ const list = command({
   about: 'List SSH keys',
   operations: ['ssh_keys.list'],
   options: {
-    name: text('name', 'Only with this name.'),
-    type: text('type', 'Only of this type: ssh-ed25519, say.'),
+    name: text('name', 'Filter by name'),
+    type: text('type', 'Filter by type, such as ssh-ed25519'),
     ...LIST_OPTIONS,
   },
   columns: LISTED_SSH_KEY_COLUMNS,
@@ -30,14 +30,14 @@ const list = command({
 const describe = command({
   name: 'ssh-key describe',
   aliases: ['get', 'show'],
-  about: 'Show an SSH key, the key itself too',
+  about: 'Show an SSH key, including the public key',
   operations: ['ssh_keys.get', 'ssh_keys.list'],
   args: { sshKey: SSH_KEY },
   columns: SSH_KEY_COLUMNS,
   example: 'skerry ssh-key describe laptop',
   run: async ({ skerry, output }, { sshKey }) => {
     const found = await findSshKey(skerry, sshKey);
-    // Lists leave the key itself out.
+    // Lists omit the public key.
     const full = 'public_key' in found ? found : await skerry.sshKeys.get(found.id);
     output.show(full as Awaited<ReturnType<typeof skerry.sshKeys.get>>, SSH_KEY_COLUMNS);
   },
@@ -48,20 +48,20 @@ const create = command({
   aliases: ['add'],
   about: 'Add an SSH key',
   help:
-    'Without --public-key and --public-key-file it is ~/.ssh/id_ed25519.pub, or else ~/.ssh/id_rsa.pub.\n' +
-    'A private key is refused, and never sent.',
+    'The default is ~/.ssh/id_ed25519.pub, or else ~/.ssh/id_rsa.pub. Private keys are rejected\n' +
+    'and never sent.',
   operations: ['ssh_keys.create'],
   options: {
-    name: text('name', "How to call it; the key's comment when left out."),
-    publicKey: text('key', "The line of a .pub file: 'ssh-ed25519 AAAA… me@laptop'."),
-    publicKeyFile: text('file', 'The file with that line; - is stdin.'),
+    name: text('name', "Name of the key (default: the key's comment)"),
+    publicKey: text('key', "Public key as in a .pub file: 'ssh-ed25519 AAAA… me@laptop'"),
+    publicKeyFile: text('file', 'File with the public key; - is stdin'),
   },
   columns: SSH_KEY_COLUMNS,
   example: 'skerry ssh-key create --name desk --public-key-file ~/.ssh/id_ed25519.pub',
   run: async ({ skerry, output, env }, { name, ...source }) => {
     const publicKey = await readPublicKey(source, env);
     const called = name ?? commentOf(publicKey);
-    if (!called) throw new Failure('usage', 'the key has no comment to call it by: give --name');
+    if (!called) throw new Failure('usage', 'the key has no comment to use as its name; pass --name');
     output.show(await skerry.sshKeys.create({ name: called, public_key: publicKey }), SSH_KEY_COLUMNS);
   },
 });
@@ -69,16 +69,16 @@ const create = command({
 const remove = command({
   name: 'ssh-key delete',
   aliases: ['rm'],
-  about: 'Delete an SSH key; servers that have it keep it',
+  about: 'Delete an SSH key; servers that have the key keep it',
   operations: ['ssh_keys.delete', 'ssh_keys.get', 'ssh_keys.list'],
   args: { sshKey: SSH_KEY },
   options: { yes: YES_OPTION },
   example: 'skerry ssh-key delete old-laptop --yes',
   run: async ({ skerry, terminal }, { sshKey, yes }) => {
     const { id, name } = await findSshKey(skerry, sshKey);
-    await confirm(terminal, yes, `delete SSH key ${name} (${id}); servers that have it keep it`);
+    await confirm(terminal, yes, `delete SSH key ${name} (${id}); servers that have the key keep it`);
     await skerry.sshKeys.delete(id);
-    terminal.note(`SSH key ${name} is deleted.`);
+    terminal.note(`SSH key ${name} deleted.`);
   },
 });
 

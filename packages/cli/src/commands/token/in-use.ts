@@ -1,12 +1,12 @@
-/** Which token this command itself is using: the API does not say it, but tells when each was last used. */
+/** Determines which token this command uses: the API shows only when each token was last used. */
 import type { ApiToken } from '@skerry/sdk';
 
-/** `last_used_at` is at most so old where a token is being used right now (SPEC "API token"). */
+/** The maximum age of `last_used_at` for a token in use (SPEC "API token"). */
 const LAST_USED_REFRESH_MS = 60_000;
 
 /**
- * Whether it is the one in use. Ours was used for this very list, so only those can be ours that were used hardly before the one
- * used last; measured among each other, since this machine's clock may be wrong.
+ * Whether this is the token in use. Listing the tokens used ours, so it can only be one of those used shortly
+ * before the latest one. Times are compared with each other, because this machine's clock may be wrong.
  */
 export function checkInUse(token: ApiToken, all: readonly ApiToken[]): 'yes' | 'perhaps' | 'no' {
   const usedMs = (one: ApiToken) => (one.last_used_at === null ? 0 : Date.parse(one.last_used_at));

@@ -16,8 +16,8 @@ const list = command({
   about: 'List API tokens',
   operations: ['tokens.list'],
   options: {
-    name: text('name', 'Only with this name.'),
-    scope: text('scope', 'Only with this scope.', { choices: SCOPES }),
+    name: text('name', 'Filter by name'),
+    scope: text('scope', 'Filter by scope', { choices: SCOPES }),
     ...LIST_OPTIONS,
   },
   columns: TOKEN_COLUMNS,
@@ -30,15 +30,15 @@ const list = command({
 
 const create = command({
   name: 'token create',
-  about: 'Create an API token; it is shown this once',
+  about: 'Create an API token, which is shown only once',
   help:
-    'A token may not do more than the one that creates it. For a script:\n' +
+    'The scope cannot exceed that of the token you use. For a script:\n' +
     '  skerry token create --name ci --scope write -o columns=token --no-header',
   operations: ['tokens.create'],
   options: {
-    name: requiredText('name', 'How to call it.'),
-    scope: requiredText('scope', 'What it may do; each may all of those before it.', { choices: SCOPES }),
-    expiresAt: futureTime('When it stops working; never when left out.'),
+    name: requiredText('name', 'Name of the token'),
+    scope: requiredText('scope', 'Scope; each includes the previous ones', { choices: SCOPES }),
+    expiresAt: futureTime('Expiration; omit for a token that does not expire'),
     ...IDEMPOTENCY_OPTIONS,
   },
   columns: CREATED_TOKEN_COLUMNS,
@@ -55,23 +55,22 @@ const create = command({
       skerry.tokens.create(body, once),
     );
     output.show(made, CREATED_TOKEN_COLUMNS);
-    terminal.warn('skerry: the token is shown this once: keep it now');
+    terminal.warn('skerry: the token is shown only once; store it now');
   },
 });
 
 const IN_USE = {
-  yes: 'skerry: this is the token that you are using right now: it ends your own access',
-  perhaps:
-    'skerry: this token was used within the last minute: it may be the one that you are using right now',
+  yes: 'skerry: you are using this token right now; revoking it ends your own access',
+  perhaps: 'skerry: this token was used within the last minute; you may be using it right now',
   no: null,
 } as const;
 
 const remove = command({
   name: 'token delete',
   aliases: ['revoke', 'rm'],
-  about: 'Revoke an API token at once',
+  about: 'Revoke an API token immediately',
   operations: ['tokens.delete', 'tokens.list'],
-  args: { token: arg('Name or id.', { completionKind: 'token' }) },
+  args: { token: arg('Name or ID', { completionKind: 'token' }) },
   options: { yes: YES_OPTION },
   example: 'skerry token delete ci --yes',
   run: async ({ skerry, terminal }, { token: text, yes }) => {
@@ -81,13 +80,9 @@ const remove = command({
     const token = requireSingle(byId.length > 0 ? byId : named, 'token', text);
     const warning = IN_USE[checkInUse(token, all)];
     if (warning) terminal.warn(warning);
-    await confirm(
-      terminal,
-      yes,
-      `revoke token ${token.name} (${token.id}), and what uses it fails from then on`,
-    );
+    await confirm(terminal, yes, `revoke token ${token.name} (${token.id}); requests with it will fail`);
     await skerry.tokens.delete(token.id);
-    terminal.note(`Token ${token.name} is revoked.`);
+    terminal.note(`Token ${token.name} revoked.`);
   },
 });
 

@@ -1,14 +1,14 @@
-/** The coins that can be paid in, as the contract names them. A test holds them against the contract's own. */
+/** The coins of the API. A test compares them with the API's own table. */
 import type { Topup } from '@skerry/sdk';
 
 export type CoinCode = Topup['coin'];
 
 interface Coin {
   readonly name: string;
-  /** What wallets call it: on two networks it is the same word. */
+  /** The unit that wallets show; it is the same on both networks of USDT. */
   readonly unit: string;
   readonly network: string;
-  /** Digits after the point of one whole coin. */
+  /** Decimal places of one coin. */
   readonly decimals: number;
 }
 
@@ -28,7 +28,7 @@ export function isCoin(text: string): text is CoinCode {
   return Object.hasOwn(COINS, text);
 }
 
-/** The coins that make up these dollars at this rate: rounded up, so that they are never short. */
+/** Converts dollars to coins at this rate, rounded up so that the amount is never short. */
 export function coinAmountFor(usd: number, rateUsd: string, code: CoinCode): string {
   const { decimals } = COINS[code];
   const [whole = '', fraction = ''] = rateUsd.split('.');

@@ -1,4 +1,4 @@
-/** What came of a top-up, and what is not as it was asked. */
+/** Describes the outcome of a top-up and any difference from the requested amount. */
 import type { Topup } from '@skerry/sdk';
 import { RATE_GRACE_HOURS } from '../../limits.ts';
 import { formatTime } from '../../output/columns.ts';
@@ -8,9 +8,9 @@ import { describeBonus, formatDollars, networkWarning } from './messages.ts';
 const HOUR_MS = 60 * 60_000;
 
 /**
- * Empty while nothing has come of it. `now`: the service's clock; null: it is not known. The service does not say when a payment
- * came into its block. As long as a block still has the locked rate all that is credited has it, too; afterwards nobody can tell a
- * late payment from one that was not as asked.
+ * Returns no lines while there is no outcome. `now` is the service's clock; null if unknown. The service does
+ * not report when a payment entered its block. While a new block still gets the locked rate, every credit has
+ * that rate; afterwards, a late payment looks the same as a payment of another amount.
  */
 export function describeOutcome(topup: Topup, now: Date | null): string[] {
   if (topup.credit_held) return withheldLines(topup);
@@ -22,23 +22,26 @@ export function describeOutcome(topup: Topup, now: Date | null): string[] {
   const until = rateLockedUntil(topup);
   if (now !== null && now <= until)
     return [...lines, ...(overpaid > 0 ? [overpaidLine(overpaid)] : underpaidLines(topup, -overpaid, until))];
-  const rate = `what was in a block after ${formatUtc(until)} counts at the rate of that moment`;
+  const rate = `payments in a block after ${formatUtc(until)} are credited at the rate at that time`;
   if (overpaid > 0) {
     return [
       ...lines,
-      `That is ${formatDollars(overpaid)} more than the amount of this top-up: all of it counts, and`,
+      `That is ${formatDollars(overpaid)} more than the amount of this top-up. The full payment is credited;`,
       `${rate}.`,
     ];
   }
   return [
     ...lines,
-    `That is ${formatDollars(-overpaid)} less than the amount of this top-up: all that arrived counts, and`,
+    `That is ${formatDollars(-overpaid)} less than the amount of this top-up. The full payment is credited;`,
     `${rate}.`,
-    ...(now === null ? [] : ['Its rate is not kept any more: to pay in more, make another top-up.']),
+    ...(now === null ? [] : ['The locked rate has expired. To pay more, create another top-up.']),
   ];
 }
 
-/** More than was asked, in dollars; below zero: less. 0 as well while nothing is credited. */
+/**
+ * Returns the excess over the requested amount in dollars, negative for a shortfall; 0 while nothing is
+ * credited.
+ */
 export function overpaidUsd(topup: Topup): number {
   if (topup.status !== 'credited') return 0;
   return Math.round((topup.credited_usd - topup.amount_usd) * 100) / 100;
@@ -47,31 +50,32 @@ export function overpaidUsd(topup: Topup): number {
 function underpaidLines(topup: Topup, missingUsd: number, until: Date): string[] {
   const { unit } = COINS[topup.coin];
   return [
-    `${formatDollars(missingUsd)} less arrived than was asked. What arrived counts, and you can leave it at that.`,
-    `To pay the rest at the same rate, to the same address, so that it is in a block by ${formatUtc(until)}:`,
+    `You paid ${formatDollars(missingUsd)} less than requested. The amount you paid is credited.`,
+    `To pay the rest at the same rate, send it to the same address in a block by ${formatUtc(until)}:`,
     `Send           ${coinAmountFor(missingUsd, topup.rate_usd, topup.coin)} ${unit}`,
     `to             ${topup.deposit_address}`,
     `on network     ${topup.network}`,
-    'The bonus goes by all that is paid to this address. Later it counts at the rate of that moment.',
+    'The bonus depends on the total paid to this address. Later payments are credited at the rate',
+    'at that time.',
     networkWarning(topup),
   ];
 }
 
 const overpaidLine = (usd: number) =>
-  `You paid more than was asked: all of it counts, ${formatDollars(usd)} more.`;
+  `You paid ${formatDollars(usd)} more than requested. The full payment is credited.`;
 
 export function withheldLines({ id, network }: Topup): string[] {
   return [
-    'Your payment arrived and is confirmed, but it was not credited: credits are held at the moment. Nothing is lost.',
-    `Write to the operator, name this top-up, ${id}, and an address of yours on ${network}, and say whether you want it`,
-    'credited later or refunded.',
+    'Your payment is confirmed but not credited: credits are withheld at the moment. Your money is not lost.',
+    `Contact the operator. Include this top-up, ${id}, and one of your addresses on ${network},`,
+    'and say whether you want the payment credited later or refunded.',
   ];
 }
 
 export const EXPIRED_LINES: readonly string[] = [
-  'The time for this top-up is over. Do not pay it any more: make a new one.',
-  'A payment that is on its way is not lost, it is credited: at the rate of this top-up, or when it comes much later,',
-  'at the rate of that moment.',
+  'This top-up has expired. Do not pay it; create a new one.',
+  'If you have already paid, your payment is not lost. It is credited at the rate of this top-up,',
+  'or, if it arrives much later, at the rate at that time.',
 ];
 
 function rateLockedUntil({ expires_at }: Topup): Date {

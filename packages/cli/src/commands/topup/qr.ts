@@ -1,17 +1,17 @@
-/** A QR code in half-block characters: two modules above each other are one character. */
+/** Draws a QR code with half-block characters: each character shows two modules, one above the other. */
 import { encode } from 'uqr';
 
-/** Modules of quiet around the code, as its standard asks. */
+/** Width of the quiet zone in modules, as the QR standard requires. */
 const QUIET_ZONE_MODULES = 4;
 /**
- * Black on white by numbers of the fixed palette: the colours of a dark terminal, or of a theme, would turn the code inside out,
- * and not every reader takes the reverse.
+ * Uses fixed palette numbers for black on white: the colors of a dark terminal or a theme would invert the
+ * code, and some readers reject an inverted code.
  */
 const BLACK_ON_WHITE = '\u001b[38;5;16;48;5;231m';
 const RESET = '\u001b[0m';
 const BLOCKS = { 'true,true': '█', 'true,false': '▀', 'false,true': '▄', 'false,false': ' ' } as const;
 
-/** Lines to print; null: it is wider than the terminal, where it would be cut in two. */
+/** Returns the lines to print; null if the code is wider than the terminal and would wrap. */
 export function qrLines(text: string, columns: number): string[] | null {
   const { data, size } = encode(text, { ecc: 'L', border: QUIET_ZONE_MODULES });
   if (size > columns) return null;

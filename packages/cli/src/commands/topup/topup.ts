@@ -20,19 +20,20 @@ const TIMEOUT_MAX_S = 7 * 24 * 60 * 60;
 const create = command({
   name: 'topup create',
   isDefault: true,
-  about: 'Top up the balance: get an address to pay to, and wait until it is credited',
-  help: `Coin and amount are asked for on a terminal when they are left out. Ctrl-C ends only the waiting: the top-up stays open.
-When its time is over before it is paid, or when the operator holds credits, it leaves with 10. Needs a token of scope billing.`,
+  about: 'Top up the balance: get a payment address and wait until the payment is credited',
+  help: `On a terminal, the command asks for coin and amount if you omit them. Ctrl-C stops only the
+waiting; the top-up stays open. Exits with 10 if the top-up expires before you pay, or if the operator
+withholds credits. Requires a token with scope billing.`,
   operations: ['topups.create', 'topups.get', 'balance.get'],
   options: {
-    coin: text('coin', `One of ${COIN_CODES.join(', ')}.`, { choices: COIN_CODES }),
-    amountUsd: decimal('usd', `US dollars, ${TOPUP_MIN_USD} to ${TOPUP_MAX_USD}.`, {
+    coin: text('coin', 'Coin to pay with', { choices: COIN_CODES }),
+    amountUsd: decimal('usd', `Amount in US dollars, ${TOPUP_MIN_USD} to ${TOPUP_MAX_USD}`, {
       min: TOPUP_MIN_USD,
       max: TOPUP_MAX_USD,
     }),
-    noQr: flag('Without the QR code.'),
-    noWait: flag('Do not wait until it is credited.'),
-    timeout: integer('seconds', `How long to wait at most; a day (${DEFAULT_TIMEOUT_S}) when left out.`, {
+    noQr: flag('Hide the QR code'),
+    noWait: flag('Return immediately without waiting for the credit'),
+    timeout: integer('seconds', `Maximum time to wait (default: ${DEFAULT_TIMEOUT_S}, a day)`, {
       min: 1,
       max: TIMEOUT_MAX_S,
     }),
@@ -57,7 +58,7 @@ When its time is over before it is paid, or when the operator holds credits, it 
       return;
     }
     showPayment(terminal, topup, noQr);
-    // It was made this moment, by the service's clock.
+    // The top-up is new, so the service's clock is at `created_at`.
     const leftMs = Date.parse(topup.expires_at) - Date.parse(topup.created_at);
     const show = (seen: Topup) => output.show(seen, TOPUP_COLUMNS);
     const last = noWait ? topup : await waitForCredit(context, topup, timeout, leftMs, show);
@@ -72,8 +73,8 @@ const list = command({
   about: 'List top-ups',
   operations: ['topups.list'],
   options: {
-    status: text('status', 'Only in this status.', { choices: STATUSES }),
-    coin: text('coin', 'Only in this coin.', { choices: COIN_CODES }),
+    status: text('status', 'Filter by status', { choices: STATUSES }),
+    coin: text('coin', 'Filter by coin', { choices: COIN_CODES }),
     ...LIST_OPTIONS,
   },
   columns: TOPUP_COLUMNS,
@@ -87,20 +88,16 @@ const list = command({
 const describe = command({
   name: 'topup describe',
   aliases: ['get', 'show'],
-  about: 'Show all of a top-up, or wait until it is credited',
+  about: 'Show a top-up, or wait until it is credited',
   operations: ['topups.get', 'balance.get'],
-  args: { topup: arg('Its id.', { completionKind: 'topup' }) },
+  args: { topup: arg('ID of the top-up', { completionKind: 'topup' }) },
   options: {
-    qr: flag('The address and the amount as a QR code, too, while it is to be paid.'),
-    wait: flag('Wait until it is credited.'),
-    timeout: integer(
-      'seconds',
-      `With --wait: how long at most; a day (${DEFAULT_TIMEOUT_S}) when left out.`,
-      {
-        min: 1,
-        max: TIMEOUT_MAX_S,
-      },
-    ),
+    qr: flag('Also show the address and amount as a QR code, while the payment is due'),
+    wait: flag('Wait until the payment is credited'),
+    timeout: integer('seconds', `With --wait: maximum time to wait (default: ${DEFAULT_TIMEOUT_S}, a day)`, {
+      min: 1,
+      max: TIMEOUT_MAX_S,
+    }),
   },
   columns: TOPUP_COLUMNS,
   example: 'skerry topup describe top_aaaqk3m7qzb5x2l6v4t7n8wyja',
@@ -120,29 +117,29 @@ const describe = command({
 
 export const TOPUP_COMMANDS: readonly Command[] = [create, list, describe];
 
-/** On stderr, and always: whoever waits must know where to pay. */
+/** Prints to stderr in any mode: the user must know where to pay. */
 function showPayment(terminal: Terminal, topup: Topup, noQr: boolean): void {
   for (const line of paymentInstructions(topup)) terminal.warn(line);
   terminal.warn('');
-  // Last: on a terminal of 24 lines it is what must be seen whole.
+  // The QR code comes last, so that it is fully visible on a terminal with 24 lines.
   if (!noQr) showQr(terminal, topup);
 }
 
-/** Until the rate is kept no longer; null: nobody watches, or the service's clock is not known. */
+/** Returns the time until the rate expires; null if no one watches, or if the service's clock is unknown. */
 async function getRemainingMs({ skerry, terminal, signal }: Context, topup: Topup): Promise<number | null> {
   if (!terminal.showsNotes || topup.status !== 'pending') return null;
   const now = await fetchServiceTime(skerry, signal);
   return now && Date.parse(topup.expires_at) - now.getTime();
 }
 
-/** For a person; of the service's clock only what is not as it was asked depends. */
+/** Describes the outcome for a person. The service's clock matters only if the amount differs. */
 async function noteOutcome({ skerry, terminal, signal }: Context, topup: Topup): Promise<void> {
   if (!terminal.showsNotes) return;
   const now = overpaidUsd(topup) === 0 ? null : await fetchServiceTime(skerry, signal);
   for (const line of describeOutcome(topup, now)) terminal.note(line);
 }
 
-/** Only while it is to be paid: whoever scans it pays at once, and reads the rest later. */
+/** Shown only while the payment is due: scanning it makes a payment right away. */
 function showQr({ showsNotes, stderr, warn }: Terminal, { status, payment_uri }: Topup): void {
   if (!showsNotes || process.env.TERM === 'dumb') return;
   if (status !== 'pending') {
@@ -150,6 +147,6 @@ function showQr({ showsNotes, stderr, warn }: Terminal, { status, payment_uri }:
     return;
   }
   const lines = qrLines(payment_uri, stderr.columns || 0);
-  if (lines === null) warn('The terminal is too narrow for the QR code.');
+  if (lines === null) warn('The terminal is too narrow for a QR code.');
   else stderr.write(`${lines.join('\n')}\n\n`);
 }

@@ -1,4 +1,4 @@
-/** Waits until a top-up is credited, and says meanwhile what it is at. */
+/** Waits until a top-up is credited and shows the progress. */
 import { type Topup, WaitError, WaitTimeoutError } from '@skerry/sdk';
 import type { Context } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
@@ -6,12 +6,12 @@ import { describeProgress } from './messages.ts';
 import { EXPIRED_LINES, withheldLines } from './outcome.ts';
 
 const SECOND_MS = 1_000;
-/** A payment needs as long as its chain: a day is longer than any of them. */
+/** Longer than a payment takes on any of the chains. */
 export const DEFAULT_TIMEOUT_S = 24 * 60 * 60;
 
 /**
- * `leftMs`: until the rate is kept no longer, by the service's clock; null: it is not known. `show` is told what was last seen of it
- * when the waiting ends otherwise: a script needs its id.
+ * `remainingMs`: the time until the rate expires, by the service's clock; null if unknown. `show` receives
+ * the last observed state if the wait ends early: a script needs the ID.
  */
 export async function waitForCredit(
   { skerry, terminal, signal }: Context,
@@ -34,7 +34,7 @@ export async function waitForCredit(
       timeoutMs: (timeoutS ?? DEFAULT_TIMEOUT_S) * SECOND_MS,
       onLook: (now) => {
         seen = now;
-        // The operator decides when it goes on: nobody can wait for that.
+        // The operator decides when credits resume; waiting makes no sense.
         if (now.credit_held) throw new Failure('failed', withheldLines(now).join('\n'));
         showProgress();
       },
@@ -42,7 +42,7 @@ export async function waitForCredit(
   } catch (error) {
     terminal.progress('');
     show(seen);
-    const again = `no longer waiting; the top-up stays open. To look again: skerry topup describe ${topup.id}`;
+    const again = `stopped waiting; the top-up stays open. To check: skerry topup describe ${topup.id}`;
     if (signal.aborted) throw new Failure('interrupted', again);
     if (error instanceof WaitTimeoutError) throw new Failure('timeout', again);
     if (error instanceof WaitError) {

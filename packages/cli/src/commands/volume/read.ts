@@ -10,11 +10,9 @@ const list = command({
   about: 'List volumes',
   operations: ['volumes.list', 'servers.get', 'servers.list'],
   options: {
-    name: text('name', 'Only with this name.'),
-    region: text('code', 'Only in this region.'),
-    attachedTo: text('server', 'Only those attached to this server, by name or id.', {
-      completionKind: 'server',
-    }),
+    name: text('name', 'Filter by name'),
+    region: text('code', 'Filter by region'),
+    attachedTo: text('server', 'Filter by server: name or ID', { completionKind: 'server' }),
     ...LIST_OPTIONS,
   },
   columns: VOLUME_COLUMNS,
@@ -29,9 +27,9 @@ const list = command({
 const describe = command({
   name: 'volume describe',
   aliases: ['get', 'show'],
-  about: 'Show all of a volume',
+  about: 'Show a volume',
   operations: ['volumes.get', 'volumes.list'],
-  args: { volume: arg('Name or id.', { completionKind: 'volume' }) },
+  args: { volume: arg('Name or ID', { completionKind: 'volume' }) },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume describe data',
   run: async ({ skerry, output }, { volume }) => {

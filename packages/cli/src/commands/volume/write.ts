@@ -9,23 +9,23 @@ import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
 import { VOLUME_COLUMNS } from './columns.ts';
 
-const VOLUME = arg('Name or id.', { completionKind: 'volume' });
+const VOLUME = arg('Name or ID', { completionKind: 'volume' });
 const SIZE = { min: VOLUME_MIN_GB, max: VOLUME_MAX_GB };
 
 const create = command({
   name: 'volume create',
-  about: 'Create a volume: a disk that outlives servers',
+  about: 'Create a volume',
   operations: ['volumes.create'],
-  args: { name: arg('How to call it.') },
+  args: { name: arg('Name of the volume') },
   options: {
     sizeGb: requiredInteger(
       'GiB',
-      `Its size, from ${VOLUME_MIN_GB} to ${VOLUME_MAX_GB}. It can grow, never shrink.`,
+      `Size from ${VOLUME_MIN_GB} to ${VOLUME_MAX_GB}. A volume can grow but never shrink`,
       SIZE,
     ),
-    region: requiredText('code', 'Where: the region of the servers that it is for.'),
-    encrypted: flag('By LUKS in the server, with a key that is yours: for good, or not at all.'),
-    filesystem: text('name', 'For your own bookkeeping: it is not formatted.'),
+    region: requiredText('code', 'Region of the servers that will use it'),
+    encrypted: flag('Encrypt with LUKS in the server with your own key; cannot be changed later'),
+    filesystem: text('name', 'File system for your own records; the volume is not formatted'),
     ...IDEMPOTENCY_OPTIONS,
   },
   columns: VOLUME_COLUMNS,
@@ -43,13 +43,13 @@ const create = command({
 
 const update = command({
   name: 'volume update',
-  about: 'Rename a volume, or make it larger',
-  help: 'It grows while it is in use. The file system on it does not grow by itself: resize2fs or xfs_growfs.',
+  about: 'Rename or grow a volume',
+  help: 'A volume can grow while in use. Grow its file system afterwards with resize2fs or xfs_growfs.',
   operations: ['volumes.update', 'volumes.get', 'volumes.list'],
   args: { volume: VOLUME },
   options: {
-    name: text('name', 'Its new name.'),
-    sizeGb: integer('GiB', 'Its new size, larger than before.', SIZE),
+    name: text('name', 'New name'),
+    sizeGb: integer('GiB', 'New size, larger than the current one', SIZE),
   },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume update data --size-gb 80',
@@ -59,8 +59,8 @@ const update = command({
     if (sizeGb !== undefined && sizeGb < hasGb) {
       throw new Failure(
         'refused',
-        `--size-gb: volume ${called} has ${hasGb} GiB and cannot shrink, since what is on it would be cut off; ` +
-          'create a smaller one, copy, and delete this one',
+        `--size-gb: volume ${called} has ${hasGb} GiB and cannot shrink; ` +
+          'create a smaller volume, copy your data, and delete this one',
       );
     }
     output.show(await skerry.volumes.update(id, body), VOLUME_COLUMNS);
@@ -69,9 +69,9 @@ const update = command({
 
 const attach = command({
   name: 'volume attach',
-  about: 'Attach a volume to a server of its region',
+  about: 'Attach a volume to a server in the same region',
   operations: ['volumes.attach', 'volumes.get', 'volumes.list', 'servers.get', 'servers.list'],
-  args: { volume: VOLUME, server: arg('Name or id of the server.', { completionKind: 'server' }) },
+  args: { volume: VOLUME, server: arg('Name or ID of the server', { completionKind: 'server' }) },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume attach data web-1',
   run: async ({ skerry, output }, { volume, server }) => {
@@ -83,7 +83,7 @@ const attach = command({
 
 const detach = command({
   name: 'volume detach',
-  about: 'Detach a volume from its server; unmount it there first',
+  about: 'Detach a volume from its server; unmount it first',
   operations: ['volumes.detach', 'volumes.get', 'volumes.list'],
   args: { volume: VOLUME },
   columns: VOLUME_COLUMNS,
@@ -97,16 +97,16 @@ const detach = command({
 const remove = command({
   name: 'volume delete',
   aliases: ['rm'],
-  about: 'Destroy a volume with all that is on it; it must be detached',
+  about: 'Delete a detached volume and all data on it',
   operations: ['volumes.delete', 'volumes.get', 'volumes.list'],
   args: { volume: VOLUME },
   options: { yes: YES_OPTION },
   example: 'skerry volume delete data --yes',
   run: async ({ skerry, terminal }, { volume, yes }) => {
     const { id, name, size_gb: sizeGb } = await findVolume(skerry, volume);
-    await confirm(terminal, yes, `destroy volume ${name} (${id}) of ${sizeGb} GiB with all that is on it`);
+    await confirm(terminal, yes, `delete volume ${name} (${id}), ${sizeGb} GiB, and all data on it`);
     await skerry.volumes.delete(id);
-    terminal.note(`Volume ${name} is destroyed.`);
+    terminal.note(`Volume ${name} deleted.`);
   },
 });
 

@@ -8,20 +8,20 @@ import { type PollOptions, WAIT_OPTIONS, type WaitFlags, waitWithProgress } from
 import { DELIVERY_COLUMNS } from './columns.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
-const WEBHOOK = arg('Its id.', { completionKind: 'webhook' });
-/** A receiver has ten seconds to answer; the rest is for a service that has much to send. */
+const WEBHOOK = arg('ID of the webhook', { completionKind: 'webhook' });
+/** An endpoint has ten seconds to respond; the rest is for a service with a long queue. */
 const TIMEOUT_MS = 120_000;
-/** As often as the service lets one call. */
+/** The service's rate limit allows one call per second. */
 const INTERVAL_MS = 1_000;
 
 const deliveries = command({
   name: 'webhook deliveries',
-  about: 'List what was sent in the last seven days, attempt by attempt',
+  about: 'List deliveries of the last seven days, one line per attempt',
   operations: ['deliveries.list'],
   args: { webhook: WEBHOOK },
   options: {
-    status: text('status', 'Only in this status.', { choices: STATUSES }),
-    eventType: text('type', 'Only of this type of event.'),
+    status: text('status', 'Filter by status', { choices: STATUSES }),
+    eventType: text('type', 'Filter by event type'),
     ...LIST_OPTIONS,
   },
   columns: DELIVERY_COLUMNS,
@@ -34,7 +34,7 @@ const deliveries = command({
 
 const test = command({
   name: 'webhook test',
-  about: 'Send a ping, and show how it went',
+  about: 'Send a ping and show the result',
   operations: ['webhooks.test', 'deliveries.list'],
   args: { webhook: WEBHOOK },
   options: WAIT_OPTIONS,
@@ -47,9 +47,9 @@ const test = command({
 
 const replay = command({
   name: 'webhook replay',
-  about: 'Send the event of a delivery once more, and show how it went',
+  about: 'Send the event of a delivery again and show the result',
   operations: ['deliveries.replay', 'deliveries.list'],
-  args: { webhook: WEBHOOK, delivery: arg('Id of the delivery: see `skerry webhook deliveries`.') },
+  args: { webhook: WEBHOOK, delivery: arg('ID of the delivery; see `skerry webhook deliveries`') },
   options: WAIT_OPTIONS,
   columns: DELIVERY_COLUMNS,
   example: 'skerry webhook replay whk_aaaqk3m7qzb5x2l6v4t7n8wyja del_aaaqk3m7qzb5x2l6v4t7n8wyja',
@@ -58,7 +58,7 @@ const replay = command({
   },
 });
 
-/** Shows its first attempt; fails when nobody took it. */
+/** Shows the first attempt; fails if it was not accepted. */
 async function waitForDelivery(
   context: Context,
   waits: WaitFlags,
@@ -76,9 +76,9 @@ async function waitForDelivery(
     show,
   );
   show(latest);
-  if (latest.next_attempt_at !== null) terminal.note(`It is tried again at ${latest.next_attempt_at}.`);
+  if (latest.next_attempt_at !== null) terminal.note(`Next attempt at ${latest.next_attempt_at}.`);
   if (latest.status === 'delivered' || latest.status === 'pending') return;
-  const why = latest.error ?? (latest.http_status === null ? 'no answer' : `HTTP ${latest.http_status}`);
+  const why = latest.error ?? (latest.http_status === null ? 'no response' : `HTTP ${latest.http_status}`);
   throw new Failure('failed', `delivery ${latest.id} is ${latest.status}: ${why}`);
 }
 
@@ -92,9 +92,9 @@ async function pollDelivery(
   for (;;) {
     const isPastDeadline = Date.now() + INTERVAL_MS > deadlineMs;
     const seen = await refreshDelivery(skerry, webhook, delivery, signal).catch((error: unknown) => {
-      // It is sent, whether we can look at it or not.
+      // The delivery continues even if we cannot reach the service.
       if (isPastDeadline || signal.aborted || !mayPass(error)) throw error;
-      onLook({ status: `not to be seen right now (${error.message})` });
+      onLook({ status: `unreachable at the moment (${error.message})` });
       return null;
     });
     if (seen) onLook(seen);
@@ -115,7 +115,7 @@ async function refreshDelivery(
   delivery: WebhookDelivery,
   signal: AbortSignal,
 ): Promise<WebhookDelivery> {
-  // The newest come first, and its only attempt is hardly older than this look.
+  // Newest first: the delivery was just created, so it is on the first page.
   const { data } = await skerry.deliveries.list(webhook, { page_size: 100 }, { signal }).first();
   return data.find(({ id }) => id === delivery.id) ?? delivery;
 }

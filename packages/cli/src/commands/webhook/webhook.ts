@@ -8,8 +8,8 @@ import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
 import { CREATED_WEBHOOK_COLUMNS, WEBHOOK_COLUMNS } from './columns.ts';
 
 /** Webhooks have no names. */
-const WEBHOOK = arg('Its id.', { completionKind: 'webhook' });
-const EVENT_HELP = "Events to send: server.running, say, or '*' for all";
+const WEBHOOK = arg('ID of the webhook', { completionKind: 'webhook' });
+const EVENT_HELP = "Event type to send, such as server.running, or '*' for all";
 type Events = CreateWebhook['events'];
 
 const list = command({
@@ -17,7 +17,7 @@ const list = command({
   aliases: ['ls'],
   about: 'List webhooks',
   operations: ['webhooks.list'],
-  options: { active: booleanOption('Only those that are active, or that are not.'), ...LIST_OPTIONS },
+  options: { active: booleanOption('Filter by whether the webhook is active'), ...LIST_OPTIONS },
   columns: WEBHOOK_COLUMNS,
   example: 'skerry webhook list --active true',
   run: async (context, { sort, limit, active }) => {
@@ -30,7 +30,7 @@ const list = command({
 const describe = command({
   name: 'webhook describe',
   aliases: ['get', 'show'],
-  about: 'Show all of a webhook',
+  about: 'Show a webhook',
   operations: ['webhooks.get'],
   args: { webhook: WEBHOOK },
   columns: WEBHOOK_COLUMNS,
@@ -42,10 +42,10 @@ const describe = command({
 
 const create = command({
   name: 'webhook create',
-  about: 'Have events sent to a URL; its signing secret is shown this once',
+  about: 'Create a webhook, whose signing secret is shown only once',
   operations: ['webhooks.create'],
-  args: { url: arg('Where to: https, with a valid certificate.') },
-  options: { event: listOption('type', `${EVENT_HELP}; all when left out.`), ...IDEMPOTENCY_OPTIONS },
+  args: { url: arg('HTTPS URL with a valid certificate') },
+  options: { event: listOption('type', `${EVENT_HELP} (default: all)`), ...IDEMPOTENCY_OPTIONS },
   columns: CREATED_WEBHOOK_COLUMNS,
   example: 'skerry webhook create https://example.com/hooks --event server.running --event server.destroyed',
   run: async (context, { url, event, idempotencyKey: key }) => {
@@ -57,19 +57,19 @@ const create = command({
       (once) => skerry.webhooks.create(body, once),
     );
     output.show(created, CREATED_WEBHOOK_COLUMNS);
-    terminal.warn('skerry: the secret is shown this once: keep it now, to verify what arrives');
+    terminal.warn('skerry: the secret is shown only once; store it now to verify deliveries');
   },
 });
 
 const update = command({
   name: 'webhook update',
-  about: 'Change where a webhook leads, what it sends, or whether it does',
+  about: 'Change the URL or events of a webhook, or pause it',
   operations: ['webhooks.update'],
   args: { webhook: WEBHOOK },
   options: {
-    url: text('url', 'Where to: https, with a valid certificate.'),
-    event: listOption('type', `${EVENT_HELP}; these replace all others.`),
-    active: booleanOption('false pauses it.'),
+    url: text('url', 'HTTPS URL with a valid certificate'),
+    event: listOption('type', `${EVENT_HELP}; replaces all event types`),
+    active: booleanOption('Set to false to pause the webhook'),
   },
   columns: WEBHOOK_COLUMNS,
   example: 'skerry webhook update whk_aaaqk3m7qzb5x2l6v4t7n8wyja --active false',
@@ -97,9 +97,9 @@ const remove = command({
   example: 'skerry webhook delete whk_aaaqk3m7qzb5x2l6v4t7n8wyja --yes',
   run: async ({ skerry, terminal }, { webhook, yes }) => {
     const { id, url } = await skerry.webhooks.get(webhook);
-    await confirm(terminal, yes, `delete webhook ${id}: nothing more is sent to ${url}`);
+    await confirm(terminal, yes, `delete webhook ${id} and stop all deliveries to ${url}`);
     await skerry.webhooks.delete(id);
-    terminal.note(`Webhook ${id} is deleted.`);
+    terminal.note(`Webhook ${id} deleted.`);
   },
 });
 
