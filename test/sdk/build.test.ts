@@ -1,4 +1,4 @@
-/** How the compiled packages come to their place, while others run or compile them, too. */
+/** Replacement of the compiled packages while other processes run or compile them. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ function folderWith(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-it('what another build is writing stays, and what one left behind long ago goes with all that is no longer made', () => {
+it('a build deletes obsolete files and old leftovers, but not the unfinished files of another build', () => {
   const made = folderWith({ 'a.js': 'new', 'b/c.js': 'new' });
   const dist = folderWith({ 'a.js': 'old', 'gone.js': '', 'b/c.js.4242': 'half', 'a.js.4243': 'left' });
   const hourAgo = new Date(Date.now() - 3_600_000);
@@ -30,14 +30,14 @@ it('what another build is writing stays, and what one left behind long ago goes 
   assert.equal(readFileSync(join(dist, 'a.js'), 'utf8'), 'new');
 });
 
-it('two that do it at once, over and over, both come through', FULL_ONLY, async () => {
+it('two builds that run concurrently, over and over, both succeed', FULL_ONLY, async () => {
   const names = Array.from({ length: 60 }, (_, index) => `${index % 6}/${index}.js`);
   const dist = scratchFolder();
   const runs = ['one', 'two'].map((text) => {
     const made = folderWith(Object.fromEntries(names.map((name) => [name, text])));
     const code = `
       import { replaceFolder } from ${JSON.stringify(MODULE)};
-      for (let turn = 0; turn < 20; turn++) replaceFolder(...${JSON.stringify([made, dist])});`;
+      for (let round = 0; round < 20; round++) replaceFolder(...${JSON.stringify([made, dist])});`;
     return promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code]);
   });
   await Promise.all(runs);

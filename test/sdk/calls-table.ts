@@ -1,4 +1,4 @@
-/** One call of every operation, by its id in the document. Those that take something away come after what they need. */
+/** A call of every operation, by its ID in the OpenAPI document. Deletions come last. */
 import type { Skerry } from '@skerry/sdk';
 import { type Estate, PUBLIC_KEY, RULE } from '../http/v1/contract/estate.ts';
 import { isoFile } from '../support/iso.ts';

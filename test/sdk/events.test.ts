@@ -1,4 +1,4 @@
-/** What happens in an account, as a webhook that is verified and as a stream that is followed. */
+/** Events of an account: as verified webhooks, and as a stream. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,13 +40,13 @@ describe('events', FULL_ONLY, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Something that an event tells of. */
-  const happen = async (name: string) => {
+  /** Creates a token, which causes an event. */
+  const causeEvent = async (name: string) => {
     await skerry.tokens.create({ name, scope: 'read' });
   };
   const nameOf = ({ data }: StreamedEvent) => (data as { api_token?: { name: string } }).api_token?.name;
 
-  it('a delivery of the service is verified, and found out when it is changed', async () => {
+  it('a genuine delivery is verified, and a changed one is rejected', async () => {
     const { id, secret } = await skerry.webhooks.create({ url: receiver.url('/hook'), events: ['*'] });
     const { id: delivery } = await skerry.webhooks.test(id);
     await receiver.waitForCount('/hook', 1);
@@ -74,28 +74,28 @@ describe('events', FULL_ONLY, () => {
     await skerry.webhooks.delete(id);
   });
 
-  it('the stream begins now, and the service is told when the loop is left', async () => {
-    const way = await startTcpProxy(world.url);
-    const through = new Skerry({ baseUrl: way.url, token });
-    const onOpen = () => void happen('seen');
+  it('a stream starts with new events and disconnects when the loop ends', async () => {
+    const proxy = await startTcpProxy(world.url);
+    const through = new Skerry({ baseUrl: proxy.url, token });
+    const onOpen = () => void causeEvent('seen');
     for await (const event of through.events.stream({ onOpen })) {
       assert.equal(nameOf(event), 'seen');
       assert.equal(event.type, 'token.created');
       break;
     }
-    await way.waitForDisconnects();
-    await way.close();
+    await proxy.waitForDisconnects();
+    await proxy.close();
   });
 
-  it('a connection that breaks, before the first event or between two, loses none and doubles none', async () => {
-    const way = await startTcpProxy(world.url);
-    const through = new Skerry({ baseUrl: way.url, token });
+  it('a stream whose connection breaks loses and repeats no event', async () => {
+    const proxy = await startTcpProxy(world.url);
+    const through = new Skerry({ baseUrl: proxy.url, token });
     const seen: (string | undefined)[] = [];
     let opened = 0;
     const onOpen = () => {
       opened += 1;
-      // The first words of the service have to arrive: where the stream stands.
-      if (opened === 1) setImmediate(() => void happen('between').then(() => way.breakConnections()));
+      // The first message of the service, the stream position, must arrive first.
+      if (opened === 1) setImmediate(() => void causeEvent('between').then(() => proxy.breakConnections()));
     };
     const seqs: number[] = [];
     for await (const event of through.events.stream({ onOpen })) {
@@ -103,12 +103,12 @@ describe('events', FULL_ONLY, () => {
       seqs.push(event.seq);
       if (seen.length === 5) break;
       if (seen.length === 2) {
-        way.breakConnections();
-        await way.waitForDisconnects();
-        await happen('while away');
+        proxy.breakConnections();
+        await proxy.waitForDisconnects();
+        await causeEvent('while away');
       }
-      if (seen.length === 1) await happen('second');
-      if (seen.length === 3) await Promise.all([happen('last'), happen('last')]);
+      if (seen.length === 1) await causeEvent('second');
+      if (seen.length === 3) await Promise.all([causeEvent('last'), causeEvent('last')]);
     }
     assert.deepEqual(seen, ['between', 'second', 'while away', 'last', 'last']);
     assert.deepEqual(
@@ -122,10 +122,10 @@ describe('events', FULL_ONLY, () => {
       if (missed.length === 4) break;
     }
     assert.deepEqual(missed, seen.slice(1));
-    await way.close();
+    await proxy.close();
   });
 
-  it('what was not handled comes once more', async () => {
+  it('an event that was not handled is sent again', async () => {
     const stream = skerry.events.stream({ after: 0 });
     const first = await stream.next();
     await stream.return();
@@ -133,18 +133,18 @@ describe('events', FULL_ONLY, () => {
     assert.deepEqual(again.value, first.value);
   });
 
-  it('ends with its signal, whose reason is thrown', async () => {
-    const way = await startTcpProxy(world.url);
-    const through = new Skerry({ baseUrl: way.url, token });
+  it('a stream ends with its signal and throws its reason', async () => {
+    const proxy = await startTcpProxy(world.url);
+    const through = new Skerry({ baseUrl: proxy.url, token });
     const ending = new AbortController();
     const reason = new Error('enough');
     const stream = through.events.stream({ signal: ending.signal, onOpen: () => ending.abort(reason) });
     await assert.rejects(stream.next(), reason);
-    await way.waitForDisconnects();
-    await way.close();
+    await proxy.waitForDisconnects();
+    await proxy.close();
   });
 
-  it('a refusal is thrown: a token that is none, a place that is not there', async () => {
+  it('a stream throws a refusal of its token or its position', async () => {
     const stranger = new Skerry({ baseUrl: world.url, token: 'skerry_live_none' });
     await assert.rejects(stranger.events.stream().next(), { status: 401, code: 'unauthenticated' });
     await assert.rejects(skerry.events.stream({ after: 999_999 }).next(), { status: 400 });

@@ -1,4 +1,7 @@
-/** The Nodes of this machine, by their major version: what runs this, those in PATH and those that SKERRY_TEST_NODES names. */
+/**
+ * Installed versions of Node by major version: the running one, those in PATH, and those in
+ * SKERRY_TEST_NODES.
+ */
 import { spawnSync } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 import { skipUnlessInstalled } from '../support/installed-programs.ts';
@@ -17,16 +20,16 @@ for (const path of new Set(candidates)) {
 export interface TestNode {
   readonly major: number;
   readonly path: string | null;
-  /** Why what needs it is skipped, or false. */
+  /** The reason to skip tests that need it, or false. */
   readonly missing: string | false;
 }
 
-/** Those that the packages promise to run on. */
+/** The versions that the packages support. */
 export const NODES: readonly TestNode[] = [20, 22, 24].map((major) => {
   const path = found.get(major) ?? null;
   return {
     major,
     path,
-    missing: skipUnlessInstalled(path, `Node ${major} is not here: name it in SKERRY_TEST_NODES`),
+    missing: skipUnlessInstalled(path, `Node ${major} is not installed; add its path to SKERRY_TEST_NODES`),
   };
 });

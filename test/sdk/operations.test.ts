@@ -1,4 +1,4 @@
-/** Every operation of the document is a method, and every method sends its operation, which the real service takes. */
+/** Every operation of the API has a method that sends it, and the real service accepts it. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
@@ -32,13 +32,13 @@ function methodsOf(skerry: Skerry): string[] {
   );
 }
 
-it('the methods are the operations of the document, by the rule of their names', () => {
+it('the methods of the client are the operations of the OpenAPI document', () => {
   const skerry = new Skerry({ baseUrl: 'http://127.0.0.1', token: 't' });
   assert.deepEqual(methodsOf(skerry).sort(), OPERATIONS.map(({ id }) => camel(id)).sort());
   assert.deepEqual(Object.keys(CALLS).sort(), OPERATIONS.map(({ id }) => id).sort());
 });
 
-/** Ids that say what they are of: nothing is at them. */
+/** IDs of resources that do not exist, named by their kind. */
 const PLACEHOLDER_ESTATE: Estate = {
   api: V1Client.forUrl('http://127.0.0.1', null),
   server: { running: 'srv_1', stopped: 'srv_2' },
@@ -57,13 +57,13 @@ const PLACEHOLDER_ESTATE: Estate = {
   ledgerEntry: 'led_1',
 };
 
-const ANY_ANSWER = JSON.stringify({ object: 'list', data: [], has_more: false });
+const ANY_RESPONSE = JSON.stringify({ object: 'list', data: [], has_more: false });
 
-it('each method sends its operation once, a POST with a key of its own', async () => {
+it('each method sends one request, and each POST has its own idempotency key', async () => {
   let sent: Request[] = [];
   const fetch = async (request: Request) => {
     sent.push(request);
-    if (new URL(request.url).pathname !== '/v1/events') return new Response(ANY_ANSWER);
+    if (new URL(request.url).pathname !== '/v1/events') return new Response(ANY_RESPONSE);
     return new Response('id: 1\ndata: {}\n\n', { headers: { 'content-type': 'text/event-stream' } });
   };
   const skerry = new Skerry({ baseUrl: 'http://127.0.0.1:9', token: 't', fetch });
@@ -89,7 +89,7 @@ it('each method sends its operation once, a POST with a key of its own', async (
   assert.equal(new Set(keys).size, keys.length);
 });
 
-it('the real service takes every one of these calls', FULL_ONLY, async () => {
+it('the real service accepts a call of every method', FULL_ONLY, async () => {
   const world = await startWorld(NO_RATES);
   try {
     const estate = await makeEstate(world);

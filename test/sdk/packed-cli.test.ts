@@ -1,4 +1,4 @@
-/** The command line as customers have it: packed with the SDK, installed in an empty folder, and run from there. */
+/** The CLI as customers install it: packed with the SDK, installed in an empty folder, and run from there. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { startWorld, type World } from '../support/world.ts';
 import { NODES } from './nodes.ts';
 import { installPacked, lintTarball, type PackedFolder } from './packed-folder.ts';
 
-describe('the command line, packed', FULL_ONLY, () => {
+describe('the packed CLI', FULL_ONLY, () => {
   let world: World;
   let token: string;
   let packed: PackedFolder;
@@ -26,13 +26,13 @@ describe('the command line, packed', FULL_ONLY, () => {
     packed.remove();
   });
 
-  it('is found without a fault by publint', async () => {
+  it('publint finds no problem in the packages', async () => {
     for (const tarball of packed.tarballs) assert.deepEqual(await lintTarball(tarball), []);
   });
 
   for (const { major, path, missing } of NODES) {
-    it(`lists plans on Node ${major}`, { skip: missing }, async () => {
-      assert.ok(path, `Node ${major} is not here`);
+    it(`the packed CLI lists plans on Node ${major}`, { skip: missing }, async () => {
+      assert.ok(path, `Node ${major} is not installed`);
       const command = join(packed.folder, 'node_modules/.bin/skerry');
       const env = { SKERRY_API_URL: world.url, SKERRY_TOKEN: token, HOME: packed.folder };
       const { stdout, stderr } = await promisify(execFile)(path, [command, 'plan', 'list', '-o', 'json'], {

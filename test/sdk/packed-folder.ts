@@ -1,6 +1,6 @@
 /**
- * A folder outside the project with packages/* as a customer has them: packed, and installed together with what they depend on.
- * Nothing is fetched: the dependencies are packed from what is installed here.
+ * A folder outside of the project with packages/* as customers have them: packed and installed with their
+ * dependencies. Nothing is downloaded: the dependencies are packed from the local installation.
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,9 +15,9 @@ import { formatMessage } from 'publint/utils';
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface PackedFolder {
-  /** Where it is installed. */
+  /** The folder with the installation. */
   readonly folder: string;
-  /** The packed files of the packages that were asked for, in their order. */
+  /** The tarballs of the requested packages, in their order. */
   readonly tarballs: readonly string[];
   remove(): void;
 }
@@ -30,7 +30,7 @@ interface Manifest {
 const readManifest = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 
-/** `names` are those of the folders in packages/. */
+/** `names` are folders in packages/. */
 export async function installPacked(names: readonly ('sdk' | 'cli')[]): Promise<PackedFolder> {
   const scratch = mkdtempSync(join(tmpdir(), 'skerry-packed-'));
   const [packed, folder] = [join(scratch, 'packed'), join(scratch, 'installed')];
@@ -52,7 +52,7 @@ export async function installPacked(names: readonly ('sdk' | 'cli')[]): Promise<
   return { folder, tarballs, remove: () => rmSync(scratch, { recursive: true, force: true }) };
 }
 
-/** What publint finds in a packed file: errors, warnings and suggestions. */
+/** Returns the errors, warnings, and suggestions of publint for a tarball. */
 export async function lintTarball(tarball: string): Promise<(string | undefined)[]> {
   const { buffer, byteOffset, byteLength } = readFileSync(tarball);
   const pack = { tarball: buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer };
@@ -60,14 +60,14 @@ export async function lintTarball(tarball: string): Promise<(string | undefined)
   return messages.map((message) => formatMessage(message, pkg, { color: false }));
 }
 
-/** The folders of all that is needed, and of what that needs. */
+/** Returns the folders of all dependencies, including transitive ones. */
 function collectDependencies(folders: readonly string[]): Set<string> {
   const found = new Set<string>();
   const visit = (folder: string): void => {
     const paths = createRequire(join(folder, 'package.json')).resolve.paths('x') ?? [];
     for (const name of Object.keys(readManifest(folder).dependencies ?? {})) {
       const at = paths.map((path) => join(path, name)).find(isPackage);
-      if (at === undefined) throw new Error(`${name} is not installed here`);
+      if (at === undefined) throw new Error(`${name} is not installed`);
       if (!found.has(at)) visit(at);
       found.add(at);
     }
@@ -84,7 +84,7 @@ function isPackage(path: string): boolean {
   }
 }
 
-/** The packed file. A package of ours compiles itself first. */
+/** Packs a folder and returns the tarball. Our own packages are compiled by their `prepack` script. */
 async function pack(folder: string, into: string): Promise<string> {
   const own = folder.startsWith(join(ROOT, 'packages'));
   const scripts = own ? [] : ['--ignore-scripts'];

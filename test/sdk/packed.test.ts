@@ -1,4 +1,7 @@
-/** The SDK as customers have it: packed, installed in an empty folder, and used against the service from there. */
+/**
+ * The SDK as customers install it: packed, installed in an empty folder, and used against the service from
+ * there.
+ */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -18,7 +21,7 @@ import { NODES } from './nodes.ts';
 import { installPacked, lintTarball, type PackedFolder, ROOT } from './packed-folder.ts';
 
 const CONSUMER = join(ROOT, 'test/sdk/consumer');
-/** A program that is done ends at once: far below the minute that a call may take. */
+/** A finished program exits at once: far below the one-minute timeout of a call. */
 const END_MAX_MS = 5_000;
 
 function signedNow() {
@@ -28,7 +31,7 @@ function signedNow() {
   return { body, headers, secret };
 }
 
-describe('the SDK, packed', FULL_ONLY, () => {
+describe('the packed SDK', FULL_ONLY, () => {
   let world: World;
   let token: string;
   let packed: PackedFolder;
@@ -48,28 +51,30 @@ describe('the SDK, packed', FULL_ONLY, () => {
     packed.remove();
   });
 
-  it('is found without a fault by publint', async () => {
+  it('publint finds no problem in the package', async () => {
     assert.deepEqual(await lintTarball(packed.tarballs[0] ?? ''), []);
   });
 
   for (const { major, path, missing } of NODES) {
-    it(`is used from a program on Node ${major}, which ends when it is done`, { skip: missing }, async () => {
-      assert.ok(path, `Node ${major} is not here`);
+    it(`a program on Node ${major} uses the packed SDK and exits when it is done`, {
+      skip: missing,
+    }, async () => {
+      assert.ok(path, `Node ${major} is not installed`);
       cpSync(join(CONSUMER, 'use.mjs'), join(packed.folder, 'use.mjs'));
       const child = spawn(path, ['use.mjs'], {
         cwd: packed.folder,
         env: { SKERRY_API_URL: world.url, SKERRY_TOKEN: token, WEBHOOK: JSON.stringify(signedNow()) },
       });
-      let [stdout, stderr, saidAtMs] = ['', '', 0];
+      let [stdout, stderr, printedAtMs] = ['', '', 0];
       child.stdout.on('data', (data) => {
         stdout += data;
-        saidAtMs = performance.now();
+        printedAtMs = performance.now();
       });
       child.stderr.on('data', (data) => {
         stderr += data;
       });
       const [code] = await once(child, 'close');
-      const endedMs = performance.now() - saidAtMs;
+      const endedMs = performance.now() - printedAtMs;
       assert.equal(stderr, '');
       assert.equal(code, 0);
       assert.deepEqual(JSON.parse(stdout), {
@@ -87,7 +92,7 @@ describe('the SDK, packed', FULL_ONLY, () => {
   for (const [name, [command, ...args]] of compilers) {
     for (const resolution of ['bundler', 'nodenext']) {
       for (const lib of ['dom', 'node']) {
-        it(`its types are right to ${name}, ${resolution}, with the types of ${lib}`, () => {
+        it(`the types of the SDK compile with ${name}, ${resolution}, and the types of ${lib}`, () => {
           const folder = join(packed.folder, `types-${resolution}-${lib}`);
           mkdirSync(folder, { recursive: true });
           cpSync(join(CONSUMER, 'use.ts'), join(folder, 'use.ts'));
@@ -111,7 +116,7 @@ describe('the SDK, packed', FULL_ONLY, () => {
     }
   }
 
-  it('is used from a page of another origin', { skip: NO_CHROMIUM }, async () => {
+  it('a page of another origin uses the packed SDK', { skip: NO_CHROMIUM }, async () => {
     cpSync(join(CONSUMER, 'page.ts'), join(packed.folder, 'page.ts'));
     const script = bundle(join(packed.folder, 'page.ts'), ['--format=iife', '--global-name=sdk']);
     const site = createServer((request, response) => {
@@ -123,23 +128,23 @@ describe('the SDK, packed', FULL_ONLY, () => {
     try {
       await using page = await chromium.page();
       await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
-      const asked = { baseUrl: world.url, token, webhook: signedNow() };
-      const said = await page.evaluate(
+      const input = { baseUrl: world.url, token, webhook: signedNow() };
+      const result = await page.evaluate(
         (given) => (globalThis as unknown as { sdk: { use(one: object): Promise<object> } }).sdk.use(given),
-        asked,
+        input,
       );
       const plans = await (
         await fetch(`${world.url}/v1/plans`, { headers: { authorization: `Bearer ${token}` } })
       ).json();
       const { length } = (plans as { data: unknown[] }).data;
-      assert.deepEqual(said, {
+      assert.deepEqual(result, {
         ...{ plans: length, code: 'not_found', named: true, seen: 'token.created', event: 'ping' },
       });
-      // A refusal shows in the console by itself.
-      const complaints = pageErrors(page).filter(
+      // The browser logs failed requests on its own.
+      const errors = pageErrors(page).filter(
         (one) => !one.includes('404') && !/ERR_ABORTED|\/v1\/events/.test(one),
       );
-      assert.deepEqual(complaints, []);
+      assert.deepEqual(errors, []);
     } finally {
       await chromium.close();
       site.closeAllConnections();

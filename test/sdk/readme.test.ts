@@ -1,4 +1,4 @@
-/** What the SDK's README shows works: each sample is a program, and runs against the service. */
+/** Each sample in the README of the SDK is a program that runs against the service. */
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
@@ -23,7 +23,7 @@ const BLOCKS = [...README.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => matc
 const CLIENT = /^import \{ Skerry \}.*?^\}\);\n/ms.exec(BLOCKS[0] ?? '')?.[0] ?? '';
 const SECRET = 'whsec_of_the_readme';
 
-/** Each as a whole program: the client of the first one stands in all that use it. */
+/** Each sample as a whole program: the client of the first one is added to all that use it. */
 const SAMPLES = BLOCKS.map((block) =>
   block.includes('skerry.') && !block.includes('new Skerry') ? `${CLIENT}${block}` : block,
 );
@@ -52,7 +52,7 @@ describe('the README of the SDK', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('shows samples whose types are right', () => {
+  it('the samples of the README compile', () => {
     assert.equal(SAMPLES.length, 10);
     const compilerOptions = {
       strict: true,
@@ -67,13 +67,13 @@ describe('the README of the SDK', () => {
     assert.equal(stdout, '');
   });
 
-  it('tells its size', () => {
+  it('the README states the size of the SDK', () => {
     const kilobytes = Math.round(sdkSize().gzippedBytes / 1_000);
     assert.ok(README.includes(`about ${kilobytes} kB, minified and gzipped`), `${kilobytes} kB`);
   });
 
   it(
-    'has a receiver that takes what is genuine and nothing else, for Node and for a Request',
+    'the webhook receivers of the README accept only genuine deliveries, for Node and for a Request',
     FULL_ONLY,
     async () => {
       const [genuine, changed] = ['{"id":"evt_1","type":"ping"}', '{"id":"evt_2","type":"ping"}'];
@@ -105,7 +105,7 @@ describe('the README of the SDK', () => {
     },
   );
 
-  it('has samples that run against the service, one after the other', FULL_ONLY, async () => {
+  it('the samples of the README run against the service, one after the other', FULL_ONLY, async () => {
     const world: World = await startWorld(NO_RATES);
     try {
       const customer = await world.customer();
@@ -137,11 +137,11 @@ describe('the README of the SDK', () => {
   });
 });
 
-/** Resolves when somebody answers there. */
+/** Resolves when the receiver responds. */
 async function listening(url: string, child: ChildProcess): Promise<void> {
   while (child.exitCode === null) {
-    const answered = await fetch(url, { method: 'POST', body: '{}' }).catch(() => null);
-    if (answered) return;
+    const response = await fetch(url, { method: 'POST', body: '{}' }).catch(() => null);
+    if (response) return;
   }
-  assert.fail('the receiver has ended');
+  assert.fail('the receiver has exited');
 }

@@ -1,4 +1,6 @@
-/** A call that was sent and whose answer did not come: what is said of it, and what it is taken for. */
+/**
+ * Errors of requests without a response: their messages, and whether the request may have been carried out.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
@@ -17,7 +19,7 @@ const ORDER = { name: 'a', plan: 's1', region: 'par', image: 'img_1', ssh_keys: 
 const OWN_KEY = { idempotencyKey: 'mine' };
 const CONNECT_REFUSED = fetchError('connect ECONNREFUSED', { code: 'ECONNREFUSED' });
 const CONNECTION_CUT = fetchError('other side closed', { code: 'UND_ERR_SOCKET' });
-const MAY_BE_DONE = / The call may have been carried out all the same\.$/;
+const MAY_BE_DONE = / The request may have been carried out\.$/;
 
 function fetchError(message: string, more: object): TypeError {
   return new TypeError('fetch failed', { cause: Object.assign(new Error(message), more) });
@@ -32,9 +34,9 @@ async function expectFailure(promise: Promise<unknown>): Promise<SkerryError> {
   return error;
 }
 
-/** A service whose only answer is what this does. */
-async function withService(answer: RequestListener, use: (skerry: Skerry) => Promise<void>): Promise<void> {
-  const server = createServer(answer);
+/** Starts a service that handles every request with this listener. */
+async function withService(listener: RequestListener, use: (skerry: Skerry) => Promise<void>): Promise<void> {
+  const server = createServer(listener);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   try {
@@ -45,7 +47,7 @@ async function withService(answer: RequestListener, use: (skerry: Skerry) => Pro
   }
 }
 
-it('an order whose connection is cut may be done, and the error has its key', async () => {
+it('an order whose connection breaks may be done, and its error has the key', async () => {
   const cut: RequestListener = (request) => request.socket.destroy();
   await withService(cut, async (skerry) => {
     const error = await expectFailure(skerry.servers.create(ORDER, OWN_KEY));
@@ -60,7 +62,7 @@ it('an order whose connection is cut may be done, and the error has its key', as
   });
 });
 
-it('an order that is not answered in time may be done; one that reached nobody is not', async () => {
+it('an order that times out may be done, and an order to an unreachable host is not', async () => {
   await withService(
     () => undefined,
     async (skerry) => {
@@ -68,44 +70,40 @@ it('an order that is not answered in time may be done; one that reached nobody i
       assert.ok(error instanceof TimeoutError);
       assert.ok(error.mayBeDone);
       assert.match(error.idempotencyKey ?? '', /^[0-9a-f-]{36}$/);
-      assert.match(error.message, /^No answer came within 30 ms\. The call may/);
+      assert.match(error.message, /^No response within 30 ms\. The request may/);
     },
   );
   for (const baseUrl of ['http://127.0.0.1:9', 'http://no-such-host.invalid']) {
     const nowhere = new Skerry({ baseUrl, token: 't', maxRetries: 0 });
     const error = await expectFailure(nowhere.servers.create(ORDER));
     assert.equal(error.mayBeDone, false, error.message);
-    assert.match(error.message, /was not reached: /);
+    assert.match(error.message, /^Could not reach http\S+: /);
   }
 });
 
-for (const [what, answers, mayBeDone] of [
-  ['cut, then not reached', [CONNECTION_CUT, CONNECT_REFUSED], true],
-  ['cut, then maintenance', [CONNECTION_CUT, errorResponse(503, 'maintenance')], true],
-  ['cut, then refused for what it says', [CONNECTION_CUT, errorResponse(422, 'unprocessable')], false],
-  ['cut, then signed out', [CONNECTION_CUT, errorResponse(401, 'unauthenticated')], true],
-  ['a fault of a proxy', [{ status: 502, body: '<html>' }], true],
-  ['a fault with a number of the proxy', [{ status: 520, body: '<html>' }], true],
+for (const [outcome, responses, mayBeDone] of [
+  ['a broken connection and an unreachable host', [CONNECTION_CUT, CONNECT_REFUSED], true],
+  ['a broken connection and maintenance', [CONNECTION_CUT, errorResponse(503, 'maintenance')], true],
+  ['a broken connection and a refusal', [CONNECTION_CUT, errorResponse(422, 'unprocessable')], false],
+  ['a broken connection and a revoked token', [CONNECTION_CUT, errorResponse(401, 'unauthenticated')], true],
+  ['a proxy error', [{ status: 502, body: '<html>' }], true],
+  ['a proxy error with a status of its own', [{ status: 520, body: '<html>' }], true],
   ['maintenance', [errorResponse(503, 'maintenance')], false],
-  ['not reached', [CONNECT_REFUSED], false],
+  ['an unreachable host', [CONNECT_REFUSED], false],
   ['a success without an object', [{ status: 200, body: '' }], true],
 ] as const satisfies readonly (readonly [string, readonly StubResponse[], boolean])[]) {
-  it(`an order: ${what}: ${mayBeDone ? 'may be' : 'is not'} done`, async (t) => {
-    const { skerry } = createStubbedClient(answers);
+  it(`an order that ends in ${outcome} ${mayBeDone ? 'may be' : 'is not'} done`, async (t) => {
+    const { skerry } = createStubbedClient(responses);
     const error = await expectFailure(withFakeTimers(t, () => skerry.servers.create(ORDER, OWN_KEY)));
     assert.deepEqual([error.mayBeDone, error.idempotencyKey], [mayBeDone, 'mine']);
     assert.equal(MAY_BE_DONE.test(error.message), mayBeDone, error.message);
   });
 }
 
-it('a deletion that finds nothing is done after a lost answer, and after nothing else', async (t) => {
+it('a deletion that returns 404 succeeds only after a lost response', async (t) => {
   const gone = errorResponse(404, 'not_found');
-  for (const lost of [
-    CONNECTION_CUT,
-    errorResponse(500, 'internal'),
-    { status: 502, body: '' },
-    { status: 504, body: '' },
-  ]) {
+  const proxyErrors = [502, 504].map((status) => ({ status, body: '' }));
+  for (const lost of [CONNECTION_CUT, errorResponse(500, 'internal'), ...proxyErrors]) {
     const { skerry, sent } = createStubbedClient([lost, gone]);
     assert.equal(await withFakeTimers(t, () => skerry.volumes.delete('vol_1')), undefined);
     assert.equal(sent.length, 2);
@@ -117,13 +115,13 @@ it('a deletion that finds nothing is done after a lost answer, and after nothing
   }
 });
 
-it('a server that is gone after a lost answer is refused as such, and says that it may be done', async (t) => {
+it('deleting a server after a lost response throws not_found and says that it may be done', async (t) => {
   const { skerry } = createStubbedClient([CONNECTION_CUT, errorResponse(404, 'not_found')]);
   const error = await expectFailure(withFakeTimers(t, () => skerry.servers.delete('srv_1')));
   assert.ok(error instanceof ApiError && error.code === 'not_found' && error.mayBeDone);
 });
 
-it('an answer without what was asked for is none', async () => {
+it('a response without the requested object is an error', async () => {
   for (const [body, call] of [
     ['', (skerry: Skerry) => skerry.balance.get()],
     ['7', (skerry: Skerry) => skerry.balance.get()],
@@ -134,11 +132,11 @@ it('an answer without what was asked for is none', async () => {
     const { skerry } = createStubbedClient([{ status: 200, body }], { maxRetries: 0 });
     const error = await expectFailure(call(skerry));
     assert.ok(error instanceof ConnectionError, body);
-    assert.match(error.message, /answered without what was asked for/);
+    assert.match(error.message, /The response of http\S+ is incomplete/);
   }
 });
 
-it('a refusal is told with what can be read of it', async () => {
+it('a malformed refusal keeps the parts that are readable', async () => {
   const body = { error: { code: 'teapot', errors: [null, 7, { field: 'a', issue: 'hot' }] } };
   const { skerry, sent } = createStubbedClient([{ status: 418, body }]);
   const error = await expectFailure(skerry.balance.get());
@@ -148,12 +146,11 @@ it('a refusal is told with what can be read of it', async () => {
   assert.equal(sent.length, 1);
 });
 
-it('who asks to be told is told of each further try', async (t) => {
-  const told: string[] = [];
-  const onRetry = ({ name }: SkerryError) => told.push(name);
-  const { skerry } = createStubbedClient([CONNECTION_CUT, errorResponse(500, 'internal'), okResponse()], {
-    onRetry,
-  });
+it('onRetry is called before each retry', async (t) => {
+  const retries: string[] = [];
+  const onRetry = ({ name }: SkerryError) => retries.push(name);
+  const responses = [CONNECTION_CUT, errorResponse(500, 'internal'), okResponse()];
+  const { skerry } = createStubbedClient(responses, { onRetry });
   await withFakeTimers(t, () => skerry.balance.get());
-  assert.deepEqual(told, ['ConnectionError', 'ApiError']);
+  assert.deepEqual(retries, ['ConnectionError', 'ApiError']);
 });

@@ -1,4 +1,4 @@
-/** What is sent again, when and with what: against answers that are written down here. */
+/** Retries of requests, against scripted responses. */
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
@@ -16,14 +16,14 @@ import {
 const KEY = { name: 'laptop', public_key: 'ssh-ed25519 AAAA' };
 const keysOf = (sent: readonly Request[]) => sent.map(({ headers }) => headers.get('idempotency-key'));
 
-for (const [what, answer] of [
-  ['a fault', errorResponse(500, 'internal')],
+for (const [failure, response] of [
+  ['an internal error', errorResponse(500, 'internal')],
   ['maintenance', errorResponse(503, 'maintenance')],
   ['a broken connection', CONNECTION_ERROR],
-  ['a page of a proxy', { status: 502, body: '<html>Bad Gateway</html>' }],
+  ['an error page of a proxy', { status: 502, body: '<html>Bad Gateway</html>' }],
 ] as const) {
-  it(`${what} is tried three times more, with the same key, and then told`, async (t: TestContext) => {
-    const { skerry, sent, atMs } = createStubbedClient([answer]);
+  it(`${failure} is thrown after three retries with the same key`, async (t: TestContext) => {
+    const { skerry, sent, atMs } = createStubbedClient([response]);
     await assert.rejects(withFakeTimers(t, () => skerry.sshKeys.create(KEY)));
     assert.equal(sent.length, 4);
     assert.equal(new Set(keysOf(sent)).size, 1);
@@ -36,11 +36,9 @@ for (const [what, answer] of [
   });
 }
 
-it('what passes by the second attempt succeeds, with the caller’s key over both', async (t) => {
-  const { skerry, sent } = createStubbedClient([
-    errorResponse(503, 'maintenance'),
-    okResponse({ id: 'k_1' }),
-  ]);
+it('a temporary failure is retried with the caller’s key', async (t) => {
+  const responses = [errorResponse(503, 'maintenance'), okResponse({ id: 'k_1' })];
+  const { skerry, sent } = createStubbedClient(responses);
   const options = { idempotencyKey: 'mine' };
   assert.equal((await withFakeTimers(t, () => skerry.sshKeys.create(KEY, options))).id, 'k_1');
   assert.deepEqual(keysOf(sent), ['mine', 'mine']);
@@ -56,22 +54,22 @@ for (const [status, code] of [
   [422, 'unprocessable'],
   [451, 'legal_restriction'],
 ] as const) {
-  it(`${status} is told at once`, async () => {
+  it(`status ${status} is thrown without a retry`, async () => {
     const { skerry, sent } = createStubbedClient([errorResponse(status, code)]);
     await assert.rejects(skerry.servers.get('srv_1'), { name: 'ApiError', status, code, requestId: 'req_1' });
     assert.equal(sent.length, 1);
   });
 }
 
-it('with maxRetries 0 nothing is tried again', async () => {
-  for (const answer of [errorResponse(500, 'internal'), CONNECTION_ERROR]) {
-    const { skerry, sent } = createStubbedClient([answer], { maxRetries: 0 });
+it('maxRetries 0 turns off retries', async () => {
+  for (const response of [errorResponse(500, 'internal'), CONNECTION_ERROR]) {
+    const { skerry, sent } = createStubbedClient([response], { maxRetries: 0 });
     await assert.rejects(skerry.servers.get('srv_1'));
     assert.equal(sent.length, 1);
   }
 });
 
-it('maintenance that says how long is waited for, when that is not long', async (t) => {
+it('a short maintenance is waited for as long as the service says, and a long one is thrown', async (t) => {
   const soon = errorResponse(503, 'maintenance', [{ field: '', issue: 'unavailable', retry_after_s: 7 }]);
   const { skerry, atMs } = createStubbedClient([soon, okResponse()]);
   await withFakeTimers(t, () => skerry.balance.get());
@@ -82,7 +80,7 @@ it('maintenance that says how long is waited for, when that is not long', async 
   assert.equal(closed.sent.length, 1);
 });
 
-/** A bucket as the service has it: so many at once, then one in so many milliseconds. */
+/** A rate limit like the service's: a burst of `capacity`, then one request per `refillMs`. */
 function bucket(capacity: number, refillMs: number) {
   let tokens = capacity;
   let fullAtMs = Date.now();
@@ -95,21 +93,21 @@ function bucket(capacity: number, refillMs: number) {
   };
 }
 
-it('a hundred calls at once all come through, in turn, and few are turned away', async (t) => {
-  const world = { answer: okResponse } as { answer: () => ReturnType<typeof okResponse> };
-  const { skerry, sent, atMs } = createStubbedClient(() => world.answer());
+it('a hundred concurrent calls all succeed in turn, with few refusals', async (t) => {
+  const world = { respond: okResponse } as { respond: () => ReturnType<typeof okResponse> };
+  const { skerry, sent, atMs } = createStubbedClient(() => world.respond());
   const call = () => {
-    world.answer = bucket(10, 1_000);
+    world.respond = bucket(10, 1_000);
     return Promise.all(Array.from({ length: 100 }, (_, index) => skerry.servers.get(`srv_${index}`)));
   };
   assert.equal((await withFakeTimers(t, call)).length, 100);
-  // The first ninety learn that the bucket is empty; the rest is one each second.
+  // Ninety calls learn at first that the bucket is empty; then one succeeds per second.
   assert.ok(sent.length <= 200, `${sent.length} requests`);
   const spanMs = (atMs.at(-1) ?? 0) - (atMs[0] ?? 0);
   assert.ok(spanMs < 100_000, `${spanMs} ms`);
 });
 
-it('a call that would wait longer than it may is refused as the service refused it', async (t) => {
+it('a call that would exceed its wait for the rate limit throws the refusal', async (t) => {
   const { skerry, sent } = createStubbedClient([rateLimitedResponse(2)], { rateLimitWaitMs: 5_000 });
   const error = await withFakeTimers(t, () => skerry.balance.get().catch((failure: unknown) => failure));
   assert.ok(isApiError(error, 'rate_limited'));
@@ -119,18 +117,18 @@ it('a call that would wait longer than it may is refused as the service refused 
   await assert.rejects(never.skerry.balance.get(), { status: 429 });
 });
 
-it('who leaves the line holds nobody up, and its reason is thrown', async (t) => {
+it('aborted calls throw their reason and delay no other call', async (t) => {
   let empty = true;
   const { skerry } = createStubbedClient(() => (empty ? rateLimitedResponse(1) : okResponse()));
   const leaving = new AbortController();
-  const mine = new Error('changed my mind');
+  const reason = new Error('changed my mind');
   const call = async () => {
     const left = Array.from({ length: 50 }, () =>
       skerry.balance.get({ signal: leaving.signal }).catch((error: unknown) => error),
     );
-    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
-    leaving.abort(mine);
-    assert.deepEqual(new Set(await Promise.all(left)), new Set([mine]));
+    for (let round = 0; round < 5; round++) await new Promise((resolve) => setImmediate(resolve));
+    leaving.abort(reason);
+    assert.deepEqual(new Set(await Promise.all(left)), new Set([reason]));
     empty = false;
     const startedMs = Date.now();
     await skerry.balance.get();
@@ -140,7 +138,7 @@ it('who leaves the line holds nobody up, and its reason is thrown', async (t) =>
   assert.ok(waitedMs <= 2_000, `${waitedMs} ms`);
 });
 
-it('ordering servers has a line of its own', async (t) => {
+it('creating servers has a rate limit of its own', async (t) => {
   const order = { name: 'a', plan: 's1', region: 'par', image: 'img_1', ssh_keys: [] };
   let refusals = 1;
   const { skerry, sent, atMs } = createStubbedClient((request) =>
@@ -151,47 +149,43 @@ it('ordering servers has a line of its own', async (t) => {
   assert.ok((atMs[sent.findIndex(({ method }) => method === 'GET')] ?? 9) < 100);
 });
 
-it('a proxy’s page is an error without a code', async () => {
-  const { skerry } = createStubbedClient([{ status: 502, body: '<html>Bad Gateway</html>' }], {
-    maxRetries: 0,
-  });
+it('an error page of a proxy is an error without a code', async () => {
+  const page = { status: 502, body: '<html>Bad Gateway</html>' };
+  const { skerry } = createStubbedClient([page], { maxRetries: 0 });
   const error = await skerry.balance.get().catch((failure: unknown) => failure);
   assert.ok(error instanceof ApiError);
   assert.deepEqual([error.status, error.code, error.errors], [502, null, []]);
-  assert.equal(error.message, 'The answer was HTTP 502 without a reason.');
+  assert.equal(error.message, 'The response was HTTP 502 without an error.');
 });
 
-it('a page of something else instead of an answer is no answer', async () => {
+it('an HTML page with status 200 is a connection error', async () => {
   const { skerry } = createStubbedClient([{ status: 200, body: '<html>Welcome to the hotel</html>' }], {
     maxRetries: 0,
   });
   await assert.rejects(
     skerry.balance.get(),
-    (error) => error instanceof ConnectionError && /something else than JSON/.test(error.message),
+    (error) => error instanceof ConnectionError && /is not JSON/.test(error.message),
   );
 });
 
-it('what cannot be sent is told at once, and is not sent', async () => {
+it('invalid input is rejected without sending a request', async () => {
   const { skerry, sent } = createStubbedClient([okResponse()]);
   for (const id of ['', '.', '..', undefined, { id: 'srv_1' }]) {
     await assert.rejects(skerry.servers.delete(id as string), {
       name: 'SkerryError',
-      message: /is not an id/,
+      message: /is not a valid ID/,
     });
   }
-  await assert.rejects(skerry.firewallRules.delete('fwg_1', '..'), { message: 'rule_id is not an id' });
+  await assert.rejects(skerry.firewallRules.delete('fwg_1', '..'), { message: 'rule_id is not a valid ID' });
   await assert.rejects(skerry.sshKeys.create(KEY, { idempotencyKey: 'line\nend' }), TypeError);
   assert.equal(sent.length, 0);
 });
 
-it('no error shows the token', async () => {
+it('no error reveals the token', async () => {
   const errors = [];
-  for (const answer of [
-    errorResponse(401, 'unauthenticated'),
-    CONNECTION_ERROR,
-    { status: 502, body: 'x' },
-  ]) {
-    const { skerry } = createStubbedClient([answer], { maxRetries: 0 });
+  const proxyError = { status: 502, body: 'x' };
+  for (const response of [errorResponse(401, 'unauthenticated'), CONNECTION_ERROR, proxyError]) {
+    const { skerry } = createStubbedClient([response], { maxRetries: 0 });
     errors.push(await skerry.balance.get().catch((error: unknown) => error));
   }
   assert.ok(!inspect(errors, { depth: null, showHidden: true }).includes(TOKEN));

@@ -5,6 +5,6 @@ import { sdkTypes } from '../../scripts/sdk-types.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-it('the SDK’s types are those of the document: npm run openapi makes them', async () => {
+it('the types of the SDK match the OpenAPI document (`npm run openapi` generates them)', async () => {
   assert.equal(read('packages/sdk/src/schema.ts'), await sdkTypes(read('openapi/v1.json')));
 });

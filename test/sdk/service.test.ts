@@ -1,4 +1,4 @@
-/** The SDK against the real service: once in effect, pages, waiting, refusals. */
+/** The SDK against the real service: idempotency, pages, waiting, and refusals. */
 import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -11,15 +11,15 @@ import { startWorld, type World } from '../support/world.ts';
 
 const HANGS = new AbortController();
 
-describe('the SDK', () => {
+describe('the SDK against the service', () => {
   let world: World;
   let token: string;
   let skerry: Skerry;
   let image: string;
   let key: string;
-  /** Answers nothing, but what is asked below /elsewhere. */
+  /** Responds only to paths below /elsewhere. */
   let silent: Server;
-  const asked: string[] = [];
+  const redirected: string[] = [];
 
   before(async () => {
     world = await startWorld(NO_RATES);
@@ -32,7 +32,7 @@ describe('the SDK', () => {
     image = images.find((one) => one.deprecated_at === null)?.id ?? '';
     silent = createServer((request, response) => {
       if (!request.url?.startsWith('/elsewhere')) return;
-      asked.push(request.url);
+      redirected.push(request.url);
       response.writeHead(302, { location: `${world.url}/v1/billing/balance` }).end();
     });
     await once(silent.listen(0, '127.0.0.1'), 'listening');
@@ -48,7 +48,7 @@ describe('the SDK', () => {
   const silentUrl = () => `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const order = (name: string, plan = 's1') => ({ name, plan, region: 'par', image, ssh_keys: [key] });
 
-  /** The service takes the request; what it answers is lost on its way, so often. */
+  /** A client whose first `times` responses are replaced after the service has handled the request. */
   function losing(times: number, instead: () => Response | never) {
     let left = times;
     const requests: Request[] = [];
@@ -65,12 +65,12 @@ describe('the SDK', () => {
     throw new TypeError('terminated');
   };
 
-  for (const [what, name, instead] of [
-    ['a lost answer', 'lost', lost],
-    ['a 500 in its place', 'fault', () => new Response('oops', { status: 500 })],
-    ['a 503 in its place', 'closed', () => new Response('{}', { status: 503 })],
+  for (const [failure, name, instead] of [
+    ['a lost response', 'lost', lost],
+    ['a 500 instead of the response', 'fault', () => new Response('oops', { status: 500 })],
+    ['a 503 instead of the response', 'closed', () => new Response('{}', { status: 503 })],
   ] as const) {
-    it(`${what} makes no second server, and the first answer is the one that comes`, async () => {
+    it(`${failure} creates no second server, and the retry returns the first response`, async () => {
       const { skerry: unlucky, requests } = losing(1, instead);
       const before = (await skerry.balance.get()).usd;
       const server = await unlucky.servers.create(order(name));
@@ -86,7 +86,7 @@ describe('the SDK', () => {
     });
   }
 
-  it('the caller’s own key makes a call once over two clients', async () => {
+  it('two clients with the same idempotency key create one volume', async () => {
     const body = { name: 'kept', size_gb: 10, region: 'par' };
     const [first, second] = await Promise.all(
       [client(), client()].map((one) => one.volumes.create(body, { idempotencyKey: 'my-volume' })),
@@ -95,7 +95,7 @@ describe('the SDK', () => {
     await skerry.volumes.delete(String(first?.id));
   });
 
-  it('a deletion whose answer was lost is done', async () => {
+  it('a deletion with a lost response succeeds', async () => {
     const { id } = await skerry.sshKeys.create({ name: 'brief', public_key: PUBLIC_KEY });
     const { skerry: unlucky, requests } = losing(1, lost);
     assert.equal(await unlucky.sshKeys.delete(id), undefined);
@@ -103,7 +103,7 @@ describe('the SDK', () => {
     await assert.rejects(skerry.sshKeys.get(id), { code: 'not_found' });
   });
 
-  it('a list is walked page by page, with its filter, and left when one leaves', async () => {
+  it('a list fetches pages as they are needed, with its filter, and stops with the loop', async () => {
     for (let n = 0; n < 5; n++) {
       await skerry.volumes.create({ name: `page-${n}`, size_gb: 10, region: n === 4 ? 'zrh' : 'par' });
     }
@@ -135,7 +135,7 @@ describe('the SDK', () => {
     assert.equal(searches.length, 4);
   });
 
-  it('waits until a server runs, and tells each look; one that is gone is not waited for', async () => {
+  it('waitFor reports each status until the server is running, and rejects if it is deleted', async () => {
     const server = await skerry.servers.create(order('awaited'));
     const seen: string[] = [];
     const onLook = ({ status }: { status: string }) => seen.push(status);
@@ -150,7 +150,7 @@ describe('the SDK', () => {
     );
   });
 
-  it('a refusal names its fields', async () => {
+  it('a refusal names the invalid fields', async () => {
     const error = await skerry.servers
       .create({ ...order('Not A Name'), plan: 's1' })
       .catch((e: unknown) => e);
@@ -162,7 +162,7 @@ describe('the SDK', () => {
     assert.match(error.message, /name: /);
   });
 
-  it('a balance that does not suffice says what is missing', async () => {
+  it('an insufficient balance is refused with the shortfall', async () => {
     const error = await skerry.servers.create(order('dear', 'r3')).catch((e: unknown) => e);
     assert.ok(isApiError(error) && error instanceof ApiError);
     assert.equal(error.status, 422);
@@ -172,11 +172,11 @@ describe('the SDK', () => {
     assert.equal(Math.round((need - have) * 100), Math.round(deficit * 100));
   });
 
-  it('a call that is not answered ends by its time, or by its caller, whose reason is thrown', async () => {
+  it('a call without a response ends by its timeout, or throws the reason of its signal', async () => {
     const hanging = new Skerry({ baseUrl: silentUrl(), token, maxRetries: 0 });
     await assert.rejects(hanging.balance.get({ timeoutMs: 20 }), {
       name: 'TimeoutError',
-      message: 'No answer came within 20 ms.',
+      message: 'No response within 20 ms.',
     });
     const { signal } = HANGS;
     const calls = Array.from({ length: 12 }, () => hanging.servers.get('srv_1', { signal }));
@@ -188,24 +188,24 @@ describe('the SDK', () => {
     assert.equal(getEventListeners(signal, 'abort').length, 0);
   });
 
-  it('nothing of a call stays behind on its signal', async () => {
+  it('a finished call leaves no listener on its signal', async () => {
     const { signal } = new AbortController();
     for (let n = 0; n < 3; n++) await skerry.servers.list({}, { signal }).all();
     assert.equal(getEventListeners(signal, 'abort').length, 0);
   });
 
-  it('a service that is not there, or sends one elsewhere, was not reached', async () => {
+  it('an unreachable service and a redirect are connection errors', async () => {
     const nowhere = new Skerry({ baseUrl: 'http://127.0.0.1:9', token, maxRetries: 0 });
     await assert.rejects(
       nowhere.balance.get(),
-      (error) => error instanceof ConnectionError && /was not reached/.test(error.message),
+      (error) => error instanceof ConnectionError && /^Could not reach /.test(error.message),
     );
     const sentAway = new Skerry({ baseUrl: `${silentUrl()}/elsewhere`, token, maxRetries: 0 });
     await assert.rejects(sentAway.balance.get(), { name: 'ConnectionError' });
-    assert.deepEqual(asked, ['/elsewhere/v1/billing/balance']);
+    assert.deepEqual(redirected, ['/elsewhere/v1/billing/balance']);
   });
 
-  it('the address may end in /v1 or not; what is no address or token is refused, and not repeated', () => {
+  it('the address may end in /v1; an invalid address or token is rejected and not repeated', () => {
     for (const baseUrl of [token, 'ftp://example.org', '', undefined as unknown as string]) {
       assert.throws(
         () => new Skerry({ baseUrl, token }),
@@ -214,7 +214,7 @@ describe('the SDK', () => {
     }
     for (const bad of ['', 'two words', undefined as unknown as string]) {
       assert.throws(() => new Skerry({ baseUrl: world.url, token: bad }), {
-        message: 'token is not an API token',
+        message: 'token is not a valid API token',
       });
     }
     return assert.doesNotReject(client({ baseUrl: `${world.url}/v1/` }).balance.get());

@@ -1,4 +1,4 @@
-/** The stream of events, connection by connection, against answers that are written down here. */
+/** The event stream, connection by connection, against scripted responses. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -13,7 +13,7 @@ const REFUSED = '{"error":{"code":"conflict_state","message":"too many","request
 
 const STREAM = { 'content-type': 'text/event-stream; charset=utf-8' };
 
-/** One connection: what comes of it, and whether it then ends or says nothing any more. */
+/** One connection: its response, and whether it then ends, breaks, or goes silent. */
 interface Connection {
   readonly status?: number;
   readonly type?: string;
@@ -59,7 +59,7 @@ async function readSeqs(skerry: Skerry, count: number, after?: number): Promise<
   return seqs;
 }
 
-it('is taken up where the service said that it stands, also when no event had come', async (t) => {
+it('a stream reconnects at the position that the service sent, even before the first event', async (t) => {
   const { skerry, places } = stubStreams([
     { parts: ['retry: 3000\nid: 41\n\n'], last: 'breaks' },
     { parts: [':\n\n', message(42)] },
@@ -70,7 +70,7 @@ it('is taken up where the service said that it stands, also when no event had co
   assert.deepEqual(places, [null, '41', '42', '50']);
 });
 
-it('is read whatever the pieces in which it comes', async () => {
+it('a stream is parsed for any size of chunks', async () => {
   const text = `retry: 10\nid: 6\n\n:\n\n${message(7)}${message(8).replace('ping"', 'é✓"')}`;
   const bytes = [...new TextEncoder().encode(text)];
   for (const size of [1, 2, 3, 7, 1_000]) {
@@ -83,7 +83,7 @@ it('is read whatever the pieces in which it comes', async () => {
   }
 });
 
-/** Parts whose characters are bytes. */
+/** A stream of parts whose characters are bytes. */
 function latin1(parts: readonly string[]) {
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
@@ -95,7 +95,7 @@ function latin1(parts: readonly string[]) {
   return { skerry: new Skerry({ baseUrl: 'http://127.0.0.1:9', token: 't', fetch }) };
 }
 
-it('a connection on which nothing is heard is given up after 45 seconds, and not before', async (t) => {
+it('a silent connection is given up after 45 seconds, and not earlier', async (t) => {
   const { skerry, places } = stubStreams([
     { parts: [message(1)], last: 'is silent' },
     { parts: [message(2)] },
@@ -112,7 +112,7 @@ it('a connection on which nothing is heard is given up after 45 seconds, and not
   assert.ok(tookMs >= 48_000 && tookMs < 50_000, `${tookMs} ms`);
 });
 
-it('comes again as soon as the service says, and after a refusal that passes', async (t) => {
+it('a stream reconnects after the delay that the service sets, and after temporary refusals', async (t) => {
   const { skerry, places } = stubStreams([
     { parts: ['id: 1\n\n'] },
     { status: 409, parts: [REFUSED] },
@@ -132,16 +132,17 @@ it('comes again as soon as the service says, and after a refusal that passes', a
   assert.ok(tookMs >= 9_200 && tookMs < 10_000, `${tookMs} ms`);
 });
 
-it('who leaves the loop cancels what he read', async () => {
+it('leaving the loop cancels the response', async () => {
   const { skerry, cancelled } = stubStreams([{ parts: [message(1)], last: 'is silent' }]);
   assert.deepEqual(await readSeqs(skerry, 1), [1]);
   assert.equal(cancelled(), 1);
 });
 
-// Node forgets the signal of a request that nobody holds any more: then a silent connection could not be ended.
-it('ends with its signal, also when memory was tidied meanwhile', async () => {
+// Node forgets the signal of a request that is no longer referenced; a silent connection could not be aborted
+// then.
+it('a stream ends with its signal even after a garbage collection', async () => {
   setFlagsFromString('--expose-gc');
-  const tidy = runInNewContext('gc') as () => void;
+  const collectGarbage = runInNewContext('gc') as () => void;
   const server = createServer((_, response) => {
     response.writeHead(200, STREAM).write(message(1));
   });
@@ -153,9 +154,9 @@ it('ends with its signal, also when memory was tidied meanwhile', async () => {
   try {
     await stream.next();
     const waiting = stream.next();
-    for (let turn = 0; turn < 20; turn++) {
+    for (let round = 0; round < 20; round++) {
       await new Promise((resolve) => setImmediate(resolve));
-      tidy();
+      collectGarbage();
     }
     const reason = new Error('enough');
     ending.abort(reason);
@@ -166,12 +167,12 @@ it('ends with its signal, also when memory was tidied meanwhile', async () => {
   }
 });
 
-for (const [what, connection, count] of [
-  ['a service that is down', { status: 503, parts: ['<html>'] }, 4],
+for (const [failure, connection, count] of [
+  ['an unavailable service', { status: 503, parts: ['<html>'] }, 4],
   ['too many streams', { status: 409, parts: [REFUSED] }, 1],
-  ['a page of something else', { parts: ['<html>'], type: 'text/html' }, 4],
+  ['an HTML page', { parts: ['<html>'], type: 'text/html' }, 4],
 ] as const) {
-  it(`the first connection fails as a call does: ${what}`, async (t) => {
+  it(`the first connection of a stream fails like a call: ${failure}`, async (t) => {
     const { skerry, places } = stubStreams(Array(9).fill(connection));
     await assert.rejects(
       withFakeTimers(t, () => readSeqs(skerry, 1)),
@@ -181,11 +182,11 @@ for (const [what, connection, count] of [
   });
 }
 
-it('a stream that nobody answers fails, and one that broke is tried for ever, and tells of it', async (t) => {
+it('a stream to an unreachable host fails, and a broken stream reconnects without a limit', async (t) => {
   const nowhere = new Skerry({ baseUrl: 'http://127.0.0.1:9', token: 't', maxRetries: 0 });
   await assert.rejects(nowhere.events.stream().next(), {
     name: 'ConnectionError',
-    message: /was not reached/,
+    message: /^Could not reach /,
   });
   const down = Array(20).fill({ status: 502, parts: ['<html>'] });
   const { skerry, places } = stubStreams([
@@ -193,19 +194,20 @@ it('a stream that nobody answers fails, and one that broke is tried for ever, an
     ...down,
     { parts: [message(2)] },
   ]);
-  const told: string[] = [];
+  const breaks: string[] = [];
   const call = async () => {
-    for await (const { seq } of skerry.events.stream({ onBreak: ({ name }) => told.push(name) })) {
+    for await (const { seq } of skerry.events.stream({ onBreak: ({ name }) => breaks.push(name) })) {
       if (seq === 2) break;
     }
   };
   await withFakeTimers(t, call);
   assert.equal(places.length, 22);
-  assert.deepEqual([told.length, told[0], told[1]], [21, 'ConnectionError', 'ApiError']);
+  assert.deepEqual([breaks.length, breaks[0], breaks[1]], [21, 'ConnectionError', 'ApiError']);
 });
 
-it('what comes without an end is not kept in memory', async () => {
+it('a message without an end is not kept in memory', async () => {
   const { skerry, places } = stubStreams([{ parts: [message(1), ...Array(5).fill('x'.repeat(1024 ** 2))] }]);
-  await assert.rejects(readSeqs(skerry, 2), { name: 'ConnectionError', message: /An event of more than/ });
+  const expected = { name: 'ConnectionError', message: /^Received an event of more than/ };
+  await assert.rejects(readSeqs(skerry, 2), expected);
   assert.equal(places.length, 1);
 });

@@ -1,8 +1,8 @@
-/** A client whose service is a list of answers, and a clock for its pauses that moves by itself. */
+/** A client with scripted responses, and a fake clock that advances automatically. */
 import type { TestContext } from 'node:test';
 import { type ClientOptions, Skerry } from '@skerry/sdk';
 
-/** What is answered to one request: a status with its body, or what the connection fails with. */
+/** The response to a request: a status with its body, or the error of the connection. */
 export type StubResponse =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
   | Error;
@@ -10,7 +10,7 @@ export type StubResponse =
 export interface StubbedClient {
   readonly skerry: Skerry;
   readonly sent: Request[];
-  /** When each request came, in milliseconds since the first. */
+  /** The time of each request, in milliseconds since the creation of the client. */
   readonly atMs: number[];
 }
 
@@ -33,22 +33,22 @@ export const rateLimitedResponse = (retryAfterS: number): StubResponse => ({
   headers: { 'retry-after': String(retryAfterS) },
 });
 
-/** `answers` in turn, the last one for ever; or what a function says of each request. */
+/** Responds with `responses` in turn and repeats the last one; a function computes each response. */
 export function createStubbedClient(
-  answers: readonly StubResponse[] | ((request: Request) => StubResponse),
+  responses: readonly StubResponse[] | ((request: Request) => StubResponse),
   options: Partial<ClientOptions> = {},
 ): StubbedClient {
   const sent: Request[] = [];
   const atMs: number[] = [];
   const began = Date.now();
   const fetch = async (request: Request) => {
-    const answer =
-      typeof answers === 'function' ? answers(request) : (answers[sent.length] ?? answers.at(-1));
+    const response =
+      typeof responses === 'function' ? responses(request) : (responses[sent.length] ?? responses.at(-1));
     sent.push(request);
     atMs.push(Date.now() - began);
     request.signal.throwIfAborted();
-    if (answer === undefined || answer instanceof Error) throw answer ?? CONNECTION_ERROR;
-    const { status, body, headers = {} } = answer;
+    if (response === undefined || response instanceof Error) throw response ?? CONNECTION_ERROR;
+    const { status, body, headers = {} } = response;
     const text = typeof body === 'string' ? body : JSON.stringify(body ?? {});
     return new Response(status === 204 ? null : text, { status, headers });
   };
@@ -59,7 +59,7 @@ export function createStubbedClient(
   };
 }
 
-/** Lets time pass in steps until the promise has settled; `limitMs` is of that time. */
+/** Advances the fake clock until the promise has settled, for at most `limitMs`. */
 export async function withFakeTimers<T>(
   t: TestContext,
   promise: () => Promise<T>,
@@ -72,8 +72,8 @@ export async function withFakeTimers<T>(
   });
   result.catch(() => undefined);
   for (let passedMs = 0; !settled && passedMs < limitMs; passedMs += STEP_MS) {
-    // What is under way goes on until all of it waits for the time.
-    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+    // Let pending work continue until everything waits for a timer.
+    for (let round = 0; round < 3; round++) await new Promise((resolve) => setImmediate(resolve));
     t.mock.timers.tick(STEP_MS);
   }
   t.mock.timers.reset();

@@ -1,28 +1,28 @@
-/** A way to the service that can be cut: a proxy of bytes, which counts who is connected. */
+/** A TCP proxy to the service that counts its connections and can break them. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface TcpProxy {
   readonly url: string;
-  /** How many connections are open. */
+  /** Returns the number of open connections. */
   openCount(): number;
-  /** Resolves when so many have been made since the beginning. */
+  /** Resolves when this many connections have been made in total. */
   waitForConnections(count: number): Promise<void>;
-  /** Resolves when none is open. */
+  /** Resolves when no connection is open. */
   waitForDisconnects(): Promise<void>;
   /** Breaks every connection. */
   breakConnections(): void;
   close(): Promise<void>;
 }
 
-/** What the service says of coming again is shortened, so that a test need not wait. */
+/** Shortens the reconnect delay in the service's responses, so that tests do not wait. */
 export async function startTcpProxy(url: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(url);
   const open = new Set<Socket>();
   const waiting = new Set<() => void>();
   let made = 0;
   const notify = () => {
-    for (const rise of waiting) rise();
+    for (const resume of waiting) resume();
   };
   const waitUntil = async (done: () => boolean) => {
     while (!done()) await new Promise<void>((resolve) => waiting.add(resolve));
@@ -30,17 +30,17 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
   const server = createServer((socket) => {
     made += 1;
     open.add(socket);
-    const there = connect(Number(port), hostname);
+    const upstream = connect(Number(port), hostname);
     for (const [one, other] of [
-      [socket, there],
-      [there, socket],
+      [socket, upstream],
+      [upstream, socket],
     ] as const) {
       one.on('error', () => undefined);
       one.once('close', () => other.destroy());
     }
-    socket.pipe(there);
-    there.on('data', (data) => {
-      // As long as before: the answer comes in chunks, whose lengths are told.
+    socket.pipe(upstream);
+    upstream.on('data', (data) => {
+      // Keep the length: the response is chunked, and each chunk states its length.
       const text = data.toString('latin1').replace('retry: 3000\n', 'retry: 0010\n');
       socket.write(text, 'latin1');
     });

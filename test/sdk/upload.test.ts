@@ -14,10 +14,10 @@ import { NODES } from './nodes.ts';
 import { ROOT } from './packed-folder.ts';
 
 const FILE_BYTES = 300 * 1024 ** 2;
-/** Less than the file. Node itself takes some 60 to 100 megabytes. */
+/** Less than the file. Node itself needs 60 to 100 megabytes. */
 const MEMORY_MAX_MB = 250;
 
-describe('an upload', FULL_ONLY, () => {
+describe('image uploads with the SDK', FULL_ONLY, () => {
   const folder = mkdtempSync(join(tmpdir(), 'skerry-upload-'));
   let world: World;
   let token: string;
@@ -37,8 +37,8 @@ describe('an upload', FULL_ONLY, () => {
   });
 
   for (const { major, path, missing } of NODES) {
-    it(`is read from disk as it is sent, on Node ${major}`, { skip: missing }, async () => {
-      assert.ok(path, `Node ${major} is not here`);
+    it(`an uploaded file is streamed from disk on Node ${major}`, { skip: missing }, async () => {
+      assert.ok(path, `Node ${major} is not installed`);
       const env = { SKERRY_API_URL: world.url, SKERRY_TOKEN: token, ISO_FILE: join(folder, 'large.iso') };
       const { stdout } = await promisify(execFile)(path, ['upload.mjs'], { cwd: folder, env });
       const { sizeGb, maxRssMb } = JSON.parse(stdout) as { sizeGb: number; maxRssMb: number };

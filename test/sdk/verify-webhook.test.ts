@@ -3,11 +3,12 @@ import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { verifyWebhook, type WebhookHeaders } from '@skerry/sdk';
 
-/** Made by hand with openssl, as in the test of the guide; nothing here may change. */
+/** A signature computed with openssl, as in the test of the guide. These values are fixed. */
 const SECRET = 'whsec_2vj3kq5x7m4n6p8r2t4v6x8z2b4d6f8h2k4m6p8r2t4v6x8z2b4d';
 const T = 1_769_860_800;
 const BODY =
-  '{"id":"evt_aaaqk3m7qzb5x2l6v4t7n8wyja","object":"event","type":"ping","created_at":"2026-01-31T12:00:00Z","data":{"webhook":{"note":"✓ é"}}}';
+  '{"id":"evt_aaaqk3m7qzb5x2l6v4t7n8wyja","object":"event","type":"ping",' +
+  '"created_at":"2026-01-31T12:00:00Z","data":{"webhook":{"note":"✓ é"}}}';
 const HEADER = `t=${T},v1=ebec99da3fbfd592991270537a35ac92b32fa04bd6a0d4e3202b99cbdbb68569`;
 
 const verify = (
@@ -19,7 +20,7 @@ const verify = (
 const UNVERIFIED = { name: 'WebhookVerificationError' };
 
 describe('verifyWebhook', () => {
-  it('takes text and bytes, and the headers of fetch, of Node and of any case', async () => {
+  it('verifyWebhook accepts text and bytes, and headers of fetch, of Node, and in any case', async () => {
     const bytes = new TextEncoder().encode(BODY);
     for (const body of [BODY, Buffer.from(BODY), bytes, bytes.buffer]) {
       for (const headers of [
@@ -33,7 +34,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  it('holds for 300 seconds either way and no longer', async () => {
+  it('a signature is valid for 300 seconds before and after its time', async () => {
     const headers = { 'x-service-signature': HEADER };
     for (const offsetMs of [0, 300_999, -300_000]) await verify(BODY, headers, SECRET, offsetMs);
     for (const offsetMs of [301_000, -300_001]) {
@@ -43,7 +44,7 @@ describe('verifyWebhook', () => {
     await verifyWebhook(BODY, headers, SECRET, { toleranceS });
   });
 
-  it('refuses another body, another secret, another time and headers that are none', async () => {
+  it('verifyWebhook rejects another body, secret, or time, and invalid headers', async () => {
     const headers = { 'x-service-signature': HEADER };
     await assert.rejects(verify(BODY.replace('ping', 'pong'), headers), UNVERIFIED);
     await assert.rejects(verify(BODY, headers, `${SECRET}x`), UNVERIFIED);
@@ -65,19 +66,19 @@ describe('verifyWebhook', () => {
     await assert.rejects(verify(BODY, new Headers()), UNVERIFIED);
   });
 
-  it('says so when it is given a body that was parsed, or no secret', async () => {
+  it('verifyWebhook rejects a parsed body and an empty secret with a clear message', async () => {
     const headers = { 'x-service-signature': HEADER };
-    await assert.rejects(verify(JSON.parse(BODY), headers), { name: 'SkerryError', message: /parsed/ });
+    await assert.rejects(verify(JSON.parse(BODY), headers), { name: 'SkerryError', message: /unparsed/ });
     const { buffer } = new TextEncoder().encode(BODY.padEnd(BODY.length + (BODY.length % 2)));
     for (const body of [new DataView(buffer), new Uint16Array(buffer.slice(0, 2)), null]) {
-      await assert.rejects(verify(body as unknown as string, headers), { message: /no string, Uint8Array/ });
+      await assert.rejects(verify(body as unknown as string, headers), { message: /a string, Uint8Array/ });
     }
     for (const secret of ['', undefined as unknown as string]) {
       await assert.rejects(verifyWebhook(BODY, headers, secret), { message: 'secret is empty' });
     }
   });
 
-  it('a genuine body that is not JSON is told as that', async () => {
+  it('a signed body that is not JSON throws a plain SkerryError', async () => {
     const v1 = createHmac('sha256', SECRET).update(`${T}.<html>`).digest('hex');
     await assert.rejects(verify('<html>', { 'x-service-signature': `t=${T},v1=${v1}` }), {
       name: 'SkerryError',

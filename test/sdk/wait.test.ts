@@ -1,4 +1,4 @@
-/** What is waited for, look by look, against answers that are written down here. */
+/** waitFor, poll by poll, against scripted responses. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Server, type Snapshot, TimeoutError, WaitError, WaitTimeoutError } from '@skerry/sdk';
@@ -7,9 +7,9 @@ import { createStubbedClient, errorResponse, okResponse, withFakeTimers } from '
 const server = (status: string) => ({ object: 'server', id: 'srv_1', status }) as Server;
 const snapshot = (status: string) => ({ object: 'snapshot', id: 'snap_1', status }) as Snapshot;
 
-it('looks every two seconds until it is so', async (t) => {
-  const answers = ['provisioning', 'installing', 'running'].map((status) => okResponse(server(status)));
-  const { skerry, atMs } = createStubbedClient(answers);
+it('waitFor polls every two seconds until the status is reached', async (t) => {
+  const responses = ['provisioning', 'installing', 'running'].map((status) => okResponse(server(status)));
+  const { skerry, atMs } = createStubbedClient(responses);
   const seen: string[] = [];
   const onLook = (one: Server) => void seen.push(one.status);
   const found = await withFakeTimers(t, () => skerry.waitFor(server('provisioning'), 'running', { onLook }));
@@ -18,7 +18,7 @@ it('looks every two seconds until it is so', async (t) => {
   assert.ok((atMs.at(-1) ?? 0) >= 4_000 && (atMs.at(-1) ?? 0) < 4_500);
 });
 
-it('a status from which it does not come by itself ends the wait, with what was seen', async () => {
+it('waitFor rejects with the last state when the status can no longer be reached', async () => {
   for (const end of ['suspended', 'destroying']) {
     const { skerry } = createStubbedClient([okResponse(server(end))]);
     await assert.rejects(
@@ -30,22 +30,22 @@ it('a status from which it does not come by itself ends the wait, with what was 
   await assert.rejects(skerry.waitFor(snapshot('creating'), 'ready'), { name: 'WaitError' });
 });
 
-it('a suspended server that is being started is waited for', async (t) => {
+it('waitFor waits for a suspended server that resumes', async (t) => {
   const { skerry } = createStubbedClient([okResponse(server('suspended')), okResponse(server('running'))]);
   const found = await withFakeTimers(t, () => skerry.waitFor(server('suspended'), 'running'));
   assert.equal(found.status, 'running');
 });
 
-it('what is gone ends the wait', async () => {
+it('waitFor rejects when the resource was deleted', async () => {
   const { skerry } = createStubbedClient([errorResponse(404, 'not_found')]);
   await assert.rejects(skerry.waitFor(server('running'), 'stopped'), {
     name: 'WaitError',
-    message: 'The server srv_1 is gone.',
+    message: 'The server srv_1 was deleted.',
     last: null,
   });
 });
 
-it('takes no longer than it may, and ends with its signal', async (t) => {
+it('waitFor ends with its timeout and with its signal', async (t) => {
   const { skerry, sent } = createStubbedClient([okResponse(server('installing'))]);
   const options = { timeoutMs: 10_000, intervalMs: 1_000 };
   await assert.rejects(
@@ -64,7 +64,7 @@ it('takes no longer than it may, and ends with its signal', async (t) => {
   await assert.rejects(skerry.waitFor(server('installing'), 'running', { signal, onLook }), reason);
 });
 
-it('a look that is not answered is a call that took too long, and no wait that did', async (t) => {
+it('a poll without a response is a timeout of the call, not of the wait', async (t) => {
   const fetch = ({ signal }: Request) =>
     new Promise<Response>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   const { skerry } = createStubbedClient([], { fetch, maxRetries: 0 });

@@ -1,15 +1,15 @@
 import { onAbort } from './on-abort.ts';
 
 /**
- * A signal of our own for one request, which follows the caller's. By hand and not by `AbortSignal.any`: nothing of a request that
- * is over stays behind on the caller's signal.
+ * An abort signal for one request that follows the caller's signal. Unlike `AbortSignal.any`, it leaves
+ * nothing behind on the caller's signal when the request is over.
  */
 export class AttemptSignal {
   readonly #controller = new AbortController();
   readonly #unsubscribe: (() => void) | undefined;
-  /** Node keeps no hold of a request whose answer has begun; once that is collected, aborting it does nothing any more. */
+  /** Keeps the request alive: once Node has collected it, aborting no longer stops the response. */
   request: Request | null = null;
-  /** Whether it was aborted because something took too long. */
+  /** Whether it was aborted by a timeout. */
   timedOut = false;
 
   constructor(caller: AbortSignal | undefined) {
@@ -21,7 +21,7 @@ export class AttemptSignal {
     return this.#controller.signal;
   }
 
-  /** Aborts when the promise has not settled by then; 0 is for ever. */
+  /** Aborts if the promise has not settled in time; 0 means no timeout. */
   async withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
     if (ms <= 0) return await promise;
     const timer = setTimeout(() => {
@@ -35,7 +35,7 @@ export class AttemptSignal {
     }
   }
 
-  /** Aborts what is still under way, and lets go of the caller's signal. */
+  /** Aborts the request if it is still running, and unsubscribes from the caller's signal. */
   dispose(): void {
     this.#unsubscribe?.();
     this.#controller.abort();

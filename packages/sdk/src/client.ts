@@ -20,8 +20,9 @@ import type { Server, Snapshot, Topup } from './types.ts';
 import { type Waitable, type WaitOptions, waitFor } from './wait-for.ts';
 
 /**
- * A client of the REST API. Every operation of the contract is a method: `servers.create` is `skerry.servers.create(…)`,
- * `ssh_keys.list` is `skerry.sshKeys.list()`. Ids of the path come first, then the body or the query, then options of the call.
+ * A client of the Skerry API. Every operation is a method: `servers.create` is `skerry.servers.create(…)`,
+ * `ssh_keys.list` is `skerry.sshKeys.list()`. Arguments are the IDs in the path, then the body or the query,
+ * then the options of the call.
  */
 export class Skerry {
   readonly auditEvents: AuditEvents;
@@ -64,8 +65,9 @@ export class Skerry {
   }
 
   /**
-   * Waits until it has the status, and gives it as it is then: `await skerry.waitFor(server, 'running')`. Fails with a WaitError when
-   * that status can no longer come, with a WaitTimeoutError when it takes too long.
+   * Waits until the resource has the status and returns its latest state: `await skerry.waitFor(server,
+   * 'running')`. Throws a WaitError if it can no longer reach that status, and a WaitTimeoutError if it takes
+   * too long.
    */
   async waitFor(thing: Server, status: Server['status'], options?: WaitOptions<Server>): Promise<Server>;
   async waitFor(

@@ -1,16 +1,17 @@
 /**
- * What a call fails with: always a SkerryError, but for two. A call that the caller ends throws the reason of his signal, and what
- * `fetch` cannot send at all, a key with a line end in it say, is its TypeError.
+ * Errors of API calls. Every call throws a SkerryError, with two exceptions: an aborted call throws the
+ * reason of the caller's signal, and a request that `fetch` cannot send, such as a key with a line break,
+ * throws its TypeError.
  */
 import type { components } from './schema.ts';
 
 export type ErrorBody = components['schemas']['Error']['error'];
 /** The closed list of codes (SPEC "Errors"). */
 export type ErrorCode = ErrorBody['code'];
-/** One field at fault: `issue` says what is wrong with it, beside it stands the bound or what is allowed. */
+/** A problem with one field: `issue` names it, and other fields contain the bound or the allowed values. */
 export type ErrorItem = ErrorBody['errors'][number];
 
-/** What is known of a call that failed. */
+/** Details of a failed call. */
 export interface SkerryErrorOptions {
   readonly cause?: unknown;
   readonly mayBeDone?: boolean;
@@ -23,16 +24,18 @@ const SERVER_ERROR = 500;
 export class SkerryError extends Error {
   override name = 'SkerryError';
   /**
-   * Whether a call that changes something may have been carried out all the same: it was sent, and its answer did not arrive. False:
-   * nothing was done.
+   * Whether a change may have taken effect: it was sent, and its response was lost. False: nothing was
+   * changed.
    */
   readonly mayBeDone: boolean;
-  /** What a POST was sent with: the same call with this key, within 24 hours, is done once in all. Null of all else. */
+  /**
+   * The key of a POST: the same call with this key takes effect once within 24 hours. Null for other methods.
+   */
   readonly idempotencyKey: string | null;
 
   constructor(message: string, { cause, mayBeDone = false, idempotencyKey = null }: SkerryErrorOptions = {}) {
     super(
-      mayBeDone ? `${message} The call may have been carried out all the same.` : message,
+      mayBeDone ? `${message} The request may have been carried out.` : message,
       cause === undefined ? {} : { cause },
     );
     this.mayBeDone = mayBeDone;
@@ -40,25 +43,28 @@ export class SkerryError extends Error {
   }
 }
 
-/** The service refused: `code` says why, `errors` which fields are at fault. */
+/** The service refused the call. `code` is the reason; `errors` lists the invalid fields. */
 export class ApiError extends SkerryError {
   override name = 'ApiError';
   /** The HTTP status. */
   readonly status: number;
-  /** Null: something between here and the service answered, a proxy say. A later version of the service may know further codes. */
+  /** Null: something else responded, such as a proxy. Later versions of the service may add codes. */
   readonly code: ErrorCode | null;
-  /** Empty where no field is at fault. */
+  /** Empty if the error is not about a field. */
   readonly errors: readonly ErrorItem[];
-  /** Name it when you ask the host for help. */
+  /** Include it when you ask the host for support. */
   readonly requestId: string | null;
-  /** Seconds after which it may work, where the service says so. */
+  /** Seconds to wait before the next attempt, if the service names them. */
   readonly retryAfterS: number | null;
-  /** It is the kept answer to an earlier call with this idempotency key. */
+  /** Whether this is the stored response to an earlier call with the same idempotency key. */
   readonly replayed: boolean;
 
   constructor(response: Response, body: unknown, options?: SkerryErrorOptions) {
     const error = parseErrorBody(body);
-    super(error ? describeError(error) : `The answer was HTTP ${response.status} without a reason.`, options);
+    super(
+      error ? describeError(error) : `The response was HTTP ${response.status} without an error.`,
+      options,
+    );
     this.status = response.status;
     this.code = error?.code ?? null;
     this.errors = error?.errors ?? [];
@@ -67,26 +73,30 @@ export class ApiError extends SkerryError {
     this.replayed = response.headers.get('idempotent-replayed') === 'true';
   }
 
-  /** The item of a field, a dotted path such as `rules.0.port`. */
+  /** Returns the item of a field, such as `rules.0.port`. */
   item(field: string): ErrorItem | undefined {
     return this.errors.find((item) => item.field === field);
   }
 }
 
-/** The service was not reached, the connection broke, or the answer cannot be read. `cause` says more. */
+/**
+ * The service is unreachable, the connection broke, or the response is unreadable. `cause` has the details.
+ */
 export class ConnectionError extends SkerryError {
   override name = 'ConnectionError';
 }
 
-/** No answer within the call's `timeoutMs`; or, as a WaitTimeoutError, no such status within that of `waitFor`. */
+/**
+ * No response within the call's `timeoutMs`; as a WaitTimeoutError, no such status within that of `waitFor`.
+ */
 export class TimeoutError extends SkerryError {
   override name = 'TimeoutError';
 }
 
-/** The service answered all the time, but the status that was waited for did not come. It may still come. */
+/** The service responded, but the resource did not reach the status in time. It may still do so. */
 export class WaitTimeoutError extends TimeoutError {
   override name = 'WaitTimeoutError';
-  /** The last that was seen of it. */
+  /** The last observed state. */
   readonly last: unknown;
 
   constructor(message: string, last: unknown) {
@@ -95,10 +105,10 @@ export class WaitTimeoutError extends TimeoutError {
   }
 }
 
-/** What was waited for can no longer come: the server is being destroyed, say. */
+/** The resource can no longer reach the status, for example because the server is being deleted. */
 export class WaitError extends SkerryError {
   override name = 'WaitError';
-  /** The last that was seen of it; null when it is gone. */
+  /** The last observed state; null if the resource was deleted. */
   readonly last: unknown;
 
   constructor(message: string, last: unknown) {
@@ -107,17 +117,17 @@ export class WaitError extends SkerryError {
   }
 }
 
-/** A webhook that was not signed with the secret, is too old, or has been changed on its way. */
+/** The webhook was not signed with the secret, is too old, or was changed in transit. */
 export class WebhookVerificationError extends SkerryError {
   override name = 'WebhookVerificationError';
 }
 
-/** Whether it is a refusal of the service, and one with this code if one is given. */
+/** Whether the service refused the call, with this code if one is given. */
 export function isApiError(error: unknown, code?: ErrorCode): error is ApiError {
   return error instanceof ApiError && (code === undefined || error.code === code);
 }
 
-/** Whether it may be gone when the same is asked a little later: the service is away, at fault, or busy. */
+/** Whether the error may be temporary: the service is unreachable, has failed, or is busy. */
 export function mayPass(error: unknown): error is SkerryError {
   if (error instanceof ApiError) return error.status === TOO_MANY_REQUESTS || error.status >= SERVER_ERROR;
   const isWaitTimeout = error instanceof WaitTimeoutError;
@@ -127,7 +137,7 @@ export function mayPass(error: unknown): error is SkerryError {
 function parseErrorBody(body: unknown): ErrorBody | null {
   const error = (body as { readonly error?: Partial<ErrorBody> } | null | undefined)?.error;
   if (typeof error?.code !== 'string' || !Array.isArray(error.errors)) return null;
-  // Items that are none are passed over: what can be told is told.
+  // Skip malformed items and report the rest.
   const errors = error.errors.filter((item) => typeof item?.field === 'string');
   return { ...(error as ErrorBody), message: String(error.message ?? error.code), errors };
 }

@@ -1,31 +1,31 @@
-/** Server-sent events, as far as the service sends them: messages out of the pieces in which they come. */
+/** Parses server-sent events, as far as the service uses them, from chunks of the response. */
 import { createParser } from 'eventsource-parser';
 import type { AttemptSignal } from './attempt-signal.ts';
 import { ConnectionError } from './errors.ts';
 
-/** The service says something every 15 seconds: a connection that is silent for so long is dead. */
+/** The service sends something every 15 seconds: a connection that is silent for this long is dead. */
 export const SILENCE_TIMEOUT_MS = 45_000;
-/** An event is much smaller; what is larger is no stream of events. */
+/** Events are much smaller; anything larger is not an event stream. */
 const MESSAGE_MAX_CHARS = 4 * 1024 * 1024;
 
-/** The connection is over while it was read. */
+/** The connection broke while it was read. */
 export class StreamBrokenError extends Error {}
 
-/** What stands between two blank lines. */
+/** The text between two blank lines. */
 export interface Message {
   readonly id: string | undefined;
   readonly data: string | undefined;
   readonly retryMs: number | undefined;
 }
 
-/** Each message as it comes; fails with a StreamBroken when the connection is over otherwise than by the service's own end. */
+/** Yields messages as they arrive. Throws a StreamBrokenError unless the service itself ends the stream. */
 export async function* readMessages(
   body: ReadableStream<Uint8Array>,
   connection: AttemptSignal,
 ): AsyncGenerator<Message, void> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
-  // Pieces of the message that is coming, put together once it has come: it may come byte by byte.
+  // Collect chunks and join them once per message: a message may arrive byte by byte.
   let pieces: string[] = [];
   let chars = 0;
   let lastChar = '';
@@ -50,7 +50,7 @@ export async function* readMessages(
           .map(parseMessage);
       }
       if (chars > MESSAGE_MAX_CHARS) {
-        throw new ConnectionError(`An event of more than ${MESSAGE_MAX_CHARS} characters came: it is none.`);
+        throw new ConnectionError(`Received an event of more than ${MESSAGE_MAX_CHARS} characters.`);
       }
     }
   } finally {
@@ -58,7 +58,9 @@ export async function* readMessages(
   }
 }
 
-/** The parser says nothing of a message without data, but that one has a place, too: up to there everything was seen. */
+/**
+ * The parser ignores a message without data, but its ID is a position too: everything before it was received.
+ */
 function parseMessage(block: string): Message {
   let data: string | undefined;
   let retryMs: number | undefined;
@@ -74,7 +76,7 @@ function parseMessage(block: string): Message {
   return { id: /^id: ?(.*)$/m.exec(block)?.[1], data, retryMs };
 }
 
-/** Only waiting counts as silence: how long the caller takes over an event is his affair. */
+/** Only waiting counts as silence: the caller may take any time to handle an event. */
 async function readWithTimeout<T>(connection: AttemptSignal, promise: Promise<T>): Promise<T> {
   try {
     return await connection.withTimeout(SILENCE_TIMEOUT_MS, promise);

@@ -1,4 +1,4 @@
-/** The Skerry API for JavaScript and TypeScript. */
+/** The Skerry SDK for JavaScript and TypeScript. */
 export { Skerry } from './client.ts';
 export {
   ApiError,

@@ -1,6 +1,6 @@
 /**
- * Calls when the signal is aborted, until the function it gives is called. However many wait for one signal, it has one listener
- * of ours, and none when nobody waits: Node 20 warns of eleven, and a program may use one signal for as long as it lives.
+ * Calls `callback` when the signal is aborted, until the returned function is called. All callbacks of a
+ * signal share one listener: Node 20 warns of eleven, and a program may use one signal for its whole life.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const subscription = subscriptions.get(signal) ?? subscribe(signal);

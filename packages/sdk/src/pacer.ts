@@ -1,31 +1,32 @@
 /**
- * Keeps calls within the rate that the service gives a token (SPEC "Limits"). Nothing is held back until the service says 429;
- * from then on calls take turns as far apart as the bucket refills, so that a hundred at once all come through, one after the other.
+ * Keeps calls within the rate limit of the token (SPEC "Limits"). Nothing is delayed until the service
+ * responds with 429. From then on, calls are spaced at the refill rate of the bucket, so that a hundred
+ * concurrent calls all succeed.
  */
 import { sleep } from './sleep.ts';
 
-/** Two buckets: one for what provisions, one for all else. */
+/** The two rate limits: one for calls that provision, one for all others. */
 export type Bucket = 'general' | 'provision';
 
 const SPACING_MS: Readonly<Record<Bucket, number>> = { general: 1_000, provision: 300 };
 
 export class Pacer {
   readonly #spacingMs: number;
-  /** When the next turn is, by `Date.now()`. */
+  /** The earliest time of the next call, by `Date.now()`. */
   #nextAtMs = 0;
 
   constructor(bucket: Bucket) {
     this.#spacingMs = SPACING_MS[bucket];
   }
 
-  /** How long a call that came now would wait. */
+  /** The delay of a call that is made now. */
   get waitMs(): number {
     return Math.max(0, this.#nextAtMs - Date.now());
   }
 
   /**
-   * Resolves when it is this call's turn: at once while nobody waits. At once as well when its turn would come too late: then the
-   * service says no, and its caller learns it.
+   * Resolves when the call may be sent. Resolves at once if no call is waiting, and if the wait would pass
+   * the deadline: then the service refuses the call, and its caller gets the error.
    */
   async acquire(deadlineMs: number, signal: AbortSignal | undefined): Promise<void> {
     const { waitMs } = this;
@@ -34,13 +35,13 @@ export class Pacer {
     try {
       await sleep(waitMs, signal);
     } catch (reason) {
-      // Who leaves the line does not hold up those who come after.
+      // A call that was aborted gives its slot to the next one.
       this.#nextAtMs -= this.#spacingMs;
       throw reason;
     }
   }
 
-  /** The bucket is empty: the next turn comes no earlier than that. */
+  /** Records an empty bucket: delays the next call by at least this time. */
   backOff(retryAfterMs: number): void {
     this.#nextAtMs = Math.max(this.#nextAtMs, Date.now() + retryAfterMs);
   }

@@ -1,4 +1,4 @@
-/** A list, page by page (SPEC "Common rules" 4). */
+/** One page of a list (SPEC "Common rules" 4). */
 export interface Page<T> {
   readonly object: 'list';
   readonly data: readonly T[];
@@ -9,8 +9,8 @@ export interface Page<T> {
 const PAGE_SIZE_MAX = 100;
 
 /**
- * Nothing is asked for until it is read: `for await (const server of skerry.servers.list())` walks all of them, and fetches each
- * page when the one before is done.
+ * A list that is fetched while it is read: `for await (const server of skerry.servers.list())` iterates over
+ * all items and fetches a page when the previous one is used up.
  */
 export class Pages<T, Query extends object = object> implements AsyncIterable<T> {
   readonly #query: Query;
@@ -21,12 +21,12 @@ export class Pages<T, Query extends object = object> implements AsyncIterable<T>
     this.#fetch = fetch;
   }
 
-  /** One page: the first, or the one at the query's `cursor`, of the query's `page_size`. */
+  /** Fetches one page: the first one, or the one at `cursor`, with `page_size` items. */
   first(): Promise<Page<T>> {
     return this.#fetch(this.#query);
   }
 
-  /** Page after page, of 100 items unless the query has a `page_size`. */
+  /** Fetches page after page, with 100 items unless the query has a `page_size`. */
   async *pages(): AsyncGenerator<Page<T>, void> {
     let query: Query = { page_size: PAGE_SIZE_MAX, ...this.#query };
     for (;;) {
@@ -41,7 +41,7 @@ export class Pages<T, Query extends object = object> implements AsyncIterable<T>
     for await (const page of this.pages()) yield* page.data;
   }
 
-  /** Every item in one array, or the first `max` of them. */
+  /** Returns all items, or the first `max` of them. */
   async all(max = Number.POSITIVE_INFINITY): Promise<T[]> {
     const items: T[] = [];
     if (max <= 0) return items;

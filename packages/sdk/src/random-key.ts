@@ -1,4 +1,4 @@
-/** A random UUID (version 4). By hand, because pages without TLS have no `crypto.randomUUID`. */
+/** Returns a random UUID (version 4). `crypto.randomUUID` is missing on pages without TLS. */
 export function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

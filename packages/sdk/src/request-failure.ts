@@ -1,13 +1,13 @@
-/** Whether a request that failed may have been carried out, and why it failed. */
+/** Determines why a request failed, and whether it may have been carried out. */
 
-/** Of a connection that was not made, so that nothing was sent over it: of Node, and of its fetch. */
-const CONNECT_FAILURE =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_\w+|UNABLE_TO_\w+|\w*CERT\w*)$/;
-/** Of Node's fetch, which has no codes for them: a port that it does not use, an answer that only sends elsewhere. */
+/** Codes of Node and its fetch for a connection that was never established, so that nothing was sent. */
+const SOCKET_FAILURE = /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
+const TLS_FAILURE = /^(ERR_TLS_\w+|UNABLE_TO_\w+|\w*CERT\w*)$/;
+/** Errors of Node's fetch that have no code: a port that it blocks, and a redirect. */
 const REFUSED_BY_FETCH = /bad port|redirect/;
-/** From here on it is a fault on the way back, of the service or of what stands before it, which may have numbers of its own. */
+/** Errors from here on come from the service or a proxy in front of it, which may have codes of its own. */
 const FIRST_SERVER_ERROR = 500;
-/** But this one: the service turned it away. */
+/** Exception: the service rejected the request before starting it. */
 const SERVICE_UNAVAILABLE = 503;
 
 interface ErrorCause {
@@ -17,7 +17,7 @@ interface ErrorCause {
   readonly cause?: unknown;
 }
 
-/** `met` is the answer that came, or what the request failed with. What only reads is never lost. */
+/** `outcome` is the response or the error of the request. A request that only reads has no effect to lose. */
 export function isOutcomeUnknown(request: Request | undefined, outcome: unknown): boolean {
   if (!request || request.method === 'GET') return false;
   if (outcome instanceof Response)
@@ -25,20 +25,23 @@ export function isOutcomeUnknown(request: Request | undefined, outcome: unknown)
   return !isConnectFailure(outcome);
 }
 
-/** Browsers do not tell why: then it may have been made. */
+/** Browsers do not give the reason: the connection may have been established. */
 function isConnectFailure(error: unknown): boolean {
   const { code = '', syscall, message = '' } = causeOf(error);
-  return CONNECT_FAILURE.test(code) || syscall === 'connect' || REFUSED_BY_FETCH.test(message);
+  const isConnectCode = SOCKET_FAILURE.test(code) || TLS_FAILURE.test(code);
+  return isConnectCode || syscall === 'connect' || REFUSED_BY_FETCH.test(message);
 }
 
-/** What a failed fetch hides one level down: `connect ECONNREFUSED …`. */
-export function describeFailure(error: unknown): string {
-  if (error instanceof SyntaxError) return 'answered with something else than JSON';
+/**
+ * Describes the cause that a failed fetch hides: `connect ECONNREFUSED …`. `host` is the address of the
+ * service.
+ */
+export function describeFailure(host: string, error: unknown): string {
+  if (error instanceof SyntaxError) return `The response of ${host} is not JSON.`;
   const { message, code } = causeOf(error);
   const detail = message || code || (error as ErrorCause | undefined)?.message || String(error);
-  return isConnectFailure(error)
-    ? `was not reached: ${detail}`
-    : `was not reached, or the connection broke: ${detail}`;
+  if (isConnectFailure(error)) return `Could not reach ${host}: ${detail}.`;
+  return `Could not reach ${host}, or the connection broke: ${detail}.`;
 }
 
 function causeOf(error: unknown): ErrorCause {

@@ -1,4 +1,4 @@
-/** The contract's shapes by short names. All of them come from the OpenAPI document. */
+/** Short names for the types of the API. All of them come from the OpenAPI document. */
 import type { components, operations } from './schema.ts';
 
 type Schemas = components['schemas'];
@@ -25,13 +25,16 @@ export type Topup = Schemas['Topup'];
 export type Volume = Schemas['Volume'];
 export type Webhook = Schemas['Webhook'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
-/** What webhooks and the event stream carry: `data` holds the object as it was then, under its name. */
+/**
+ * The content of webhooks and the event stream. `data` contains the object as it was at the time, by its
+ * name.
+ */
 export type Event = Schemas['Event'];
 export type EventType = Event['type'];
 
 export type OperationId = keyof operations;
 
-/** An operation's JSON body. */
+/** The JSON body of an operation. */
 export type Body<Id extends OperationId> = operations[Id] extends {
   requestBody?: { content: { 'application/json': infer Json } };
 }
@@ -40,7 +43,7 @@ export type Body<Id extends OperationId> = operations[Id] extends {
 
 type QueryOf<Id extends OperationId> = NonNullable<operations[Id]['parameters']['query']>;
 
-/** What a list may be asked for: `{ filter: { status: 'running' }, sort: 'name', page_size: 50 }`. */
+/** The query of a list: `{ filter: { status: 'running' }, sort: 'name', page_size: 50 }`. */
 export type ListQuery<Id extends OperationId> = Pick<
   QueryOf<Id>,
   Extract<keyof QueryOf<Id>, 'page_size' | 'cursor' | 'sort'>
@@ -67,5 +70,5 @@ export type CreateWebhook = Body<'webhooks.create'>;
 export type UpdateWebhook = Body<'webhooks.update'>;
 
 type ImageParts = operations['images.create']['requestBody']['content']['multipart/form-data'];
-/** An ISO 9660 image as a Blob: `await openAsBlob(path)` in Node, a File of an input in a browser. */
+/** `file` is an ISO 9660 image: `await openAsBlob(path)` in Node, or a File from an input in a browser. */
 export type CreateImage = Omit<ImageParts, 'file'> & { readonly file: Blob };

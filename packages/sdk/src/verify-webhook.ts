@@ -1,15 +1,15 @@
-/** Checks what a webhook brings (SPEC "Delivery and signature"). Web Crypto only, so that it runs everywhere. */
+/** Verifies webhook deliveries (SPEC "Delivery and signature"). Uses only Web Crypto, to run everywhere. */
 import { SkerryError, WebhookVerificationError } from './errors.ts';
 import type { Event } from './types.ts';
 
 export interface VerifyOptions {
-  /** How far the signature's time may be from this clock; 300 seconds when left out. */
+  /** Maximum difference between the signature's time and this clock; 300 seconds by default. */
   readonly toleranceS?: number;
-  /** This clock, in milliseconds since 1970. */
+  /** The current time in milliseconds since 1970. */
   readonly nowMs?: number;
 }
 
-/** Of `fetch`, of Node, or of any framework. */
+/** The headers of `fetch`, Node, or any framework. */
 export type WebhookHeaders =
   | { get(name: string): string | null | undefined }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -17,9 +17,9 @@ export type WebhookHeaders =
 const TOLERANCE_S = 300;
 
 /**
- * The event, if it was signed with the webhook's `secret` within the last five minutes. Throws a WebhookVerificationError if not:
- * answer 400 then. `rawBody` is the body as it came, byte for byte, before anything parsed it. A genuine body that is not JSON is a
- * SkerryError of another kind.
+ * Returns the event if it was signed with the webhook's `secret` within the last five minutes. Otherwise
+ * throws a WebhookVerificationError: respond with 400. `rawBody` is the unparsed body, byte for byte. A body
+ * with a valid signature that is not JSON throws a plain SkerryError.
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array | ArrayBuffer,
@@ -38,25 +38,23 @@ export async function verifyWebhook(
   const key = await crypto.subtle.importKey('raw', utf8.encode(secret), algorithm, false, ['verify']);
   // `verify` compares in constant time.
   const isGenuine = await crypto.subtle.verify('HMAC', key, signature, concat(utf8.encode(`${t}.`), body));
-  if (!isGenuine) throw new WebhookVerificationError('The signature is not of this secret and body.');
+  if (!isGenuine) throw new WebhookVerificationError('The signature does not match the secret and the body.');
   try {
     return JSON.parse(new TextDecoder().decode(body)) as Event;
   } catch (cause) {
-    throw new SkerryError('The body was signed with the secret, but is not JSON.', { cause });
+    throw new SkerryError('The signature is valid, but the body is not JSON.', { cause });
   }
 }
 
-/** By its tag: what comes from another realm, a test's say, is of another class. */
+/** Compares tags, because objects of another realm, such as a test's, have another class. */
 function toBytes(rawBody: unknown): Uint8Array {
   const tag = Object.prototype.toString.call(rawBody);
   if (tag === '[object Uint8Array]') return rawBody as Uint8Array;
   if (tag === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
-  throw new SkerryError(
-    'rawBody is no string, Uint8Array or ArrayBuffer: give the body as it came, not parsed',
-  );
+  throw new SkerryError('rawBody must be a string, Uint8Array, or ArrayBuffer; pass the unparsed body');
 }
 
-/** A delivery's id, which stays the same over its attempts; null when the header is not there. */
+/** Returns the delivery's ID, which stays the same for all attempts; null if the header is missing. */
 export function deliveryId(headers: WebhookHeaders): string | null {
   return getHeader(headers, 'x-service-delivery-id');
 }
@@ -71,12 +69,12 @@ function parseSignature(header: string | null): {
   readonly t: string;
   readonly signature: Uint8Array<ArrayBuffer>;
 } {
-  if (header === null) throw new WebhookVerificationError('There is no header X-Service-Signature.');
+  if (header === null) throw new WebhookVerificationError('The header X-Service-Signature is missing.');
   const parts = new Map(header.split(',').map((part) => part.trim().split('=', 2) as [string, string]));
   const t = parts.get('t') ?? '';
   const v1 = parts.get('v1') ?? '';
   if (!/^\d{1,12}$/.test(t) || !/^[0-9a-f]{64}$/.test(v1)) {
-    throw new WebhookVerificationError('The header X-Service-Signature is not t=…,v1=….');
+    throw new WebhookVerificationError('The header X-Service-Signature does not have the format t=…,v1=….');
   }
   return { t, signature: Uint8Array.from(v1.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)) };
 }

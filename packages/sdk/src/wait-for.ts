@@ -1,32 +1,32 @@
-/** Waits until a server, a snapshot or a top-up has come to a status. */
+/** Waits until a server, a snapshot, or a top-up reaches a status. */
 import { isApiError, mayPass, WaitError, WaitTimeoutError } from './errors.ts';
 import { sleep } from './sleep.ts';
 import type { Server, Snapshot, Topup } from './types.ts';
 
-/** What has a status that changes by itself. */
+/** A resource whose status changes on its own. */
 export type Waitable = Server | Snapshot | Topup;
 
 export interface WaitOptions<T> {
-  /** In all; ten minutes when left out. */
+  /** Maximum time to wait; ten minutes by default. */
   readonly timeoutMs?: number;
-  /** Between two looks; two seconds when left out. */
+  /** Time between two polls; two seconds by default. */
   readonly intervalMs?: number;
   readonly signal?: AbortSignal;
-  /** Called with what each look saw, the first one, too. */
+  /** Called with each observed state, including the first. */
   readonly onLook?: (seen: T) => void;
 }
 
 const TIMEOUT_MS = 10 * 60_000;
 const INTERVAL_MS = 2_000;
 
-/** From where no other status comes by itself: waiting for one would not end. */
+/** Statuses that never change without another request. */
 const TERMINAL_STATUSES: Readonly<Record<Waitable['object'], readonly string[]>> = {
   server: ['suspended', 'destroying'],
   snapshot: ['ready', 'error'],
   topup: ['credited', 'expired'],
 };
 
-/** `look` asks for it anew. */
+/** `refresh` fetches the current state. */
 export async function waitFor<T extends Waitable>(
   thing: T,
   status: T['status'],
@@ -36,7 +36,7 @@ export async function waitFor<T extends Waitable>(
   const { timeoutMs = TIMEOUT_MS, intervalMs = INTERVAL_MS, signal, onLook } = options;
   const deadlineMs = Date.now() + timeoutMs;
   const name = `${thing.object} ${thing.id}`;
-  // A suspended server that is being started is suspended until it runs.
+  // A server that resumes stays suspended until it is running.
   const terminalStatuses = TERMINAL_STATUSES[thing.object].filter(
     (end) => end !== 'suspended' || thing.status !== 'suspended',
   );
@@ -44,8 +44,8 @@ export async function waitFor<T extends Waitable>(
   for (;;) {
     const isPastDeadline = Date.now() + intervalMs > deadlineMs;
     const current = await refresh(thing.id).catch((error: unknown) => {
-      if (isApiError(error, 'not_found')) throw new WaitError(`The ${name} is gone.`, null);
-      // What is waited for goes on while the service cannot be asked.
+      if (isApiError(error, 'not_found')) throw new WaitError(`The ${name} was deleted.`, null);
+      // The operation continues while the service is unreachable.
       if (isPastDeadline || !mayPass(error)) throw error;
       return null;
     });
@@ -53,7 +53,7 @@ export async function waitFor<T extends Waitable>(
     last = current ?? last;
     if (current && last.status === status) return last;
     if (current && terminalStatuses.includes(last.status)) {
-      throw new WaitError(`The ${name} is ${last.status}; it does not become ${status} by itself.`, last);
+      throw new WaitError(`The ${name} is ${last.status} and will not become ${status}.`, last);
     }
     if (isPastDeadline) {
       const message = `The ${name} is still ${last.status}, not ${status}, after ${timeoutMs} ms.`;

@@ -1,7 +1,7 @@
-/** What a page of somebody else's does with the SDK. */
+/** A web page that uses the SDK. */
 import { Skerry, verifyWebhook } from '@skerry/sdk';
 
-interface Asked {
+interface PageInput {
   readonly baseUrl: string;
   readonly token: string;
   readonly webhook: {
@@ -11,7 +11,7 @@ interface Asked {
   };
 }
 
-export async function use({ baseUrl, token, webhook }: Asked): Promise<object> {
+export async function use({ baseUrl, token, webhook }: PageInput): Promise<object> {
   const skerry = new Skerry({ baseUrl, token });
   const plans = [];
   for await (const { id } of skerry.plans.list({ page_size: 2 })) plans.push(id);

@@ -1,4 +1,4 @@
-// Uploads the file that is named, and says how much memory the program had at most.
+// Uploads a file and prints the peak memory of the program.
 import { openAsBlob } from 'node:fs';
 import { Skerry } from '@skerry/sdk';
 

@@ -1,4 +1,4 @@
-// A customer's program in plain JavaScript: what it prints is what packed.test.ts expects.
+// A customer's program in plain JavaScript. packed.test.ts checks its output.
 import { deliveryId, isApiError, Skerry, verifyWebhook } from '@skerry/sdk';
 
 const { SKERRY_API_URL: baseUrl = '', SKERRY_TOKEN: token = '', WEBHOOK = '{}' } = process.env;
@@ -16,7 +16,7 @@ for await (const event of skerry.events.stream({ after: 0 })) {
 }
 const { body, headers, secret } = JSON.parse(WEBHOOK);
 const event = await verifyWebhook(new TextEncoder().encode(body), headers, secret);
-const says = {
+const results = {
   regions: regions.map(({ id }) => id).sort(),
   plans: new Set(many.map(({ id }) => id)).size,
   made: made.object,
@@ -25,4 +25,4 @@ const says = {
   event: event.type,
   delivery: deliveryId(headers),
 };
-process.stdout.write(`${JSON.stringify(says)}\n`);
+process.stdout.write(`${JSON.stringify(results)}\n`);

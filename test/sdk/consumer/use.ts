@@ -1,4 +1,4 @@
-/** A customer's program in TypeScript: it is not run, its types are checked as they are installed. */
+/** A customer's program in TypeScript. It is not run; only its types are checked after installation. */
 import {
   type CallOptions,
   type EventType,
@@ -13,11 +13,11 @@ export async function use(skerry: Skerry, options: CallOptions): Promise<string>
   const order = { name: 'web-1', plan: 's1', region: 'par', image: 'img_1', ssh_keys: ['k_1'] };
   const made: Server = await skerry.servers.create(order, options);
   const running = await skerry.waitFor(made, 'running', { onLook: ({ status }) => status satisfies string });
-  // @ts-expect-error A server is never ready.
+  // @ts-expect-error A server has no status `ready`.
   await skerry.waitFor(made, 'ready');
-  // @ts-expect-error A filter that there is not.
-  skerry.servers.list({ filter: { colour: 'red' } });
-  // @ts-expect-error What an order needs.
+  // @ts-expect-error There is no such filter.
+  skerry.servers.list({ filter: { size: 'big' } });
+  // @ts-expect-error Required fields are missing.
   await skerry.servers.create({ name: 'web-1' });
   for await (const { ipv4 } of skerry.servers.list({ filter: { status: 'running' }, sort: '-created_at' })) {
     if (ipv4 !== null) return ipv4.address;
@@ -39,5 +39,5 @@ export async function receive(request: Request, headers: WebhookHeaders): Promis
 export const client = new Skerry({
   baseUrl: 'https://skerry.example',
   token: 't',
-  fetch: (asked) => fetch(asked),
+  fetch: (request) => fetch(request),
 });

@@ -3,7 +3,7 @@ import type { CallOptions } from '../transport.ts';
 import type { AuditEvent, ListQuery } from '../types.ts';
 import { Resource } from './resource.ts';
 
-/** Who changed what in the last ninety days (SPEC "Audit event"). */
+/** Changes of the last 90 days and their actors (SPEC "Audit event"). */
 export class AuditEvents extends Resource {
   list(query: ListQuery<'audit_events.list'> = {}, options?: CallOptions): Pages<AuditEvent> {
     return this.pages(query, options, (api, asked, attempt) =>

@@ -3,7 +3,7 @@ import type { CallOptions } from '../transport.ts';
 import type { ListQuery, WebhookDelivery } from '../types.ts';
 import { Resource } from './resource.ts';
 
-/** Attempts to deliver to a webhook, of the last seven days. */
+/** Deliveries to a webhook in the last seven days. */
 export class Deliveries extends Resource {
   list(
     webhook: string,
@@ -15,7 +15,7 @@ export class Deliveries extends Resource {
     );
   }
 
-  /** Sends the same event once more, as a delivery of its own. */
+  /** Sends the same event again, as a new delivery. */
   replay(webhook: string, delivery: string, options?: CallOptions): Promise<WebhookDelivery> {
     return this.transport.run(
       (api, attempt) =>

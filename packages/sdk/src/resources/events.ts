@@ -9,22 +9,23 @@ import { Resource } from './resource.ts';
 export interface StreamOptions {
   readonly signal?: AbortSignal;
   /**
-   * Only what came after the event with this `seq`; left out: what comes from now on. 0 is all there was, which the service refuses
-   * once it has removed old events: the refusal's `item('after')?.min` is the earliest place from which it goes on.
+   * Start after the event with this `seq`; if omitted, only new events. 0 means all events, which the service
+   * refuses once it has removed old ones: `item('after')?.min` of the error is the earliest possible
+   * position.
    */
   readonly after?: number;
-  /** Called when the service has taken the connection: what happens from now on is not missed. */
+  /** Called when the stream is open: no event from now on is missed. */
   readonly onOpen?: () => void;
-  /** Called when the connection broke, or was not had again: it is tried anew after a pause. */
+  /** Called when the connection broke or could not be restored; another attempt follows after a pause. */
   readonly onBreak?: (error: SkerryError) => void;
 }
 
-/** An event of the stream has its number in the account, without gaps: the place to go on from. */
+/** An event with its number in the account. The numbers have no gaps and serve as stream positions. */
 export type StreamedEvent = Event & { readonly seq: number };
 
-/** Unless the service says otherwise. */
+/** Default delay; the service may set another one. */
 const RECONNECT_MS = 3_000;
-/** Too many streams at once: once it was open, they pass by themselves, as too many calls and faults do. */
+/** Too many concurrent streams. After the stream was open once, this is temporary, like a rate limit. */
 const TOO_MANY_STREAMS = 409;
 
 interface OpenStream {
@@ -32,18 +33,19 @@ interface OpenStream {
   readonly connection: AttemptSignal;
 }
 
-/** Where to begin: what the caller named, then what the stream itself said last. */
+/** The position to start from: the caller's at first, then the latest ID in the stream. */
 interface StreamPosition {
   readonly after: number | undefined;
   lastEventId: string | undefined;
 }
 
-/** What happens in the account, as it happens (beta). */
+/** The live events of the account (beta). */
 export class Events extends Resource {
   /**
-   * Every event, for ever, until `signal` aborts or the loop is left. The first connection fails as any call does, after the usual
-   * tries. Once it was open, one that breaks is taken up where it broke, for as long as that takes; then it fails only when the
-   * service refuses: the token is over, or the place is no longer kept.
+   * Yields every event until `signal` aborts or the loop ends. The first connection fails like any other
+   * call, after the usual retries. Later interruptions reconnect at the same position for as long as
+   * necessary; the stream then throws only if the service refuses it: the token is invalid, or the position
+   * is no longer stored.
    */
   async *stream({ signal, after, onOpen, onBreak }: StreamOptions = {}): AsyncGenerator<StreamedEvent, void> {
     const place: StreamPosition = { after, lastEventId: undefined };
@@ -52,7 +54,7 @@ export class Events extends Resource {
     let opened = await this.transport.withRetries(() => this.#open(place, signal), signal ? { signal } : {});
     if (opened instanceof SkerryError) throw opened;
     for (;;) {
-      let failure: SkerryError = new ConnectionError('The service ended the stream of events.');
+      let failure: SkerryError = new ConnectionError('The service ended the event stream.');
       if (opened instanceof SkerryError) failure = opened;
       else {
         const { body, connection } = opened;
@@ -60,14 +62,14 @@ export class Events extends Resource {
           onOpen?.();
           for await (const { id, data, retryMs } of readMessages(body, connection)) {
             if (data !== undefined) yield parseEvent(data);
-            // Only now: whoever comes again gets once more what was not handled.
+            // After the yield: an event that was not handled is sent again on the next connection.
             place.lastEventId = id ?? place.lastEventId;
             reconnectMs = retryMs ?? reconnectMs;
           }
         } catch (error) {
           signal?.throwIfAborted();
           if (!(error instanceof StreamBrokenError)) throw error;
-          failure = new ConnectionError('The stream of events broke.', { cause: error.cause });
+          failure = new ConnectionError('The event stream broke.', { cause: error.cause });
         } finally {
           connection.dispose();
         }
@@ -81,13 +83,13 @@ export class Events extends Resource {
     }
   }
 
-  /** One attempt. Aborted by the caller, it throws his reason. */
+  /** Makes one attempt. Throws the caller's reason if they aborted. */
   async #open(position: StreamPosition, signal: AbortSignal | undefined): Promise<OpenStream | SkerryError> {
     const connection = new AttemptSignal(signal);
     const result = await this.#connect(position, connection).catch((cause: unknown) => {
       if (connection.timedOut)
-        return new TimeoutError(`No answer came within ${SILENCE_TIMEOUT_MS} ms.`, { cause });
-      return new ConnectionError(`${this.transport.baseUrl} ${describeFailure(cause)}.`, { cause });
+        return new TimeoutError(`No response within ${SILENCE_TIMEOUT_MS} ms.`, { cause });
+      return new ConnectionError(describeFailure(this.transport.host, cause), { cause });
     });
     if (!(result instanceof SkerryError)) return { body: result, connection };
     connection.dispose();
@@ -99,9 +101,9 @@ export class Events extends Resource {
     place: StreamPosition,
     connection: AttemptSignal,
   ): Promise<ReadableStream<Uint8Array> | SkerryError> {
-    const { baseUrl, token } = this.transport;
+    const { baseUrl, host, token } = this.transport;
     const { after, lastEventId } = place;
-    // By what the caller knows it by, so that a refusal names that.
+    // Use the caller's own parameter first, so that a refusal names it.
     const query = lastEventId === undefined && after !== undefined ? `?after=${after}` : '';
     const request = new Request(`${baseUrl}/events${query}`, {
       headers: {
@@ -120,13 +122,13 @@ export class Events extends Resource {
     }
     const type = response.headers.get('content-type') ?? '';
     if (response.body && type.startsWith('text/event-stream')) return response.body;
-    return new ConnectionError(`${baseUrl} answered with something else than a stream of events.`);
+    return new ConnectionError(`The response of ${host} is not an event stream.`);
   }
 }
 
 function parseEvent(data: string): StreamedEvent {
   const event = parseJson(data);
-  if (event === null) throw new ConnectionError('An event that is not JSON came.');
+  if (event === null) throw new ConnectionError('Received an event that is not JSON.');
   return event as StreamedEvent;
 }
 

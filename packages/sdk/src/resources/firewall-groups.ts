@@ -3,7 +3,7 @@ import type { CallOptions } from '../transport.ts';
 import type { CreateFirewallGroup, FirewallGroup, ListQuery, UpdateFirewallGroup } from '../types.ts';
 import { Resource } from './resource.ts';
 
-/** Packet filters in front of servers (SPEC "Firewall group"). The first rule that matches wins. */
+/** Packet filters in front of servers (SPEC "Firewall group"). First match wins. */
 export class FirewallGroups extends Resource {
   list(query: ListQuery<'firewall_groups.list'> = {}, options?: CallOptions): Pages<FirewallGroup> {
     return this.pages(query, options, (api, asked, attempt) =>
@@ -25,7 +25,7 @@ export class FirewallGroups extends Resource {
     );
   }
 
-  /** `applied_to` replaces the servers as a whole. */
+  /** `applied_to` replaces the whole list of servers. */
   update(id: string, body: UpdateFirewallGroup, options?: CallOptions): Promise<FirewallGroup> {
     return this.transport.run(
       (api, attempt) => api.PATCH('/firewall/groups/{id}', { params: { path: { id } }, body, ...attempt }),
@@ -33,7 +33,7 @@ export class FirewallGroups extends Resource {
     );
   }
 
-  /** It must be applied to no server. */
+  /** Deletes a group that is applied to no server. */
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.transport.run(
       (api, attempt) => api.DELETE('/firewall/groups/{id}', { params: { path: { id } }, ...attempt }),

@@ -2,7 +2,7 @@ import type { CallOptions } from '../transport.ts';
 import type { CreateFirewallRule, FirewallGroup, FirewallRule } from '../types.ts';
 import { Resource } from './resource.ts';
 
-/** The rules of a firewall group, in their order. */
+/** The rules of a firewall group, applied in order. */
 export class FirewallRules extends Resource {
   /** Appends a rule. */
   create(group: string, body: CreateFirewallRule, options?: CallOptions): Promise<FirewallRule> {
@@ -13,7 +13,7 @@ export class FirewallRules extends Resource {
     );
   }
 
-  /** All rules at once. */
+  /** Replaces all rules. */
   replace(
     group: string,
     body: { rules: CreateFirewallRule[] },

@@ -4,7 +4,7 @@ import type { CallOptions } from '../transport.ts';
 import type { CreateImage, Image, ListQuery } from '../types.ts';
 import { Resource } from './resource.ts';
 
-/** Official images, and those that were uploaded (SPEC "Image"). */
+/** Official and uploaded images (SPEC "Image"). */
 export class Images extends Resource {
   list(query: ListQuery<'images.list'> = {}, options?: CallOptions): Pages<Image> {
     return this.pages(query, options, (api, asked, attempt) =>
@@ -12,7 +12,7 @@ export class Images extends Resource {
     );
   }
 
-  /** Uploads an ISO 9660 image of at most 4 GiB. An upload may take as long as it takes, unless `timeoutMs` says otherwise. */
+  /** Uploads an ISO 9660 image of at most 4 GiB. The upload has no timeout unless `timeoutMs` sets one. */
   create({ file, ...fields }: CreateImage, options?: CallOptions): Promise<Image> {
     const body = multipartBody(file, fields);
     const send = { body: { ...fields, file: '' }, bodySerializer: () => body };
@@ -32,7 +32,7 @@ export class Images extends Resource {
     );
   }
 
-  /** One of your own. Servers that were installed from it keep running. */
+  /** Deletes a custom image. Servers that were installed from it keep running. */
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.transport.run(
       (api, attempt) => api.DELETE('/images/{id}', { params: { path: { id } }, ...attempt }),
@@ -42,8 +42,9 @@ export class Images extends Resource {
 }
 
 /**
- * `multipart/form-data` as one Blob, of which the file is read as it is sent. A FormData would do the same, were it not that Node's
- * fetch (undici since 7.20) ends the whole process when the connection breaks, or the file changes, while it sends one.
+ * Builds `multipart/form-data` as one Blob, whose file is read while it is sent. A FormData would do the
+ * same, but Node's fetch (undici since 7.20) ends the whole process if the connection breaks or the file
+ * changes meanwhile.
  */
 function multipartBody(file: Blob, fields: Omit<CreateImage, 'file'>): Blob {
   const boundary = `skerry-${randomKey()}`;
@@ -51,7 +52,7 @@ function multipartBody(file: Blob, fields: Omit<CreateImage, 'file'>): Blob {
   const texts = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${part(`name="${name}"`)}${[value].flat().join(',')}\r\n`);
-  // The file is last: the service reads the fields before it takes it.
+  // The file comes last: the service reads the fields first.
   const parts = [...texts, part('name="file"; filename="image.iso"'), file, `\r\n--${boundary}--\r\n`];
   return new Blob(parts, { type: `multipart/form-data; boundary=${boundary}` });
 }

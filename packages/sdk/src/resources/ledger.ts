@@ -3,7 +3,7 @@ import type { CallOptions } from '../transport.ts';
 import type { LedgerEntry, ListQuery } from '../types.ts';
 import { Resource } from './resource.ts';
 
-/** What was charged, topped up and given back, newest first. Scope: billing. */
+/** Charges, top-ups, and refunds, newest first. Scope: billing. */
 export class Ledger extends Resource {
   list(query: ListQuery<'ledger.list'> = {}, options?: CallOptions): Pages<LedgerEntry> {
     return this.pages(query, options, (api, asked, attempt) =>

@@ -3,7 +3,7 @@ import type { CallOptions } from '../transport.ts';
 import type { ListQuery, Plan } from '../types.ts';
 import { Resource } from './resource.ts';
 
-/** What can be bought (SPEC "Plan"). `cycles` says what each billing cycle costs. */
+/** Plans for servers (SPEC "Plan"). `cycles` contains the price of each billing cycle. */
 export class Plans extends Resource {
   list(query: ListQuery<'plans.list'> = {}, options?: CallOptions): Pages<Plan> {
     return this.pages(query, options, (api, asked, attempt) =>

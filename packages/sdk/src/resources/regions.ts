@@ -3,7 +3,7 @@ import type { CallOptions } from '../transport.ts';
 import type { ListQuery, Region } from '../types.ts';
 import { Resource } from './resource.ts';
 
-/** Where it can be bought (SPEC "Region"). */
+/** Regions for servers and volumes (SPEC "Region"). */
 export class Regions extends Resource {
   list(query: ListQuery<'regions.list'> = {}, options?: CallOptions): Pages<Region> {
     return this.pages(query, options, (api, asked, attempt) =>

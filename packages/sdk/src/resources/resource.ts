@@ -1,7 +1,9 @@
 import { type Page, Pages } from '../pages.ts';
 import type { Api, ApiResponse, Attempt, CallOptions, Transport } from '../transport.ts';
 
-/** What every resource does: one call, or a list's calls. Its methods have the names of the contract's operations. */
+/**
+ * The base of all resources: sends a call, or the calls of a list. Methods have the names of API operations.
+ */
 export class Resource {
   protected readonly transport: Transport;
 

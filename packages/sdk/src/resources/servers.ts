@@ -14,8 +14,8 @@ import type {
 import { Resource } from './resource.ts';
 
 /**
- * Virtual and dedicated servers (SPEC "Server"). What takes time answers at once with the server as it is by then:
- * `skerry.waitFor(server, 'running')` waits for the rest.
+ * Virtual and dedicated servers (SPEC "Server"). A long operation returns the server's current state
+ * immediately; wait for the result with `skerry.waitFor(server, 'running')`.
  */
 export class Servers extends Resource {
   list(query: ListQuery<'servers.list'> = {}, options?: CallOptions): Pages<Server> {
@@ -24,7 +24,9 @@ export class Servers extends Resource {
     );
   }
 
-  /** Charges the first cycle and begins to provision: the answer is `provisioning`, without addresses. */
+  /**
+   * Charges the first cycle and starts provisioning: the server is `provisioning` and has no addresses yet.
+   */
   create(body: CreateServer, options?: CallOptions): Promise<Server> {
     return this.transport.run((api, attempt) => api.POST('/servers', { body, ...attempt }), {
       ...options,
@@ -48,7 +50,7 @@ export class Servers extends Resource {
     );
   }
 
-  /** Destroys it for ever, with what is on its disk. Volumes and snapshots stay. */
+  /** Deletes the server and all data on its disk permanently. Volumes and snapshots are kept. */
   delete(id: string, options?: CallOptions): Promise<Server> {
     return this.transport.run(
       (api, attempt) => api.DELETE('/servers/{id}', { params: { path: { id } }, ...attempt }),
@@ -56,7 +58,10 @@ export class Servers extends Resource {
     );
   }
 
-  /** `hard` skips the guest's own shutdown. The status stays `running`; the event `server.rebooted` says when it is done. */
+  /**
+   * `hard` skips the shutdown of the guest. The status stays `running`; the event `server.rebooted` marks the
+   * end.
+   */
   reboot(id: string, query: { readonly hard?: boolean } = {}, options?: CallOptions): Promise<Server> {
     return this.transport.run(
       (api, attempt) => api.POST('/servers/{id}/reboot', { params: { path: { id }, query }, ...attempt }),
@@ -64,7 +69,7 @@ export class Servers extends Resource {
     );
   }
 
-  /** Installs an image anew. What is on the disk is destroyed; addresses stay. */
+  /** Reinstalls an image and erases the disk. Addresses stay the same. */
   rebuild(id: string, body: RebuildServer = {}, options?: CallOptions): Promise<Server> {
     return this.transport.run(
       (api, attempt) => api.POST('/servers/{id}/rebuild', { params: { path: { id } }, body, ...attempt }),
@@ -72,7 +77,10 @@ export class Servers extends Resource {
     );
   }
 
-  /** Boots the rescue system. `rescue` of the answer holds its password, once. */
+  /**
+   * Restarts into the rescue system. `rescue` in the response contains its password, which is shown only
+   * once.
+   */
   rescue(id: string, options?: CallOptions): Promise<RescuedServer> {
     return this.transport.run(
       (api, attempt) => api.POST('/servers/{id}/rescue', { params: { path: { id } }, ...attempt }),
@@ -94,7 +102,7 @@ export class Servers extends Resource {
     );
   }
 
-  /** Puts a snapshot onto the disk. What is on it now is destroyed. */
+  /** Restores a snapshot and erases the disk. */
   restore(id: string, body: { readonly snapshot: string }, options?: CallOptions): Promise<Server> {
     return this.transport.run(
       (api, attempt) => api.POST('/servers/{id}/restore', { params: { path: { id } }, body, ...attempt }),
@@ -102,7 +110,7 @@ export class Servers extends Resource {
     );
   }
 
-  /** A page with the screen, for one visitor within five minutes. A `read` token gets one that takes no input. */
+  /** Returns the URL of a console for one visit within five minutes. With a `read` token, it is view-only. */
   console(id: string, options?: CallOptions): Promise<Console> {
     return this.transport.run(
       (api, attempt) => api.GET('/servers/{id}/console', { params: { path: { id } }, ...attempt }),
@@ -110,7 +118,7 @@ export class Servers extends Resource {
     );
   }
 
-  /** Thirty days, hour by hour. */
+  /** Returns hourly values of the last 30 days. */
   metrics(id: string, options?: CallOptions): Promise<Metrics> {
     return this.transport.run(
       (api, attempt) => api.GET('/servers/{id}/metrics', { params: { path: { id } }, ...attempt }),
@@ -118,7 +126,7 @@ export class Servers extends Resource {
     );
   }
 
-  /** Host names of the addresses; null takes one away. */
+  /** Sets the host names of the addresses; null removes one. */
   setRdns(id: string, body: SetRdns, options?: CallOptions): Promise<Server> {
     return this.transport.run(
       (api, attempt) => api.POST('/servers/{id}/rdns', { params: { path: { id } }, body, ...attempt }),

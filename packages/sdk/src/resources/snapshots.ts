@@ -3,7 +3,7 @@ import type { CallOptions } from '../transport.ts';
 import type { CreateSnapshot, ListQuery, Snapshot } from '../types.ts';
 import { Resource } from './resource.ts';
 
-/** Copies of servers' disks (SPEC "Snapshot"). `servers.restore` puts one onto a disk. */
+/** Copies of servers' disks (SPEC "Snapshot"). Restore one with `servers.restore`. */
 export class Snapshots extends Resource {
   list(query: ListQuery<'snapshots.list'> = {}, options?: CallOptions): Pages<Snapshot> {
     return this.pages(query, options, (api, asked, attempt) =>
@@ -11,7 +11,9 @@ export class Snapshots extends Resource {
     );
   }
 
-  /** Of a server. It is `creating`: `skerry.waitFor(snapshot, 'ready')` waits for it. */
+  /**
+   * Starts a snapshot of a server: it is `creating`. Wait for it with `skerry.waitFor(snapshot, 'ready')`.
+   */
   create(server: string, body: CreateSnapshot = {}, options?: CallOptions): Promise<Snapshot> {
     return this.transport.run(
       (api, attempt) =>

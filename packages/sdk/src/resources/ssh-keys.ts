@@ -3,7 +3,7 @@ import type { CallOptions } from '../transport.ts';
 import type { CreateSshKey, ListedSshKey, ListQuery, SshKey } from '../types.ts';
 import { Resource } from './resource.ts';
 
-/** SSH keys that are injected at install (SPEC "SSH key"). Lists leave out the key itself. */
+/** SSH keys for new servers (SPEC "SSH key"). Lists omit the key itself. */
 export class SshKeys extends Resource {
   list(query: ListQuery<'ssh_keys.list'> = {}, options?: CallOptions): Pages<ListedSshKey> {
     return this.pages(query, options, (api, asked, attempt) =>
@@ -25,7 +25,7 @@ export class SshKeys extends Resource {
     );
   }
 
-  /** Servers that have it keep it. */
+  /** Servers that have the key keep it. */
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.transport.run(
       (api, attempt) => api.DELETE('/ssh-keys/{id}', { params: { path: { id } }, ...attempt }),

@@ -11,7 +11,7 @@ export class Tokens extends Resource {
     );
   }
 
-  /** `token` of the answer is shown this once. */
+  /** `token` in the response is shown only once. */
   create(body: CreateApiToken, options?: CallOptions): Promise<CreatedApiToken> {
     return this.transport.run((api, attempt) => api.POST('/account/tokens', { body, ...attempt }), {
       ...options,
@@ -19,7 +19,7 @@ export class Tokens extends Resource {
     });
   }
 
-  /** Revokes it at once. */
+  /** Revokes the token immediately. */
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.transport.run(
       (api, attempt) => api.DELETE('/account/tokens/{id}', { params: { path: { id } }, ...attempt }),

@@ -11,7 +11,7 @@ export class Topups extends Resource {
     );
   }
 
-  /** An address for this one payment, and the amount to send to it before `expires_at`. */
+  /** Returns an address for this payment and the amount to send to it before `expires_at`. */
   create(body: CreateTopup, options?: CallOptions): Promise<Topup> {
     return this.transport.run((api, attempt) => api.POST('/billing/topup', { body, ...attempt }), {
       ...options,

@@ -25,7 +25,7 @@ export class Volumes extends Resource {
     );
   }
 
-  /** Renames it, or makes it larger; never smaller. */
+  /** Renames or grows the volume; it cannot shrink. */
   update(id: string, body: UpdateVolume, options?: CallOptions): Promise<Volume> {
     return this.transport.run(
       (api, attempt) => api.PATCH('/volumes/{id}', { params: { path: { id } }, body, ...attempt }),
@@ -33,7 +33,7 @@ export class Volumes extends Resource {
     );
   }
 
-  /** Destroys it with all that is on it. It must be detached. */
+  /** Deletes a detached volume and all data on it. */
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.transport.run(
       (api, attempt) => api.DELETE('/volumes/{id}', { params: { path: { id } }, ...attempt }),
@@ -41,7 +41,7 @@ export class Volumes extends Resource {
     );
   }
 
-  /** To a server of the same region. */
+  /** Attaches the volume to a server in the same region. */
   attach(id: string, body: { readonly server: string }, options?: CallOptions): Promise<Volume> {
     return this.transport.run(
       (api, attempt) => api.POST('/volumes/{id}/attach', { params: { path: { id } }, body, ...attempt }),

@@ -10,7 +10,7 @@ import type {
 } from '../types.ts';
 import { Resource } from './resource.ts';
 
-/** Subscriptions to events (SPEC "Webhook subscription"). `verifyWebhook` checks what arrives. */
+/** Subscriptions to events (SPEC "Webhook subscription"). Check deliveries with `verifyWebhook`. */
 export class Webhooks extends Resource {
   list(query: ListQuery<'webhooks.list'> = {}, options?: CallOptions): Pages<Webhook> {
     return this.pages(query, options, (api, asked, attempt) =>
@@ -18,7 +18,7 @@ export class Webhooks extends Resource {
     );
   }
 
-  /** `secret` of the answer is shown this once. */
+  /** `secret` in the response is shown only once. */
   create(body: CreateWebhook, options?: CallOptions): Promise<CreatedWebhook> {
     return this.transport.run((api, attempt) => api.POST('/webhooks', { body, ...attempt }), {
       ...options,
@@ -33,7 +33,7 @@ export class Webhooks extends Resource {
     );
   }
 
-  /** `events` are replaced as a whole; `active: false` pauses it. */
+  /** `events` are replaced as a whole; `active: false` pauses the webhook. */
   update(id: string, body: UpdateWebhook, options?: CallOptions): Promise<Webhook> {
     return this.transport.run(
       (api, attempt) => api.PATCH('/webhooks/{id}', { params: { path: { id } }, body, ...attempt }),
