@@ -1,21 +1,22 @@
 /**
- * Deleting an account: what stands in its way, and its rows. The books (transfers, balance, top-ups, deposits) and, for their 90
- * days, the audit rows stay under the bare id.
+ * Deleting an account: what blocks it, and the rows to delete. The books (transfers, balance, top-ups,
+ * deposits) and, for their 90 days, the audit rows are kept under the bare id.
  */
 import type { Sql } from '../kernel/sql.ts';
 
 export interface DeletionBlockers {
   readonly servers: bigint;
-  /** Of them, under a legal hold. */
+  /** How many of them are under a legal hold. */
   readonly held: bigint;
-  /** A payment is on its way or held back. */
+  /** Whether a payment is confirming or withheld. */
   readonly paying: boolean;
 }
 
-/** What stands in the way. Exact under the lock of the customer's balance. */
+/** Reads what blocks the deletion. Exact while the caller holds the lock on the customer's balance. */
 export async function readDeletionBlockers(tx: Sql, customerId: string): Promise<DeletionBlockers> {
   const row = await tx.row<DeletionBlockers>(
-    `select count(*) filter (where status <> 'destroying') as servers, count(*) filter (where held_at is not null) as held,
+    `select count(*) filter (where status <> 'destroying') as servers,
+            count(*) filter (where held_at is not null) as held,
             exists (select from topups where customer_id = $1 and status = 'confirming') as paying
        from servers where customer_id = $1`,
     [customerId],
@@ -23,7 +24,7 @@ export async function readDeletionBlockers(tx: Sql, customerId: string): Promise
   return row ?? { servers: 0n, held: 0n, paying: false };
 }
 
-/** False when it has begun before. */
+/** Returns false when the deletion had already begun. */
 export async function markDeleting(tx: Sql, customerId: string, now: Date): Promise<boolean> {
   const marked = await tx.run('update customers set deleting_at = $2 where id = $1 and deleting_at is null', [
     customerId,
@@ -32,7 +33,7 @@ export async function markDeleting(tx: Sql, customerId: string, now: Date): Prom
   return marked === 1;
 }
 
-/** Whether the account is being deleted, or was. */
+/** Whether the account is being deleted, or was deleted. */
 export async function isDeletingCustomer(tx: Sql, customerId: string): Promise<boolean> {
   const row = await tx.row('select from customers where id = $1 and deleting_at is not null', [customerId]);
   return row !== undefined;
@@ -40,35 +41,37 @@ export async function isDeletingCustomer(tx: Sql, customerId: string): Promise<b
 
 export interface DeletingCustomer {
   readonly email: string;
-  /** Kept as it is until the operator unfreezes it. */
+  /** A frozen account stays unchanged until the operator unfreezes it. */
   readonly frozen_at: Date | null;
   readonly deleting_at: Date;
   readonly deleted_at: Date | null;
 }
 
-/** The customer whose account is being deleted, or was. */
+/** Finds a customer whose account is being deleted, or was deleted. */
 export async function findDeletingCustomer(
   tx: Sql,
   customerId: string,
 ): Promise<DeletingCustomer | undefined> {
   return await tx.row<DeletingCustomer>(
-    'select email, frozen_at, deleting_at, deleted_at from customers where id = $1 and deleting_at is not null',
+    `select email, frozen_at, deleting_at, deleted_at from customers
+      where id = $1 and deleting_at is not null`,
     [customerId],
   );
 }
 
-/** The same, locked against everything that refers to the customer. */
+/** Does the same, and locks the row against everything that refers to the customer. */
 export async function lockDeletingCustomer(
   tx: Sql,
   customerId: string,
 ): Promise<DeletingCustomer | undefined> {
   return await tx.row<DeletingCustomer>(
-    'select email, frozen_at, deleting_at, deleted_at from customers where id = $1 and deleting_at is not null for update',
+    `select email, frozen_at, deleting_at, deleted_at from customers
+      where id = $1 and deleting_at is not null for update`,
     [customerId],
   );
 }
 
-/** Ends every way in. */
+/** Revokes all access: sessions, tokens, tickets, links and the second factor. */
 export async function revokeAccess(tx: Sql, customerId: string): Promise<void> {
   await tx.run('delete from sessions where customer_id = $1', [customerId]);
   await tx.run('delete from console_tickets where customer_id = $1', [customerId]);
@@ -77,7 +80,7 @@ export async function revokeAccess(tx: Sql, customerId: string): Promise<void> {
   await tx.run('delete from totp_secrets where customer_id = $1', [customerId]);
 }
 
-/** Servers that are not being destroyed yet. */
+/** Returns the servers that are not being destroyed yet. */
 export async function findRemainingServers(tx: Sql, customerId: string): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>(
     `select id from servers where customer_id = $1 and status <> 'destroying' order by id`,
@@ -86,7 +89,7 @@ export async function findRemainingServers(tx: Sql, customerId: string): Promise
   return rows.map(({ id }) => id);
 }
 
-/** Deletes what only rows are made of: keys, and the groups that no server has any more. */
+/** Deletes SSH keys, and the firewall groups that are attached to no server. */
 export async function deleteKeysAndGroups(tx: Sql, customerId: string): Promise<void> {
   await tx.run('delete from ssh_keys where customer_id = $1', [customerId]);
   await tx.run(
@@ -96,11 +99,14 @@ export async function deleteKeysAndGroups(tx: Sql, customerId: string): Promise<
   );
 }
 
-/** Marks detached volumes as deleted, as their customer would; those that have a disk to be removed. */
+/**
+ * Marks detached volumes as deleted, as the customer would. Returns those whose disk is still to be removed.
+ */
 export async function softDeleteVolumes(tx: Sql, customerId: string, now: Date): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>(
     `with without_disk as (
-       delete from volumes where customer_id = $1 and server_id is null and deleted_at is null and disk_gb = 0)
+       delete from volumes where customer_id = $1 and server_id is null and deleted_at is null
+         and disk_gb = 0)
      update volumes set deleted_at = $2
       where customer_id = $1 and server_id is null and deleted_at is null and disk_gb > 0 returning id`,
     [customerId, now],
@@ -108,7 +114,10 @@ export async function softDeleteVolumes(tx: Sql, customerId: string, now: Date):
   return rows.map(({ id }) => id);
 }
 
-/** Deletes the rows of snapshots that are not being made or restored; what is left of them is to be removed. */
+/**
+ * Deletes snapshots that are not being created or restored. Returns their ids: their data is still to be
+ * removed.
+ */
 export async function deleteIdleSnapshots(tx: Sql, customerId: string): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>(
     `delete from snapshots n where customer_id = $1 and status <> 'creating'
@@ -118,7 +127,7 @@ export async function deleteIdleSnapshots(tx: Sql, customerId: string): Promise<
   return rows.map(({ id }) => id);
 }
 
-/** Ends uploads and hides images; the ids of the files that are to be removed. */
+/** Cancels uploads and hides images. Returns the ids whose files are to be removed. */
 export async function softDeleteImages(tx: Sql, customerId: string, now: Date): Promise<string[]> {
   const uploads = await tx.rows<{ id: string }>(
     'delete from image_uploads where customer_id = $1 returning id',
@@ -131,7 +140,7 @@ export async function softDeleteImages(tx: Sql, customerId: string, now: Date): 
   return [...uploads, ...images].map(({ id }) => id);
 }
 
-/** Forgets the images whose files are gone and that no server has any more. */
+/** Deletes the image rows whose files are removed and that no server uses. */
 export async function purgeImages(tx: Sql, customerId: string): Promise<void> {
   await tx.run(
     `delete from images i where customer_id = $1 and deleted_at is not null and blob_key is null
@@ -140,21 +149,24 @@ export async function purgeImages(tx: Sql, customerId: string): Promise<void> {
   );
 }
 
-/** Whether something still has to be removed from a machine or a disk. */
+/** Whether machines, disks or files of the customer still have to be removed. */
 export async function hasRemainingResources(tx: Sql, customerId: string): Promise<boolean> {
-  const row = await tx.row<{ standing: boolean }>(
+  const row = await tx.row<{ remaining: boolean }>(
     `select exists (select from servers where customer_id = $1)
          or exists (select from volumes where customer_id = $1)
          or exists (select from snapshots where customer_id = $1)
          or exists (select from image_uploads where customer_id = $1)
          or exists (select from images where customer_id = $1)
-         or exists (select from firewall_groups where customer_id = $1) as standing`,
+         or exists (select from firewall_groups where customer_id = $1) as remaining`,
     [customerId],
   );
-  return row?.standing ?? false;
+  return row?.remaining ?? false;
 }
 
-/** Shown ids of the newest `most` subscriptions that the customer deleted since then: their deliveries may still be there. */
+/**
+ * Returns the shown ids of the newest `limit` webhooks that the customer deleted since then: their deliveries
+ * may still exist.
+ */
 export async function findDeletedWebhooks(
   tx: Sql,
   customerId: string,
@@ -170,7 +182,7 @@ export async function findDeletedWebhooks(
   return rows.flatMap(({ resource }) => resource ?? []);
 }
 
-/** At most `limit` rows of the log of these subscriptions; how many there were. */
+/** Deletes at most `limit` deliveries of these webhooks. Returns how many. */
 export async function deleteDeliveries(
   tx: Sql,
   customerId: string,
@@ -184,7 +196,7 @@ export async function deleteDeliveries(
   );
 }
 
-/** Ends the customer's subscriptions with their queues; which they were. */
+/** Deletes the customer's webhooks with their queues. Returns their ids. */
 export async function deleteWebhooks(tx: Sql, customerId: string): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>('delete from webhooks where customer_id = $1 returning id', [
     customerId,
@@ -192,33 +204,36 @@ export async function deleteWebhooks(tx: Sql, customerId: string): Promise<strin
   return rows.map(({ id }) => id);
 }
 
-/** Tables of which a customer may have any number of rows; `key` names one row, by the index on customers. */
+/** Tables in which a customer may have any number of rows; `key` names one row, on an index by customer. */
 const UNBOUNDED_TABLES = [
   { table: 'events', key: 'id', and: '' },
   { table: 'idempotency', key: 'key_digest', and: '' },
-  // What tells the customer that all is gone is still to be sent.
+  // The mail that confirms the deletion is still to be sent.
   { table: 'mails', key: 'id', and: `and kind <> 'account_deleted'` },
 ] as const;
 
-/** At most `limit` rows of each; how many there were. */
+/** Deletes at most `limit` rows of each. Returns how many. */
 export async function deleteRecords(tx: Sql, customerId: string, limit: number): Promise<number> {
-  let gone = 0;
+  let deleted = 0;
   for (const { table, key, and } of UNBOUNDED_TABLES) {
-    gone += await tx.run(
+    deleted += await tx.run(
       `delete from ${table} where customer_id = $1 and ${key} in (
          select ${key} from ${table} where customer_id = $1 ${and} limit $2)`,
       [customerId, limit],
     );
   }
-  // While one numbered event is left, the next one must not be given a number that is taken.
+  // While a numbered event is left, the next one must not reuse its number.
   await tx.run(
-    `delete from event_counters where customer_id = $1 and not exists (select from events where customer_id = $1)`,
+    `delete from event_counters where customer_id = $1
+        and not exists (select from events where customer_id = $1)`,
     [customerId],
   );
-  return gone;
+  return deleted;
 }
 
-/** The row without a person in it; its former address may sign up anew. The caller has locked it. */
+/**
+ * Removes all personal data from the row; its former address may sign up again. The caller holds its lock.
+ */
 export async function anonymizeCustomer(tx: Sql, customerId: string, now: Date): Promise<void> {
   await tx.run(
     `update customers

@@ -1,6 +1,7 @@
 /**
- * Addresses of coins that have no public derivation: made by the operator elsewhere, given out in their order, each to one invoice
- * for ever. Those who take at the same moment pass each other's rows by, so nobody waits and none is given out twice.
+ * Addresses of coins without public derivation. The operator generates them elsewhere; each is given
+ * permanently to one invoice, in order. Concurrent callers skip each other's locked rows, so none waits and
+ * no address is given out twice.
  */
 import type { Clock } from '../kernel/clock.ts';
 import type { Database, Sql } from '../kernel/sql.ts';
@@ -26,23 +27,23 @@ const PAGE = `
      (select taken_at, address from address_pool where coin = $1 and address = $2))
    order by taken_at desc, address desc limit $3`;
 
-/** `db` must not be in a transaction: what was taken stays taken, whatever becomes of the invoice. */
+/** `db` must not be in a transaction: an address stays taken even if its invoice fails. */
 export function createAddressPool(db: Database, coin: CoinCode, clock: Clock): AddressPool {
-  const own = (invoiceId: string) =>
+  const findOwn = (invoiceId: string) =>
     db.row<WatchedAddress>(`select ${WATCHED} from address_pool where coin = $1 and topup_id = $2`, [
       coin,
       invoiceId,
     ]);
   return {
     allocate: async (invoiceId) => {
-      const known = await own(invoiceId);
+      const known = await findOwn(invoiceId);
       if (known) return known;
       try {
         return (await db.row<WatchedAddress>(TAKE, [coin, invoiceId, clock.now()])) ?? null;
       } catch (error) {
-        // It was taken for this invoice at the same moment.
+        // A concurrent call took an address for the same invoice.
         if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
-        return (await own(invoiceId)) ?? null;
+        return (await findOwn(invoiceId)) ?? null;
       }
     },
     reject: async (address) => {
@@ -60,11 +61,11 @@ export function createAddressPool(db: Database, coin: CoinCode, clock: Clock): A
         mark,
       ]);
     },
-    countFree: async (most) => await countFreeAddresses(db, coin, most),
+    countFree: async (limit) => await countFreeAddresses(db, coin, limit),
   };
 }
 
-/** How many addresses are left, counted up to `most`: a pool may be large. */
+/** Counts the addresses left, up to `limit`: a pool may be large. */
 export async function countFreeAddresses(sql: Sql, coin: CoinCode, limit: number): Promise<number> {
   const counted = await sql.row<{ free: number }>(
     `select count(*)::int as free from (
@@ -74,7 +75,10 @@ export async function countFreeAddresses(sql: Sql, coin: CoinCode, limit: number
   return counted?.free ?? 0;
 }
 
-/** The address that was taken for an invoice that was never made is free again: shown to nobody, and looked at anew when it is given out. */
+/**
+ * Returns the address of an invoice that was never created to the pool. It was shown to no one; without its
+ * mark, it is checked again when it is next given out.
+ */
 export async function releasePooledAddress(sql: Sql, coin: CoinCode, invoiceId: string): Promise<void> {
   await sql.run(
     'update address_pool set topup_id = null, taken_at = null, mark = null where coin = $1 and topup_id = $2',
@@ -82,7 +86,7 @@ export async function releasePooledAddress(sql: Sql, coin: CoinCode, invoiceId: 
   );
 }
 
-/** The next so many are taken by no invoice; how many there were. */
+/** Reserves the next `count` addresses for no invoice. Returns how many there were. */
 export async function skipPooledAddresses(
   tx: Sql,
   coin: CoinCode,
@@ -98,8 +102,8 @@ export async function skipPooledAddresses(
 }
 
 /**
- * Adds free addresses, to be given out in this order after those that are there; returns those that were known before and are left
- * as they are. Whether they are addresses at all, and how many at once, is for the caller to see to.
+ * Adds free addresses, to be given out in this order after the existing ones. Returns those that already
+ * exist and are left unchanged. The caller validates the addresses and bounds how many there are.
  */
 export async function addToPool(
   tx: Sql,

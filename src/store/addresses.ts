@@ -1,6 +1,7 @@
 /**
- * The pool of addresses. Blocks are written out, one row for each IPv4 address and each IPv6 /64, so that taking
- * one is a locked row and no two servers can have it. Only the deploy statement and store/places.ts give and take.
+ * The address pool. Blocks are expanded to one row for each IPv4 address and each IPv6 /64, so that assigning
+ * one locks a row and no two servers share one. Only the deploy statement and store/placements.ts assign and
+ * release.
  */
 import type { Sql } from '../kernel/sql.ts';
 
@@ -18,7 +19,7 @@ export async function lockBlocks(tx: Sql): Promise<void> {
   await tx.run('lock table ip_blocks in share row exclusive mode');
 }
 
-/** Those of these blocks that are in the pool already, as the texts given. */
+/** Returns which of these blocks are already in the pool, spelled as given. */
 export async function findKnownBlocks(tx: Sql, blocks: readonly string[]): Promise<string[]> {
   const rows = await tx.rows<{ block: string }>(
     `select wanted as block from unnest($1::text[]) as wanted
@@ -28,7 +29,7 @@ export async function findKnownBlocks(tx: Sql, blocks: readonly string[]): Promi
   return rows.map((row) => row.block);
 }
 
-/** A block of the pool that shares addresses with this one. */
+/** Finds a block of the pool that overlaps this one. */
 export async function findOverlappingBlock(tx: Sql, block: string): Promise<string | undefined> {
   const row = await tx.row<{ block: string }>(
     'select block::text as block from ip_blocks where block && $1::cidr order by block limit 1',
@@ -37,7 +38,7 @@ export async function findOverlappingBlock(tx: Sql, block: string): Promise<stri
   return row?.block;
 }
 
-/** All blocks of the pool, region by region. */
+/** Lists all blocks of the pool, by region. */
 export async function listBlocks(tx: Sql): Promise<Pick<BlockRow, 'region_id' | 'block'>[]> {
   return await tx.rows(
     'select region_id, block::text as block from ip_blocks order by region_id, ip_blocks.block',
@@ -46,14 +47,15 @@ export async function listBlocks(tx: Sql): Promise<Pick<BlockRow, 'region_id' | 
 
 export async function insertBlock(tx: Sql, row: BlockRow): Promise<void> {
   await tx.run(
-    `insert into ip_blocks (id, region_id, family, block, gateway, created_at) values ($1, $2, $3, $4, $5, $6)`,
+    `insert into ip_blocks (id, region_id, family, block, gateway, created_at)
+     values ($1, $2, $3, $4, $5, $6)`,
     [row.id, row.region_id, row.family, row.block, row.gateway, row.created_at],
   );
 }
 
 /**
- * Writes out addresses of an IPv4 block, from the `from`th to the `to`th (the block's first address is number 0),
- * leaving out its gateway. Returns how many.
+ * Adds the addresses `from` to `to` of an IPv4 block (its first address is number 0), except its gateway.
+ * Returns how many.
  */
 export async function insertIpv4Addresses(
   tx: Sql,
@@ -69,36 +71,37 @@ export async function insertIpv4Addresses(
   );
 }
 
-/** Writes out the first `count` /64s of an IPv6 block (65,536 at most), without one that holds its gateway. */
+/** Adds the first `count` /64s of an IPv6 block (65,536 at most), except a /64 that contains its gateway. */
 export async function insertIpv6Prefixes(tx: Sql, block: BlockRow, count: number): Promise<number> {
-  // The number of a /64 stands in the fourth group of the address.
+  // The fourth group of the address is the number of its /64.
   return await tx.run(
     `insert into ipv6_prefixes (prefix, block_id, region_id, free_from)
      select prefix, $2, $3, $4
        from generate_series(0, $5::int - 1) as n,
-            cast(set_masklen($1::cidr::inet | cast('0:0:0:' || to_hex(n) || '::' as inet), 64) as cidr) as prefix
+            cast(set_masklen($1::cidr::inet | cast('0:0:0:' || to_hex(n) || '::' as inet), 64) as cidr)
+              as prefix
       where not prefix >>= $6::inet`,
     [block.block, block.id, block.region_id, block.created_at, count, block.gateway],
   );
 }
 
-/** Takes every address of the range out of the pool for good, or back into it; servers keep what they have. */
+/** Blocks every address of the range, or unblocks it. Servers keep the addresses that they have. */
 export async function setAddressesBlocked(
   tx: Sql,
   range: string,
   blocked: boolean,
 ): Promise<{ readonly changed: number; readonly assigned: number }> {
-  const rows = await tx.rows<{ held: boolean }>(
+  const rows = await tx.rows<{ assigned: boolean }>(
     `with four as (
        update ipv4_addresses set blocked = $2 where addr <<= $1::inet and blocked <> $2
-       returning server_id is not null as held),
+       returning server_id is not null as assigned),
      six as (
        update ipv6_prefixes set blocked = $2 where prefix && $1::inet and blocked <> $2
-       returning server_id is not null as held)
-     select held from four union all select held from six`,
+       returning server_id is not null as assigned)
+     select assigned from four union all select assigned from six`,
     [range, blocked],
   );
-  return { changed: rows.length, assigned: rows.filter((row) => row.held).length };
+  return { changed: rows.length, assigned: rows.filter((row) => row.assigned).length };
 }
 
 /** Whether the pool has an address or a /64 in this range. */
@@ -116,12 +119,12 @@ export interface PoolRow {
   readonly family: 4 | 6;
   readonly free: bigint;
   readonly held: bigint;
-  /** Given back, and not yet handed out again. */
+  /** Released, and not yet available again. */
   readonly resting: bigint;
   readonly blocked: bigint;
 }
 
-/** The pool by region and family; each address is counted once. */
+/** Counts the pool by region and family; each address is in exactly one column. */
 export async function countPool(tx: Sql, now: Date): Promise<PoolRow[]> {
   return await tx.rows<PoolRow>(
     `select region_id, family,

@@ -1,4 +1,4 @@
-/** The audit log: written with each change, read by its customer page by page. */
+/** The audit log: written in the transaction of each change, and read by its customer page by page. */
 import type { Sql } from '../kernel/sql.ts';
 import { parseRfc3339 } from '../kernel/time.ts';
 import type { PageRequest } from '../spec/lists.ts';
@@ -40,7 +40,7 @@ export async function insertAudit(tx: Sql, row: AuditRow): Promise<void> {
   );
 }
 
-/** An event as its customer reads it. */
+/** An audit event as its customer reads it. */
 export interface AuditEventRow {
   readonly id: string;
   readonly action: string;
@@ -56,7 +56,7 @@ export interface AuditEventRow {
 const COLUMNS =
   'id, action, resource, actor_token, actor_session, request_id, ip_country, result, created_at';
 
-/** Undefined when the customer has no such event, or only one from before `since`. */
+/** Returns undefined when the customer has no event with this id, or only one from before `since`. */
 export async function findAuditEvent(
   tx: Sql,
   customerId: string,
@@ -69,7 +69,10 @@ export async function findAuditEvent(
   );
 }
 
-/** Events from `since` on. Filters: `action`, `resource`, and the times `from` (included) and `to` (not). */
+/**
+ * Pages through events since `since`. Filters: `action`, `resource`, and times `from` (inclusive), `to`
+ * (exclusive).
+ */
 export async function pageAuditEvents(
   tx: Sql,
   customerId: string,

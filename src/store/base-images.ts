@@ -6,14 +6,14 @@ export interface BaseImageRow {
   readonly family: string;
   readonly version: string;
   readonly variant: string | null;
-  /** Both null where none was imported. */
+  /** Both null if no disk was imported. */
   readonly base_sha256: string | null;
   readonly base_disk_gb: number | null;
-  /** No new server gets it. */
+  /** Not available to new servers. */
   readonly deprecated: boolean;
 }
 
-/** Every official image that is offered, or was until it was deprecated. */
+/** Lists every official image that is offered, or was until it was deprecated. */
 export async function listBaseImages(tx: Sql): Promise<BaseImageRow[]> {
   return await tx.rows<BaseImageRow>(
     `select id, family, version, variant, base_sha256, base_disk_gb, deprecated_at is not null as deprecated
@@ -22,7 +22,7 @@ export async function listBaseImages(tx: Sql): Promise<BaseImageRow[]> {
   );
 }
 
-/** False when it is no official image. */
+/** Returns false when the id is not an official image. */
 export async function setBaseImage(
   tx: Sql,
   imageId: string,

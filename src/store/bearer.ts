@@ -1,8 +1,8 @@
-/** Who is behind a bearer token: one read for every request, so that a revocation counts at once. */
+/** Looks up a bearer token: one read for every request, so that a revocation takes effect at once. */
 import type { Sql } from '../kernel/sql.ts';
 import type { Scope } from '../spec/scopes.ts';
 
-/** The columns of the token are null when there is none of this digest. */
+/** The token columns are null when no token has this digest. */
 export interface BearerRow {
   readonly id: string | null;
   readonly customer_id: string;
@@ -10,12 +10,12 @@ export interface BearerRow {
   readonly expires_at: Date | null;
   readonly last_used_at: Date | null;
   readonly frozen: boolean;
-  /** Of the operator's maintenance windows and policies. */
+  /** The version of the operator's maintenance windows and policies. */
   readonly rules_version: bigint;
 }
 
-const BEARER = `select t.id, t.customer_id, t.scope, t.expires_at, t.last_used_at, c.frozen_at is not null as frozen,
-    s.rules_version
+const BEARER = `select t.id, t.customer_id, t.scope, t.expires_at, t.last_used_at,
+    c.frozen_at is not null as frozen, s.rules_version
   from service s
   left join api_tokens t on t.digest = $1
   left join customers c on c.id = t.customer_id`;
@@ -24,23 +24,29 @@ export async function findBearer(sql: Sql, digest: Buffer): Promise<BearerRow | 
   return await sql.row<BearerRow>(BEARER, [digest]);
 }
 
-/** With what became of its bucket; the two numbers are null for no token or an expired one. Times in ms since 1970. */
+/**
+ * The same with its rate limit bucket; both bucket times are null without a valid token. Times in ms since
+ * 1970.
+ */
 export interface RateLimitedBearerRow extends BearerRow {
   readonly now_ms: number;
-  /** When the bucket is full again; null: nothing was left to draw. */
+  /** When the bucket is full again; null: the request was not allowed. */
   readonly drawn_ms: number | null;
-  /** The same before this draw. */
+  /** The same before this request. */
   readonly was_ms: number | null;
 }
 
 const epochMsSql = (time: string) => `(extract(epoch from ${time}) * 1000)::float8`;
 
-/** The same, drawing from the token's bucket in the database in the same statement. */
+/** The time that one request costs. */
+const COST_SQL = 'make_interval(secs => $4 / 1000.0)';
+
+/** Does the same, and consumes from the token's bucket in the database in the same statement. */
 export async function findBearerAndConsume(
   sql: Sql,
   draw: {
     readonly digest: Buffer;
-    /** On the business clock: an expired token draws nothing. */
+    /** On the business clock: an expired token consumes nothing. */
     readonly now: Date;
     readonly bucket: string;
     readonly costMs: number;
@@ -51,20 +57,22 @@ export async function findBearerAndConsume(
     `with bearer as (${BEARER}), clock as materialized (select clock_timestamp() as now),
      drawn as (
        insert into rate_buckets as b (token_id, bucket, tat)
-       select id, $3, clock.now + make_interval(secs => $4 / 1000.0) from bearer, clock
+       select id, $3, clock.now + ${COST_SQL} from bearer, clock
         where id is not null and (expires_at is null or expires_at > $2)
        on conflict (token_id, bucket) do update
-         set tat = greatest(b.tat, excluded.tat - make_interval(secs => $4 / 1000.0)) + make_interval(secs => $4 / 1000.0)
-         where b.tat <= excluded.tat - make_interval(secs => $4 / 1000.0) + make_interval(secs => $4 * ($5 - 1) / 1000.0)
+         set tat = greatest(b.tat, excluded.tat - ${COST_SQL}) + ${COST_SQL}
+         where b.tat <= excluded.tat - ${COST_SQL} + make_interval(secs => $4 * ($5 - 1) / 1000.0)
        returning tat)
-     select bearer.*, ${epochMsSql('clock.now')} as now_ms, (select ${epochMsSql('tat')} from drawn) as drawn_ms,
-            (select ${epochMsSql('tat')} from rate_buckets b where b.token_id = bearer.id and b.bucket = $3) as was_ms
+     select bearer.*, ${epochMsSql('clock.now')} as now_ms,
+            (select ${epochMsSql('tat')} from drawn) as drawn_ms,
+            (select ${epochMsSql('tat')} from rate_buckets b
+              where b.token_id = bearer.id and b.bucket = $3) as was_ms
        from bearer, clock`,
     [draw.digest, draw.now, draw.bucket, draw.costMs, draw.capacity],
   );
 }
 
-/** When the token was last used, kept to the minute. */
+/** Updates when the token was last used, at most once a minute. */
 export async function touchToken(sql: Sql, id: string, now: Date, refreshBefore: Date): Promise<void> {
   await sql.run(
     `update api_tokens set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at <= $3)`,

@@ -1,9 +1,9 @@
-/** Servers as the calendar sees them: when it looks at each, and what it writes. */
+/** Servers as the calendar handles them: when each is processed next, and the fields that it writes. */
 import type { Sql } from '../kernel/sql.ts';
 import { LIMITS } from '../spec/limits.ts';
 import type { SuspendedReason } from '../spec/states.ts';
 
-/** Suspends a server that was none. The caller holds its lock. */
+/** Suspends a server that is not suspended. The caller holds its lock. */
 export async function setSuspended(
   tx: Sql,
   change: {
@@ -24,7 +24,7 @@ export async function setSuspended(
   );
 }
 
-/** Another reason for a server that is suspended already. */
+/** Changes the reason of a server that is already suspended. */
 export async function setSuspendedReason(
   tx: Sql,
   change: { readonly id: string; readonly reason: SuspendedReason; readonly now: Date },
@@ -36,7 +36,10 @@ export async function setSuspendedReason(
   ]);
 }
 
-/** A suspension begins anew, with a grace period of its own, and is looked at at once: the operator lifted something. */
+/**
+ * Restarts a suspension with a new grace period, and makes it due now: the operator lifted a hold or a
+ * freeze.
+ */
 export async function restartSuspension(
   tx: Sql,
   change: {
@@ -55,10 +58,13 @@ export async function restartSuspension(
   );
 }
 
-/** The next moment at which the calendar looks at the server. */
+/** Sets when the calendar next processes the server. */
 export async function setBillAt(tx: Sql, id: string, billAt: Date | null): Promise<void> {
   await tx.run(`update servers set bill_at = $2 where id = $1`, [id, billAt]);
 }
 
-/** Days before the end of a cycle, as an interval of SQL: then the calendar looks whether the balance pays the next one. */
+/**
+ * The SQL interval before the end of a cycle at which the calendar checks whether the balance pays the next
+ * one.
+ */
 export const LOW_BALANCE_WINDOW_SQL = `interval '${LIMITS.lowBalanceDays} days'`;

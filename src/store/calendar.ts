@@ -1,58 +1,65 @@
-/** What the calendar finds due: servers by `bill_at`, customers whose balance moved. */
+/** Finds the work that is due for the calendar: servers by `bill_at`, and customers whose balance changed. */
 import type { Sql } from '../kernel/sql.ts';
 import { LOW_BALANCE_WINDOW_SQL } from './billing.ts';
 import { SERVER_COLUMNS, SERVER_FROM, type ServerRow } from './servers.ts';
 
-/** A server as billing sees it. */
+/** A server with the columns that billing needs. */
 export interface BillingServerRow extends ServerRow {
   readonly anchor_day: number;
   readonly awaiting_since: Date | null;
   readonly low_notified_for: Date | null;
   readonly destroy_at: Date | null;
   readonly warned_days: number | null;
-  /** The price of a month that was announced for the cycle after the present one; null: the server's own. */
+  /** The monthly price announced for the cycle after the current one; null: the server's own price. */
   readonly announced_cents_month: bigint | null;
 }
 
 const BILLING_COLUMNS = `${SERVER_COLUMNS}, s.anchor_day, s.awaiting_since, s.low_notified_for, s.destroy_at,
   s.warned_days, ${announcedPriceSql('s.paid_until')} as announced_cents_month`;
 
-/** SQL for the announced price of a month that holds for a cycle of the server `s` from then on, or null. */
+/**
+ * SQL for the announced monthly price that applies to a cycle of the server `s` starting at `from`, or null.
+ */
 function announcedPriceSql(from: string): string {
   return `(select c.price_cents_month from price_changes c
             where c.plan_id = s.plan_id and c.cancelled_at is null and c.effective_at <= ${from}
               and c.announced_at > s.created_at order by c.effective_at desc limit 1)`;
 }
 
-/** By the end of their cycle, then by age. */
+/** Ordered by the end of the cycle, then by age. */
 const BILLING_ORDER = 's.paid_until, s.created_at, s.id';
-/** Servers whose next cycle is charged without being asked: those that have run, and are not suspended or going. */
-const RENEWING_SQL = `s.auto_renew and s.first_run_at is not null and s.status in ('running', 'stopped', 'installing')`;
+/**
+ * Servers whose next cycle is charged automatically: they have run, and are neither suspended nor being
+ * destroyed.
+ */
+const RENEWING_SQL = `s.auto_renew and s.first_run_at is not null
+  and s.status in ('running', 'stopped', 'installing')`;
 
 export interface CalendarWork {
-  /** Whether the operator lets it work; null: as it is by default. */
+  /** The operator's `renewals` switch; null: its default. */
   readonly on: boolean | null;
   readonly due: boolean;
   readonly moved: boolean;
-  /** Whether customers are still to be told of an announced price. */
-  readonly untold: boolean;
+  /** Whether customers are still to be notified of an announced price. */
+  readonly unnotified: boolean;
 }
 
 /**
- * One look at all that the calendar may have to do now. Each asks for the first in the order of its index: whether there
- * is any, a planner that expects many would look for in the table, from one end to the other when there is none.
+ * Finds everything that the calendar may have to do now. Each part selects the first row in index order: for
+ * `exists`, the planner may scan the whole table when there is no match.
  */
 export async function findCalendarWork(sql: Sql, now: Date): Promise<CalendarWork | undefined> {
   return await sql.row<CalendarWork>(
     `select (select on_ from switches where name = 'renewals') as on,
-            coalesce((select bill_at from servers where bill_at is not null order by bill_at limit 1) <= $1, false) as due,
+            coalesce((select bill_at from servers where bill_at is not null order by bill_at limit 1) <= $1,
+                     false) as due,
             (select customer_id from balances where moved order by customer_id limit 1) is not null as moved,
-            exists (select from price_changes where told_at is null and cancelled_at is null) as untold`,
+            exists (select from price_changes where told_at is null and cancelled_at is null) as unnotified`,
     [now],
   );
 }
 
-/** When the calendar looks at a server next, or null. */
+/** Returns when the calendar next processes a server, or null. */
 export async function nextBillAt(sql: Sql): Promise<Date | null> {
   const row = await sql.row<{ bill_at: Date }>(
     `select bill_at from servers where bill_at is not null order by bill_at limit 1`,
@@ -60,32 +67,39 @@ export async function nextBillAt(sql: Sql): Promise<Date | null> {
   return row?.bill_at ?? null;
 }
 
-/** A batch is small against the tables, and the planner can see it. */
+/** Small against the tables, so that the planner uses their indexes. */
 const BATCH_SIZE = 256;
 
-/** Customers of a batch of servers that are due, the most overdue first, and how many of them are theirs. */
+/**
+ * Lists the customers of a batch of due servers, the most overdue first, with the number of their servers in
+ * it.
+ */
 export async function listDueCustomers(
   sql: Sql,
   now: Date,
 ): Promise<{ readonly customerId: string; readonly servers: number }[]> {
   return await sql.rows(
     `select customer_id as "customerId", count(*)::int as servers from (
-       select customer_id, bill_at from servers where bill_at <= $1 order by bill_at limit ${BATCH_SIZE}) as due
+       select customer_id, bill_at from servers
+        where bill_at <= $1 order by bill_at limit ${BATCH_SIZE}) as due
       group by customer_id order by min(bill_at), customer_id`,
     [now],
   );
 }
 
-/** One holder at a time for each customer, until `tx` ends: what is due at once has an order. False: another has it. */
+/**
+ * Locks the customer's calendar until `tx` ends, so that servers due at the same time are processed in order.
+ * Returns false when another transaction holds it.
+ */
 export async function tryLockCalendar(tx: Sql, customerId: string): Promise<boolean> {
-  const row = await tx.row<{ held: boolean }>(
-    `select pg_try_advisory_xact_lock(hashtextextended('calendar:' || $1::text, 0)) as held`,
+  const row = await tx.row<{ locked: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtextextended('calendar:' || $1::text, 0)) as locked`,
     [customerId],
   );
-  return row?.held ?? false;
+  return row?.locked ?? false;
 }
 
-/** Locks the customer's server that is due and whose turn it is. The caller holds his calendar. */
+/** Locks the customer's first due server in billing order. The caller holds the customer's calendar lock. */
 export async function lockFirstDueServer(
   tx: Sql,
   customerId: string,
@@ -98,13 +112,13 @@ export async function lockFirstDueServer(
   );
 }
 
-/** What a cycle costs that begins when the present one ends. */
+/** The columns that determine the price of the cycle after the current one. */
 export type RenewalRow = Pick<
   BillingServerRow,
   'id' | 'billing_months' | 'price_cents_month' | 'price_cents_cycle' | 'paid_until' | 'announced_cents_month'
 >;
 
-/** The customer's servers that renew until then. */
+/** Lists the customer's servers that renew by `until`. */
 export async function listRenewingServers(tx: Sql, customerId: string, until: Date): Promise<RenewalRow[]> {
   return await tx.rows<RenewalRow>(
     `select s.id, s.billing_months, s.price_cents_month, s.price_cents_cycle, s.paid_until,
@@ -115,16 +129,18 @@ export async function listRenewingServers(tx: Sql, customerId: string, until: Da
 }
 
 /**
- * Locks a batch of balances that moved since the calendar looked, and forgets it of those whose customers have nothing
- * that hangs on it: no server that waits for the balance, and after a debit none that renews within the window. Returns
- * how many there were, and the customers of the others. Whatever is suspended at the same time has locked its balance before, or waits for us.
+ * Locks a batch of balances that changed since the calendar's last run. Clears the mark of customers for whom
+ * nothing depends on it: no server suspended for balance and, after a debit, none that renews within the
+ * window. Returns how many balances it locked and the remaining customers. A concurrent suspension has locked
+ * its balance before, or waits for this transaction.
  */
 export async function claimChangedBalances(
   tx: Sql,
   now: Date,
 ): Promise<{ readonly count: number; readonly customerIds: readonly string[] }> {
   const locked = await tx.rows<{ customer_id: string }>(
-    `select customer_id from balances where moved order by customer_id limit ${BATCH_SIZE} for update skip locked`,
+    `select customer_id from balances
+      where moved order by customer_id limit ${BATCH_SIZE} for update skip locked`,
   );
   const ids = locked.map((row) => row.customer_id);
   if (ids.length === 0) return { count: 0, customerIds: [] };
@@ -134,16 +150,19 @@ export async function claimChangedBalances(
         where b.customer_id = any($1)
           and not exists (select from servers s where s.customer_id = b.customer_id
                 and (s.status = 'suspended' and s.suspended_reason = 'balance'
-                     or b.debited and ${RENEWING_SQL} and s.paid_until <= $2::timestamptz + ${LOW_BALANCE_WINDOW_SQL}))
+                     or b.debited and ${RENEWING_SQL}
+                        and s.paid_until <= $2::timestamptz + ${LOW_BALANCE_WINDOW_SQL}))
        returning b.customer_id)
-     select id as customer_id from unnest($1::uuid[]) as asked (id)
+     select id as customer_id from unnest($1::uuid[]) as batch (id)
       where id not in (select customer_id from quiet)`,
     [ids, now],
   );
   return { count: ids.length, customerIds: rows.map((row) => row.customer_id) };
 }
 
-/** Whether the end of a cycle is due for a server of the customer: that has its turn before what waits for the balance. */
+/**
+ * Whether a cycle of the customer has ended: it is charged before servers suspended for balance are resumed.
+ */
 export async function hasDueCycle(tx: Sql, customerId: string, now: Date): Promise<boolean> {
   return (
     (await tx.row(
@@ -155,8 +174,8 @@ export async function hasDueCycle(tx: Sql, customerId: string, now: Date): Promi
 }
 
 /**
- * Locks the customer's servers that a movement of his balance is about: those that wait for it, in their turn, and those that
- * renew within the window and whose end he was not told of.
+ * Locks the customer's servers that a change of the balance affects: those suspended for balance, in billing
+ * order, and those that renew within the window and whose customer was not notified of that cycle end.
  */
 export async function lockAffectedServers(
   tx: Sql,
@@ -170,7 +189,8 @@ export async function lockAffectedServers(
     `select ${BILLING_COLUMNS} from ${SERVER_FROM}
       where s.customer_id = $1
         and (s.status = 'suspended' and s.suspended_reason = 'balance' and s.auto_renew and s.paid_until <= $2
-             or ${RENEWING_SQL} and s.paid_until > $2 and s.paid_until <= $2::timestamptz + ${LOW_BALANCE_WINDOW_SQL}
+             or ${RENEWING_SQL} and s.paid_until > $2
+                and s.paid_until <= $2::timestamptz + ${LOW_BALANCE_WINDOW_SQL}
                 and s.low_notified_for is distinct from s.paid_until)
       order by ${BILLING_ORDER} for update of s`,
     [customerId, now],
@@ -181,7 +201,7 @@ export async function lockAffectedServers(
   };
 }
 
-/** The customer's servers that wait for the balance, in their turn, and what a month costs from now on. */
+/** Lists the customer's servers suspended for balance, in billing order, with the monthly price as of now. */
 export async function listWaitingServers(
   tx: Sql,
   customerId: string,
@@ -197,7 +217,7 @@ export async function listWaitingServers(
   );
 }
 
-/** Locks the balance, whose movements the caller has looked at; in cents, and whether something was taken. */
+/** Locks a balance whose change the caller is processing. Returns it with whether a debit was made. */
 export async function lockChangedBalance(
   tx: Sql,
   customerId: string,
@@ -211,12 +231,12 @@ export async function markBalanceChecked(tx: Sql, customerId: string): Promise<v
   await tx.run(`update balances set moved = false, debited = false where customer_id = $1`, [customerId]);
 }
 
-/** The customer was told that the balance cannot renew the cycle that ends then. */
+/** Records that the customer was notified: the balance cannot renew the cycle that ends at `paidUntil`. */
 export async function setLowNotified(tx: Sql, id: string, paidUntil: Date): Promise<void> {
   await tx.run(`update servers set low_notified_for = $2 where id = $1`, [id, paidUntil]);
 }
 
-/** It waits, since then, and is looked at again. */
+/** Records since when a renewal has been waiting, and when to check it again. */
 export async function setAwaitingSince(
   tx: Sql,
   id: string,
@@ -229,7 +249,9 @@ export async function setAwaitingSince(
   ]);
 }
 
-/** A suspended server is looked at again; its customer was warned `warnedDays` before its end. */
+/**
+ * Sets when a suspended server is checked again; `warnedDays` before its deletion its customer was warned.
+ */
 export async function setGracePeriod(
   tx: Sql,
   id: string,

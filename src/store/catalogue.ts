@@ -1,4 +1,4 @@
-/** Regions, plans and images. Nothing here is ever deleted: what is no longer offered is not `active`. */
+/** Regions, plans and images. Rows are never deleted: an item that is no longer offered is not `active`. */
 import type { Sql } from '../kernel/sql.ts';
 
 export interface RegionRow {
@@ -36,73 +36,75 @@ export interface ImageRow {
   /** Decimal text with two decimals. */
   readonly size_gb: string;
   readonly cloud_init: boolean;
-  /** `YYYY-MM-DD`, as the next one. */
+  /** `YYYY-MM-DD`, like `deprecated_at`. */
   readonly released_at: string;
   readonly deprecated_at: string | null;
   readonly active: boolean;
 }
 
 export interface InstallableImageRow extends ImageRow {
-  /** The smallest disk that takes what was imported; null where nothing was. */
+  /** The smallest disk that fits the imported disk; null if none was imported. */
   readonly base_disk_gb: number | null;
 }
 
 const REGION = 'id, session_code, name, country, pop_id, tor_onion, active';
-const PLAN = `p.id, p.category, p.cpu, p.cpu_model, p.ram_mb, p.disk_gb, p.transfer_tb, p.price_cents_month, p.active,
+const PLAN = `p.id, p.category, p.cpu, p.cpu_model, p.ram_mb, p.disk_gb, p.transfer_tb, p.price_cents_month,
+  p.active,
   array(select region_id from plan_regions r where r.plan_id = p.id order by region_id) as regions`;
 const IMAGE = 'id, family, version, variant, arch, size_gb, cloud_init, released_at, deprecated_at, active';
 
-/** Waits until no other process loads a catalogue; readers and deploys go on. */
+/** Waits until no other process loads a catalog. Reads and deploys continue. */
 export async function lockCatalogue(tx: Sql): Promise<void> {
   await tx.run('lock table regions in share row exclusive mode');
 }
 
-/** Every region, retired ones too. */
+/** Lists every region, including retired ones. */
 export async function listRegions(tx: Sql): Promise<RegionRow[]> {
   return await tx.rows<RegionRow>(`select ${REGION} from regions order by id`);
 }
 
-/** What codes are called; retired ones too, for servers may still be there. */
+/** Returns the names of regions and the ids of plans, including retired ones: servers may still use them. */
 export async function catalogueNames(
   tx: Sql,
 ): Promise<{ readonly regions: Readonly<Record<string, string>>; readonly plans: readonly string[] }> {
   const row = await tx.row<{ regions: Record<string, string> | null; plans: string[] }>(
-    `select (select jsonb_object_agg(id, name) from regions) as regions, array(select id from plans order by id) as plans`,
+    `select (select jsonb_object_agg(id, name) from regions) as regions,
+            array(select id from plans order by id) as plans`,
   );
   return { regions: row?.regions ?? {}, plans: row?.plans ?? [] };
 }
 
-/** Every plan, retired ones too. */
+/** Lists every plan, including retired ones. */
 export async function listPlans(tx: Sql): Promise<PlanRow[]> {
   return await tx.rows<PlanRow>(`select ${PLAN} from plans p order by p.id`);
 }
 
-/** Every official image, retired ones too. */
+/** Lists every official image, including retired ones. */
 export async function listOfficialImages(tx: Sql): Promise<ImageRow[]> {
   return await tx.rows<ImageRow>(
     `select ${IMAGE} from images where type = 'official' order by family, released_at, version, variant`,
   );
 }
 
-/** The region by its code on the REST surface, if it is served. */
+/** Finds an active region by its code on the REST surface. */
 export async function findRegion(tx: Sql, id: string): Promise<RegionRow | undefined> {
   return await tx.row<RegionRow>(`select ${REGION} from regions where id = $1 and active`, [id]);
 }
 
-/** The region that the session surface calls by this code. */
+/** Finds an active region by its code on the session surface. */
 export async function findRegionBySessionCode(tx: Sql, code: string): Promise<RegionRow | undefined> {
   return await tx.row<RegionRow>(`select ${REGION} from regions where session_code = $1 and active`, [code]);
 }
 
-/** The plan, if it is sold. */
+/** Finds a plan that is sold. */
 export async function findPlan(tx: Sql, id: string): Promise<PlanRow | undefined> {
   return await tx.row<PlanRow>(`select ${PLAN} from plans p where p.id = $1 and p.active`, [id]);
 }
 
 /**
- * The official image that may be installed under this id or this name: `debian-12`, `debian12`, or `debian` for the
- * newest. A version is recognised with and without its dots. Names are compared in lower case. `imported`: only one that has
- * its disk.
+ * Finds the official image that may be installed under this id or name: `debian-12`, `debian12`, or `debian`
+ * for the newest. A version matches with and without its dots. Names are lower case. `imported` requires an
+ * imported disk.
  */
 export async function findInstallableImage(
   tx: Sql,
@@ -119,7 +121,7 @@ export async function findInstallableImage(
   );
 }
 
-/** The plan's price of a month in cents, sold or retired. */
+/** Returns the plan's monthly price in cents, sold or retired. */
 export async function findPlanPrice(tx: Sql, id: string): Promise<bigint | undefined> {
   const row = await tx.row<{ price_cents_month: bigint }>(
     'select price_cents_month from plans where id = $1',
@@ -131,7 +133,8 @@ export async function findPlanPrice(tx: Sql, id: string): Promise<bigint | undef
 export async function saveRegion(tx: Sql, row: RegionRow): Promise<void> {
   await tx.run(
     `insert into regions (${REGION}) values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (id) do update set session_code = $2, name = $3, country = $4, pop_id = $5, tor_onion = $6, active = $7`,
+     on conflict (id) do update set session_code = $2, name = $3, country = $4, pop_id = $5, tor_onion = $6,
+       active = $7`,
     [row.id, row.session_code, row.name, row.country, row.pop_id, row.tor_onion, row.active],
   );
 }
@@ -167,8 +170,8 @@ export async function savePlan(tx: Sql, row: PlanRow): Promise<void> {
 export async function saveOfficialImage(tx: Sql, row: ImageRow): Promise<void> {
   await tx.run(
     `insert into images (${IMAGE}, type) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'official')
-     on conflict (id) do update set arch = $5, size_gb = $6, cloud_init = $7, released_at = $8, deprecated_at = $9,
-       active = $10`,
+     on conflict (id) do update set arch = $5, size_gb = $6, cloud_init = $7, released_at = $8,
+       deprecated_at = $9, active = $10`,
     [
       row.id,
       row.family,
@@ -184,7 +187,7 @@ export async function saveOfficialImage(tx: Sql, row: ImageRow): Promise<void> {
   );
 }
 
-/** How many servers have this plan. */
+/** Counts the servers of this plan. */
 export async function countServersOfPlan(tx: Sql, planId: string): Promise<bigint> {
   const row = await tx.row<{ count: bigint }>('select count(*) as count from servers where plan_id = $1', [
     planId,

@@ -1,31 +1,31 @@
 /**
- * What is kept of each coin: the next number for an address, how far its chain was read, and who reads it now.
- * Leases and back-off use the database's own clock, which all processes share.
+ * The state of each coin: the next derivation index, how far its chain was read, and which process reads it.
+ * Leases and backoff use the database's clock, which all processes share.
  */
 import type { Sql } from '../kernel/sql.ts';
 import type { CoinCode } from '../spec/coins.ts';
 
 export interface AllocatedIndex {
   readonly index: number;
-  /** No block of its chain was read yet, and no invoice waits for that. */
+  /** No block of its chain was read yet, and no invoice depends on the cursor. */
   readonly isUnread: boolean;
 }
 
 /**
- * Takes a derivation number of a coin, one that was given back before a new one. It stays taken, whatever becomes of it, unless
- * it is given back.
+ * Takes a derivation index of a coin, released ones first. It stays taken, even if its invoice fails, unless
+ * it is released.
  */
 export async function allocateIndex(sql: Sql, coin: CoinCode): Promise<AllocatedIndex> {
   const row =
     (await sql.row<AllocatedIndex>(ALLOCATE_SPARE, [coin])) ??
     (await sql.row<AllocatedIndex>(ALLOCATE_NEW, [coin]));
-  if (!row) throw new Error('no derivation number');
+  if (!row) throw new Error('the statement did not return a derivation index');
   return row;
 }
 
-/** A block that no chain has: a driver that goes on from a cursor with it looks for a fork, and begins some blocks earlier. */
+/** A hash that no block has: a driver that resumes from it detects a fork and rewinds some blocks. */
 const NO_BLOCK = '0'.repeat(64);
-/** The mark of an invoice that was never made is none. */
+/** A cursor set for an invoice that was never created does not count. */
 const IS_UNREAD_SQL = `(coins.cursor is null
   or coins.cursor like '%:${NO_BLOCK}' and not exists (select from topups where topups.coin = coins.code))`;
 
@@ -33,15 +33,15 @@ const ALLOCATE_SPARE = `
   with spare as (
     select coin, index from spare_indexes where coin = $1 order by index limit 1 for update skip locked
   )
-  delete from spare_indexes gone using spare where gone.coin = spare.coin and gone.index = spare.index
-  returning gone.index, (select ${IS_UNREAD_SQL} from coins where code = $1) as "isUnread"`;
+  delete from spare_indexes taken using spare where taken.coin = spare.coin and taken.index = spare.index
+  returning taken.index, (select ${IS_UNREAD_SQL} from coins where code = $1) as "isUnread"`;
 
 const ALLOCATE_NEW = `
   insert into coins (code, next_index) values ($1, 1)
   on conflict (code) do update set next_index = coins.next_index + 1
   returning next_index - 1 as index, ${IS_UNREAD_SQL} as "isUnread"`;
 
-/** For the next one who takes: only a number of which no address was shown to anybody. */
+/** Releases an index for reuse. Only for an index whose address was shown to no one. */
 export async function releaseIndex(sql: Sql, coin: CoinCode, index: number): Promise<void> {
   await sql.run('insert into spare_indexes (coin, index) values ($1, $2) on conflict do nothing', [
     coin,
@@ -49,12 +49,12 @@ export async function releaseIndex(sql: Sql, coin: CoinCode, index: number): Pro
   ]);
 }
 
-/** The highest number that may be next: there are 2^31 of them below an account, and two coins may share one. */
+/** The highest next index: an account has 2^31 of them, and two coins may share one account. */
 const INDEX_MAX = 1_000_000_000;
 
 /**
- * Passes so many derivation numbers by, those that were given back included; what is next then, or null where there
- * are not so many left.
+ * Skips `count` derivation indexes and discards the released ones. Returns the next index, or null when fewer
+ * than `count` are left.
  */
 export async function skipIndexes(tx: Sql, coin: CoinCode, count: number): Promise<number | null> {
   await tx.run('delete from spare_indexes where coin = $1', [coin]);
@@ -68,8 +68,8 @@ export async function skipIndexes(tx: Sql, coin: CoinCode, count: number): Promi
 }
 
 /**
- * Where the first poll begins, for it may come late. A cursor that is there already stays, unless the invoice that it was for was never
- * made: nobody polls for one that is not there, and the chain grows.
+ * Sets where the first poll begins, which may run late. An existing cursor stays, unless its invoice was
+ * never created: a coin without invoices is not polled, while its chain grows.
  */
 export async function initializeCursor(sql: Sql, coin: CoinCode, height: number): Promise<void> {
   await sql.run(`update coins set cursor = $2 where code = $1 and ${IS_UNREAD_SQL}`, [
@@ -79,18 +79,20 @@ export async function initializeCursor(sql: Sql, coin: CoinCode, height: number)
 }
 
 /**
- * Sets a coin back to before a block, and takes it from whoever reads it: he would save where he has got to. The coin's row must
- * be locked.
+ * Rewinds a coin to before a block and revokes its lease: the current leaseholder would overwrite the cursor.
+ * The caller holds the lock on the coin's row.
  */
 export async function rereadCoin(tx: Sql, coin: CoinCode, height: number): Promise<void> {
   await tx.run(
-    `update coins set cursor = $2, lease_id = null, leased_until = null, failures = 0, retry_at = null, last_fault = null
+    `update coins
+        set cursor = $2, lease_id = null, leased_until = null, failures = 0, retry_at = null,
+            last_fault = null
       where code = $1`,
     [coin, `${Math.max(0, height - 1)}:${NO_BLOCK}`],
   );
 }
 
-/** How far a coin was read; undefined where it never gave out an address. */
+/** Locks a coin and returns its cursor; undefined if it never had an address. */
 export async function lockCoin(
   tx: Sql,
   coin: CoinCode,
@@ -98,7 +100,7 @@ export async function lockCoin(
   return await tx.row('select cursor from coins where code = $1 for update', [coin]);
 }
 
-/** The block that a cursor, `height:hash`, was read up to. */
+/** Returns the height of a cursor, `height:hash`. */
 export function cursorHeight(cursor: string | null): number | null {
   const height = /^(\d{1,12}):/.exec(cursor ?? '')?.[1];
   return height === undefined ? null : Number(height);
@@ -109,14 +111,14 @@ export interface LeasedCoin {
   readonly leaseId: string;
   readonly cursor: string | null;
   readonly failures: number;
-  /** Up to when its chain was read whole, on the business clock. */
+  /** Time up to which its chain was read completely, on the business clock. */
   readonly readAt: Date | null;
 }
 
 /**
- * Leases those of the coins that have an invoice, are in nobody's lease and wait out no failure, each under the
- * lease named for it. It waits for a row that is locked (an index being taken) instead of passing it by: a coin that
- * could be polled is polled.
+ * Leases the coins that have an invoice, are not leased and are not backing off, each under the lease id
+ * given for it. Waits for a locked row (an index being taken) instead of skipping it, so that no coin misses
+ * its poll.
  */
 export async function claimCoins(
   sql: Sql,
@@ -137,7 +139,7 @@ export async function claimCoins(
   );
 }
 
-/** Keeps a coin for longer. */
+/** Extends the lease of a coin. */
 export async function extendCoinLease(sql: Sql, leaseId: string, leaseMs: number): Promise<void> {
   await sql.run(
     `update coins set leased_until = clock_timestamp() + $2 * interval '1 ms' where lease_id = $1`,
@@ -145,7 +147,7 @@ export async function extendCoinLease(sql: Sql, leaseId: string, leaseMs: number
   );
 }
 
-/** Whether the lease still holds; until `tx` ends nobody can take it over. */
+/** Whether the lease is still valid. It cannot be taken over until `tx` ends. */
 export async function holdsCoinLease(tx: Sql, coin: CoinCode, leaseId: string): Promise<boolean> {
   const row = await tx.row(`select 1 from coins where code = $1 and lease_id = $2 for share`, [
     coin,
@@ -154,7 +156,10 @@ export async function holdsCoinLease(tx: Sql, coin: CoinCode, leaseId: string): 
   return row !== undefined;
 }
 
-/** Keeps how far the chain was read, and that all until `readAt` was, unless that is null, and forgets its failures; false when the lease is another's by now. */
+/**
+ * Saves how far the chain was read and clears its failures. A `readAt` that is not null says that the chain
+ * was read completely up to then. Returns false when the lease was lost.
+ */
 export async function saveCursor(
   sql: Sql,
   coin: CoinCode,
@@ -162,14 +167,15 @@ export async function saveCursor(
   read: { readonly cursor: string; readonly readAt: Date | null },
 ): Promise<boolean> {
   const saved = await sql.run(
-    `update coins set cursor = $3, read_at = coalesce($4, read_at), failures = 0, retry_at = null, last_fault = null
+    `update coins
+        set cursor = $3, read_at = coalesce($4, read_at), failures = 0, retry_at = null, last_fault = null
       where code = $1 and lease_id = $2`,
     [coin, leaseId, read.cursor, read.readAt],
   );
   return saved > 0;
 }
 
-/** Waits before the next poll, twice as long after each failure, and keeps why: `fault` is shown to the operator. */
+/** Delays the next poll with exponential backoff and records why: the operator sees `fault`. */
 export async function delayCoin(
   sql: Sql,
   coin: CoinCode,
@@ -184,14 +190,14 @@ export async function delayCoin(
   );
 }
 
-/** Gives the coins of these leases back. */
+/** Releases the coins of these leases. */
 export async function releaseCoins(sql: Sql, leaseIds: readonly string[]): Promise<void> {
   await sql.run(`update coins set lease_id = null, leased_until = null where lease_id = any($1)`, [leaseIds]);
 }
 
 /**
- * Coins under other leases than these. One that ran out counts too: its holder died, and a claim a moment ago may
- * have come just before its end.
+ * Counts coins under other leases than these. An expired one counts too: its holder died, and may have
+ * claimed the coin just before.
  */
 export async function countLeasedElsewhere(sql: Sql, leaseIds: readonly string[]): Promise<number> {
   const row = await sql.row<{ leased: number }>(
@@ -202,24 +208,24 @@ export async function countLeasedElsewhere(sql: Sql, leaseIds: readonly string[]
   return row?.leased ?? 0;
 }
 
-/** Whether the last attempt to read some coin failed: it is tried again. */
+/** Whether the last poll of any coin failed. It will be retried. */
 export async function hasFailedCoins(sql: Sql): Promise<boolean> {
   return (await sql.row(`select 1 from coins where failures > 0 limit 1`)) !== undefined;
 }
 
 export interface CoinRow {
   readonly code: CoinCode;
-  /** For the next address. */
+  /** The index of the next address. */
   readonly next_index: number;
   readonly cursor: string | null;
-  /** Polls that failed in a row, and why the last one did. */
+  /** Consecutive failed polls, and the reason of the last one. */
   readonly failures: number;
   readonly last_fault: string | null;
-  /** Up to when its chain was read whole, on the business clock. */
+  /** Time up to which its chain was read completely, on the business clock. */
   readonly read_at: Date | null;
 }
 
-/** Every coin that an address was ever given out for. */
+/** Lists every coin that ever had an address. */
 export async function listCoinRows(sql: Sql): Promise<CoinRow[]> {
   return await sql.rows<CoinRow>(
     'select code, next_index, cursor, failures, last_fault, read_at from coins order by code',
@@ -227,8 +233,8 @@ export async function listCoinRows(sql: Sql): Promise<CoinRow[]> {
 }
 
 /**
- * Those of these coins that the customer has an invoice in, made after `invoicesAfter`, and whose chain was not read
- * whole since `since`.
+ * Returns which of these coins the customer has an invoice in, created after `invoicesAfter`, while their
+ * chain has not been read completely since `since`.
  */
 export async function listUnreadCoins(
   tx: Sql,

@@ -1,9 +1,9 @@
-/** Tickets for consoles. */
+/** Console tickets. */
 import type { Sql } from '../kernel/sql.ts';
 import type { ServerStatus, SuspendedReason } from '../spec/states.ts';
 import type { SessionCutoffs } from './sessions.ts';
 
-/** What decides whether a server has a console now. */
+/** The columns that decide whether a server has a console now. */
 export interface ConsoleServerRow {
   readonly status: ServerStatus;
   readonly suspended_reason: SuspendedReason | null;
@@ -26,8 +26,8 @@ export async function findConsoleServer(
 const SWEEP_BATCH = 100;
 
 /**
- * Keeps the ticket and removes some that are over; gives whether it lets its holder only look, which is so for every
- * ticket of a frozen customer. Undefined: the customer has no such server.
+ * Saves the ticket and deletes some expired ones. Returns whether it is read-only, as every ticket of a
+ * frozen customer is. Undefined: the customer has no server with this id.
  */
 export async function insertTicket(
   tx: Sql,
@@ -66,17 +66,18 @@ export async function insertTicket(
   return made;
 }
 
-/** SQL: the token is there and has not expired, or there is none. */
+/** SQL: the token exists and has not expired, or the column is null. */
 const tokenValidSql = (token: string, now: string) =>
   `(${token} is null or exists (
       select from api_tokens a where a.id = ${token} and (a.expires_at is null or a.expires_at > ${now})))`;
 
-/** SQL: likewise the session, by the two moments of `LivingSince`. */
+/** SQL: the same for the session, with the two times of `SessionCutoffs`. */
 const sessionValidSql = (session: string, [createdAfter, seenAfter]: readonly [string, string]) =>
   `(${session} is null or exists (
-      select from sessions e where e.id = ${session} and e.created_at > ${createdAfter} and e.seen_at > ${seenAfter}))`;
+      select from sessions e
+       where e.id = ${session} and e.created_at > ${createdAfter} and e.seen_at > ${seenAfter}))`;
 
-/** What a ticket opens, with the server as it is now. */
+/** A used ticket, with the current state of its server. */
 export interface ConsumedTicketRow extends ConsoleServerRow {
   readonly server_id: string;
   readonly customer_id: string;
@@ -85,7 +86,10 @@ export interface ConsumedTicketRow extends ConsoleServerRow {
   readonly read_only: boolean;
 }
 
-/** Uses the ticket up, whoever else tries at the same time; undefined: unknown, used, or over, as its token or session may be. */
+/**
+ * Consumes the ticket; of concurrent attempts one succeeds. Undefined: the ticket is unknown, used or
+ * expired, or its token or session is.
+ */
 export async function consumeTicket(
   tx: Sql,
   digest: Buffer,
@@ -106,13 +110,13 @@ export async function consumeTicket(
 
 export interface ConsoleHolderRow {
   readonly frozen: boolean;
-  /** The token that opened it is there and has not expired; true where none did. */
+  /** The token that opened it exists and has not expired; true if no token did. */
   readonly token_lives: boolean;
-  /** Likewise the session. */
+  /** The same for the session. */
   readonly session_lives: boolean;
 }
 
-/** Who holds an open console, as he is now; undefined: he is no customer any more. */
+/** Reads the current holder of an open console; undefined: the account was deleted. */
 export async function findConsoleHolder(
   tx: Sql,
   holder: {

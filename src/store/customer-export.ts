@@ -1,25 +1,29 @@
-/** All that is stored about one customer, for the operator to hand out. No secret: digests, hashes and sealed values stay. */
+/**
+ * All data stored about one customer, for the operator to export. Digests, hashes and sealed values are left
+ * out.
+ */
 import type { IdKind } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 
 export interface ExportSection {
   readonly name: string;
-  /** Columns that hold ids, one or a list, and of what. */
+  /** Columns that hold an id or a list of ids, with their kind. */
   readonly ids: Readonly<Record<string, IdKind>>;
-  /** Rows of the customer `$1`. */
+  /** A query of the rows of the customer `$1`. */
   readonly rows: string;
 }
 
-/** Of what a server or a snapshot was installed from. */
+/** The image that a server or a snapshot was installed from. */
 const IMAGE = `(select i.family || '-' || i.version from images i where i.id = image_id) as image`;
 
 export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'account',
     ids: { id: 'customer' },
-    rows: `select c.id, public_no, email, email_confirmed_at, openpgp_key, openpgp_fingerprint, openpgp_since, frozen_at,
-             (select confirmed_at from totp_secrets t where t.customer_id = c.id) as totp_since,
-             deleting_at, c.created_at, balance_cents from customers c join balances b on b.customer_id = c.id where c.id = $1`,
+    rows: `select c.id, public_no, email, email_confirmed_at, openpgp_key, openpgp_fingerprint, openpgp_since,
+             frozen_at, (select confirmed_at from totp_secrets t where t.customer_id = c.id) as totp_since,
+             deleting_at, c.created_at, balance_cents
+             from customers c join balances b on b.customer_id = c.id where c.id = $1`,
   },
   {
     name: 'sessions',
@@ -29,7 +33,8 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'mail_links',
     ids: {},
-    rows: `select purpose, email, created_at, expires_at, used_at from mail_links where customer_id = $1 order by created_at`,
+    rows: `select purpose, email, created_at, expires_at, used_at from mail_links where customer_id = $1
+            order by created_at`,
   },
   {
     name: 'api_tokens',
@@ -46,17 +51,20 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'servers',
     ids: { id: 'server', ssh_keys: 'sshKey' },
-    rows: `select id, public_no, name, status, suspended_reason, plan_id as plan, s.region_id as region, ${IMAGE}, ram_mb,
-             disk_gb, host(a.addr) as ipv4, p.prefix::text as ipv6, ssh_keys, ssh_public_keys, tags, labels, rdns,
-             billing_months, auto_renew, price_cents_month, price_cents_cycle, eur_per_usd::text, anchor_day, paid_until,
-             suspended_at, destroy_at, held_at, frozen_at, freeze_reason, first_run_at, created_at, updated_at
-           from servers s left join ipv4_addresses a on a.server_id = s.id left join ipv6_prefixes p on p.server_id = s.id
+    rows: `select id, public_no, name, status, suspended_reason, plan_id as plan, s.region_id as region,
+             ${IMAGE}, ram_mb, disk_gb, host(a.addr) as ipv4, p.prefix::text as ipv6, ssh_keys,
+             ssh_public_keys, tags, labels, rdns, billing_months, auto_renew, price_cents_month,
+             price_cents_cycle, eur_per_usd::text, anchor_day, paid_until, suspended_at, destroy_at, held_at,
+             frozen_at, freeze_reason, first_run_at, created_at, updated_at
+           from servers s left join ipv4_addresses a on a.server_id = s.id
+             left join ipv6_prefixes p on p.server_id = s.id
           where customer_id = $1 order by created_at`,
   },
   {
     name: 'server_operations',
     ids: { server_id: 'server' },
-    rows: `select o.server_id, o.kind, o.step, o.created_at from operations o join servers s on s.id = o.server_id
+    rows: `select o.server_id, o.kind, o.step, o.created_at from operations o
+             join servers s on s.id = o.server_id
             where s.customer_id = $1 order by o.created_at`,
   },
   {
@@ -74,13 +82,14 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'volumes',
     ids: { id: 'volume', server_id: 'server' },
-    rows: `select id, name, size_gb, region_id as region, encrypted, filesystem, server_id, device, created_at from volumes
-            where customer_id = $1 and deleted_at is null order by created_at`,
+    rows: `select id, name, size_gb, region_id as region, encrypted, filesystem, server_id, device, created_at
+             from volumes where customer_id = $1 and deleted_at is null order by created_at`,
   },
   {
     name: 'snapshots',
     ids: { id: 'snapshot', server_id: 'server' },
-    rows: `select id, server_id, name, status, size_gb::text, region_id as region, ${IMAGE}, expires_at, created_at
+    rows: `select id, server_id, name, status, size_gb::text, region_id as region, ${IMAGE}, expires_at,
+             created_at
              from snapshots where customer_id = $1 order by created_at`,
   },
   {
@@ -93,7 +102,8 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     name: 'firewall_groups',
     ids: { id: 'firewallGroup', applied_to: 'server' },
     rows: `select id, name, default_action, created_at,
-             array(select server_id from firewall_attachments a where a.group_id = g.id order by place) as applied_to,
+             array(select server_id from firewall_attachments a
+                    where a.group_id = g.id order by place) as applied_to,
              coalesce((select jsonb_agg(to_jsonb(r) - '{id,group_id,position}'::text[] order by position)
                          from firewall_rules r where r.group_id = g.id), '[]') as rules
              from firewall_groups g where customer_id = $1 order by created_at`,
@@ -101,35 +111,39 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'webhooks',
     ids: { id: 'webhook' },
-    rows: `select id, url, events, active, secret_hint, created_at from webhooks where customer_id = $1 order by created_at`,
+    rows: `select id, url, events, active, secret_hint, created_at from webhooks where customer_id = $1
+            order by created_at`,
   },
   {
     name: 'webhook_deliveries',
     ids: { delivery_id: 'delivery', webhook_id: 'webhook', event_id: 'event' },
-    rows: `select d.delivery_id, d.webhook_id, d.event_id, d.event_type, d.event_data, d.attempt, d.status, d.http_status,
-             d.error, d.duration_ms, d.attempted_at, d.next_attempt_at, d.created_at
+    rows: `select d.delivery_id, d.webhook_id, d.event_id, d.event_type, d.event_data, d.attempt, d.status,
+             d.http_status, d.error, d.duration_ms, d.attempted_at, d.next_attempt_at, d.created_at
              from webhooks w join deliveries d on d.webhook_id = w.id where w.customer_id = $1`,
   },
   {
     name: 'ledger',
     ids: { id: 'ledgerEntry', server_id: 'server', topup_id: 'topup', reverses: 'ledgerEntry' },
-    rows: `select id, type, case when credit_account = customer_id then amount_cents else -amount_cents end as amount_cents,
+    rows: `select id, type,
+             case when credit_account = customer_id then amount_cents else -amount_cents end as amount_cents,
              balance_after_cents, case resource_kind when 'server' then resource_id end as server_id,
-             case resource_kind when 'topup' then resource_id end as topup_id, description, reverses, created_at
+             case resource_kind when 'topup' then resource_id end as topup_id, description, reverses,
+             created_at
              from transfers where customer_id = $1 order by created_at, id`,
   },
   {
     name: 'topups',
     ids: { id: 'topup' },
-    rows: `select id, public_no, order_ref, coin, amount_cents, bonus_cents, deposit_address, deposit_units::text, rate_usd,
-             required_confirmations, status, cancelled_at, credit_held, confirmations, credited_cents, bonus_paid_cents,
-             expires_at, created_at from topups where customer_id = $1 order by created_at, id`,
+    rows: `select id, public_no, order_ref, coin, amount_cents, bonus_cents, deposit_address,
+             deposit_units::text, rate_usd, required_confirmations, status, cancelled_at, credit_held,
+             confirmations, credited_cents, bonus_paid_cents, expires_at, created_at
+             from topups where customer_id = $1 order by created_at, id`,
   },
   {
     name: 'payments',
     ids: { topup_id: 'topup' },
-    rows: `select d.topup_id, d.coin, d.txid, d.key, d.amount_units::text, d.state, d.confirmations, d.height, d.block_hash,
-             d.included_at, d.rate_at_inclusion, d.held, d.refunded_at, d.refund_note,
+    rows: `select d.topup_id, d.coin, d.txid, d.key, d.amount_units::text, d.state, d.confirmations,
+             d.height, d.block_hash, d.included_at, d.rate_at_inclusion, d.held, d.refunded_at, d.refund_note,
              d.refund_address, d.refund_txid, d.credited_cents, d.first_seen_at
              from topups t join deposits d on d.topup_id = t.id where t.customer_id = $1`,
   },
@@ -159,7 +173,10 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
 
 const BATCH_SIZE = 500;
 
-/** Hands out the rows of a section in batches, in the caller's transaction: no more than one batch is held. */
+/**
+ * Passes the rows of a section to `onRow` in batches, in the caller's transaction: memory holds one batch at
+ * most.
+ */
 export async function readSection(
   tx: Sql,
   section: ExportSection,
@@ -167,7 +184,8 @@ export async function readSection(
   onRow: (row: Record<string, unknown>) => Promise<void>,
 ): Promise<void> {
   await tx.run(
-    `declare export no scroll cursor for select to_jsonb(of_customer) as row from (${section.rows}) as of_customer`,
+    `declare export no scroll cursor for
+     select to_jsonb(of_customer) as row from (${section.rows}) as of_customer`,
     [customerId],
   );
   for (;;) {

@@ -1,6 +1,6 @@
 import type { Sql } from '../kernel/sql.ts';
 
-/** Sets when the customer was frozen, null for not at all; false when he is as frozen or free as before. */
+/** Sets when the customer was frozen; null unfreezes. Returns false when nothing changes. */
 export async function setCustomerFrozen(
   tx: Sql,
   customerId: string,

@@ -5,7 +5,7 @@ export interface CustomerOverview {
   readonly email: string;
   readonly email_confirmed_at: Date | null;
   readonly has_openpgp_key: boolean;
-  /** Since when a second factor is in use. */
+  /** When the second factor was enabled, or null. */
   readonly totp_since: Date | null;
   readonly frozen_at: Date | null;
   readonly deleting_at: Date | null;
@@ -18,11 +18,11 @@ export interface CustomerOverview {
   readonly snapshots: bigint;
   readonly tokens: bigint;
   readonly sessions: bigint;
-  /** Payments on their way or held. */
+  /** Payments that are confirming or withheld. */
   readonly payments: bigint;
 }
 
-/** What an operator wants to know first of a customer. What is counted is bounded by quotas. */
+/** Reads the summary that an operator sees of a customer. Quotas bound what it counts. */
 export async function readCustomerOverview(
   tx: Sql,
   customerId: string,

@@ -10,14 +10,14 @@ export interface CustomerRow {
   readonly recovery_digest: Buffer | null;
   readonly openpgp_fingerprint: string | null;
   readonly frozen_at: Date | null;
-  /** Deletion has begun: nobody is let in any more. */
+  /** Deletion has begun: sign-in is refused. */
   readonly deleting_at: Date | null;
 }
 
-const COLUMNS =
-  'id, public_no, email, email_key, email_confirmed_at, password_hash, recovery_digest, openpgp_fingerprint, frozen_at, deleting_at';
+const COLUMNS = `id, public_no, email, email_key, email_confirmed_at, password_hash, recovery_digest,
+  openpgp_fingerprint, frozen_at, deleting_at`;
 
-/** Makes the customer and the balance of 0; false when the e-mail has an account already. */
+/** Creates the customer with a balance of 0. Returns false when the email address already has an account. */
 export async function insertCustomer(
   tx: Sql,
   row: {
@@ -30,7 +30,7 @@ export async function insertCustomer(
     readonly createdAt: Date;
   },
 ): Promise<boolean> {
-  const made = await tx.run(
+  const created = await tx.run(
     `with made as (
        insert into customers (id, public_no, email, email_key, password_hash, recovery_digest, created_at)
        values ($1, $2, $3, $4, $5, $6, $7)
@@ -39,7 +39,7 @@ export async function insertCustomer(
      insert into balances (customer_id) select id from made`,
     [row.id, row.publicNo, row.email, row.emailKey, row.passwordHash, row.recoveryDigest, row.createdAt],
   );
-  return made === 1;
+  return created === 1;
 }
 
 export async function findCustomerByEmail(tx: Sql, emailKey: string): Promise<CustomerRow | undefined> {
@@ -50,7 +50,7 @@ export async function findCustomer(tx: Sql, id: string): Promise<CustomerRow | u
   return await tx.row<CustomerRow>(`select ${COLUMNS} from customers where id = $1`, [id]);
 }
 
-/** The row, locked until the transaction ends: what lets a customer in changes one step after another. */
+/** Locks the row until the transaction ends, so that changes to credentials run one after another. */
 export async function lockCustomer(tx: Sql, id: string): Promise<CustomerRow | undefined> {
   return await tx.row<CustomerRow>(`select ${COLUMNS} from customers where id = $1 for no key update`, [id]);
 }
@@ -63,7 +63,7 @@ export async function updateRecovery(tx: Sql, id: string, recoveryDigest: Buffer
   await tx.run(`update customers set recovery_digest = $2 where id = $1`, [id, recoveryDigest]);
 }
 
-/** Writes the address, and since when its mailbox is known to be the customer's; null: not known. */
+/** Sets the address and since when its mailbox is confirmed; null: not confirmed. */
 export async function updateEmail(
   tx: Sql,
   id: string,
@@ -77,7 +77,7 @@ export async function updateEmail(
   ]);
 }
 
-/** Writes the key that counts from now on; null removes it. The same key anew, with another end say, is as old as it was. */
+/** Sets the current key; null removes it. An updated copy of the same key (a new expiry) keeps its age. */
 export async function updateOpenPgpKey(
   tx: Sql,
   id: string,
@@ -94,7 +94,7 @@ export async function updateOpenPgpKey(
   );
 }
 
-/** Removes the key when it counts only since then. */
+/** Removes the key if it was set after `since`. */
 export async function removeOpenPgpKeySince(tx: Sql, id: string, since: Date): Promise<void> {
   await tx.run(
     `update customers set openpgp_key = null, openpgp_fingerprint = null, openpgp_since = null
@@ -114,17 +114,18 @@ export interface OwnAccountRow {
   readonly created_at: Date;
 }
 
-/** The account as its owner sees it. */
+/** Reads the account as its owner sees it. */
 export async function readOwnAccount(tx: Sql, id: string): Promise<OwnAccountRow | undefined> {
   return await tx.row<OwnAccountRow>(
     `select c.public_no, c.email, c.email_confirmed_at, c.openpgp_fingerprint, b.balance_cents, c.created_at,
-            exists (select from totp_secrets t where t.customer_id = c.id and t.confirmed_at is not null) as totp
+            exists (select from totp_secrets t
+                     where t.customer_id = c.id and t.confirmed_at is not null) as totp
        from customers c join balances b on b.customer_id = c.id where c.id = $1`,
     [id],
   );
 }
 
-/** What the session probe shows. */
+/** Reads the fields of the session probe. */
 export async function readSessionAccount(
   tx: Sql,
   id: string,

@@ -2,7 +2,7 @@
 import type { Sql } from '../kernel/sql.ts';
 import { LOW_BALANCE_WINDOW_SQL } from './billing.ts';
 
-/** How many cycles were charged for the server; the next one's fact is `cycle:<id>:<this + 1>`. */
+/** Counts the cycles charged for the server. The fact of the next one is `cycle:<id>:<count + 1>`. */
 export async function countCycles(tx: Sql, serverId: string): Promise<number> {
   const row = await tx.row<{ last: number | null }>(
     `select max(split_part(fact, ':', 3)::int) as last from transfers
@@ -12,7 +12,7 @@ export async function countCycles(tx: Sql, serverId: string): Promise<number> {
   return row?.last ?? 0;
 }
 
-/** A cycle that was paid: the calendar looks at the server when its window begins. */
+/** Records a paid cycle. The calendar next checks the server when its low-balance window begins. */
 export async function setPaidUntil(
   tx: Sql,
   change: {
@@ -26,7 +26,8 @@ export async function setPaidUntil(
 ): Promise<void> {
   await tx.run(
     `update servers
-        set paid_until = $2::timestamptz, anchor_day = $3, updated_at = $4, price_cents_month = $5, price_cents_cycle = $6,
+        set paid_until = $2::timestamptz, anchor_day = $3, updated_at = $4, price_cents_month = $5,
+            price_cents_cycle = $6,
             bill_at = $2::timestamptz - ${LOW_BALANCE_WINDOW_SQL}, awaiting_since = null
       where id = $1`,
     [change.id, change.paidUntil, change.anchorDay, change.now, change.monthCents, change.cycleCents],

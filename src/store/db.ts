@@ -1,6 +1,6 @@
 /**
- * The connection to PostgreSQL. Every distinct statement text is prepared once per connection; integers of 8
- * bytes arrive as bigint, numerics as text, times as Date.
+ * The connection to PostgreSQL. Every distinct statement is prepared once per connection. 8-byte integers
+ * arrive as bigint, numerics as text, times as Date.
  */
 import { createHash } from 'node:crypto';
 import pg from 'pg';
@@ -12,11 +12,11 @@ export type ConnectionSettings =
 
 export interface OpenDatabase extends Database {
   readonly pool: pg.Pool;
-  /** What each connection is opened with. */
+  /** The options of each connection. */
   readonly settings: pg.ClientConfig;
-  /** Statements on one connection of the caller's own. */
+  /** Wraps one connection that the caller owns. */
   withClient(client: pg.Client): Sql;
-  /** Runs `heard` for each notification on the channel until `close`; reconnects by itself. */
+  /** Calls `onNotification` for each notification on the channel until `close`; reconnects automatically. */
   listen(channel: string, onNotification: () => void): Promise<void>;
   close(): Promise<void>;
 }
@@ -26,16 +26,19 @@ TYPES.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text));
 TYPES.setTypeParser(pg.types.builtins.NUMERIC, (text) => text);
 TYPES.setTypeParser(pg.types.builtins.DATE, (text) => text);
 
-/** SQLSTATEs that say: run the whole transaction again. */
+/** SQLSTATEs after which the whole transaction runs again: serialization failure and deadlock. */
 const RETRYABLE_STATES = new Set(['40001', '40P01']);
 const ATTEMPTS = 4;
 const STATEMENT_TIMEOUT_MS = 60_000;
-/** Of one lock: as long as a request waits for another one with the same Idempotency-Key. */
+/** For one lock; equals how long a request waits for another one with the same Idempotency-Key. */
 const LOCK_TIMEOUT_MS = 30_000;
 
 const names = new Map<string, string>();
 
-/** A short name for a statement, so that it is prepared once. Texts are constants, so the map is bounded. */
+/**
+ * Returns a short name for a statement, so that it is prepared once. Texts are constants, so the map is
+ * bounded.
+ */
 function statementName(text: string): string {
   let name = names.get(text);
   if (name === undefined) {
@@ -69,14 +72,16 @@ export function openDatabase(
     ...connection,
     types: TYPES,
     application_name: 'skerry',
-    options: `-c timezone=UTC -c statement_timeout=${statementTimeoutMs} -c lock_timeout=${LOCK_TIMEOUT_MS} -c idle_in_transaction_session_timeout=60000`,
+    options:
+      `-c timezone=UTC -c statement_timeout=${statementTimeoutMs} -c lock_timeout=${LOCK_TIMEOUT_MS} ` +
+      '-c idle_in_transaction_session_timeout=60000',
     connectionTimeoutMillis: 10_000,
-    // A server that does not even say that time is up is given up a little later.
+    // Give up a little later on a server that does not even report its own timeout.
     ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 5_000 } : {}),
   };
   const pool = new pg.Pool({ ...settings, max: options.poolSize, idleTimeoutMillis: 60_000 });
   let closing = false;
-  // Connections that we are closing may end in any way they like.
+  // Connections may end with any error while we close them.
   const onError = (error: Error) => {
     if (!closing) options.onError?.(error);
   };
@@ -88,8 +93,9 @@ export function openDatabase(
     settings,
     withClient: (client) => createSql(client),
     transaction: (work) => withRetries(() => inTransaction(pool, work)),
-    listen: async (channel, heard) => {
-      listeners.push(await listenWithReconnect(() => new pg.Client(settings), channel, heard, onError));
+    listen: async (channel, onNotification) => {
+      const connect = () => new pg.Client(settings);
+      listeners.push(await listenWithReconnect(connect, channel, onNotification, onError));
     },
     close: async () => {
       closing = true;
@@ -112,8 +118,8 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
 async function inTransaction<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // A connection may break while the work is between two statements. Unheard, that would end the process; the next
-  // statement fails by itself.
+  // A connection may break between two statements. Without a listener, that error would end the process; the
+  // next statement fails anyway.
   const onClientError = (error: Error) => {
     broken = error;
   };
@@ -135,21 +141,21 @@ async function inTransaction<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): P
   }
 }
 
-/** The SQLSTATE of a database error, or an empty text. */
+/** Returns the SQLSTATE of a database error, or an empty string. */
 export function sqlState(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
 }
 
-/** The name of the constraint that an error broke, or an empty text. */
+/** Returns the name of the constraint that the error violates, or an empty string. */
 export function violatedConstraint(error: unknown): string {
   const name = (error as { constraint?: unknown } | null)?.constraint;
   return typeof name === 'string' ? name : '';
 }
 
 /**
- * Whether the database is away, full or overloaded: worth another try later, and no fault of the request. A missing or
- * forbidden file says so only where a connection to a socket was tried: elsewhere it is a fault of ours.
+ * Whether the database is down, full or overloaded, so that the request may be retried later. A missing or
+ * forbidden file counts only when connecting to a socket: anywhere else it is our own error.
  */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);
@@ -157,14 +163,25 @@ export function isUnavailable(error: unknown): boolean {
   if (/^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH)/.test(state)) return true;
   if ((error as { syscall?: unknown } | null)?.syscall === 'connect') return true;
   const message = error instanceof Error ? error.message : '';
-  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable/.test(
-    message,
-  );
+  return UNAVAILABLE_MESSAGE.test(message);
 }
+
+/** Errors of the pg client that carry no code. */
+const UNAVAILABLE_MESSAGE = new RegExp(
+  [
+    'Connection terminated',
+    'timeout exceeded when trying to connect',
+    'Client has encountered a connection error',
+    'not queryable',
+  ].join('|'),
+);
 
 const RECONNECT_DELAY_MS = 1_000;
 
-/** One connection that listens, and comes back a second after it was lost. Polling is the guarantee; this is the hurry. */
+/**
+ * Listens on one connection and reconnects after a second. Polling guarantees progress; this only makes it
+ * fast.
+ */
 async function listenWithReconnect(
   connect: () => pg.Client,
   channel: string,
@@ -174,7 +191,8 @@ async function listenWithReconnect(
   let stopped = false;
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
-  // A failed attempt is told twice, by its promise and by the end of its connection; it is followed by one other.
+  // A failed attempt is reported twice, by its promise and by its connection's end, but schedules only one
+  // retry.
   const scheduleReconnect = () => {
     clearTimeout(timer);
     if (!stopped) timer = setTimeout(() => start().catch(scheduleReconnect), RECONNECT_DELAY_MS);
@@ -188,7 +206,7 @@ async function listenWithReconnect(
     try {
       await next.connect();
       await next.query(`listen ${pg.escapeIdentifier(channel)}`);
-      // Something may have been said while nobody listened.
+      // A notification may have been missed while disconnected.
       onNotification();
     } catch (error) {
       await next.end().catch(() => undefined);

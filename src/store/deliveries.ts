@@ -1,4 +1,4 @@
-/** Deliveries: one row for each attempt; those with `due_at` are what is still to be sent. */
+/** Deliveries: one row for each attempt. Rows with `due_at` are still to be sent. */
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { DELIVERED_EVENT_TYPES } from '../spec/schemas/delivery.ts';
@@ -7,15 +7,15 @@ import { type Page, readPage } from './page.ts';
 import { incrementQueueRevision, makeQueueDue } from './webhook-queues.ts';
 
 export interface DeliveryRow {
-  /** Of this attempt. */
+  /** The id of this attempt. */
   readonly id: string;
-  /** Over all attempts, as the receiver sees it. */
+  /** Shared by all attempts, as the receiver sees it. */
   readonly delivery_id: string;
   readonly webhook_id: string;
   readonly customer_id: string;
   readonly event_id: string;
   readonly event_type: (typeof DELIVERED_EVENT_TYPES)[number];
-  /** A ping's `data`; null where the event is a row of events. */
+  /** A ping's `data`; null if the event is a row of events. */
   readonly event_data: object | null;
   readonly attempt: number;
   readonly status: DeliveryStatus;
@@ -35,11 +35,11 @@ export type QueuedDelivery = Pick<
   'id' | 'webhook_id' | 'customer_id' | 'event_id' | 'event_type' | 'event_data' | 'created_at'
 >;
 
-/** Queues a delivery that the customer asked for: its first attempt, due at once, whose id is the delivery's, too. */
+/** Queues a delivery requested by the customer: a first attempt, due now, whose id is also the delivery's. */
 export async function queueDelivery(tx: Sql, row: QueuedDelivery): Promise<DeliveryRow> {
   const [queued] = await tx.rows<DeliveryRow>(
-    `insert into deliveries (id, delivery_id, webhook_id, customer_id, event_id, event_type, event_data, attempt,
-                             status, next_attempt_at, due_at, created_at, on_request)
+    `insert into deliveries (id, delivery_id, webhook_id, customer_id, event_id, event_type, event_data,
+                             attempt, status, next_attempt_at, due_at, created_at, on_request)
      values ($1, $1, $2, $3, $4, $5, $6, 1, 'pending', $7, $7, $7, true) returning ${COLUMNS}`,
     [
       row.id,
@@ -51,29 +51,30 @@ export async function queueDelivery(tx: Sql, row: QueuedDelivery): Promise<Deliv
       row.created_at,
     ],
   );
-  if (!queued) throw new Error('a queued delivery came back without its row');
+  if (!queued) throw new Error('the insert of a delivery did not return its row');
   await makeQueueDue(tx, row.webhook_id, row.created_at);
   return queued;
 }
 
 /**
- * Takes back what is not sent yet: a pending attempt is cancelled, a failed one has no next. What is on its way to the
- * receiver is taken back like the rest; its outcome is not written any more.
+ * Cancels unsent deliveries: a pending attempt is canceled, a failed one is not retried. A request in flight
+ * is canceled too; its outcome is not recorded.
  */
 export async function cancelDeliveries(tx: Sql, customerId: string, webhookId: string): Promise<void> {
   await incrementQueueRevision(tx, webhookId);
   await tx.run(
     `update deliveries
-        set status = case status when 'pending' then 'cancelled' else status end, due_at = null, next_attempt_at = null
+        set status = case status when 'pending' then 'cancelled' else status end,
+            due_at = null, next_attempt_at = null
       where webhook_id = $1 and customer_id = $2 and due_at is not null`,
     [webhookId, customerId],
   );
 }
 
-/** In one statement; what is due beyond that stays so, and is put off by the next one. */
+/** The maximum per statement. Any rest stays due and is postponed by the next run. */
 const POSTPONE_MAX = 5_000;
 
-/** What is due to the subscription is due then instead. The caller holds its queue, and its lease. */
+/** Postpones the webhook's due deliveries to `until`. The caller holds its queue's lock and lease. */
 export async function postponeDeliveries(
   tx: Sql,
   webhookId: string,
@@ -118,7 +119,7 @@ export async function pageDeliveries(
   );
 }
 
-/** The first attempt of a delivery that the log still shows. */
+/** Returns the first attempt of a delivery that is within the log's retention. */
 export async function findDelivery(
   sql: Sql,
   log: DeliveryLog,
@@ -132,11 +133,11 @@ export async function findDelivery(
   );
 }
 
-/** What became of an attempt. Times are business time. */
+/** The outcome of an attempt. Times are business time. */
 export interface AttemptResult {
-  /** The row that was due. */
+  /** The due row. */
   readonly id: string;
-  /** The id of the new attempt's row; null where the row that was due is that of this attempt. */
+  /** The id for a new attempt's row; null when the due row itself is this attempt. */
   readonly retryId: string | null;
   readonly status: 'delivered' | 'failed';
   readonly httpStatus: number | null;
@@ -147,33 +148,35 @@ export interface AttemptResult {
 }
 
 /**
- * Writes attempts that were made. One that was taken back meanwhile stays so. The caller holds the subscriptions' queues,
- * and their leases.
+ * Records finished attempts. An attempt canceled meanwhile stays canceled. The caller holds the locks and
+ * leases of the webhooks' queues.
  */
 export async function recordAttempts(tx: Sql, results: readonly AttemptResult[]): Promise<void> {
   await tx.run(
     `with result as materialized (
-       select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::int[], $7::timestamptz[],
-                            $8::timestamptz[])
+       select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::int[],
+                            $7::timestamptz[], $8::timestamptz[])
          as r (id, retry_id, status, http_status, error, duration_ms, attempted_at, next_attempt_at)),
-     made as (
+     first_attempts as (
        update deliveries d
           set status = r.status, http_status = r.http_status, error = r.error, duration_ms = r.duration_ms,
               attempted_at = r.attempted_at, next_attempt_at = r.next_attempt_at, due_at = r.next_attempt_at
          from result r
         where d.id = r.id and r.retry_id is null and d.status = 'pending'),
-     tried_again as (
+     retries as (
        update deliveries d set due_at = null, next_attempt_at = null
          from result r
         where d.id = r.id and r.retry_id is not null and d.due_at is not null
-       returning d.delivery_id, d.webhook_id, d.customer_id, d.event_id, d.event_type, d.event_data, d.attempt,
-                 d.on_request, r.retry_id, r.status as outcome, r.http_status as answered, r.error as fault,
-                 r.duration_ms as took_ms, r.attempted_at as tried_at, r.next_attempt_at as again_at)
-     insert into deliveries (id, delivery_id, webhook_id, customer_id, event_id, event_type, event_data, attempt, status,
-                             http_status, error, duration_ms, attempted_at, next_attempt_at, due_at, created_at, on_request)
-     select retry_id, delivery_id, webhook_id, customer_id, event_id, event_type, event_data, attempt + 1, outcome,
-            answered, fault, took_ms, tried_at, again_at, again_at, tried_at, on_request
-       from tried_again`,
+       returning d.delivery_id, d.webhook_id, d.customer_id, d.event_id, d.event_type, d.event_data,
+                 d.attempt, d.on_request, r.retry_id, r.status as outcome, r.http_status as response_status,
+                 r.error as fault, r.duration_ms as took_ms, r.attempted_at as tried_at,
+                 r.next_attempt_at as retry_at)
+     insert into deliveries (id, delivery_id, webhook_id, customer_id, event_id, event_type, event_data,
+                             attempt, status, http_status, error, duration_ms, attempted_at, next_attempt_at,
+                             due_at, created_at, on_request)
+     select retry_id, delivery_id, webhook_id, customer_id, event_id, event_type, event_data, attempt + 1,
+            outcome, response_status, fault, took_ms, tried_at, retry_at, retry_at, tried_at, on_request
+       from retries`,
     [
       results.map((result) => result.id),
       results.map((result) => result.retryId),

@@ -1,25 +1,27 @@
 /**
- * The deploy, as one statement: pick an address, a /64 and a place; debit; take them; write the server, its charge,
- * its audit row, its two events and its first operation. Either all of it is there afterwards or none of it.
+ * The deploy, as one statement: select an address, a /64 and a placement; debit; assign them; write the
+ * server, its charge, its audit row, its two events and its first operation. Either all of it is committed or
+ * none of it.
  *
- * Reading order is by name, but PostgreSQL runs the parts as their data needs them:
- * - `free4`, `free6`, `machine` lock first, and skip what others have locked: they never wait.
- * - `host` is only chosen, by chance weighted with free memory, so that simultaneous deploys spread over hosts.
- * - `debit` waits for the customer's row and asks the balance and the quota of the row as it is then: that is what
- *   makes a balance for 7 buy exactly 7. Everything below it happens only if it moved.
- * - `take_host` waits for the host's row and asks the room again, of the row as it is then. A place that went in
- *   between raises `deploy_conflict()`: the statement ends, nothing stays, and the caller tries again.
+ * The parts are listed in reading order; PostgreSQL runs them as their data dependencies require:
+ * - `free4`, `free6` and `machine` lock first, and skip rows locked by others: they never wait.
+ * - `host` is only selected, at random, weighted by free memory, so that simultaneous deploys spread over
+ *   hosts.
+ * - `debit` waits for the customer's row and checks balance and quota against its latest version. This is why
+ *   a balance for 7 servers buys exactly 7. Everything below depends on its row.
+ * - `take_host` waits for the host's row and checks the capacity against its latest version. If the capacity
+ *   was taken meanwhile, `deploy_conflict()` raises: the statement rolls back, and the caller tries again.
  *
- * So the locks are taken in the order address, /64, machine, balance, host; everywhere else it is server, balance,
- * host, address. The two make no circle, because a deploy never waits for an address or a machine:
- * - The removal of a server waits for its own addresses only, which no deploy picks before they are free.
- * - `ips block` waits for addresses that a deploy has picked, and holds nothing but other addresses.
- * - A server that leaves its host for another locks two of them, in either order. Two such servers may make a circle
- *   that a deploy waits outside of.
- * Where a circle arises after all, the database ends one of its transactions (40P01), which is run again: by
+ * So the lock order is address, /64, machine, balance, host; everywhere else it is server, balance, host,
+ * address. The two cannot deadlock, because a deploy never waits for an address or a machine:
+ * - The removal of a server waits only for its own addresses, which no deploy selects before they are free.
+ * - `ips block` waits for addresses that a deploy has selected, and holds nothing but other addresses.
+ * - A server that moves to another host locks two hosts, in either order. Two such servers may deadlock with
+ *   each other; a deploy is never part of that cycle.
+ * If a deadlock occurs anyway, the database aborts one transaction (40P01), which is retried: by
  * Database.transaction, and for the single statement by domain/servers/deploy.ts.
  *
- * No row back: something was missing, and a read afterwards names it (domain/servers/deploy.ts).
+ * No row back means that something was unavailable; a read afterwards names it (domain/servers/deploy.ts).
  */
 import type { Sql } from '../kernel/sql.ts';
 
@@ -37,10 +39,13 @@ export interface DeployRow {
   readonly category: 'vps' | 'dedicated';
   readonly ramMb: number;
   readonly diskGb: number;
-  /** The machine that it must be, and that needs no operation: it was set up by hand. Null: any that is free, and a driver installs. */
+  /**
+   * The machine to assign, set up by hand and without an operation. Null: any free one, which a driver
+   * installs.
+   */
   readonly machineId: string | null;
   readonly sshKeys: readonly string[];
-  /** Their texts, in the same order: they are the server's from now on, whatever becomes of the keys. */
+  /** The public keys, in the same order. The server keeps these copies even if the keys are deleted. */
   readonly sshPublicKeys: readonly string[];
   readonly tags: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
@@ -68,7 +73,7 @@ export interface DeployRow {
     readonly ipCountry: string;
   };
   readonly createdEvent: { readonly id: string; readonly data: object };
-  /** Its `ledger_entry.balance_after_usd` is set here, where it is known. */
+  /** The statement sets its `ledger_entry.balance_after_usd`, where the balance is known. */
   readonly chargedEvent: { readonly id: string; readonly data: object };
 }
 
@@ -117,12 +122,12 @@ take_host as (
      and used_ram_mb + $9 <= ram_mb and used_disk_gb + $10 <= disk_gb and not draining
   returning id),
 server as (
-  insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, host_id, machine_id,
-                       ram_mb, disk_gb, ssh_keys, tags, labels, billing_months, auto_renew, price_cents_month,
-                       price_cents_cycle, eur_per_usd, anchor_day, paid_until, root_password_sealed,
-                       user_data_sealed, ssh_public_keys, created_at, updated_at)
-  select $1, $2, $3, $4, 'provisioning', $5, $6, $7, place.host_id, place.machine_id, $9, $10, $11, $12, $13, $14,
-         $15, $16, $17, $18, $19, $20, $21, $37, $39, $22, $22
+  insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, host_id,
+                       machine_id, ram_mb, disk_gb, ssh_keys, tags, labels, billing_months, auto_renew,
+                       price_cents_month, price_cents_cycle, eur_per_usd, anchor_day, paid_until,
+                       root_password_sealed, user_data_sealed, ssh_public_keys, created_at, updated_at)
+  select $1, $2, $3, $4, 'provisioning', $5, $6, $7, place.host_id, place.machine_id, $9, $10, $11, $12, $13,
+         $14, $15, $16, $17, $18, $19, $20, $21, $37, $39, $22, $22
     from debit, place),
 operation as (
   insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
@@ -130,28 +135,29 @@ operation as (
 transfer as (
   insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind,
                          resource_id, description, fact, balance_after_cents, created_at)
-  select $25, $3, $24, $17, $3, 'charge', 'server', $1, $27, 'cycle:' || $1 || ':1', balance_cents, $22 from debit),
-audited as (
-  insert into audit_events (id, customer_id, action, resource, actor_token, actor_session, request_id, ip_country,
-                            result, created_at)
+  select $25, $3, $24, $17, $3, 'charge', 'server', $1, $27, 'cycle:' || $1 || ':1', balance_cents,
+         $22 from debit),
+audit as (
+  insert into audit_events (id, customer_id, action, resource, actor_token, actor_session, request_id,
+                            ip_country, result, created_at)
   select $28, $3, 'server.create', $29, $30, $31, $32, $38, 'ok', $22 from debit),
-announced as (
+new_events as (
   insert into events (id, customer_id, type, data, created_at)
   select event.id, $3, event.type, event.data, $22
     from debit cross join lateral (values
       (1, $33, 'server.created', $34),
       (2, $35, 'billing.charged',
        jsonb_set($36, '{ledger_entry,balance_after_usd}', to_jsonb(round(balance_cents / 100.0, 2))))
-    ) as event (turn, id, type, data)
-   order by event.turn)
+     ) as event (nth, id, type, data)
+    order by event.nth)
 select balance_cents as balance_after_cents,
        case when exists (select from take_machine) or exists (select from take_host) then 0
             else deploy_conflict() end as conflict
   from debit`;
 
-/** Runs the statement; the balance after it in cents, or undefined when something was missing. */
+/** Runs the statement. Returns the balance after it in cents, or undefined when something was unavailable. */
 export async function insertDeploy(tx: Sql, row: DeployRow): Promise<bigint | undefined> {
-  const done = await tx.row<{ balance_after_cents: bigint }>(DEPLOY_TYPED, [
+  const deployed = await tx.row<{ balance_after_cents: bigint }>(DEPLOY_TYPED, [
     row.serverId,
     row.publicNo,
     row.customerId,
@@ -193,21 +199,22 @@ export async function insertDeploy(tx: Sql, row: DeployRow): Promise<bigint | un
     row.sshPublicKeys,
     row.machineId,
   ]);
-  return done?.balance_after_cents;
+  return deployed?.balance_after_cents;
 }
 
-/** The type of each parameter, in order: one that appears in several parts must have one type in all of them. */
+/**
+ * The type of each parameter, in order: a parameter used in several parts must have one type in all of them.
+ */
 const TYPES =
   `uuid bigint uuid text text text uuid text int int uuid[] text[] jsonb int bool bigint bigint numeric int
-  timestamptz text timestamptz int uuid uuid uuid text uuid text uuid uuid text uuid jsonb uuid jsonb text text text[] uuid`.split(
-    /\s+/,
-  );
+  timestamptz text timestamptz int uuid uuid uuid text uuid text uuid uuid text uuid jsonb uuid jsonb text
+  text text[] uuid`.split(/\s+/);
 const DEPLOY_TYPED = DEPLOY.replace(
   /\$(\d+)/g,
   (parameter, n: string) => `${parameter}::${TYPES[Number(n) - 1]}`,
 );
 
-/** What a deploy needs and may be lacking, read after it got no row back. */
+/** The requirements of a deploy, read after it returned no row. */
 export interface DeployShortage {
   readonly frozen: boolean;
   readonly servers: number;
@@ -230,7 +237,8 @@ export async function findDeployShortage(
             exists (select from ipv4_addresses
                      where region_id = $3 and server_id is null and not blocked and free_from <= $7)
               and exists (select from ipv6_prefixes
-                     where region_id = $3 and server_id is null and not blocked and free_from <= $7) as addresses,
+                     where region_id = $3 and server_id is null and not blocked and free_from <= $7)
+              as addresses,
             case $4::text when 'vps' then
               exists (select from hosts where region_id = $3 and not draining
                          and used_ram_mb + $5 <= ram_mb and used_disk_gb + $6 <= disk_gb)

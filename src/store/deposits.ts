@@ -1,4 +1,4 @@
-/** What chains showed of each payment to an invoice, and what was credited for it. */
+/** Payments to invoices as observed on their chains, and the credit of each. */
 import type { Sql } from '../kernel/sql.ts';
 import type { ObservationState } from '../ports/chain.ts';
 import type { Quote } from '../ports/rates.ts';
@@ -6,7 +6,7 @@ import type { CoinCode } from '../spec/coins.ts';
 
 export interface DepositRow {
   readonly coin: CoinCode;
-  /** Unique on its coin: an output is credited once. */
+  /** Unique per coin, so that an output is credited once. */
   readonly key: string;
   readonly topup_id: string;
   readonly txid: string;
@@ -19,15 +19,15 @@ export interface DepositRow {
   /** The time of its block; null outside one. */
   readonly included_at: Date | null;
   readonly rate_at_inclusion: string | null;
-  /** What that rate was made of. */
+  /** The quotes that rate was computed from. */
   readonly quotes_at_inclusion: readonly Quote[];
-  /** False while a second node does not have it there. */
+  /** False while a second node does not report it at that place. */
   readonly agreed: boolean;
   readonly held: boolean;
   readonly refunded_at: Date | null;
-  /** How often it was credited, those taken back included. */
+  /** How many times it was credited, including reversed credits. */
   readonly credits: number;
-  /** Null while it does not count; dust counts with 0. */
+  /** Null while it does not count; dust counts as 0. */
   readonly credited_cents: bigint | null;
   readonly credit_transfer_id: string | null;
   readonly first_seen_at: Date;
@@ -35,14 +35,15 @@ export interface DepositRow {
 
 type StoredDeposit = Omit<DepositRow, 'amount_units'> & { readonly amount_units: string };
 
-const COLUMNS = `coin, key, topup_id, txid, amount_units, state, confirmations, height, block_hash, included_at,
-  rate_at_inclusion, quotes_at_inclusion, agreed, held, refunded_at, credits, credited_cents, credit_transfer_id, first_seen_at`;
+const COLUMNS = `coin, key, topup_id, txid, amount_units, state, confirmations, height, block_hash,
+  included_at, rate_at_inclusion, quotes_at_inclusion, agreed, held, refunded_at, credits, credited_cents,
+  credit_transfer_id, first_seen_at`;
 
 function toDepositRow(stored: StoredDeposit): DepositRow {
   return { ...stored, amount_units: BigInt(stored.amount_units) };
 }
 
-/** All that was ever seen for one invoice, oldest first. */
+/** Lists all deposits ever seen for one invoice, oldest first. */
 export async function listDeposits(sql: Sql, topupId: string): Promise<DepositRow[]> {
   const stored = await sql.rows<StoredDeposit>(
     `select ${COLUMNS} from deposits where topup_id = $1 order by first_seen_at, key`,
@@ -60,25 +61,26 @@ export async function findDeposits(sql: Sql, coin: CoinCode, keys: readonly stri
 }
 
 export interface UnfinishedFilter {
-  /** Whether the chain moved since they were asked for. */
+  /** Whether the chain advanced since the last check. */
   readonly moved: boolean;
-  /** Its height; null where that is not known. */
+  /** Its height; null if unknown. */
   readonly tip: number | null;
 }
 
 /**
- * What the chain may still change: all that is outside a block, and with `moved` all that is not yet final. Of these, one that is
- * not credited while a second node lacks it, or has it less deep than it is at `tip`, is asked for though the chain did not move:
- * that node is behind by seconds mostly, and the next block may be far. One without a confirmation is locked: it waits for blocks.
+ * Deposits that the chain may still change: all outside a block and, with `moved`, all that are not final. An
+ * uncredited deposit that a second node lacks, or reports less deep than it is at `tip`, is checked even
+ * without a new block: that node usually lags by seconds, while the next block may be far off. A deposit
+ * without a confirmation is locked on its chain and waits for blocks.
  */
 const UNFINISHED_SQL = `coin = $1 and state in ('mempool', 'included')
   and (state = 'mempool' or $2
        or credited_cents is null and (not agreed or confirmations between 1 and $3::int - height))`;
 
-/** A payment, and the invoice that it is for. */
+/** A deposit and its invoice. */
 export type DepositKey = Pick<DepositRow, 'key' | 'topup_id'>;
 
-/** Invoice by invoice, at most `limit` behind `after`. */
+/** Lists unfinished deposits by invoice, at most `limit` after `after`. */
 export async function listUnfinishedDeposits(
   sql: Sql,
   coin: CoinCode,
@@ -93,7 +95,7 @@ export async function listUnfinishedDeposits(
   );
 }
 
-/** Those that somebody waits for longest: of what is not credited the oldest, then of the rest. */
+/** Lists the deposits waiting longest: uncredited ones first, each group oldest first. */
 export async function listOldestUnfinishedDeposits(
   sql: Sql,
   coin: CoinCode,
@@ -107,7 +109,10 @@ export async function listOldestUnfinishedDeposits(
   );
 }
 
-/** Invoices, oldest payment first, with a payment that came later than `graceHours` after their end and has no rate of its own yet. */
+/**
+ * Finds invoices, oldest payment first, with a payment included more than `graceHours` after their expiry
+ * that has no rate of its own yet.
+ */
 export async function findUnpricedTopups(
   sql: Sql,
   coin: CoinCode,
@@ -123,10 +128,10 @@ export async function findUnpricedTopups(
   return rows.map((row) => row.id);
 }
 
-/** Whoever pays one invoice by thousands of outputs: so many of them are written in a statement. */
+/** An invoice may be paid in thousands of outputs; this bounds the rows of one statement. */
 const ROWS_PER_STATEMENT = 1_000;
 
-/** Writes deposits, new or known, each once; what one pays, and to whom, never changes. */
+/** Inserts or updates deposits. The amount and the invoice of a deposit never change. */
 export async function saveDeposits(tx: Sql, rows: readonly DepositRow[]): Promise<void> {
   for (let i = 0; i < rows.length; i += ROWS_PER_STATEMENT) {
     await saveDepositBatch(tx, rows.slice(i, i + ROWS_PER_STATEMENT));
@@ -137,15 +142,16 @@ async function saveDepositBatch(tx: Sql, rows: readonly DepositRow[]): Promise<v
   const column = <T>(value: (row: DepositRow) => T) => rows.map(value);
   await tx.run(
     `insert into deposits (${COLUMNS})
-     select * from unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::numeric[], $6::text[], $7::int[], $8::int[],
-       $9::text[], $10::timestamptz[], $11::text[], $12::jsonb[], $13::bool[], $14::bool[], $15::timestamptz[], $16::int[],
-       $17::bigint[], $18::uuid[], $19::timestamptz[])
+     select * from unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::numeric[], $6::text[],
+       $7::int[], $8::int[], $9::text[], $10::timestamptz[], $11::text[], $12::jsonb[], $13::bool[],
+       $14::bool[], $15::timestamptz[], $16::int[], $17::bigint[], $18::uuid[], $19::timestamptz[])
      on conflict (coin, key) do update set
        state = excluded.state, confirmations = excluded.confirmations, height = excluded.height,
        block_hash = excluded.block_hash, included_at = excluded.included_at,
        rate_at_inclusion = excluded.rate_at_inclusion, quotes_at_inclusion = excluded.quotes_at_inclusion,
-       agreed = excluded.agreed, held = excluded.held, refunded_at = excluded.refunded_at, credits = excluded.credits,
-       credited_cents = excluded.credited_cents, credit_transfer_id = excluded.credit_transfer_id`,
+       agreed = excluded.agreed, held = excluded.held, refunded_at = excluded.refunded_at,
+       credits = excluded.credits, credited_cents = excluded.credited_cents,
+       credit_transfer_id = excluded.credit_transfer_id`,
     [
       column((row) => row.coin),
       column((row) => row.key),

@@ -1,4 +1,4 @@
-/** What `skerryd doctor` asks. */
+/** The reads of `skerryd doctor`. */
 import type { Sql } from '../kernel/sql.ts';
 
 export interface ImageImportRow {
@@ -7,7 +7,7 @@ export interface ImageImportRow {
   readonly imported: boolean;
 }
 
-/** Every official image that new servers may have, and whether its disk was imported. */
+/** Lists every official image available to new servers, and whether its disk was imported. */
 export async function listImageImports(tx: Sql): Promise<ImageImportRow[]> {
   return await tx.rows<ImageImportRow>(
     `select family, version, base_sha256 is not null as imported from images
@@ -15,12 +15,13 @@ export async function listImageImports(tx: Sql): Promise<ImageImportRow[]> {
   );
 }
 
-/** Of each block of these regions one address that no server has: of IPv6 the first of a /64. */
+/** Returns one unassigned address of each block of these regions: for IPv6, the first of a /64. */
 export async function listUnusedAddresses(tx: Sql, regionIds: readonly string[]): Promise<string[]> {
   const rows = await tx.rows<{ address: string | null }>(
     `select coalesce(
               (select host(min(addr)) from ipv4_addresses where block_id = b.id and server_id is null),
-              (select host(min(prefix::inet)) from ipv6_prefixes where block_id = b.id and server_id is null)) as address
+              (select host(min(prefix::inet)) from ipv6_prefixes where block_id = b.id and server_id is null)
+            ) as address
        from ip_blocks b where region_id = any($1::text[]) order by b.block`,
     [regionIds],
   );

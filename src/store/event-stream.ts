@@ -1,7 +1,9 @@
-/** What the event stream reads: numbered events of one customer, and how far the counters of many have come. */
+/**
+ * Reads for the event stream: numbered events of one customer, and the progress of many customers' counters.
+ */
 import type { Sql } from '../kernel/sql.ts';
 
-/** One answer holds at most so many events, and ends with the one that brings their data over so many bytes. */
+/** Bounds one batch: this many events, ending with the event whose data exceeds this many bytes in total. */
 const BATCH_MAX_EVENTS = 64;
 const BATCH_BYTES = 64 * 1024;
 
@@ -13,7 +15,9 @@ export interface NumberedEventRow {
   readonly created_at: Date;
 }
 
-/** Those with the next numbers after `after`, in order; none: there are no more yet, or the next one is not kept. */
+/**
+ * Reads the events numbered after `after`, in order. Empty: there are none yet, or the next one was purged.
+ */
 export async function readNumberedEvents(
   sql: Sql,
   customerId: string,
@@ -23,16 +27,17 @@ export async function readNumberedEvents(
     `select id, seq, type, data, created_at from (
        select next.*, sum(bytes) over (order by seq) - bytes as bytes_before from (
          select id, seq, type, data, created_at, octet_length(data::text) as bytes
-           from events where customer_id = $1 and seq > $2 order by seq limit ${BATCH_MAX_EVENTS}) next) measured
+           from events
+          where customer_id = $1 and seq > $2 order by seq limit ${BATCH_MAX_EVENTS}) next) measured
       where bytes_before < ${BATCH_BYTES} order by seq`,
     [customerId, after],
   );
 }
 
 export interface EventBoundsRow {
-  /** 0: the customer has had no event. */
+  /** 0: the customer has never had an event. */
   readonly last_seq: bigint;
-  /** The first kept one after the number that was asked about; null: none. */
+  /** The first stored event after the given number; null: none. */
   readonly next_seq: bigint | null;
 }
 
@@ -42,21 +47,21 @@ export async function findEventBounds(sql: Sql, customerId: string, after: bigin
             (select min(seq) from events where customer_id = $1 and seq > $2) as next_seq`,
     [customerId, after],
   );
-  if (!row) throw new Error('a select without a table came back without a row');
+  if (!row) throw new Error('a select without a table did not return a row');
   return row;
 }
 
 export interface ReaderRow {
   readonly token_id: string;
-  /** Not revoked, not expired, and its customer is there. */
+  /** Not revoked, not expired, and its customer is not being deleted. */
   readonly lives: boolean;
-  /** Of the token's customer. */
+  /** The last number of the token's customer. */
   readonly last_seq: bigint;
 }
 
 /**
- * How far the customers of these tokens have come, with the number that is known of each: only those that have come further,
- * and those that have come to their end.
+ * Reads the counters of these tokens' customers, given the last known number of each. Returns only the
+ * customers with newer events, and the tokens that are no longer valid.
  */
 export async function pollReaders(
   sql: Sql,

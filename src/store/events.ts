@@ -18,19 +18,19 @@ export async function insertEvent(tx: Sql, row: EventRow): Promise<void> {
   ]);
 }
 
-/** What an event's envelope is made of. */
+/** The parts of an event's envelope. */
 export interface EventContent {
   readonly happenedMs: number;
   /** `data` as JSON text. */
   readonly data: string;
 }
 
-/** Those of the events that are still kept, by id. */
+/** Returns the contents of the events that still exist, by id. */
 export async function readEventContents(
   sql: Sql,
   ids: readonly string[],
 ): Promise<Map<string, EventContent>> {
-  // A number costs less than a date, which would be written as text, read again, and written once more.
+  // A number is cheaper than a Date, which would be formatted, parsed and formatted again.
   const rows = await sql.rows<{ id: string; happened_ms: number; data: string }>(
     `select id, (extract(epoch from created_at) * 1000)::float8 as happened_ms, data::text as data
        from events where id = any($1::uuid[])`,

@@ -1,19 +1,21 @@
 /**
- * Fan-out: events that were committed are numbered and queued for subscriptions. One transaction does so at a time, in all
- * processes: numbers are given in the order of commits, so whoever sees one of a customer has seen those before it. Nothing
- * that writes an event waits for this lock.
+ * Fan-out numbers committed events and queues their deliveries. One transaction does so at a time, across all
+ * processes: numbers follow the order of commits, so a client that sees one event of a customer has seen all
+ * before it. Inserting an event never waits for this lock.
  */
 import type { Sql } from '../kernel/sql.ts';
 
-/** Of the advisory lock that one fan-out holds. */
+/** The key of the advisory lock. */
 const FAN_OUT_LOCK = 7_355_614;
 
-/** Waits until no other fan-out is under way; its own ends with the transaction. */
+/** Waits until no other fan-out is running. The lock is held until the transaction ends. */
 export async function lockFanOut(tx: Sql): Promise<void> {
   await tx.rows('select pg_advisory_xact_lock($1::bigint)', [FAN_OUT_LOCK]);
 }
 
-/** Asks for the first in the order of the index: a planner that expects many would look for any of them in the table. */
+/**
+ * Selects the first row in index order: for `exists`, a planner that expects many rows may scan the table.
+ */
 export async function hasUnnumberedEvents(tx: Sql): Promise<boolean> {
   const row = await tx.row('select place from events where seq is null order by place limit 1');
   return row !== undefined;
@@ -25,7 +27,7 @@ export interface UnnumberedEvent {
   readonly type: string;
 }
 
-/** The oldest events without a number, in the order in which they were written. */
+/** Reads the oldest events without a number, in the order in which they were inserted. */
 export async function readUnnumberedEvents(tx: Sql, limit: number): Promise<UnnumberedEvent[]> {
   return await tx.rows<UnnumberedEvent>(
     'select id, customer_id, type from events where seq is null order by place limit $1',
@@ -33,7 +35,7 @@ export async function readUnnumberedEvents(tx: Sql, limit: number): Promise<Unnu
   );
 }
 
-/** Raises the customers' counters by so much each; returns how far each has come. */
+/** Increments the customers' counters. Returns the new value of each. */
 export async function incrementCounters(
   tx: Sql,
   counts: ReadonlyMap<string, number>,
@@ -48,8 +50,9 @@ export async function incrementCounters(
 }
 
 /**
- * Locks the queues of these customers' subscriptions, so that none is paused, and none is let go by its sender, until what is
- * queued now can be seen. Returns how many each customer has; one who has none is left out.
+ * Locks the queues of these customers' webhooks, so that no webhook is paused and no sender releases its
+ * lease before the deliveries queued here are visible. Returns the number of queues of each customer that has
+ * any.
  */
 export async function lockQueues(tx: Sql, customerIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await tx.rows<{ customer_id: string }>(
@@ -62,7 +65,7 @@ export async function lockQueues(tx: Sql, customerIds: readonly string[]): Promi
   return counts;
 }
 
-/** Numbers these events and queues a first attempt of each for every active subscription that wants its type. */
+/** Numbers these events and queues a first attempt for every active webhook subscribed to their type. */
 export async function fanOut(
   tx: Sql,
   events: readonly (UnnumberedEvent & { readonly seq: bigint })[],
@@ -70,22 +73,24 @@ export async function fanOut(
 ): Promise<void> {
   await tx.run(
     `with batch as materialized (
-       select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[]) as e (id, customer_id, type, seq)),
+       select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[])
+         as e (id, customer_id, type, seq)),
      numbered as (
        update events e set seq = b.seq from batch b where e.id = b.id),
-     wanted as (
+     subscribed as (
        select new_id($5) as id, w.id as webhook_id, b.customer_id, b.id as event_id, b.type
          from batch b join webhooks w on w.customer_id = b.customer_id
         where w.active and (w.events @> array['*'] or w.events @> array[b.type])
-        -- Neighbours in the indexes are written one after another.
+        -- Rows adjacent in the indexes are inserted together.
         order by w.id),
      queued as (
-       insert into deliveries (id, delivery_id, webhook_id, customer_id, event_id, event_type, attempt, status,
-                               next_attempt_at, due_at, created_at)
-       select id, id, webhook_id, customer_id, event_id, type, 1, 'pending', $5, $5, $5 from wanted
+       insert into deliveries (id, delivery_id, webhook_id, customer_id, event_id, event_type, attempt,
+                               status, next_attempt_at, due_at, created_at)
+       select id, id, webhook_id, customer_id, event_id, type, 1, 'pending', $5, $5, $5 from subscribed
        returning webhook_id)
      update webhook_queues set due_at = $5
-      where webhook_id = any(array(select distinct webhook_id from queued)) and (due_at is null or due_at > $5)`,
+      where webhook_id = any(array(select distinct webhook_id from queued))
+        and (due_at is null or due_at > $5)`,
     [
       events.map((event) => event.id),
       events.map((event) => event.customer_id),

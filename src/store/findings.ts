@@ -1,11 +1,12 @@
-/** What was found of machines that is not as the service wants it. */
+/** Findings: machines whose state differs from what their server's status requires. */
 import type { Sql } from '../kernel/sql.ts';
 import type { ServerStatus } from '../spec/states.ts';
 
 /**
- * `unknown_machine`: of no server. `lost_machine`: a server has run, and has none. `guest_off`: a server runs, and its guest
- * has shut down. `should_be_off`, `runs_stopped`: a suspended, a stopped server's machine runs. `failing_machine`: what
- * should be on is not, and could not be put right.
+ * `unknown_machine`: a machine without a server. `lost_machine`: a server that has run has no machine.
+ * `guest_off`: a running server whose guest has shut down. `should_be_off`, `runs_stopped`: the machine of a
+ * suspended or stopped server is on. `failing_machine`: a machine that should be on is off, and a repair
+ * failed.
  */
 export type FindingKind =
   | 'unknown_machine'
@@ -17,10 +18,10 @@ export type FindingKind =
 
 export interface Finding {
   readonly kind: FindingKind;
-  /** The machine's name on its host: a server's id, where it is one. */
+  /** The machine's name on its host. For a server's machine, it is the server's id. */
   readonly subject: string;
   readonly host: string | null;
-  /** What whoever looked said of it. */
+  /** Details from the check that found it. */
   readonly says?: string | null;
 }
 
@@ -30,8 +31,8 @@ export interface FindingRow extends Finding {
 }
 
 /**
- * Writes what one look found of these kinds; what it did not find again is removed, but for machines of which it could not
- * see anything. Returns both.
+ * Records the findings of one check of these kinds. Deletes earlier findings that it did not confirm, except
+ * for machines that it could not observe. Returns both.
  */
 export async function recordFindings(
   tx: Sql,
@@ -42,22 +43,23 @@ export async function recordFindings(
     readonly now: Date;
   },
 ): Promise<{ readonly current: FindingRow[]; readonly resolved: FindingRow[] }> {
-  const rows = await tx.rows<FindingRow & { readonly there: boolean }>(
+  const rows = await tx.rows<FindingRow & { readonly is_current: boolean }>(
     `with seen as (
        select * from unnest($1::text[], $2::text[], $3::text[], $7::text[]) as s (kind, subject, host, says)),
-     gone as (
+     resolved as (
        delete from findings f
         where f.kind = any($4::text[]) and f.subject <> all($5::text[])
           and not exists (select from seen s where (s.kind, s.subject) = (f.kind, f.subject))
        returning f.*),
-     there as (
+     confirmed as (
        insert into findings as f (kind, subject, host, says, first_seen_at, last_seen_at)
        select kind, subject, host, says, $6, $6 from seen
        on conflict (kind, subject) do update
-          set looks = f.looks + 1, host = excluded.host, says = excluded.says, last_seen_at = excluded.last_seen_at
+          set looks = f.looks + 1, host = excluded.host, says = excluded.says,
+              last_seen_at = excluded.last_seen_at
        returning f.*)
-     select kind, subject, host, says, looks, first_seen_at, true as there from there
-     union all select kind, subject, host, says, looks, first_seen_at, false from gone`,
+     select kind, subject, host, says, looks, first_seen_at, true as is_current from confirmed
+     union all select kind, subject, host, says, looks, first_seen_at, false from resolved`,
     [
       pass.findings.map(({ kind }) => kind),
       pass.findings.map(({ subject }) => subject),
@@ -68,10 +70,13 @@ export async function recordFindings(
       pass.findings.map(({ says = null }) => says),
     ],
   );
-  return { current: rows.filter(({ there }) => there), resolved: rows.filter(({ there }) => !there) };
+  return {
+    current: rows.filter((row) => row.is_current),
+    resolved: rows.filter((row) => !row.is_current),
+  };
 }
 
-/** Oldest first: those that were so in `looks` looks at least. */
+/** Lists findings seen in at least `minLooks` checks, oldest first. */
 export async function listFindings(
   tx: Sql,
   filter: { readonly kinds: readonly FindingKind[]; readonly minLooks: number; readonly limit: number },
@@ -83,16 +88,16 @@ export async function listFindings(
   );
 }
 
-/** A server whose machine should be as its status says, for nothing is being done to it. */
+/** A server without an operation, so that its machine should match its status. */
 export interface IdleServerRow {
   readonly id: string;
   readonly status: Extract<ServerStatus, 'running' | 'stopped' | 'suspended'>;
-  /** The disk that it runs on, as far as is known here. */
+  /** The disk that it runs on, as recorded here. */
   readonly generation: number;
   readonly host: string | null;
 }
 
-/** By id, from after `after` on; those on dedicated machines only where a driver reaches them. */
+/** Lists idle servers by id after `after`; those on dedicated machines only if a driver manages them. */
 export async function listIdleServers(
   tx: Sql,
   page: { readonly after: string | null; readonly includeDedicated: boolean; readonly limit: number },
@@ -108,7 +113,7 @@ export async function listIdleServers(
   );
 }
 
-/** Notes the disk that the server's machine is on; false when it is known to be on that one, or a later one. */
+/** Records a newer disk generation of the server. Returns false when the recorded one is as new or newer. */
 export async function recordNewerGeneration(tx: Sql, serverId: string, generation: number): Promise<boolean> {
   const changed = await tx.run('update servers set generation = $2 where id = $1 and generation < $2', [
     serverId,
@@ -117,7 +122,7 @@ export async function recordNewerGeneration(tx: Sql, serverId: string, generatio
   return changed > 0;
 }
 
-/** Which of these are ids of servers, in whatever status. */
+/** Returns which of these ids are servers, in any status. */
 export async function findServerIds(tx: Sql, ids: readonly string[]): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>('select id from servers where id = any($1::uuid[])', [ids]);
   return rows.map(({ id }) => id);

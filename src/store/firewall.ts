@@ -1,20 +1,20 @@
-/** Firewall groups with their rules and the servers they are applied to, each read whole in one statement. */
+/** Firewall groups with their rules and servers, each read in one statement. */
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { FirewallGroup, FirewallRule } from '../spec/schemas/firewall.ts';
 import type { ServerStatus, SuspendedReason } from '../spec/states.ts';
 import { type Page, readPage } from './page.ts';
 
-/** A rule as it is kept: `id` as the database writes it. */
+/** A stored rule; `id` is the database id. */
 export type RuleRow = FirewallRule;
 
 export interface GroupRow {
   readonly id: string;
   readonly name: string;
   readonly default_action: FirewallGroup['default_action'];
-  /** In order. */
+  /** In the order of evaluation. */
   readonly rules: readonly RuleRow[];
-  /** Servers, in the order they were attached. */
+  /** Server ids, in the order of attachment. */
   readonly applied_to: readonly string[];
   readonly created_at: Date;
 }
@@ -33,7 +33,10 @@ export async function findGroup(tx: Sql, customerId: string, id: string): Promis
   );
 }
 
-/** Their number is bounded by the quota: one index serves every filter and sort. */
+/**
+ * Pages through the customer's groups. The quota bounds their number, so one index serves every filter and
+ * sort.
+ */
 export async function pageGroups(tx: Sql, customerId: string, page: PageRequest): Promise<Page<GroupRow>> {
   return await readPage<GroupRow>(
     tx,
@@ -53,16 +56,19 @@ export async function pageGroups(tx: Sql, customerId: string, page: PageRequest)
   );
 }
 
-/** Counts to `limit` and no further. */
+/** Counts up to `limit`. */
 export async function countGroups(tx: Sql, customerId: string, limit: number): Promise<number> {
   const row = await tx.row<{ count: bigint }>(
-    `select count(*) from (select from firewall_groups where customer_id = $1 limit $2) as held`,
+    `select count(*) from (select from firewall_groups where customer_id = $1 limit $2) as counted`,
     [customerId, limit],
   );
   return Number(row?.count ?? 0n);
 }
 
-/** Locks the customer's group: whoever changes it, its rules or its servers holds this. False when there is none. */
+/**
+ * Locks the customer's group before any change to it, its rules or its servers. Returns false if it does not
+ * exist.
+ */
 export async function lockGroup(tx: Sql, customerId: string, id: string): Promise<boolean> {
   const found = await tx.row(`select from firewall_groups where customer_id = $1 and id = $2 for update`, [
     customerId,
@@ -76,12 +82,13 @@ export async function insertGroup(
   row: Pick<GroupRow, 'id' | 'name' | 'default_action' | 'created_at'> & { readonly customerId: string },
 ): Promise<void> {
   await tx.run(
-    `insert into firewall_groups (id, customer_id, name, default_action, created_at) values ($1, $2, $3, $4, $5)`,
+    `insert into firewall_groups (id, customer_id, name, default_action, created_at)
+     values ($1, $2, $3, $4, $5)`,
     [row.id, row.customerId, row.name, row.default_action, row.created_at],
   );
 }
 
-/** null leaves a field as it is. */
+/** Updates the group; null leaves a field unchanged. */
 export async function updateGroup(
   tx: Sql,
   change: { readonly id: string; readonly name: string | null; readonly defaultAction: string | null },
@@ -97,9 +104,9 @@ export async function deleteGroup(tx: Sql, id: string): Promise<void> {
   await tx.run(`delete from firewall_groups where id = $1`, [id]);
 }
 
-// ---- rules; the caller holds the group's lock
+// ---- rules: the caller holds the group's lock
 
-/** Adds rules at the end, in their order. */
+/** Appends rules in their order. */
 export async function appendRules(tx: Sql, groupId: string, rules: readonly RuleRow[]): Promise<void> {
   await tx.run(
     `insert into firewall_rules (id, group_id, position, direction, proto, port, source, action, note)
@@ -116,12 +123,12 @@ export async function deleteRules(tx: Sql, groupId: string): Promise<void> {
   await tx.run(`delete from firewall_rules where group_id = $1`, [groupId]);
 }
 
-/** False when the group has no such rule. */
+/** Returns false when the group has no rule with this id. */
 export async function deleteRule(tx: Sql, groupId: string, id: string): Promise<boolean> {
   return (await tx.run(`delete from firewall_rules where group_id = $1 and id = $2`, [groupId, id])) === 1;
 }
 
-// ---- which servers a group is applied to
+// ---- the servers a group is applied to
 
 export interface CandidateRow {
   readonly id: string;
@@ -131,8 +138,8 @@ export interface CandidateRow {
 }
 
 /**
- * Those of the customer's servers that are named or have the group now, locked in one order against their own end.
- * Taken before the group's lock, as everywhere.
+ * Locks the customer's servers that are named or attached to the group, in id order, so that they are not
+ * destroyed meanwhile. Locked before the group, as everywhere.
  */
 export async function lockCandidates(
   tx: Sql,
@@ -165,7 +172,7 @@ export async function detachServers(tx: Sql, groupId: string, serverIds: readonl
   ]);
 }
 
-/** A destroyed server leaves all its groups. The caller holds the server's lock. */
+/** Detaches a destroyed server from all its groups. The caller holds the server's lock. */
 export async function detachFromAllGroups(tx: Sql, serverId: string): Promise<void> {
   await tx.run(`delete from firewall_attachments where server_id = $1`, [serverId]);
 }
@@ -177,7 +184,7 @@ export interface ServerFilterRow {
   readonly groups: readonly Pick<GroupRow, 'default_action' | 'rules'>[];
 }
 
-/** What a server's filter is made of; undefined when there is no such server. */
+/** Reads the groups that make up a server's filter; undefined when the server does not exist. */
 export async function readServerFilter(tx: Sql, serverId: string): Promise<ServerFilterRow | undefined> {
   return await tx.row<ServerFilterRow>(
     `select s.status, s.first_run_at,

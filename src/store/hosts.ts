@@ -1,4 +1,4 @@
-/** Hosts that carry virtual servers, and the machines that are dedicated servers. */
+/** Hosts that run virtual servers, and the machines sold as dedicated servers. */
 import type { Sql } from '../kernel/sql.ts';
 
 export interface HostRow {
@@ -10,7 +10,7 @@ export interface HostRow {
   readonly used_ram_mb: number;
   readonly used_disk_gb: number;
   readonly draining: boolean;
-  /** Servers on it. */
+  /** How many servers are placed on it. */
   readonly servers: bigint;
 }
 
@@ -24,7 +24,10 @@ export interface NewHostRow {
   readonly created_at: Date;
 }
 
-/** Those of the names that a host or a machine has already: drivers know both by name alone. */
+/**
+ * Returns which of the names are taken. Hosts and machines share one namespace: drivers know both by name
+ * only.
+ */
 export async function findTakenNames(tx: Sql, names: readonly string[]): Promise<string[]> {
   const rows = await tx.rows<{ name: string }>(
     `select name from hosts where name = any ($1::text[])
@@ -36,12 +39,13 @@ export async function findTakenNames(tx: Sql, names: readonly string[]): Promise
 
 export async function insertHost(tx: Sql, row: NewHostRow): Promise<void> {
   await tx.run(
-    `insert into hosts (id, name, region_id, cpu, ram_mb, disk_gb, created_at) values ($1, $2, $3, $4, $5, $6, $7)`,
+    `insert into hosts (id, name, region_id, cpu, ram_mb, disk_gb, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
     [row.id, row.name, row.region_id, row.cpu, row.ram_mb, row.disk_gb, row.created_at],
   );
 }
 
-/** Locked: its size and what servers have of it do not change until the transaction ends. */
+/** Locks the host: its size and its used capacity do not change until the transaction ends. */
 export async function lockHost(
   tx: Sql,
   name: string,
@@ -65,7 +69,9 @@ export async function setHostSize(
   ]);
 }
 
-/** Sets whether the host takes new servers; the answer says how it stood before, undefined when there is none. */
+/**
+ * Sets whether the host accepts new servers. Returns the previous value, or undefined if the host is unknown.
+ */
 export async function setHostDraining(
   tx: Sql,
   name: string,
@@ -87,7 +93,7 @@ export async function listHosts(tx: Sql): Promise<HostRow[]> {
   );
 }
 
-/** Adds machines of one plan in one region, free to be sold. `ids` and `names` go together. */
+/** Adds machines of one plan in one region, free for sale. `ids` and `names` correspond by position. */
 export async function insertMachines(
   tx: Sql,
   rows: {

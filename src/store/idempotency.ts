@@ -1,8 +1,13 @@
+/**
+ * Stored responses for the Idempotency-Key header. A response is inserted in the transaction of its request,
+ * so both commit or neither does. The unique row makes a concurrent request with the same key wait for that
+ * transaction.
+ */
 import type { Sql } from '../kernel/sql.ts';
 
 export interface StoredResponse {
   readonly fingerprint: string;
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number;
   readonly answer: Buffer;
   readonly request_id: string;
@@ -19,7 +24,10 @@ export async function findStoredResponse(
   );
 }
 
-/** Makes room for another answer in this place; one that has been put there meanwhile stays. */
+/**
+ * Deletes a stored response so that another can take its place; one stored meanwhile by another request
+ * stays.
+ */
 export async function deleteStoredResponse(
   tx: Sql,
   stored: { readonly customerId: string; readonly keyDigest: Buffer; readonly requestId: string },
@@ -32,15 +40,16 @@ export async function deleteStoredResponse(
 }
 
 /**
- * Keeps the first answer of a key; an outdated one makes room. False when another request has the key: a
- * concurrent one is waited for, because the row is locked until its transaction ends.
+ * Stores the first response of a key, replacing an expired one. Returns false when another request has the
+ * key. Waits for a concurrent one, because the row is locked until its transaction ends.
  */
 export async function storeResponse(
   tx: Sql,
   row: StoredResponse & { customerId: string; keyDigest: Buffer; retainedSince: Date; now: Date },
 ): Promise<boolean> {
-  const kept = await tx.run(
-    `insert into idempotency as i (customer_id, key_digest, fingerprint, answer, request_id, created_at, status)
+  const stored = await tx.run(
+    `insert into idempotency as i
+       (customer_id, key_digest, fingerprint, answer, request_id, created_at, status)
      values ($1, $2, $3, $4, $5, $6, $8)
      on conflict (customer_id, key_digest) do update
        set fingerprint = excluded.fingerprint, answer = excluded.answer, request_id = excluded.request_id,
@@ -57,5 +66,5 @@ export async function storeResponse(
       row.status,
     ],
   );
-  return kept === 1;
+  return stored === 1;
 }

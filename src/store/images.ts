@@ -1,4 +1,4 @@
-/** Customers' own images, and the uploads that become them. Official images are part of the catalogue. */
+/** Customers' own images, and the uploads that become them. Official images are part of the catalog. */
 import type { Sql } from '../kernel/sql.ts';
 
 export interface CustomImageRow {
@@ -42,8 +42,8 @@ export async function insertCustomImage(
 }
 
 /**
- * How many images the customer has, and the room that they take: with those that were deleted and that a server of his
- * still needs. Exact under the lock of the customer. The quotas bound what it reads.
+ * Counts the customer's images and their size, including deleted images that a server of theirs still needs.
+ * Exact while the customer's lock is held. Quotas bound the number of rows read.
  */
 export async function readImageUsage(tx: Sql, customerId: string): Promise<{ count: number; bytes: number }> {
   const row = await tx.row<{ count: bigint; bytes: bigint }>(
@@ -52,13 +52,14 @@ export async function readImageUsage(tx: Sql, customerId: string): Promise<{ cou
              union all
              select i.* from (select distinct image_id from servers where customer_id = $1) as s
                cross join lateral (select deleted_at, size_bytes from images
-                 where id = s.image_id and customer_id = $1 and deleted_at is not null limit 1) as i) as held`,
+                 where id = s.image_id and customer_id = $1 and deleted_at is not null limit 1) as i
+            ) as used`,
     [customerId],
   );
   return { count: Number(row?.count ?? 0n), bytes: Number(row?.bytes ?? 0n) };
 }
 
-/** Hides the image from its customer; false when he has none such. */
+/** Hides the image from its customer. Returns false when they have no image with this id. */
 export async function softDeleteImage(tx: Sql, customerId: string, id: string, now: Date): Promise<boolean> {
   const changed = await tx.run(
     `update images set deleted_at = $3 where id = $1 and customer_id = $2 and deleted_at is null`,
@@ -67,7 +68,7 @@ export async function softDeleteImage(tx: Sql, customerId: string, id: string, n
   return changed === 1;
 }
 
-/** A customer's own image, as what a server is installed from. */
+/** A customer's own image, with the columns that an install needs. */
 export interface OwnImageRow {
   readonly id: string;
   readonly family: string;
@@ -78,7 +79,9 @@ export interface OwnImageRow {
   readonly deleted: boolean;
 }
 
-/** The customer's own image whose file is there, deleted or not; it is not deleted before the transaction ends. */
+/**
+ * Finds the customer's own image whose file exists, deleted or not, and prevents its deletion until commit.
+ */
 export async function findOwnImage(
   tx: Sql,
   customerId: string,
@@ -96,17 +99,18 @@ export async function isDeletedImage(tx: Sql, id: string): Promise<boolean> {
 }
 
 export interface BlobUsageRow {
-  /** Its image is not deleted, or a server has it. */
+  /** The image is not deleted, or a server uses it. */
   readonly needed: boolean;
-  /** Sealed payloads of the rebuilds and restores that are under way on servers of the image's customer. */
+  /** Sealed payloads of the rebuilds and restores in progress on servers of the image's customer. */
   readonly reinstalls: string[];
 }
 
-/** Who uses the file of this key, all at one moment; undefined: it is no image's. */
+/** Reads in one snapshot who uses the file of this key; undefined: it belongs to no image. */
 export async function findBlobUsage(tx: Sql, key: string): Promise<BlobUsageRow | undefined> {
   return await tx.row<BlobUsageRow>(
     `select i.deleted_at is null
-              or exists (select from servers s where s.customer_id = i.customer_id and s.image_id = i.id) as needed,
+              or exists (select from servers s
+                          where s.customer_id = i.customer_id and s.image_id = i.id) as needed,
             array(select o.payload_sealed from servers s join operations o on o.server_id = s.id
                    where s.customer_id = i.customer_id and o.kind in ('rebuild', 'restore')
                      and o.payload_sealed is not null) as reinstalls
@@ -115,12 +119,12 @@ export async function findBlobUsage(tx: Sql, key: string): Promise<BlobUsageRow 
   );
 }
 
-/** Notes that the file of a deleted image is gone. */
+/** Records that the file of a deleted image was removed. */
 export async function clearBlobKey(tx: Sql, key: string): Promise<void> {
   await tx.run(`update images set blob_key = null where id = $1 and deleted_at is not null`, [key]);
 }
 
-// ---- uploads under way: real time, by the database's clock
+// ---- uploads in progress: real time, on the database's clock
 
 export async function insertUpload(
   tx: Sql,
@@ -133,7 +137,7 @@ export async function insertUpload(
   );
 }
 
-/** How many uploads of the customer are being received. */
+/** Counts the customer's uploads in progress. */
 export async function countUploads(tx: Sql, customerId: string): Promise<number> {
   const row = await tx.row<{ count: bigint }>(
     `select count(*) from image_uploads where customer_id = $1 and alive_until > clock_timestamp()`,
@@ -149,18 +153,18 @@ export async function extendUpload(tx: Sql, id: string, aliveS: number): Promise
   );
 }
 
-/** Ends the upload; false when it has ended already: then its file is no longer its to use or to remove. */
+/** Ends the upload. Returns false when it had already ended: then its file must not be used or removed. */
 export async function endUpload(tx: Sql, id: string): Promise<boolean> {
   return (await tx.run(`delete from image_uploads where id = $1`, [id])) === 1;
 }
 
-/** Ends the upload if its process died; says whether it is alive. */
+/** Ends the upload if its process died. Returns whether it is still alive. */
 export async function endAbandonedUpload(tx: Sql, id: string): Promise<boolean> {
   await tx.run(`delete from image_uploads where id = $1 and alive_until <= clock_timestamp()`, [id]);
   return (await tx.row(`select from image_uploads where id = $1`, [id])) !== undefined;
 }
 
-/** Ends every upload; their ids. */
+/** Ends every upload. Returns their ids. */
 export async function endAllUploads(tx: Sql): Promise<string[]> {
   return (await tx.rows<{ id: string }>(`delete from image_uploads returning id`)).map(({ id }) => id);
 }

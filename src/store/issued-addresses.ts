@@ -1,8 +1,10 @@
-/** Which addresses were given out. */
+/** Deposit addresses that were given to invoices. */
 import type { Sql } from '../kernel/sql.ts';
 import type { CoinCode } from '../spec/coins.ts';
 
-/** Those of these addresses that an invoice of this coin has, however old it is: by index, whatever there is beside. */
+/**
+ * Returns which of these addresses belong to an invoice of this coin, however old. An index lookup for each.
+ */
 export async function findOwnAddresses(
   sql: Sql,
   coin: CoinCode,
@@ -16,23 +18,23 @@ export async function findOwnAddresses(
   return new Set(rows.map(({ address }) => address));
 }
 
-/** Those of these addresses that were paid, in blocks that stand. */
+/** Returns which of these addresses were paid in a block that is still part of the chain. */
 export async function findPaidAddresses(
   sql: Sql,
   coin: CoinCode,
   addresses: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const given = await findIssuedAddresses(sql, coin, addresses);
-  return new Set(given.filter(({ units }) => units > 0n).map(({ address }) => address));
+  const issued = await findIssuedAddresses(sql, coin, addresses);
+  return new Set(issued.filter(({ units }) => units > 0n).map(({ address }) => address));
 }
 
 export interface IssuedAddress {
   readonly address: string;
-  /** What is in blocks now, in the coin's smallest unit, whatever became of it since. */
+  /** The total received in blocks, in the coin's smallest unit, including amounts spent since. */
   readonly units: bigint;
 }
 
-/** Those of these addresses that were given out, and what came in there. */
+/** Returns which of these addresses were given to an invoice, with the amount received. */
 export async function findIssuedAddresses(
   sql: Sql,
   coin: CoinCode,
@@ -47,7 +49,7 @@ export async function findIssuedAddresses(
   return rows.map(({ address, units }) => ({ address, units: BigInt(units) }));
 }
 
-/** The first so many addresses of a pool, in the order in which they were imported and are given out. */
+/** Lists the first `limit` addresses of a pool, in the order of import, which is the order of use. */
 export async function listPoolAddresses(sql: Sql, coin: CoinCode, limit: number): Promise<string[]> {
   const rows = await sql.rows<{ address: string }>(
     'select address from address_pool where coin = $1 order by n limit $2',

@@ -1,4 +1,4 @@
-/** The file that holds the service's secret keys when no setting does: `secret.key` in the data folder. */
+/** The file that holds the service's secret keys when no setting does: `secret.key` in the data directory. */
 import {
   closeSync,
   fsyncSync,
@@ -17,20 +17,22 @@ export function keyFilePath(dataDir: string): string {
   return join(dataDir, 'secret.key');
 }
 
-/** The key list in the file, or undefined when there is no file. Refuses a file that others may read. */
+/**
+ * Returns the key list in the file, or undefined when there is no file. Refuses a file that others can read.
+ */
 export function readKeyFile(dataDir: string): string | undefined {
   const path = keyFilePath(dataDir);
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) return undefined;
   if ((found.mode & 0o077) !== 0) {
-    throw new OperatorError(`other users may read the key file ${path}: run chmod 600 on it`);
+    throw new OperatorError(`the key file ${path} is readable by other users; run: chmod 600 ${path}`);
   }
   return readFileSync(path, 'utf8').trim();
 }
 
 /**
- * Writes a new key file, mode 0600, and returns what the file holds: another process may have been first. The
- * file appears whole or not at all, and is on disk before a database is sealed with it.
+ * Writes a new key file, mode 0600. Returns the content of the file, because another process may have been
+ * first. The file appears atomically, and is synced to disk before a database is sealed with its keys.
  */
 export function createKeyFile(dataDir: string, keyList: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

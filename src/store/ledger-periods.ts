@@ -1,7 +1,9 @@
-/** What was booked on a balance in a span of time, and what lies next to its begin. None of it reads what lies beyond. */
+/**
+ * Sums of a customer's transfers over a period, and the balances at its bounds. Reads only the period itself.
+ */
 import type { Sql } from '../kernel/sql.ts';
 
-/** What a transfer did to its customer's balance. */
+/** The signed effect of a transfer on its customer's balance. */
 const CENTS = 'case when credit_account = customer_id then amount_cents else -amount_cents end';
 
 export interface PeriodSums {
@@ -10,7 +12,7 @@ export interface PeriodSums {
   readonly out_cents: bigint;
 }
 
-/** What came and went from `from` until just before `to`. */
+/** Sums the credits and debits from `from` (inclusive) to `to` (exclusive). */
 export async function sumPeriod(
   sql: Sql,
   customerId: string,
@@ -26,16 +28,22 @@ export async function sumPeriod(
   return sums ?? { in_cents: 0n, out_cents: 0n };
 }
 
-/** A booking next to a moment, and the present balance; only that where nothing was booked. */
+/**
+ * A transfer next to a point in time, and the current balance. Without transfers, a row with the balance
+ * only.
+ */
 export interface PeriodEdgeRow {
   readonly balance_cents: bigint;
-  /** Booked at that moment or after it; null: there is no booking. */
+  /** Booked at that time or later; null: there are no transfers. */
   readonly later: boolean | null;
   readonly before_cents: bigint;
   readonly after_cents: bigint;
 }
 
-/** All bookings of the last time before `at`, and of the first time from then on; none where there is no such customer. */
+/**
+ * Reads the transfers of the last time before `at` and of the first time since; empty for an unknown
+ * customer.
+ */
 export async function readPeriodEdge(sql: Sql, customerId: string, at: Date): Promise<PeriodEdgeRow[]> {
   return await sql.rows<PeriodEdgeRow>(
     `select b.balance_cents, t.later, t.before_cents, t.after_cents
@@ -54,7 +62,7 @@ export async function readPeriodEdge(sql: Sql, customerId: string, at: Date): Pr
   );
 }
 
-/** The balance of all that was booked before `at`, counted back from the present one: reads all that came since. */
+/** Returns the balance just before `at`, computed back from the current one: reads every transfer since. */
 export async function readBalanceBefore(sql: Sql, customerId: string, at: Date): Promise<bigint | undefined> {
   const row = await sql.row<{ cents: bigint }>(
     `select balance_cents - (select coalesce(sum(${CENTS}), 0)::bigint from transfers

@@ -1,4 +1,8 @@
-/** Transfers and balances. Only domain/ledger/transfer.ts and the deploy statement write here. */
+/**
+ * Transfers and balances. Only domain/ledger/transfer.ts and the deploy statement write them. Every transfer
+ * moves money between two accounts and states the fact that caused it; facts are unique, so nothing is booked
+ * twice.
+ */
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import { type Page, readPage } from './page.ts';
@@ -22,8 +26,9 @@ export interface TransferRow {
 }
 
 /**
- * Books one transfer and moves the customer's balance in one statement. Returns the balance after it, or
- * undefined when it would take the balance below zero and may not. A fact booked before breaks `transfers_fact_key`.
+ * Inserts one transfer and updates the customer's balance in one statement. Returns the new balance, or
+ * undefined if it would be negative without `mayOverdraw`. A fact that was already booked violates
+ * `transfers_fact_key`.
  */
 export async function insertTransfer(
   tx: Sql,
@@ -69,7 +74,7 @@ export async function findTransfer(tx: Sql, id: string): Promise<TransferRow | u
   );
 }
 
-/** The customer's balance in cents. */
+/** Returns the customer's balance in cents. */
 export async function readBalance(tx: Sql, customerId: string): Promise<bigint> {
   const row = await tx.row<{ balance_cents: bigint }>(
     `select balance_cents from balances where customer_id = $1`,
@@ -78,7 +83,7 @@ export async function readBalance(tx: Sql, customerId: string): Promise<bigint> 
   return row?.balance_cents ?? 0n;
 }
 
-/** Locks the customer's balance: the second lock in the order server, customer, host, address. */
+/** Locks the customer's balance: second in the lock order server, customer, host, address. */
 export async function lockBalance(tx: Sql, customerId: string): Promise<bigint | undefined> {
   const row = await tx.row<{ balance_cents: bigint }>(
     `select balance_cents from balances where customer_id = $1 for update`,
@@ -89,15 +94,15 @@ export async function lockBalance(tx: Sql, customerId: string): Promise<bigint |
 
 export interface BalanceSummary {
   readonly balance_cents: bigint;
-  /** Servers that run. */
+  /** How many servers are running. */
   readonly running: bigint;
-  /** When the first of their cycles ends; null when none runs. */
+  /** The earliest end of their cycles; null when none is running. */
   readonly first_end: Date | null;
-  /** What they cost a month without a discount. */
+  /** Their total monthly price without discounts. */
   readonly cents_month: bigint;
 }
 
-/** The balance and what the running servers say about it, of one moment. */
+/** Reads the balance and the totals of the running servers in one snapshot. */
 export async function readBalanceSummary(sql: Sql, customerId: string): Promise<BalanceSummary | undefined> {
   return await sql.row<BalanceSummary>(
     `select b.balance_cents, count(s.id) as running, min(s.paid_until) as first_end,
@@ -111,7 +116,7 @@ export async function readBalanceSummary(sql: Sql, customerId: string): Promise<
 export interface LedgerRow {
   readonly id: string;
   readonly type: TransferType;
-  /** Signed: negative when taken from the balance. */
+  /** Signed: negative for a debit. */
   readonly amount_cents: bigint;
   readonly balance_after_cents: bigint;
   readonly resource_kind: ResourceKind | null;
@@ -120,11 +125,12 @@ export interface LedgerRow {
   readonly created_at: Date;
 }
 
-/** A transfer as its customer sees it. */
-const ENTRY = `id, type, case when credit_account = customer_id then amount_cents else -amount_cents end as amount_cents,
+/** The columns of a transfer as its customer sees it. */
+const ENTRY = `id, type,
+  case when credit_account = customer_id then amount_cents else -amount_cents end as amount_cents,
   balance_after_cents, resource_kind, resource_id, description, created_at`;
 
-/** The customer's ledger; filter `type`, and the bounds `from` and `to` in RFC 3339. */
+/** Pages through the customer's ledger. Filters: `type`, and times `from` and `to` in RFC 3339. */
 export async function pageLedger(sql: Sql, customerId: string, page: PageRequest): Promise<Page<LedgerRow>> {
   return await readPage<LedgerRow>(
     sql,
@@ -145,7 +151,7 @@ export async function pageLedger(sql: Sql, customerId: string, page: PageRequest
   );
 }
 
-/** The customer's own entry, or undefined. */
+/** Finds the customer's own entry. */
 export async function findLedgerEntry(
   sql: Sql,
   customerId: string,
@@ -157,19 +163,20 @@ export async function findLedgerEntry(
   ]);
 }
 
-/** What was booked for one resource of the customer, oldest first, at most `limit`. */
+/** Lists the customer's transfers for one resource, oldest first, at most `limit`. */
 export async function listResourceLedger(
   sql: Sql,
   customerId: string,
   { resourceId, limit }: { readonly resourceId: string; readonly limit: number },
 ): Promise<LedgerRow[]> {
   return await sql.rows<LedgerRow>(
-    `select ${ENTRY} from transfers where resource_id = $1 and customer_id = $2 order by created_at, id limit $3`,
+    `select ${ENTRY} from transfers where resource_id = $1 and customer_id = $2
+      order by created_at, id limit $3`,
     [resourceId, customerId, limit],
   );
 }
 
-/** The names of those servers of the customer that are still there, by id. */
+/** Returns the names of the customer's servers that still exist, by id. */
 export async function listServerNames(
   sql: Sql,
   customerId: string,

@@ -1,4 +1,4 @@
-/** Dedicated machines one by one, as the operator looks after them by hand. */
+/** Individual dedicated machines, which the operator manages by hand. */
 import type { Sql } from '../kernel/sql.ts';
 import type { MachineState, ServerStatus, SuspendedReason } from '../spec/states.ts';
 
@@ -9,9 +9,9 @@ export interface MachineRow {
   readonly region_id: string;
   readonly state: MachineState;
   readonly state_since: Date;
-  /** Since when the operator says that he has it switched off, while it is sold. */
+  /** Since when the operator reports a sold machine as powered off. */
   readonly off_since: Date | null;
-  /** The server that it is sold as, with its customer; null while it is not. */
+  /** The server it is sold as; null, like the columns below, while it is not sold. */
   readonly server_id: string | null;
   readonly server_status: ServerStatus | null;
   readonly suspended_reason: SuspendedReason | null;
@@ -20,7 +20,8 @@ export interface MachineRow {
 
 const COLUMNS = `m.id, m.name, m.plan_id, m.region_id, m.state, m.state_since, m.off_since, m.server_id,
   s.status as server_status, s.suspended_reason, c.email`;
-const FROM = `machines m left join servers s on s.id = m.server_id left join customers c on c.id = s.customer_id`;
+const FROM = `machines m
+  left join servers s on s.id = m.server_id left join customers c on c.id = s.customer_id`;
 
 export async function listMachines(tx: Sql): Promise<MachineRow[]> {
   return await tx.rows<MachineRow>(`select ${COLUMNS} from ${FROM} order by m.region_id, m.plan_id, m.name`);
@@ -34,7 +35,7 @@ export async function lockMachine(tx: Sql, name: string): Promise<MachineRow | u
   return await tx.row<MachineRow>(`select ${COLUMNS} from ${FROM} where m.name = $1 for update of m`, [name]);
 }
 
-/** Of one that is not sold: selling and releasing go with the server (store/deploy.ts, store/places.ts). */
+/** Changes a machine that is not sold: store/deploy.ts and store/placements.ts sell and release it. */
 export async function setMachineState(
   tx: Sql,
   change: { readonly id: string; readonly state: Exclude<MachineState, 'sold'>; readonly now: Date },

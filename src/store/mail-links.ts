@@ -1,21 +1,21 @@
-/** Links in mails: one use each, of the token nothing but a digest. */
+/** Single-use links in mails. Only a digest of each token is stored. */
 import type { Sql } from '../kernel/sql.ts';
 import type { MailKind } from '../spec/mails.ts';
 
-/** What a link does: `src/store/migrations/0017_accounts.sql`. */
+/** The purpose of a link: see `src/store/migrations/0017_accounts.sql`. */
 export type LinkPurpose = 'confirm' | 'change' | 'reset' | 'undo';
 
 export interface MailLinkRow {
   readonly digest: Buffer;
   readonly customer_id: string;
   readonly purpose: LinkPurpose;
-  /** The address that it was made for. */
+  /** The address that it was created for. */
   readonly email: string;
   readonly email_key: string;
   readonly created_at: Date;
   readonly expires_at: Date;
   readonly used_at: Date | null;
-  /** One-time codes that did not fit. */
+  /** Incorrect one-time codes. */
   readonly wrong_codes: number;
 }
 
@@ -23,7 +23,7 @@ const COLUMNS =
   'digest, customer_id, purpose, email, email_key, created_at, expires_at, used_at, wrong_codes';
 const SWEEP_BATCH = 100;
 
-/** Keeps the link, and removes some that were over before `forgetBefore`. */
+/** Inserts the link, and deletes some that expired before `forgetBefore`. */
 export async function insertMailLink(
   tx: Sql,
   row: Omit<MailLinkRow, 'used_at' | 'wrong_codes'>,
@@ -49,7 +49,7 @@ export async function insertMailLink(
   );
 }
 
-/** Undefined when there is none, or when it was dropped. */
+/** Returns undefined when the link does not exist or was invalidated. */
 export async function findMailLink(tx: Sql, digest: Buffer): Promise<MailLinkRow | undefined> {
   return await tx.row<MailLinkRow>(`select ${COLUMNS} from mail_links where digest = $1 and not dropped`, [
     digest,
@@ -60,12 +60,15 @@ export async function markLinkUsed(tx: Sql, digest: Buffer, now: Date): Promise<
   await tx.run(`update mail_links set used_at = $2 where digest = $1`, [digest, now]);
 }
 
-/** The caller holds the customer's lock. */
+/** Counts an incorrect code. The caller holds the customer's lock. */
 export async function incrementLinkWrongCodes(tx: Sql, digest: Buffer): Promise<void> {
   await tx.run(`update mail_links set wrong_codes = wrong_codes + 1 where digest = $1`, [digest]);
 }
 
-/** Makes the customer's unused links of these purposes worthless. Their rows stay: that they were mailed counts for an hour. */
+/**
+ * Invalidates the customer's unused links of these purposes. Their rows stay, because they count for rate
+ * limits.
+ */
 export async function invalidateLinks(
   tx: Sql,
   customerId: string,
@@ -78,7 +81,7 @@ export async function invalidateLinks(
   );
 }
 
-/** Makes everything worthless that was mailed for the customer since `since`, but for one link. */
+/** Invalidates every link created for the customer since `since`, except one. */
 export async function invalidateLinksSince(
   tx: Sql,
   customerId: string,
@@ -92,23 +95,23 @@ export async function invalidateLinksSince(
   );
 }
 
-/** When the links of the last while were made that one account asked for, or that went to one address; oldest first. */
+/** Lists when recent links were created for one account, and for one address; oldest first. */
 export async function listRecentLinks(
   tx: Sql,
   owner: { readonly customerId: string; readonly emailKey: string },
   since: Date,
 ): Promise<{ readonly of_account: Date[]; readonly to_address: Date[] }> {
-  const made = (column: string, value: string) =>
+  const createdAt = (column: string, value: string) =>
     `array(select created_at from mail_links
             where ${column} = ${value} and created_at > $3 and purpose <> 'undo' order by created_at)`;
   const row = await tx.row<{ of_account: Date[]; to_address: Date[] }>(
-    `select ${made('customer_id', '$1')} as of_account, ${made('email_key', '$2')} as to_address`,
+    `select ${createdAt('customer_id', '$1')} as of_account, ${createdAt('email_key', '$2')} as to_address`,
     [owner.customerId, owner.emailKey, since],
   );
   return row ?? { of_account: [], to_address: [] };
 }
 
-/** Whether another account's owner may still take the change away from this address back. */
+/** Whether the owner of another account may still undo a change away from this address. */
 export async function isReservedForOwner(
   tx: Sql,
   emailKey: string,
@@ -123,7 +126,7 @@ export async function isReservedForOwner(
   return row !== undefined;
 }
 
-/** The address that the account is to have once its link is used. */
+/** Returns the address that the account will have once its link is used. */
 export async function findPendingEmail(tx: Sql, customerId: string, now: Date): Promise<string | undefined> {
   const row = await tx.row<{ email: string }>(
     `select email from mail_links
@@ -134,7 +137,7 @@ export async function findPendingEmail(tx: Sql, customerId: string, now: Date): 
   return row?.email;
 }
 
-/** Mails of one kind that the customer was sent since then; counts to `most` and no further. */
+/** Counts the mails of one kind sent to the customer since then, up to `limit`. */
 export async function countMailsSince(
   tx: Sql,
   mails: { readonly customerId: string; readonly kind: MailKind; readonly since: Date },

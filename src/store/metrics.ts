@@ -1,4 +1,4 @@
-/** Hourly metrics of servers, and when each is sampled next. */
+/** Hourly metrics of servers, and when each server is sampled next. */
 import type { Sql } from '../kernel/sql.ts';
 import type { HourSample } from '../ports/compute.ts';
 
@@ -14,7 +14,9 @@ export interface MetricsRow {
 
 const VALUES = 'cpu_pct, ram_mb, disk_read_bps, disk_write_bps, net_in_bps, net_out_bps';
 
-/** The hours of the customer's own server since `since`, oldest first; undefined when he has no such server. */
+/**
+ * Lists the hours of the customer's own server since `since`, oldest first; undefined for an unknown server.
+ */
 export async function findMetrics(
   tx: Sql,
   customerId: string,
@@ -27,13 +29,13 @@ export async function findMetrics(
       where s.id = $1 and s.customer_id = $2 order by m.hour`,
     [serverId, customerId, since],
   );
-  // A server without any has one row of nulls.
+  // A server without metrics returns one row of nulls.
   return rows.length === 0 ? undefined : rows.filter((row): row is MetricsRow => row.hour !== null);
 }
 
 /**
- * Gives servers that have run, and are new to it, their place among the samplings; those on dedicated machines only where
- * `machines` says that there is somebody to ask about them. Returns how many.
+ * Schedules the sampling of servers that have run and are not scheduled yet. Servers on dedicated machines
+ * count only with `machines`: a driver can report them. Returns how many were added.
  */
 export async function enrollServers(
   tx: Sql,
@@ -42,8 +44,9 @@ export async function enrollServers(
   return await tx.run(
     `with fresh as (
        update servers set sampled = true
-        where id in (select id from servers where first_run_at is not null and not sampled and ($3 or machine_id is null)
-                      limit $2 for no key update skip locked)
+         where id in (select id from servers
+                       where first_run_at is not null and not sampled and ($3 or machine_id is null)
+                       limit $2 for no key update skip locked)
        returning id)
      insert into samplings (server_id, due_at) select id, $1 from fresh on conflict do nothing`,
     [now, limit, machines],
@@ -52,11 +55,11 @@ export async function enrollServers(
 
 export interface DueSampling {
   readonly server_id: string;
-  /** The last hour that is there; null when there is none. */
+  /** The last saved hour; null when there is none. */
   readonly last_hour: Date | null;
 }
 
-/** Takes due samplings, which puts them off to `nextAt`: whoever dies with them loses nothing but that time. */
+/** Claims due samplings by moving them to `nextAt`. If the process dies, they simply run then. */
 export async function claimSamplings(
   tx: Sql,
   claim: { readonly now: Date; readonly nextAt: Date; readonly limit: number },
@@ -70,19 +73,19 @@ export async function claimSamplings(
   );
 }
 
-/** Writes hours, over what was known of them; those of a server that is just being changed wait for the next time. */
+/** Inserts or updates hours. Servers locked by a change are skipped until the next run. */
 export async function saveSamples(tx: Sql, samples: readonly HourSample[]): Promise<void> {
   await tx.run(
-    `with present as materialized (
+    `with unlocked as materialized (
        select id from servers where id = any($1::uuid[]) for key share skip locked),
      saved as (
        insert into metrics (server_id, hour, ${VALUES})
-       select v.* from unnest($1::uuid[], $2::timestamptz[], $3::float8[], $4::float8[], $5::float8[], $6::float8[],
-                              $7::float8[], $8::float8[]) as v (server_id, hour, ${VALUES})
-        where v.server_id in (select id from present)
+       select v.* from unnest($1::uuid[], $2::timestamptz[], $3::float8[], $4::float8[], $5::float8[],
+                              $6::float8[], $7::float8[], $8::float8[]) as v (server_id, hour, ${VALUES})
+         where v.server_id in (select id from unlocked)
        on conflict (server_id, hour) do update
-         set (${VALUES}) = (excluded.cpu_pct, excluded.ram_mb, excluded.disk_read_bps, excluded.disk_write_bps,
-                            excluded.net_in_bps, excluded.net_out_bps)
+         set (${VALUES}) = (excluded.cpu_pct, excluded.ram_mb, excluded.disk_read_bps,
+                            excluded.disk_write_bps, excluded.net_in_bps, excluded.net_out_bps)
        returning server_id, hour)
      update samplings s set last_hour = latest.hour
        from (select server_id, max(hour) as hour from saved group by server_id) as latest

@@ -1,6 +1,7 @@
 /**
- * Migrations go forward only: each `.sql` file runs once, in one transaction with its record, under the
- * migrator's lock. A file that was changed after it ran is refused: expand first, contract in a later one.
+ * Forward-only migrations. Each `.sql` file runs once, in one transaction with its record, under the
+ * migrator's lock. A file that changed after it ran is refused: expand first, and contract in a later
+ * migration.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -28,7 +29,7 @@ export function migrationFiles(folder: URL = FOLDER): MigrationFile[] {
     });
 }
 
-/** Names of the migrations that have not run yet; refuses a database whose history differs from the files. */
+/** Returns the pending migrations. Refuses a database whose history differs from the files. */
 export async function pendingMigrations(db: OpenDatabase, folder: URL = FOLDER): Promise<string[]> {
   const files = migrationFiles(folder);
   const exists = await db.row<{ t: string | null }>(`select to_regclass('migration_files')::text as t`);
@@ -40,13 +41,13 @@ export async function pendingMigrations(db: OpenDatabase, folder: URL = FOLDER):
     const now = known.get(name);
     if (now === undefined) {
       throw new MigrationError(
-        `the database has migration ${name}, which this version does not know: run the newer version`,
+        `the database has migration ${name}, which this version does not include; run a newer version`,
       );
     }
     if (now !== sha256) {
       throw new MigrationError(
-        `migration ${name} was edited after this database ran it: use the version that made the database, or restore ` +
-          'the file and add a new migration',
+        `migration ${name} was edited after this database ran it; use the version that created the ` +
+          'database, or restore the file and add a new migration',
       );
     }
   }
@@ -54,7 +55,9 @@ export async function pendingMigrations(db: OpenDatabase, folder: URL = FOLDER):
   return files.filter((file) => !ran.has(file.name)).map((file) => file.name);
 }
 
-/** Brings the database to this version; returns the names that ran. Several processes may call it at once. */
+/**
+ * Migrates the database to this version. Returns the migrations that ran. Safe to call in several processes.
+ */
 export async function migrate(db: OpenDatabase, folder: URL = FOLDER): Promise<string[]> {
   await pendingMigrations(db, folder);
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: withoutEnd(db) }) });
@@ -72,13 +75,11 @@ function migrationProvider(files: readonly MigrationFile[]): MigrationProvider {
           file.name,
           {
             up: async (tx: Kysely<unknown>) => {
-              await sql`create table if not exists migration_files (name text primary key, sha256 text not null)`.execute(
-                tx,
-              );
+              await sql`create table if not exists migration_files
+                (name text primary key, sha256 text not null)`.execute(tx);
               await sql.raw(file.text).execute(tx);
-              await sql`insert into migration_files (name, sha256) values (${file.name}, ${file.sha256})`.execute(
-                tx,
-              );
+              await sql`insert into migration_files (name, sha256)
+                values (${file.name}, ${file.sha256})`.execute(tx);
             },
           },
         ]),
@@ -86,7 +87,7 @@ function migrationProvider(files: readonly MigrationFile[]): MigrationProvider {
   };
 }
 
-/** The pool belongs to the caller: the migrator must not end it. */
+/** The caller owns the pool, so the migrator must not end it. */
 function withoutEnd(db: OpenDatabase): OpenDatabase['pool'] {
   return new Proxy(db.pool, {
     get: (pool, name) => (name === 'end' ? async () => undefined : Reflect.get(pool, name, pool)),

@@ -1,6 +1,7 @@
 /**
- * What can be deployed now, read off the stock itself: a plan in a region that offers it, where there is an IPv4 address,
- * a /64 and room. Each question ends at the first that it finds, by the index that the deploy uses.
+ * Plans and regions that can be deployed now, read from the stock itself: a plan in a region that offers it
+ * and has an IPv4 address, a /64 and capacity. Each check stops at the first match, on the index that the
+ * deploy uses.
  */
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
@@ -8,7 +9,7 @@ import type { PlanRow, RegionRow } from './catalogue.ts';
 import { type Page, type PageSource, readPage } from './page.ts';
 
 export type OfferedPlanRow = Omit<PlanRow, 'active' | 'regions'> & {
-  /** Regions where a deploy would find everything, in order. */
+  /** Regions where a deploy would succeed, sorted. */
   readonly available_in: readonly string[];
 };
 
@@ -18,16 +19,18 @@ export type OfferedRegionRow = Omit<RegionRow, 'active' | 'session_code'> & {
 };
 
 /**
- * A region `r` at the moment `now.at`. The one that is free first is asked for, and not whether there is any: for that, a
- * planner reads the table until it meets one, and where a region has few, that is all of it.
+ * For a region `r` at the time `now.at`. Selects the earliest free address instead of `exists`: for `exists`,
+ * the planner may scan the whole table of a region that has few addresses left.
  */
 const HAS_ADDRESSES = `coalesce(
-     (select a.free_from from ipv4_addresses a where a.region_id = r.id and a.server_id is null and not a.blocked
+     (select a.free_from from ipv4_addresses a
+       where a.region_id = r.id and a.server_id is null and not a.blocked
        order by a.free_from limit 1) <= now.at
-     and (select x.free_from from ipv6_prefixes x where x.region_id = r.id and x.server_id is null and not x.blocked
-       order by x.free_from limit 1) <= now.at, false)`;
+     and (select x.free_from from ipv6_prefixes x
+           where x.region_id = r.id and x.server_id is null and not x.blocked
+           order by x.free_from limit 1) <= now.at, false)`;
 
-/** For a plan `p` in a region `r`; machines that no driver reaches are sold by hand only (`now.dedicated`). */
+/** For a plan `p` in a region `r`. Machines without a driver are sold by hand only (`now.dedicated`). */
 const HAS_ROOM = `case p.category when 'vps' then
        exists (select from hosts h where h.region_id = r.id and not h.draining
            and h.used_ram_mb + p.ram_mb <= h.ram_mb and h.used_disk_gb + p.disk_gb <= h.disk_gb)
@@ -39,10 +42,10 @@ const HAS_ROOM = `case p.category when 'vps' then
 
 const NOW = '(select ?::timestamptz as at, ?::boolean as dedicated) now';
 
-/** What the answer depends on beside the stock. */
+/** The inputs of an offer, apart from the stock. */
 export interface OfferContext {
   readonly at: Date;
-  /** Whether dedicated machines can be ordered: a driver reaches them. */
+  /** Whether dedicated machines can be ordered: a driver manages them. */
   readonly dedicated: boolean;
 }
 
@@ -117,6 +120,7 @@ async function findOne<Row extends object>(
   id: string,
 ): Promise<Row | undefined> {
   const { columns, from, where } = source;
-  const text = `select ${columns} from ${from.replace('?', '$1').replace('?', '$2')} where ${where} and ${source.id.column} = $3`;
+  const offered = from.replace('?', '$1').replace('?', '$2');
+  const text = `select ${columns} from ${offered} where ${where} and ${source.id.column} = $3`;
   return await tx.row<Row>(text, [now.at, now.dedicated, id]);
 }

@@ -10,7 +10,7 @@ export type OperationKind =
   | 'rescue'
   | 'rebuild'
   | 'restore'
-  /** Switches the machine of a server off that was suspended. */
+  /** Powers off the machine of a suspended server. */
   | 'suspend';
 
 export type OperationStep =
@@ -33,10 +33,13 @@ export interface OperationRow {
   readonly server_id: string;
   readonly kind: OperationKind;
   readonly step: OperationStep;
-  /** Times in a row that this step failed. */
+  /** Consecutive failures of this step. */
   readonly attempts: number;
   readonly tried_hosts: string[];
-  /** From when on the present step has its time: when the host was taken, the shutdown asked for, the install begun. */
+  /**
+   * When the time limit of the current step began: the host taken, the shutdown requested, the install
+   * started.
+   */
   readonly placed_at: Date;
   /** Why the last attempt failed, for the operator. */
   readonly last_fault: string | null;
@@ -44,14 +47,14 @@ export interface OperationRow {
   readonly snapshot_id: string | null;
   readonly due_at: Date;
   readonly lease_id: string;
-  /** The name of the host or machine that the server has, as it was when this was claimed. */
+  /** The server's host or machine at the time of the claim. */
   readonly host: string | null;
-  /** The disk that the server runs on, likewise; a rebuild or restore makes the next one. */
+  /** The server's disk at the time of the claim. A rebuild or restore creates the next one. */
   readonly generation: number;
   readonly created_at: Date;
 }
 
-/** Leases due operations, most overdue first. The lease ends by itself: the database's clock counts. */
+/** Leases due operations, most overdue first. The lease expires on the database's clock. */
 export async function claimOperations(
   tx: Sql,
   claim: { leaseId: string; now: Date; leaseS: number; limit: number },
@@ -74,7 +77,7 @@ export async function claimOperations(
   );
 }
 
-/** Begins work on a server, due at once. The caller holds the server's lock and found no other operation. */
+/** Starts an operation, due now. The caller holds the server's lock and found no other operation. */
 export async function insertOperation(
   tx: Sql,
   operation: Pick<OperationRow, 'id' | 'server_id' | 'kind' | 'step' | 'payload_sealed' | 'snapshot_id'> & {
@@ -82,7 +85,8 @@ export async function insertOperation(
   },
 ): Promise<void> {
   await tx.run(
-    `insert into operations (id, server_id, kind, step, payload_sealed, snapshot_id, placed_at, due_at, created_at)
+    `insert into operations (id, server_id, kind, step, payload_sealed, snapshot_id, placed_at, due_at,
+                             created_at)
      values ($1, $2, $3, $4, $5, $6, $7, $7, $7)`,
     [
       operation.id,
@@ -97,9 +101,9 @@ export async function insertOperation(
 }
 
 /**
- * Begins the removal of a server, in place of whatever is done to it now. The caller holds the server's lock. A holder
- * of the former operation meets another id, so nothing that it finds out is written; its lease stays, so the
- * removal begins only when its call to the driver has ended or its process is gone.
+ * Starts the removal of a server, replacing its current operation. The caller holds the server's lock. The
+ * previous leaseholder no longer finds its operation's id, so none of its results are written. Its lease
+ * stays: the removal starts only after its driver call ended or its process died.
  */
 export async function replaceWithRemoval(
   tx: Sql,
@@ -123,24 +127,27 @@ export async function extendOperationLease(tx: Sql, leaseId: string, leaseS: num
   );
 }
 
-/** Whether the lease is still ours and still runs: asked right before an act that cannot be taken back. */
+/** Whether the lease is still valid: checked right before an irreversible action. */
 export async function holdsOperationLease(
   tx: Sql,
   operation: Pick<OperationRow, 'id' | 'lease_id'>,
 ): Promise<boolean> {
-  const held = await tx.row(
+  const found = await tx.row(
     `select from operations where id = $1 and lease_id = $2 and leased_until > clock_timestamp()`,
     [operation.id, operation.lease_id],
   );
-  return held !== undefined;
+  return found !== undefined;
 }
 
-/** Gives back what was claimed and not finished, so that another process need not wait for the lease to end. */
+/**
+ * Releases operations that were claimed and not finished, so that another process need not wait for the
+ * lease.
+ */
 export async function releaseOperationLease(tx: Sql, leaseId: string): Promise<void> {
   await tx.run(`update operations set lease_id = null, leased_until = null where lease_id = $1`, [leaseId]);
 }
 
-/** The same for one server, whose operation may have been replaced meanwhile. */
+/** Does the same for one server, whose operation may have been replaced meanwhile. */
 export async function releaseServerLease(
   tx: Sql,
   lease: Pick<OperationRow, 'server_id' | 'lease_id'>,
@@ -151,7 +158,7 @@ export async function releaseServerLease(
   );
 }
 
-/** Ends all leases: for a process that knows that no other one lives. */
+/** Releases all leases, for a process that knows it is the only one. */
 export async function releaseAllLeases(tx: Sql): Promise<void> {
   await tx.run(`update operations set lease_id = null, leased_until = null where lease_id is not null`);
   await tx.run(`update tasks set lease_id = null, leased_until = null where lease_id is not null`);
@@ -160,7 +167,10 @@ export async function releaseAllLeases(tx: Sql): Promise<void> {
   await tx.run(`update mails set lease_id = null, leased_until = null where lease_id is not null`);
 }
 
-/** Moves an operation on and lets go of it; false when the lease was lost, and with it the right to write. */
+/**
+ * Updates an operation and releases it. Returns false when the lease was lost, and with it the right to
+ * write.
+ */
 export async function advanceOperation(
   tx: Sql,
   operation: Omit<
@@ -200,27 +210,28 @@ export async function finishOperation(
   );
 }
 
-/** Whether an operation of this server is under way. The caller holds the server's lock. */
+/** Whether the server has an operation. The caller holds the server's lock. */
 export async function hasOperation(tx: Sql, serverId: string): Promise<boolean> {
   return (await tx.row(`select from operations where server_id = $1`, [serverId])) !== undefined;
 }
 
-/** When the next operation is due, held or not. */
+/** Returns when the next operation is due, leased or not. */
 export async function nextOperationDue(tx: Sql): Promise<Date | null> {
   const row = await tx.row<{ due_at: Date }>(`select due_at from operations order by due_at limit 1`);
   return row?.due_at ?? null;
 }
 
 /**
- * Whether an operation is held by somebody, or due by `soon`, or a machine is looked at again within a minute. One that
- * is waited for on a host that has long been silent is planned, not under way.
+ * Whether an operation is leased or due by `soon`, or checks a machine again within a minute. An operation
+ * that has waited long for a host is scheduled, not in progress.
  */
 export async function hasPendingOperations(tx: Sql, soon: Date): Promise<boolean> {
   const row = await tx.row<{ found: boolean }>(
     `select exists (select from operations where due_at <= $1 or leased_until > clock_timestamp()
                        or (due_at <= $1 + interval '1 minute'
                            and (step = 'observe'
-                                or (step in ('wait_off', 'wait_on', 'wait_installed', 'go_back') and attempts < 6)))
+                                or step in ('wait_off', 'wait_on', 'wait_installed', 'go_back')
+                                   and attempts < 6))
               ) as found`,
     [soon],
   );

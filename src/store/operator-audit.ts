@@ -1,9 +1,9 @@
-/** The audit log of all customers, of the operator and of the service itself, as the operator reads it. */
+/** The audit log of all customers, the operator and the service itself, as the operator reads it. */
 import type { Sql } from '../kernel/sql.ts';
 
 export interface OperatorAuditRow {
   readonly id: string;
-  /** null: nobody's, or his account is gone. */
+  /** null: not a customer's event, or their account was deleted. */
   readonly email: string | null;
   readonly action: string;
   readonly resource: string | null;
@@ -16,16 +16,16 @@ export interface OperatorAuditRow {
   readonly created_at: Date;
 }
 
-/** What is left out does not matter. */
+/** Omitted fields match everything. */
 export interface OperatorAuditFilter {
   readonly customerId?: string;
   readonly action?: string;
   readonly resource?: string;
-  /** Only what the operator or the service itself did. */
+  /** Only events without a token or session: those of the operator or the service itself. */
   readonly unattributed?: true;
 }
 
-/** Newest first: their ids begin with the time. */
+/** Lists events newest first: ids begin with the time. */
 export async function listOperatorAudit(
   tx: Sql,
   filter: OperatorAuditFilter,
@@ -41,8 +41,8 @@ export async function listOperatorAudit(
   add('e.resource', filter.resource);
   if (filter.unattributed) where.push('e.actor_token is null and e.actor_session is null');
   return await tx.rows<OperatorAuditRow>(
-    `select e.id, c.email, e.action, e.resource, e.result, e.actor_token, e.actor_session, e.ip_country, e.request_id,
-            e.note, e.created_at
+    `select e.id, c.email, e.action, e.resource, e.result, e.actor_token, e.actor_session, e.ip_country,
+            e.request_id, e.note, e.created_at
        from audit_events e left join customers c on c.id = e.customer_id
       where ${where.join(' and ')} order by e.id desc limit $1`,
     values,

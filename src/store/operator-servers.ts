@@ -1,4 +1,4 @@
-/** Servers of all customers as the operator looks at them: whose they are, where, and what is done to them. */
+/** All customers' servers as the operator sees them: owner, location and current operation. */
 import type { Sql } from '../kernel/sql.ts';
 import type { ServerStatus, SuspendedReason } from '../spec/states.ts';
 import type { OperationKind, OperationStep } from './operations.ts';
@@ -11,7 +11,7 @@ export interface OperatorServerRow {
   readonly suspended_reason: SuspendedReason | null;
   readonly plan_id: string;
   readonly region_id: string;
-  /** The name of its host or machine; null once that is given back. */
+  /** Its host or machine; null once released. */
   readonly host: string | null;
   readonly ipv4: string | null;
   readonly ipv6_prefix: string | null;
@@ -25,11 +25,11 @@ export interface OperatorServerRow {
   readonly hold_order: string | null;
   readonly throttled: boolean;
   readonly mail_allowed: boolean;
-  /** What it has sent since the beginning of that month, of what its plan includes; null: nothing was counted yet. */
+  /** Outbound traffic since `sent_since`, counted against `transfer_tb`; null: nothing was counted yet. */
   readonly sent_bytes: bigint | null;
   readonly sent_since: Date | null;
   readonly transfer_tb: string;
-  /** The operation under way; all null when there is none. */
+  /** The current operation; all null when there is none. */
   readonly operation: OperationKind | null;
   readonly step: OperationStep | null;
   readonly begun_at: Date | null;
@@ -38,9 +38,10 @@ export interface OperatorServerRow {
 }
 
 const COLUMNS = `s.id, c.email, s.name, s.status, s.suspended_reason, s.plan_id, s.region_id,
-  coalesce(h.name, m.name) as host, host(a.addr) as ipv4, p.prefix::text as ipv6_prefix, s.billing_months, s.auto_renew,
-  s.price_cents_cycle, s.paid_until, s.created_at, s.frozen_at, s.freeze_reason, s.hold_order,
-  s.throttled, s.mail_allowed, t.bytes as sent_bytes, t.month::timestamp at time zone 'UTC' as sent_since, n.transfer_tb,
+  coalesce(h.name, m.name) as host, host(a.addr) as ipv4, p.prefix::text as ipv6_prefix, s.billing_months,
+  s.auto_renew, s.price_cents_cycle, s.paid_until, s.created_at, s.frozen_at, s.freeze_reason, s.hold_order,
+  s.throttled, s.mail_allowed, t.bytes as sent_bytes, t.month::timestamp at time zone 'UTC' as sent_since,
+  n.transfer_tb,
   o.kind as operation, o.step, o.created_at as begun_at, o.attempts, o.last_fault`;
 const FROM = `servers s
   join customers c on c.id = s.customer_id
@@ -52,7 +53,7 @@ const FROM = `servers s
   left join ipv6_prefixes p on p.server_id = s.id
   left join operations o on o.server_id = s.id`;
 
-/** What is left out does not matter. */
+/** Omitted fields match everything. */
 export interface OperatorServerFilter {
   readonly customerId?: string;
   readonly status?: ServerStatus;
@@ -63,7 +64,10 @@ export interface OperatorServerFilter {
   readonly held?: true;
 }
 
-/** Newest first: their ids begin with the time. Only the conditions asked for are in the statement, so that it is planned for them. */
+/**
+ * Lists servers newest first: ids begin with the time. Only the given conditions are in the SQL, so it plans
+ * well.
+ */
 export async function listOperatorServers(
   tx: Sql,
   filter: OperatorServerFilter,
@@ -92,11 +96,12 @@ export async function findOperatorServer(tx: Sql, id: string): Promise<OperatorS
   return await tx.row<OperatorServerRow>(`select ${COLUMNS} from ${FROM} where s.id = $1`, [id]);
 }
 
-/** The server that has this IPv4 or IPv6 address now. */
+/** Finds the server that currently has this IPv4 or IPv6 address. */
 export async function findServerIdByAddress(tx: Sql, address: string): Promise<string | undefined> {
   const row = await tx.row<{ server_id: string }>(
     address.includes(':')
-      ? 'select server_id from ipv6_prefixes where prefix = network(set_masklen($1::inet, 64)) and server_id is not null'
+      ? `select server_id from ipv6_prefixes
+          where prefix = network(set_masklen($1::inet, 64)) and server_id is not null`
       : 'select server_id from ipv4_addresses where addr = $1::inet and server_id is not null',
     [address],
   );

@@ -1,4 +1,7 @@
-/** Top-ups of all customers as the operator looks at them. What the kill-switch holds is in held-topups.ts. */
+/**
+ * All customers' top-ups as the operator sees them. Those withheld by the kill-switch are in
+ * withheld-topups.ts.
+ */
 import type { Sql } from '../kernel/sql.ts';
 import type { Quote } from '../ports/rates.ts';
 import { COIN_CODES, type CoinCode } from '../spec/coins.ts';
@@ -13,17 +16,17 @@ export interface OperatorTopupRow {
   readonly cancelled_at: Date | null;
   readonly amount_cents: bigint;
   readonly rate_usd: string;
-  /** What that rate was made of. */
+  /** The quotes that rate was computed from. */
   readonly quotes: readonly Quote[];
   readonly deposit_address: string;
   /** In the coin's smallest unit, like the sums below. */
   readonly deposit_units: string;
-  /** On chain or on its way. */
+  /** In a block or in the mempool. */
   readonly received_units: string;
   readonly held_units: string;
-  /** Sent back, or to be. */
+  /** Refunded, sent or not. */
   readonly refunded_units: string;
-  /** Of it, what is approved and not noted as sent. */
+  /** The part of it that is approved and has no transaction recorded. */
   readonly unsent_units: string;
   readonly credited_cents: bigint;
   readonly bonus_paid_cents: bigint;
@@ -37,20 +40,25 @@ const FROM = `topups t
     select coalesce(sum(amount_units) filter (where state not in ('removed', 'conflicted')), 0) as received,
            coalesce(sum(amount_units) filter (where held and state in ('included', 'final')), 0) as held,
            coalesce(sum(amount_units) filter (where refunded_at is not null), 0) as refunded,
-           coalesce(sum(amount_units) filter (where refund_address is not null and refund_txid is null), 0) as unsent
+           coalesce(sum(amount_units) filter (
+             where refund_address is not null and refund_txid is null), 0) as unsent
       from deposits where topup_id = t.id) d`;
-const COLUMNS = `t.id, t.order_ref, c.email, t.coin, t.status, t.cancelled_at, t.amount_cents, t.rate_usd, t.quotes,
-  t.deposit_address, t.deposit_units, d.received as received_units, d.held as held_units, d.refunded as refunded_units,
-  d.unsent as unsent_units, t.credited_cents, t.bonus_paid_cents, t.expires_at, t.created_at`;
+const COLUMNS = `t.id, t.order_ref, c.email, t.coin, t.status, t.cancelled_at, t.amount_cents, t.rate_usd,
+  t.quotes, t.deposit_address, t.deposit_units, d.received as received_units, d.held as held_units,
+  d.refunded as refunded_units, d.unsent as unsent_units, t.credited_cents, t.bonus_paid_cents, t.expires_at,
+  t.created_at`;
 
-/** What is left out does not matter. */
+/** Omitted fields match everything. */
 export interface OperatorTopupFilter {
   readonly customerId?: string;
   readonly status?: TopupStatus;
   readonly coin?: CoinCode;
 }
 
-/** Newest first: their ids begin with the time. Only the conditions asked for are in the statement, so that it is planned for them. */
+/**
+ * Lists top-ups newest first: ids begin with the time. Only the given conditions are in the SQL, so it plans
+ * well.
+ */
 export async function listOperatorTopups(
   tx: Sql,
   filter: OperatorTopupFilter,
@@ -71,8 +79,8 @@ export async function listOperatorTopups(
 }
 
 /**
- * Those that this names: an `order_ref`, an id, the address that was to be paid, or a transaction that paid. Each is
- * looked for in its own index; addresses are unique for each coin.
+ * Finds top-ups by an `order_ref`, an id, a deposit address, or the txid of a payment. Each is an index
+ * lookup; addresses are unique per coin.
  */
 export async function findOperatorTopups(
   tx: Sql,

@@ -1,27 +1,27 @@
 /**
- * One page of a list by keyset on (sort field, id): its cost does not grow with the length of the list, as long as an
- * index has the filters' columns and then the same two. Text is put together from fragments of the code, never from what
- * a caller typed; there are few of them, so each text is prepared once.
+ * Reads one page of a list by keyset on (sort field, id). Its cost does not grow with the length of the list,
+ * provided an index has the filters' columns followed by those two. SQL is assembled from constant fragments,
+ * never from user input; there are few combinations, so each text is prepared once.
  *
- * Which index that is must not be left to the planner. It counts rows and cannot know how they lie: where nearly all have the
- * wanted status, it may well follow the index without it, and meet a hundred thousand others first. So those of a list
- * without bound differ in where they would have nulls, of which there are none: the order that is asked for can be had from the
- * index for as many filters as are given, and from no other.
+ * The planner must not choose the index. Its statistics hide the physical order: when nearly all rows have
+ * the wanted status, it may use the index without that column and scan a hundred thousand others first. So
+ * the indexes of an unbounded list differ in their null ordering, which has no other effect because the
+ * columns have no nulls. For each number of filters, only one index can return the requested order.
  */
 import type { Sql } from '../kernel/sql.ts';
 import type { PagePosition, PageRequest } from '../spec/lists.ts';
 
 export interface PageSource {
-  /** Columns of a row. */
+  /** The columns to select. */
   readonly columns: string;
   readonly from: string;
-  /** Conditions that always hold; `?` stands for the values, in order. */
+  /** Conditions that always apply; `?` stands for the values, in order. */
   readonly where: string;
   readonly values: readonly unknown[];
   readonly id: { readonly column: string; readonly type: 'uuid' | 'text' };
   readonly sorts: Readonly<Record<string, PageSort>>;
   readonly filters?: Readonly<Record<string, PageFilter | PageBound>>;
-  /** The earliest time that is shown, of a list that is sorted by `created_at` alone. */
+  /** The earliest time shown, for a list that is sorted by `created_at` only. */
   readonly since?: Date;
 }
 
@@ -30,16 +30,18 @@ export interface PageSort {
   readonly type: 'timestamptz' | 'text' | 'uuid';
 }
 
-/** A condition with one `?`. A filter with the name of a sort is an equality on its column. */
+/** A condition with one `?`. A filter named like a sort is an equality on its column. */
 export interface PageFilter {
   readonly where: string;
-  /** The list has no bound, and an index for each such filter, and for two of them: see NULLS. */
+  /** The list is unbounded, with an index for each such filter and for pairs of them: see NULLS. */
   readonly indexed?: true;
-  /** What `?` is; the text as it came when left out, and undefined when it can match nothing (a malformed id). */
+  /**
+   * Parses the value of `?`; the raw text if omitted. Undefined means no match is possible (a malformed id).
+   */
   readonly value?: (text: string) => unknown;
 }
 
-/** A time that bounds a list that is sorted by `created_at` alone: `from` is shown, `to` is not. */
+/** A time bound of a list sorted by `created_at` only: `from` is inclusive, `to` is exclusive. */
 export interface PageBound {
   readonly bound: 'from' | 'to';
   readonly value: (text: string) => Date | undefined;
@@ -47,7 +49,7 @@ export interface PageBound {
 
 export interface Page<Row> {
   readonly rows: readonly Row[];
-  /** The last row's place when there are more; null at the end. */
+  /** The position of the last row if more follow; null on the last page. */
   readonly next: PagePosition | null;
 }
 
@@ -67,7 +69,7 @@ export async function readPage<Row extends object>(
   return { rows, next: more ? { value: last.page_value, id: last.page_id } : null };
 }
 
-/** null: a filter can match nothing. */
+/** Returns null when a filter cannot match anything. */
 function buildPageQuery(
   source: PageSource,
   request: PageRequest,
@@ -80,7 +82,7 @@ function buildPageQuery(
   const bounds: Bounds = { from: source.since, to: undefined };
   for (const [name, text] of Object.entries(request.filter)) {
     const filter = source.filters?.[name];
-    if (!filter) throw new Error(`no filter ${name}`);
+    if (!filter) throw new Error(`unknown filter ${name}`);
     const value = filter.value ? filter.value(text) : text;
     if (value === undefined) return null;
     if ('bound' in filter) {
@@ -114,16 +116,18 @@ function buildPageQuery(
 }
 
 /**
- * Those of one name are sorted by age. Beside `name = …` the database would not begin at the place `(name, id) > …`, but
- * read from the first of that name on; and without a cursor it might well read the whole table in the order of ids.
+ * Rows of one name are sorted by age. With `name = …`, the database would not start at `(name, id) > …` but
+ * read from the first row of that name; without a cursor, it might scan the whole table in id order.
  */
 function sortOf({ sorts }: PageSource, { sort, filter }: PageRequest): PageSort {
   const wanted = sorts[sort];
-  if (!wanted) throw new Error(`no sort ${sort}`);
+  if (!wanted) throw new Error(`unknown sort ${sort}`);
   return Object.hasOwn(filter, sort) ? (sorts.created_at ?? wanted) : wanted;
 }
 
-/** Where nulls would be, newest first, of the sort's column and of the id: by how many indexed filters are given. */
+/**
+ * The null ordering, newest first, of the sort column and the id: indexed by the number of indexed filters.
+ */
 const NULLS = [
   ['first', 'first'],
   ['last', 'last'],
@@ -153,14 +157,14 @@ function narrowBounds(bounds: Bounds, side: 'from' | 'to', time: Date): void {
 }
 
 /**
- * A page begins at the cursor or at a bound, whichever is further on: the other one is left out. With both, the database
- * would begin at the bound, and read everything up to the cursor.
+ * A page starts at the cursor or at a bound, whichever is further along; the other is left out. With both,
+ * the database would start at the bound and read everything up to the cursor.
  */
 function startAfter(bounds: Bounds, { after, descending }: PageRequest): PagePosition | null {
   const side = descending ? 'to' : 'from';
   const bound = bounds[side]?.getTime();
   if (after === null || bound === undefined) return after;
-  // As the database writes it: 2030-01-01 00:00:00.123456+00.
+  // In the database's format: 2030-01-01 00:00:00.123456+00.
   const place = Date.parse(`${after.value.replace(' ', 'T')}:00`);
   if (descending ? place >= bound : place < bound) return null;
   bounds[side] = undefined;

@@ -1,7 +1,7 @@
 /**
- * Two connections for short reads on the hot path: statements of many requests follow each other without waiting for the
- * answers in between, which costs less than a pool's connection each. A lost connection is replaced; until then, and for
- * everything else, the pool does the work.
+ * Two connections for short reads on the hot path. Statements of many requests are sent without waiting for
+ * earlier results, which costs less than one pool connection each. A lost connection is replaced; meanwhile,
+ * and for everything else, the pool is used.
  */
 import type { Socket } from 'node:net';
 import pg from 'pg';
@@ -33,12 +33,12 @@ export async function openPipelined(db: OpenDatabase): Promise<PipelinedReads> {
       await next().row<Row>(text, values),
     run: async (text, values) => await next().run(text, values),
     close: async () => {
-      await Promise.all(connections.map((line) => line.stop()));
+      await Promise.all(connections.map((connection) => connection.stop()));
     },
   };
 }
 
-/** Statements that begin in one turn of the event loop go out in one write: writing costs more than most of the rest. */
+/** Sends statements of one event loop turn in one write: the system call costs more than most of the rest. */
 function batchWrites(client: pg.Client, sql: Sql): Sql {
   const { stream } = client.connection as unknown as { stream: Socket };
   let corked = false;
@@ -78,24 +78,24 @@ async function openConnection(db: OpenDatabase): Promise<PipelinedConnection> {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   async function start(): Promise<void> {
-    const fresh = new pg.Client({ ...db.settings, pipeline: true } as pg.ClientConfig);
-    // What is under way on a lost connection fails by itself; what comes next takes another way.
+    const candidate = new pg.Client({ ...db.settings, pipeline: true } as pg.ClientConfig);
+    // Pending statements on a lost connection fail; later ones use another connection.
     const onLost = () => {
-      if (client !== fresh) return;
+      if (client !== candidate) return;
       client = null;
       sql = null;
       scheduleReconnect();
     };
-    fresh.on('error', onLost);
-    fresh.on('end', onLost);
+    candidate.on('error', onLost);
+    candidate.on('end', onLost);
     try {
-      await fresh.connect();
+      await candidate.connect();
     } catch (error) {
-      await fresh.end().catch(() => undefined);
+      await candidate.end().catch(() => undefined);
       throw error;
     }
-    client = fresh;
-    sql = batchWrites(fresh, db.withClient(fresh));
+    client = candidate;
+    sql = batchWrites(candidate, db.withClient(candidate));
   }
   function scheduleReconnect(): void {
     if (stopped) return;

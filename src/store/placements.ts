@@ -1,11 +1,11 @@
-/** The place a server has: host or machine, IPv4 address and /64. */
+/** The placement of a server: its host or machine, IPv4 address and /64. */
 import type { Sql } from '../kernel/sql.ts';
 import type { MachineState } from '../spec/states.ts';
 
-/** What a driver needs to know to make the machine. */
+/** The parameters from which a driver builds the machine. */
 export interface BuildDetails {
   readonly hostname: string;
-  /** The host's name, or for a dedicated server the machine's own. */
+  /** The host's name, or the machine's own for a dedicated server. */
   readonly host: string | null;
   readonly host_id: string | null;
   readonly machine_id: string | null;
@@ -17,15 +17,15 @@ export interface BuildDetails {
   readonly family: string;
   readonly version: string;
   readonly cloud_init: boolean;
-  /** The file of a customer's own image; both null for an official one. */
+  /** The file of a customer's own image; both null for an official image. */
   readonly blob_key: string | null;
   readonly sha256: string | null;
-  /** The imported disk of an official one; null where none was imported. */
+  /** The imported disk of an official image; null if none was imported. */
   readonly base_sha256: string | null;
   readonly ipv4: string;
   readonly gateway: string;
   readonly ipv6_prefix: string;
-  /** The disk that it runs on; a rebuild or restore under way makes the next one. */
+  /** The disk that it runs on. A rebuild or restore creates the next one. */
   readonly generation: number;
   /** OpenSSH public keys. */
   readonly ssh_public_keys: string[];
@@ -52,7 +52,7 @@ export async function findBuildDetails(tx: Sql, serverId: string): Promise<Build
   );
 }
 
-/** Takes room for a server on another host of its region; undefined when none has any. */
+/** Moves a server's reservation to another host of its region; undefined when none has capacity. */
 export async function reserveOtherHost(
   tx: Sql,
   server: { id: string; regionId: string; ramMb: number; diskGb: number; excludedHosts: readonly string[] },
@@ -72,7 +72,7 @@ export async function reserveOtherHost(
   return row?.id;
 }
 
-/** Takes another machine of the same plan and region; undefined when none is free. */
+/** Assigns another machine of the same plan and region; undefined when none is free. */
 export async function reserveOtherMachine(
   tx: Sql,
   server: { id: string; planId: string; regionId: string; excludedMachines: readonly string[]; now: Date },
@@ -91,7 +91,7 @@ export async function reserveOtherMachine(
   return row?.id;
 }
 
-/** Gives the server's share of its host, or its machine, back; a machine is in this state from then on. */
+/** Releases the server's capacity on its host, or its machine, which is set to the given state. */
 export async function releaseHost(
   tx: Sql,
   serverId: string,
@@ -109,7 +109,9 @@ export async function releaseHost(
   );
 }
 
-/** Lets the server's addresses go: they rest until `freeFrom` before anyone else gets them. */
+/**
+ * Releases the server's addresses. They stay reserved until `freeFrom` before another server can have them.
+ */
 export async function releaseAddresses(tx: Sql, serverId: string, freeFrom: Date): Promise<void> {
   await tx.run(
     `with four as (

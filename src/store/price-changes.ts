@@ -1,9 +1,9 @@
-/** Prices that the operator announced for servers that there were. */
+/** Price changes that the operator announced for existing servers. */
 import type { Sql } from '../kernel/sql.ts';
 
 /**
- * The announced price of a month that holds for a cycle beginning `from`; undefined: the one the server has. Whoever
- * ordered after the announcement pays what the catalogue said then.
+ * Finds the announced monthly price for a cycle that begins at `from`; undefined: the server's own price. A
+ * server ordered after the announcement already has the catalog price.
  */
 export async function findAnnouncedPrice(
   tx: Sql,
@@ -21,28 +21,30 @@ export async function findAnnouncedPrice(
 export interface PriceChangeRow {
   readonly id: string;
   readonly plan_id: string;
-  /** The catalogue's price when it was announced. */
+  /** The catalog price at the time of the announcement. */
   readonly old_price_cents_month: bigint;
   readonly price_cents_month: bigint;
   readonly announced_at: Date;
   readonly effective_at: Date;
   readonly cancelled_at: Date | null;
-  /** The last customer told; all were at `told_at`. */
+  /** The last customer notified; all were at `told_at`. */
   readonly told_up_to: string | null;
   readonly told_at: Date | null;
 }
 
-const COLUMNS = `id, plan_id, old_price_cents_month, price_cents_month, announced_at, effective_at, cancelled_at,
-  told_up_to, told_at`;
+const COLUMNS = `id, plan_id, old_price_cents_month, price_cents_month, announced_at, effective_at,
+  cancelled_at, told_up_to, told_at`;
 
-/** False when another price of this plan holds from the same moment on. */
+/** Returns false when another price change of this plan takes effect at the same time. */
 export async function insertPriceChange(
   tx: Sql,
   row: Omit<PriceChangeRow, 'cancelled_at' | 'told_up_to' | 'told_at'>,
 ): Promise<boolean> {
   const inserted = await tx.run(
-    `insert into price_changes (id, plan_id, old_price_cents_month, price_cents_month, announced_at, effective_at)
-     values ($1, $2, $3, $4, $5, $6) on conflict (plan_id, effective_at) where cancelled_at is null do nothing`,
+    `insert into price_changes (id, plan_id, old_price_cents_month, price_cents_month, announced_at,
+                                effective_at)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (plan_id, effective_at) where cancelled_at is null do nothing`,
     [
       row.id,
       row.plan_id,
@@ -55,13 +57,14 @@ export async function insertPriceChange(
   return inserted === 1;
 }
 
-/** The newest announcements, cancelled ones too, with what the catalogue says now. */
+/** Lists the latest announcements, including canceled ones, with the current catalog price. */
 export async function listPriceChanges(
   tx: Sql,
   limit: number,
 ): Promise<(PriceChangeRow & { readonly catalogue_cents_month: bigint })[]> {
   return await tx.rows(
-    `select ${COLUMNS}, (select p.price_cents_month from plans p where p.id = plan_id) as catalogue_cents_month
+    `select ${COLUMNS},
+            (select p.price_cents_month from plans p where p.id = plan_id) as catalogue_cents_month
        from price_changes order by announced_at desc, id desc limit $1`,
     [limit],
   );
@@ -75,7 +78,9 @@ export async function cancelPriceChange(tx: Sql, id: string, now: Date): Promise
   await tx.run(`update price_changes set cancelled_at = $2 where id = $1`, [id, now]);
 }
 
-/** Locks the oldest announcement that not every customer was told of, and that nobody tells of now. */
+/**
+ * Locks the oldest announcement that still has customers to notify, unless another process is notifying them.
+ */
 export async function lockUnnotifiedPriceChange(tx: Sql): Promise<PriceChangeRow | undefined> {
   return await tx.row<PriceChangeRow>(
     `select ${COLUMNS} from price_changes where told_at is null and cancelled_at is null
@@ -83,7 +88,7 @@ export async function lockUnnotifiedPriceChange(tx: Sql): Promise<PriceChangeRow
   );
 }
 
-/** A server that the announcement is about. */
+/** A server affected by the announcement. */
 export interface PricedServerRow {
   readonly customer_id: string;
   readonly name: string;
@@ -94,22 +99,23 @@ export interface PricedServerRow {
   readonly price_cents_cycle: bigint;
 }
 
-/** How many customers are told at once; the planner can see that it is few. */
+/** How many customers are notified at once; small, so that the planner uses the index. */
 export const NOTIFY_BATCH = 100;
 
 /**
- * The servers of the next customers who are to be told: of this plan, older than the announcement, at another price, and to be
- * renewed. In the order of the customers' ids.
+ * Lists the servers of the next customers to notify, in the order of customer ids: servers of this plan,
+ * created before the announcement, with another price, and set to renew.
  */
 export async function listServersToNotify(tx: Sql, change: PriceChangeRow): Promise<PricedServerRow[]> {
-  const about = `plan_id = $1 and auto_renew and status <> 'destroying' and created_at < $2 and price_cents_month <> $3`;
+  const affected = `plan_id = $1 and auto_renew and status <> 'destroying' and created_at < $2
+    and price_cents_month <> $3`;
   return await tx.rows<PricedServerRow>(
     `with next as (
        select distinct customer_id from servers
-        where ${about} and customer_id > coalesce($4, '00000000-0000-0000-0000-000000000000'::uuid)
+        where ${affected} and customer_id > coalesce($4, '00000000-0000-0000-0000-000000000000'::uuid)
         order by customer_id limit ${NOTIFY_BATCH})
      select customer_id, name, billing_months, anchor_day, paid_until, price_cents_month, price_cents_cycle
-       from servers where ${about} and customer_id in (select customer_id from next)
+       from servers where ${affected} and customer_id in (select customer_id from next)
       order by customer_id, created_at, id`,
     [change.plan_id, change.announced_at, change.price_cents_month, change.told_up_to],
   );

@@ -1,17 +1,20 @@
-/** The newest price that each source gave of each coin, and of the euro. Small for good: sources times coins. */
+/**
+ * The latest price of each coin, and of the euro, from each source. The table stays small: sources times
+ * coins.
+ */
 import type { Sql } from '../kernel/sql.ts';
 import type { QuoteStore, StoredQuote } from '../ports/rates.ts';
 import type { PricedCoin } from '../spec/quote-sources.ts';
 import { readEurRate } from './service.ts';
 
-/** What has a price: a coin, or the euro. */
+/** A priced asset: a coin, or the euro. */
 export type PricedAsset = PricedCoin | 'EUR';
 
 export interface QuoteRow extends StoredQuote {
   readonly coin: PricedAsset;
 }
 
-/** What the source says now takes the place of what it said, whichever it says is newer: its clock may have been put right. */
+/** Replaces a source's previous quotes, even with an older time: the source may have corrected its clock. */
 export async function saveQuotes(tx: Sql, rows: readonly QuoteRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.run(
@@ -29,7 +32,8 @@ export async function saveQuotes(tx: Sql, rows: readonly QuoteRow[]): Promise<vo
 
 export async function listQuotes(tx: Sql, coins: readonly PricedAsset[]): Promise<QuoteRow[]> {
   return await tx.rows<QuoteRow>(
-    `select coin, source, usd, quoted_at as "quotedAt" from quotes where coin = any($1) order by coin, source`,
+    `select coin, source, usd, quoted_at as "quotedAt" from quotes
+      where coin = any($1) order by coin, source`,
     [coins],
   );
 }

@@ -1,7 +1,10 @@
-/** Work that is due again and again, and done by one process at a time. Whoever takes it holds a lease while at it. */
+/** Recurring jobs: each runs in one process at a time, which holds a lease while it works. */
 import type { Sql } from '../kernel/sql.ts';
 
-/** True for one process: it has `leaseS` seconds of the database's time, and more whenever it asks for them. */
+/**
+ * Leases the job for `leaseS` seconds of the database's time. Returns true in one process only; call it again
+ * to extend the lease.
+ */
 export async function leaseRecurringJob(tx: Sql, name: string, leaseS: number): Promise<boolean> {
   const taken = await tx.run(
     `insert into beats as b (name, due_at) values ($1, clock_timestamp() + make_interval(secs => $2))
@@ -11,7 +14,7 @@ export async function leaseRecurringJob(tx: Sql, name: string, leaseS: number): 
   return taken === 1;
 }
 
-/** By its holder: the next is due in so many seconds. */
+/** Schedules the next run in `inS` seconds. Only the leaseholder calls it. */
 export async function scheduleNextRun(tx: Sql, name: string, inS: number): Promise<void> {
   await tx.run(`update beats set due_at = clock_timestamp() + make_interval(secs => $2) where name = $1`, [
     name,
@@ -19,7 +22,9 @@ export async function scheduleNextRun(tx: Sql, name: string, inS: number): Promi
   ]);
 }
 
-/** The same on the business clock, without a lease: true for one process, and then not before `nextAt`. */
+/**
+ * Claims a run on the business clock, without a lease. Returns true in one process, then not before `nextAt`.
+ */
 export async function claimScheduledRun(
   tx: Sql,
   schedule: { readonly name: string; readonly now: Date; readonly nextAt: Date },

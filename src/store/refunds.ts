@@ -1,7 +1,7 @@
-/** What is noted of payments that are given back: where to, who allowed it, and the transaction that did it. */
+/** Refunds of payments: the destination, who approved it, and the transaction that sent it. */
 import type { Sql } from '../kernel/sql.ts';
 
-/** Payments that were decided on together. Of refunds by older versions only the note is known. */
+/** Payments that were refunded in one decision. Refunds by older versions have only the note. */
 export interface RefundRow {
   readonly refunded_at: Date;
   readonly keys: readonly string[];
@@ -9,23 +9,25 @@ export interface RefundRow {
   readonly units: string;
   readonly address: string | null;
   readonly approved_by: string | null;
-  /** Null while it is to be sent. */
+  /** Null until it is sent. */
   readonly txid: string | null;
   readonly note: string | null;
 }
 
-/** Of one invoice, oldest first. */
+/** Lists the refunds of one invoice, oldest first. */
 export async function listRefunds(tx: Sql, topupId: string): Promise<RefundRow[]> {
   return await tx.rows<RefundRow>(
-    `select refunded_at, array_agg(key order by key) as keys, sum(amount_units) as units, refund_address as address,
-            refund_approved_by as approved_by, refund_txid as txid, refund_note as note
+    `select refunded_at, array_agg(key order by key) as keys, sum(amount_units) as units,
+            refund_address as address, refund_approved_by as approved_by, refund_txid as txid,
+            refund_note as note
        from deposits where topup_id = $1 and refunded_at is not null
-      group by refunded_at, refund_address, refund_approved_by, refund_txid, refund_note order by refunded_at`,
+      group by refunded_at, refund_address, refund_approved_by, refund_txid, refund_note
+      order by refunded_at`,
     [topupId],
   );
 }
 
-/** Notes it on the payments that it names. */
+/** Writes the refund to the payments in its `keys`. */
 export async function saveRefund(
   tx: Sql,
   topupId: string,
@@ -38,7 +40,7 @@ export async function saveRefund(
   );
 }
 
-/** Whether this was ever given out to be paid, in whatever letters it is written. Goes over all of them: for a rare question. */
+/** Whether the address was ever a deposit address, ignoring case. Scans all top-ups; use it rarely. */
 export async function isDepositAddress(tx: Sql, address: string): Promise<boolean> {
   const row = await tx.row('select 1 from topups where lower(deposit_address) = lower($1) limit 1', [
     address,

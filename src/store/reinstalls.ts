@@ -1,7 +1,7 @@
-/** What a rebuild or restore needs to know, writes, and takes back when it cannot be done. */
+/** The reads and writes of a rebuild or restore. */
 import type { Sql } from '../kernel/sql.ts';
 
-/** What a server runs, beside its row. */
+/** The installed state of a server that is not in its own row. */
 export interface InstallDetails {
   readonly category: 'vps' | 'dedicated';
   readonly ssh_public_keys: string[];
@@ -20,14 +20,15 @@ export interface OfficialImageRow {
   readonly cloud_init: boolean;
   /** `YYYY-MM-DD` */
   readonly deprecated_at: string | null;
-  /** The smallest disk that takes what was imported; null where nothing was. */
+  /** The smallest disk that fits the imported disk; null if none was imported. */
   readonly base_disk_gb: number | null;
 }
 
-/** An official image; a retired one does not count. */
+/** Finds an official image that is not retired. */
 export async function findOfficialImage(tx: Sql, id: string): Promise<OfficialImageRow | undefined> {
   return await tx.row<OfficialImageRow>(
-    `select id, cloud_init, deprecated_at, base_disk_gb from images where id = $1 and type = 'official' and active`,
+    `select id, cloud_init, deprecated_at, base_disk_gb from images
+      where id = $1 and type = 'official' and active`,
     [id],
   );
 }
@@ -37,7 +38,7 @@ export interface OwnSshKeyRow {
   readonly public_key: string;
 }
 
-/** Those of the keys that are the customer's. */
+/** Returns which of these keys are the customer's. */
 export async function findOwnKeys(
   tx: Sql,
   customerId: string,
@@ -56,7 +57,7 @@ export interface RestorableSnapshotRow {
   readonly status: 'creating' | 'ready' | 'error';
 }
 
-/** The customer's own snapshot. It is locked against its removal until this transaction has begun the restore. */
+/** Locks the customer's own snapshot against deletion until the restore has begun. */
 export async function lockRestorableSnapshot(
   tx: Sql,
   customerId: string,
@@ -68,16 +69,16 @@ export async function lockRestorableSnapshot(
   );
 }
 
-/** What an install puts on the disk. */
+/** The inputs of an install. */
 export interface Install {
   readonly imageId: string;
   readonly sshKeys: readonly string[];
-  /** Their texts, in the same order. */
+  /** The public keys, in the same order. */
   readonly sshPublicKeys: readonly string[];
   readonly userDataSealed: string | null;
 }
 
-/** The server is being installed anew, with this. */
+/** Marks the server as being reinstalled with these inputs. */
 export async function setInstalling(
   tx: Sql,
   change: Install & {
@@ -88,7 +89,8 @@ export async function setInstalling(
 ): Promise<void> {
   await tx.run(
     `update servers
-        set status = $2, image_id = $3, ssh_keys = $4, ssh_public_keys = $5, user_data_sealed = $6, updated_at = $7
+        set status = $2, image_id = $3, ssh_keys = $4, ssh_public_keys = $5, user_data_sealed = $6,
+            updated_at = $7
       where id = $1`,
     [
       change.id,

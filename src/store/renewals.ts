@@ -1,4 +1,4 @@
-/** What is read to say which cycles end soon, and what the next ones cost. Nothing is locked: it is only shown. */
+/** Reads which cycles end soon and what the next ones cost. Display only, so nothing is locked. */
 import type { Sql } from '../kernel/sql.ts';
 import type { ServerRow } from './servers.ts';
 
@@ -17,8 +17,8 @@ export type EndingServerRow = Pick<
 > & { readonly anchor_day: number };
 
 /**
- * The customer's servers whose cycle ends by then, and those that wait for his balance: in the order in which the calendar
- * comes to them, at most `limit`. One that has not run yet has no calendar.
+ * Lists the customer's servers whose cycle ends by `until`, and those suspended for balance, in the order in
+ * which the calendar processes them, at most `limit`. A server that has never run has no cycle yet.
  */
 export async function listEndingServers(
   sql: Sql,
@@ -26,8 +26,8 @@ export async function listEndingServers(
   { until, limit }: { readonly until: Date; readonly limit: number },
 ): Promise<EndingServerRow[]> {
   return await sql.rows<EndingServerRow>(
-    `select id, name, plan_id, status, auto_renew, billing_months, price_cents_month, price_cents_cycle, paid_until,
-            created_at, anchor_day
+    `select id, name, plan_id, status, auto_renew, billing_months, price_cents_month, price_cents_cycle,
+            paid_until, created_at, anchor_day
        from servers
       where customer_id = $1 and first_run_at is not null
         and (status in ('running', 'stopped', 'installing') and paid_until <= $2
@@ -37,7 +37,7 @@ export async function listEndingServers(
   );
 }
 
-/** A price of a month that was announced for servers of a plan that there were. */
+/** A monthly price announced for the existing servers of a plan. */
 export interface AnnouncedPriceRow {
   readonly plan_id: string;
   readonly price_cents_month: bigint;
@@ -45,7 +45,7 @@ export interface AnnouncedPriceRow {
   readonly effective_at: Date;
 }
 
-/** What was announced for these plans and holds by then, the latest first. */
+/** Lists the price changes announced for these plans that take effect by `until`, latest first. */
 export async function listAnnouncedPrices(
   sql: Sql,
   planIds: readonly string[],

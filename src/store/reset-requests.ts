@@ -1,4 +1,4 @@
-/** Requests for a new password, until a worker has looked whose they are. */
+/** Password reset requests, until a worker has looked up their accounts. */
 import type { Sql } from '../kernel/sql.ts';
 
 export interface ResetRequestRow {
@@ -8,15 +8,15 @@ export interface ResetRequestRow {
   readonly requested_at: Date;
 }
 
-/** False when `most` wait already. */
+/** Returns false when `limit` requests are already waiting. */
 export async function insertResetRequest(tx: Sql, row: ResetRequestRow, limit: number): Promise<boolean> {
-  const made = await tx.run(
+  const inserted = await tx.run(
     `insert into reset_requests (id, email_sealed, ip_country, requested_at)
      select $1, $2, $3, $4
       where (select count(*) from (select from reset_requests limit $5) as waiting) < $5`,
     [row.id, row.email_sealed, row.ip_country, row.requested_at, limit],
   );
-  return made === 1;
+  return inserted === 1;
 }
 
 export async function findResetRequest(tx: Sql, id: string): Promise<ResetRequestRow | undefined> {
@@ -26,7 +26,7 @@ export async function findResetRequest(tx: Sql, id: string): Promise<ResetReques
   );
 }
 
-/** False when another one has answered it. */
+/** Returns false when another worker has already handled it. */
 export async function deleteResetRequest(tx: Sql, id: string): Promise<boolean> {
   return (await tx.run(`delete from reset_requests where id = $1`, [id])) === 1;
 }

@@ -1,20 +1,20 @@
 /**
- * Removing what is too old, a batch at a time. One statement looks at the oldest rows, a bounded number whether they may go
- * or not, locks those that may, passing by what somebody else holds, and removes them. So it waits for nobody, nobody
- * waits long for it, and several processes may do it at once.
+ * Purges expired rows in batches. One statement scans a bounded number of the oldest rows, locks those that
+ * may be deleted, skips rows locked by others, and deletes the rest. It never waits, holds its locks only
+ * briefly, and is safe to run in several processes at once.
  */
 import type { Sql } from '../kernel/sql.ts';
 import { LIMITS } from '../spec/limits.ts';
 
-/** A table from which old rows are removed. */
+/** A table whose old rows are deleted. */
 export interface Purge {
   readonly table: string;
-  /** The column, with an index, by which rows come oldest first: a time, or an id that begins with its time. */
+  /** The indexed column that sorts rows by age: a time, or an id that begins with its time. */
   readonly by: string;
   readonly type: 'uuid' | 'timestamptz';
-  /** What every row of that index is. */
+  /** The condition of the partial index, if it has one. */
   readonly where?: string;
-  /** What else is true of a row that may go; `aged` is the row and NOW the business time. */
+  /** An additional condition for deletion; `aged` is the row and NOW the business time. */
   readonly removableWhen?: string;
 }
 
@@ -22,16 +22,17 @@ const NOW = '$4::timestamptz';
 
 export const PURGES = {
   audit: { table: 'audit_events', by: 'id', type: 'uuid' },
-  // What is still to be sent stays, however old.
+  // Keep a delivery that is still to be sent, however old it is.
   deliveries: { table: 'deliveries', by: 'id', type: 'uuid', removableWhen: 'aged.due_at is null' },
-  // Only what was numbered, which is when its deliveries are made, and none of which needs it any more.
+  // Delete only events that were numbered (so their deliveries exist) and that no kept delivery refers to.
   events: {
     table: 'events',
     by: 'id',
     type: 'uuid',
     removableWhen: `aged.seq is not null and not exists (
       select from deliveries d where d.event_id = aged.id and (d.due_at is not null or d.on_request)
-         and (d.due_at is not null or d.created_at >= ${NOW} - interval '${LIMITS.deliveryRetentionDays} days'))`,
+         and (d.due_at is not null
+           or d.created_at >= ${NOW} - interval '${LIMITS.deliveryRetentionDays} days'))`,
   },
   idempotency: { table: 'idempotency', by: 'created_at', type: 'timestamptz' },
   sessions: {
@@ -45,7 +46,7 @@ export const PURGES = {
   mails: { table: 'mails', by: 'created_at', type: 'timestamptz', where: 'aged.due_at is null' },
   mailLinks: { table: 'mail_links', by: 'expires_at', type: 'timestamptz' },
   consoleTickets: { table: 'console_tickets', by: 'expires_at', type: 'timestamptz' },
-  // One that is full again is as good as none. Real time: the database's, as where it is drawn on.
+  // A bucket that has refilled equals no bucket. Real time from the database's clock, as in store/bearer.ts.
   rateBuckets: {
     table: 'rate_buckets',
     by: 'token_id',
@@ -56,33 +57,35 @@ export const PURGES = {
     table: 'maintenance_windows',
     by: 'id',
     type: 'uuid',
-    removableWhen: `coalesce(aged.ended_at, aged.ends_at) < ${NOW} - interval '${LIMITS.auditRetentionDays} days'`,
+    removableWhen: `coalesce(aged.ended_at, aged.ends_at)
+      < ${NOW} - interval '${LIMITS.auditRetentionDays} days'`,
   },
-  // A server names the image that it was installed from, and a snapshot that of the disk in it.
+  // A server refers to the image it was installed from, a snapshot to the image on its disk.
   deletedImages: {
     table: 'images',
     by: 'deleted_at',
     type: 'timestamptz',
     where: 'aged.deleted_at is not null and aged.blob_key is null',
     removableWhen: `not exists (select from servers s where s.image_id = aged.id)
-      and not exists (select from snapshots s where s.customer_id = aged.customer_id and s.image_id = aged.id)`,
+      and not exists (select from snapshots s
+                       where s.customer_id = aged.customer_id and s.image_id = aged.id)`,
   },
 } as const satisfies Record<string, Purge>;
 
 export interface PurgeBatch {
-  /** Where the last batch ended, as it was given; null: at the oldest aged. */
+  /** Where the last batch ended, as returned in `reached`; null starts at the oldest row. */
   readonly from: string | null;
-  /** Only what is before it, of the column's type. */
+  /** The exclusive upper bound, of the column's type. */
   readonly until: Date | string;
   readonly now: Date;
-  /** How many rows are looked at. */
+  /** How many rows to scan. */
   readonly limit: number;
 }
 
 export interface Purged {
   readonly gone: number;
   readonly looked: number;
-  /** Where the next batch begins; null when nothing was looked at. */
+  /** Where the next batch begins; null when no row was scanned. */
   readonly reached: string | null;
 }
 
@@ -95,17 +98,20 @@ export async function purgeBatch(sql: Sql, purge: Purge, batch: PurgeBatch): Pro
 }
 
 /**
- * By `ctid`, which is where the row lies: whoever changes it meanwhile moves it, and it stays until the next time. The next
- * batch begins where this one ended, so that it need not step over what was just removed, or may not go.
+ * Selects rows by `ctid`, their physical location: a concurrent update moves the row, which then stays until
+ * the next run. The next batch begins where this one ended, so it skips rows that were deleted or have to
+ * stay.
  */
 function statement({ table, by, type, where, removableWhen }: Purge): string {
+  const indexed = where === undefined ? '' : `and ${where}`;
+  const removable = removableWhen === undefined ? '' : `and ${removableWhen}`;
   return `with looked as materialized (
        select aged.ctid, aged.${by} as age from ${table} as aged
-        where aged.${by} >= $1::${type} and aged.${by} < $2::${type} ${where === undefined ? '' : `and ${where}`}
+        where aged.${by} >= $1::${type} and aged.${by} < $2::${type} ${indexed}
         order by aged.${by} limit $3),
      doomed as materialized (
        select aged.ctid from ${table} as aged
-        where aged.ctid = any (array(select ctid from looked)) and ${NOW} is not null ${removableWhen === undefined ? '' : `and ${removableWhen}`}
+        where aged.ctid = any (array(select ctid from looked)) and ${NOW} is not null ${removable}
           for update of aged skip locked),
      gone as (
        delete from ${table} as aged where aged.ctid = any (array(select ctid from doomed)) returning 1)

@@ -1,10 +1,13 @@
-/** Maintenance windows, policies and switches: few rows, read whole. Every change raises `service.rules_version`. */
+/**
+ * Maintenance windows, policies and switches: few rows, read in full. Each change raises
+ * `service.rules_version`.
+ */
 import type { Sql } from '../kernel/sql.ts';
 import { listSwitches, type SwitchRow } from './switches.ts';
 
 export interface WindowRow {
   readonly id: string;
-  /** null: every operation. */
+  /** null: all operations. */
   readonly operation: string | null;
   readonly starts_at: Date;
   readonly ends_at: Date;
@@ -14,7 +17,7 @@ export interface WindowRow {
 export interface PolicyRow {
   readonly id: string;
   readonly operation: string;
-  /** ISO 3166-1, `XX` for unknown. */
+  /** ISO 3166-1 alpha-2, or `XX` for unknown. */
   readonly country: string | null;
   readonly region_id: string | null;
   readonly order_text: string;
@@ -23,16 +26,16 @@ export interface PolicyRow {
 
 export interface RulesRow {
   readonly version: bigint;
-  /** Not ended; some may have run out. */
+  /** Not ended by the operator; some may have expired. */
   readonly windows: readonly WindowRow[];
   /** Oldest first. */
   readonly policies: readonly PolicyRow[];
-  /** Those that were ever touched. */
+  /** Only switches that were ever set. */
   readonly switches: readonly SwitchRow[];
 }
 
 export async function readRules(tx: Sql): Promise<RulesRow> {
-  // The version comes first: what changes in between is newer than it says, and is read again.
+  // Read the version first: rules that change meanwhile then look newer than the version and are read again.
   const version = await readRulesVersion(tx);
   const [windows, policies] = [await listWindows(tx), await listPolicies(tx)];
   return { version, windows, policies, switches: await listSwitches(tx) };
@@ -40,14 +43,14 @@ export async function readRules(tx: Sql): Promise<RulesRow> {
 
 export async function readRulesVersion(tx: Sql): Promise<bigint> {
   const service = await tx.row<{ rules_version: bigint }>('select rules_version from service');
-  if (!service) throw new Error('the database has no stamp');
+  if (!service) throw new Error('the service row is missing');
   return service.rules_version;
 }
 
-/** Tells every process to read the rules again; also makes changes of them wait for each other. */
+/** Makes every process read the rules again. The row lock also serializes changes. */
 export async function incrementRulesVersion(tx: Sql): Promise<void> {
-  const raised = await tx.run('update service set rules_version = rules_version + 1');
-  if (raised !== 1) throw new Error('the database has no stamp');
+  const updated = await tx.run('update service set rules_version = rules_version + 1');
+  if (updated !== 1) throw new Error('the service row is missing');
 }
 
 async function listWindows(tx: Sql): Promise<WindowRow[]> {
@@ -64,14 +67,14 @@ export async function insertWindow(tx: Sql, row: WindowRow): Promise<void> {
   );
 }
 
-/** Closes the windows whose time is up, so that they are not read for ever. */
+/** Ends expired windows, so that they are no longer read. */
 export async function closeExpiredWindows(tx: Sql, now: Date): Promise<void> {
   await tx.run(`update maintenance_windows set ended_at = ends_at where ended_at is null and ends_at <= $1`, [
     now,
   ]);
 }
 
-/** Ends every window that is open; gives them back. */
+/** Ends all open windows and returns them. */
 export async function endWindows(tx: Sql, now: Date): Promise<WindowRow[]> {
   return await tx.rows<WindowRow>(
     `update maintenance_windows set ended_at = $1 where ended_at is null
@@ -94,7 +97,7 @@ export async function insertPolicy(tx: Sql, row: PolicyRow): Promise<void> {
   );
 }
 
-/** False when there is no such policy. */
+/** Returns false when the policy does not exist. */
 export async function deletePolicy(tx: Sql, id: string): Promise<boolean> {
   return (await tx.run('delete from policies where id = $1', [id])) === 1;
 }

@@ -1,11 +1,11 @@
-/** What the operator wants of single servers: that they stand still, that they are kept. */
+/** Operator controls of individual servers: freezes and legal holds. */
 import type { Sql } from '../kernel/sql.ts';
 
 export interface ServerControls {
-  /** Since when it is to be frozen, and why; both null when it is not. */
+  /** When it was frozen, and why; both null when it is not frozen. */
   readonly frozen_at: Date | null;
   readonly freeze_reason: string | null;
-  /** Since when it is held, and by which order; both null when it is not. */
+  /** When the legal hold began, and its order; both null without a hold. */
   readonly held_at: Date | null;
   readonly hold_order: string | null;
 }

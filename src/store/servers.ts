@@ -1,4 +1,4 @@
-/** Servers: rows with the addresses they hold. */
+/** Servers, with their addresses. */
 import { parseId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
@@ -31,14 +31,14 @@ export interface ServerRow {
   readonly price_cents_month: bigint;
   readonly price_cents_cycle: bigint;
   readonly paid_until: Date;
-  /** While it is suspended: since when, and as what it resumes. */
+  /** When it was suspended, and the status that it resumes to; both null otherwise. */
   readonly suspended_at: Date | null;
   readonly resume_to: 'running' | 'stopped' | null;
-  /** Since when a legal hold is on it: it is never destroyed. */
+  /** When a legal hold began: a held server is never destroyed. */
   readonly held_at: Date | null;
-  /** Since when the operator wants it frozen. */
+  /** When the operator froze it. */
   readonly frozen_at: Date | null;
-  /** It has sent more this month than its plan includes, and is slow. */
+  /** It exceeded its plan's monthly transfer, so its bandwidth is limited. */
   readonly throttled: boolean;
   readonly first_run_at: Date | null;
   readonly created_at: Date;
@@ -48,11 +48,12 @@ export interface ServerRow {
   readonly ipv6_prefix: string | null;
 }
 
-export const SERVER_COLUMNS = `s.id, s.public_no, s.customer_id, s.name, s.status, s.suspended_reason, s.plan_id, s.region_id,
-  s.image_id, i.type as image_type, s.host_id, s.machine_id, s.ram_mb, s.disk_gb, s.ssh_keys, s.tags, s.labels, s.rdns,
-  s.billing_months, s.auto_renew, s.price_cents_month, s.price_cents_cycle, s.paid_until, s.suspended_at,
-  s.resume_to, s.held_at, s.frozen_at, s.throttled, s.first_run_at, s.created_at, s.updated_at, host(a.addr) as ipv4,
-  host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix`;
+export const SERVER_COLUMNS = `s.id, s.public_no, s.customer_id, s.name, s.status, s.suspended_reason,
+  s.plan_id, s.region_id, s.image_id, i.type as image_type, s.host_id, s.machine_id, s.ram_mb, s.disk_gb,
+  s.ssh_keys, s.tags, s.labels, s.rdns, s.billing_months, s.auto_renew, s.price_cents_month,
+  s.price_cents_cycle, s.paid_until, s.suspended_at, s.resume_to, s.held_at, s.frozen_at, s.throttled,
+  s.first_run_at, s.created_at, s.updated_at, host(a.addr) as ipv4, host(a.gateway) as ipv4_gateway,
+  p.prefix::text as ipv6_prefix`;
 export const SERVER_FROM = `servers s
   join images i on i.id = s.image_id
   left join ipv4_addresses a on a.server_id = s.id
@@ -62,7 +63,7 @@ export async function findServer(tx: Sql, id: string): Promise<ServerRow | undef
   return await tx.row<ServerRow>(`select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1`, [id]);
 }
 
-/** The customer's own server: another's is not told apart from none. */
+/** Finds the customer's own server. Another customer's server looks like a missing one. */
 export async function findOwnServer(tx: Sql, customerId: string, id: string): Promise<ServerRow | undefined> {
   return await tx.row<ServerRow>(
     `select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1 and s.customer_id = $2`,
@@ -70,7 +71,7 @@ export async function findOwnServer(tx: Sql, customerId: string, id: string): Pr
   );
 }
 
-/** The image that a shown id names: with the other prefix it is another one, which is not there. */
+/** Parses a shown image id. The prefix is part of the id: with the wrong one, nothing matches. */
 function parseImageFilter(shown: string): [type: ServerRow['image_type'], id: string] | undefined {
   const official = parseId('image', shown);
   if (official !== undefined) return ['official', official];
@@ -78,7 +79,9 @@ function parseImageFilter(shown: string): [type: ServerRow['image_type'], id: st
   return own === undefined ? undefined : ['custom', own];
 }
 
-/** One by one, by index: a planner may find it cheaper to read tables of some ten thousand rows whole for fifty servers. */
+/**
+ * Joins by index, row by row: for fifty servers, the planner may otherwise scan tables of ten thousand rows.
+ */
 const SERVER_FROM_LATERAL = `servers s
   cross join lateral (select type from images where id = s.image_id limit 1) i
   left join lateral (select addr, gateway from ipv4_addresses where server_id = s.id limit 1) a on true
@@ -103,7 +106,7 @@ const SERVER_PAGE_SOURCE = {
   },
 } as const satisfies Omit<PageSource, 'values'>;
 
-/** The quota bounds how many rows a filter or a sort by name looks through. */
+/** Pages through the customer's servers. The quota bounds the rows that a filter or a sort by name scans. */
 export async function pageServers(
   tx: Sql,
   customerId: string,
@@ -112,7 +115,9 @@ export async function pageServers(
   return await readPage<ServerRow>(tx, { ...SERVER_PAGE_SOURCE, values: [customerId] }, request);
 }
 
-/** The id behind the integer that the session surface shows; another customer's is not told apart from none. */
+/**
+ * Finds a server by the integer of the session surface. Another customer's server looks like a missing one.
+ */
 export async function findServerIdByPublicNo(
   tx: Sql,
   customerId: string,
@@ -125,15 +130,15 @@ export async function findServerIdByPublicNo(
   return row?.id;
 }
 
-/** A server with what its page says of it beside. */
+/** A server with the other columns of its page. */
 export interface ServerDetailRow extends ServerRow {
   readonly region_name: string;
   readonly category: 'vps' | 'dedicated';
   readonly cpu: number;
   readonly cpu_model: string;
-  /** What is done to it now, of `OperationKind`. */
+  /** The current operation, an `OperationKind`. */
   readonly operation: string | null;
-  /** When it is destroyed unless it resumes. */
+  /** When it will be destroyed unless it resumes. */
   readonly destroy_at: Date | null;
 }
 
@@ -151,7 +156,7 @@ export async function findServerDetail(
   );
 }
 
-/** Locks the server: the first lock in the order server, customer, host, address. */
+/** Locks the server: first in the lock order server, customer, host, address. */
 export async function lockServer(tx: Sql, id: string): Promise<ServerRow | undefined> {
   return await tx.row<ServerRow>(
     `select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1 for update of s`,
@@ -159,7 +164,7 @@ export async function lockServer(tx: Sql, id: string): Promise<ServerRow | undef
   );
 }
 
-/** The same for the customer's own server: another's is not told apart from none. */
+/** Locks the customer's own server. Another customer's server looks like a missing one. */
 export async function lockOwnServer(tx: Sql, customerId: string, id: string): Promise<ServerRow | undefined> {
   return await tx.row<ServerRow>(
     `select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1 and s.customer_id = $2 for update of s`,
@@ -167,7 +172,10 @@ export async function lockOwnServer(tx: Sql, customerId: string, id: string): Pr
   );
 }
 
-/** Only the way into `suspended` has a reason, and a statement of its own: store/billing.ts. */
+/**
+ * Changes the status and clears the suspension. Only `suspended` has a reason, and its own statement in
+ * billing.ts.
+ */
 export async function setServerStatus(
   tx: Sql,
   change: { id: string; status: Exclude<ServerStatus, 'suspended'>; now: Date },
@@ -183,8 +191,8 @@ export async function setServerStatus(
 }
 
 /**
- * An install is done: its secrets go. `onNewDisk`: it was made on the next disk generation. From its first run on the
- * calendar looks at the server.
+ * Marks a server as installed and erases its secrets. `onNewDisk`: the install created the next disk
+ * generation. From the first run on, the calendar handles the server.
  */
 export async function setServerInstalled(
   tx: Sql,
@@ -201,7 +209,7 @@ export async function setServerInstalled(
   );
 }
 
-/** What its customer may change; all of it is written. */
+/** Writes all fields that the customer may change. */
 export async function updateServer(
   tx: Sql,
   server: Pick<
@@ -238,8 +246,8 @@ export async function setServerRdns(
 
 export async function deleteServer(tx: Sql, id: string): Promise<void> {
   await tx.run(
-    `with gone as (delete from servers where id = $1 returning customer_id)
-     update balances b set servers = servers - 1 from gone where b.customer_id = gone.customer_id`,
+    `with deleted as (delete from servers where id = $1 returning customer_id)
+     update balances b set servers = servers - 1 from deleted where b.customer_id = deleted.customer_id`,
     [id],
   );
 }

@@ -1,19 +1,19 @@
-/** The stamp: the one row that says what this database is. */
+/** The service row: the single row that identifies this database. */
 import type { Sql } from '../kernel/sql.ts';
 
 export interface ServiceRow {
   readonly mode: 'sandbox' | 'live';
-  /** A known text sealed by the service's key. */
+  /** A known text sealed with the service's key. */
   readonly key_check: string;
   readonly clock_offset_ms: bigint;
 }
 
-/** Waits until no other process is stamping, for as long as the transaction lasts. */
+/** Waits until no other process inserts the service row. The lock is held until the transaction ends. */
 export async function lockServiceRow(tx: Sql): Promise<void> {
   await tx.run('lock table service in share row exclusive mode');
 }
 
-/** The stamp, or undefined when the database is empty or only its tables are there. */
+/** Returns the service row, or undefined in a database that is empty or has only tables. */
 export async function findServiceRow(tx: Sql): Promise<ServiceRow | undefined> {
   const table = await tx.row<{ name: string | null }>(`select to_regclass('service')::text as name`);
   if (!table?.name) return undefined;
@@ -24,12 +24,12 @@ export async function insertServiceRow(tx: Sql, row: Pick<ServiceRow, 'mode' | '
   await tx.run('insert into service (mode, key_check) values ($1, $2)', [row.mode, row.key_check]);
 }
 
-/** Whether coins of test networks are credited here. Of a migrated database that has its stamp. */
+/** Whether test network coins are credited here. Requires a migrated database with its service row. */
 export async function readWorthlessCoins(tx: Sql): Promise<boolean> {
   return (await tx.row<{ worthless: boolean }>('select worthless from service'))?.worthless ?? false;
 }
 
-/** As long as nobody was asked to pay anything; false: somebody was, and it stays as it is. */
+/** Saves the setting while no invoice exists. Returns false once there is one: then it is fixed. */
 export async function saveWorthlessCoins(tx: Sql, worthless: boolean): Promise<boolean> {
   const saved = await tx.run('update service set worthless = $1 where not exists (select from topups)', [
     worthless,
@@ -37,10 +37,10 @@ export async function saveWorthlessCoins(tx: Sql, worthless: boolean): Promise<b
   return saved > 0;
 }
 
-/** Euros for one US dollar as last heard, decimal text. */
+/** Returns the last known number of euros per US dollar, as decimal text. */
 export async function readEurRate(tx: Sql): Promise<string> {
   const row = await tx.row<{ eur_per_usd: string }>('select eur_per_usd from service');
-  if (!row) throw new Error('the database has no stamp');
+  if (!row) throw new Error('the service row is missing');
   return row.eur_per_usd;
 }
 

@@ -7,11 +7,11 @@ export interface SessionRow {
   readonly frozen_at: Date | null;
   readonly email: string;
   readonly balance_cents: bigint;
-  /** Of the operator's rules, as it is now. */
+  /** The current version of the operator's rules. */
   readonly rules_version: bigint;
 }
 
-/** A session lives while it was opened after the one and seen after the other. */
+/** A session is valid if it was created after `createdAfter` and last used after `seenAfter`. */
 export interface SessionCutoffs {
   readonly createdAfter: Date;
   readonly seenAfter: Date;
@@ -43,17 +43,17 @@ export async function findSession(
   );
 }
 
-/** Of several requests at once, one writes. */
+/** Updates the last use of a session. Of several concurrent requests, only one writes. */
 export async function touchSession(tx: Sql, id: string, now: Date, seenBefore: Date): Promise<void> {
   await tx.run(`update sessions set seen_at = $2 where id = $1 and seen_at <= $3`, [id, now, seenBefore]);
 }
 
-/** False when it was gone already. */
+/** Returns false when the session was already deleted. */
 export async function deleteSession(tx: Sql, id: string): Promise<boolean> {
   return (await tx.run(`delete from sessions where id = $1`, [id])) === 1;
 }
 
-/** Ends every session of the customer but one; `exceptId` null ends all. */
+/** Deletes every session of the customer except `exceptId`; null deletes all. */
 export async function deleteOtherSessions(
   tx: Sql,
   customerId: string,
@@ -65,7 +65,7 @@ export async function deleteOtherSessions(
   ]);
 }
 
-/** Removes the customer's expired sessions and, oldest first, what lives beyond `keep`. */
+/** Deletes the customer's expired sessions and, oldest first, the valid ones in excess of `keep`. */
 export async function trimSessions(
   tx: Sql,
   customerId: string,
@@ -87,7 +87,7 @@ export interface OwnSessionRow {
   readonly seen_at: Date;
 }
 
-/** The customer's living sessions, newest first; how many there are is bounded when one is opened. */
+/** Lists the customer's valid sessions, newest first. `trimSessions` bounds their number. */
 export async function listSessions(
   tx: Sql,
   customerId: string,
@@ -100,7 +100,7 @@ export async function listSessions(
   );
 }
 
-/** False when the customer has no such session. */
+/** Returns false when the customer has no session with this id. */
 export async function deleteOwnSession(tx: Sql, customerId: string, id: string): Promise<boolean> {
   return (await tx.run(`delete from sessions where id = $1 and customer_id = $2`, [id, customerId])) === 1;
 }

@@ -1,4 +1,4 @@
-/** Snapshots of servers' disks. They outlive their server. */
+/** Snapshots of servers' disks. A snapshot outlives its server. */
 import { parseId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
@@ -10,12 +10,12 @@ export interface SnapshotRow {
   readonly customer_id: string;
   readonly server_id: string;
   readonly region_id: string;
-  /** Of the server's disk: where it is restored there must be as much. */
+  /** The size of the server's disk: a restore needs at least as much. */
   readonly disk_gb: number;
   readonly image_id: string;
-  /** The disk of the server that was meant. */
+  /** The disk generation of the server that was snapshotted. */
   readonly generation: number;
-  /** The driver has begun it. */
+  /** The driver has started it. */
   readonly begun: boolean;
   readonly name: string;
   /** Decimal text with two decimals; 0 until ready. */
@@ -25,16 +25,16 @@ export interface SnapshotRow {
   readonly created_at: Date;
 }
 
-const COLUMNS = `id, customer_id, server_id, region_id, disk_gb, image_id, generation, begun, name, size_gb, status,
-  expires_at, created_at`;
+const COLUMNS = `id, customer_id, server_id, region_id, disk_gb, image_id, generation, begun, name, size_gb,
+  status, expires_at, created_at`;
 
 export type NewSnapshot = Omit<SnapshotRow, 'begun' | 'size_gb' | 'status' | 'generation'>;
 
-/** Makes it, `creating`, of the disk that the server has now. */
+/** Inserts a snapshot of the server's current disk, with status `creating`. */
 export async function insertSnapshot(tx: Sql, row: NewSnapshot): Promise<SnapshotRow> {
-  const [made] = await tx.rows<SnapshotRow>(
-    `insert into snapshots (id, customer_id, server_id, region_id, disk_gb, image_id, name, expires_at, created_at,
-                            generation, status)
+  const [inserted] = await tx.rows<SnapshotRow>(
+    `insert into snapshots (id, customer_id, server_id, region_id, disk_gb, image_id, name, expires_at,
+                            created_at, generation, status)
      select $1, $2, s.id, $4, $5, $6, $7, $8, $9, s.generation, 'creating' from servers s where s.id = $3
      returning ${COLUMNS}`,
     [
@@ -49,8 +49,8 @@ export async function insertSnapshot(tx: Sql, row: NewSnapshot): Promise<Snapsho
       row.created_at,
     ],
   );
-  if (!made) throw new Error('a snapshot without a server');
-  return made;
+  if (!inserted) throw new Error('the server of the snapshot does not exist');
+  return inserted;
 }
 
 export async function findSnapshot(
@@ -64,7 +64,7 @@ export async function findSnapshot(
   ]);
 }
 
-/** The customer's servers in the region of his snapshot whose disk is large enough for it. `limit` bounds them. */
+/** Lists the customer's servers in the snapshot's region whose disk is large enough, at most `limit`. */
 export async function listServersForSnapshot(
   tx: Sql,
   customerId: string,
@@ -73,7 +73,8 @@ export async function listServersForSnapshot(
 ): Promise<readonly { readonly id: string; readonly category: 'vps' | 'dedicated' }[]> {
   return await tx.rows(
     `select s.id, p.category from snapshots n
-       join servers s on s.customer_id = n.customer_id and s.region_id = n.region_id and s.disk_gb >= n.disk_gb
+       join servers s
+         on s.customer_id = n.customer_id and s.region_id = n.region_id and s.disk_gb >= n.disk_gb
        join plans p on p.id = s.plan_id
       where n.id = $1 and n.customer_id = $2 limit $3`,
     [id, customerId, limit],
@@ -91,7 +92,7 @@ export async function lockSnapshot(
   );
 }
 
-/** What a driver is to make, and its server as it is now: null once it is gone. */
+/** A snapshot for the driver, with the current state of its server: null once that is deleted. */
 export interface SnapshotWork extends SnapshotRow {
   readonly server_status: ServerStatus | null;
   readonly server_generation: number | null;
@@ -115,8 +116,9 @@ const SNAPSHOT_PAGE_SOURCE = {
 } as const satisfies Partial<PageSource>;
 
 /**
- * By name they are sorted byte by byte, which has two names. As with NULLS of page.ts, this tells three indexes apart: by name, by
- * status and name, and of one name. Where many rows have the cursor's name, a planner takes them for the same.
+ * Names sort byte by byte, with one of two equivalent collations. Like NULLS in page.ts, the collation
+ * selects the index: by name, or by status and name. When many rows have the cursor's name, the planner
+ * considers them equal.
  */
 function sortsFor(filter: PageRequest['filter']): PageSource['sorts'] {
   const collation = filter.status === undefined ? 'C' : 'POSIX';
@@ -126,7 +128,7 @@ function sortsFor(filter: PageRequest['filter']): PageSource['sorts'] {
   };
 }
 
-/** The customer's snapshots; filters `server`, `status`, `name`. */
+/** Pages through the customer's snapshots. Filters: `server`, `status`, `name`. */
 export async function pageSnapshots(
   tx: Sql,
   customerId: string,
@@ -140,23 +142,23 @@ export async function pageSnapshots(
   }
   const serverId = parseId('server', server);
   if (!serverId) return { rows: [], next: null };
-  // The quota bounds those of one server. They are read before anything else is asked: a planner cannot know that the
-  // other filters and the order have far more to go through.
+  // The quota bounds the snapshots of one server. `offset 0` makes the planner read them first: it cannot
+  // know that the other filters and the order would scan far more rows.
   const from = '(select * from snapshots where customer_id = ? and server_id = ? offset 0) as of_server';
   const few = { ...pages, from, where: 'true', values: [customerId, serverId] };
   return await readPage<SnapshotRow>(tx, few, { ...page, filter });
 }
 
-/** How many the customer has, of all servers; counts to `limit` and no further. */
+/** Counts the customer's snapshots of all servers, up to `limit`. */
 export async function countSnapshots(tx: Sql, customerId: string, limit: number): Promise<number> {
   const row = await tx.row<{ count: bigint }>(
-    `select count(*) from (select 1 from snapshots where customer_id = $1 limit $2) as held`,
+    `select count(*) from (select 1 from snapshots where customer_id = $1 limit $2) as counted`,
     [customerId, limit],
   );
   return Number(row?.count ?? 0n);
 }
 
-/** How many the server has: the quota bounds it. The caller holds the server's lock. */
+/** Counts the server's snapshots; the quota bounds them. The caller holds the server's lock. */
 export async function countServerSnapshots(tx: Sql, customerId: string, serverId: string): Promise<number> {
   const row = await tx.row<{ count: bigint }>(
     `select count(*) from snapshots where customer_id = $1 and server_id = $2`,
@@ -169,7 +171,10 @@ export async function markSnapshotStarted(tx: Sql, id: string): Promise<void> {
   await tx.run(`update snapshots set begun = true where id = $1 and not begun`, [id]);
 }
 
-/** Whether one of the server's is being made, of those that the driver has begun or that were asked for since then. */
+/**
+ * Whether a snapshot of the server is being created that the driver started or that was requested after
+ * `since`.
+ */
 export async function hasSnapshotInProgress(tx: Sql, serverId: string, since: Date): Promise<boolean> {
   const found = await tx.row(
     `select from servers s join snapshots n on n.customer_id = s.customer_id and n.server_id = s.id
@@ -179,13 +184,14 @@ export async function hasSnapshotInProgress(tx: Sql, serverId: string, since: Da
   return found !== undefined;
 }
 
-/** Ends the making of it; undefined when it has ended before. */
+/** Finishes a snapshot; undefined when it had already finished. */
 export async function finishSnapshot(
   tx: Sql,
   end: { readonly id: string; readonly status: 'ready' | 'error'; readonly sizeGb: number },
 ): Promise<SnapshotRow | undefined> {
   return await tx.row<SnapshotRow>(
-    `update snapshots set status = $2, size_gb = $3 where id = $1 and status = 'creating' returning ${COLUMNS}`,
+    `update snapshots set status = $2, size_gb = $3
+      where id = $1 and status = 'creating' returning ${COLUMNS}`,
     [end.id, end.status, end.sizeGb],
   );
 }
@@ -194,7 +200,7 @@ export async function deleteSnapshot(tx: Sql, id: string): Promise<void> {
   await tx.run(`delete from snapshots where id = $1`, [id]);
 }
 
-/** Whether a server is just being restored from it. The caller holds the snapshot's lock. */
+/** Whether a server is being restored from the snapshot. The caller holds the snapshot's lock. */
 export async function isBeingRestored(tx: Sql, id: string): Promise<boolean> {
   return (await tx.row(`select from operations where snapshot_id = $1 limit 1`, [id])) !== undefined;
 }

@@ -1,4 +1,4 @@
-/** SSH keys that a customer keeps for his orders. Servers hold the texts of theirs themselves. */
+/** SSH keys that customers save for their orders. Servers store copies of the public keys. */
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { SshKeyType } from '../spec/ssh-key-types.ts';
@@ -31,10 +31,10 @@ export async function insertSshKey(tx: Sql, row: SshKeyRow): Promise<void> {
   ]);
 }
 
-/** Counts to `limit` and no further. */
+/** Counts up to `limit`. */
 export async function countSshKeys(tx: Sql, customerId: string, limit: number): Promise<number> {
   const row = await tx.row<{ count: bigint }>(
-    `select count(*) from (select 1 from ssh_keys where customer_id = $1 limit $2) as held`,
+    `select count(*) from (select 1 from ssh_keys where customer_id = $1 limit $2) as counted`,
     [customerId, limit],
   );
   return Number(row?.count ?? 0n);
@@ -70,7 +70,7 @@ export async function findSshKey(tx: Sql, customerId: string, id: string): Promi
   ]);
 }
 
-/** Whether there was such a key of the customer's. */
+/** Returns whether the customer had a key with this id. */
 export async function deleteSshKey(tx: Sql, customerId: string, id: string): Promise<boolean> {
   return (await tx.run('delete from ssh_keys where id = $1 and customer_id = $2', [id, customerId])) > 0;
 }

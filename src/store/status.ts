@@ -1,4 +1,4 @@
-/** How the service stands, counted: what the operator looks at first. Each statement goes by an index, or once over one table. */
+/** Counts for the operator's status report. Each statement uses an index, or scans one table once. */
 import { firstIdAt } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { CoinCode } from '../spec/coins.ts';
@@ -14,21 +14,21 @@ export interface WorkCounts {
   readonly held_servers: bigint;
   readonly frozen_customers: bigint;
   readonly held_topups: bigint;
-  /** With a refund that was approved and not noted as sent. */
+  /** With a refund that is approved and has no transaction recorded. */
   readonly unsent_topups: bigint;
   readonly operations: bigint;
-  /** Servers that the calendar should have looked at by then. */
+  /** Servers that the calendar should have processed by then. */
   readonly late_servers: bigint;
-  /** Events that should have been numbered, subscriptions and mails that should have been sent to, by then. */
+  /** Events that should have been numbered, and webhooks and mails that should have been sent, by then. */
   readonly late_events: bigint;
   readonly late_webhooks: bigint;
   readonly late_mails: bigint;
-  /** Mails that were tried and wait. */
+  /** Queued mails with at least one failed attempt. */
   readonly faulty_mails: bigint;
   readonly waiting_mails: bigint;
 }
 
-/** `late`: what was due before that has waited too long. */
+/** Counts pending work. Items due before `overdueBefore` count as late. */
 export async function countWork(tx: Sql, overdueBefore: Date): Promise<WorkCounts | undefined> {
   return await tx.row<WorkCounts>(
     `select (select count(*) from servers where frozen_at is not null) as frozen_servers,
@@ -58,13 +58,14 @@ export interface StuckOperationRow {
   readonly last_fault: string | null;
 }
 
-/** Operations that failed so often in a row, or began before `since`, oldest first. */
+/** Lists operations with at least `attempts` consecutive failures or started before `since`, oldest first. */
 export async function listStuckOperations(
   tx: Sql,
   stuck: { readonly attempts: number; readonly since: Date; readonly limit: number },
 ): Promise<StuckOperationRow[]> {
   return await tx.rows<StuckOperationRow>(
-    `select o.server_id, o.kind, o.step, coalesce(h.name, m.name) as host, o.attempts, o.created_at, o.last_fault
+    `select o.server_id, o.kind, o.step, coalesce(h.name, m.name) as host, o.attempts, o.created_at,
+            o.last_fault
        from operations o join servers s on s.id = o.server_id
        left join hosts h on h.id = s.host_id
        left join machines m on m.id = s.machine_id
@@ -73,7 +74,7 @@ export async function listStuckOperations(
   );
 }
 
-/** Tasks that failed so often in a row, by kind. */
+/** Counts tasks with at least `attempts` consecutive failures, by kind. */
 export async function countFailingTasks(tx: Sql, attempts: number): Promise<{ kind: string; n: bigint }[]> {
   return await tx.rows(
     'select kind, count(*) as n from tasks where attempts >= $1 group by kind order by kind',
@@ -88,7 +89,10 @@ export interface FailingChainRow {
   readonly last_fault: string | null;
 }
 
-/** Chains that could not be read so often in a row, up to when each was, and why it could not. */
+/**
+ * Lists chains with at least `failures` consecutive failed reads, the time of the last read, and the last
+ * error.
+ */
 export async function listFailingChains(tx: Sql, failures: number): Promise<FailingChainRow[]> {
   return await tx.rows<FailingChainRow>(
     'select code, failures, read_at, last_fault from coins where failures >= $1 order by code',
@@ -96,7 +100,7 @@ export async function listFailingChains(tx: Sql, failures: number): Promise<Fail
   );
 }
 
-/** Active subscriptions by the id of the key that sealed their signing secret. */
+/** Counts active webhooks by the id of the key that seals their signing secret. */
 export async function countWebhooksByKey(tx: Sql): Promise<{ key_id: string; n: bigint }[]> {
   return await tx.rows(
     `select split_part(secret_sealed, '.', 1) as key_id, count(*) as n from webhooks where active
@@ -104,7 +108,9 @@ export async function countWebhooksByKey(tx: Sql): Promise<{ key_id: string; n: 
   );
 }
 
-/** Those of these coins that have an invoice and were not read whole since then, and up to when each was. */
+/**
+ * Lists which of these coins have an invoice and were not read completely since then, with their last read.
+ */
 export async function listStaleChains(
   tx: Sql,
   { coins, since }: { readonly coins: readonly CoinCode[]; readonly since: Date },
@@ -118,7 +124,7 @@ export async function listStaleChains(
   );
 }
 
-/** Payments that are in a block since then, and not so at the second node. */
+/** Counts payments included before `since` that a second node still does not report. */
 export async function countDisputedPayments(
   tx: Sql,
   since: Date,
@@ -131,7 +137,10 @@ export async function countDisputedPayments(
   );
 }
 
-/** Coins of which more top-ups than `few` were made since then and not paid. An id begins with its time, so no other top-up is read. */
+/**
+ * Counts unpaid top-ups since then, by coin, above `few`. An id begins with its time, so older rows are not
+ * read.
+ */
 export async function countUnpaidByCoin(
   tx: Sql,
   { since, few }: { readonly since: Date; readonly few: number },
@@ -143,7 +152,7 @@ export async function countUnpaidByCoin(
   );
 }
 
-/** Payments to top-ups made since then that were in a block so long before their top-up was made. */
+/** Counts payments that were in a block at least `byHours` before their top-up was created. */
 export async function countPaymentsBeforeTopup(
   tx: Sql,
   { since, byHours }: { readonly since: Date; readonly byHours: number },

@@ -8,14 +8,14 @@ export interface SwitchRow {
   readonly changed_at: Date;
 }
 
-/** How the operator set a switch, or undefined when it was never touched. */
+/** Returns how the operator set a switch, or undefined if it was never set. */
 export async function findSwitch(tx: Sql, name: SwitchName): Promise<SwitchRow | undefined> {
   return await tx.row<SwitchRow>('select name, on_, reason, changed_at from switches where name = $1', [
     name,
   ]);
 }
 
-/** Those that were ever touched. */
+/** Lists the switches that were ever set. */
 export async function listSwitches(tx: Sql): Promise<SwitchRow[]> {
   return await tx.rows<SwitchRow>('select name, on_, reason, changed_at from switches');
 }

@@ -1,12 +1,12 @@
 /**
- * Tasks: work with a driver that is no operation on a server. A task says only what it is about; what is to be done
- * stands in the tables of its subject, so asking twice is asking once. A finished task is deleted.
+ * Tasks: driver work that is not an operation on a server. A task only names its subject; the work to do is
+ * derived from the subject's tables, so requesting it twice is harmless. A finished task is deleted.
  */
 import type { Sql } from '../kernel/sql.ts';
 
 /**
- * What a task is about; `subject` is the id of the volume, the snapshot, the server (`filter`, `traffic`, `rdns`), the
- * image, the request for a new password, or the customer whose account is being deleted.
+ * The kind of a task. `subject` is the id of the volume, snapshot, server (`filter`, `traffic`, `rdns`),
+ * image, password reset request, or of the customer whose account is being deleted.
  */
 export type TaskKind =
   | 'volume'
@@ -21,14 +21,16 @@ export type TaskKind =
 export interface TaskRow {
   readonly kind: TaskKind;
   readonly subject: string;
-  /** As it was when this was claimed: whoever asks again raises it. */
+  /** The revision at the time of the claim: every new request increments it. */
   readonly revision: number;
-  /** Times in a row that it failed. */
+  /** Consecutive failures. */
   readonly attempts: number;
   readonly lease_id: string;
 }
 
-/** Makes the task due now. One that is under way is not finished by its present holder but runs again. */
+/**
+ * Makes the task due now. If it is in progress, it runs again instead of being finished by its leaseholder.
+ */
 export async function enqueueTask(
   tx: Sql,
   task: { readonly kind: TaskKind; readonly subject: string; readonly now: Date },
@@ -36,21 +38,21 @@ export async function enqueueTask(
   await enqueueTasks(tx, { kind: task.kind, subjects: [task.subject], now: task.now });
 }
 
-/** The same for many of one kind. */
+/** Does the same for many tasks of one kind. */
 export async function enqueueTasks(
   tx: Sql,
   tasks: { readonly kind: TaskKind; readonly subjects: readonly string[]; readonly now: Date },
 ): Promise<void> {
   await tx.run(
     `insert into tasks as t (kind, subject, due_at)
-     select $1, subject, $3 from unnest($2::uuid[]) as asked (subject) order by subject
+     select $1, subject, $3 from unnest($2::uuid[]) as requested (subject) order by subject
      on conflict (kind, subject) do update
         set revision = t.revision + 1, attempts = 0, due_at = least(t.due_at, excluded.due_at)`,
     [tasks.kind, tasks.subjects, tasks.now],
   );
 }
 
-/** Leases due tasks, most overdue first. The lease ends by itself: the database's clock counts. */
+/** Leases due tasks, most overdue first. The lease expires on the database's clock. */
 export async function claimTasks(
   tx: Sql,
   claim: { leaseId: string; now: Date; leaseS: number; limit: number },
@@ -74,22 +76,23 @@ export async function extendTaskLease(tx: Sql, leaseId: string, leaseS: number):
   );
 }
 
-/** Gives back what was claimed and not finished. */
+/** Releases the tasks that were claimed and not finished. */
 export async function releaseTaskLease(tx: Sql, leaseId: string): Promise<void> {
   await tx.run(`update tasks set lease_id = null, leased_until = null where lease_id = $1`, [leaseId]);
 }
 
-/** Deletes the task; false when it was asked for again meanwhile, or is no longer ours. */
+/** Deletes the task. Returns false when it was requested again meanwhile, or the lease was lost. */
 export async function finishTask(tx: Sql, task: TaskRow): Promise<boolean> {
-  const gone = await tx.run(
+  const deleted = await tx.run(
     `delete from tasks where kind = $1 and subject = $2 and lease_id = $3 and revision = $4`,
     [task.kind, task.subject, task.lease_id, task.revision],
   );
-  return gone === 1;
+  return deleted === 1;
 }
 
 /**
- * Lets go of the task until `dueAt`; one that was asked for again stays due as it is. False when it is no longer ours.
+ * Releases the task until `dueAt`; a task requested again meanwhile stays due. Returns false when the lease
+ * was lost.
  */
 export async function delayTask(
   tx: Sql,
@@ -107,13 +110,13 @@ export async function delayTask(
   return changed === 1;
 }
 
-/** When the next task is due, held or not. */
+/** Returns when the next task is due, leased or not. */
 export async function nextTaskDue(tx: Sql): Promise<Date | null> {
   const row = await tx.row<{ due_at: Date }>(`select due_at from tasks order by due_at limit 1`);
   return row?.due_at ?? null;
 }
 
-/** Whether a task is held by somebody, or due by `soon`. */
+/** Whether a task is leased, or due by `soon`. */
 export async function hasPendingTasks(tx: Sql, soon: Date): Promise<boolean> {
   const row = await tx.row<{ found: boolean }>(
     `select exists (select from tasks where due_at <= $1 or leased_until > clock_timestamp()) as found`,

@@ -26,25 +26,25 @@ export async function insertToken(
     readonly createdAt: Date;
   },
 ): Promise<TokenRow> {
-  const [made] = await tx.rows<TokenRow>(
+  const [inserted] = await tx.rows<TokenRow>(
     `insert into api_tokens (id, customer_id, name, scope, digest, expires_at, created_at)
      values ($1, $2, $3, $4, $5, $6, $7) returning ${COLUMNS}`,
     [row.id, row.customerId, row.name, row.scope, row.digest, row.expiresAt, row.createdAt],
   );
-  if (!made) throw new Error('an inserted token came back without its row');
-  return made;
+  if (!inserted) throw new Error('the insert of a token did not return its row');
+  return inserted;
 }
 
-/** Counts to `limit` and no further. */
+/** Counts up to `limit`. */
 export async function countTokens(tx: Sql, customerId: string, limit: number): Promise<number> {
   const row = await tx.row<{ count: bigint }>(
-    `select count(*) from (select 1 from api_tokens where customer_id = $1 limit $2) as held`,
+    `select count(*) from (select 1 from api_tokens where customer_id = $1 limit $2) as counted`,
     [customerId, limit],
   );
   return Number(row?.count ?? 0n);
 }
 
-/** All tokens of a customer, newest first: their number is bounded by the quota. */
+/** Lists all tokens of a customer, newest first. The quota bounds their number. */
 export async function listTokens(tx: Sql, customerId: string): Promise<TokenRow[]> {
   return await tx.rows<TokenRow>(
     `select ${COLUMNS} from api_tokens where customer_id = $1 order by created_at desc, id desc`,
@@ -52,7 +52,7 @@ export async function listTokens(tx: Sql, customerId: string): Promise<TokenRow[
   );
 }
 
-/** The same page by page: the quota bounds what a filter or a sort has to look at. */
+/** Pages through the customer's tokens. The quota bounds the rows that a filter or a sort scans. */
 export async function pageTokens(tx: Sql, customerId: string, page: PageRequest): Promise<Page<TokenRow>> {
   return await readPage<TokenRow>(
     tx,
@@ -72,17 +72,20 @@ export async function pageTokens(tx: Sql, customerId: string, page: PageRequest)
   );
 }
 
-/** Removes the token with its buckets; undefined when the customer has no such token. It stops working with the commit. */
+/**
+ * Deletes the token with its buckets; undefined if the customer has no such token. It stops working on
+ * commit.
+ */
 export async function deleteToken(tx: Sql, customerId: string, id: string): Promise<TokenRow | undefined> {
   return await tx.row<TokenRow>(
-    `with gone as (delete from api_tokens where id = $1 and customer_id = $2 returning ${COLUMNS}),
-     buckets as (delete from rate_buckets b using gone where b.token_id = gone.id)
-     select * from gone`,
+    `with deleted as (delete from api_tokens where id = $1 and customer_id = $2 returning ${COLUMNS}),
+     buckets as (delete from rate_buckets b using deleted where b.token_id = deleted.id)
+     select * from deleted`,
     [id, customerId],
   );
 }
 
-/** Removes the buckets of the customer's tokens that have expired: nothing draws on them any more. */
+/** Deletes the buckets of the customer's expired tokens, which are no longer used. */
 export async function deleteExpiredBuckets(tx: Sql, customerId: string, now: Date): Promise<void> {
   await tx.run(
     `delete from rate_buckets

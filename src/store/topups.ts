@@ -1,4 +1,4 @@
-/** Top-ups: the invoices. What chains showed of their payments is in deposits.ts. */
+/** Top-ups: the invoices. Their observed payments are in deposits.ts. */
 import type { Sql } from '../kernel/sql.ts';
 import type { Quote } from '../ports/rates.ts';
 import type { CoinCode } from '../spec/coins.ts';
@@ -21,14 +21,14 @@ export interface TopupRow {
   /** In the coin's smallest unit. */
   readonly deposit_units: bigint;
   readonly rate_usd: string;
-  /** What that rate was made of; none of invoices of older versions. */
+  /** The quotes that rate was computed from; empty for invoices of older versions. */
   readonly quotes: readonly Quote[];
   readonly required_confirmations: number;
   readonly status: TopupStatus;
   readonly cancelled_at: Date | null;
   readonly credit_held: boolean;
   readonly confirmations: number;
-  /** What is on the balance from it, without the bonus. */
+  /** The amount credited to the balance, without the bonus. */
   readonly credited_cents: bigint;
   readonly bonus_paid_cents: bigint;
   readonly bonus_transfers: readonly string[];
@@ -38,9 +38,9 @@ export interface TopupRow {
 
 type StoredTopup = Omit<TopupRow, 'deposit_units'> & { readonly deposit_units: string };
 
-const COLUMNS = `id, public_no, order_ref, customer_id, coin, amount_cents, bonus_cents, deposit_address, deposit_uri,
-  deposit_units, rate_usd, quotes, required_confirmations, status, cancelled_at, credit_held, confirmations, credited_cents,
-  bonus_paid_cents, bonus_transfers, expires_at, created_at`;
+const COLUMNS = `id, public_no, order_ref, customer_id, coin, amount_cents, bonus_cents, deposit_address,
+  deposit_uri, deposit_units, rate_usd, quotes, required_confirmations, status, cancelled_at, credit_held,
+  confirmations, credited_cents, bonus_paid_cents, bonus_transfers, expires_at, created_at`;
 
 function toTopupRow(stored: StoredTopup): TopupRow {
   return { ...stored, deposit_units: BigInt(stored.deposit_units) };
@@ -51,7 +51,7 @@ async function findOne(sql: Sql, where: string, values: readonly unknown[]): Pro
   return stored && toTopupRow(stored);
 }
 
-/** The transactions that pay an invoice, on chain or on their way, oldest first: as many as are told. */
+/** The transactions that pay an invoice, in a block or in the mempool, oldest first, up to the limit. */
 const TXIDS = `array(select d.txid from deposits d
   where d.topup_id = topups.id and d.state not in ('removed', 'conflicted')
   group by d.txid order by min(d.first_seen_at), min(d.key) limit ${LIMITS.topupTxidsMax}) as txids`;
@@ -68,7 +68,7 @@ const toPaidTopup = ({ txids, ...stored }: StoredPaidTopup): PaidTopup => ({
   txids,
 });
 
-/** The customer's own invoice with what pays it, or undefined. */
+/** Finds the customer's own invoice with its transactions. */
 export async function findPaidTopup(
   sql: Sql,
   customerId: string,
@@ -81,7 +81,7 @@ export async function findPaidTopup(
   return stored && toPaidTopup(stored);
 }
 
-/** The customer's invoices with what pays them; filters `status`, `coin`. */
+/** Pages through the customer's invoices with their transactions. Filters: `status`, `coin`. */
 export async function pageTopups(sql: Sql, customerId: string, page: PageRequest): Promise<Page<PaidTopup>> {
   const { rows, next } = await readPage<StoredPaidTopup>(
     sql,
@@ -102,11 +102,12 @@ export async function pageTopups(sql: Sql, customerId: string, page: PageRequest
   return { rows: rows.map(toPaidTopup), next };
 }
 
-/** Writes a new invoice; false when its public number is taken. */
+/** Inserts an invoice. Returns false when its public number is taken. */
 export async function insertTopup(tx: Sql, row: TopupRow): Promise<boolean> {
   const inserted = await tx.run(
     `insert into topups (${COLUMNS})
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+             $22)
      on conflict (public_no) do nothing`,
     [
       row.id,
@@ -136,7 +137,7 @@ export async function insertTopup(tx: Sql, row: TopupRow): Promise<boolean> {
   return inserted > 0;
 }
 
-/** Writes what changes in the life of an invoice. */
+/** Updates the columns of an invoice that may change. */
 export async function updateTopup(tx: Sql, row: TopupRow): Promise<void> {
   await tx.run(
     `update topups set status = $2, cancelled_at = $3, credit_held = $4, confirmations = $5,
@@ -164,7 +165,7 @@ export async function findTopupByRef(
   return await findOne(sql, 'order_ref = $1 and customer_id = $2', [orderRef, customerId]);
 }
 
-/** Locks an invoice: always before the balance that it credits. */
+/** Locks an invoice; always before the balance that it credits. */
 export async function lockTopup(tx: Sql, id: string): Promise<TopupRow | undefined> {
   return await findOne(tx, 'id = $1 for no key update', [id]);
 }
@@ -177,7 +178,7 @@ export async function lockTopupByRef(
   return await findOne(tx, 'order_ref = $1 and customer_id = $2 for no key update', [orderRef, customerId]);
 }
 
-/** The invoices of one coin that these addresses, or these ids, belong to. */
+/** Finds the invoices of one coin with these addresses, and the invoices with these ids. */
 export async function matchTopups(
   sql: Sql,
   coin: CoinCode,
@@ -192,7 +193,7 @@ export async function matchTopups(
   return stored.map(toTopupRow);
 }
 
-/** Pending invoices whose time is up, oldest first, but for those named. */
+/** Lists expired pending invoices, oldest first, except those given. */
 export async function findExpiredTopups(
   sql: Sql,
   due: { readonly now: Date; readonly except: readonly string[]; readonly limit: number },
@@ -205,7 +206,7 @@ export async function findExpiredTopups(
   return rows.map((row) => row.id);
 }
 
-/** When the next pending invoice expires, but for those named. */
+/** Returns when the next pending invoice expires, except those given. */
 export async function nextTopupExpiry(sql: Sql, except: readonly string[]): Promise<Date | null> {
   const row = await sql.row<{ at: Date | null }>(
     `select min(expires_at) as at from topups where status = 'pending' and id <> all($1::uuid[])`,
@@ -214,7 +215,7 @@ export async function nextTopupExpiry(sql: Sql, except: readonly string[]): Prom
   return row?.at ?? null;
 }
 
-/** Of those that the customer made since then: how many nobody paid, in all and in these coins. */
+/** Counts the customer's unpaid invoices since then: in total, and in these coins. */
 export async function countUnpaidTopups(
   sql: Sql,
   customerId: string,

@@ -1,10 +1,12 @@
-/** Second factors: a sealed secret for each customer who has begun one. Whoever changes a row holds the customer's lock. */
+/**
+ * Second factors: one sealed secret for each enrolled customer. Every change requires the customer's lock.
+ */
 import type { Sql } from '../kernel/sql.ts';
 
 export interface TotpRow {
   readonly secret_sealed: string;
   readonly begun_at: Date;
-  /** Null: begun, and asked of nobody yet. */
+  /** Null: enrollment has begun, and sign-in does not require a code yet. */
   readonly confirmed_at: Date | null;
   readonly last_step: number;
   readonly wrong_codes: number;
@@ -19,25 +21,25 @@ export async function findTotp(tx: Sql, customerId: string): Promise<TotpRow | u
   );
 }
 
-/** Puts a new secret down, over one that was only begun; false where one is in use. */
+/** Saves a new secret, replacing an unconfirmed one. Returns false when a secret is in use. */
 export async function saveTotpSecret(
   tx: Sql,
   row: { readonly customerId: string; readonly secretSealed: string; readonly begunAt: Date },
 ): Promise<boolean> {
-  const put = await tx.run(
+  const saved = await tx.run(
     `insert into totp_secrets (customer_id, secret_sealed, begun_at) values ($1, $2, $3)
      on conflict (customer_id) do update set secret_sealed = $2, begun_at = $3
       where totp_secrets.confirmed_at is null`,
     [row.customerId, row.secretSealed, row.begunAt],
   );
-  return put === 1;
+  return saved === 1;
 }
 
 export async function confirmTotpRow(tx: Sql, customerId: string, now: Date): Promise<void> {
   await tx.run('update totp_secrets set confirmed_at = $2 where customer_id = $1', [customerId, now]);
 }
 
-/** Uses up the codes of this step and of all before; false when they are used up. */
+/** Consumes the codes of this step and all before it. Returns false when they are already used. */
 export async function consumeTotpStep(tx: Sql, customerId: string, step: number): Promise<boolean> {
   const used = await tx.run(
     'update totp_secrets set last_step = $2 where customer_id = $1 and last_step < $2',
@@ -46,7 +48,7 @@ export async function consumeTotpStep(tx: Sql, customerId: string, step: number)
   return used === 1;
 }
 
-/** Counts a wrong code at `at`; what began before `since` is forgotten. Both are of real time. */
+/** Counts an incorrect code at `at`. A count that began before `since` starts over. Both are real time. */
 export async function recordWrongCode(tx: Sql, customerId: string, at: Date, since: Date): Promise<void> {
   await tx.run(
     `update totp_secrets
@@ -57,16 +59,16 @@ export async function recordWrongCode(tx: Sql, customerId: string, at: Date, sin
   );
 }
 
-/** Removes the secret, in use or begun; whether it was in use. */
+/** Deletes the secret, confirmed or not. Returns whether it was in use. */
 export async function deleteTotp(tx: Sql, customerId: string): Promise<boolean> {
-  const gone = await tx.row<{ confirmed_at: Date | null }>(
+  const deleted = await tx.row<{ confirmed_at: Date | null }>(
     'delete from totp_secrets where customer_id = $1 returning confirmed_at',
     [customerId],
   );
-  return gone !== undefined && gone.confirmed_at !== null;
+  return deleted !== undefined && deleted.confirmed_at !== null;
 }
 
-/** Removes it where it has been in use only since then, or was only begun. */
+/** Deletes a secret that is unconfirmed or was confirmed after `since`. */
 export async function deleteTotpSince(tx: Sql, customerId: string, since: Date): Promise<void> {
   await tx.run(
     'delete from totp_secrets where customer_id = $1 and (confirmed_at is null or confirmed_at > $2)',

@@ -1,4 +1,4 @@
-/** Images as one customer sees them: the official ones that are offered, and his own. */
+/** Images as one customer sees them: the offered official images, and their own. */
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import { type Page, type PageSource, readPage } from './page.ts';
@@ -6,7 +6,7 @@ import { type Page, type PageSource, readPage } from './page.ts';
 export interface VisibleImageRow {
   readonly id: string;
   readonly type: 'official' | 'custom';
-  /** Of a customer's own; null when it was given none. */
+  /** Only of custom images; null without a name. */
   readonly name: string | null;
   readonly family: string;
   readonly version: string;
@@ -15,19 +15,20 @@ export interface VisibleImageRow {
   /** Decimal text with two decimals. */
   readonly size_gb: string;
   readonly cloud_init: boolean;
-  /** `YYYY-MM-DD`, as the next one. */
+  /** `YYYY-MM-DD`, like `deprecated_at`. */
   readonly released_at: string;
   readonly deprecated_at: string | null;
 }
 
-const COLUMNS = `id, type, name, family, version, variant, arch, size_gb, cloud_init, released_at, deprecated_at`;
+const COLUMNS = `id, type, name, family, version, variant, arch, size_gb, cloud_init, released_at,
+  deprecated_at`;
 
-/** Who reads, and which official images there are for him. */
+/** The customer, and the conditions for official images to be visible. */
 export interface ImageViewer {
   readonly customerId: string;
-  /** One that was deprecated on this date or before is no longer there. */
+  /** Images deprecated on this date or earlier are hidden. */
   readonly deprecationCutoff: string;
-  /** Only those whose disk was imported are there. */
+  /** Hides official images without an imported disk. */
   readonly importedOnly: boolean;
 }
 
@@ -35,14 +36,14 @@ const OFFICIAL = `type = 'official' and active and (deprecated_at is null or dep
   and (base_sha256 is not null or not ?::boolean)`;
 const OWN = `type = 'custom' and customer_id = ? and deleted_at is null`;
 
-/** Two halves, so that each goes by its own index however many other customers have images. */
+/** Two halves, so that each uses its own index, regardless of how many images other customers have. */
 const VISIBLE = {
   columns: COLUMNS,
   from: `(select ${COLUMNS} from images where ${OFFICIAL} union all
           select ${COLUMNS} from images where ${OWN}) as shown`,
   where: 'true',
   id: { column: 'id', type: 'uuid' },
-  // An id begins with its time.
+  // An id begins with its creation time.
   sorts: {
     id: { column: 'id', type: 'uuid' },
     created_at: { column: 'id', type: 'uuid' },

@@ -1,29 +1,31 @@
-/** Attachments and detachments of volumes, from the answer to the customer until the driver has confirmed them. */
+/** Attach and detach changes of volumes, from the response to the customer until the driver confirms them. */
 import type { Sql } from '../kernel/sql.ts';
 import { throwVolumeGone, VOLUME_COLUMNS, type VolumeRow } from './volumes.ts';
 
 export interface VolumeChange {
   readonly event: 'volume.attached' | 'volume.detached';
-  /** Where it was attached to, or detached from. */
+  /** The server it was attached to or detached from. */
   readonly server_id: string;
   readonly device: string;
 }
 
-/** What a driver is to ensure of a volume, as it is in one moment. */
+/** The desired state of a volume for the driver, read in one snapshot. */
 export interface VolumeWork extends VolumeRow {
-  /** The last change that `server_id` and `device` hold; null when all were confirmed. */
+  /** The latest change reflected in `server_id` and `device`; null when all are confirmed. */
   readonly last_seq: bigint | null;
-  /** It was detached since the driver was last heard, whatever came after. */
+  /** It was detached since the driver's last confirmation, even if it was attached again. */
   readonly detached: boolean;
-  /** Since when a server is being shut down that it was detached from, as far as the driver was heard; null: none is. */
+  /** When the shutdown of a server that it is being detached from began; null: none is shutting down. */
   readonly shutdown_since: Date | null;
 }
 
 export async function findVolumeWork(tx: Sql, id: string): Promise<VolumeWork | undefined> {
   return await tx.row<VolumeWork>(
     `select ${VOLUME_COLUMNS}, c.last_seq, coalesce(c.detached, false) as detached,
-            (select max(o.placed_at) from volume_changes d join operations o on o.server_id = d.server_id
-              where d.volume_id = v.id and d.event = 'volume.detached' and o.kind in ('stop', 'suspend')) as shutdown_since
+            (select max(o.placed_at)
+               from volume_changes d join operations o on o.server_id = d.server_id
+              where d.volume_id = v.id and d.event = 'volume.detached'
+                and o.kind in ('stop', 'suspend')) as shutdown_since
        from volumes v,
             lateral (select max(seq) as last_seq, bool_or(event = 'volume.detached') as detached
                        from volume_changes where volume_id = v.id) c
@@ -33,8 +35,8 @@ export async function findVolumeWork(tx: Sql, id: string): Promise<VolumeWork | 
 }
 
 /**
- * Devices of the server that a volume has or, as far as the driver was heard, may still have; `volumeId`'s own old
- * ones are not among them. The caller holds the server's lock.
+ * Lists the server's devices that a volume uses, or may still use until the driver confirms the detach.
+ * Excludes unconfirmed devices of `volumeId` itself. The caller holds the server's lock.
  */
 export async function listUsedDevices(tx: Sql, serverId: string, volumeId: string): Promise<Set<string>> {
   const rows = await tx.rows<{ device: string }>(
@@ -45,7 +47,7 @@ export async function listUsedDevices(tx: Sql, serverId: string, volumeId: strin
   return new Set(rows.map(({ device }) => device));
 }
 
-/** Whether a volume was detached from the server that the driver, as far as it was heard, may still have there. */
+/** Whether a volume was detached from the server without the driver's confirmation yet. */
 export async function hasDetachingVolume(tx: Sql, serverId: string): Promise<boolean> {
   const found = await tx.row(
     `select from volume_changes where server_id = $1 and event = 'volume.detached' limit 1`,
@@ -54,7 +56,7 @@ export async function hasDetachingVolume(tx: Sql, serverId: string): Promise<boo
   return found !== undefined;
 }
 
-/** The caller holds the volume's lock and its disk is taken on this host. */
+/** Attaches a volume. The caller holds the volume's lock and has reserved its disk on this host. */
 export async function attachVolume(
   tx: Sql,
   to: {
@@ -69,13 +71,14 @@ export async function attachVolume(
     [to.id, to.serverId, to.device],
   );
   const row = await tx.row<VolumeRow>(
-    `update volumes set server_id = $2, device = $3, disk_gb = size_gb, host_id = $4 where id = $1 returning ${VOLUME_COLUMNS}`,
+    `update volumes set server_id = $2, device = $3, disk_gb = size_gb, host_id = $4
+      where id = $1 returning ${VOLUME_COLUMNS}`,
     [to.id, to.serverId, to.device, to.hostId],
   );
   return row ?? throwVolumeGone();
 }
 
-/** Detaches one attached volume, which the caller has locked. */
+/** Detaches an attached volume. The caller holds its lock. */
 export async function detachVolume(tx: Sql, id: string): Promise<VolumeRow> {
   await tx.run(
     `insert into volume_changes (volume_id, event, server_id, device)
@@ -89,7 +92,7 @@ export async function detachVolume(tx: Sql, id: string): Promise<VolumeRow> {
   return row ?? throwVolumeGone();
 }
 
-/** Locks the volumes of a server; the caller holds the server's lock, so none is added. */
+/** Locks the volumes of a server. The caller holds the server's lock, so none is attached meanwhile. */
 export async function lockVolumesOf(tx: Sql, serverId: string): Promise<VolumeRow[]> {
   return await tx.rows<VolumeRow>(
     `select ${VOLUME_COLUMNS} from volumes where server_id = $1 order by id for update`,
@@ -97,7 +100,7 @@ export async function lockVolumesOf(tx: Sql, serverId: string): Promise<VolumeRo
   );
 }
 
-/** Ids of what is attached to these servers. */
+/** Lists the ids of volumes attached to these servers. */
 export async function listAttachedTo(tx: Sql, serverIds: readonly string[]): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>('select id from volumes where server_id = any($1::uuid[])', [
     serverIds,
@@ -105,7 +108,10 @@ export async function listAttachedTo(tx: Sql, serverIds: readonly string[]): Pro
   return rows.map(({ id }) => id);
 }
 
-/** Takes the changes up to `seq` off the list, in their order: who gets them announces them, and nobody else. */
+/**
+ * Removes and returns the changes up to `seq`, in order. Only the caller that removes them sends their
+ * events.
+ */
 export async function drainVolumeChanges(
   tx: Sql,
   id: string,
@@ -119,8 +125,8 @@ export async function drainVolumeChanges(
   );
 }
 
-/** Whether the volume is as it was when `work` was read. The caller holds its lock. */
+/** Whether the volume is unchanged since `work` was read. The caller holds its lock. */
 export async function isVolumeUnchanged(tx: Sql, work: VolumeWork): Promise<boolean> {
-  const now = await findVolumeWork(tx, work.id);
-  return now?.last_seq === work.last_seq && now.server_id === work.server_id;
+  const current = await findVolumeWork(tx, work.id);
+  return current?.last_seq === work.last_seq && current.server_id === work.server_id;
 }

@@ -1,6 +1,6 @@
 /**
- * Volumes: what the customer was told of each, and the changes of attachment that the driver has not confirmed yet.
- * Locks: the server, the customer's balance, the volume, hosts.
+ * Volumes: the state shown to the customer, and the attachment changes that the driver has not confirmed yet.
+ * Lock order: the server, the customer's balance, the volume, hosts.
  */
 import { parseId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
@@ -18,25 +18,25 @@ export interface VolumeRow {
   /** Both null while it is detached. */
   readonly server_id: string | null;
   readonly device: string | null;
-  /** 0 until it was attached once. */
+  /** 0 until it is first attached. */
   readonly disk_gb: number;
   readonly host_id: string | null;
-  /** Set: its customer sees it no more. */
+  /** Set once deleted: its customer no longer sees it. */
   readonly deleted_at: Date | null;
   readonly created_at: Date;
 }
 
-export const VOLUME_COLUMNS = `id, customer_id, name, size_gb, region_id, encrypted, filesystem, server_id, device, disk_gb, host_id,
-  deleted_at, created_at`;
+export const VOLUME_COLUMNS = `id, customer_id, name, size_gb, region_id, encrypted, filesystem, server_id,
+  device, disk_gb, host_id, deleted_at, created_at`;
 
 export type NewVolume = Pick<
   VolumeRow,
   'id' | 'customer_id' | 'name' | 'size_gb' | 'region_id' | 'encrypted' | 'filesystem' | 'created_at'
 >;
 
-/** Makes it, detached and without a disk. */
+/** Inserts a volume, detached and without a disk. */
 export async function insertVolume(tx: Sql, row: NewVolume): Promise<VolumeRow> {
-  const [made] = await tx.rows<VolumeRow>(
+  const [inserted] = await tx.rows<VolumeRow>(
     `insert into volumes (id, customer_id, name, size_gb, region_id, encrypted, filesystem, created_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${VOLUME_COLUMNS}`,
     [
@@ -50,8 +50,8 @@ export async function insertVolume(tx: Sql, row: NewVolume): Promise<VolumeRow> 
       row.created_at,
     ],
   );
-  if (!made) throw new Error('an inserted volume came back without its row');
-  return made;
+  if (!inserted) throw new Error('the insert of a volume did not return its row');
+  return inserted;
 }
 
 export async function findVolume(tx: Sql, customerId: string, id: string): Promise<VolumeRow | undefined> {
@@ -63,12 +63,16 @@ export async function findVolume(tx: Sql, customerId: string, id: string): Promi
 
 export async function lockVolume(tx: Sql, customerId: string, id: string): Promise<VolumeRow | undefined> {
   return await tx.row<VolumeRow>(
-    `select ${VOLUME_COLUMNS} from volumes where id = $1 and customer_id = $2 and deleted_at is null for update`,
+    `select ${VOLUME_COLUMNS} from volumes
+      where id = $1 and customer_id = $2 and deleted_at is null for update`,
     [id, customerId],
   );
 }
 
-/** Their number is bounded by the quota: one index serves every filter and sort. */
+/**
+ * Pages through the customer's volumes. The quota bounds their number, so one index serves every filter and
+ * sort.
+ */
 export async function pageVolumes(tx: Sql, customerId: string, page: PageRequest): Promise<Page<VolumeRow>> {
   return await readPage<VolumeRow>(
     tx,
@@ -92,16 +96,17 @@ export async function pageVolumes(tx: Sql, customerId: string, page: PageRequest
   );
 }
 
-/** Counts to `limit` and no further. */
+/** Counts up to `limit`. */
 export async function countVolumes(tx: Sql, customerId: string, limit: number): Promise<number> {
   const row = await tx.row<{ count: bigint }>(
-    `select count(*) from (select 1 from volumes where customer_id = $1 and deleted_at is null limit $2) as held`,
+    `select count(*) from (
+       select 1 from volumes where customer_id = $1 and deleted_at is null limit $2) as counted`,
     [customerId, limit],
   );
   return Number(row?.count ?? 0n);
 }
 
-/** GiB of disk that the customer's volumes have, those included that are just being removed. */
+/** Returns the total disk size in GiB of the customer's volumes, including those being removed. */
 export async function sumVolumeDisk(tx: Sql, customerId: string): Promise<number> {
   const row = await tx.row<{ gb: bigint }>(
     `select coalesce(sum(disk_gb), 0) as gb from volumes where customer_id = $1`,
@@ -110,7 +115,7 @@ export async function sumVolumeDisk(tx: Sql, customerId: string): Promise<number
   return Number(row?.gb ?? 0n);
 }
 
-/** Writes name, size and disk of a volume that the caller has locked. */
+/** Updates name, size and disk of a volume. The caller holds its lock. */
 export async function updateVolume(
   tx: Sql,
   change: Pick<VolumeRow, 'id' | 'name' | 'size_gb' | 'disk_gb'>,
@@ -123,35 +128,39 @@ export async function updateVolume(
 }
 
 /**
- * Takes `gb` more of the host's disk; false, and nothing is taken, when it has not as much. Less than 0 gives back.
+ * Reserves `gb` of the host's disk. Returns false, without a change, when not enough is free. Below 0
+ * releases.
  */
 export async function reserveDisk(tx: Sql, hostId: string, gb: number): Promise<boolean> {
-  const taken = await tx.run(
+  const reserved = await tx.run(
     `update hosts set used_disk_gb = used_disk_gb + $2 where id = $1 and used_disk_gb + $2 <= disk_gb`,
     [hostId, gb],
   );
-  return taken === 1;
+  return reserved === 1;
 }
 
-/** Locks hosts in one order, for who moves disk from one to another. */
+/** Locks hosts in id order, for a caller that moves disk space between them. */
 export async function lockHosts(tx: Sql, ids: readonly string[]): Promise<void> {
   await tx.run(`select from hosts where id = any ($1::uuid[]) order by id for update`, [ids]);
 }
 
-/** The volume goes, from the customer's view; its row and its disk stay until the driver has removed it. */
+/**
+ * Marks the volume as deleted for its customer. Its row and disk stay until the driver has removed the disk.
+ */
 export async function markVolumeDeleted(tx: Sql, id: string, now: Date): Promise<void> {
   await tx.run(`update volumes set deleted_at = $2 where id = $1`, [id, now]);
 }
 
-/** Deletes the row and gives its disk back to its host. */
+/** Deletes the row and releases its disk space on the host. */
 export async function deleteVolume(tx: Sql, id: string): Promise<void> {
   await tx.run(
-    `with gone as (delete from volumes where id = $1 returning host_id, disk_gb)
-     update hosts h set used_disk_gb = used_disk_gb - gone.disk_gb from gone where h.id = gone.host_id`,
+    `with deleted as (delete from volumes where id = $1 returning host_id, disk_gb)
+     update hosts h set used_disk_gb = used_disk_gb - deleted.disk_gb
+       from deleted where h.id = deleted.host_id`,
     [id],
   );
 }
 
 export function throwVolumeGone(): never {
-  throw new Error('a locked volume is gone');
+  throw new Error('a locked volume does not exist');
 }

@@ -1,10 +1,11 @@
 /**
- * The queues of subscriptions: one row each, which is what a sender leases. Deliveries have no lease of their own: whoever
- * holds the subscription's row sends what is due to it, so how many go out at once is his own count, and an endpoint
- * that does not answer keeps nothing but its own row.
+ * Webhook queues: one row per webhook, which a sender leases. Deliveries have no lease of their own: the
+ * leaseholder sends everything due to the webhook, so it controls its own concurrency, and an unresponsive
+ * endpoint blocks nothing but its own row.
  *
- * `due_at` is not later than that of the earliest delivery. Whoever queues one, takes them back, or lets go of the row has locked
- * it, and reads deliveries in a statement that begins after that: so nobody sets it later than what another has just queued.
+ * `due_at` is never later than the earliest delivery. Queueing or canceling deliveries, and releasing the
+ * row, all lock the row first and then read deliveries in a new statement, so that none sets `due_at` past a
+ * delivery that was just queued.
  */
 import type { Sql } from '../kernel/sql.ts';
 
@@ -13,7 +14,7 @@ export interface QueueClaim {
   readonly leaseS: number;
   /** Business time. */
   readonly now: Date;
-  /** How many are taken at most of those that answer in good time, and of those that do not. */
+  /** The maximum number of queues of responsive endpoints, and of slow ones. */
   readonly quickMax: number;
   readonly slowMax: number;
 }
@@ -29,22 +30,23 @@ export interface LeasedQueue {
 }
 
 /**
- * Leases queues that are due, the longest due first. They are named to the update by where they lie: of a limit that it does
- * not know the planner expects a tenth of the table, and would read all of it; and a look into an index is saved.
+ * Leases due queues, longest due first. The update selects them by `ctid`: for a computed limit the planner
+ * assumes a tenth of the table and would scan all of it, and an index lookup is saved.
  */
 export async function claimQueues(tx: Sql, claim: QueueClaim): Promise<LeasedQueue[]> {
   return await tx.rows<LeasedQueue>(
     `with due as materialized (
-       select picked.place
-         from (values (false, $3::int), (true, $4::int)) as lane (slow, room)
+       select picked.row_ctid
+         from (values (false, $3::int), (true, $4::int)) as lane (slow, max_rows)
         cross join lateral (
-          select ctid as place from webhook_queues
-           where slow = lane.slow and due_at <= $1 and (leased_until is null or leased_until <= clock_timestamp())
-           order by due_at limit lane.room for update skip locked) as picked),
+          select ctid as row_ctid from webhook_queues
+           where slow = lane.slow and due_at <= $1
+             and (leased_until is null or leased_until <= clock_timestamp())
+           order by due_at limit lane.max_rows for update skip locked) as picked),
      claimed as (
        update webhook_queues
           set lease_id = $2, leased_until = clock_timestamp() + make_interval(secs => $5)
-        where ctid = any(array(select place from due))
+        where ctid = any(array(select row_ctid from due))
        returning webhook_id, slow, revision)
      select c.webhook_id, w.customer_id, w.url, w.active, w.secret_sealed, c.slow, c.revision
        from claimed c join webhooks w on w.id = c.webhook_id`,
@@ -53,41 +55,44 @@ export async function claimQueues(tx: Sql, claim: QueueClaim): Promise<LeasedQue
 }
 
 export interface DueDelivery {
-  /** Of the attempt that waits, or of the failed one whose retry it is time for. */
+  /** The id of the pending attempt, or of the failed attempt that is due for a retry. */
   readonly id: string;
   readonly delivery_id: string;
   readonly event_id: string;
   readonly event_type: string;
-  /** A ping's `data`, as JSON text; null where the event is a row of events. */
+  /** A ping's `data` as JSON text; null if the event is a row of events. */
   readonly event_data: string | null;
-  /** The last attempt that has a row. */
+  /** The number of the attempt in this row. */
   readonly attempt: number;
-  /** Whether it is still to be made; if not, it failed, and is to be made again. */
+  /** Whether this attempt is still to be made. If not, it failed and is to be retried. */
   readonly pending: boolean;
 }
 
-/** Which of the subscriptions it is for, from 1. */
+/** `place` is the position of the webhook in the request, from 1. */
 type ReadDelivery = DueDelivery & { readonly place: number };
 
-/** What is due to these subscriptions, so much of each at most; what the customer asked for himself comes first. */
+/**
+ * Reads the due deliveries of these webhooks, each up to its limit. Those requested by the customer come
+ * first.
+ */
 export async function readDueDeliveries(
   tx: Sql,
   queues: readonly { readonly webhook_id: string; readonly limit: number }[],
   now: Date,
 ): Promise<Map<string, DueDelivery[]>> {
   const rows = await tx.rows<ReadDelivery>(
-    `select q.place::int, d.id, d.delivery_id, d.event_id, d.event_type, d.event_data::text as event_data, d.attempt,
-            d.status = 'pending' as pending
-       from unnest($1::uuid[], $2::int[]) with ordinality as q (webhook_id, most, place)
+    `select q.place::int, d.id, d.delivery_id, d.event_id, d.event_type, d.event_data::text as event_data,
+            d.attempt, d.status = 'pending' as pending
+       from unnest($1::uuid[], $2::int[]) with ordinality as q (webhook_id, max_rows, place)
       cross join lateral (
         (select * from deliveries
           where webhook_id = q.webhook_id and on_request and status = 'pending' and due_at <= $3
-          order by due_at limit q.most)
+          order by due_at limit q.max_rows)
         union all
         (select * from deliveries
           where webhook_id = q.webhook_id and due_at <= $3 and not (on_request and status = 'pending')
-          order by due_at limit q.most)
-        limit q.most) as d`,
+          order by due_at limit q.max_rows)
+        limit q.max_rows) as d`,
     [queues.map((queue) => queue.webhook_id), queues.map((queue) => queue.limit), now],
   );
   const due = queues.map((): DueDelivery[] => []);
@@ -95,15 +100,15 @@ export async function readDueDeliveries(
   return new Map(queues.map((queue, n) => [queue.webhook_id, due[n] ?? []]));
 }
 
-/** Whether something is to be sent now, held or not. */
+/** Whether a delivery is due now, leased or not. */
 export async function hasDueQueues(tx: Sql, now: Date): Promise<boolean> {
   const next = await nextQueueDue(tx);
   return next !== null && next <= now;
 }
 
 /**
- * When the next one is due, held or not. Asks for the first of each lane in the order of the index: whether there is any that
- * is due, a planner that expects many would look for in the table.
+ * Returns when the next queue is due, leased or not. Selects the first row of each lane in index order: for
+ * `exists`, a planner that expects many rows may scan the table.
  */
 export async function nextQueueDue(tx: Sql): Promise<Date | null> {
   const first = (lane: string) =>
@@ -119,7 +124,7 @@ export interface QueueLease {
   readonly leaseId: string;
 }
 
-/** Keeps those that are still ours. */
+/** Extends the leases that are still valid. */
 export async function extendQueues(tx: Sql, leases: readonly QueueLease[], leaseS: number): Promise<void> {
   await tx.run(
     `update webhook_queues q set leased_until = clock_timestamp() + make_interval(secs => $3)
@@ -129,7 +134,7 @@ export async function extendQueues(tx: Sql, leases: readonly QueueLease[], lease
   );
 }
 
-/** Locks those whose lease is still the given one; returns their revisions by subscription. */
+/** Locks the queues whose lease is still the given one. Returns their revisions by webhook. */
 export async function lockLeasedQueues(tx: Sql, leases: readonly QueueLease[]): Promise<Map<string, bigint>> {
   const rows = await tx.rows<{ webhook_id: string; revision: bigint }>(
     `select q.webhook_id, q.revision
@@ -146,22 +151,25 @@ export interface QueueRelease {
   readonly slow: boolean;
 }
 
-/** Ends leases. Who has more to be sent now goes to the end of the line. The caller holds the rows' locks. */
+/**
+ * Releases leases. A queue with more due deliveries moves behind the others. The caller holds the rows'
+ * locks.
+ */
 export async function releaseQueues(tx: Sql, queues: readonly QueueRelease[], now: Date): Promise<void> {
   await tx.run(
     `update webhook_queues q
-        set lease_id = null, leased_until = null, slow = l.slow,
-            due_at = case when l.first_due is not null then greatest(l.first_due, $3) end
-       from (select one.webhook_id, one.slow,
+        set lease_id = null, leased_until = null, slow = r.slow,
+            due_at = case when r.first_due is not null then greatest(r.first_due, $3) end
+       from (select released.webhook_id, released.slow,
                     (select min(due_at) from deliveries d
-                      where d.webhook_id = one.webhook_id and d.due_at is not null) as first_due
-               from unnest($1::uuid[], $2::bool[]) as one (webhook_id, slow)) as l
-      where q.webhook_id = l.webhook_id`,
+                      where d.webhook_id = released.webhook_id and d.due_at is not null) as first_due
+               from unnest($1::uuid[], $2::bool[]) as released (webhook_id, slow)) as r
+      where q.webhook_id = r.webhook_id`,
     [queues.map((queue) => queue.webhookId), queues.map((queue) => queue.slow), now],
   );
 }
 
-/** Something was queued: it is due now. */
+/** Makes the queue due now, after a delivery was queued. */
 export async function makeQueueDue(tx: Sql, webhookId: string, now: Date): Promise<void> {
   await tx.run('update webhook_queues set due_at = least(due_at, $2) where webhook_id = $1', [
     webhookId,
@@ -169,7 +177,7 @@ export async function makeQueueDue(tx: Sql, webhookId: string, now: Date): Promi
   ]);
 }
 
-/** Tells the holder that what it has read of the subscription holds no longer. */
+/** Tells the leaseholder that the webhook changed since it was read. */
 export async function incrementQueueRevision(tx: Sql, webhookId: string): Promise<void> {
   await tx.run('update webhook_queues set revision = revision + 1 where webhook_id = $1', [webhookId]);
 }

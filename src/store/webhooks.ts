@@ -1,4 +1,4 @@
-/** Webhook subscriptions, and what is queued for them. */
+/** Webhook subscriptions and their queued deliveries. */
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { SUBSCRIBABLE_EVENTS } from '../spec/schemas/webhook.ts';
@@ -36,10 +36,10 @@ export async function insertWebhook(
   await tx.run('insert into webhook_queues (webhook_id) values ($1)', [row.id]);
 }
 
-/** Counts to `limit` and no further. */
+/** Counts up to `limit`. */
 export async function countWebhooks(tx: Sql, customerId: string, limit: number): Promise<number> {
   const row = await tx.row<{ count: bigint }>(
-    'select count(*) from (select 1 from webhooks where customer_id = $1 limit $2) as held',
+    'select count(*) from (select 1 from webhooks where customer_id = $1 limit $2) as counted',
     [customerId, limit],
   );
   return Number(row?.count ?? 0n);
@@ -65,7 +65,7 @@ export async function pageWebhooks(
   );
 }
 
-/** The customer's own subscription, or undefined: another's is not told apart from none. */
+/** Finds the customer's own webhook. Another customer's webhook looks like a missing one. */
 export async function findWebhook(sql: Sql, customerId: string, id: string): Promise<WebhookRow | undefined> {
   return await sql.row<WebhookRow>(`select ${COLUMNS} from webhooks where id = $1 and customer_id = $2`, [
     id,
@@ -73,7 +73,7 @@ export async function findWebhook(sql: Sql, customerId: string, id: string): Pro
   ]);
 }
 
-/** The same, locked: what is queued for it or taken back waits for its changes. */
+/** Does the same, and locks it: queueing and canceling its deliveries wait for the change. */
 export async function lockWebhook(tx: Sql, customerId: string, id: string): Promise<WebhookRow | undefined> {
   return await tx.row<WebhookRow>(
     `select ${COLUMNS} from webhooks where id = $1 and customer_id = $2 for no key update`,
@@ -81,7 +81,7 @@ export async function lockWebhook(tx: Sql, customerId: string, id: string): Prom
   );
 }
 
-/** How many pings and replays of it wait for their first attempt; counts to `limit` and no further. */
+/** Counts its pings and replays that wait for their first attempt, up to `limit`. */
 export async function countRequestedDeliveries(
   tx: Sql,
   customerId: string,
@@ -106,12 +106,12 @@ export async function updateWebhook(tx: Sql, customerId: string, row: WebhookRow
   ]);
 }
 
-/** False when the customer has no such subscription. */
+/** Returns false when the customer has no webhook with this id. */
 export async function deleteWebhook(tx: Sql, customerId: string, id: string): Promise<boolean> {
   return (await tx.run('delete from webhooks where id = $1 and customer_id = $2', [id, customerId])) === 1;
 }
 
-/** All of a customer's, newest first. */
+/** Lists all webhooks of a customer, newest first. */
 export async function listOperatorWebhooks(sql: Sql, customerId: string): Promise<WebhookRow[]> {
   return await sql.rows<WebhookRow>(
     `select ${COLUMNS} from webhooks where customer_id = $1 order by created_at desc, id desc`,
@@ -119,7 +119,7 @@ export async function listOperatorWebhooks(sql: Sql, customerId: string): Promis
   );
 }
 
-/** Whose it is. */
+/** Returns the id of the customer that owns the webhook. */
 export async function findWebhookOwner(sql: Sql, id: string): Promise<string | undefined> {
   const row = await sql.row<{ customer_id: string }>('select customer_id from webhooks where id = $1', [id]);
   return row?.customer_id;

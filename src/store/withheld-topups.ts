@@ -5,14 +5,14 @@ export interface WithheldTopupRow {
   readonly order_ref: string;
   readonly email: string;
   readonly coin: string;
-  /** Of the payments that are held, in the coin's smallest unit. */
+  /** The total of the withheld payments, in the coin's smallest unit. */
   readonly held_units: string;
-  /** Of those whose refund is approved and not noted as sent. */
+  /** The total of the payments with an approved refund that has no transaction recorded. */
   readonly unsent_units: string;
   readonly created_at: Date;
 }
 
-/** Invoices with payments that the kill-switch holds and the chain still has, or that are to be sent back, oldest first. */
+/** Lists invoices with withheld payments that are still on chain, or with unsent refunds, oldest first. */
 export async function listWithheldTopups(tx: Sql): Promise<WithheldTopupRow[]> {
   return await tx.rows<WithheldTopupRow>(
     `select * from (
@@ -27,7 +27,7 @@ export async function listWithheldTopups(tx: Sql): Promise<WithheldTopupRow[]> {
         where p.id in (
           select id from topups where credit_held
           union select topup_id from deposits where refund_address is not null and refund_txid is null)
-        group by p.id, c.id) as found
+        group by p.id, c.id) as totals
       where held_units > 0 or unsent_units > 0
       order by created_at, id`,
   );

@@ -98,7 +98,7 @@ test('a file that holds no key is refused', async () => {
 test('a key file that others may read is refused', async () => {
   await open();
   chmodSync(keyFile(), 0o644);
-  assert.match(await refusalMessage(open()), /run chmod 600/);
+  assert.match(await refusalMessage(open()), /run: chmod 600/);
 });
 
 test('the clock’s offset is read back', async () => {

@@ -25,7 +25,7 @@ export async function sweepCalendar(service: Service): Promise<number> {
   let did = 0;
   if (work.due) did += await billDue(service);
   if (work.moved) did += await processBalanceChanges(service);
-  if (work.untold) did += await notifyPriceChanges(service);
+  if (work.unnotified) did += await notifyPriceChanges(service);
   if (did > 0) service.wake();
   return did;
 }

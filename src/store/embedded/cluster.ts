@@ -1,4 +1,4 @@
-/** The cluster: made whole or not at all, handed to its user, refused when another version made it. */
+/** The cluster: created atomically, owned by its user, and refused if another major version created it. */
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Binaries, MAJOR_VERSION } from './binaries.ts';
@@ -7,10 +7,10 @@ import { exists, syncPath } from './files.ts';
 import { chownToDatabaseUser, type Home } from './home.ts';
 import type { Lock } from './lock.ts';
 
-/** The superuser and the database that every cluster of ours has. */
+/** The superuser and the database in every cluster. */
 export const DATABASE = { user: 'skerry', database: 'skerry' } as const;
 
-/** Leaves a cluster that this PostgreSQL can start. Only for the holder of the lock. */
+/** Ensures a cluster that this PostgreSQL can start. Only for the holder of the lock. */
 export async function prepareCluster(home: Home, binaries: Binaries, lock: Lock): Promise<void> {
   if (!(await exists(home.cluster))) await createCluster(home, binaries, lock);
   await chownToDatabaseUser(home, home.cluster);
@@ -19,16 +19,16 @@ export async function prepareCluster(home: Home, binaries: Binaries, lock: Lock)
   ).trim();
   if (version !== MAJOR_VERSION) {
     throw new Error(
-      `the database in ${home.cluster} is of PostgreSQL ${version} and this release runs ${MAJOR_VERSION}; ` +
-        'start the release that made it, or set SKERRY_DATA_DIR to another folder',
+      `the database in ${home.cluster} was created by PostgreSQL ${version}, but this release runs ` +
+        `${MAJOR_VERSION}; start the release that created it, or set SKERRY_DATA_DIR to another directory`,
     );
   }
 }
 
 /**
- * Makes the cluster aside and renames it when all of it is on the disk: a kill in the middle leaves only
- * the draft, which the next start throws away. Its programs hold the lock too, so that start waits for them.
- * Until the one sync at the end nothing is synced, which is what makes it quick.
+ * Creates the cluster under a temporary name, syncs it and renames it: a kill leaves only the draft, which
+ * the next start removes. The programs inherit the lock, so that start waits for them. Nothing is synced
+ * before the single sync at the end, which makes it fast.
  */
 async function createCluster(home: Home, binaries: Binaries, lock: Lock): Promise<void> {
   const draft = `${home.cluster}.draft`;
@@ -40,7 +40,7 @@ async function createCluster(home: Home, binaries: Binaries, lock: Lock): Promis
       input,
       descriptor: lock.descriptor,
     });
-    if (code !== 0) throw new Error(`cannot make a database in ${home.folder}: ${findErrorLine(output)}`);
+    if (code !== 0) throw new Error(`cannot create a database in ${home.folder}: ${findErrorLine(output)}`);
   };
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8'];
   const access = ['--auth=trust', '-U', DATABASE.user];

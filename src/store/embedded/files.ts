@@ -1,7 +1,7 @@
-/** Small helpers over files and folders. */
+/** Helpers for files and directories. */
 import { chmod, lstat, mkdir, open } from 'node:fs/promises';
 
-/** Brings a file, or the names in a folder, to the disk. */
+/** Syncs a file, or the entries of a directory, to disk. */
 export async function syncPath(path: string): Promise<void> {
   const file = await open(path, 'r');
   try {
@@ -16,21 +16,22 @@ export async function exists(path: string): Promise<boolean> {
 }
 
 /**
- * Makes a folder of the system that everyone may pass and only root may change, for root. Throws when one
- * is there that others can change: programs are run from such folders, and what is in them is trusted.
+ * Creates a system directory that everyone can enter and only root can change. Requires root. Throws if
+ * others can change an existing one: programs are run from these directories, so their content must be
+ * trusted.
  */
 export async function createSystemFolder(folder: string): Promise<void> {
-  const made = await mkdir(folder, { recursive: true });
-  if (made !== undefined) await chmod(folder, 0o755);
+  const created = await mkdir(folder, { recursive: true });
+  if (created !== undefined) await chmod(folder, 0o755);
   const found = await lstat(folder);
   if (!found.isDirectory() || found.uid !== 0 || (found.mode & 0o022) !== 0) {
     throw new Error(
-      `${folder} must be a folder that only root can change; mend its owner and mode, or remove it`,
+      `${folder} must be a directory that only root can change; fix its owner and mode, or remove it`,
     );
   }
 }
 
-/** For `.catch` after making a folder: that it exists already is well. */
+/** For `.catch` after creating a directory that may already exist. */
 export function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }

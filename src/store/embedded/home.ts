@@ -1,11 +1,12 @@
 /**
- * Where a data folder's database lives. Usually that is `pg` in the data folder. When root runs the service
- * in a tree that the database's user cannot pass (a clone under a 0700 home, say), it lives under
- * /var/lib/skerry and the data folder's file `location` names it: the same data folder finds it again, and
- * deleting the data folder means a fresh database.
+ * The home of a data directory's database. Usually it is `pg` in the data directory. When root runs the
+ * service in a tree that the database's user cannot enter (such as a clone in a 0700 home directory), it is
+ * in /var/lib/skerry, and the data directory's file `location` names it: the same data directory finds it
+ * again, and deleting the data directory means a new database.
  *
- * A home holds `lock` and `log`, which are ours, and `cluster` and `run` (the socket), which are the
- * database user's. The home itself is ours, so that root never opens a file which that user could replace.
+ * A home contains `lock` and `log`, which belong to the service, and `cluster` and `run` (the socket), which
+ * belong to the database's user. The service owns the home itself, so that root never opens a file which that
+ * user could replace.
  */
 import { chmod, chown, lstat, mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -15,10 +16,10 @@ import { claimHome, createExternalHome, readRememberedHome } from './location.ts
 import { canEnter, databaseUser } from './user.ts';
 
 export interface Home {
-  /** The data folder, absolute and without links. */
+  /** The data directory, absolute and with symbolic links resolved. */
   readonly dataDir: string;
   readonly folder: string;
-  /** As whom PostgreSQL runs here; null: as ourselves. */
+  /** The user that PostgreSQL runs as; null: our own. */
   readonly user: SystemUser | null;
   readonly lock: string;
   readonly log: string;
@@ -26,7 +27,7 @@ export interface Home {
   readonly run: string;
 }
 
-/** The home of a data folder as it is now, or null when it has none yet. Changes nothing. */
+/** Finds the existing home of a data directory, or null. Changes nothing. */
 export async function findHome(dataDir: string): Promise<Home | null> {
   const found = await realpath(dataDir).catch(() => null);
   if (found === null) return null;
@@ -34,7 +35,7 @@ export async function findHome(dataDir: string): Promise<Home | null> {
   return (await exists(folder)) ? homePaths(found, await realpath(folder), null) : null;
 }
 
-/** The home of a data folder, made when it is missing, with owners and modes put right. */
+/** Opens the home of a data directory, creating it if needed, with the correct owners and modes. */
 export async function openHome(dataDir: string): Promise<Home> {
   const user = await databaseUser();
   const wanted = resolve(dataDir);
@@ -50,15 +51,16 @@ export async function openHome(dataDir: string): Promise<Home> {
   return homePaths(found, await realpath(folder), user);
 }
 
-/** Makes `folder` private to the database's user, with all it holds (it may come from another machine). */
+/** Makes `folder` and its content private to the database's user. It may come from another machine. */
 export async function chownToDatabaseUser(home: Home, folder: string): Promise<void> {
   await mkdir(folder, { mode: 0o700 }).catch(ignoreExisting);
   if (home.user === null) return;
   const { uid, gid } = await lstat(folder);
   if (uid === home.user.uid && gid === home.user.gid) return;
-  // chown changes a folder after what is in it: interrupted, it starts again next time. -h: no links followed.
+  // chown changes a directory after its content: interrupted, it starts over next time. -h: do not follow
+  // links.
   const { code, output } = await run('chown', ['-R', '-h', `${home.user.uid}:${home.user.gid}`, folder]);
-  if (code !== 0) throw new Error(`cannot give ${folder} to the user ${home.user.name}: ${output}`);
+  if (code !== 0) throw new Error(`cannot change the owner of ${folder} to ${home.user.name}: ${output}`);
 }
 
 function homePaths(dataDir: string, folder: string, user: SystemUser | null): Home {
@@ -83,8 +85,9 @@ async function chooseFolder(dataDir: string, user: SystemUser | null): Promise<s
   if (user === null || (await grantAccess(user, dataDir))) return inside;
   if (await exists(join(inside, 'cluster'))) {
     throw new Error(
-      `the user ${user.name}, as whom root runs the embedded database, cannot reach the one in ${inside}: ` +
-        'start Skerry as the user who made it, or move the data folder to a place that others may pass',
+      `the user ${user.name}, who runs the embedded database for root, cannot access ${inside}; ` +
+        'start Skerry as the user who created the database, or move the data directory to a path that ' +
+        'other users can enter',
     );
   }
   const externalHome = await createExternalHome(dataDir);
@@ -93,8 +96,8 @@ async function chooseFolder(dataDir: string, user: SystemUser | null): Promise<s
 }
 
 /**
- * Whether the database's user can pass through the data folder. A private one is opened to that user's
- * group, for passing only; the folders above it are not ours to change.
+ * Whether the database's user can enter the data directory. Grants that user's group access to a private one,
+ * to enter only; its parent directories are never changed.
  */
 async function grantAccess(user: SystemUser, dataDir: string): Promise<boolean> {
   if (await canEnter(user, dataDir)) return true;

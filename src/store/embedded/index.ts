@@ -1,18 +1,19 @@
 /**
  * The embedded database: a real PostgreSQL that starts and stops with the service, for the sandbox and the
- * tests. What makes that safe, in the order in which it happens:
+ * tests. Its safety rests on these parts, in startup order:
  *
- * 1. home: where the cluster may live and as whom PostgreSQL runs, for it refuses root.
- * 2. lock: one flock per home. PostgreSQL and all its helpers hold it with us, so whoever takes it knows
- *    that nothing of an earlier run lives. What such a run left behind may then be removed without asking.
- * 3. cluster: made aside, synced, and renamed into place, so a kill leaves a whole one or none.
- * 4. watch: started before the database. When this process dies, by whatever signal, the watch stops the
- *    database cleanly; the lock is free only when both are gone. PostgreSQL's own log makes every
- *    committed row survive even if the watch is killed as well.
- * 5. server and keeper: PostgreSQL in a session of its own, reached by a socket in a private folder. If it
- *    dies while we live, it is started again on the same socket, once all its processes are gone.
+ * 1. home: the location of the cluster, and the user that PostgreSQL runs as, because it refuses root.
+ * 2. lock: one flock per home. PostgreSQL and all its helpers share it with us, so taking it proves that no
+ *    process of an earlier run is alive. Any files of such a run may then be removed.
+ * 3. cluster: created under a temporary name, synced, and renamed, so that a kill leaves a complete one or
+ *    none.
+ * 4. watchdog: started before the database. If this process dies, by any signal, the watchdog stops the
+ *    database cleanly; the lock is free only when both have exited. If the watchdog is killed as well,
+ *    PostgreSQL's write-ahead log preserves every committed row.
+ * 5. server and supervisor: PostgreSQL in its own session, on a socket in a private directory. If it crashes
+ *    while we run, it is restarted on the same socket, after all its processes have exited.
  *
- * Stopping goes the other way round. Any step may be cut short by a kill; the next start mends it.
+ * Stopping runs in the reverse order. A kill may interrupt any step; the next start recovers.
  */
 import { resolve } from 'node:path';
 import { findBinaries } from './binaries.ts';
@@ -30,21 +31,21 @@ import { startWatchdog } from './watchdog.ts';
 export { FolderInUseError as FolderInUse } from './lock.ts';
 
 export interface EmbeddedDatabase {
-  /** Connection settings for `pg`: `host` is the folder of the socket. */
+  /** Connection settings for `pg`: `host` is the directory of the socket. */
   readonly connection: {
     readonly host: string;
     readonly port: number;
     readonly user: string;
     readonly database: string;
   };
-  /** Stops the database cleanly and releases the folder, within 10 s. Safe to call twice. */
+  /** Stops the database cleanly and releases the directory, within 10 s. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the database of a data folder, and makes both when they are missing. Every error is one line that
- * says what is wrong and what to do. `log` gets a line when the database crashed and when it runs again;
- * `onRestart` is called after the latter: all connections were lost.
+ * Starts the database of a data directory, creating both if needed. Every error is one line with the problem
+ * and a remedy. `log` receives a line when the database crashed and when it is running again; `onRestart` is
+ * called after the latter: all connections were lost.
  */
 export async function startEmbedded(options: {
   dataDir: string;
@@ -86,8 +87,9 @@ export async function startEmbedded(options: {
 }
 
 /**
- * How to connect to the database that another process of ours runs on this folder (an operator's command
- * beside a running service), or null when none runs. Throws one line when the folder may not be read.
+ * Returns how to connect to the database that another process runs in this directory (for an operator command
+ * while the service is running), or null when none is running. Throws a one-line error when the directory is
+ * not readable.
  */
 export async function findEmbedded(options: {
   dataDir: string;
@@ -103,7 +105,7 @@ export async function findEmbedded(options: {
   }
 }
 
-/** Whether a data folder has a database, running or not. */
+/** Whether a data directory has a database, running or not. */
 export async function embeddedExists(options: { dataDir: string }): Promise<boolean> {
   const home = await findHome(options.dataDir);
   return home !== null && (await exists(home.cluster));
@@ -113,23 +115,26 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'not permitted',
   EROFS: 'the file system is read-only',
-  ENOENT: 'a folder above it is not there and cannot be made',
-  ENOTDIR: 'a part of the path is not a folder',
-  EEXIST: 'a part of the path is not a folder',
-  ENOSPC: 'no space is left on the disk',
-  EDQUOT: 'the disk quota is used up',
-  ELOOP: 'a symbolic link is in the way',
+  ENOENT: 'a parent directory does not exist and cannot be created',
+  ENOTDIR: 'a part of the path is not a directory',
+  EEXIST: 'a part of the path is not a directory',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is exceeded',
+  ELOOP: 'the path has too many symbolic links',
 };
 
-/** Turns what a system call said into one line with a cure; other errors are in plain words already. */
+/**
+ * Turns a system call error into one line with a remedy. Returns other errors unchanged: they already have
+ * one.
+ */
 function explainSystemError(error: unknown, dataDir: string): unknown {
   const { code = '', path } = error as NodeJS.ErrnoException;
   const reason = REASONS[code];
   if (reason === undefined) return error;
   const where = path === undefined ? '' : ` at ${path}`;
   return new Error(
-    `cannot use the data folder ${resolve(dataDir)} as user ${process.geteuid?.()}: ${reason}${where}; ` +
-      'mend that, or set SKERRY_DATA_DIR to a folder that this user may write',
+    `cannot use the data directory ${resolve(dataDir)} as user ${process.geteuid?.()}: ${reason}${where}; ` +
+      'fix that, or set SKERRY_DATA_DIR to a directory that this user can write to',
     { cause: error },
   );
 }

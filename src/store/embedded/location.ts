@@ -1,4 +1,6 @@
-/** Homes away from the data folder, for root: made under /var/lib/skerry, named by the file `location`. */
+/**
+ * Homes outside the data directory, for root: created in /var/lib/skerry and named by the file `location`.
+ */
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -7,42 +9,45 @@ import { removeOrphanedHomes } from './sweep.ts';
 
 const SYSTEM_FOLDER = '/var/lib/skerry';
 
-/** The home that the data folder's `location` names, or null without that file. Throws when it is not usable. */
+/**
+ * Returns the home named by the data directory's `location`, or null without that file. Throws if it is
+ * unusable.
+ */
 export async function readRememberedHome(dataDir: string): Promise<string | null> {
   const file = join(dataDir, 'location');
-  const folder = await readNote(file);
+  const folder = await readPath(file);
   if (folder === null) return null;
   if (dirname(folder) !== SYSTEM_FOLDER) {
     throw new Error(
-      `${file} must name a folder in ${SYSTEM_FOLDER}; mend it, or delete it for a fresh database`,
+      `${file} must name a directory in ${SYSTEM_FOLDER}; fix it, or delete it for a new database`,
     );
   }
   if ((await stat(folder).catch(() => null)) === null) {
     throw new Error(
-      `${file} names ${folder}, which is gone; bring it back, or delete ${file} for a fresh database`,
+      `${file} names ${folder}, which does not exist; restore it, or delete ${file} for a new database`,
     );
   }
   return folder;
 }
 
 /**
- * Notes in the home whose it is. Throws when another data folder still names it: a copied data folder must
- * not write into the database of the first.
+ * Records the owner in the home. Throws when another data directory still names this home: a copied data
+ * directory must not write to the database of the original.
  */
 export async function claimHome(dataDir: string, folder: string): Promise<void> {
-  const note = join(folder, 'data-folder');
-  const other = await readNote(note);
+  const ownerFile = join(folder, 'data-folder');
+  const other = await readPath(ownerFile);
   if (other === dataDir) return;
-  if (other !== null && (await readNote(join(other, 'location'))) === folder) {
+  if (other !== null && (await readPath(join(other, 'location'))) === folder) {
     throw new Error(
       `${dataDir} is a copy of ${other}, and both name the database in ${folder}; ` +
-        `delete ${join(dataDir, 'location')} to begin a fresh one here`,
+        `delete ${join(dataDir, 'location')} to start with a new one here`,
     );
   }
-  await writeFile(note, `${dataDir}\n`);
+  await writeFile(ownerFile, `${dataDir}\n`);
 }
 
-/** Makes a home under /var/lib/skerry and lets the data folder name it. When two do so at once, one wins. */
+/** Creates a home in /var/lib/skerry and names it in the data directory. Of concurrent calls, one wins. */
 export async function createExternalHome(dataDir: string): Promise<string> {
   await createSystemFolder(SYSTEM_FOLDER);
   await removeOrphanedHomes(SYSTEM_FOLDER);
@@ -64,7 +69,7 @@ export async function createExternalHome(dataDir: string): Promise<string> {
   }
 }
 
-async function readNote(file: string): Promise<string | null> {
+async function readPath(file: string): Promise<string | null> {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {

@@ -1,11 +1,11 @@
 /**
- * The lock of a home: an flock on `<home>/lock`. It belongs to the open file and not to a process, so the
- * `flock` program can take it on a descriptor it inherits from us, and every program we hand that descriptor
- * to (initdb, postgres, the death watch) keeps it taken for as long as it lives. To hold the lock is
- * therefore to know that nothing of an earlier run lives, however it ended.
+ * The lock of a home: an flock on `<home>/lock`. It belongs to the open file, not to a process, so the
+ * `flock` program can take it on a descriptor that it inherits, and every program that inherits the
+ * descriptor (initdb, postgres, the watchdog) keeps it locked until it exits. Holding the lock therefore
+ * proves that no process of an earlier run is alive, however that run ended.
  *
- * The file's text says who took it, so that a second start beside a living service is refused at once while
- * one after a kill waits for the database to finish.
+ * The file's content names the owner, so that a second start is refused at once while a service runs, but
+ * waits for the database to stop after a kill.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
@@ -14,23 +14,28 @@ import { tryLock } from './flock.ts';
 import type { Home } from './home.ts';
 import { readStartTicks } from './process.ts';
 
-/** Another process of ours runs a database on this folder. One line: the folder, the holder and the cure. */
+/**
+ * Another service process runs a database in this directory. One line: the directory, the owner and a remedy.
+ */
 export class FolderInUseError extends Error {
   override name = 'FolderInUse';
 }
 
 export interface Lock {
-  /** The descriptor to hand to what belongs to the database, and to nothing else. */
+  /** The descriptor to pass to programs of the database, and to no others. */
   readonly descriptor: number;
   release(): Promise<void>;
 }
 
 const WAIT_FOR_DEAD_OWNER_MS = 15_000;
-/** A process that was killed just now still looks alive for some milliseconds. */
+/** A process that was just killed still looks alive for some milliseconds. */
 const KILL_GRACE_MS = 200;
 const POLL_MS = 40;
 
-/** Takes the lock. Throws FolderInUse at once when its owner lives, after 15 s when only its database does. */
+/**
+ * Takes the lock. Throws FolderInUse at once while its owner runs, and after 15 s while only its database
+ * does.
+ */
 export async function acquireLock(home: Home): Promise<Lock> {
   const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
   const file = await open(home.lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
@@ -45,7 +50,7 @@ export async function acquireLock(home: Home): Promise<Lock> {
   return { descriptor: file.fd, release: () => file.truncate().finally(() => file.close()) };
 }
 
-/** The pid of the living process that holds the home, or null. */
+/** Returns the pid of the running process that owns the home, or null. */
 export async function findLockOwner(home: Home): Promise<number | null> {
   const [pid, startTicks] = await readOwner(home);
   return pid !== undefined && (await readStartTicks(Number(pid))) === startTicks ? Number(pid) : null;
@@ -58,15 +63,15 @@ async function waitForLock(home: Home, file: FileHandle): Promise<void> {
     const owner = await findLockOwner(home);
     if (owner !== null && (owner === process.pid || waitedMs > KILL_GRACE_MS)) {
       throw new FolderInUseError(
-        `the data folder ${home.dataDir} is in use by process ${owner}; ` +
-          'stop that one first, or set SKERRY_DATA_DIR to another folder',
+        `the data directory ${home.dataDir} is in use by process ${owner}; ` +
+          'stop that process first, or set SKERRY_DATA_DIR to another directory',
       );
     }
     if (waitedMs > WAIT_FOR_DEAD_OWNER_MS) {
       const [pid] = await readOwner(home);
       throw new FolderInUseError(
-        `the data folder ${home.dataDir} is still in use by the database of process ${pid}, which has ended; ` +
-          'wait until it has shut down and start again',
+        `the data directory ${home.dataDir} is in use by the database of process ${pid}, which has exited; ` +
+          'wait until that database has stopped, then start again',
       );
     }
     await pause(POLL_MS);

@@ -1,11 +1,11 @@
-/** The database's own log: `log` in the home, emptied when it has grown too large. */
+/** The database's own log: `log` in the home, truncated when it is too large. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
 export interface ServerLog {
-  /** The descriptor to hand to postgres as its standard error. */
+  /** The descriptor for the standard error of postgres. */
   readonly descriptor: number;
-  /** The beginning of what was written since it was opened. */
+  /** Reads the beginning of the output since it was opened. */
   read(): Promise<string>;
   close(): Promise<void>;
 }

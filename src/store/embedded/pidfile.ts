@@ -1,11 +1,11 @@
-/** What PostgreSQL writes about itself into its cluster: `postmaster.pid`. */
+/** `postmaster.pid`, which PostgreSQL writes to its cluster. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface PidFile {
   readonly pid: number;
   readonly port: number;
-  /** The folder of its socket. */
+  /** The directory of its socket. */
   readonly socketFolder: string;
   /** Whether it accepts connections. */
   readonly ready: boolean;

@@ -3,30 +3,30 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { basename } from 'node:path';
 
 /**
- * When process `pid` started, in clock ticks since boot, or null when it has ended. A zombie has ended.
- * Pids are reused: pid and start time together name one process.
+ * Returns when process `pid` started, in clock ticks since boot, or null when it has exited. A zombie has
+ * exited. Pids are reused: pid and start time together identify a process.
  */
 export async function readStartTicks(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   if (stat === null) return null;
-  // The command's name may hold spaces and parentheses, so the fields are counted from its last ')'.
+  // The command name may contain spaces and parentheses, so count the fields from the last ')'.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (fields[0] === 'Z' || fields[0] === 'X') return null;
   return fields[19] ?? null;
 }
 
 /**
- * Whether `pid` is a living PostgreSQL process of `cluster` (an absolute path without links): each of them
- * has the cluster as its working folder. A stranger with a reused pid, or a shell in that folder, is not.
+ * Whether `pid` is a running PostgreSQL process of `cluster` (an absolute path without links): its working
+ * directory is the cluster. An unrelated process with a reused pid, or a shell in that directory, is not.
  */
 export async function servesCluster(pid: number, cluster: string): Promise<boolean> {
   if ((await readlink(`/proc/${pid}/cwd`).catch(() => null)) !== cluster) return false;
   const program = await readlink(`/proc/${pid}/exe`).catch(() => '');
-  // The kernel appends " (deleted)" when the program was replaced by an update.
+  // The kernel appends " (deleted)" when an update replaced the program.
   return basename(program).split(' ')[0] === 'postgres';
 }
 
-/** The pids of all living PostgreSQL processes of `cluster`. */
+/** Lists the pids of all running PostgreSQL processes of `cluster`. */
 export async function listServerPids(cluster: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const serving = await Promise.all(pids.map((pid) => servesCluster(pid, cluster)));

@@ -1,4 +1,4 @@
-/** One run of the postgres program, from its start until nothing of it lives. */
+/** One run of the postgres program, from its start until all its processes have exited. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Binaries } from './binaries.ts';
@@ -12,30 +12,31 @@ import { settingsFor } from './settings.ts';
 import type { Socket } from './socket.ts';
 
 export interface Server {
-  /** Resolves when it accepts connections; throws one line when it ends or hangs before that. */
+  /** Resolves when it accepts connections. Throws a one-line error when it exits or hangs before that. */
   ready(): Promise<void>;
-  /** Resolves with how it ended, once nothing of it lives any more. */
+  /** Resolves with the reason when all its processes have exited. */
   readonly exited: Promise<string>;
-  /** Ends it: fast (sessions are cut, all is written), after 8 s at once, then by force. */
+  /** Stops it: a fast shutdown (sessions end, data is written), after 8 s an immediate one, then SIGKILL. */
   stop(): Promise<void>;
 }
 
 const READY_POLL_MS = 4;
-/** Recovery after a crash may have much to replay. */
+/** Crash recovery may have to replay a large log. */
 const READY_TIMEOUT_MS = 300_000;
 const FAST_STOP_MS = 8_000;
 const IMMEDIATE_STOP_MS = 1_000;
-/** Sessions end by themselves when the postmaster is killed, but one deep in a calculation notices late. */
+/** Sessions exit when the postmaster is killed, but one in a long computation notices late. */
 const LEFTOVER_KILL_INTERVAL_MS = 2_000;
 
-/** Starts postgres on a prepared cluster without traces of an earlier run. */
+/** Starts postgres on a prepared cluster without files of an earlier run. */
 export async function launch(home: Home, binaries: Binaries, lock: Lock, socket: Socket): Promise<Server> {
   const log = await openLog(home.log);
   const child = spawn(binaries.postgres, ['-D', home.cluster, ...settingsFor(socket)], {
     ...childOptions(home.user),
-    // A session of its own: Ctrl-C in our terminal is for us, and we stop the database last.
+    // Its own session: Ctrl-C in the terminal is for the service, which stops the database last.
     detached: true,
-    // Nothing is written to the pipe. All its processes hold it, so its end says that the last has gone.
+    // Nothing is written to the pipe. All processes of the server hold it, so it closes when the last one
+    // exits.
     stdio: ['ignore', 'pipe', log.descriptor, lock.descriptor],
   });
   child.stdout?.resume();
@@ -55,13 +56,13 @@ export async function launch(home: Home, binaries: Binaries, lock: Lock, socket:
   };
 }
 
-/** Whether it accepted connections before it ended. Throws when it does neither. */
+/** Returns whether it accepted connections before it exited. Throws on a timeout. */
 async function waitUntilReady(child: ChildProcess, home: Home): Promise<boolean> {
   const deadlineMs = performance.now() + READY_TIMEOUT_MS;
   while (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
     const file = await readPidFile(home.cluster);
     if (file?.pid === child.pid && file.ready) return true;
-    if (performance.now() > deadlineMs) throw new Error(`the database does not get ready; see ${home.log}`);
+    if (performance.now() > deadlineMs) throw new Error(`timed out starting the database; see ${home.log}`);
     await pause(READY_POLL_MS);
   }
   return false;
@@ -74,22 +75,22 @@ async function waitUntilExited(child: ChildProcess, home: Home): Promise<string>
     reason = error.message;
   });
   child.once('exit', (code, signal) => {
-    reason = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
+    reason = signal === null ? `it exited with code ${code}` : `it was killed by ${signal}`;
     reaper = setInterval(() => void killLeftovers(home), LEFTOVER_KILL_INTERVAL_MS);
   });
-  // Not `exit`: `close` comes when the pipe has ended too.
+  // `close`, not `exit`: it comes only when the pipe has closed, too.
   await new Promise((resolve) => child.once('close', resolve));
   clearInterval(reaper);
   return reason;
 }
 
-async function stop(child: ChildProcess, gone: Promise<string>, home: Home): Promise<void> {
+async function stop(child: ChildProcess, exited: Promise<string>, home: Home): Promise<void> {
   const exitsWithin = async (ms: number): Promise<boolean> => {
     const timer = new AbortController();
-    const late = pause(ms, false, { signal: timer.signal }).catch(() => false);
-    const isGone = await Promise.race([gone.then(() => true), late]);
+    const timeout = pause(ms, false, { signal: timer.signal }).catch(() => false);
+    const hasExited = await Promise.race([exited.then(() => true), timeout]);
     timer.abort();
-    return isGone;
+    return hasExited;
   };
   child.kill('SIGINT');
   if (await exitsWithin(FAST_STOP_MS)) return;
@@ -97,7 +98,7 @@ async function stop(child: ChildProcess, gone: Promise<string>, home: Home): Pro
   if (await exitsWithin(IMMEDIATE_STOP_MS)) return;
   child.kill('SIGKILL');
   await killLeftovers(home);
-  await gone;
+  await exited;
 }
 
 async function killLeftovers(home: Home): Promise<void> {
@@ -105,7 +106,7 @@ async function killLeftovers(home: Home): Promise<void> {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It ended by itself meanwhile.
+      // It has exited meanwhile.
     }
   }
 }

@@ -1,12 +1,15 @@
-/** The settings every embedded server runs with; given on its command line, they win over files in the cluster. */
+/**
+ * The settings of every embedded server. Given on the command line, they take precedence over files in the
+ * cluster.
+ */
 import { PORT, type Socket } from './socket.ts';
 
-/** How many connections the embedded server takes. */
+/** The maximum number of connections to the embedded server. */
 export const EMBEDDED_CONNECTIONS = 200;
 
 /**
- * Safe on disk, no TCP, and nothing of what clients send reaches the log: no statements, no parameters, no
- * errors of statements (their texts quote data, and the client gets them anyway).
+ * Durable, without TCP, and without client data in the log: no statements, no parameters, and no statement
+ * errors (their messages quote data, and the client receives them anyway).
  */
 const SETTINGS = {
   listen_addresses: '',
@@ -30,9 +33,9 @@ const SETTINGS = {
   log_checkpoints: 'off',
 };
 
-/** The settings as arguments of the postgres program. */
+/** Returns the settings as arguments of the postgres program. */
 export function settingsFor(socket: Socket): string[] {
-  // A list of folders, so the path is quoted: it may hold a comma.
+  // The value is a list of directories, so the path is quoted: it may contain a comma.
   const sockets = `unix_socket_directories="${socket.folder.replaceAll('"', '""')}"`;
   const settings = Object.entries(SETTINGS).map(([name, value]) => `${name}=${value}`);
   return [...settings, sockets].flatMap((setting) => ['-c', setting]);

@@ -1,4 +1,4 @@
-/** The folder of the database's socket: private, and short enough, for a socket's path has 107 bytes at most. */
+/** The directory of the database's socket: private and short, because a socket path has at most 107 bytes. */
 import { chmod, chown, lstat, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -8,7 +8,7 @@ import { pidFilePath, readPidFile } from './pidfile.ts';
 import { servesCluster } from './process.ts';
 import { canEnter } from './user.ts';
 
-/** Names the socket's file; no TCP port is opened. */
+/** Part of the socket's file name; no TCP port is opened. */
 export const PORT = 5432;
 
 const SOCKET_FILE = `.s.PGSQL.${PORT}`;
@@ -17,11 +17,14 @@ const TEMPORARY_PREFIX = 'skerry-';
 
 export interface Socket {
   readonly folder: string;
-  /** Whether the folder is a temporary one, to be removed when the database has stopped. */
+  /** Whether the directory is temporary and is removed when the database has stopped. */
   readonly temporary: boolean;
 }
 
-/** The socket folder of this run: in the home, or where that is too long a fresh one in the temporary folder. */
+/**
+ * Creates the socket directory of this run: in the home or, if that path is too long, in the temporary
+ * directory.
+ */
 export async function createSocketFolder(home: Home): Promise<Socket> {
   if (fitsSocketPath(home.run)) {
     await chownToDatabaseUser(home, home.run);
@@ -35,7 +38,7 @@ export async function createSocketFolder(home: Home): Promise<Socket> {
     await chmod(folder, 0o700);
     return { folder, temporary: true };
   }
-  throw new Error(`the path of ${home.run} is too long for a socket; set SKERRY_DATA_DIR to a shorter one`);
+  throw new Error(`the path ${home.run} is too long for a socket; set SKERRY_DATA_DIR to a shorter path`);
 }
 
 export async function removeSocketFolder(socket: Socket): Promise<void> {
@@ -45,17 +48,18 @@ export async function removeSocketFolder(socket: Socket): Promise<void> {
 }
 
 /**
- * Removes what a database that did not stop cleanly left: `postmaster.pid` (whose pid may by now be a
- * stranger's, at which PostgreSQL would refuse to start), its socket and the socket's lock file. Only for
- * the holder of the lock, who knows that none of ours lives. A server that someone else started on the
- * cluster does not hold our lock: it is recognised by its program and working folder and refused. `current` is the
- * socket of this run, if it has one already: its folder stays.
+ * Removes the files of a database that did not stop cleanly: `postmaster.pid` (its pid may belong to another
+ * process by now, which would make PostgreSQL refuse to start), its socket and the socket's lock file. Only
+ * for the holder of the lock, which proves that none of our databases is running. A server that someone else
+ * started on the cluster does not hold our lock: it is recognized by its program and working directory, and
+ * refused. `current` is the socket of this run, if it already exists: its directory stays.
  */
 export async function removeStaleFiles(home: Home, current: Socket | null): Promise<void> {
   const stalePidFile = await readPidFile(home.cluster);
   if (stalePidFile !== null && (await servesCluster(stalePidFile.pid, home.cluster))) {
     throw new FolderInUseError(
-      `the data folder ${home.dataDir} is in use by a PostgreSQL that Skerry did not start, process ${stalePidFile.pid}; stop it first`,
+      `the data directory ${home.dataDir} is in use by a PostgreSQL server that Skerry did not start, ` +
+        `process ${stalePidFile.pid}; stop it first`,
     );
   }
   for (const file of socketFiles(current?.folder ?? home.run)) await rm(file, { force: true });

@@ -1,18 +1,18 @@
-/** Keeps a server running until it is told to stop: one that ends by itself is started again on the same socket. */
+/** Keeps a server running until it is stopped: after a crash, it is restarted on the same socket. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Server } from './server.ts';
 
 export interface Supervisor {
-  /** Stops the server, or the attempts to start it again. */
+  /** Stops the server, or the attempts to restart it. */
   stop(): Promise<void>;
 }
 
-/** Waits before the first, second … attempt in a row; the last one repeats. */
+/** Delays before consecutive restart attempts; the last one repeats. */
 const BACKOFF_MS = [0, 200, 1_000, 5_000];
-/** A server that lived this long had started well: the next crash counts as a first one. */
+/** A server that ran this long had started properly: its crash counts as a first one. */
 const STABLE_AFTER_MS = 10_000;
 
-/** Starts a server and keeps it; resolves when it is ready. `launch` is called for each start. */
+/** Starts a server and supervises it. Resolves when it is ready. `launch` is called for each start. */
 export async function supervise(
   launch: () => Promise<Server>,
   hooks: { log: (line: string) => void; onRestart: () => void },
@@ -45,11 +45,11 @@ export async function supervise(
       const startedMs = performance.now();
       const reason = await server.exited;
       if (performance.now() - startedMs > STABLE_AFTER_MS) attempt = 0;
-      if (!stopping.signal.aborted) hooks.log(`the database stopped (${reason}); starting it again`);
+      if (!stopping.signal.aborted) hooks.log(`the database stopped (${reason}); restarting it`);
       while (!stopping.signal.aborted && !(await restart(attempt))) attempt += 1;
       if (stopping.signal.aborted) return await server.stop();
       attempt += 1;
-      hooks.log('the database runs again');
+      hooks.log('the database is running again');
       hooks.onRestart();
     }
   }

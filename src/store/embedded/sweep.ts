@@ -1,7 +1,7 @@
 /**
- * Homes away from a data folder outlive it: deleting the data folder does not delete them. Those whose data
- * folder lay in the temporary folder and is gone (tests, mostly) are removed here. Others are kept: their
- * data folder may be on a disk that is not mounted just now, or may have moved.
+ * Homes outside a data directory are not deleted with it. This removes homes whose data directory was in the
+ * temporary directory and no longer exists (mostly from tests). Others are kept: their data directory may be
+ * on a disk that is not mounted, or may have been moved.
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,10 @@ import { join } from 'node:path';
 import { exists } from './files.ts';
 import { isUnlocked } from './flock.ts';
 
-/** Removes the homes in `systemFolder` whose data folder was temporary and is gone, unless they are in use. */
+/**
+ * Removes the homes in `systemFolder` whose temporary data directory no longer exists, unless they are in
+ * use.
+ */
 export async function removeOrphanedHomes(systemFolder: string): Promise<void> {
   for (const name of await readdir(systemFolder)) {
     const folder = join(systemFolder, name);

@@ -1,7 +1,7 @@
 /**
- * The death watch: a small shell that waits on a pipe from us. When we die, however that happens, the pipe
- * ends and the shell stops the database, so no database ever outlives its service. It is told to go when
- * the database has been stopped in the ordinary way.
+ * The watchdog: a small shell that waits on a pipe from the service. When the service dies for any reason,
+ * the pipe closes and the shell stops the database, so no database outlives its service. After a regular stop
+ * of the database, the watchdog is dismissed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,15 +13,15 @@ import type { Lock } from './lock.ts';
 import type { Socket } from './socket.ts';
 
 export interface Watchdog {
-  /** Sends the watch away without stopping anything. */
+  /** Ends the watchdog without stopping the database. */
   dismiss(): Promise<void>;
 }
 
 /**
- * It holds the lock: otherwise a new start could take the folder while an old watch still means to stop
- * "the database in that folder". It asks twice before it believes that there is nothing to stop, because
- * a postgres that was only just started has not written its pid yet; and it looks at the working folder of
- * that pid, because the pid may be a stranger's by now.
+ * The shell holds the lock: otherwise a new start could take the directory while an old watchdog is about to
+ * stop "the database in that directory". It checks twice before it concludes that nothing is running, because
+ * a postgres that just started has not written its pid yet. It compares the working directory of that pid,
+ * which may belong to an unrelated process by now.
  */
 const SCRIPT = `
 trap '' INT TERM HUP
@@ -42,7 +42,7 @@ fi
 const EXIT_TIMEOUT_MS = 1_000;
 const RESPAWN_DELAY_MS = 100;
 
-/** Starts the watch, and another whenever one is killed. Start it before the database. */
+/** Starts the watchdog, and replaces it if it is killed. Start it before the database. */
 export async function startWatchdog(
   home: Home,
   binaries: Binaries,
@@ -80,7 +80,7 @@ export async function startWatchdog(
 async function dismissShell(shell: ChildProcess): Promise<void> {
   if (shell.exitCode !== null || shell.signalCode !== null || shell.pid === undefined) return;
   const exited = once(shell, 'exit');
-  shell.stdin?.end('go\n');
+  shell.stdin?.end('dismiss\n');
   const timer = new AbortController();
   await Promise.race([exited, pause(EXIT_TIMEOUT_MS, null, { signal: timer.signal }).catch(() => null)]);
   timer.abort();
