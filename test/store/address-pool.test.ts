@@ -29,7 +29,7 @@ async function add(count: number, from = 0): Promise<string[]> {
 }
 
 describe('a pool of addresses', () => {
-  it('gives them out in their order, and the same invoice the same one', async () => {
+  it('the pool gives out addresses in order, and always the same one to an invoice', async () => {
     const addresses = await add(3);
     const [first, second] = [randomUUID(), randomUUID()];
     assert.equal((await pool.allocate(first))?.address, addresses[0]);
@@ -40,7 +40,7 @@ describe('a pool of addresses', () => {
     assert.equal((await pool.allocate(second))?.address, addresses[1]);
   });
 
-  it('gives a hundred who take at once each another one', async () => {
+  it('a hundred concurrent callers each receive a different address', async () => {
     await add(100);
     const taken = await Promise.all(Array.from({ length: 100 }, () => pool.allocate(randomUUID())));
     assert.equal(new Set(taken.map((each) => each?.address)).size, 100);
@@ -48,7 +48,7 @@ describe('a pool of addresses', () => {
     assert.equal(await pool.countFree(1), 0);
   });
 
-  it('gives one invoice that takes many times at once one address', async () => {
+  it('concurrent calls for one invoice receive the same address', async () => {
     await add(50);
     for (let i = 0; i < 5; i++) {
       const id = randomUUID();
@@ -58,7 +58,7 @@ describe('a pool of addresses', () => {
     assert.deepEqual([await pool.countFree(1_000), await pool.countFree(10)], [45, 10]);
   });
 
-  it('does not give out what it was told is not fit', async () => {
+  it('a rejected address is not given out again', async () => {
     const addresses = await add(2);
     const id = randomUUID();
     await pool.reject((await pool.allocate(id))?.address ?? '');
@@ -66,11 +66,11 @@ describe('a pool of addresses', () => {
     assert.equal(await pool.allocate(randomUUID()), null);
   });
 
-  it('tells those that were given out page by page, newest first, with how far they were read', async () => {
+  it('watched addresses are listed page by page, newest first, with their marks', async () => {
     await add(25);
     const taken: string[] = [];
     for (let i = 0; i < 20; i++) {
-      // Some at the same moment.
+      // Some of them at the same time.
       if (i % 3 === 0) clock.offsetMs += 60_000;
       taken.push((await pool.allocate(randomUUID()))?.address ?? '');
     }
@@ -90,7 +90,7 @@ describe('a pool of addresses', () => {
     assert.ok(taken.slice(18).includes(seen[0] ?? ''));
   });
 
-  it('takes in addresses once, tells those it knew, and keeps them as they are', async () => {
+  it('an import adds each address once, returns existing ones, and leaves them unchanged', async () => {
     const [first = '', second = ''] = await add(2);
     const id = randomUUID();
     await pool.allocate(id);

@@ -32,9 +32,9 @@ async function captureError(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Fails like the server does with this SQLSTATE. */
+/** Raises an error with this SQLSTATE on the server. */
 async function failAs(tx: Sql, state: string): Promise<void> {
-  await tx.run(`do $$ begin raise exception 'as asked' using errcode = '${state}'; end $$`);
+  await tx.run(`do $$ begin raise exception 'requested by the test' using errcode = '${state}'; end $$`);
 }
 
 async function ownPid(tx: Sql): Promise<number> {
@@ -44,12 +44,13 @@ async function ownPid(tx: Sql): Promise<number> {
 }
 
 describe('a statement', () => {
-  it('gives back values without loss: large integers, decimals, times, days, bytes, JSON, lists', async () => {
+  it('a statement returns numbers, times, dates, bytes, JSON, and arrays without loss', async () => {
     const row = await scratch.db.row<object>(
       `select 9007199254740993::int8 as large, 7::int4 as small, 1.10::numeric as decimal,
               12345678901234567890123456789.000000000000000001::numeric as long,
               '2030-01-31T12:00:00.5+02:00'::timestamptz as time, '2030-01-31'::date as day,
-              '\\x00ff'::bytea as bytes, '{"a":[1,null]}'::jsonb as json, '{a,b}'::text[] as texts, null::int8 as nothing, true as yes`,
+              '\\x00ff'::bytea as bytes, '{"a":[1,null]}'::jsonb as json, '{a,b}'::text[] as texts,
+              null::int8 as nothing, true as yes`,
     );
     assert.deepEqual(row, {
       large: 9007199254740993n,
@@ -66,11 +67,11 @@ describe('a statement', () => {
     });
   });
 
-  it('takes the same values as parameters', async () => {
+  it('a statement accepts the same types as parameters', async () => {
     const time = new Date('2030-01-31T10:00:00.123Z');
     const row = await scratch.db.row<object>(
-      `select $1::int8 as large, $2::timestamptz as time, $3::bytea as bytes, $4::text[] as texts, $5::uuid[] as ids,
-              $6::jsonb as json, $7::text as nothing`,
+      `select $1::int8 as large, $2::timestamptz as time, $3::bytea as bytes, $4::text[] as texts,
+              $5::uuid[] as ids, $6::jsonb as json, $7::text as nothing`,
       [
         2n ** 62n,
         time,
@@ -92,31 +93,32 @@ describe('a statement', () => {
     });
   });
 
-  it('is prepared once per connection, however often it runs', async () => {
+  it('a statement is prepared once per connection, however often it runs', async () => {
     const prepared = await scratch.db.transaction(async (tx) => {
       for (let n = 0; n < 5; n++) await tx.row('select $1::int + 1 as sum', [n]);
       return await tx.rows<{ runs: bigint }>(
-        `select generic_plans + custom_plans as runs from pg_prepared_statements where statement like 'select $1::int + 1%'`,
+        `select generic_plans + custom_plans as runs from pg_prepared_statements
+          where statement like 'select $1::int + 1%'`,
       );
     });
     assert.deepEqual(prepared, [{ runs: 5n }]);
   });
 
-  it('says how many rows it changed, or gives its first row or none', async () => {
+  it('run returns the number of changed rows, and row the first row or undefined', async () => {
     assert.equal(await scratch.db.run(`insert into things values (1, 'a'), (2, 'b')`), 2);
     assert.equal(await scratch.db.run('update things set note = note where id = 3'), 0);
     assert.deepEqual(await scratch.db.row('select id from things order by id'), { id: 1 });
     assert.equal(await scratch.db.row('select id from things where id = 3'), undefined);
   });
 
-  it('runs in UTC, with a bound on its time', async () => {
+  it('statements run in UTC, with a timeout', async () => {
     const row = await scratch.db.row(
-      `select current_setting('timezone') as zone, current_setting('statement_timeout') as most`,
+      `select current_setting('timezone') as zone, current_setting('statement_timeout') as timeout`,
     );
-    assert.deepEqual(row, { zone: 'UTC', most: '1min' });
+    assert.deepEqual(row, { zone: 'UTC', timeout: '1min' });
   });
 
-  it('that breaks a constraint says which', async () => {
+  it('the error of a violated constraint names the constraint', async () => {
     await addThing(scratch.db, 1);
     const error = await captureError(addThing(scratch.db, 1));
     assert.deepEqual([sqlState(error), violatedConstraint(error)], ['23505', 'things_pkey']);
@@ -124,7 +126,7 @@ describe('a statement', () => {
 });
 
 describe('a transaction', { timeout: 30_000 }, () => {
-  it('commits what its work did and gives back its result', async () => {
+  it('a transaction commits and returns the result of its callback', async () => {
     const result = await scratch.db.transaction(async (tx) => {
       await addThing(tx, 1);
       await addThing(tx, 2);
@@ -134,19 +136,19 @@ describe('a transaction', { timeout: 30_000 }, () => {
     assert.deepEqual(await listThings(), [1, 2]);
   });
 
-  it('leaves nothing when its work throws, and throws the same', async () => {
-    const mine = new Error('mine');
+  it('a transaction rolls back and rethrows the error of its callback', async () => {
+    const ownError = new Error('own');
     const error = await captureError(
       scratch.db.transaction(async (tx) => {
         await addThing(tx, 1);
-        throw mine;
+        throw ownError;
       }),
     );
-    assert.equal(error, mine);
+    assert.equal(error, ownError);
     assert.deepEqual(await listThings(), []);
   });
 
-  it('is not seen by others until it commits', async () => {
+  it('a transaction is not visible to others until it commits', async () => {
     await scratch.db.transaction(async (tx) => {
       await addThing(tx, 1);
       assert.deepEqual(await listThings(), []);
@@ -154,11 +156,11 @@ describe('a transaction', { timeout: 30_000 }, () => {
     assert.deepEqual(await listThings(), [1]);
   });
 
-  for (const [state, what] of [
+  for (const [state, failure] of [
     ['40001', 'a serialization failure'],
     ['40P01', 'a deadlock'],
   ] as const) {
-    it(`runs again after ${what}, from its beginning`, async () => {
+    it(`a transaction is retried from the beginning after ${failure}`, async () => {
       let runs = 0;
       await scratch.db.transaction(async (tx) => {
         runs += 1;
@@ -169,7 +171,7 @@ describe('a transaction', { timeout: 30_000 }, () => {
       assert.deepEqual(await listThings(), [4]);
     });
 
-    it(`gives up after running again three times because of ${what}`, async () => {
+    it(`a transaction gives up after three retries because of ${failure}`, async () => {
       let runs = 0;
       const error = await captureError(
         scratch.db.transaction(async (tx) => {
@@ -181,7 +183,7 @@ describe('a transaction', { timeout: 30_000 }, () => {
     });
   }
 
-  it('does not run again after any other error', async () => {
+  it('a transaction is not retried after any other error', async () => {
     let runs = 0;
     await captureError(
       scratch.db.transaction(async (tx) => {
@@ -192,13 +194,13 @@ describe('a transaction', { timeout: 30_000 }, () => {
     assert.equal(runs, 1);
   });
 
-  it('and another that wait for each other both end well', async () => {
+  it('two transactions that deadlock both succeed in the end', async () => {
     await scratch.db.run(`insert into things values (1, 'a'), (2, 'b')`);
-    const met = barrier(2);
+    const bothLocked = barrier(2);
     const touch = (first: number, second: number) =>
       scratch.db.transaction(async (tx) => {
         await tx.run(`update things set note = note || '+' where id = $1`, [first]);
-        await met();
+        await bothLocked();
         await tx.run(`update things set note = note || '+' where id = $1`, [second]);
       });
     await Promise.all([touch(1, 2), touch(2, 1)]);
@@ -207,18 +209,18 @@ describe('a transaction', { timeout: 30_000 }, () => {
   });
 });
 
-/** Holds callers until so many have come; those who come again later pass. */
+/** Blocks callers until `count` have arrived; later calls pass. */
 function barrier(count: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  let left = count;
+  let remaining = count;
   return () => {
-    left -= 1;
-    if (left <= 0) resolve();
+    remaining -= 1;
+    if (remaining <= 0) resolve();
     return promise;
   };
 }
 
-/** When the client's connection is gone, whatever it said before. */
+/** Waits for the end of the client's connection, even after errors. */
 async function connectionEnded(client: pg.ClientBase): Promise<void> {
   await new Promise<void>((resolve) => client.once('end', resolve));
 }
@@ -226,7 +228,7 @@ async function connectionEnded(client: pg.ClientBase): Promise<void> {
 describe('a connection that breaks', { timeout: 30_000 }, () => {
   const terminate = (pid: number) => scratch.db.run('select pg_terminate_backend($1)', [pid]);
 
-  it('in the middle of a transaction fails it as unavailable, and nobody gets that connection again', async () => {
+  it('a connection that breaks during a transaction fails it as unavailable, and is not reused', async () => {
     let pid = 0;
     const error = await captureError(
       scratch.db.transaction(async (tx) => {
@@ -241,7 +243,7 @@ describe('a connection that breaks', { timeout: 30_000 }, () => {
     for (let n = 0; n < 3; n++) assert.notEqual(await scratch.db.transaction(ownPid), pid);
   });
 
-  it('while a statement of a transaction runs fails it as unavailable', async () => {
+  it('a connection that breaks during a statement fails it as unavailable', async () => {
     const begun = Promise.withResolvers<number>();
     const failing = captureError(
       scratch.db.transaction(async (tx) => {
@@ -253,14 +255,14 @@ describe('a connection that breaks', { timeout: 30_000 }, () => {
     assert.ok(isUnavailable(await failing));
   });
 
-  it('while the work of a transaction is elsewhere fails its next statement, and does not end the process', async () => {
+  it('a connection that breaks between statements fails the next one, not the process', async () => {
     const acquired = once(scratch.db.pool, 'acquire') as Promise<[pg.PoolClient]>;
     const error = await captureError(
       scratch.db.transaction(async (tx) => {
         const [client] = await acquired;
-        const gone = connectionEnded(client);
+        const ended = connectionEnded(client);
         await terminate(await ownPid(tx));
-        await gone;
+        await ended;
         await addThing(tx, 1);
       }),
     );

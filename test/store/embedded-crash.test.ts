@@ -25,7 +25,7 @@ async function start(t: TestContext, dataDir: string, hooks: { onRestart?: () =>
   return database;
 }
 
-/** Commits rows one after another until the connection breaks; resolves with how many were acknowledged. */
+/** Commits rows until the connection breaks. Resolves with the number of acknowledged rows. */
 async function commitUntilBroken(connection: Connection, onStarted: () => void): Promise<number> {
   const client = new pg.Client(connection);
   client.on('error', () => {});
@@ -41,7 +41,7 @@ async function commitUntilBroken(connection: Connection, onStarted: () => void):
   }
 }
 
-/** The death watch of a data folder: a shell whose arguments name the cluster. */
+/** Lists the watchdogs of a data directory: shells whose arguments name its cluster. */
 function listWatchdogs(dataDir: string): number[] {
   const lines = execFileSync('ps', ['-ww', '-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n');
   const ours = lines.filter((line) => line.includes('skerry-watch') && line.includes(dataDir));
@@ -51,9 +51,9 @@ function listWatchdogs(dataDir: string): number[] {
 async function startLoadedService(t: TestContext, dataDir: string) {
   const running = await startService(t, dataDir);
   assert.ok(running.connection);
-  const began = Promise.withResolvers<void>();
-  const acknowledged = commitUntilBroken(running.connection, began.resolve);
-  await began.promise;
+  const started = Promise.withResolvers<void>();
+  const acknowledged = commitUntilBroken(running.connection, started.resolve);
+  await started.promise;
   return { running, acknowledged, postmaster: await readPostmasterPid(dataDir) };
 }
 
@@ -63,16 +63,16 @@ async function assertAllRowsPresent(connection: Connection, acknowledged: number
 }
 
 test(
-  'a service killed with -9: its database ends cleanly and at once, and no committed row is lost',
+  'after a service is killed with SIGKILL, its database stops cleanly at once and keeps every committed row',
   FULL_ONLY,
   async (t) => {
     const dataDir = await preparedDataFolder();
     const { running, acknowledged, postmaster } = await startLoadedService(t, dataDir);
     await running.kill();
     const killedMs = performance.now();
-    await waitUntil('the database is gone', async () => !(await isAlive(postmaster)), 3_000);
-    t.diagnostic(`database gone after ${Math.round(performance.now() - killedMs)} ms`);
-    await waitUntil('the watch is gone', async () => listWatchdogs(dataDir).length === 0);
+    await waitUntil('the database has exited', async () => !(await isAlive(postmaster)), 3_000);
+    t.diagnostic(`database exited after ${Math.round(performance.now() - killedMs)} ms`);
+    await waitUntil('the watchdog has exited', async () => listWatchdogs(dataDir).length === 0);
     const home = await findHome(dataDir);
     await assert.rejects(stat(join(home, 'cluster/postmaster.pid')), { code: 'ENOENT' });
     assert.match(await readFile(join(home, 'log'), 'utf8'), /database system is shut down\s*$/);
@@ -81,7 +81,7 @@ test(
   },
 );
 
-test('a start right after the kill waits for the old database and loses nothing', async (t) => {
+test('a start right after a kill waits for the previous database and loses nothing', async (t) => {
   const dataDir = await preparedDataFolder();
   const { running, acknowledged, postmaster } = await startLoadedService(t, dataDir);
   await running.kill();
@@ -93,17 +93,21 @@ test('a start right after the kill waits for the old database and loses nothing'
 });
 
 test(
-  'a killed service whose database is killed too: its watch does no harm to the next database',
+  'the watchdog of a service that was killed with its database does not affect the next database',
   FULL_ONLY,
   async (t) => {
     const dataDir = await preparedDataFolder();
     const { running, acknowledged, postmaster } = await startLoadedService(t, dataDir);
-    const watches = listWatchdogs(dataDir);
-    assert.equal(watches.length, 1);
+    const watchdogs = listWatchdogs(dataDir);
+    assert.equal(watchdogs.length, 1);
     running.process.kill('SIGKILL');
     process.kill(postmaster, 'SIGKILL');
     const next = await start(t, dataDir);
-    assert.ok(!listWatchdogs(dataDir).includes(Number(watches[0])), 'the old watch is gone before the start');
+    const [previous] = watchdogs;
+    assert.ok(
+      !listWatchdogs(dataDir).includes(Number(previous)),
+      'the previous watchdog exits before the start',
+    );
     await assertAllRowsPresent(next.connection, await acknowledged);
     await next.stop();
     assert.deepEqual(listWatchdogs(dataDir), []);
@@ -111,7 +115,7 @@ test(
 );
 
 test(
-  'service, database and watch killed at once: the next start has every committed row',
+  'a start after service, database, and watchdog were killed at once has every committed row',
   FULL_ONLY,
   async (t) => {
     const dataDir = await preparedDataFolder();
@@ -124,19 +128,19 @@ test(
   },
 );
 
-test('a watch that is killed is replaced', FULL_ONLY, async (t) => {
+test('a killed watchdog is replaced', FULL_ONLY, async (t) => {
   const dataDir = await preparedDataFolder();
   const running = await startService(t, dataDir);
   const [first] = listWatchdogs(dataDir);
   assert.ok(first);
   process.kill(first, 'SIGKILL');
-  await waitUntil('a new watch', async () => listWatchdogs(dataDir).some((pid) => pid !== first));
+  await waitUntil('a new watchdog', async () => listWatchdogs(dataDir).some((pid) => pid !== first));
   const postmaster = await readPostmasterPid(dataDir);
   await running.kill();
-  await waitUntil('the database is gone', async () => !(await isAlive(postmaster)), 3_000);
+  await waitUntil('the database has exited', async () => !(await isAlive(postmaster)), 3_000);
 });
 
-test('Ctrl-C in the terminal of the service does not reach the database', FULL_ONLY, async (t) => {
+test("Ctrl-C in the service's terminal does not reach the database", FULL_ONLY, async (t) => {
   const dataDir = await preparedDataFolder();
   const running = await startService(t, dataDir);
   assert.ok(running.connection && running.process.pid);
@@ -147,34 +151,38 @@ test('Ctrl-C in the terminal of the service does not reach the database', FULL_O
   assert.equal(await isAlive(postmaster), false);
 });
 
-test('a stale postmaster.pid that names a stranger or a zombie is no obstacle', FULL_ONLY, async (t) => {
-  const dataDir = await preparedDataFolder();
-  const first = await start(t, dataDir);
-  const { host } = first.connection;
-  const pidFile = join(await findHome(dataDir), 'cluster/postmaster.pid');
-  const traces = await readFile(pidFile, 'utf8');
-  await first.stop();
-  // The shell's child ends at once, and the sleep that the shell becomes never asks for its end: a zombie.
-  const stranger = spawn('sh', ['-c', 'sleep 0.05 & echo $!; exec sleep 60'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  cleanUpAfter(t, () => stranger.kill());
-  const [printed] = (await once(stranger.stdout, 'data')) as [Buffer];
-  const zombie = Number(printed);
-  await waitUntil('the zombie', async () => /\) Z /.test(await readFile(`/proc/${zombie}/stat`, 'utf8')));
-  for (const pid of [Number(stranger.pid), zombie]) {
-    await writeFile(pidFile, traces.replace(/^\d+/, `${pid}`));
-    await writeFile(join(host, '.s.PGSQL.5432.lock'), traces.replace(/^\d+/, `${pid}`));
-    await writeFile(join(host, '.s.PGSQL.5432'), '');
-    const next = await start(t, dataDir);
-    await query(next.connection, 'select 1');
-    await next.stop();
-  }
-  assert.equal(stranger.exitCode, null);
-});
+test(
+  'a stale postmaster.pid of an unrelated process or a zombie does not block a start',
+  FULL_ONLY,
+  async (t) => {
+    const dataDir = await preparedDataFolder();
+    const first = await start(t, dataDir);
+    const { host } = first.connection;
+    const pidFile = join(await findHome(dataDir), 'cluster/postmaster.pid');
+    const staleContent = await readFile(pidFile, 'utf8');
+    await first.stop();
+    // The shell's child exits at once, and the sleep that replaces the shell never reaps it: a zombie.
+    const unrelated = spawn('sh', ['-c', 'sleep 0.05 & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    cleanUpAfter(t, () => unrelated.kill());
+    const [printed] = (await once(unrelated.stdout, 'data')) as [Buffer];
+    const zombie = Number(printed);
+    await waitUntil('the zombie', async () => /\) Z /.test(await readFile(`/proc/${zombie}/stat`, 'utf8')));
+    for (const pid of [Number(unrelated.pid), zombie]) {
+      await writeFile(pidFile, staleContent.replace(/^\d+/, `${pid}`));
+      await writeFile(join(host, '.s.PGSQL.5432.lock'), staleContent.replace(/^\d+/, `${pid}`));
+      await writeFile(join(host, '.s.PGSQL.5432'), '');
+      const next = await start(t, dataDir);
+      await query(next.connection, 'select 1');
+      await next.stop();
+    }
+    assert.equal(unrelated.exitCode, null);
+  },
+);
 
 test(
-  'a database that crashes is started again on the same socket, however busy its sessions were',
+  'a crashed database restarts on the same socket, even if its sessions were busy',
   FULL_ONLY,
   async (t) => {
     const dataDir = await preparedDataFolder();
@@ -204,7 +212,7 @@ test(
   },
 );
 
-test('a stop right after a crash leaves nothing behind', FULL_ONLY, async (t) => {
+test('a stop right after a crash leaves no process behind', FULL_ONLY, async (t) => {
   const dataDir = await preparedDataFolder();
   const { connection, stop } = await start(t, dataDir);
   await query(connection, 'drop table if exists kept; create table kept ()');

@@ -1,6 +1,6 @@
 /**
- * A process that runs an embedded database until its standard input ends, for tests that kill it:
- * `node embedded-service.ts <module> <data folder>`. It prints one JSON line for each thing that happens.
+ * Runs an embedded database until its standard input ends, for tests that kill it:
+ * `node embedded-service.ts <module> <data directory>`. Prints one JSON line per event.
  */
 const [module = '', dataDir = ''] = process.argv.slice(2);
 const { startEmbedded } = (await import(module)) as typeof import('../../src/store/embedded/index.ts');
@@ -9,7 +9,7 @@ function printEvent(event: object): void {
   process.stdout.write(`${JSON.stringify(event)}\n`);
 }
 
-// As in a terminal: Ctrl-C reaches every process of the group, and the service decides what comes of it.
+// As in a terminal: Ctrl-C reaches every process of the group, and the service decides how to react.
 process.on('SIGINT', () => {});
 try {
   const database = await startEmbedded({ dataDir });

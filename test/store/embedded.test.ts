@@ -22,7 +22,7 @@ async function start(t: TestContext, dataDir: string) {
   return database;
 }
 
-test('what was committed is there after a stop and a start', async (t) => {
+test('committed data survives a stop and a start of the database', async (t) => {
   const dataDir = await preparedDataFolder();
   assert.equal(await findEmbedded({ dataDir: join(dataDir, 'missing') }), null);
   assert.equal(await findEmbedded({ dataDir }), null);
@@ -39,12 +39,13 @@ test('what was committed is there after a stop and a start', async (t) => {
   ]);
 });
 
-test('it is safe on disk, on no TCP port, in UTC, and its socket is private', async (t) => {
+test('the database is durable, has no TCP port, uses UTC, and has a private socket', async (t) => {
   const { connection } = await start(t, await preparedDataFolder());
   const rows = await query(
     connection,
     `select name, setting from pg_settings
-      where name in ('fsync', 'full_page_writes', 'synchronous_commit', 'listen_addresses', 'TimeZone', 'server_encoding')`,
+      where name in ('fsync', 'full_page_writes', 'synchronous_commit', 'listen_addresses', 'TimeZone',
+                     'server_encoding')`,
   );
   assert.deepEqual(Object.fromEntries(rows.map((row) => [row.name, row.setting])), {
     fsync: 'on',
@@ -57,7 +58,7 @@ test('it is safe on disk, on no TCP port, in UTC, and its socket is private', as
   assert.equal((await stat(connection.host)).mode & 0o777, 0o700);
 });
 
-test('a second start on the folder is refused in one line that names folder, holder and cure', async (t) => {
+test('a second start is refused in one line that names the directory, the owner, and a remedy', async (t) => {
   const dataDir = await preparedDataFolder();
   const first = await startService(t, dataDir);
   const startedMs = performance.now();
@@ -65,11 +66,11 @@ test('a second start on the folder is refused in one line that names folder, hol
     assert.ok(error instanceof FolderInUse);
     assert.match(
       error.message,
-      new RegExp(`^the data folder .*'c' is in use by process ${first.process.pid};.*SKERRY_DATA_DIR.*$`),
+      new RegExp(`^the data directory .*'c' is in use by process ${first.process.pid};.*SKERRY_DATA_DIR.*$`),
     );
     return true;
   });
-  assert.ok(performance.now() - startedMs < 10_000, 'it does not wait for a living holder');
+  assert.ok(performance.now() - startedMs < 10_000, 'it does not wait while the owner is running');
   await first.end();
 
   const own = await start(t, dataDir);
@@ -77,25 +78,25 @@ test('a second start on the folder is refused in one line that names folder, hol
   await query(own.connection, 'select 1');
 });
 
-test('of two first starts at once one wins and the other is refused', FULL_ONLY, async (t) => {
+test('of two concurrent first starts, one succeeds and the other is refused', FULL_ONLY, async (t) => {
   const dataDir = join(await scratchFolder(t), 'data');
   const services = await Promise.all([startService(t, dataDir), startService(t, dataDir)]);
   assert.equal(services.filter(({ connection }) => connection !== undefined).length, 1);
   assert.equal(services.filter(({ error }) => error?.includes('is in use by process')).length, 1);
 });
 
-test('a program started beside the database does not hold its folder', async (t) => {
+test('a child process started while the database runs does not keep its directory locked', async (t) => {
   const dataDir = await preparedDataFolder();
   const database = await start(t, dataDir);
-  const beside = spawn('sleep', ['60'], { stdio: 'ignore' });
-  cleanUpAfter(t, () => beside.kill());
+  const other = spawn('sleep', ['60'], { stdio: 'ignore' });
+  cleanUpAfter(t, () => other.kill());
   await database.stop();
   await (await start(t, dataDir)).stop();
-  assert.equal(beside.exitCode, null);
+  assert.equal(other.exitCode, null);
 });
 
 test(
-  'a folder path too long for a socket works, and no folder for the socket is left',
+  'a data directory with a path too long for a socket works and leaves no socket directory behind',
   FULL_ONLY,
   async (t) => {
     const dataDir = join(await scratchFolder(t), 'long '.repeat(30));
@@ -110,18 +111,18 @@ test(
     await second.kill();
     const { host } = second.connection;
     await waitUntil(
-      'the watch removes the folder',
+      'the watchdog removes the directory',
       async () => (await stat(host).catch(() => null)) === null,
     );
   },
 );
 
-test('nothing that a client sends reaches the log, which is kept small', FULL_ONLY, async (t) => {
+test('the log is truncated when large, and contains nothing that a client sent', FULL_ONLY, async (t) => {
   const dataDir = await preparedDataFolder();
   const first = await start(t, dataDir);
-  await query(first.connection, 'create table small (word text primary key)');
-  const twice = `insert into small values ('canary'), ('canary')`;
-  await assert.rejects(query(first.connection, twice), { code: '23505' });
+  await query(first.connection, 'create table logged (word text primary key)');
+  const duplicate = `insert into logged values ('canary'), ('canary')`;
+  await assert.rejects(query(first.connection, duplicate), { code: '23505' });
   await assert.rejects(query(first.connection, `select 'canary'::int`), { code: '22P02' });
   await assert.rejects(query(first.connection, 'select canary'), { code: '42703' });
   await first.stop();
@@ -133,11 +134,11 @@ test('nothing that a client sends reaches the log, which is kept small', FULL_ON
   assert.ok((await stat(log)).size < 10_000);
 });
 
-test('a start that was killed while it made the cluster leaves nothing broken', FULL_ONLY, async (t) => {
+test('a start that was killed while creating the cluster leaves nothing broken', FULL_ONLY, async (t) => {
   const dataDir = join(await scratchFolder(t), 'data');
   const { service: killed } = spawnService(t, dataDir);
   const home = join(dataDir, 'pg');
-  await waitUntil('the making has begun', async () =>
+  await waitUntil('creating the cluster has begun', async () =>
     (await readdir(home).catch((): string[] => [])).includes('cluster.draft'),
   );
   killed.kill('SIGKILL');
@@ -152,21 +153,23 @@ test('a cluster of another major version is refused in one line', FULL_ONLY, asy
   const version = join(await findHome(dataDir), 'cluster/PG_VERSION');
   await writeFile(version, '17\n');
   await assert.rejects(startEmbedded({ dataDir }), {
-    message: /^the database in .* is of PostgreSQL 17 and .* runs 18; .*$/,
+    message: /^the database in .* was created by PostgreSQL 17, but this release runs 18; .*$/,
   });
   await writeFile(version, '18\n');
   await start(t, dataDir);
 });
 
-test('a folder that cannot be used is refused in one line', async (t) => {
+test('an unusable data directory is refused in one line', async (t) => {
   const folder = await scratchFolder(t);
   await writeFile(join(folder, 'file'), '');
   await assert.rejects(startEmbedded({ dataDir: join(folder, 'file', 'data') }), {
-    message:
-      /^cannot use the data folder .*file\/data as user \d+: a part of the path is not a folder.*; .*SKERRY_DATA_DIR.*$/,
+    message: new RegExp(
+      '^cannot use the data directory .*file/data as user \\d+: a part of the path is not a directory.*; ' +
+        '.*SKERRY_DATA_DIR.*$',
+    ),
   });
   await mkdir(join(folder, 'data', 'pg', 'cluster'), { recursive: true });
   await assert.rejects(startEmbedded({ dataDir: join(folder, 'data') }), {
-    message: /of PostgreSQL an unknown version/,
+    message: /created by PostgreSQL an unknown version/,
   });
 });

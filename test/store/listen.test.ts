@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => scratch.close());
 
-/** When the client's connection is gone, whatever it said before. */
+/** Waits for the end of the client's connection, even after errors. */
 async function connectionEnded(client: pg.ClientBase): Promise<void> {
   await new Promise<void>((resolve) => client.once('end', resolve));
 }
@@ -22,13 +22,13 @@ describe('a listener', { timeout: 30_000 }, () => {
   after(() => other.close());
   afterEach(() => mock.restoreAll());
 
-  /** Holds timers of one second until `pass` lets them go; all others run as ever. */
-  function heldSeconds() {
+  /** Holds back timers of one second until `fire` is called; all others run normally. */
+  function holdOneSecondTimers() {
     const held = new Map<NodeJS.Timeout, () => void>();
     const { setTimeout: real, clearTimeout: clear } = globalThis;
-    mock.method(globalThis, 'setTimeout', (rise: () => void, ms?: number) => {
-      const timer = real(ms === 1_000 ? () => undefined : rise, ms);
-      if (ms === 1_000) held.set(timer, rise);
+    mock.method(globalThis, 'setTimeout', (callback: () => void, ms?: number) => {
+      const timer = real(ms === 1_000 ? () => undefined : callback, ms);
+      if (ms === 1_000) held.set(timer, callback);
       return timer;
     });
     mock.method(globalThis, 'clearTimeout', (timer?: NodeJS.Timeout) => {
@@ -36,57 +36,59 @@ describe('a listener', { timeout: 30_000 }, () => {
       clear(timer);
     });
     return {
-      pass: () => {
+      fire: () => {
         const due = [...held.values()];
         held.clear();
-        for (const rise of due) rise();
+        for (const callback of due) callback();
       },
     };
   }
 
-  /** Counts what `other` hears, and says when it hears the next. */
-  async function ear() {
-    let heard = 0;
+  /** Listens on a channel of `other`. Returns functions that wait for exactly one notification. */
+  async function startListening() {
+    let received = 0;
     let next = Promise.withResolvers<void>();
-    await other.db.listen('ear', () => {
-      heard += 1;
+    await other.db.listen('test_channel', () => {
+      received += 1;
       next.resolve();
     });
-    const hears = async (cause: () => Promise<unknown>) => {
-      const before = heard;
+    const receivesAfter = async (cause: () => Promise<unknown>) => {
+      const before = received;
       next = Promise.withResolvers();
       await cause();
       await next.promise;
-      assert.equal(heard, before + 1);
+      assert.equal(received, before + 1);
     };
-    return { hears, hearsNotification: () => hears(() => other.db.run(`select pg_notify('ear', '')`)) };
+    const notify = () => other.db.run(`select pg_notify('test_channel', '')`);
+    return { receivesAfter, receivesNotification: () => receivesAfter(notify) };
   }
 
-  it('hears every notification, and after an outage listens again, trying once a second', async () => {
+  it('a listener receives every notification, and after an outage retries once a second', async () => {
     const connects: pg.Client[] = [];
     const { connect } = pg.Client.prototype as { connect(done?: unknown): unknown };
     mock.method(pg.Client.prototype, 'connect', function (this: pg.Client, done?: unknown) {
       connects.push(this);
       return connect.call(this, done);
     });
-    const second = heldSeconds();
-    const { hears, hearsNotification } = await ear();
-    await hearsNotification();
-    await hearsNotification();
+    const timers = holdOneSecondTimers();
+    const { receivesAfter, receivesNotification } = await startListening();
+    await receivesNotification();
+    await receivesNotification();
 
     const [listener] = connects;
     assert.ok(listener);
     const { name } = (await other.db.row<{ name: string }>('select current_database() as name')) ?? {};
     await scratch.db.run(`alter database ${name} allow_connections false`);
-    const gone = connectionEnded(listener);
+    const ended = connectionEnded(listener);
     await scratch.db.run(
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and query like 'listen %'`,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = $1 and query like 'listen %'`,
       [name],
     );
-    await gone;
+    await ended;
     connects.length = 0;
     for (let tries = 1; tries <= 4; tries++) {
-      second.pass();
+      timers.fire();
       const last = connects.at(-1);
       assert.ok(last);
       await connectionEnded(last);
@@ -94,17 +96,18 @@ describe('a listener', { timeout: 30_000 }, () => {
     }
 
     await scratch.db.run(`alter database ${name} allow_connections true`);
-    // What was said meanwhile is lost: it looks by itself once it listens again.
-    await hears(async () => {
-      second.pass();
-      await listening(name ?? '');
+    // Notifications sent meanwhile are lost, so the callback runs once after reconnecting.
+    await receivesAfter(async () => {
+      timers.fire();
+      await waitForListener(name ?? '');
     });
-    await hearsNotification();
+    await receivesNotification();
   });
 
-  /** Waits until one connection to the database listens. */
-  async function listening(name: string): Promise<void> {
-    const count = `select count(*)::int as n from pg_stat_activity where datname = $1 and query like 'listen %' and state = 'idle'`;
+  /** Waits until one connection to the database is listening. */
+  async function waitForListener(name: string): Promise<void> {
+    const count = `select count(*)::int as n from pg_stat_activity
+      where datname = $1 and query like 'listen %' and state = 'idle'`;
     while ((await scratch.db.row<{ n: number }>(count, [name]))?.n !== 1);
   }
 });

@@ -42,7 +42,7 @@ describe('migrations', () => {
     );
     return rows.map(({ name }) => name);
   }
-  async function refusal(work: Promise<unknown>): Promise<string> {
+  async function refusalMessage(work: Promise<unknown>): Promise<string> {
     const error = await work.then(
       () => assert.fail('the migrations were accepted'),
       (reason: unknown) => reason,
@@ -52,7 +52,7 @@ describe('migrations', () => {
     return error.message;
   }
 
-  it('run in the order of their names, and say which ran', async () => {
+  it('migrations run in name order, and migrate returns their names', async () => {
     await write('0002_b', B);
     await write('0001_a', A);
     assert.deepEqual(await pendingMigrations(db, folder), ['0001_a', '0002_b']);
@@ -61,7 +61,7 @@ describe('migrations', () => {
     assert.deepEqual(await pendingMigrations(db, folder), []);
   });
 
-  it('run once: a second run does nothing', async () => {
+  it('a migration runs once: a second run does nothing', async () => {
     await write('0001_a', A);
     await migrate(db, folder);
     await db.run('insert into a values (1)');
@@ -69,7 +69,7 @@ describe('migrations', () => {
     assert.deepEqual(await db.rows('select id from a'), [{ id: 1 }]);
   });
 
-  it('that are added later run alone, after those that ran before', async () => {
+  it('a migration added later runs alone, after the earlier ones', async () => {
     await write('0001_a', A);
     await migrate(db, folder);
     await write('0002_b', B);
@@ -77,26 +77,26 @@ describe('migrations', () => {
     assert.deepEqual(await migrate(db, folder), ['0002_b']);
   });
 
-  it('that were edited after they ran are refused, even by a comment', async () => {
+  it('a migration edited after it ran is refused, even if only a comment changed', async () => {
     await write('0001_a', A);
     await migrate(db, folder);
     await write('0001_a', `${A} -- a note`);
     await write('0002_b', B);
-    assert.match(await refusal(migrate(db, folder)), /0001_a was edited/);
-    assert.match(await refusal(pendingMigrations(db, folder)), /0001_a was edited/);
+    assert.match(await refusalMessage(migrate(db, folder)), /0001_a was edited/);
+    assert.match(await refusalMessage(pendingMigrations(db, folder)), /0001_a was edited/);
     assert.deepEqual(await tables(), ['a', 'migration_files']);
   });
 
-  it('refuse a database that a newer version has migrated', async () => {
+  it('a database that was migrated by a newer version is refused', async () => {
     await write('0001_a', A);
     await write('0002_b', B);
     await migrate(db, folder);
     await remove('0002_b');
-    assert.match(await refusal(migrate(db, folder)), /0002_b.*newer version/);
-    assert.match(await refusal(pendingMigrations(db, folder)), /0002_b.*newer version/);
+    assert.match(await refusalMessage(migrate(db, folder)), /0002_b.*newer version/);
+    assert.match(await refusalMessage(pendingMigrations(db, folder)), /0002_b.*newer version/);
   });
 
-  it('do not run before one that ran already', async () => {
+  it('a new migration is refused if it sorts before a migration that already ran', async () => {
     await write('0002_b', 'create table b (id int)');
     await migrate(db, folder);
     await write('0001_a', A);
@@ -104,7 +104,7 @@ describe('migrations', () => {
     assert.deepEqual(await tables(), ['b', 'migration_files']);
   });
 
-  it('leave nothing when one fails, of itself or of those before it in the same run', async () => {
+  it('a failed migration rolls back, together with the earlier ones of the same run', async () => {
     await write('0001_a', A);
     await write('0002_b', `${B} create table c (id int); insert into c values ('no number');`);
     await assert.rejects(migrate(db, folder), /invalid input syntax/);
@@ -113,7 +113,7 @@ describe('migrations', () => {
     assert.deepEqual(await migrate(db, folder), ['0001_a', '0002_b']);
   });
 
-  it('that ran in earlier runs stay when a later one fails', async () => {
+  it('migrations of earlier runs are kept when a later one fails', async () => {
     await write('0001_a', A);
     await migrate(db, folder);
     await write('0002_b', 'create table b (id nothing)');
@@ -122,7 +122,7 @@ describe('migrations', () => {
     assert.deepEqual(await pendingMigrations(db, folder), ['0002_b']);
   });
 
-  it('run once although several processes migrate at the same time', async () => {
+  it('migrations run once when several processes migrate at the same time', async () => {
     await write('0001_a', `${A} select pg_sleep(0.05);`);
     await write('0002_b', B);
     const others = Array.from({ length: 3 }, () => openDatabase(scratch.connection, { poolSize: 3 }));
@@ -138,13 +138,13 @@ describe('migrations', () => {
     }
   });
 
-  it('leave the connections to whoever lent them', async () => {
+  it('migrate leaves the pool open for its caller', async () => {
     await write('0001_a', A);
     await migrate(db, folder);
     assert.deepEqual(await db.row('select 1 as alive'), { alive: 1 });
   });
 
-  it('are the .sql files of the folder, and nothing else in it', async () => {
+  it('only the .sql files of the folder are migrations', async () => {
     await write('0001_a', A);
     await writeFile(join(path, 'README.md'), 'notes');
     assert.deepEqual(
@@ -166,20 +166,21 @@ describe("the service's own migrations", () => {
     await scratch.drop();
   });
 
-  it('bring an empty database to this version, and find nothing to do afterwards', async () => {
+  it("the service's migrations create the current schema and then have nothing to do", async () => {
     const names = migrationFiles().map(({ name }) => name);
     assert.deepEqual(await migrate(db), names);
     assert.deepEqual(await migrate(db), []);
     assert.deepEqual(await pendingMigrations(db), []);
   });
 
-  it('give every foreign key between large tables an index to follow it by', async () => {
+  it('every cascading foreign key has an index', async () => {
     const unindexed = await db.rows<{ table: string; column: string }>(
       `select c.conrelid::regclass::text as table, a.attname as column
          from pg_constraint c
          join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
         where c.contype = 'f' and c.confdeltype = 'c'
-          and not exists (select from pg_index i where i.indrelid = c.conrelid and i.indkey[0] = c.conkey[1])`,
+          and not exists (
+            select from pg_index i where i.indrelid = c.conrelid and i.indkey[0] = c.conkey[1])`,
     );
     assert.deepEqual(unindexed, []);
   });

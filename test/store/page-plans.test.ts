@@ -14,19 +14,19 @@ import { CUSTOMER_ID, FIRST_AT, insertFixtures, insertReferenceRows } from '../s
 import { captureStatement, PLAN_MODES, prepareStatement } from '../support/query-plans.ts';
 import { sampleOneIn } from '../support/runs.ts';
 
-/** Nearly all rows are as asked for, and the newest are not. */
+/** The fraction of rows that match the filters; the newest rows do not. */
 const OLD = 0.9;
 
-/** Bounded by the catalogue, which the operator writes. */
+/** Bounded by the catalog, which the operator writes. */
 const SHORT_LISTS = ['plans.list', 'regions.list'];
 
-test('every list of the surface is here, with every filter and sort', () => {
+test('every list of the API is tested here, with all its filters and sorts', () => {
   const rules = ROUTES.flatMap(({ id, list }) => (list && !SHORT_LISTS.includes(id) ? [{ id, list }] : []));
-  const words = (id: string, filters: readonly string[], sorts: readonly string[]) =>
+  const describeList = (id: string, filters: readonly string[], sorts: readonly string[]) =>
     `${id}: ${[...filters].sort()} by ${[...sorts].sort()}`;
   assert.deepEqual(
-    LONG_LISTS.map(({ route, filters, sorts }) => words(route, Object.keys(filters), sorts)).sort(),
-    rules.map(({ id, list }) => words(id, Object.keys(list.filters), list.sorts)).sort(),
+    LONG_LISTS.map(({ route, filters, sorts }) => describeList(route, Object.keys(filters), sorts)).sort(),
+    rules.map(({ id, list }) => describeList(id, Object.keys(list.filters), list.sorts)).sort(),
   );
 });
 
@@ -41,22 +41,21 @@ describe('a page of a long list', () => {
   after(() => scratch.close());
 
   for (const list of sampleOneIn(LONG_LISTS, 3)) {
-    it(`of ${list.route} looks at few rows, planned for its values or for any`, async () => {
-      await insertFixtures(scratch.db, list.fixtures, {
-        n: ROWS,
-        perCustomer: list.perCustomer,
-        oldFraction: OLD,
-      });
+    it(`a page of ${list.route} scans few rows, with a custom and with a generic plan`, async () => {
+      const { perCustomer } = list;
+      await insertFixtures(scratch.db, list.fixtures, { n: ROWS, perCustomer, oldFraction: OLD });
       const pages = await listPages(list, scratch.db, ROWS, SIZE);
       await scratch.db.transaction(async (tx) => {
         for (const { label, statement } of pages) {
           for (const mode of PLAN_MODES) {
             const prepared = await prepareStatement(tx, statement, mode);
             const { rowsScanned, blocks, indexes } = await prepared.explain();
-            const how = `${label}, ${mode}: ${rowsScanned} rows, ${blocks} blocks, ${indexes}`;
-            if (list.perCustomer === 'all')
-              assert.ok(rowsScanned <= 2 * (SIZE + 1) && blocks <= BLOCKS_MAX, how);
-            else assert.ok(rowsScanned <= 2 * Math.max(list.perCustomer, OFFICIAL_IMAGES), how);
+            const details = `${label}, ${mode}: ${rowsScanned} rows, ${blocks} blocks, ${indexes}`;
+            if (perCustomer === 'all') {
+              assert.ok(rowsScanned <= 2 * (SIZE + 1) && blocks <= BLOCKS_MAX, details);
+            } else {
+              assert.ok(rowsScanned <= 2 * Math.max(perCustomer, OFFICIAL_IMAGES), details);
+            }
             await prepared.deallocate();
           }
         }
@@ -64,34 +63,29 @@ describe('a page of a long list', () => {
     });
   }
 
-  it('of images.list passes by those that were deleted', async () => {
+  it('a page of images.list skips deleted images', async () => {
     const { db } = scratch;
     await db.run(
-      `insert into images (id, type, family, version, arch, size_gb, size_bytes, cloud_init, released_at, customer_id,
-                           deleted_at)
+      `insert into images (id, type, family, version, arch, size_gb, size_bytes, cloud_init, released_at,
+                           customer_id, deleted_at)
        select gen_random_uuid(), 'custom', 'custom', i, '{amd64}', 1, 1, false, now(), $1, now()
          from generate_series(1, $2::int) as i`,
       [CUSTOMER_ID, ROWS],
     );
     await db.run('vacuum analyze images');
     const page: PageRequest = { filter: {}, sort: 'id', descending: false, after: null, size: SIZE };
-    const read = (sql: Sql) =>
-      pageVisibleImages(
-        sql,
-        { customerId: CUSTOMER_ID, deprecationCutoff: '2029-01-01', importedOnly: false },
-        page,
-      );
+    const viewer = { customerId: CUSTOMER_ID, deprecationCutoff: '2029-01-01', importedOnly: false };
+    const read = (sql: Sql) => pageVisibleImages(sql, viewer, page);
     await db.transaction(async (tx) => {
       for (const mode of PLAN_MODES) {
-        const { rowsScanned, indexes } = await (
-          await prepareStatement(tx, await captureStatement(read), mode)
-        ).explain();
+        const prepared = await prepareStatement(tx, await captureStatement(read), mode);
+        const { rowsScanned, indexes } = await prepared.explain();
         assert.ok(rowsScanned <= 2 * OFFICIAL_IMAGES, `${mode}: ${rowsScanned} rows, ${indexes}`);
       }
     });
   });
 
-  /** A row's own and those that it leads to, and the way down to the first. */
+  /** A page's own rows and their joins, plus the descent to the first one. */
   const BLOCKS_MAX = 5 * (SIZE + 1) + 15;
   const OFFICIAL_IMAGES = 40;
 });
@@ -105,43 +99,49 @@ describe('page after page', () => {
     scratch = await openScratchDatabase();
     db = scratch.db;
     await insertReferenceRows(db, ROWS);
-    for (const list of LONG_LISTS)
-      await insertFixtures(db, list.fixtures, { n: ROWS, perCustomer: list.perCustomer, oldFraction: OLD });
+    for (const { fixtures, perCustomer } of LONG_LISTS) {
+      await insertFixtures(db, fixtures, { n: ROWS, perCustomer, oldFraction: OLD });
+    }
   });
   after(() => scratch.close());
 
   for (const list of sampleOneIn(LONG_LISTS, 3)) {
-    it(`of ${list.route} shows every row once, in order, whatever is asked`, async () => {
+    it(`the pages of ${list.route} show every row once, in order, for every filter and sort`, async () => {
       for (const filter of filterCombinations(list, ROWS)) {
         for (const sort of list.sorts) {
           for (const descending of [true, false]) {
             const request: PageRequest = { filter, sort, descending, after: null, size: SIZE };
-            const whole = (await list.read(db, { ...request, size: 10 * ROWS })).rows;
-            const what = `${JSON.stringify(filter)} ${sort} ${descending}`;
-            assert.deepEqual(await walk(list, request), whole, what);
-            assertSorted(whole, request, what);
+            const all = (await list.read(db, { ...request, size: 10 * ROWS })).rows;
+            const description = `${JSON.stringify(filter)} ${sort} ${descending}`;
+            assert.deepEqual(await readAllPages(list, request), all, description);
+            assertSorted(all, request, description);
           }
         }
       }
     });
   }
 
-  async function walk(list: LongList, request: PageRequest): Promise<object[]> {
-    const seen: object[] = [];
-    let place: PagePosition | null = null;
+  async function readAllPages(list: LongList, request: PageRequest): Promise<object[]> {
+    const rows: object[] = [];
+    let position: PagePosition | null = null;
     do {
-      const page = await list.read(db, { ...request, after: place });
-      seen.push(...page.rows);
-      place = page.next;
-    } while (place);
-    return seen;
+      const page = await list.read(db, { ...request, after: position });
+      rows.push(...page.rows);
+      position = page.next;
+    } while (position);
+    return rows;
   }
 
-  function assertSorted(rows: readonly object[], { sort, descending }: PageRequest, what: string): void {
+  function assertSorted(
+    rows: readonly object[],
+    { sort, descending }: PageRequest,
+    description: string,
+  ): void {
     const keys = rows.map((row) => sortKey((row as Record<string, unknown>)[sort]));
     keys.forEach((key, i) => {
-      const last = keys[i - 1];
-      if (last !== undefined) assert.ok(descending ? last >= key : last <= key, `${what}: ${last}, ${key}`);
+      const previous = keys[i - 1];
+      if (previous === undefined) return;
+      assert.ok(descending ? previous >= key : previous <= key, `${description}: ${previous}, ${key}`);
     });
   }
 
@@ -149,7 +149,7 @@ describe('page after page', () => {
     return value instanceof Date ? value.getTime() : String(value ?? '');
   }
 
-  it('leaves out what fell out of the audit log since the last page', async () => {
+  it('a page omits audit events that expired since the previous page', async () => {
     const page: PageRequest = { filter: {}, sort: 'created_at', descending: false, after: null, size: SIZE };
     const { next } = await pageAuditEvents(db, CUSTOMER_ID, FIRST_AT, page);
     const since = new Date(FIRST_AT.getTime() + 40_000);

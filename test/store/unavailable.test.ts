@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isUnavailable, sqlState, violatedConstraint } from '../../src/store/db.ts';
 
-test('the errors of a database that is away, full or overloaded are told from those of a request', () => {
+test('errors of an unavailable database are distinguished from errors of a request', () => {
   const withCode = (code: string) => Object.assign(new Error('x'), { code });
   for (const code of ['08006', '08001', '53300', '53100', '57P01', '57P03', '57014', '58030', '55P03']) {
     assert.ok(isUnavailable(withCode(code)), code);
@@ -26,7 +26,7 @@ test('the errors of a database that is away, full or overloaded are told from th
   for (const other of [new Error('x'), null, undefined, 'ECONNREFUSED']) assert.ok(!isUnavailable(other));
 });
 
-test('an error that is none of the database has no state and no constraint', () => {
+test('an error that is not from the database has no state and no constraint', () => {
   for (const other of [new Error('x'), null, undefined, 'x', { code: 5 }]) {
     assert.equal(sqlState(other), '');
     assert.equal(violatedConstraint(other), '');
