@@ -123,17 +123,17 @@ test('a node is reached over https, or without it on this machine and at private
     'http://user:%E0%A4%A@127.0.0.1',
     'sol.example',
   ]) {
-    assert.match(configErrorMessage({ ...LIVE, SKERRY_SOL_URL: url }), /^SKERRY_SOL_URL: give /);
+    assert.match(configErrorMessage({ ...LIVE, SKERRY_SOL_URL: url }), /^SKERRY_SOL_URL: must /);
   }
 });
 
 test('addresses that cannot be are refused', () => {
   assert.match(
     configErrorMessage({ ...LIVE, ...MONERO, SKERRY_XMR_ADDRESS: '4abc' }),
-    /^SKERRY_XMR_ADDRESS: give /,
+    /^SKERRY_XMR_ADDRESS: must /,
   );
-  assert.match(configErrorMessage({ ...LIVE, SKERRY_ETH_USDT: '0x12' }), /^SKERRY_ETH_USDT: give /);
-  assert.match(configErrorMessage({ ...LIVE, SKERRY_TRON_USDT: '0x12' }), /^SKERRY_TRON_USDT: give /);
+  assert.match(configErrorMessage({ ...LIVE, SKERRY_ETH_USDT: '0x12' }), /^SKERRY_ETH_USDT: must /);
+  assert.match(configErrorMessage({ ...LIVE, SKERRY_TRON_USDT: '0x12' }), /^SKERRY_TRON_USDT: must /);
 });
 
 test('nodes and keys are shown as set, and no more', () => {

@@ -1,15 +1,15 @@
-/** Blocks of addresses in CIDR text. */
+/** CIDR blocks. */
 import { isIPv4, isIPv6 } from 'node:net';
 
 export interface Cidr {
   readonly family: 4 | 6;
   /** Prefix length in bits. */
   readonly prefixLength: number;
-  /** The block's first address as a number. */
+  /** The first address as a number. */
   readonly first: bigint;
 }
 
-/** Reads `203.0.113.0/24` or `2001:db8::/56`; undefined when malformed or with host bits set. */
+/** Parses `203.0.113.0/24` or `2001:db8::/56`. Undefined if it is malformed or has host bits set. */
 export function parseCidr(text: string): Cidr | undefined {
   const match = /^([0-9a-f.:]+)\/(0|[1-9]\d{0,2})$/i.exec(text);
   const address = match?.[1] ?? '';
@@ -21,30 +21,30 @@ export function parseCidr(text: string): Cidr | undefined {
   return (first & hostBits) === 0n ? { family, prefixLength, first } : undefined;
 }
 
-/** 4 or 6 for an address without a zone or an embedded IPv4 part, else undefined. */
+/** Returns 4 or 6 for an address without a zone or an embedded IPv4 part, otherwise undefined. */
 export function addressFamily(address: string): 4 | 6 | undefined {
   if (isIPv4(address)) return 4;
   return isIPv6(address) && !/[%.]/.test(address) ? 6 : undefined;
 }
 
-/** How many addresses the block has. */
+/** Returns the number of addresses in the block. */
 export function cidrSize(cidr: Cidr): bigint {
   return 1n << BigInt(addressBits(cidr.family) - cidr.prefixLength);
 }
 
-/** The `index`th address of an IPv4 block as text; the block's first address is number 0. */
+/** Returns the `index`th address of an IPv4 block as text, counting from 0. */
 export function ipv4AddressAt(cidr: Cidr, index: number): string {
   const number = cidr.first + BigInt(index);
   return [24n, 16n, 8n, 0n].map((shift) => (number >> shift) & 255n).join('.');
 }
 
-/** The one way to write the block: RFC 5952 for IPv6. */
+/** Returns the canonical text of the block: RFC 5952 for IPv6. */
 export function formatCidr(cidr: Cidr): string {
   if (cidr.family === 4) return `${ipv4AddressAt(cidr, 0)}/${cidr.prefixLength}`;
   const groups = Array.from({ length: 8 }, (_, index) =>
     ((cidr.first >> BigInt(112 - 16 * index)) & 0xffffn).toString(16),
   );
-  // The host of a URL is written in just that form.
+  // The URL parser writes IPv6 hosts in exactly this form.
   const { hostname } = new URL(`http://[${groups.join(':')}]`);
   return `${hostname.slice(1, -1)}/${cidr.prefixLength}`;
 }

@@ -1,9 +1,9 @@
-/** Business time: cycles, expiries, retention, retry due times. Never leases, time-outs or signatures. */
+/** Business time: cycles, expirations, retention, retry times. Never for leases, timeouts or signatures. */
 export interface Clock {
   now(): Date;
 }
 
-/** Real time plus an offset. The offset is kept in the database and only a sandbox can move it. */
+/** Real time plus an offset. The offset is stored in the database, and only a sandbox can move it. */
 export class OffsetClock implements Clock {
   offsetMs: number;
   constructor(offsetMs = 0) {

@@ -1,4 +1,4 @@
-/** The known word that `word` was most likely meant to be, or undefined when none is close. */
+/** Returns the known word that is most likely meant by `word`, or undefined when none is close. */
 export function closestMatch(word: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
@@ -7,7 +7,7 @@ export function closestMatch(word: string, known: readonly string[]): string | u
   return best && best.distance <= Math.max(2, word.length / 4) ? best.candidate : undefined;
 }
 
-/** Letters to insert, remove or replace to get from one word to the other. */
+/** Returns the number of insertions, deletions and replacements between two words. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let i = 1; i <= from.length; i++) {

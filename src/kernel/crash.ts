@@ -1,6 +1,6 @@
 /**
- * Named crash points: places where a process may be killed in a test to prove that nothing is lost, half done or
- * done twice. Unarmed (always, outside a sandbox that sets SKERRY_CRASH_AT) a point costs one comparison.
+ * Named crash points: places where tests kill the process to prove that nothing is lost, left half done, or
+ * done twice. An unarmed point costs one comparison; points are only armed in a sandbox with SKERRY_CRASH_AT.
  */
 export const CRASH_POINTS = [
   'deploy.begun',
@@ -52,21 +52,22 @@ export const CRASH_POINTS = [
   'rdns.planned',
   'rdns.published',
   'rdns.recorded',
-  // Numbers and queued deliveries are written, and not committed; are committed.
+  // Event numbers and queued deliveries are written but not committed; then committed.
   'fanout.written',
   'fanout.committed',
-  // Subscriptions are leased, nothing is sent; a receiver has answered, nothing is written; what it answered is written, and
-  // not committed; is committed; a 410 has paused the subscription, not committed.
+  // Webhooks are leased and nothing is sent; a receiver has responded and nothing is written; the response is
+  // written but not committed; then committed; a 410 has paused the webhook but is not committed.
   'deliver.claimed',
   'deliver.answered',
   'deliver.written',
   'deliver.recorded',
   'deliver.paused_written',
-  // A cycle is charged and its event written, not committed; is committed.
+  // A cycle is charged and its event written but not committed; then committed.
   'renew.written',
   'renew.committed',
-  // A server is suspended with its event, mail and operation; one that could be paid is charged and resumes; one whose
-  // grace period ended is given to its removal: none of it committed. One of these is.
+  // Not committed: a server is suspended with its event, mail and operation; a server whose renewal can be
+  // paid is charged and resumes; a server whose grace period ended is queued for removal. Then one of these
+  // is committed.
   'suspend.written',
   'suspend.resume_written',
   'suspend.destroy_written',
@@ -81,18 +82,20 @@ export const CRASH_POINTS = [
   'account.belongings_removed',
   'account.forgotten_written',
   'account.forgotten',
-  // Mails are claimed; nothing is sent.
+  // Mails are claimed and nothing is sent.
   'mail.claimed',
-  // Over SMTP only: the row says `sending`, and the server has nothing of the text. It is never sent again.
+  // SMTP only: the row says `sending`, and the server has not received the text. The mail is never sent
+  // again.
   'mail.handed_over',
-  // The mailer has it, and the row does not say so. The letter box knows it again; over SMTP it is not sent again.
+  // The mailer has the mail, but the row does not say so. The mailbox detects the duplicate; SMTP never
+  // resends it.
   'mail.sent',
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 
 let armed: CrashPoint | undefined;
 
-/** Arms one point; the process dies with SIGKILL when it gets there. */
+/** Arms one point: the process kills itself with SIGKILL when it reaches it. */
 export function armCrashPoint(name: string | undefined): void {
   armed = CRASH_POINTS.find((point) => point === name);
 }

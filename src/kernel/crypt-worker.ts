@@ -1,4 +1,4 @@
-/** The thread behind crypt.ts: hashes what it is sent, one after the other. */
+/** The worker thread of crypt.ts: hashes the passwords it receives, one after another. */
 import { parentPort } from 'node:worker_threads';
 import { encrypt } from 'unixcrypt';
 

@@ -1,7 +1,8 @@
 /**
- * SHA-512 crypt, the form in which a guest takes its root password. One hash is some 15 ms of plain computing, so it is
- * done on a thread, one at a time: requests go on meanwhile. A bounded queue, because a flood of deploys must not grow
- * memory. The thread is started when it is first needed, again should it die, and keeps no process from ending.
+ * SHA-512 crypt, the format of a guest's root password. One hash takes about 15 ms of CPU time, so a worker
+ * thread computes them one at a time while requests continue. The queue is bounded, because a flood of
+ * deploys must not exhaust memory. The thread starts on first use, restarts if it dies, and never keeps the
+ * process alive.
  */
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
@@ -9,7 +10,7 @@ import { fail } from './fail.ts';
 import { base32 } from './ids.ts';
 
 const SCRIPT = new URL('./crypt-worker.ts', import.meta.url);
-/** Some four seconds of hashing. */
+/** About four seconds of hashing. */
 const QUEUE_MAX = 256;
 const ATTEMPTS = 2;
 
@@ -32,7 +33,10 @@ export class CryptHasher {
     this.#script = options.script ?? SCRIPT;
   }
 
-  /** `$6$salt$hash`; the salt is up to 16 characters. Refuses with `maintenance` when the queue is full. */
+  /**
+   * Returns `$6$salt$hash`; the salt has up to 16 characters. Fails with `maintenance` when the queue is
+   * full.
+   */
   async hash(password: string, salt = base32(randomBytes(10))): Promise<string> {
     if (this.#queue.length >= this.#queueMax) fail('maintenance', { retry_after_s: 5 });
     const done = Promise.withResolvers<string>();
@@ -51,25 +55,25 @@ export class CryptHasher {
     if (job.attempts > 0 && this.#worker) return;
     job.attempts += 1;
     this.#worker ??= this.#start();
-    // Whoever waits for a hash gets it.
+    // Keep the process alive while a hash is pending.
     this.#worker.ref();
     this.#worker.postMessage({ password: job.password, salt: job.salt });
   }
 
   #start(): Worker {
-    // Neither our flags nor our environment, which holds secrets.
+    // Pass neither our flags nor our environment, which contains secrets.
     const worker = new Worker(this.#script, { execArgv: ['--disable-warning=ExperimentalWarning'], env: {} });
     worker.on('message', (hash: string) => {
       this.#current?.done.resolve(hash);
       this.#current = undefined;
       this.#processNext();
     });
-    // Its message is told nobody: it may repeat what was hashed. `exit` follows.
+    // Ignore the error: its message may contain the password. `exit` follows.
     worker.on('error', () => undefined);
     worker.on('exit', () => {
       this.#worker = undefined;
       if (this.#current && this.#current.attempts >= ATTEMPTS) {
-        this.#current.done.reject(new Error('the thread that hashes root passwords ended'));
+        this.#current.done.reject(new Error('the password hashing thread exited'));
         this.#current = undefined;
       }
       this.#processNext();
@@ -78,5 +82,5 @@ export class CryptHasher {
   }
 }
 
-/** Of this process: its bound is the process's bound. */
+/** One per process, so that the bound applies to the process. */
 export const rootPasswordHasher = new CryptHasher({ queueMax: QUEUE_MAX });

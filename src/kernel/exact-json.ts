@@ -1,18 +1,18 @@
 /**
- * JSON of nodes and of feeds. Amounts and prices in it are numbers with eight digits and more after the point, which a double may
- * change: every number that is no safe whole one is read as its own text.
+ * JSON of nodes and price feeds. Its amounts and prices have eight or more decimals, which a double may
+ * change: every number that is not a safe integer is parsed as its source text.
  */
 import { parseDecimal, parseUnits } from './money.ts';
 
-/** A million take most of a second, in which the process answers nobody. What a block really holds is fewer. */
+/** A million values take most of a second, which blocks the process. Real blocks have fewer. */
 export const MAX_VALUES = 1_000_000;
 
-/** There are more values in it than anybody needs. */
+/** The JSON has more values than expected. */
 export class TooManyValuesError extends SyntaxError {
-  override readonly name = 'TooManyValues';
+  override readonly name = 'TooManyValuesError';
 }
 
-/** Throws SyntaxError where it is no JSON, and TooManyValues before it is read. */
+/** Throws SyntaxError for invalid JSON, and TooManyValuesError before parsing. */
 export function parseExactJson(text: string, maxValues = MAX_VALUES): unknown {
   if (!hasAtMostValues(text, maxValues)) throw new TooManyValuesError('too many values');
   return JSON.parse(text, (_key: string, value: unknown, context?: { readonly source?: string }) =>
@@ -20,32 +20,38 @@ export function parseExactJson(text: string, maxValues = MAX_VALUES): unknown {
   );
 }
 
-const [COMMA, BRACKET, BRACE] = [',', '[', '{'].map((sign) => sign.charCodeAt(0));
+const [COMMA, BRACKET, BRACE] = [',', '[', '{'].map((character) => character.charCodeAt(0));
 
-/** Each value but the first follows one of these signs. Those inside of texts count as well: there are few. */
+/**
+ * Each value except the first follows one of these characters. Those inside strings count, too: there are
+ * few.
+ */
 function hasAtMostValues(text: string, maxValues: number): boolean {
-  let signs = 0;
-  for (let i = 0; i < text.length && signs <= maxValues; i++) {
-    const sign = text.charCodeAt(i);
-    if (sign === COMMA || sign === BRACKET || sign === BRACE) signs += 1;
+  let count = 0;
+  for (let i = 0; i < text.length && count <= maxValues; i++) {
+    const character = text.charCodeAt(i);
+    if (character === COMMA || character === BRACKET || character === BRACE) count += 1;
   }
-  return signs <= maxValues;
+  return count <= maxValues;
 }
 
-/** A fraction may look whole once it is a double: its text decides. */
+/** A fraction may become an integer as a double, so check its source text. */
 function isExact(value: number, source: string | undefined): boolean {
   return source === undefined || (Number.isSafeInteger(value) && /^-?\d+$/.test(source));
 }
 
-/** A coin amount from `parseExact`, in units of 10^-decimals. Throws where it is none. */
+/** Converts a coin amount from `parseExactJson` to units of 10^-decimals. Throws if it is invalid. */
 export function parseCoinAmount(value: unknown, decimals: number): bigint {
   const text = typeof value === 'number' ? String(value) : value;
   const units = typeof text === 'string' ? parseUnits(expandExponent(text), decimals) : undefined;
-  if (units === undefined) throw new Error('the node gave an amount that is none');
+  if (units === undefined) throw new Error('the node returned an invalid amount');
   return units;
 }
 
-/** A number from `parseExact`, or a text that is one, as plain decimal text; undefined where it is none, or negative. */
+/**
+ * Converts a number or numeric string from `parseExactJson` to decimal text. Undefined if invalid or
+ * negative.
+ */
 export function toPlainDecimal(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   const decimal = typeof text === 'string' ? expandExponent(text) : undefined;
@@ -59,5 +65,7 @@ function expandExponent(text: string): string {
   const [, whole = '', fraction = '', exponent = '0'] = match;
   const digits = `${'0'.repeat(100)}${whole}${fraction}${'0'.repeat(100)}`;
   const point = 100 + whole.length + Number(exponent);
-  return `${digits.slice(0, point).replace(/^0+(?=\d)/, '')}.${digits.slice(point).replace(/0+$/, '') || '0'}`;
+  const trimmedWhole = digits.slice(0, point).replace(/^0+(?=\d)/, '');
+  const trimmedFraction = digits.slice(point).replace(/0+$/, '') || '0';
+  return `${trimmedWhole}.${trimmedFraction}`;
 }

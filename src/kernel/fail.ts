@@ -9,12 +9,12 @@ import {
 import { FAILURES, type FailureCode, type V1Issue } from '../spec/errors.ts';
 import { centsToUsd, formatCents } from './money.ts';
 
-/** Further members of a refusal: numbers, bounds, allowed words. Never a secret, never what the caller typed. */
+/** Additional members of an error: numbers, bounds, allowed words. Never a secret, never user input. */
 export type FailureExtras = Readonly<
   Record<string, string | number | boolean | null | readonly (string | number)[]>
 >;
 
-/** A refusal by a rule. Everything else that is thrown is a fault of ours. */
+/** An error caused by a rule. Anything else that is thrown is a bug on our side. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly extras: FailureExtras;
@@ -26,17 +26,23 @@ export class Failure extends Error {
   }
 }
 
-/** Refuses: `fail('insufficient_balance', { need, have })`. The table of failures says what each surface answers. */
+/**
+ * Throws a Failure: `fail('insufficient_balance', { need, have })`. spec/errors.ts defines each surface's
+ * response.
+ */
 export function fail(code: FailureCode, extras?: FailureExtras, message?: string): never {
   throw new Failure(code, extras, message);
 }
 
-/** Refuses what a path names and is not there, or is another customer's. */
+/** Throws for a resource in a path that does not exist or belongs to another customer. */
 export function notFound(resource: FindableResource): never {
   fail('not_found', {}, NOT_FOUND_MESSAGES[resource]);
 }
 
-/** Refuses an id in a body that names nothing of the customer's, by its field: `ssh_keys.1`. */
+/**
+ * Throws for an id in a body that does not match a resource of the customer; `field` is its path:
+ * `ssh_keys.1`.
+ */
 export function unknownReference(field: ReferenceField | `${ReferenceField}.${number}`): never {
   fail(
     'unknown_reference',
@@ -45,7 +51,10 @@ export function unknownReference(field: ReferenceField | `${ReferenceField}.${nu
   );
 }
 
-/** Refuses what would be more than the quota allows; `field` where one is at fault, `more` ends the message. */
+/**
+ * Throws when the quota would be exceeded. `field` names the field at fault; `more` is appended to the
+ * message.
+ */
 export function quotaExceeded(
   quota: Quota,
   limit: number,
@@ -55,26 +64,30 @@ export function quotaExceeded(
   fail('limit_reached', field === undefined ? { limit } : { field, limit }, message);
 }
 
-/** Refuses what costs more than the balance, and says what is missing. */
+/** Throws when the cost exceeds the balance, and states the deficit. */
 export function insufficientBalance(haveCents: bigint, needCents: bigint): never {
   const deficitCents = needCents - haveCents;
-  const [have, need, deficit] = [haveCents, needCents, deficitCents].map(formatCents);
+  const [have, need, deficit] = [haveCents, needCents, deficitCents].map(formatDollars);
   fail(
     'insufficient_balance',
     { have: centsToUsd(haveCents), need: centsToUsd(needCents), deficit: centsToUsd(deficitCents) },
-    `This costs USD ${need} and the balance is USD ${have}: USD ${deficit} are missing.`,
+    `Insufficient balance: this costs ${need} and your balance is ${have}. You're short by ${deficit}.`,
   );
 }
 
-/** One field of a request that is wrong, as the REST contract words it. `field` is a dotted path. */
+function formatDollars(cents: bigint): string {
+  return cents < 0n ? `-$${formatCents(-cents)}` : `$${formatCents(cents)}`;
+}
+
+/** An invalid field of a request, in the terms of the REST contract. `field` is a dotted path. */
 export interface ErrorItem {
   readonly field: string;
   readonly issue: V1Issue;
-  /** The bound, or the words that are allowed. */
+  /** The bound, or the allowed words. */
   readonly [extra: string]: string | number | readonly (string | number)[] | undefined;
 }
 
-/** A request whose shape is wrong: every field at fault is named. */
+/** A malformed request, with every invalid field. */
 export class InvalidRequest extends Failure {
   readonly items: readonly ErrorItem[];
   constructor(items: readonly ErrorItem[], message?: string) {
@@ -83,7 +96,7 @@ export class InvalidRequest extends Failure {
   }
 }
 
-/** Refuses with 400 `invalid_request`: `invalid([{ field: 'port', issue: 'invalid_format' }])`. */
+/** Throws 400 `invalid_request`: `invalidRequest([{ field: 'port', issue: 'invalid_format' }])`. */
 export function invalidRequest(items: readonly ErrorItem[], message?: string): never {
   throw new InvalidRequest(items, message);
 }

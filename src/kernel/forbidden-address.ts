@@ -1,7 +1,8 @@
 /**
- * Where the service must not be sent by a customer: whatever is not an address of the public internet. IPv4 is public but
- * for the registry of special blocks; IPv6 only inside 2000::/3 and outside the special blocks there, so that every
- * form that carries an IPv4 address (mapped, translated, NAT64, 6to4, Teredo) is none.
+ * Addresses that a customer must not make the service connect to: everything outside the public internet.
+ * IPv4 is public except for the registered special blocks. IPv6 is public only inside 2000::/3 and outside
+ * its special blocks, which excludes every form that embeds an IPv4 address (mapped, translated, NAT64, 6to4,
+ * Teredo).
  */
 import { BlockList, isIP } from 'node:net';
 
@@ -41,7 +42,9 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 const loopbackV6 = new BlockList();
 loopbackV6.addAddress('::1', 'ipv6');
 
-/** Whether an address, as a resolver or a URL gives it (without brackets), is none of the public internet. */
+/**
+ * Whether an address, as a resolver or a URL returns it (without brackets), is outside the public internet.
+ */
 export function isForbiddenAddress(address: string, options: { readonly allowLoopback: boolean }): boolean {
   const family = isIP(address);
   if (family === 4) {

@@ -1,6 +1,7 @@
 /**
- * Ids: 48 bits of time and 80 random bits in a `uuid` column; shown as a type prefix and 26 base32 characters.
- * The time keeps index inserts at the right edge; the random part makes them unguessable. No counter is shown.
+ * Ids: 48 bits of time and 80 random bits in a `uuid` column; shown as a type prefix and 26 base32
+ * characters. The time keeps index inserts at the right edge; the random part makes ids unguessable. No
+ * counter is exposed.
  */
 import { randomBytes, randomFillSync } from 'node:crypto';
 
@@ -32,11 +33,11 @@ export type IdKind = keyof typeof ID_PREFIXES;
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
 const RANDOM_BYTES = 10;
-/** Drawn ahead: asking the system for each id would cost more than the id. */
+/** Drawn in advance: a system call for each id would cost more than the id. */
 const randomPool = Buffer.alloc(RANDOM_BYTES * 256);
 let randomPoolOffset = randomPool.length;
 
-/** A fresh id in the form PostgreSQL's `uuid` takes. */
+/** Creates an id in the form of PostgreSQL's `uuid`. */
 export function newId(now: Date): string {
   if (randomPoolOffset === randomPool.length) {
     randomFillSync(randomPool);
@@ -49,19 +50,19 @@ export function newId(now: Date): string {
   return formatUuid(bytes);
 }
 
-/** Not above any id of that millisecond, and above all that are older. */
+/** Returns a lower bound of the ids of that millisecond, above all older ids. */
 export function firstIdAt(time: Date): string {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(Math.max(time.getTime(), 0), 0, 6);
   return formatUuid(bytes);
 }
 
-/** When it was made, to the millisecond. */
+/** Returns when the id was created, to the millisecond. */
 export function idTimestamp(uuid: string): Date {
   return new Date(Number.parseInt(uuid.replace('-', '').slice(0, 12), 16));
 }
 
-/** Lower-case base32 (RFC 4648) without padding. */
+/** Encodes in lowercase base32 (RFC 4648) without padding. */
 export function base32(bytes: Uint8Array): string {
   let text = '';
   let bits = 0;
@@ -78,12 +79,12 @@ export function base32(bytes: Uint8Array): string {
   return bits > 0 ? text + ALPHABET.charAt((buffer << (5 - bits)) & 31) : text;
 }
 
-/** What a reader sees of a stored id. */
+/** Returns the shown form of a stored id. */
 export function formatId(kind: IdKind, uuid: string): string {
   return ID_PREFIXES[kind] + base32(Buffer.from(uuid.replaceAll('-', ''), 'hex'));
 }
 
-/** The stored id behind a shown one, or undefined when the text is not an id of this kind. */
+/** Returns the stored id of a shown one, or undefined when the text is not an id of this kind. */
 export function parseId(kind: IdKind, text: string): string | undefined {
   const prefix = ID_PREFIXES[kind];
   if (!text.startsWith(prefix) || text.length !== prefix.length + 26) return undefined;
@@ -93,18 +94,18 @@ export function parseId(kind: IdKind, text: string): string | undefined {
     if (digit < 0) return undefined;
     value = (value << 5n) | BigInt(digit);
   }
-  // 26 letters hold 130 bits: the last two must be empty, so that one id has one spelling.
+  // 26 characters hold 130 bits: the last two must be zero, so that an id has only one spelling.
   if ((value & 3n) !== 0n) return undefined;
   return formatUuid(Buffer.from((value >> 2n).toString(16).padStart(32, '0'), 'hex'));
 }
 
-/** A random integer from 1 to 2^53 − 1: surface A's ids, which must be JSON numbers and show no order. */
+/** Returns a random integer from 1 to 2^53 − 1, for surface A's ids: JSON numbers that reveal no order. */
 export function newPublicNumber(): bigint {
   const value = randomBytes(8).readBigUInt64BE() & ((1n << 53n) - 1n);
   return value === 0n ? 1n : value;
 }
 
-/** An unguessable text of 26 characters, for order references and the like. */
+/** Returns an unguessable text of 26 characters, for order references and similar uses. */
 export function newSecretToken(bytes = 16): string {
   return base32(randomBytes(bytes));
 }

@@ -1,4 +1,4 @@
-/** One after another, per key: whoever comes later waits until those before him have ended, well or not. */
+/** A mutex per key: each call waits until all earlier calls for its key have ended, successfully or not. */
 export class KeyedMutex {
   readonly #tails = new Map<string, Promise<unknown>>();
 

@@ -1,4 +1,4 @@
-/** The log: one JSON line each on stderr. It never holds an address, an e-mail, a token, a password or a cookie. */
+/** The log: JSON lines on stderr. It never contains an address, an email, a token, a password or a cookie. */
 import { isIPv6 } from 'node:net';
 import { type Logger, pino } from 'pino';
 
@@ -29,12 +29,13 @@ const SECRET_NAMES = [
 
 export interface Loggers {
   readonly log: Logger;
-  /** For lines whose fields are all our own words: nothing to redact, which is half of what a line costs. */
+  /** For lines whose fields contain only our own words: skips redaction, which is half the cost of a line. */
   readonly unredacted: Logger;
 }
 
 export function createLoggers(level: string): Loggers {
-  // Lines are written together: a write for each would cost more than the line. A process that is killed loses the last.
+  // Lines are written in batches: one write per line would cost more than the line. A kill loses the last
+  // batch.
   const destination = pino.destination({ dest: 2, sync: false, minLength: 8_192, periodicFlush: 200 });
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   const paths = SECRET_NAMES.flatMap((name) => ['', '*', '*.*'].map((depth) => `${depth}["${name}"]`));
@@ -50,8 +51,8 @@ export function createLogger(level: string): Logger {
 }
 
 /**
- * An error without what databases and HTTP clients hang on it: values of rows, requests, addresses. Its message is kept,
- * without what in it looks like a secret or like anybody's address.
+ * Serializes an error without the properties that databases and HTTP clients add: row values, requests,
+ * addresses. The message is kept, without anything in it that looks like a secret or an address.
  */
 export function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -65,19 +66,19 @@ export function describeError(error: unknown): object {
   };
 }
 
-/** What an error says, as one line to be kept and shown: without what looks like a secret or like anybody's address. */
+/** Returns an error's message as one line that may be stored and shown, without secrets and addresses. */
 export function summarizeError(error: unknown): string {
-  if (!(error instanceof Error)) return 'it failed without a reason';
+  if (!(error instanceof Error)) return 'unknown error';
   const line = redactText(truncateMessage(error.message), String((error as { code?: unknown }).code));
   return toSingleLine(line).trim() || error.name;
 }
 
-/** In one line, without what moves a terminal's cursor, hides or turns around what stands beside it. */
+/** Joins lines, and removes characters that move a terminal's cursor, hide text, or reverse it. */
 export function toSingleLine(text: string): string {
   return text.replace(/[\s\p{C}]+/gu, ' ');
 }
 
-/** Without the word at its end that may be a piece of a secret. */
+/** Truncates the message, and drops the last word, which may be part of a secret. */
 function truncateMessage(message: string): string {
   return message.length <= MESSAGE_MAX_CHARS
     ? message
@@ -85,17 +86,17 @@ function truncateMessage(message: string): string {
 }
 
 function redactText(message: string, code: string): string {
-  // The database repeats a value that it could not read; its SQLSTATEs for that begin with 22.
+  // The database quotes values that it could not parse; those SQLSTATEs begin with 22.
   const text = /^22\w{3}$/.test(code) ? message.replace(/"[^"]*"/g, `"${REDACTED}"`) : message;
   return (
     text
-      // Name and password in a URL, and its query.
+      // User name and password of a URL, and its query.
       .replace(/\/\/[^\s/@]*@/g, `//${REDACTED}@`)
       .replace(/(\w:\/\/[^\s?"']*)\?[^\s"']*/g, `$1?${REDACTED}`)
       .replace(/[^\s<>"'(),:;/@]+@[^\s<>"'(),:;/@]+/g, (mail) =>
         mail.startsWith(REDACTED) ? mail : REDACTED,
       )
-      // Tokens, keys, cookies, coin addresses: long, with letters and digits.
+      // Tokens, keys, cookies, coin addresses: long words with letters and digits.
       .replace(/[\w-]{20,}/g, (word) => (/\d/.test(word) && /[a-z]/i.test(word) ? REDACTED : word))
       .replace(/\b\d{1,3}(?:\.\d{1,3}){3}\b/g, REDACTED)
       .replace(/(?<![\w:.])[0-9a-f:.]{3,}(?!\w)/gi, (word) =>
@@ -104,7 +105,7 @@ function redactText(message: string, code: string): string {
   );
 }
 
-/** The stack without the message it begins with, which may be long and of several lines. */
+/** Returns the stack without its leading message, which may be long and have several lines. */
 function stackFrames(error: Error): string[] {
   const stack = (error.stack ?? '').replace(error.message, '');
   return stack.split('\n').filter((line) => /^\s+at /.test(line));

@@ -1,27 +1,28 @@
 /**
- * One rate out of the prices of several sources: the median of those that are fresh, as long as there are enough of them and they
- * lie close together. One source that is wrong, or bought, cannot move the median beyond its neighbours; two that differ much
- * cannot be told apart, and then there is no rate.
+ * Computes one rate from the prices of several sources: the median of the fresh prices, provided there are
+ * enough of them and they are close together. A single wrong or manipulated source cannot move the median
+ * beyond its neighbors. Between two that differ widely, the wrong one cannot be identified, so there is no
+ * rate.
  */
 import { formatUnits, mulDiv, parseUnits } from './money.ts';
 import { MINUTE_MS, SECOND_MS } from './time.ts';
 
 export interface Price {
   readonly source: string;
-  /** US dollars for one whole coin. */
+  /** US dollars per whole coin. */
   readonly usd: string;
   readonly quotedAt: Date;
 }
 
 export interface RateRules {
   readonly maxAgeS: number;
-  /** Fresh prices that a rate needs. */
+  /** The minimum number of fresh prices. */
   readonly sourcesMin: number;
-  /** Of the highest over the lowest, as a share of the median. */
+  /** The maximum difference between the highest and the lowest price, in percent of the median. */
   readonly maxSpreadPercent: number;
 }
 
-/** Whose prices count, and when they make a rate. */
+/** The sources of prices, and the rules for a rate. */
 export interface Market {
   readonly sources: readonly string[];
   readonly rules: RateRules;
@@ -29,18 +30,18 @@ export interface Market {
 
 export interface PriceEvaluation<P> {
   readonly fresh: readonly P[];
-  /** How far these lie apart, rounded up to two digits; null when there are none. */
+  /** The difference between the highest and the lowest, rounded up to two digits; null without prices. */
   readonly spreadPercent: string | null;
   /** The rate, or why there is none. */
   readonly rate: { readonly usd: string } | { readonly fault: string };
 }
 
-/** Digits after the point of a rate. */
+/** Decimals of a rate. */
 const RATE_DIGITS = 12;
-/** As many as a price may have. */
+/** The maximum decimals of a price. */
 const PRICE_DIGITS = 30;
 const PERCENT_DIGITS = 15;
-/** What is quoted later than this after now is no news, but a clock that is wrong. */
+/** A quote further in the future than this is ignored: the source's clock is wrong. */
 export const MAX_CLOCK_SKEW_MS = MINUTE_MS;
 
 export function evaluatePrices<P extends Price>(
@@ -61,9 +62,10 @@ export function evaluatePrices<P extends Price>(
   if (fresh.length < rules.sourcesMin)
     return { ...verdict, rate: { fault: describeTooFewPrices(fresh, rules) } };
   const allowed = parseUnits(String(rules.maxSpreadPercent), PERCENT_DIGITS);
-  if (allowed === undefined) throw new RangeError('a spread that is no percentage');
+  if (allowed === undefined) throw new RangeError('the maximum spread is not a percentage');
   if (twiceSpread * 10n ** BigInt(PERCENT_DIGITS + 2) > allowed * twiceMedian) {
-    const fault = `prices lie ${spreadPercent} % apart, ${rules.maxSpreadPercent} % is allowed: ${formatPrices(fresh)}`;
+    const limit = `above the limit of ${rules.maxSpreadPercent}%`;
+    const fault = `prices differ by ${spreadPercent}%, ${limit}: ${formatPrices(fresh)}`;
     return { ...verdict, rate: { fault } };
   }
   const usd = formatUnits(twiceMedian / (2n * 10n ** BigInt(PRICE_DIGITS - RATE_DIGITS)), RATE_DIGITS);
@@ -77,21 +79,20 @@ export function isFresh(quotedAt: Date, { maxAgeS }: Pick<RateRules, 'maxAgeS'>,
 
 function priceUnits(usd: string): bigint {
   const units = parseUnits(usd, PRICE_DIGITS);
-  if (units === undefined || units === 0n) throw new RangeError('a price that is none');
+  if (units === undefined || units === 0n) throw new RangeError('the price is not a positive decimal');
   return units;
 }
 
 function priceAt(units: readonly bigint[], at: number): bigint {
   const unit = units[at];
-  if (unit === undefined) throw new RangeError('no price in the middle');
+  if (unit === undefined) throw new RangeError(`no price at rank ${at}`);
   return unit;
 }
 
 function describeTooFewPrices(fresh: readonly Price[], { maxAgeS, sourcesMin }: RateRules): string {
-  const needed = `not older than ${maxAgeS} s, ${sourcesMin} needed`;
-  return fresh.length === 0
-    ? `no price is ${needed}`
-    : `${fresh.length} of the prices ${needed}: ${formatPrices(fresh)}`;
+  const rule = `from the last ${maxAgeS} s, ${sourcesMin} required`;
+  if (fresh.length === 0) return `no prices ${rule}`;
+  return `${fresh.length} ${fresh.length === 1 ? 'price' : 'prices'} ${rule}: ${formatPrices(fresh)}`;
 }
 
 function formatPrices(prices: readonly Price[]): string {

@@ -1,10 +1,10 @@
 /**
- * Money is a `bigint` in the smallest unit: US cents, or a coin's smallest unit. Rounding is always said aloud.
- * Rates and prices from outside are decimal text, read exactly: a number would lose digits.
+ * Money is a `bigint` in the smallest unit: US cents, or a coin's smallest unit. Rounding is always explicit.
+ * External rates and prices are decimal text, parsed exactly: a JavaScript number would lose digits.
  */
 export type Rounding = 'up' | 'down' | 'half_up';
 
-/** a × b ÷ c for non-negative values, rounded as told. */
+/** Returns a × b ÷ c for non-negative values, with the given rounding. */
 export function mulDiv(a: bigint, b: bigint, c: bigint, rounding: Rounding): bigint {
   if (a < 0n || b < 0n || c <= 0n)
     throw new RangeError('mulDiv takes non-negative values and a positive divisor');
@@ -14,7 +14,7 @@ export function mulDiv(a: bigint, b: bigint, c: bigint, rounding: Rounding): big
   return product / c;
 }
 
-/** A decimal text as digits and a scale: `61234.5` → { digits: 612345n, scale: 10n }. */
+/** Parses decimal text to digits and a scale: `61234.5` → { digits: 612345n, scale: 10n }. */
 export function parseDecimal(text: string): { digits: bigint; scale: bigint } | undefined {
   const match = /^(\d{1,30})(?:\.(\d{1,30}))?$/.exec(text);
   if (!match) return undefined;
@@ -22,7 +22,7 @@ export function parseDecimal(text: string): { digits: bigint; scale: bigint } | 
   return { digits: BigInt(`${match[1]}${fraction}`), scale: 10n ** BigInt(fraction.length) };
 }
 
-/** A decimal text in units of 10^-decimals, or undefined when it is malformed or finer than that. */
+/** Parses decimal text to units of 10^-decimals. Undefined when it is malformed or has more decimals. */
 export function parseUnits(text: string, decimals: number): bigint | undefined {
   const parsed = parseDecimal(text);
   if (!parsed) return undefined;
@@ -30,7 +30,7 @@ export function parseUnits(text: string, decimals: number): bigint | undefined {
   return scaled % parsed.scale === 0n ? scaled / parsed.scale : undefined;
 }
 
-/** Units of 10^-decimals as decimal text; trailing zeros are dropped, unless `fixed`. */
+/** Formats units of 10^-decimals as decimal text; removes trailing zeros unless `fixed`. */
 export function formatUnits(units: bigint, decimals: number, fixed = false): string {
   const sign = units < 0n ? '-' : '';
   const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
@@ -46,24 +46,24 @@ export function formatCents(cents: bigint): string {
   return formatUnits(cents, 2, true);
 }
 
-/** `1999n` → `19.99` as a JSON number; exact, because its two decimals are what a double prints. */
+/** `1999n` → `19.99` as a JSON number. Exact, because a double prints the same two decimals. */
 export function centsToUsd(cents: bigint): number {
   return Number(formatCents(cents));
 }
 
-/** Coin units due for an amount at a rate in dollars for one whole coin: rounds up, we are never short. */
+/** Returns the coin units due for an amount, at a rate in dollars per whole coin. Rounds up, in our favor. */
 export function coinUnitsDue(amountCents: bigint, usdPerCoin: string, decimals: number): bigint {
   const rate = parsePositiveDecimal(usdPerCoin);
   return mulDiv(amountCents * 10n ** BigInt(decimals), rate.scale, rate.digits * 100n, 'up');
 }
 
-/** Cents that coin units are worth at a rate: rounds down. */
+/** Returns the value of coin units in cents at a rate. Rounds down. */
 export function coinValueCents(units: bigint, usdPerCoin: string, decimals: number): bigint {
   const rate = parsePositiveDecimal(usdPerCoin);
   return mulDiv(units * 100n, rate.digits, rate.scale * 10n ** BigInt(decimals), 'down');
 }
 
-/** Cents in another currency at a rate, rounded half up: for display only. */
+/** Converts cents to another currency at a rate, rounded half up. For display only. */
 export function convertCents(cents: bigint, rate: string): bigint {
   const { digits, scale } = parsePositiveDecimal(rate);
   return mulDiv(cents, digits, scale, 'half_up');

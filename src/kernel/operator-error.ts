@@ -1,10 +1,10 @@
 /**
- * A refusal that only the operator sees: one line that says what is wrong and how to mend it. Customers never meet
- * it; what a customer may be told is in the table of failures.
+ * An expected error that only the operator sees: one line with the problem and a remedy. Customers never see
+ * it; their errors are in spec/errors.ts.
  */
 export class OperatorError extends Error {
   constructor(line: string) {
     super(line);
-    this.name = 'Refusal';
+    this.name = 'OperatorError';
   }
 }

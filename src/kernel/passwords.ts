@@ -1,6 +1,6 @@
 /**
- * Passwords: Argon2id on the thread pool. Two at a time, because more would starve the pool of files and DNS; a
- * bounded queue behind them, because a flood of sign-ins must not grow memory.
+ * Passwords: Argon2id on the thread pool. Two run at a time, because more would starve the pool's file and
+ * DNS work. The queue behind them is bounded, because a flood of sign-ins must not exhaust memory.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { fail } from './fail.ts';
@@ -10,7 +10,7 @@ const PASSES = 2;
 const MAX_CONCURRENT = 2;
 const TAG_BYTES = 32;
 
-/** Hashes and checks passwords. One per process: its bound is the process's bound. */
+/** Hashes and verifies passwords. One per process, so that the bound applies to the process. */
 export class PasswordHasher {
   readonly #queueMax: number;
   readonly #queue: (() => void)[] = [];
@@ -20,14 +20,16 @@ export class PasswordHasher {
     this.#queueMax = options.queueMax;
   }
 
-  /** PHC text `$argon2id$v=19$m=…,t=…,p=1$salt$hash`. Refuses with `maintenance` when the queue is full. */
+  /**
+   * Returns PHC text `$argon2id$v=19$m=…,t=…,p=1$salt$hash`. Fails with `maintenance` when the queue is full.
+   */
   async hash(password: string): Promise<string> {
     const salt = randomBytes(16);
     const tag = await this.#derive(password, salt, MEMORY_KIB, PASSES);
-    return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=1$${toUnpaddedBase64(salt)}$${toUnpaddedBase64(tag)}`;
+    return formatHash(salt, tag);
   }
 
-  /** Whether the password fits. An unknown user (null) costs the same and never fits. */
+  /** Whether the password is correct. An unknown user (null) costs the same and never verifies. */
   async verify(password: string, stored: string | null): Promise<boolean> {
     const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([^$]+)\$([^$]+)$/.exec(stored ?? DUMMY_HASH);
     if (!match) throw new Error('stored password hash is malformed');
@@ -45,7 +47,7 @@ export class PasswordHasher {
     await this.#acquireSlot();
     try {
       return await new Promise<Buffer>((resolve, reject) => {
-        // NFC: the same password typed on two keyboards is the same password.
+        // NFC: a password typed on different keyboards is the same password.
         const message = Buffer.from(password.normalize('NFC'), 'utf8');
         const parameters = { message, nonce, parallelism: 1, tagLength: TAG_BYTES, memory, passes };
         argon2('argon2id', parameters, (error, tag) => (error ? reject(error) : resolve(Buffer.from(tag))));
@@ -71,9 +73,17 @@ export class PasswordHasher {
   }
 }
 
+function formatHash(salt: Buffer, tag: Buffer): string {
+  const parameters = `m=${MEMORY_KIB},t=${PASSES},p=1`;
+  return `$argon2id$v=19$${parameters}$${toUnpaddedBase64(salt)}$${toUnpaddedBase64(tag)}`;
+}
+
 function toUnpaddedBase64(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
-/** A hash that no password has, with today's cost, so that an unknown e-mail takes as long as a known one. */
-const DUMMY_HASH = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=1$${toUnpaddedBase64(Buffer.alloc(16))}$${toUnpaddedBase64(Buffer.alloc(TAG_BYTES))}`;
+/**
+ * A hash that matches no password, at the current cost, so that an unknown email takes as long as a known
+ * one.
+ */
+const DUMMY_HASH = formatHash(Buffer.alloc(16), Buffer.alloc(TAG_BYTES));

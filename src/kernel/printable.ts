@@ -3,12 +3,14 @@ import { LIMITS } from '../spec/limits.ts';
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 const BLANK = /^\s*$/u;
 
-/** Whether every character can be seen or is a space: no controls, no invisible ones, no line ends of any kind. */
+/**
+ * Whether every character is visible or a space: no control characters, invisible characters or line breaks.
+ */
 export function isPrintable(text: string): boolean {
   return !UNPRINTABLE.test(text);
 }
 
-/** A display name of 1 to 63 printable characters in its composed form; undefined when it is none. */
+/** Returns a display name of 1 to 63 printable characters in NFC; undefined if the text is invalid. */
 export function parseDisplayName(text: string): string | undefined {
   const name = text.normalize('NFC');
   const chars = [...name].length;

@@ -1,9 +1,9 @@
-/** Hosts that are reached without the public internet. */
+/** Hosts that are reachable without the public internet. */
 import { BlockList, isIP } from 'node:net';
 
 const loopbackBlocks = new BlockList();
 loopbackBlocks.addSubnet('127.0.0.0', 8, 'ipv4');
-// A connection to “any address” is one to this machine.
+// Connecting to the unspecified address reaches this machine.
 loopbackBlocks.addAddress('0.0.0.0', 'ipv4');
 loopbackBlocks.addAddress('::', 'ipv6');
 loopbackBlocks.addAddress('::1', 'ipv6');
@@ -19,12 +19,14 @@ for (const [network, bits] of [
 privateBlocks.addAddress('::1', 'ipv6');
 privateBlocks.addSubnet('fc00::', 7, 'ipv6');
 
-/** Whether the host of a URL is this machine or a private address. A name but `localhost` may lead anywhere. */
+/**
+ * Whether the host of a URL is this machine or a private address. Names other than `localhost` do not count.
+ */
 export function isPrivateHost(hostname: string): boolean {
   return hostname === 'localhost' || isListed(hostname, privateBlocks);
 }
 
-/** Whether the host of a URL is this machine, in any spelling that says so by itself. */
+/** Whether the host of a URL is this machine, in any spelling that needs no DNS lookup. */
 export function isLoopbackHost(hostname: string): boolean {
   return /^(.+\.)?localhost\.?$/.test(hostname) || isListed(hostname, loopbackBlocks);
 }

@@ -1,4 +1,4 @@
-/** The settings of feeds: who is asked for prices, and where. No message repeats what was typed. */
+/** Settings of the price feeds: sources and URLs. No message repeats the input. */
 import {
   isQuoteSource,
   QUOTE_SOURCE_NAMES,
@@ -10,20 +10,22 @@ import { isPrivateHost } from './private-host.ts';
 
 export interface QuoteSourceConfig {
   readonly name: QuoteSourceName;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
 }
 
 const FEED_URL_HINT =
-  'https:// and a host, or http:// and localhost or a private address: nobody may change a price on the way';
+  'https:// and a host, or http:// with localhost or a private address, ' +
+  'so that no one can change a price in transit';
 
-/** `kraken,coingecko=https://prices.example`. Throws a RangeError that says what is allowed. */
+/** Parses `kraken,coingecko=https://prices.example`. Throws a RangeError that states the format. */
 export function parseQuoteSources(text: string): readonly QuoteSourceConfig[] {
   const parts = text.split(',').map((part) => part.trim());
   const sources = parts.filter((part) => part !== '').map(parseSource);
-  if (sources.length === 0) throw new RangeError(`give at least one of ${QUOTE_SOURCE_NAMES.join(', ')}`);
+  if (sources.length === 0)
+    throw new RangeError(`must name at least one of ${QUOTE_SOURCE_NAMES.join(', ')}`);
   const duplicate = sources.find(({ name }, i) => sources.findIndex((one) => one.name === name) < i);
-  if (duplicate) throw new RangeError(`${duplicate.name} is there twice; a price counts once`);
+  if (duplicate) throw new RangeError(`${duplicate.name} is listed twice`);
   return sources;
 }
 
@@ -32,18 +34,16 @@ function parseSource(part: string): QuoteSourceConfig {
   if (!isQuoteSource(name)) {
     const meant = closestMatch(name, QUOTE_SOURCE_NAMES);
     const hint = meant ? `; did you mean ${meant}?` : '';
-    throw new RangeError(
-      `one of its names is no source; give some of ${QUOTE_SOURCE_NAMES.join(', ')}${hint}`,
-    );
+    throw new RangeError(`unknown source; choose from ${QUOTE_SOURCE_NAMES.join(', ')}${hint}`);
   }
   const url = address === undefined ? QUOTE_SOURCES[name].url : parseFeedUrl(address);
-  if (url === undefined) throw new RangeError(`after ${name}= give ${FEED_URL_HINT}`);
+  if (url === undefined) throw new RangeError(`the URL after ${name}= must be ${FEED_URL_HINT}`);
   return { name, url };
 }
 
-/** What is wrong with the address of a feed, or undefined. */
+/** Returns what is wrong with the URL of a feed, or undefined. */
 export function validateFeedUrl(text: string): string | undefined {
-  return parseFeedUrl(text) === undefined ? `give ${FEED_URL_HINT}` : undefined;
+  return parseFeedUrl(text) === undefined ? `must be ${FEED_URL_HINT}` : undefined;
 }
 
 function parseFeedUrl(text: string): string | undefined {

@@ -1,7 +1,10 @@
-/** Names of reverse DNS: an address's own, the zone that it is in, and the zones that a block of addresses needs. */
+/**
+ * Reverse DNS: the name of an address, the zone that contains it, and the zones that an address block
+ * requires.
+ */
 import { addressFamily, type Cidr, cidrSize, ipv4AddressAt, parseCidr } from './cidr.ts';
 
-/** The name that an address is looked up by: `10.113.0.203.in-addr.arpa.`, 32 digits and `ip6.arpa.`. */
+/** Returns the reverse name of an address: `10.113.0.203.in-addr.arpa.`, or 32 digits and `ip6.arpa.`. */
 export function reverseName(address: string): string {
   if (addressFamily(address) === 4) return `${address.split('.').reverse().join('.')}.in-addr.arpa.`;
   return `${ipv6Digits(address).reverse().join('.')}.ip6.arpa.`;
@@ -12,7 +15,7 @@ function ipv6Digits(address: string): string[] {
   return [...number.toString(16).padStart(32, '0')];
 }
 
-/** A zone for a part of a /24, as RFC 2317 describes them: `0-15.…` names first and last, `0/28.…` first and length. */
+/** A zone for a part of a /24 (RFC 2317): `0-15.…` gives first and last, `0/28.…` first and prefix length. */
 interface ClasslessZone {
   readonly zone: string;
   readonly first: number;
@@ -29,10 +32,10 @@ function parseClasslessZone(zone: string): (ClasslessZone & { readonly parentZon
   return first24 <= last && last <= 255 ? { zone, first: first24, last, parentZone } : undefined;
 }
 
-/** Zones that a server has, asked which of them an address belongs to. */
+/** The zones of a DNS server, with a lookup by address. */
 export class ReverseZones {
   readonly #names: ReadonlySet<string>;
-  /** By the /24 that they are parts of. */
+  /** By the enclosing /24. */
   readonly #classlessZones = new Map<string, ClasslessZone[]>();
 
   constructor(zones: Iterable<string>) {
@@ -47,7 +50,7 @@ export class ReverseZones {
     }
   }
 
-  /** The longest zone that holds the address, and the name that the address has in it. */
+  /** Finds the longest zone that contains the address, and the name of the address in it. */
   find(address: string): { readonly zone: string; readonly name: string } | undefined {
     const name = reverseName(address);
     if (this.#names.has(name)) return { zone: name, name };
@@ -60,7 +63,7 @@ export class ReverseZones {
     return zone === undefined ? undefined : { zone, name };
   }
 
-  /** The longest zone that is this name, or that the name is in. */
+  /** Finds the longest zone that equals or contains this name. */
   findEnclosingZone(name: string): string | undefined {
     for (let zone = name; zone !== ''; zone = splitFirstLabel(zone)[1]) {
       if (this.#names.has(zone)) return zone;
@@ -74,15 +77,18 @@ function splitFirstLabel(name: string): [label: string, rest: string] {
   return [name.slice(0, dot), name.slice(dot + 1)];
 }
 
-/** A zone that a block of addresses needs, and the zones that hold its part of the block; none of it, or not all: null. */
+/**
+ * A zone that a block requires, and the existing zone that covers its part of the block; null if not fully
+ * covered.
+ */
 export interface RequiredZone {
   readonly zone: string;
   readonly coveredBy: string | null;
-  /** The zone holds more than the block: whoever has the rest has the zone. */
+  /** The zone contains more than the block, so the manager of the rest owns it. */
   readonly isShared: boolean;
 }
 
-/** What a block of the pool needs: an IPv4 /16 to /32, an IPv6 /32 to /64. */
+/** Returns the zones that a block of the pool requires: an IPv4 /16 to /32, an IPv6 /32 to /64. */
 export function requiredZones(block: string, zones: ReverseZones): RequiredZone[] {
   const cidr = parseCidr(block);
   if (!cidr) return [];
@@ -95,7 +101,7 @@ export function requiredZones(block: string, zones: ReverseZones): RequiredZone[
   return parts.every(({ coveredBy }) => coveredBy === null) ? [whole] : parts;
 }
 
-/** One for each hexadecimal digit that the block leaves open in part: of a /55 two of /56. */
+/** Returns one zone per value of a partly covered hexadecimal digit: a /55 has two zones of /56. */
 function ipv6Zones(cidr: Cidr, zones: ReverseZones): RequiredZone[] {
   const digits = Math.ceil(cidr.prefixLength / 4);
   return Array.from({ length: 2 ** (4 * digits - cidr.prefixLength) }, (_, index) => {
@@ -105,7 +111,7 @@ function ipv6Zones(cidr: Cidr, zones: ReverseZones): RequiredZone[] {
   });
 }
 
-/** One for each /24 that the block has a part of. */
+/** Returns one zone for each /24 that the block overlaps. */
 function ipv4Zones(cidr: Cidr, zones: ReverseZones): RequiredZone[] {
   const size = Number(cidrSize(cidr));
   return Array.from({ length: Math.ceil(size / 256) }, (_, index) => {

@@ -1,7 +1,7 @@
 /**
- * What a client says in RFB (VNC, RFC 6143 and the extensions that browsers speak), cut into its messages whatever
- * chunks it comes in. Only versions 3.7 and 3.8 without security: where nobody is let in but by a ticket, passwords in
- * the protocol would only hide where its messages end.
+ * Splits what a client sends in RFB (VNC, RFC 6143 and the extensions of browser clients) into messages,
+ * regardless of chunk boundaries. Supports only versions 3.7 and 3.8 without security: access is controlled
+ * by tickets, and a password in the protocol would only obscure where messages end.
  */
 export type ClientMessageName =
   | 'version'
@@ -25,21 +25,21 @@ export interface ClientMessage {
   readonly bytes: Buffer;
 }
 
-/** The client says what is no RFB, or none that is spoken here: the connection cannot go on. */
+/** The client sent invalid or unsupported RFB: the connection must be closed. */
 export class RfbError extends Error {}
 
 interface MessageShape {
   readonly name: ClientMessageName;
-  /** How many bytes tell how long it is. */
+  /** The number of bytes that determine the length of the message. */
   readonly headerBytes: number;
-  /** Bytes after the head that belong to it. */
+  /** The number of bytes after the header that belong to the message. */
   readonly trailingBytes?: (head: Buffer) => number;
-  /** Bytes after it that are thrown away. */
+  /** The number of bytes after the message that are discarded. */
   readonly skippedBytes?: (head: Buffer) => number;
 }
 
 const ENCODINGS_MAX = 1_024;
-/** The bit that marks a pointer message of eight buttons and more, which is one byte longer. */
+/** Marks a pointer message of eight or more buttons, which is one byte longer. */
 const MANY_BUTTONS = 0x80;
 
 const VERSION: MessageShape = { name: 'version', headerBytes: 12 };
@@ -65,7 +65,7 @@ const SHAPES: ReadonlyMap<number, MessageShape> = new Map<number, MessageShape>(
   [248, { name: 'fence', headerBytes: 9, trailingBytes: (head) => head.readUInt8(8) }],
   [250, { name: 'xvp', headerBytes: 4 }],
   [251, { name: 'set_desktop_size', headerBytes: 8, trailingBytes: (head) => 16 * head.readUInt8(6) }],
-  // Of QEMU's messages only the key: the others are for sound.
+  // Only the key message of QEMU: its other messages are for audio.
   [255, { name: 'qemu_key', headerBytes: 12 }],
 ]);
 
@@ -75,20 +75,22 @@ function encodingsLength(head: Buffer): number {
   return 4 * count;
 }
 
-/** Reads one client's bytes. It holds back one unfinished message, at most a few kilobytes. */
+/** Reads the bytes of one client. Buffers one incomplete message, at most a few kilobytes. */
 export class RfbClientReader {
-  /** What is still expected of the handshake. */
+  /** The remaining handshake messages. */
   readonly #handshake: MessageShape[] = [VERSION, SECURITY, INIT];
   readonly #longPointer: boolean;
   #buffer: Buffer = Buffer.alloc(0);
   #skip = 0;
 
-  /** `longPointer`: the server announced pointers of more than seven buttons, or may have. */
+  /** `longPointer`: the server announced, or may have announced, pointers with more than seven buttons. */
   constructor({ longPointer }: { longPointer: boolean }) {
     this.#longPointer = longPointer;
   }
 
-  /** The messages that are whole with these bytes, in order. Throws `RfbFault`, after which nothing more can be read. */
+  /**
+   * Returns the messages that these bytes complete, in order. After an `RfbError`, nothing more can be read.
+   */
   push(chunk: Buffer): ClientMessage[] {
     const messages: ClientMessage[] = [];
     let remaining = this.#buffer.length === 0 ? chunk : Buffer.concat([this.#buffer, chunk]);
@@ -105,7 +107,7 @@ export class RfbClientReader {
       messages.push({ name: shape.name, bytes });
       remaining = remaining.subarray(length);
     }
-    // A copy, so that a few bytes do not keep a large chunk alive.
+    // Copy, so that a few bytes do not keep a large chunk in memory.
     this.#buffer = Buffer.from(remaining);
     return messages;
   }
@@ -134,7 +136,8 @@ export class RfbClientReader {
 
 function checkHandshake(shape: MessageShape, bytes: Buffer): void {
   if (shape === VERSION && !/^RFB 003\.00[78]\n$/.test(bytes.toString('latin1'))) {
-    throw new RfbError('a version that is not spoken here');
+    throw new RfbError('unsupported protocol version');
   }
-  if (shape === SECURITY && bytes[0] !== SECURITY_NONE) throw new RfbError('a security type not offered');
+  if (shape === SECURITY && bytes[0] !== SECURITY_NONE)
+    throw new RfbError('this security type was not offered');
 }

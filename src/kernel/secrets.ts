@@ -1,7 +1,7 @@
 /**
- * The service's keys. A sealed value says which key sealed it, so keys rotate: new values use the newest key,
- * old ones open as long as their key is in the list. Each use derives its own key, so a value sealed for one
- * purpose never opens for another.
+ * The service's keys. A sealed value names the key that sealed it, so keys can be rotated: new values use the
+ * newest key, and old values open while their key is in the list. Each purpose derives its own key, so a
+ * value sealed for one purpose never opens for another.
  */
 import {
   createCipheriv,
@@ -16,17 +16,20 @@ import {
 export class KeyRing {
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly #newest: string;
-  /** Derived keys by key id and purpose; purposes are constants, so there are few. */
+  /** Derived keys by key id and purpose. Purposes are constants, so there are few. */
   readonly #derived = new Map<string, Buffer>();
 
-  /** `text` is `id:base64,id:base64,…` of 32-byte keys, newest first. Throws a RangeError that never shows a key. */
+  /**
+   * `text` is `id:base64,id:base64,…` of 32-byte keys, newest first. Throws a RangeError that never shows a
+   * key.
+   */
   constructor(text: string) {
     const keys = new Map<string, Buffer>();
     for (const part of text.split(',').map((piece) => piece.trim())) {
       const [id, encoded, ...rest] = part.split(':');
       const key = Buffer.from(encoded ?? '', 'base64');
       if (!id || !/^[a-z0-9_-]{1,16}$/i.test(id) || rest.length > 0 || key.length !== 32) {
-        throw new RangeError('each key is id:base64 of 32 bytes, separated by commas, newest first');
+        throw new RangeError('each key must be id:base64 of 32 bytes, separated by commas, newest first');
       }
       if (keys.has(id)) throw new RangeError(`two keys have the id ${id}`);
       keys.set(id, key);
@@ -35,7 +38,7 @@ export class KeyRing {
     this.#newest = [...keys.keys()][0] ?? '';
   }
 
-  /** A key list with one fresh key. */
+  /** Generates a key list with one new key. */
   static generate(): string {
     return `k1:${randomBytes(32).toString('base64')}`;
   }
@@ -44,12 +47,15 @@ export class KeyRing {
     return this.#newest;
   }
 
-  /** Encrypts; the answer is text `keyId.base64url`. */
+  /** Encrypts a value. Returns `keyId.base64url`. */
   seal(purpose: string, plain: Uint8Array | string): string {
     return `${this.#newest}.${sealWith(this.#derive(this.#newest, purpose), plain).toString('base64url')}`;
   }
 
-  /** Opens what `seal` made; throws when it was tampered with, sealed for another purpose or by an unknown key. */
+  /**
+   * Decrypts a sealed value. Throws if it was tampered with or sealed for another purpose or by an unknown
+   * key.
+   */
   open(purpose: string, sealed: string): Buffer {
     const dot = sealed.indexOf('.');
     return openWith(
@@ -58,7 +64,9 @@ export class KeyRing {
     );
   }
 
-  /** Keyed hash for comparing or deriving; with `keyId` of an older key where the value outlives a rotation. */
+  /**
+   * Returns a keyed hash for comparing or deriving. Pass an older `keyId` if the value outlives a rotation.
+   */
   hmac(purpose: string, data: Uint8Array | string, keyId: string = this.#newest): Buffer {
     return createHmac('sha256', this.#derive(keyId, purpose)).update(data).digest();
   }
@@ -79,12 +87,12 @@ export class KeyRing {
   }
 }
 
-/** A 32-byte key for one purpose from other key material. */
+/** Derives a 32-byte key for one purpose from other key material. */
 export function deriveKey(material: Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', material, Buffer.alloc(0), `skerry/${purpose}`, 32));
 }
 
-/** AES-256-GCM: nonce, tag, ciphertext. */
+/** Encrypts with AES-256-GCM. Returns nonce, tag and ciphertext. */
 export function sealWith(key: Buffer, plain: Uint8Array | string): Buffer {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
@@ -94,18 +102,18 @@ export function sealWith(key: Buffer, plain: Uint8Array | string): Buffer {
 
 export function openWith(key: Buffer, sealed: Uint8Array): Buffer {
   const bytes = Buffer.from(sealed);
-  // Without the length a value cut short would pass with a tag cut short.
+  // Without the tag length, a truncated value would be accepted with a truncated tag.
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
   decipher.setAuthTag(bytes.subarray(12, 28));
   return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
 }
 
-/** SHA-256: what is stored of a token or a session cookie, both of which are 256 random bits. */
+/** SHA-256: the stored form of a token or a session cookie, both of which are 256 random bits. */
 export function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Compares two texts in a time that does not tell where they differ. */
+/** Compares two texts in a time that does not reveal where they differ. */
 export function timingSafeEqualText(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }

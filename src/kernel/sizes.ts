@@ -1,2 +1,2 @@
-/** Sizes that customers and operators are told are binary: a GB of a quota, a disk or an image is this. */
+/** Sizes shown to customers and operators are binary: the "GB" of a quota, a disk or an image is a GiB. */
 export const GIB_BYTES = 1024 ** 3;

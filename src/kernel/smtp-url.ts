@@ -1,15 +1,15 @@
-/** Where the mail server is, from `smtp://user:password@host:587` or `smtps://user:password@host:465`. */
+/** The mail server, parsed from `smtp://user:password@host:587` or `smtps://user:password@host:465`. */
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte; otherwise it begins by STARTTLS, without which nothing is sent. */
+  /** TLS from the first byte. Otherwise STARTTLS is required: nothing is sent without it. */
   readonly secure: boolean;
-  /** On this machine, in plain text. */
+  /** The server is this machine, so plain text is allowed. */
   readonly loopback: boolean;
   readonly login: { readonly user: string; readonly password: string } | null;
 }
 
-/** Undefined when it is no such address. */
+/** Returns undefined for any other URL. */
 export function parseSmtpUrl(text: string): SmtpServer | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const secure = url?.protocol === 'smtps:';
@@ -35,15 +35,15 @@ function decodeComponent(text: string): string | undefined {
   }
 }
 
-/** Who mails come from. */
+/** The sender of mails. */
 export interface Sender {
-  /** Empty where only an address was given. */
+  /** Empty when only an address was given. */
   readonly name: string;
   readonly address: string;
   readonly domain: string;
 }
 
-/** `Skerry <no-reply@skerry.example>` or the address alone; undefined when it is neither. */
+/** Parses `Skerry <no-reply@skerry.example>` or an address alone; undefined if the text is invalid. */
 export function parseSender(text: string): Sender | undefined {
   const match = /^(?:([^<>"\\\p{C}]{0,100}?)\s*<([^<>]+)>|([^<>]+))$/u.exec(text.trim());
   const address = match?.[2] ?? match?.[3] ?? '';

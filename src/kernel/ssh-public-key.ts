@@ -1,6 +1,6 @@
 /**
- * OpenSSH public keys, as a `.pub` file holds them: `type base64 comment`. The key itself is read, not only its look: a
- * key that no SSH server would take locks its owner out of a machine that was paid for.
+ * OpenSSH public keys in the format of a `.pub` file: `type base64 comment`. Parses the key itself, because a
+ * key that SSH servers reject would lock its owner out of a paid machine.
  */
 import { createHash, createPublicKey } from 'node:crypto';
 import type { V1Issue } from '../spec/errors.ts';
@@ -11,11 +11,11 @@ export interface SshPublicKey {
   readonly type: SshKeyType;
   /** `SHA256:…`, as `ssh-keygen -lf` prints it. */
   readonly fingerprint: string;
-  /** One line, `type base64` and the comment where there is one, with one space between. */
+  /** One line: `type base64`, and the comment if there is one, separated by single spaces. */
   readonly text: string;
 }
 
-/** Why a text is no key that we take. The message never repeats any of it: it may be a private key. */
+/** Why a text is not an accepted key. The message never repeats any of it: it may be a private key. */
 export class SshKeyError extends Error {
   readonly issue: V1Issue;
   readonly extras: Readonly<Record<string, number | readonly string[]>>;
@@ -25,13 +25,13 @@ export class SshKeyError extends Error {
     extras: Readonly<Record<string, number | readonly string[]>> = {},
   ) {
     super(message);
-    this.name = 'SshKeyFault';
+    this.name = 'SshKeyError';
     this.issue = issue;
     this.extras = extras;
   }
 }
 
-/** Reads one public key; throws an SshKeyFault that says what to send instead. */
+/** Parses one public key. Throws an SshKeyError that says what to send instead. */
 export function parseSshPublicKey(input: string): SshPublicKey {
   const line = input.trim();
   rejectOtherFormats(line);
@@ -39,59 +39,63 @@ export function parseSshPublicKey(input: string): SshPublicKey {
   const type = SSH_KEY_TYPES.find((known) => known === word) ?? rejectType(word, line);
   const blob = Buffer.from(encoded, 'base64');
   if (encoded === '' || blob.toString('base64') !== encoded) {
-    throw new SshKeyError(
-      'The second word of the key is not valid Base64; send the whole line of the .pub file.',
-    );
+    throw new SshKeyError('The key data is not valid Base64. Send the complete line of the .pub file.');
   }
   if (!isPrintable(comment))
-    throw new SshKeyError('The comment of the key has characters that cannot be shown.');
+    throw new SshKeyError('The comment of the key contains unprintable characters. Remove them.');
   const reader = new BlobReader(blob);
   if (reader.text() !== type) {
-    throw new SshKeyError('The key is of another type than its first word says.', 'invalid_value');
+    throw new SshKeyError(
+      'The key data does not match the key type. Send the .pub file unchanged.',
+      'invalid_value',
+    );
   }
   READERS[type](reader);
-  if (!reader.atEnd) throw new SshKeyError('The key goes on after its end; send the .pub file as it is.');
+  if (!reader.atEnd)
+    throw new SshKeyError('The key has extra data at its end. Send the .pub file unchanged.');
   const digest = createHash('sha256').update(blob).digest('base64').replace(/=+$/, '');
   const text = comment === '' ? `${type} ${encoded}` : `${type} ${encoded} ${comment}`;
   return { type, fingerprint: `SHA256:${digest}`, text };
 }
 
-/** `type`, `base64`, and the rest of the line. */
+/** Splits a line into `type`, `base64`, and the rest. */
 function splitKeyLine(line: string): string[] {
   return /^(\S+)[ \t]+(\S+)(?:[ \t]+(.*))?$/u.exec(line)?.slice(1) ?? [line.split(/\s/, 1)[0] ?? ''];
 }
 
 function rejectOtherFormats(line: string): void {
   if (/PRIVATE KEY|^PuTTY-User-Key-File/.test(line)) {
-    throw new SshKeyError('This is a private key: keep it to yourself and send the .pub file beside it.');
+    throw new SshKeyError(
+      'This is a private key. Keep it secret, and send the .pub file next to it instead.',
+    );
   }
   if (/BEGIN (SSH2|RSA)? ?PUBLIC KEY/.test(line)) {
     throw new SshKeyError(
-      'This is a public key in another format; `ssh-keygen -i -f FILE` converts it to OpenSSH.',
+      'This public key has another format. Convert it to OpenSSH with `ssh-keygen -i -f FILE`.',
     );
   }
-  if (/[\r\n]/.test(line)) throw new SshKeyError('One key is one line; add each key by itself.');
+  if (/[\r\n]/.test(line)) throw new SshKeyError('A key must be one line. Add several keys one by one.');
 }
 
 function rejectType(word: string, line: string): never {
   if (word.includes('-cert-v0')) {
     throw new SshKeyError(
-      'Certificates are not taken; send the public key that was certified.',
+      'Certificates are not supported. Send the public key that was certified.',
       'invalid_value',
       { allowed: SSH_KEY_TYPES },
     );
   }
   if (SSH_KEY_TYPES.some((type) => line.includes(`${type} `))) {
-    throw new SshKeyError('Options before the key are not taken; begin with its type.');
+    throw new SshKeyError('Options before the key are not supported. Start with the key type.');
   }
   throw new SshKeyError(
-    `A public key begins with its type, one of ${SSH_KEY_TYPES.join(', ')}.`,
+    `A public key must start with its type: ${SSH_KEY_TYPES.join(', ')}.`,
     'invalid_value',
     { allowed: SSH_KEY_TYPES },
   );
 }
 
-/** The parts of a key: each with its length before it (RFC 4251). */
+/** Reads the fields of a key, each preceded by its length (RFC 4251). */
 class BlobReader {
   readonly #blob: Buffer;
   #offset = 0;
@@ -108,7 +112,7 @@ class BlobReader {
     const from = this.#offset + 4;
     const length = from <= this.#blob.length ? this.#blob.readUInt32BE(this.#offset) : Number.NaN;
     if (!(from + length <= this.#blob.length))
-      throw new SshKeyError('The key ends too early; send the whole line.');
+      throw new SshKeyError('The key is incomplete. Send the complete line of the .pub file.');
     this.#offset = from + length;
     return this.#blob.subarray(from, this.#offset);
   }
@@ -117,7 +121,7 @@ class BlobReader {
     return this.bytes().toString('latin1');
   }
 
-  /** A positive number in its only spelling: no zero in front but the one that keeps it positive. */
+  /** Reads a positive number in its only valid encoding: no leading zero except a required sign byte. */
   mpint(): Buffer {
     const bytes = this.bytes();
     const [first = 0x80, second = 0x80] = bytes;
@@ -144,7 +148,7 @@ function readRsa(reader: BlobReader): void {
   const bits = bitLength(modulus);
   if (bits < RSA_MIN_BITS || bits > RSA_MAX_BITS) {
     throw new SshKeyError(
-      `An RSA key has ${RSA_MIN_BITS} to ${RSA_MAX_BITS} bits; this one has ${bits}.`,
+      `An RSA key must have ${RSA_MIN_BITS} to ${RSA_MAX_BITS} bits; this one has ${bits}.`,
       'invalid_value',
       { min: RSA_MIN_BITS, max: RSA_MAX_BITS },
     );
@@ -154,7 +158,7 @@ function readRsa(reader: BlobReader): void {
     throw unusableKey();
 }
 
-/** The point must lie on the curve: OpenSSL says so when it makes a key of it. */
+/** Checks that the point is on the curve: OpenSSL does so when it creates a key from it. */
 function readEcdsa(reader: BlobReader, curve: string, crv: string, bytes: number): void {
   if (reader.text() !== curve) throw unusableKey();
   const point = reader.bytes();
@@ -174,7 +178,7 @@ function bitLength(number: Buffer): number {
 
 function unusableKey(): SshKeyError {
   return new SshKeyError(
-    'This is not a key that an SSH server would take; make it by ssh-keygen.',
+    'SSH servers would reject this key. Create a new one with ssh-keygen.',
     'invalid_value',
   );
 }

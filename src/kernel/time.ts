@@ -1,4 +1,4 @@
-/** Times as the two surfaces write them. Both are UTC. */
+/** Time formats of the two surfaces, both in UTC. */
 export function formatRfc3339(time: Date): string {
   return `${time.toISOString().slice(0, 19)}Z`;
 }
@@ -8,7 +8,10 @@ export function formatSessionTime(time: Date): string {
   return time.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** An RFC 3339 time, or undefined. A date that does not exist (February 30) is refused, not shifted. */
+/**
+ * Parses an RFC 3339 time. Undefined if invalid; a date that does not exist (February 30) is invalid, not
+ * shifted.
+ */
 export function parseRfc3339(text: string): Date | undefined {
   const match =
     /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/.exec(text);
@@ -29,8 +32,8 @@ export function parseRfc3339(text: string): Date | undefined {
 }
 
 /**
- * The end of a prepaid cycle: `months` later on the anchor day, or on the month's last day where it is shorter
- * (January 31 → February 28 → March 31). UTC.
+ * Returns the end of a prepaid cycle in UTC: `months` later, on the anchor day, or on the last day of a
+ * shorter month (January 31 → February 28 → March 31).
  */
 export function addMonths(from: Date, months: number, anchorDay: number): Date {
   const year = from.getUTCFullYear();

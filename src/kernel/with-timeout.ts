@@ -1,4 +1,4 @@
-/** Gives up on an answer that does not come, so that others need not wait for it. Waiting keeps no process from ending. */
+/** Rejects with a TimeoutError when the promise takes too long. The timer does not keep the process alive. */
 export async function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
@@ -12,6 +12,6 @@ export async function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Pr
 }
 
 export class TimeoutError extends Error {
-  override readonly name = 'NotInTime';
-  override readonly message = 'no answer came in time';
+  override readonly name = 'TimeoutError';
+  override readonly message = 'timed out waiting for a response';
 }

@@ -218,7 +218,7 @@ describe('before a live service listens', () => {
     });
     await assert.rejects(
       checkCoins(createCoins(config), () => undefined),
-      /^Refusal: SKERRY_BTC_SECOND_URL: /,
+      /^OperatorError: SKERRY_BTC_SECOND_URL: /,
     );
   });
 

@@ -89,11 +89,17 @@ describe('a live service', () => {
 
   it('is never opened as a sandbox, nor a sandbox as live', async () => {
     const sandbox = loadConfig({ ...SETTINGS, SKERRY_DATA_DIR: scratchFolder() });
-    await assert.rejects(openService(sandbox, scratch.connection), /Refusal: this database is a live one/);
+    await assert.rejects(
+      openService(sandbox, scratch.connection),
+      /OperatorError: this database is a live one/,
+    );
     const other = await createScratchDatabase();
     const opened = await openService(sandbox, other.connection);
     await opened.close();
-    await assert.rejects(openService(LIVE, other.connection), /Refusal: this database is a sandbox one/);
+    await assert.rejects(
+      openService(LIVE, other.connection),
+      /OperatorError: this database is a sandbox one/,
+    );
     await other.drop();
     await rm(sandbox.SKERRY_DATA_DIR, { recursive: true, force: true });
   });

@@ -92,7 +92,7 @@ test('a file that holds no key is refused', async () => {
   await open();
   const { length } = readFileSync(keyFile(), 'utf8');
   writeFileSync(keyFile(), 'x'.repeat(length));
-  assert.match(await refusalMessage(open()), /secret\.key: each key is id:base64/);
+  assert.match(await refusalMessage(open()), /secret\.key: each key must be id:base64/);
 });
 
 test('a key file that others may read is refused', async () => {

@@ -55,10 +55,7 @@ describe('an operator', () => {
     await market.refresh('kraken');
     const [note, euro] = await notes(['LTC']);
     assert.equal(note?.level, 'look');
-    assert.match(
-      note?.message ?? '',
-      /^LTC: no rate: 1 of the prices not older than 300 s, 2 needed: kraken 80; /,
-    );
+    assert.match(note?.message ?? '', /^LTC: no rate: 1 price from the last 300 s, 2 required: kraken 80; /);
     assert.match(
       note?.message ?? '',
       /; bitfinex never gave one; coinbase never gave one; coingecko never gave one$/,

@@ -129,7 +129,7 @@ describe('without a rate to rely on', () => {
       (error) => error instanceof Failure && error.code === 'unavailable' && error.extras.field === 'coin',
     );
     assert.equal(lines[0]?.coin, 'ETH');
-    assert.equal(lines[0]?.err?.message, 'ETH: no price is not older than 300 s, 2 needed');
+    assert.equal(lines[0]?.err?.message, 'ETH: no prices from the last 300 s, 2 required');
     const offer = await offerTopup(market.service(), customer, { coin: 'ETH', amountCents: 10_000n });
     assert.equal(offer.coin_unavailable, true);
   });
@@ -139,9 +139,9 @@ describe('without a rate to rely on', () => {
     world.clock.advanceMinutes(5);
     assert.equal((await market.rates().usdPerCoin('BTC')).quotes.length, 4);
     world.clock.advanceMinutes(0.01);
-    assert.match(await noRate('BTC'), /^BTC: no price is not older/);
+    assert.match(await noRate('BTC'), /^BTC: no prices from the last/);
     await market.refresh('kraken');
-    assert.match(await noRate('BTC'), /^BTC: 1 of the prices .*: kraken 60010\.1$/);
+    assert.match(await noRate('BTC'), /^BTC: 1 price .*: kraken 60010\.1$/);
     await market.refresh('coingecko');
     assert.equal((await market.rates().usdPerCoin('BTC')).quotes.length, 2);
   });
@@ -151,7 +151,7 @@ describe('without a rate to rely on', () => {
     await market.refresh('kraken', 'bitfinex');
     assert.match(
       await noRate('BTC'),
-      /^BTC: prices lie 4\.88 % apart, 3 % is allowed: bitfinex 60000, kraken 63000$/,
+      /^BTC: prices differ by 4\.88%, above the limit of 3%: bitfinex 60000, kraken 63000$/,
     );
     const rules = { ...MARKET.rules, maxSpreadPercent: 5 };
     assert.equal((await market.rates({ rules }).usdPerCoin('BTC')).usd, '61500');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { cidrSize, formatCidr, ipv4AddressAt, parseCidr } from '../../src/kernel/cidr.ts';
 
-test('blocks of both families are read', () => {
+test('parseCidr accepts IPv4 and IPv6 blocks', () => {
   assert.deepEqual(parseCidr('203.0.113.0/24'), { family: 4, prefixLength: 24, first: 0xcb007100n });
   assert.deepEqual(parseCidr('2001:DB8::/32'), { family: 6, prefixLength: 32, first: 0x20010db8n << 96n });
   assert.deepEqual(parseCidr('::/0'), { family: 6, prefixLength: 0, first: 0n });
@@ -31,10 +31,10 @@ for (const text of [
   ],
   ...['203.0.113.0/24/24', '203.0.113.0/24\n', 'x/24', '203.0.113.0/024', '::/00'],
 ]) {
-  test(`${JSON.stringify(text)} is no block`, () => assert.equal(parseCidr(text), undefined));
+  test(`parseCidr rejects ${JSON.stringify(text)}`, () => assert.equal(parseCidr(text), undefined));
 }
 
-test('every IPv4 address of a block has its place in it', () => {
+test('ipv4AddressAt enumerates the addresses of a block', () => {
   fc.assert(
     fc.property(
       fc.nat(0xffffffff),
@@ -55,8 +55,8 @@ test('every IPv4 address of a block has its place in it', () => {
   );
 });
 
-test('a block is written in one way', () => {
-  for (const [text, written] of [
+test('formatCidr writes the canonical form of a block', () => {
+  for (const [text, canonical] of [
     ['0.0.0.0/0', '0.0.0.0/0'],
     ['0:0:0:0:0:0:0:0/0', '::/0'],
     ['2001:0DB8:0:0:0:0:0:0/32', '2001:db8::/32'],
@@ -66,11 +66,11 @@ test('a block is written in one way', () => {
   ] as const) {
     const cidr = parseCidr(text);
     assert.ok(cidr, text);
-    assert.equal(formatCidr(cidr), written);
+    assert.equal(formatCidr(cidr), canonical);
   }
 });
 
-test('what is written is read as the same block', () => {
+test('parseCidr restores every block that formatCidr writes', () => {
   fc.assert(
     fc.property(fc.bigInt(0n, (1n << 128n) - 1n), fc.nat(128), (number, prefixLength) => {
       const bits = BigInt(128 - prefixLength);

@@ -11,16 +11,16 @@ import { Failure } from '../../src/kernel/fail.ts';
 
 const CRYPT = new URL('../../src/kernel/crypt.ts', import.meta.url).href;
 
-/** A thread that dies of its first message unless the file that the message names is there, which it makes. */
-const DIES_ONCE = script(`
+/** A worker that exits on its first message: the message names a file that marks the exit. */
+const EXITS_ONCE = workerScript(`
   if (!fs.existsSync(password)) { fs.writeFileSync(password, ''); process.exit(1); }
   parentPort.postMessage('hashed');`);
-/** A thread that dies of the password "poison". */
-const DIES_OF_POISON = script(`
+/** A worker that crashes on the password "poison". */
+const CRASHES_ON_POISON = workerScript(`
   if (password === 'poison') throw new Error('poison');
   parentPort.postMessage('hashed');`);
 
-function script(onMessage: string): URL {
+function workerScript(onMessage: string): URL {
   const source = `import fs from 'node:fs'; import { parentPort } from 'node:worker_threads';
     parentPort.on('message', ({ password }) => { ${onMessage} });`;
   return new URL(`data:text/javascript,${encodeURIComponent(source)}`);
@@ -29,14 +29,14 @@ function script(onMessage: string): URL {
 describe('a root password', () => {
   const hasher = new CryptHasher({ queueMax: 64 });
 
-  it('is hashed as every Linux does it', async () => {
+  it('a root password is hashed with the standard SHA-512 crypt', async () => {
     assert.equal(
       await hasher.hash('Hello world!', 'saltstring'),
       '$6$saltstring$svn8UoSVapNtMuq1ukKS4tPQd8iKwSMHWjl/O817G3uBnIFNjnQJuesI68u4OTLiBFdcbYEdFCoEOfaS35inz1',
     );
   });
 
-  it('has a salt of its own each time', async () => {
+  it('each hash of a root password has a new salt', async () => {
     const [one, other] = await Promise.all([hasher.hash('same password'), hasher.hash('same password')]);
     assert.notEqual(one, other);
     for (const hash of [one, other]) {
@@ -47,23 +47,23 @@ describe('a root password', () => {
 });
 
 describe('many root passwords at once', () => {
-  it('leave the event loop free', async () => {
+  it('hashing many root passwords leaves the event loop free', async () => {
     const hasher = new CryptHasher({ queueMax: 64 });
-    await hasher.hash('the thread has begun');
-    let left = 40;
-    const hashes = Array.from({ length: left }, (_, n) =>
+    await hasher.hash('starts the thread');
+    let remaining = 40;
+    const hashes = Array.from({ length: remaining }, (_, n) =>
       hasher.hash(`root password ${n}`).finally(() => {
-        left -= 1;
+        remaining -= 1;
       }),
     );
     let turns = 0;
-    for (; left > 0; turns++) await turn();
+    for (; remaining > 0; turns++) await turn();
     await Promise.all(hashes);
-    // On the loop itself there would be no more than one turn for each.
+    // On the event loop itself, there would be at most one turn per hash.
     assert.ok(turns > 400, `${turns} turns`);
   });
 
-  it('wait in a queue that is bounded: one too many is told to come back', async () => {
+  it('a full queue of root passwords is refused with a retry delay', async () => {
     const hasher = new CryptHasher({ queueMax: 3 });
     const all = Array.from({ length: 4 }, () => hasher.hash('a long password'));
     const refused: unknown = await hasher.hash('a long password').catch((error: unknown) => error);
@@ -74,20 +74,20 @@ describe('many root passwords at once', () => {
   });
 });
 
-describe('the thread that hashes', () => {
-  it('is started again when it dies, and what it was at is not lost', async () => {
+describe('the hashing thread', () => {
+  it('a hashing thread that exits is replaced, and its current job is retried', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'skerry-crypt-'));
     try {
-      const hasher = new CryptHasher({ queueMax: 8, script: DIES_ONCE });
-      const mark = join(folder, 'died');
-      assert.deepEqual(await Promise.all([hasher.hash(mark), hasher.hash(mark)]), ['hashed', 'hashed']);
+      const hasher = new CryptHasher({ queueMax: 8, script: EXITS_ONCE });
+      const marker = join(folder, 'exited');
+      assert.deepEqual(await Promise.all([hasher.hash(marker), hasher.hash(marker)]), ['hashed', 'hashed']);
     } finally {
       await rm(folder, { recursive: true });
     }
   });
 
-  it('that dies twice of one password fails that one only, and says nothing of it', async () => {
-    const hasher = new CryptHasher({ queueMax: 8, script: DIES_OF_POISON });
+  it('a password that crashes the thread twice fails alone, and the error does not contain it', async () => {
+    const hasher = new CryptHasher({ queueMax: 8, script: CRASHES_ON_POISON });
     const [before, poisoned, after] = await Promise.allSettled(
       ['one', 'poison', 'other'].map((password) => hasher.hash(password)),
     );
@@ -98,7 +98,7 @@ describe('the thread that hashes', () => {
     assert.doesNotMatch(String(poisoned?.status === 'rejected' && poisoned.reason), /poison/);
   });
 
-  it('is there for whoever waits, and keeps no process from ending', () => {
+  it('the hashing thread finishes pending hashes and does not keep the process alive', () => {
     const source = `import { rootPasswordHasher } from ${JSON.stringify(CRYPT)};
       process.stdout.write(await rootPasswordHasher.hash('Hello world!', 'saltstring'));`;
     const run = spawnSync(process.execPath, ['--input-type=module', '--eval', source], {

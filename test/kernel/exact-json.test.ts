@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { parseCoinAmount, parseExactJson, toPlainDecimal } from '../../src/kernel/exact-json.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 
-describe('an amount in a node’s JSON', () => {
-  it('is read to its last digit, whatever a double makes of it', () => {
+describe('amounts in the JSON of a node', () => {
+  it('an amount in JSON is parsed to its last digit, even if a double would change it', () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 0n, max: 10n ** 26n }),
@@ -21,7 +21,7 @@ describe('an amount in a node’s JSON', () => {
     );
   });
 
-  it('may be whole, large, or written with an exponent', () => {
+  it('an amount in JSON may be an integer, large, or in exponent notation', () => {
     const read = (text: string) => parseCoinAmount(parseExactJson(text), 8);
     assert.deepEqual(['1', '21000000', '1e-8', '2.5E-7', '0', '1.5e1'].map(read), [
       100_000_000n,
@@ -37,15 +37,15 @@ describe('an amount in a node’s JSON', () => {
     );
   });
 
-  it('is none when it is negative, finer than the coin, or no number', () => {
+  it('an amount in JSON is invalid if negative, too precise for the coin, or not a number', () => {
     for (const value of [-1, '-0.1', '0.000000001', 'x', null, undefined, {}, Number.NaN]) {
-      assert.throws(() => parseCoinAmount(value, 8), /amount that is none/);
+      assert.throws(() => parseCoinAmount(value, 8), /invalid amount/);
     }
   });
 });
 
-describe('a number in a feed’s JSON', () => {
-  it('is plain decimal text, with all its digits', () => {
+describe('numbers in the JSON of a feed', () => {
+  it('a number in JSON becomes plain decimal text with all its digits', () => {
     const read = (text: string) => toPlainDecimal(parseExactJson(text));
     assert.deepEqual(
       ['7', '60000.10', '"60010.10000"', '0.123456789012345678', '2.5e-7', '1.5E+3'].map(read),
@@ -53,7 +53,7 @@ describe('a number in a feed’s JSON', () => {
     );
   });
 
-  it('is none when it is negative, endless, or no number', () => {
+  it('a number in JSON is invalid if negative, infinite, or not a number', () => {
     for (const value of [-1, '-0.1', 'x', '', ' 1', '1,5', '1e99', '1e-99', null, undefined, {}, [], true]) {
       assert.equal(toPlainDecimal(value), undefined, String(value));
     }

@@ -13,16 +13,16 @@ import { REFERENCE_TARGETS } from '../../src/spec/error-messages.ts';
 import { FAILURES, type FailureCode } from '../../src/spec/errors.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 
-function captureFailure(refuse: () => never): Failure {
+function captureFailure(run: () => never): Failure {
   try {
-    return refuse();
+    return run();
   } catch (error) {
     assert.ok(error instanceof Failure);
     return error;
   }
 }
 
-test('a refusal carries its code, its further members and the message of the table', () => {
+test('a failure has its code, its extra members, and the message of the table', () => {
   const failure = captureFailure(() => fail('limit_reached', { limit: 50 }));
   assert.equal(failure.code, 'limit_reached');
   assert.deepEqual(failure.extras, { limit: 50 });
@@ -30,14 +30,14 @@ test('a refusal carries its code, its further members and the message of the tab
   assert.equal(failure.name, 'Failure');
 });
 
-test('a refusal may say it in words that fit better', () => {
+test('a failure may have a more specific message', () => {
   assert.equal(
-    captureFailure(() => fail('bad_request', {}, 'Say it otherwise.')).message,
-    'Say it otherwise.',
+    captureFailure(() => fail('bad_request', {}, 'A specific message.')).message,
+    'A specific message.',
   );
 });
 
-test('every failure of the table can be refused with', () => {
+test('every failure of the table can be thrown', () => {
   for (const code of Object.keys(FAILURES) as FailureCode[]) {
     const failure = captureFailure(() => fail(code));
     assert.equal(failure.message, FAILURES[code].message);
@@ -45,21 +45,21 @@ test('every failure of the table can be refused with', () => {
   }
 });
 
-describe('what is refused most often', () => {
-  it('says of a quota how much there may be and what makes room, whatever the operator allows', () => {
+describe('common failures', () => {
+  it('a quota failure states the limit and how to make room', () => {
     const failure = captureFailure(() => quotaExceeded('tokens', 50));
     assert.deepEqual([failure.code, failure.extras], ['limit_reached', { limit: 50 }]);
     assert.equal(failure.message, 'An account may have at most 50 API tokens; revoke one first.');
     for (const quota of Object.keys(QUOTAS) as (keyof typeof QUOTAS)[]) {
       const { message, extras } = captureFailure(() =>
-        quotaExceeded(quota, 1, { field: 'x', more: 'And so.' }),
+        quotaExceeded(quota, 1, { field: 'x', more: 'More text.' }),
       );
-      assert.match(message, /^[A-Z].* may (have|take) at most 1 .+; .+\. And so\.$/, quota);
+      assert.match(message, /^[A-Z].* may (have|take) at most 1 .+; .+\. More text\.$/, quota);
       assert.deepEqual(extras, { field: 'x', limit: 1 });
     }
   });
 
-  it('says of an unknown id in a body where those are that it may be, and never what it was', () => {
+  it('an unknown reference names its field, and never the given id', () => {
     const failure = captureFailure(() => unknownReference('ssh_keys.1'));
     assert.deepEqual([failure.code, failure.extras], ['unknown_reference', { field: 'ssh_keys.1' }]);
     assert.equal(
@@ -70,19 +70,19 @@ describe('what is refused most often', () => {
     for (const { list } of Object.values(REFERENCE_TARGETS)) assert.ok(paths.includes(list), list);
   });
 
-  it('says of an unknown id in a path what there is none of', () => {
+  it('a not found failure names the kind of resource', () => {
     assert.equal(
       captureFailure(() => notFound('server')).message,
       'There is no such server in your account.',
     );
   });
 
-  it('says of a short balance what there is, what is needed and what is missing', () => {
+  it('an insufficient balance failure states the cost, the balance, and the deficit', () => {
     const failure = captureFailure(() => insufficientBalance(-50n, 2_000n));
     assert.deepEqual(failure.extras, { have: -0.5, need: 20, deficit: 20.5 });
     assert.equal(
       failure.message,
-      'This costs USD 20.00 and the balance is USD -0.50: USD 20.50 are missing.',
+      "Insufficient balance: this costs $20.00 and your balance is -$0.50. You're short by $20.50.",
     );
   });
 });

@@ -47,28 +47,28 @@ const PUBLIC = [
   ...['2000::1', '2a00::1', '2606:4700::1111', '3ffe::1', '3fff:1000::1'],
 ];
 
-test('every special block is forbidden to its edges', () => {
+test('every special block is forbidden, including its first and last address', () => {
   assert.deepEqual(
     SPECIAL.filter((address) => !forbidden(address)),
     [],
   );
 });
 
-test('addresses of the public internet are not, right beside the blocks', () => {
+test('public addresses right next to special blocks are allowed', () => {
   assert.deepEqual(
     PUBLIC.filter((address) => forbidden(address)),
     [],
   );
 });
 
-test('this machine alone can be allowed, by its own addresses', () => {
+test('allowLoopback allows only the addresses of this machine', () => {
   assert.deepEqual(
     SPECIAL.filter((address) => !forbidden(address, true)),
     ['127.0.0.1', '127.255.255.255', '::1'],
   );
 });
 
-test('what is no address is forbidden', () => {
+test('a text that is not an address is forbidden', () => {
   for (const text of ['', 'example.com', '1.2.3', '0x7f.1', '[::1]', '::1%', '1.1.1.1 '])
     assert.ok(forbidden(text), text);
 });

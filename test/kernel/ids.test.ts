@@ -20,18 +20,18 @@ const runs = { numRuns: PROPERTY_RUNS * 20 };
 const uuid = fc.uuid();
 const kind = fc.constantFrom(...KINDS);
 
-test('an id is its prefix and 26 characters, and reads back as itself', () => {
+test('an id is shown as its prefix and 26 characters, and is parsed back unchanged', () => {
   fc.assert(
-    fc.property(uuid, kind, (id, of) => {
-      const shown = formatId(of, id);
-      assert.match(shown, new RegExp(`^${ID_PREFIXES[of]}[a-z2-7]{26}$`));
-      assert.equal(parseId(of, shown), id);
+    fc.property(uuid, kind, (id, idKind) => {
+      const shown = formatId(idKind, id);
+      assert.match(shown, new RegExp(`^${ID_PREFIXES[idKind]}[a-z2-7]{26}$`));
+      assert.equal(parseId(idKind, shown), id);
     }),
     runs,
   );
 });
 
-test('an id has one spelling: whatever else is read is no id', () => {
+test('an id has only one spelling', () => {
   const letter = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz234567');
   const text = fc.array(letter, { minLength: 26, maxLength: 26 }).map((letters) => letters.join(''));
   fc.assert(
@@ -39,14 +39,14 @@ test('an id has one spelling: whatever else is read is no id', () => {
       const shown = `srv_${letters}`;
       const id = parseId('server', shown);
       if (id !== undefined) assert.equal(formatId('server', id), shown);
-      // The last letter holds three bits of the id: of its 32 spellings 8 are ids.
+      // The last character holds three bits of the id, so 8 of its 32 values are valid.
       assert.equal(id !== undefined, 'aeimquy4'.includes(letters.charAt(25)));
     }),
     runs,
   );
 });
 
-test('a text that is nearly an id is none', () => {
+test('parseId rejects texts that are almost an id', () => {
   const shown = formatId('server', newId(NOW));
   const letters = shown.slice(4);
   for (const text of [
@@ -70,7 +70,7 @@ test('a text that is nearly an id is none', () => {
   }
 });
 
-test('an id of one kind is none of any other', () => {
+test('an id of one kind is not valid as any other kind', () => {
   const id = newId(NOW);
   for (const one of KINDS) {
     for (const other of KINDS) {
@@ -79,7 +79,7 @@ test('an id of one kind is none of any other', () => {
   }
 });
 
-test('a later id sorts after an earlier one, in the database and as shown', () => {
+test('a later id sorts after an earlier one', () => {
   const time = fc.date({ min: new Date('2020-01-01'), max: new Date('2500-01-01'), noInvalidDate: true });
   fc.assert(
     fc.property(time, fc.integer({ min: 1, max: 10 ** 11 }), (earlier, laterMs) => {
@@ -90,15 +90,15 @@ test('a later id sorts after an earlier one, in the database and as shown', () =
   );
 });
 
-test('ids of one moment differ in all their random bits', () => {
+test('ids of the same millisecond differ in all their random bits', () => {
   const ids = Array.from({ length: 200 }, () => BigInt(`0x${newId(NOW).replaceAll('-', '')}`));
   assert.equal(new Set(ids).size, ids.length);
   const [first = 0n, ...others] = ids;
-  const seenToDiffer = others.reduce((bits, id) => bits | (id ^ first), 0n);
-  assert.equal(seenToDiffer, (1n << 80n) - 1n);
+  const differingBits = others.reduce((bits, id) => bits | (id ^ first), 0n);
+  assert.equal(differingBits, (1n << 80n) - 1n);
 });
 
-test('base32 is that of RFC 4648 in lower case, unpadded', () => {
+test('base32 follows RFC 4648, in lowercase and without padding', () => {
   const vectors = {
     '': '',
     f: 'my',
@@ -112,7 +112,7 @@ test('base32 is that of RFC 4648 in lower case, unpadded', () => {
   assert.match(base32(randomBytes(32)), /^[a-z2-7]{52}$/);
 });
 
-test('public numbers are JSON numbers above zero that show no order', () => {
+test('public numbers are positive JSON numbers without a visible order', () => {
   const numbers = Array.from({ length: 200 }, newPublicNumber);
   for (const number of numbers) {
     assert.ok(number > 0n && number < 1n << 53n);
@@ -125,7 +125,7 @@ test('public numbers are JSON numbers above zero that show no order', () => {
   );
 });
 
-test('an order reference is 128 random bits', () => {
+test('an order reference has 128 random bits', () => {
   const texts = Array.from({ length: 100 }, () => newSecretToken());
   for (const text of texts) assert.match(text, /^[a-z2-7]{26}$/);
   assert.equal(new Set(texts).size, texts.length);

@@ -6,7 +6,7 @@ import { describeError, summarizeError } from '../../src/kernel/logger.ts';
 const LOGGER = new URL('../../src/kernel/logger.ts', import.meta.url).href;
 const CANARY = 'canary-7f3a';
 
-/** What a process that runs `body` with a `log` writes to stderr. */
+/** Runs `body` with a `log` in a process and returns its stderr. */
 function captureLog(body: string, level = 'trace'): string {
   const source = `import { createLogger } from ${JSON.stringify(LOGGER)};
     const log = createLogger(${JSON.stringify(level)});
@@ -26,7 +26,7 @@ const NAMES = [
   ...['token', '_token', 'csrf', 'secret', 'email', 'cookie', 'authorization', 'ip', 'remoteAddress', 'key'],
 ];
 
-test('no canary under the name of a secret is ever written, at any level of a line', () => {
+test('a value under the name of a secret is never logged, at any depth of a line', () => {
   const text = captureLog(`
     for (const name of ${JSON.stringify(NAMES)}) {
       const secret = { [name]: CANARY };
@@ -40,7 +40,7 @@ test('no canary under the name of a secret is ever written, at any level of a li
   assert.match(text, /\[redacted\]/);
 });
 
-test('a line is one JSON object with its time in UTC and its message, and no host or process', () => {
+test('a log line is one JSON object with a UTC time and a message, and no host or process', () => {
   const lines = captureLog(`log.info({ orders: 3 }, 'two\\nlines'); log.debug('kept');`)
     .trimEnd()
     .split('\n');
@@ -51,17 +51,17 @@ test('a line is one JSON object with its time in UTC and its message, and no hos
   assert.match(String(line.time), /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/);
 });
 
-test('lines below the level are not written', () => {
+test('lines below the log level are not written', () => {
   const text = captureLog(`log.info('below'); log.warn('at it'); log.error('above');`, 'warn');
   assert.match(text, /at it.*\n.*above/);
   assert.doesNotMatch(text, /below/);
 });
 
-test('what was logged just before the process ends is written', () => {
+test('a line logged just before the process exits is written', () => {
   assert.match(captureLog(`log.error('the last word'); process.exit(0);`), /the last word/);
 });
 
-test('an error is written without what a database or an HTTP client hangs on it', () => {
+test('an error is logged without the properties that a database or an HTTP client adds', () => {
   const text = captureLog(`
     const cause = new Error('the cause says ' + CANARY);
     const error = Object.assign(new Error('duplicate key', { cause }), {
@@ -74,23 +74,23 @@ test('an error is written without what a database or an HTTP client hangs on it'
   assert.match(text, /"errorCode":"23505"/);
 });
 
-test('of a long message only the beginning is kept, in the stack as well', () => {
+test('only the beginning of a long message is kept, in the stack as well', () => {
   const error = new Error(`${'a'.repeat(300)}${CANARY}\n    and on the next line ${CANARY}`);
   const described = JSON.stringify(describeError(error));
   assert.ok(!described.includes(CANARY), described);
   assert.match(described, /logger\.test\.ts/);
 });
 
-test('what was thrown and is no error says only what kind of thing it is', () => {
+test('a thrown value that is not an error is logged as its type only', () => {
   assert.deepEqual(describeError(`text with ${CANARY}`), { type: 'string' });
   assert.deepEqual(describeError(null), { type: 'object' });
   assert.deepEqual(describeError(undefined), { type: 'undefined' });
 });
 
-test('a message is kept without the secrets and the addresses in it', () => {
-  const said = (message: string, code?: string) =>
+test('a message is kept without its secrets and addresses', () => {
+  const redacted = (message: string, code?: string) =>
     (describeError(Object.assign(new Error(message), code ? { code } : {})) as { message: string }).message;
-  for (const [message, kept] of [
+  for (const [message, expected] of [
     [
       'no answer from http://rpc:hunter2@node:8332/wallet',
       'no answer from http://[redacted]@node:8332/wallet',
@@ -103,17 +103,17 @@ test('a message is kept without the secrets and the addresses in it', () => {
     ['unknown address bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', 'unknown address [redacted]'],
     ['GET https://eth.example/v3/0123456789abcdef0123456789abcdef', 'GET https://eth.example/v3/[redacted]'],
   ] as const) {
-    assert.equal(said(message), kept);
+    assert.equal(redacted(message), expected);
   }
-  const values = said('invalid input syntax for type inet: "not an address"', '22P02');
+  const values = redacted('invalid input syntax for type inet: "not an address"', '22P02');
   assert.equal(values, 'invalid input syntax for type inet: "[redacted]"');
 });
 
-test('a fault is one line, without what moves a terminal’s cursor or turns text around', () => {
+test('summarizeError returns one line without terminal control and text direction characters', () => {
   assert.equal(summarizeError(new Error('it\u001b[2J says\r\n\u202eno\u0000\u0007')), 'it [2J says no');
 });
 
-test('a message that holds none of them stays as it is', () => {
+test('a message without secrets or addresses stays unchanged', () => {
   for (const message of [
     'duplicate key value violates unique constraint "topups_deposit_address_key"',
     'column "seen_at" does not exist',

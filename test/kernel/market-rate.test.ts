@@ -27,18 +27,18 @@ function evaluateRate(texts: readonly string[], rules: Partial<RateRules> = {}):
 
 function evaluateFault(prices: readonly Price[], rules: Partial<RateRules> = {}): string {
   const { rate } = evaluatePrices(prices, { ...RULES, ...rules }, NOW);
-  return 'fault' in rate ? rate.fault : assert.fail(`there is a rate, ${rate.usd}`);
+  return 'fault' in rate ? rate.fault : assert.fail(`unexpected rate ${rate.usd}`);
 }
 
 describe('a rate', () => {
-  it('is the price in the middle, or the mean of the two there', () => {
+  it('a rate is the middle price, or the mean of the two middle prices', () => {
     assert.equal(evaluateRate(['60001', '60000', '60002']), '60001');
     assert.equal(evaluateRate(['60000', '60001']), '60000.5');
     assert.equal(evaluateRate(['60000', '60003', '60000.5', '60001']), '60000.75');
     assert.equal(evaluateRate(['0.25'], { sourcesMin: 1 }), '0.25');
   });
 
-  it('has twelve digits after the point at most, rounded down, and loses none before', () => {
+  it('a rate has at most twelve decimals, rounded down, and keeps every integer digit', () => {
     assert.equal(evaluateRate(['0.120000000001', '0.120000000002']), '0.120000000001');
     assert.equal(evaluateRate(['0.1234567890129', '0.1234567890129']), '0.123456789012');
     assert.equal(
@@ -48,16 +48,16 @@ describe('a rate', () => {
     assert.equal(evaluateRate(['60010.10000', '60010.1']), '60010.1');
   });
 
-  it('needs so many fresh prices', () => {
+  it('a rate requires a minimum number of fresh prices', () => {
     assert.match(
       evaluateFault([price('1', 0, 'kraken')]),
-      /^1 of the prices not older than 300 s, 2 needed: kraken 1$/,
+      /^1 price from the last 300 s, 2 required: kraken 1$/,
     );
-    assert.match(evaluateFault([]), /^no price is not older than 300 s, 2 needed$/);
+    assert.match(evaluateFault([]), /^no prices from the last 300 s, 2 required$/);
     assert.equal(evaluate([]).spreadPercent, null);
   });
 
-  it('takes no price that is too old, or of a time to come', () => {
+  it('a rate ignores prices that are too old or in the future', () => {
     const prices = [price('100', 300), price('101', 300.001), price('102', -60), price('103', -60.001)];
     const { fresh, rate } = evaluatePrices(prices, RULES, NOW);
     assert.deepEqual(
@@ -67,33 +67,33 @@ describe('a rate', () => {
     assert.deepEqual(rate, { usd: '101' });
   });
 
-  it('is none when the prices lie further apart than allowed, by however little', () => {
-    // Three percent of the median, 100, and a trillionth more.
+  it('there is no rate when the spread exceeds the limit, even slightly', () => {
+    // Three percent of the median of 100, and a trillionth more.
     assert.equal(evaluateRate(['98.5', '101.5']), '100');
     assert.equal(evaluateRate(['98.5', '100', '101.5']), '100');
-    const beyond = evaluate(['98.5', '100', '101.500000000001']);
-    assert.ok('fault' in beyond.rate);
+    const exceeding = evaluate(['98.5', '100', '101.500000000001']);
+    assert.ok('fault' in exceeding.rate);
     assert.match(
-      beyond.rate.fault,
-      /^prices lie 3\.01 % apart, 3 % is allowed: .*98\.5, .*100, .*101\.500000000001$/,
+      exceeding.rate.fault,
+      /^prices differ by 3\.01%, above the limit of 3%: .*98\.5, .*100, .*101\.500000000001$/,
     );
     assert.equal(evaluateRate(['99.99', '100', '100'], { maxSpreadPercent: 0.01 }), '100');
     assert.ok('fault' in evaluate(['99.9899', '100', '100'], { maxSpreadPercent: 0.01 }).rate);
   });
 
-  it('says how far its prices lie apart', () => {
+  it('the spread of the prices is reported in percent', () => {
     assert.equal(evaluate(['100', '100']).spreadPercent, '0');
     assert.equal(evaluate(['60000', '60001']).spreadPercent, '0.01');
     assert.equal(evaluate(['100', '101', '102']).spreadPercent, '1.99');
   });
 
-  it('is never made of what is no price', () => {
+  it('a rate is never computed from an invalid price', () => {
     for (const usd of ['0', '0.0', '', '-1', 'x', '1e3'])
       assert.throws(() => evaluate([usd, '1']), RangeError, usd);
   });
 });
 
-/** A price from a millionth of a dollar to a hundred billion, with up to 12 digits after the point. */
+/** A price from a millionth of a dollar to a hundred billion, with up to 12 decimals. */
 const usd = fc
   .tuple(
     fc.bigInt({ min: 1n, max: 10n ** 11n }),
@@ -110,7 +110,7 @@ const many = fc.array(usd, { minLength: 1, maxLength: 7 });
 const ANY_SPREAD = { sourcesMin: 1, maxSpreadPercent: 1e20 };
 const DIGITS = 40;
 
-/** The model: exact whole numbers of 10^-40 dollars, picked one by one from the lowest. */
+/** The reference model: exact integers of 10^-40 dollars, selected one by one from the lowest. */
 function ranked(texts: readonly string[]): readonly bigint[] {
   const left = texts.map((text) => {
     const { digits, scale } = parseDecimal(text) ?? assert.fail(text);
@@ -126,14 +126,14 @@ function ranked(texts: readonly string[]): readonly bigint[] {
 }
 
 function atRank(order: readonly bigint[], rank: number): bigint {
-  return order[rank] ?? assert.fail('no such rank');
+  return order[rank] ?? assert.fail(`no price at rank ${rank}`);
 }
 
-describe('whatever the prices are', () => {
+describe('properties of rates', () => {
   const check = (body: (texts: readonly string[]) => void) =>
     fc.assert(fc.property(many, body), { numRuns: 20 * PROPERTY_RUNS });
 
-  it('the rate is their median, never above it and less than a trillionth below', () =>
+  it('a rate is at most the median, and less than a trillionth below it', () =>
     check((texts) => {
       const order = ranked(texts);
       const n = order.length;
@@ -142,7 +142,7 @@ describe('whatever the prices are', () => {
       assert.ok(twiceRate <= twice && twice - twiceRate < 2n * 10n ** BigInt(DIGITS - 12));
     }));
 
-  it('their order does not matter', () =>
+  it('a rate does not depend on the order of the prices', () =>
     check((texts) => {
       assert.equal(evaluateRate([...texts].reverse(), ANY_SPREAD), evaluateRate(texts, ANY_SPREAD));
       assert.equal(evaluateRate([...texts].sort(), ANY_SPREAD), evaluateRate(texts, ANY_SPREAD));
@@ -171,7 +171,7 @@ describe('whatever the prices are', () => {
     );
   });
 
-  it('one source among three or more cannot take the rate beyond what the others say', () => {
+  it('one source of three or more cannot move the rate beyond the prices of the others', () => {
     fc.assert(
       fc.property(fc.array(usd, { minLength: 2, maxLength: 6 }), usd, (honest, lie) => {
         const rate = parseUnits(evaluateRate([...honest, lie], ANY_SPREAD), DIGITS) ?? assert.fail();

@@ -20,18 +20,18 @@ const amount = fc.bigInt({ min: 0n, max: 10n ** 24n });
 const divisor = fc.bigInt({ min: 1n, max: 10n ** 12n });
 const coin = fc.constantFrom(...COINS);
 const amountCents = fc.bigInt({ min: 1n, max: 10n ** 9n });
-/** A rate as a ticker gives it: decimal text above zero. */
+/** A rate in the format of a ticker: positive decimal text. */
 const rate = fc
   .tuple(fc.bigInt({ min: 1n, max: 10n ** 15n }), fc.integer({ min: 0, max: 12 }))
   .map(([units, decimals]) => formatUnits(units, decimals));
 
-test('rounding goes where it is told, and never by a whole unit', () => {
+test('mulDiv rounds in the given direction, by less than one unit', () => {
   fc.assert(
     fc.property(amount, amount, divisor, (a, b, c) => {
       const [down, up, half] = [mulDiv(a, b, c, 'down'), mulDiv(a, b, c, 'up'), mulDiv(a, b, c, 'half_up')];
       assert.ok(down * c <= a * b && (down + 1n) * c > a * b);
       assert.ok(up * c >= a * b && (up - 1n) * c < a * b);
-      // Half up: within half a unit, and the upper one when it is exactly between two.
+      // Half up: within half a unit, and up when it is exactly between two.
       const twiceOff = 2n * (half * c - a * b);
       assert.ok(-c < twiceOff && twiceOff <= c);
     }),
@@ -39,7 +39,7 @@ test('rounding goes where it is told, and never by a whole unit', () => {
   );
 });
 
-test('an exact quotient is the same in every direction', () => {
+test('an exact quotient is the same in every rounding direction', () => {
   fc.assert(
     fc.property(amount, divisor, (a, c) => {
       for (const rounding of ['up', 'down', 'half_up'] as const) assert.equal(mulDiv(a, c, c, rounding), a);
@@ -48,14 +48,14 @@ test('an exact quotient is the same in every direction', () => {
   );
 });
 
-test('a half goes up', () => {
+test('half_up rounds a half up', () => {
   assert.equal(mulDiv(5n, 1n, 2n, 'half_up'), 3n);
   assert.equal(mulDiv(5n, 1n, 2n, 'down'), 2n);
   assert.equal(mulDiv(49n, 1n, 100n, 'half_up'), 0n);
   assert.equal(mulDiv(50n, 1n, 100n, 'half_up'), 1n);
 });
 
-test('negative values and a divisor of zero are refused, never rounded', () => {
+test('mulDiv rejects negative values and a divisor of zero', () => {
   for (const [a, b, c] of [
     [-1n, 1n, 1n],
     [1n, -1n, 1n],
@@ -66,7 +66,7 @@ test('negative values and a divisor of zero are refused, never rounded', () => {
   }
 });
 
-test('the coin that is due is worth what was asked, and one unit less is not', () => {
+test('the coin amount due is worth the requested cents, and one unit less is not', () => {
   fc.assert(
     fc.property(amountCents, rate, coin, (cents, usd, { decimals }) => {
       const due = coinUnitsDue(cents, usd, decimals);
@@ -77,7 +77,7 @@ test('the coin that is due is worth what was asked, and one unit less is not', (
   );
 });
 
-test('a payment in parts is never credited more than the whole', () => {
+test('a payment in parts is never credited more than a single payment', () => {
   const units = fc.bigInt({ min: 0n, max: 10n ** 22n });
   fc.assert(
     fc.property(units, units, rate, coin, (one, other, usd, { decimals }) => {
@@ -89,7 +89,7 @@ test('a payment in parts is never credited more than the whole', () => {
   );
 });
 
-test('a rate of zero, a negative one and one that is no decimal are refused', () => {
+test('a rate that is zero, negative, or not decimal is rejected', () => {
   for (const text of ['0', '0.00', '-1', '', '1e3', 'NaN', '1,5', ' 1', '.5', '1.', '0x10', '1'.repeat(31)]) {
     assert.throws(() => coinUnitsDue(100n, text, 8), RangeError, text);
     assert.throws(() => coinValueCents(100n, text, 8), RangeError, text);
@@ -97,25 +97,25 @@ test('a rate of zero, a negative one and one that is no decimal are refused', ()
   }
 });
 
-test('cents are shown in euros rounded half up', () => {
+test('convertCents rounds half up', () => {
   assert.equal(convertCents(500n, '0.92'), 460n);
   assert.equal(convertCents(25n, '0.9'), 23n);
   assert.equal(convertCents(0n, '0.92'), 0n);
 });
 
-test('a decimal text is read exactly, with every digit it has', () => {
+test('decimal text is parsed exactly, with every digit', () => {
   assert.deepEqual(parseDecimal('61234.5'), { digits: 612345n, scale: 10n });
   assert.equal(parseUnits('0.000000000000000001', 18), 1n);
   assert.equal(parseUnits('90071992547409.93', 2), 9007199254740993n);
   assert.equal(parseUnits('1.50', 1), 15n);
 });
 
-test('a decimal text finer than the unit is refused, not rounded', () => {
+test('decimal text more precise than the unit is rejected, not rounded', () => {
   assert.equal(parseUnits('0.001', 2), undefined);
   assert.equal(parseUnits('30.005', 2), undefined);
 });
 
-test('units become text and come back the same', () => {
+test('parseUnits restores every value that formatUnits writes', () => {
   const units = fc.bigInt({ min: 0n, max: 10n ** 28n });
   fc.assert(
     fc.property(units, fc.integer({ min: 0, max: 18 }), fc.boolean(), (value, decimals, fixed) => {
@@ -125,7 +125,7 @@ test('units become text and come back the same', () => {
   );
 });
 
-test('text of units drops the zeros at its end unless they are wanted', () => {
+test('formatUnits removes trailing zeros unless the format is fixed', () => {
   assert.equal(formatUnits(150_000_000n, 8), '1.5');
   assert.equal(formatUnits(100_000_000n, 8), '1');
   assert.equal(formatUnits(1n, 8), '0.00000001');
@@ -135,7 +135,7 @@ test('text of units drops the zeros at its end unless they are wanted', () => {
   assert.equal(formatCents(-5n), '-0.05');
 });
 
-test('cents as a JSON number print as they are, up to more than anybody has', () => {
+test('cents as a JSON number are exact for any realistic amount', () => {
   assert.equal(JSON.stringify(centsToUsd(1999n)), '19.99');
   assert.equal(JSON.stringify(centsToUsd(-30n)), '-0.3');
   fc.assert(

@@ -8,30 +8,30 @@ import { PasswordHasher } from '../../src/kernel/passwords.ts';
 type Derived = (error: Error | null, tag: Buffer) => void;
 type Argon2 = (kind: string, parameters: { memory: number; passes: number }, done: Derived) => void;
 
-/** Puts `derive` in the place of Node's Argon2id, so that derivations can be counted and held. */
+/** Replaces Node's Argon2id with `derive`, so that derivations can be counted and blocked. */
 function replaceArgon2(derive: Argon2): Mock<Argon2> {
   const replaced = mock.method(crypto as unknown as { argon2: Argon2 }, 'argon2', derive).mock;
   syncBuiltinESMExports();
   return { mock: replaced } as unknown as Mock<Argon2>;
 }
 
-/** Derivations that end when told. */
+/** Replaces Argon2id with derivations that end on request. */
 function blockedArgon2() {
-  const held: Derived[] = [];
-  const spy = replaceArgon2((_kind, _parameters, done) => held.push(done));
+  const pending: Derived[] = [];
+  const spy = replaceArgon2((_kind, _parameters, done) => pending.push(done));
   return {
-    begun: () => spy.mock.callCount(),
-    /** Ends the derivation that began first, and lets what waited for it go on. */
+    startedCount: () => spy.mock.callCount(),
+    /** Ends the oldest derivation, and lets the code that waited for it continue. */
     async end(error: Error | null = null): Promise<void> {
-      const done = held.shift();
-      assert.ok(done, 'no derivation is under way');
+      const done = pending.shift();
+      assert.ok(done, 'no derivation is running');
       done(error, Buffer.alloc(32));
       await flushMicrotasks();
     },
   };
 }
 
-/** Lets every promise that can go on do so. */
+/** Runs all pending promise callbacks. */
 async function flushMicrotasks(): Promise<void> {
   for (let n = 0; n < 20; n++) await Promise.resolve();
 }
@@ -50,7 +50,7 @@ afterEach(() => {
 describe('passwords', () => {
   const hasher = new PasswordHasher({ queueMax: 8 });
 
-  it('a password fits its own hash and no other does', async () => {
+  it('a password matches its own hash, and no other password does', async () => {
     const stored = await hasher.hash('correct horse battery');
     assert.match(stored, /^\$argon2id\$v=19\$m=32768,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     assert.ok(await hasher.verify('correct horse battery', stored));
@@ -58,17 +58,17 @@ describe('passwords', () => {
     assert.ok(!(await hasher.verify('', stored)));
   });
 
-  it('the same password has another hash each time', async () => {
+  it('the same password has a different hash each time', async () => {
     const [one, other] = await Promise.all([hasher.hash('same password'), hasher.hash('same password')]);
     assert.notEqual(one, other);
   });
 
-  it('a password typed with composed or with combining letters is the same', async () => {
+  it('a password matches in composed and in decomposed Unicode form', async () => {
     const stored = await hasher.hash('motörhead forever'.normalize('NFC'));
     assert.ok(await hasher.verify('motörhead forever'.normalize('NFD'), stored));
   });
 
-  it('a hash made at another cost still fits', async () => {
+  it('a hash with different cost parameters still matches', async () => {
     const salt = Buffer.alloc(16, 7);
     const parameters = {
       message: 'older password',
@@ -85,43 +85,43 @@ describe('passwords', () => {
     assert.ok(!(await hasher.verify('other password', stored)));
   });
 
-  it('a stored hash that is none is a fault, not a wrong password', async () => {
+  it('a malformed stored hash is an error, not an incorrect password', async () => {
     await assert.rejects(hasher.verify('x', 'plaintext'), /malformed/);
   });
 });
 
 describe('the cost of a sign-in', () => {
-  it('is one derivation of the same parameters, whether the user is known or not, and an unknown one never fits', async () => {
+  it('a sign-in costs the same for an unknown user, who never matches', async () => {
     const hasher = new PasswordHasher({ queueMax: 8 });
     const stored = await hasher.hash('correct horse battery');
     const spy = replaceArgon2((_kind, _parameters, done) => done(null, Buffer.alloc(32)));
     assert.ok(!(await hasher.verify('correct horse battery', stored)));
-    // The derivation gave exactly what the dummy hash holds, and still nobody is let in.
+    // The derivation returned exactly the tag of the dummy hash, and is still rejected.
     assert.ok(!(await hasher.verify('correct horse battery', null)));
     const costs = spy.mock.calls.map(({ arguments: [kind, { memory, passes }] }) => ({
       kind,
       memory,
       passes,
     }));
-    const today = { kind: 'argon2id', memory: 32_768, passes: 2 };
-    assert.deepEqual(costs, [today, today]);
+    const expected = { kind: 'argon2id', memory: 32_768, passes: 2 };
+    assert.deepEqual(costs, [expected, expected]);
   });
 });
 
 describe('many passwords at once', () => {
-  it('are derived two at a time', async () => {
+  it('passwords are derived two at a time', async () => {
     const hasher = new PasswordHasher({ queueMax: 8 });
     const argon2 = blockedArgon2();
     const all = Array.from({ length: 5 }, (_, n) => hasher.verify(`password ${n}`, null));
     await flushMicrotasks();
-    for (const begun of [2, 3, 4, 5, 5]) {
-      assert.equal(argon2.begun(), begun);
+    for (const startedCount of [2, 3, 4, 5, 5]) {
+      assert.equal(argon2.startedCount(), startedCount);
       await argon2.end();
     }
     assert.deepEqual(await Promise.all(all), [false, false, false, false, false]);
   });
 
-  it('wait in a queue that is bounded: one too many is told to come back', async () => {
+  it('a full queue of passwords is refused with a retry delay', async () => {
     const hasher = new PasswordHasher({ queueMax: 3 });
     const argon2 = blockedArgon2();
     const all = Array.from({ length: 5 }, () => hasher.hash('a long password'));
@@ -129,23 +129,23 @@ describe('many passwords at once', () => {
     const refused = await captureFailure(hasher.hash('a long password'));
     assert.equal(refused.code, 'maintenance');
     assert.deepEqual(refused.extras, { retry_after_s: 5 });
-    assert.equal(argon2.begun(), 2);
+    assert.equal(argon2.startedCount(), 2);
     await argon2.end();
-    // A place in the queue is free again.
+    // The queue has room again.
     const last = hasher.hash('a long password');
     for (let n = 0; n < 5; n++) await argon2.end();
     assert.equal((await Promise.all([...all, last])).length, 6);
-    assert.equal(argon2.begun(), 6);
+    assert.equal(argon2.startedCount(), 6);
   });
 
-  it('are let in after one whose derivation failed', async () => {
+  it('queued passwords are derived after a failed derivation', async () => {
     const hasher = new PasswordHasher({ queueMax: 8 });
     const argon2 = blockedArgon2();
     const all = Array.from({ length: 3 }, () => hasher.hash('a long password'));
     const outcome = Promise.allSettled(all);
     await flushMicrotasks();
     await argon2.end(new Error('out of memory'));
-    assert.equal(argon2.begun(), 3);
+    assert.equal(argon2.startedCount(), 3);
     await argon2.end();
     await argon2.end();
     assert.deepEqual(

@@ -16,11 +16,11 @@ function parseErrorMessage(text: string): string {
     assert.ok(error instanceof RangeError);
     return error.message;
   }
-  assert.fail('it was taken');
+  assert.fail('the setting was accepted');
 }
 
-describe('who is asked for prices', () => {
-  it('is named, and asked where it lives unless another place is given', () => {
+describe('the setting of price sources', () => {
+  it('a price source uses its default URL unless another is given', () => {
     assert.deepEqual(parseQuoteSources(' kraken, coingecko = https://prices.example/gecko/ ,'), [
       { name: 'kraken', url: 'https://api.kraken.com' },
       { name: 'coingecko', url: 'https://prices.example/gecko' },
@@ -29,39 +29,43 @@ describe('who is asked for prices', () => {
     assert.equal(parseQuoteSources(QUOTE_SOURCE_NAMES.join(',')).length, QUOTE_SOURCE_NAMES.length);
   });
 
-  it('is refused when there is no such source, and the right name is offered', () => {
+  it('an unknown price source is rejected with a suggestion', () => {
     assert.match(
       parseErrorMessage('kraken,cracken'),
-      /no source; .*kraken, bitfinex, coinbase, coingecko; did you mean kraken\?/,
+      /^unknown source; .*kraken, bitfinex, coinbase, coingecko; did you mean kraken\?/,
     );
-    assert.match(parseErrorMessage('toString'), /no source/);
-    assert.match(parseErrorMessage('__proto__=https://x.example'), /no source/);
+    assert.match(parseErrorMessage('toString'), /unknown source/);
+    assert.match(parseErrorMessage('__proto__=https://x.example'), /unknown source/);
     assert.match(parseErrorMessage('Kraken'), /did you mean kraken/);
   });
 
-  it('is refused twice, and when it is nobody', () => {
-    assert.match(parseErrorMessage('kraken,bitfinex,kraken=https://x.example'), /^kraken is there twice/);
-    assert.match(parseErrorMessage(' , '), /^give at least one of kraken/);
-    assert.match(parseErrorMessage(''), /^give at least one/);
+  it('a list of price sources must not be empty or have duplicates', () => {
+    assert.match(parseErrorMessage('kraken,bitfinex,kraken=https://x.example'), /^kraken is listed twice/);
+    assert.match(parseErrorMessage(' , '), /^must name at least one of kraken/);
+    assert.match(parseErrorMessage(''), /^must name at least one/);
   });
 
-  it('is refused where its place is none, or one on the way to which a price may be changed', () => {
-    const places = ['', 'x', 'ftp://x.example', 'http://x.example', 'https://user:hunter2@x.example'];
-    for (const place of [...places, 'https://x.example/?key=hunter2', 'https://x.example/#a']) {
-      assert.match(parseErrorMessage(`kraken=${place}`), /^after kraken= give https:\/\/ and a host/, place);
-      assert.doesNotMatch(parseErrorMessage(`kraken=${place}`), /hunter2|x\.example/);
+  it('an invalid or insecure price source URL is rejected and not repeated', () => {
+    const urls = ['', 'x', 'ftp://x.example', 'http://x.example', 'https://user:hunter2@x.example'];
+    for (const url of [...urls, 'https://x.example/?key=hunter2', 'https://x.example/#a']) {
+      assert.match(
+        parseErrorMessage(`kraken=${url}`),
+        /^the URL after kraken= must be https:\/\/ and a host/,
+        url,
+      );
+      assert.doesNotMatch(parseErrorMessage(`kraken=${url}`), /hunter2|x\.example/);
     }
   });
 
-  it('is a place for the euro by the same rule, path and all', () => {
+  it('the euro feed URL follows the same rules, and may have a path', () => {
     assert.equal(validateFeedUrl('https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml'), undefined);
     assert.equal(validateFeedUrl('http://localhost:8080/euro.xml'), undefined);
-    assert.match(validateFeedUrl('http://www.ecb.europa.eu/') ?? '', /nobody may change a price on the way/);
+    assert.match(validateFeedUrl('http://www.ecb.europa.eu/') ?? '', /no one can change a price in transit/);
   });
 });
 
 describe('the table of sources', () => {
-  it('has at least two sources for each coin without CoinGecko, which may have its prices from them', () => {
+  it('every coin has at least two sources besides CoinGecko, which may copy their prices', () => {
     const exchanges: readonly QuoteSource[] = QUOTE_SOURCE_NAMES.filter((name) => name !== 'coingecko').map(
       (name) => QUOTE_SOURCES[name],
     );
@@ -71,7 +75,7 @@ describe('the table of sources', () => {
     }
   });
 
-  it('names no two coins alike', () => {
+  it('a source uses a different symbol for each coin', () => {
     for (const source of QUOTE_SOURCE_NAMES) {
       const symbols = Object.values(QUOTE_SOURCES[source].symbols);
       assert.equal(new Set(symbols).size, symbols.length, source);

@@ -10,12 +10,12 @@ const requiredZoneNames = (block: string, zones: readonly string[] = []) =>
     coveredBy === null ? zone : [zone, coveredBy],
   );
 
-test('the reverse name of an address is its parts from the last to the first', () => {
+test('the reverse name of an address has its parts in reverse order', () => {
   assert.equal(reverseName('203.0.113.10'), '10.113.0.203.in-addr.arpa.');
   assert.equal(reverseName('2001:db8:0:a0f::1'), V6);
 });
 
-test('an address is in the longest zone that its name ends in, and in no zone that only looks like it', () => {
+test('an address belongs to the longest zone that matches whole labels of its name', () => {
   const zones = new ReverseZones([
     '203.in-addr.arpa.',
     '113.0.203.in-addr.arpa.',
@@ -34,7 +34,7 @@ test('an address is in the longest zone that its name ends in, and in no zone th
   assert.equal(NONE.find('203.0.113.10'), undefined);
 });
 
-test('a zone for a part of a /24 holds the addresses that it names', () => {
+test('a classless zone contains the addresses in its range', () => {
   const zones = new ReverseZones([
     '113.0.203.in-addr.arpa.',
     '0-15.113.0.203.in-addr.arpa.',
@@ -51,7 +51,7 @@ test('a zone for a part of a /24 holds the addresses that it names', () => {
   assert.deepEqual(at(200), { zone: '200.113.0.203.in-addr.arpa.', name: '200.113.0.203.in-addr.arpa.' });
 });
 
-test('a block needs a zone for each of its /24s, a /16 one, an IPv6 block one or as many as its length asks for', () => {
+test('a block requires one zone per /24, one for a /16, and one or more for an IPv6 block', () => {
   assert.deepEqual(requiredZoneNames('203.0.112.0/23'), [
     '112.0.203.in-addr.arpa.',
     '113.0.203.in-addr.arpa.',
@@ -65,7 +65,7 @@ test('a block needs a zone for each of its /24s, a /16 one, an IPv6 block one or
   assert.equal(requiredZoneNames('2001:db8::/33').length, 8);
 });
 
-test('zones above a block hold it, and zones below it when they hold all of it', () => {
+test('parent zones cover a block, and child zones do if they cover all of it', () => {
   assert.deepEqual(requiredZoneNames('203.0.113.0/24', ['0.203.in-addr.arpa.']), [
     ['113.0.203.in-addr.arpa.', '0.203.in-addr.arpa.'],
   ]);
@@ -78,7 +78,7 @@ test('zones above a block hold it, and zones below it when they hold all of it',
   ]);
 });
 
-test('less than a /24 has a zone that somebody else hands out', () => {
+test('a block smaller than a /24 has a shared zone', () => {
   assert.deepEqual(requiredZones('203.0.113.16/28', NONE), [
     { zone: '113.0.203.in-addr.arpa.', coveredBy: null, isShared: true },
   ]);
@@ -87,7 +87,7 @@ test('less than a /24 has a zone that somebody else hands out', () => {
   assert.equal(requiredZones('203.0.113.0/27', new ReverseZones([part]))[0]?.coveredBy, null);
 });
 
-test('only this machine and private addresses are reached without the public internet', () => {
+test('only this machine and private addresses count as private hosts', () => {
   for (const host of [
     'localhost',
     '127.0.0.1',

@@ -16,7 +16,7 @@ const OLD = `old:${key(1)}`;
 const NEW = `new:${key(2)}`;
 const plain = fc.uint8Array({ maxLength: 200 });
 
-test('what was sealed opens again, for the same purpose', () => {
+test('a sealed value opens for the same purpose', () => {
   const ring = new KeyRing(KeyRing.generate());
   fc.assert(
     fc.property(plain, fc.string(), (bytes, purpose) => {
@@ -27,7 +27,7 @@ test('what was sealed opens again, for the same purpose', () => {
   assert.equal(ring.open('mail', ring.seal('mail', 'größer')).toString('utf8'), 'größer');
 });
 
-test('a sealed value shows nothing of its content, and no two are alike', () => {
+test('a sealed value does not reveal its content, and no two are equal', () => {
   const ring = new KeyRing(OLD);
   const sealed = ring.seal('root password', 'correct horse');
   assert.match(sealed, /^old\.[A-Za-z0-9_-]+$/);
@@ -40,14 +40,14 @@ test('a value sealed for one purpose does not open for another', () => {
   assert.throws(() => ring.open('user data', ring.seal('root password', 'x')));
 });
 
-test('a sealed value with any bit changed, or any part missing, does not open', () => {
+test('a sealed value with a changed bit or a missing part does not open', () => {
   const ring = new KeyRing(OLD);
   fc.assert(
     fc.property(plain, fc.nat(), fc.integer({ min: 0, max: 7 }), fc.nat(), (bytes, at, bit, length) => {
       const sealed = Buffer.from(ring.seal('x', bytes).slice(4), 'base64url');
       const changed = Buffer.from(sealed);
-      const place = at % changed.length;
-      changed.writeUInt8(changed.readUInt8(place) ^ (1 << bit), place);
+      const offset = at % changed.length;
+      changed.writeUInt8(changed.readUInt8(offset) ^ (1 << bit), offset);
       assert.throws(() => ring.open('x', `old.${changed.toString('base64url')}`));
       const cut = sealed.subarray(0, length % sealed.length);
       assert.throws(() => ring.open('x', `old.${cut.toString('base64url')}`), 'cut');
@@ -65,14 +65,14 @@ test('the tag of an empty secret cannot be shortened', () => {
   }
 });
 
-test('a text that nobody sealed does not open', () => {
+test('a text that was never sealed does not open', () => {
   const ring = new KeyRing(OLD);
   for (const text of ['', '.', 'old', 'old.', 'old.AAAA', 'unknown.AAAA', '__proto__.AAAA', 'plain text']) {
     assert.throws(() => ring.open('x', text), JSON.stringify(text));
   }
 });
 
-test('keys rotate: the newest seals, the old ones still open, a removed one no longer does', () => {
+test('after a key rotation, the newest key seals, old keys open, and removed keys do not', () => {
   const before = new KeyRing(OLD);
   const during = new KeyRing(`${NEW},${OLD}`);
   const after = new KeyRing(NEW);
@@ -84,12 +84,12 @@ test('keys rotate: the newest seals, the old ones still open, a removed one no l
   assert.deepEqual([after.has('new'), after.has('old')], [true, false]);
 });
 
-test('a sealed value does not open by another key that has the same id', () => {
+test('a sealed value does not open with another key of the same id', () => {
   const sealed = new KeyRing(`a:${key(1)}`).seal('x', 'kept');
   assert.throws(() => new KeyRing(`a:${key(2)}`).open('x', sealed));
 });
 
-test('a keyed hash is that of its key and purpose, and of an older key when told so', () => {
+test('a keyed hash depends on its key and purpose, and can use an older key', () => {
   const before = new KeyRing(OLD);
   const during = new KeyRing(`${NEW},${OLD}`);
   assert.deepEqual(during.hmac('x', 'data', 'old'), before.hmac('x', 'data'));
@@ -97,12 +97,12 @@ test('a keyed hash is that of its key and purpose, and of an older key when told
   assert.notDeepEqual(during.hmac('y', 'data'), during.hmac('x', 'data'));
 });
 
-test('a key list is read with spaces around its commas', () => {
+test('a key list may have spaces around its commas', () => {
   assert.equal(new KeyRing(` ${NEW} , ${OLD} `).newestId, 'new');
 });
 
-for (const [what, list] of Object.entries({
-  'an empty list': '',
+for (const [fault, list] of Object.entries({
+  'no keys': '',
   'a key without an id': key(1),
   'an empty id': `:${key(1)}`,
   'an id with other characters': `a b:${key(1)}`,
@@ -113,7 +113,7 @@ for (const [what, list] of Object.entries({
   'a comma at the end': `a:${key(1)},`,
   'two keys with one id': `a:${key(1)},a:${key(2)}`,
 })) {
-  test(`${what} is refused, and the refusal shows no key`, () => {
+  test(`a key list with ${fault} is rejected, and the error shows no key`, () => {
     assert.throws(
       () => new KeyRing(list),
       (error: unknown) => {
@@ -125,13 +125,13 @@ for (const [what, list] of Object.entries({
   });
 }
 
-test('a generated key list holds one key, another each time', () => {
+test('a generated key list has one key, different each time', () => {
   const [one, other] = [KeyRing.generate(), KeyRing.generate()];
   assert.notEqual(one, other);
   assert.throws(() => new KeyRing(one).open('x', new KeyRing(other).seal('x', 'y')));
 });
 
-test('texts are the same or they are not, whatever their lengths', () => {
+test('timingSafeEqualText compares texts of any length', () => {
   assert.ok(timingSafeEqualText('', ''));
   assert.ok(timingSafeEqualText('abc', 'abc'));
   assert.ok(!timingSafeEqualText('abc', 'abd'));

@@ -20,7 +20,7 @@ const line = (type: string, ...parts: (Uint8Array | string)[]) =>
 
 const ED25519 = line('ssh-ed25519', Buffer.alloc(32, 7));
 
-/** A modulus of so many bits, odd, as an mpint. */
+/** Returns an odd modulus of `bits` bits as an mpint. */
 function modulus(bits: number): Buffer {
   const bytes = randomBytes(Math.ceil(bits / 8));
   const top = (bits - 1) % 8;
@@ -49,11 +49,11 @@ function captureError(text: string): SshKeyError {
     assert.ok(error instanceof SshKeyError, String(error));
     return error;
   }
-  return assert.fail('the key was taken');
+  return assert.fail('the key was accepted');
 }
 
 describe('a public key', () => {
-  it('of each type is taken, with the fingerprint of its content', () => {
+  it('a public key of each type is accepted, with its fingerprint', () => {
     const ecdsa = CURVES.map(([curve, name]) => line(`ecdsa-sha2-${curve}`, curve, point(name)));
     for (const text of [ED25519, rsa(2048), rsa(3072), rsa(16_384), rsa(2048, [3]), ...ecdsa]) {
       const [type = '', encoded = ''] = text.split(' ');
@@ -63,7 +63,7 @@ describe('a public key', () => {
     }
   });
 
-  it('is kept as one line with its comment, whatever spaces were around it', () => {
+  it('a public key is stored as one line with its comment and normalized spaces', () => {
     const { text } = parseSshPublicKey(ED25519);
     assert.equal(
       parseSshPublicKey(`  ${ED25519.replace(' ', ' \t')}  me@my laptop, ünïcode \r\n`).text,
@@ -72,11 +72,11 @@ describe('a public key', () => {
     assert.equal(parseSshPublicKey(`${text}   `).text, text);
   });
 
-  it('that is something else is refused with the way out', () => {
+  it('a text that is not a public key is rejected with a remedy', () => {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-    const cases: [text: string, says: RegExp, issue?: string][] = [
-      ['', /begins with its type/, 'invalid_value'],
+    const cases: [text: string, message: RegExp, issue?: string][] = [
+      ['', /must start with its type/, 'invalid_value'],
       ['ssh-ed25519', /Base64/],
       [pem, /private key/],
       ['-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaA==\n-----END OPENSSH PRIVATE KEY-----', /private key/],
@@ -87,19 +87,19 @@ describe('a public key', () => {
       [`${ED25519} a\rb`, /one line/i],
       [`restrict,command="ls" ${ED25519}`, /Options/],
       [`ssh-ed25519-cert-v01@openssh.com ${ED25519.split(' ')[1]}`, /Certificates/, 'invalid_value'],
-      [line('ssh-dss', 'x'), /begins with its type/, 'invalid_value'],
-      [line('sk-ssh-ed25519@openssh.com', 'x'), /begins with its type/, 'invalid_value'],
-      [ED25519.toUpperCase(), /begins with its type/, 'invalid_value'],
+      [line('ssh-dss', 'x'), /must start with its type/, 'invalid_value'],
+      [line('sk-ssh-ed25519@openssh.com', 'x'), /must start with its type/, 'invalid_value'],
+      [ED25519.toUpperCase(), /must start with its type/, 'invalid_value'],
       [`${ED25519} \u202ecomment`, /comment/],
     ];
-    for (const [text, says, issue = 'invalid_format'] of cases) {
+    for (const [text, message, issue = 'invalid_format'] of cases) {
       const refused = captureError(text);
-      assert.match(refused.message, says);
+      assert.match(refused.message, message);
       assert.equal(refused.issue, issue, refused.message);
     }
   });
 
-  it('whose content does not fit its type is refused', () => {
+  it('a public key whose data does not match its type is rejected', () => {
     const [, encoded = ''] = ED25519.split(' ');
     const blob = Buffer.from(encoded, 'base64');
     const off = Buffer.from(point('prime256v1'));
@@ -129,7 +129,7 @@ describe('a public key', () => {
     for (const text of bad) captureError(text);
   });
 
-  it('of RSA has 2048 to 16384 bits', () => {
+  it('an RSA key must have 2048 to 16384 bits', () => {
     for (const bits of [512, 1024, 2047, 16_385]) {
       const refused = captureError(rsa(bits));
       assert.equal(refused.issue, 'invalid_value');
@@ -138,7 +138,7 @@ describe('a public key', () => {
     }
   });
 
-  it('is never repeated by a refusal, and any bytes whatever are a key or a refusal', () => {
+  it('an error never repeats the key, for any bytes', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 90 }),
@@ -155,22 +155,22 @@ describe('a public key', () => {
 });
 
 describe('ssh-keygen', () => {
-  const there = spawnSync('ssh-keygen', ['-?']).error === undefined;
+  const isInstalled = spawnSync('ssh-keygen', ['-?']).error === undefined;
   const folder = mkdtempSync(join(tmpdir(), 'skerry-keys-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('prints the same fingerprint of every key that it makes', {
-    skip: there ? false : 'no ssh-keygen here',
+  it('a key created by ssh-keygen has the fingerprint that ssh-keygen prints', {
+    skip: isInstalled ? false : 'ssh-keygen is not installed',
   }, () => {
     const kinds = [['ed25519'], ['rsa', '2048'], ['ecdsa', '256'], ['ecdsa', '384'], ['ecdsa', '521']];
     for (const [n, [type = '', bits]] of kinds.entries()) {
       const file = join(folder, `key${n}`);
       const size = bits ? ['-b', bits] : [];
       execFileSync('ssh-keygen', ['-q', '-t', type, ...size, '-N', '', '-C', 'me@here', '-f', file]);
-      const said = execFileSync('ssh-keygen', ['-lf', `${file}.pub`], { encoding: 'utf8' });
+      const printed = execFileSync('ssh-keygen', ['-lf', `${file}.pub`], { encoding: 'utf8' });
       const written = readFileSync(`${file}.pub`, 'utf8');
       const key = parseSshPublicKey(written);
-      assert.equal(key.fingerprint, said.split(' ')[1]);
+      assert.equal(key.fingerprint, printed.split(' ')[1]);
       assert.equal(`${key.text}\n`, written);
       assert.match(captureError(readFileSync(file, 'utf8')).message, /private key/);
     }

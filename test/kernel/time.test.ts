@@ -10,14 +10,14 @@ const utc = (text: string) => new Date(`${text}Z`);
 const months = (from: string, count: number, anchorDay: number) =>
   formatRfc3339(addMonths(utc(`${from}T10:20:30`), count, anchorDay)).slice(0, 10);
 
-test('a cycle that began on the 31st ends on the last day of short months and finds the 31st again', () => {
+test('a cycle that began on the 31st ends on the last day of short months, then on the 31st again', () => {
   assert.equal(months('2030-01-31', 1, 31), '2030-02-28');
   assert.equal(months('2030-02-28', 1, 31), '2030-03-31');
   assert.equal(months('2030-03-31', 1, 31), '2030-04-30');
   assert.equal(months('2030-08-31', 6, 31), '2031-02-28');
 });
 
-test('February has 29 days in leap years, and only then', () => {
+test('a cycle ends on February 29 only in leap years', () => {
   assert.equal(months('2028-01-31', 1, 31), '2028-02-29');
   assert.equal(months('2028-02-29', 12, 29), '2029-02-28');
   assert.equal(months('2031-02-28', 12, 29), '2032-02-29');
@@ -31,11 +31,11 @@ test('a cycle crosses the end of the year', () => {
   assert.equal(months('2030-12-31', 12, 31), '2031-12-31');
 });
 
-test('a cycle ends at the time of day at which it began', () => {
+test('a cycle ends at the time of day when it began', () => {
   assert.equal(addMonths(utc('2030-01-31T23:59:59.999'), 1, 31).toISOString(), '2030-02-28T23:59:59.999Z');
 });
 
-test('cycles one after another end where one long cycle does, whatever the anchor day', () => {
+test('consecutive cycles end when one long cycle does, for any anchor day', () => {
   const start = fc.date({ min: new Date('2020-01-01'), max: new Date('2120-01-01'), noInvalidDate: true });
   fc.assert(
     fc.property(
@@ -57,13 +57,13 @@ test('cycles one after another end where one long cycle does, whatever the ancho
   );
 });
 
-test('a time is written in UTC as each surface writes it', () => {
+test('a time is formatted in UTC for each surface', () => {
   const time = new Date('2030-01-31T23:59:59.999+02:00');
   assert.equal(formatRfc3339(time), '2030-01-31T21:59:59Z');
   assert.equal(formatSessionTime(time), '2030-01-31 21:59:59');
 });
 
-test('RFC 3339 is read in all its spellings', () => {
+test('parseRfc3339 accepts every valid form', () => {
   const expected = utc('2030-01-31T12:00:00').getTime();
   for (const text of [
     '2030-01-31T12:00:00Z',
@@ -81,7 +81,7 @@ test('RFC 3339 is read in all its spellings', () => {
   assert.equal(parseRfc3339('2030-01-31T12:00:00.5Z')?.getTime(), expected + 500);
 });
 
-test('a date or a time of day that does not exist is refused, not shifted', () => {
+test('a date or time that does not exist is rejected, not shifted', () => {
   for (const text of [
     '2030-02-30T00:00:00Z',
     '2030-02-29T00:00:00Z',
@@ -102,7 +102,7 @@ test('a date or a time of day that does not exist is refused, not shifted', () =
   assert.ok(parseRfc3339('2028-02-29T00:00:00Z'));
 });
 
-test('a time without its zone, and anything else, is refused', () => {
+test('a time without a zone, and any other text, is rejected', () => {
   for (const text of [
     '',
     'now',
@@ -124,7 +124,7 @@ test('a time without its zone, and anything else, is refused', () => {
   }
 });
 
-test('a time that was written reads back to its second', () => {
+test('parseRfc3339 restores a formatted time to the second', () => {
   const time = fc.date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
   fc.assert(
     fc.property(time, (moment) => {
@@ -135,7 +135,7 @@ test('a time that was written reads back to its second', () => {
   );
 });
 
-test('the business clock is real time and its offset', () => {
+test('the business clock is real time plus its offset', () => {
   const clock = new OffsetClock();
   const [before, now, after] = [Date.now(), clock.now().getTime(), Date.now()];
   assert.ok(before <= now && now <= after);

@@ -190,7 +190,7 @@ describe('skerryd chain', () => {
     for (const source of MARKET.sources) await say('ETH', source);
     await say('BTC', 'kraken');
     const [look = '', ...more] = await rates();
-    assert.match(look, /^LOOK +rates +BTC: no rate: 1 of the prices .*; bitfinex last gave one of /);
+    assert.match(look, /^LOOK +rates +BTC: no rate: 1 price .*; bitfinex last gave one of /);
     assert.deepEqual(more, []);
     const { market } = desk;
     const three = { ...market, sources: [...market.sources, 'coingecko'] };

@@ -78,7 +78,7 @@ describe('the page that orders a server', () => {
     assert.match(problemOf(elsewhere.text, 'plan') ?? '', /not sold in this region/);
     const dear = await panel.submit(page, 'deploy', { ...chosen, plan: 's3', billing_months: '12' });
     assert.equal(dear.status, 422);
-    assert.match(problemOf(dear.text, 'plan') ?? '', /USD 146\.70 are missing/);
+    assert.match(problemOf(dear.text, 'plan') ?? '', /short by \$146\.70/);
     assert.match(dear.text, /href="\/topup\?amount=146\.70">Top up what is missing/);
     const [first = ''] = /ssh_keys\.k_[a-z2-7]{26}/.exec(page.text) ?? [];
     const keyless = await panel.submit(page, 'deploy', { ...chosen, [first]: null });

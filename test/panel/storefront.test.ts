@@ -173,7 +173,7 @@ describe('terms and contact', () => {
     const folder = mkdtempSync(join(tmpdir(), 'skerry-terms-'));
     const file = join(folder, 'terms.md');
     const terms = () => readTerms(loadConfig({ SKERRY_TERMS_FILE: file }));
-    assert.throws(terms, /^Refusal: SKERRY_TERMS_FILE: there is no Markdown file/);
+    assert.throws(terms, /^OperatorError: SKERRY_TERMS_FILE: there is no Markdown file/);
     for (const bad of ['', 'x'.repeat(256 * 1024 + 1)]) {
       writeFileSync(file, bad);
       assert.throws(terms, /SKERRY_TERMS_FILE/);
@@ -183,7 +183,7 @@ describe('terms and contact', () => {
     assert.equal(readTerms(loadConfig({})), null);
     assert.throws(
       () => loadConfig({ SKERRY_CONTACT: 'a\nb' }),
-      /^ConfigError: SKERRY_CONTACT: give one line/,
+      /^ConfigError: SKERRY_CONTACT: must be one line/,
     );
     rmSync(folder, { recursive: true });
   });
