@@ -1,4 +1,4 @@
-/** What the pages of the account have in common. */
+/** Parts that the account pages share. */
 import { ACCOUNT_PATHS } from '../spec/paths.ts';
 import { tabs } from './components.ts';
 import type { Fields } from './form.ts';
@@ -10,23 +10,23 @@ const ACCOUNT_TABS = [
   ['Sessions', ACCOUNT_PATHS.sessions],
   ['API tokens', ACCOUNT_PATHS.tokens],
   ['Audit log', ACCOUNT_PATHS.audit],
-  ['Delete', ACCOUNT_PATHS.delete],
+  ['Delete account', ACCOUNT_PATHS.delete],
 ] as const;
 
 export function accountTabs(open: (typeof ACCOUNT_TABS)[number][1]): Html {
-  return tabs('Parts of the account', ACCOUNT_TABS, open);
+  return tabs('Account pages', ACCOUNT_TABS, open);
 }
 
-/** The present password, asked for again. */
+/** Returns the field that confirms an action with the current password. */
 export function passwordField(fields: Fields): Html {
-  return fields.text('current_password', 'Your password', {
+  return fields.text('current_password', 'Current password', {
     type: 'password',
     required: true,
     autocomplete: 'current-password',
   });
 }
 
-/** A time of the session surface, `2026-11-22 02:24:11`, as RFC 3339. */
+/** Converts a session API time, `2026-11-22 02:24:11`, to RFC 3339. */
 export function sessionTimeToRfc3339(sessionTime: string): string {
   return `${sessionTime.replace(' ', 'T')}Z`;
 }

@@ -1,4 +1,4 @@
-/** The account: its address, password and OpenPGP key. */
+/** The account's email address, password, and OpenPGP key. */
 import { LIMITS } from '../spec/limits.ts';
 import { ACCOUNT_PATHS } from '../spec/paths.ts';
 import { accountTabs, passwordField, sessionTimeToRfc3339 } from './account-components.ts';
@@ -29,12 +29,16 @@ export function accountView(data: {
     section: 'account',
     body: html`${accountTabs(ACCOUNT_PATHS.overview)}
 ${accountDetails(account)}
-${sendsMail && !account.email_confirmed && form(forms, { name: 'resend' }, html`<button class="plain">Mail the link to confirm the address again</button>`)}
+${
+  sendsMail &&
+  !account.email_confirmed &&
+  form(forms, { name: 'resend' }, html`<button class="plain">Resend confirmation email</button>`)
+}
 <div class="columns">
-${section('Change the password', passwordForm(forms))}
-${section('Change the e-mail address', emailForm(forms, sendsMail))}
+${section('Change password', passwordForm(forms))}
+${section('Change email address', emailForm(forms, sendsMail))}
 </div>
-${section('Encrypted mail', openPgpSection(account, forms), 'openpgp')}`,
+${section('Encrypted email', openPgpSection(account, forms), 'openpgp')}`,
   };
 }
 
@@ -42,20 +46,20 @@ function accountDetails(account: Account): Html {
   const confirmed = account.email_confirmed ? statusBadge('confirmed', 'good') : statusBadge('not confirmed');
   const codes = account.totp ? statusBadge('on', 'good') : statusBadge('off');
   return detailList([
-    ['E-mail address', html`${account.email} · ${confirmed}`],
+    ['Email address', html`${account.email} · ${confirmed}`],
     [
-      'Address to come',
-      account.pending_email && html`${account.pending_email}, once the link that was mailed there is used`,
+      'Pending email address',
+      account.pending_email && html`${account.pending_email} (open the link that we emailed there)`,
     ],
-    ['One-time codes', html`${codes} · <a href="${ACCOUNT_PATHS.totp}">Change that</a>`],
+    ['One-time codes', html`${codes} · <a href="${ACCOUNT_PATHS.totp}">Change</a>`],
     [
-      'Mails to you',
+      'Emails to you',
       account.openpgp_fingerprint
         ? statusBadge('encrypted with OpenPGP', 'good')
         : statusBadge('not encrypted'),
     ],
     ['Account number', html`<code>${account.id}</code>`],
-    ['Since', day(sessionTimeToRfc3339(account.created_at))],
+    ['Created', day(sessionTimeToRfc3339(account.created_at))],
   ]);
 }
 
@@ -68,9 +72,9 @@ function passwordForm(forms: FormContext): Html {
     { name: 'password' },
     html`${passwordField(fields)}
 ${fields.text('new_password', 'New password', { ...typed, hint })}
-${fields.text('new_password_confirm', 'The new one again', typed)}
-<button>Change the password</button>
-<p class="hint">All other sessions end. Your API tokens stay.</p>`,
+${fields.text('new_password_confirm', 'Confirm new password', typed)}
+<button>Change password</button>
+<p class="hint">All other sessions are signed out. Your API tokens stay valid.</p>`,
   );
 }
 
@@ -78,33 +82,35 @@ function emailForm(forms: FormContext, sendsMail: boolean): Html {
   const fields = new Fields(forms, 'email');
   const typed = { type: 'email', required: true, autocomplete: 'email' } as const;
   const after = sendsMail
-    ? 'We mail a link there; the address is yours once you have used it. The present address is told, and can take the change back for a week.'
-    : 'The address changes at once: this service sends no mail.';
+    ? 'We’ll email a link to the new address. The change takes effect when you open it. We also notify ' +
+      'your current address, which can undo the change for a week.'
+    : 'The address changes immediately. This service does not send email.';
   return form(
     forms,
     { name: 'email' },
-    html`${fields.text('email', 'New e-mail address', typed)}
+    html`${fields.text('email', 'New email address', typed)}
 ${passwordField(fields)}
-<button>Change the address</button>
+<button>Change email address</button>
 <p class="hint">${after}</p>`,
   );
 }
 
 function openPgpSection({ openpgp_fingerprint: fingerprint }: Account, forms: FormContext): Html {
   if (fingerprint === null)
-    return html`<p>With your public key, what we mail you can be read by you alone. Its subject and its sender stay in the clear.</p>
-${keyForm(forms, 'Encrypt mails to this key')}`;
+    return html`<p>Add your public key, and we encrypt the emails that we send you. The subject and the
+sender stay readable.</p>
+${keyForm(forms, 'Encrypt emails with this key')}`;
   const fields = new Fields(forms, 'no_openpgp');
-  return html`<p>Mails to you are encrypted to the key <code>${groupFingerprint(fingerprint)}</code>.</p>
-<details${forms.refused?.name === 'openpgp' && new Html(' open')}><summary>Use another key</summary>
-${keyForm(forms, 'Encrypt mails to this key')}</details>
-<details${forms.refused?.name === 'no_openpgp' && new Html(' open')}><summary>Remove the key</summary>
+  return html`<p>Emails to you are encrypted with the key <code>${groupFingerprint(fingerprint)}</code>.</p>
+<details${forms.refused?.name === 'openpgp' && new Html(' open')}><summary>Replace key</summary>
+${keyForm(forms, 'Encrypt emails with this key')}</details>
+<details${forms.refused?.name === 'no_openpgp' && new Html(' open')}><summary>Remove key</summary>
 ${form(
   forms,
   { name: 'no_openpgp' },
-  html`<p>Mails that are sent from then on can be read by everybody who carries them.</p>
+  html`<p>Future emails to you will not be encrypted.</p>
 ${passwordField(fields)}
-<button class="danger">Remove the key</button>`,
+<button class="danger">Remove key</button>`,
 )}</details>`;
 }
 
@@ -116,14 +122,14 @@ function keyForm(forms: FormContext, button: string): Html {
     html`${fields.textarea('openpgp_key', 'Public key', {
       rows: 6,
       required: true,
-      hint: 'Armored: from “-----BEGIN PGP PUBLIC KEY BLOCK-----” to its end. Never the private one.',
+      hint: 'Starts with “-----BEGIN PGP PUBLIC KEY BLOCK-----”. Never paste your private key.',
     })}
 ${passwordField(fields)}
 <button>${button}</button>`,
   );
 }
 
-/** As people compare it: four characters at a time. */
+/** Groups a fingerprint by four characters, as people compare it. */
 function groupFingerprint(text: string): string {
   return text.match(/.{1,4}/g)?.join(' ') ?? text;
 }

@@ -1,4 +1,4 @@
-/** The audit log: a list with filters, and one event. */
+/** The audit log: a filtered list, and the page of one event. */
 import { ACTIONS } from '../spec/actions.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { ACCOUNT_PATHS, resourcePath } from '../spec/paths.ts';
@@ -9,7 +9,7 @@ import { Fields, type FormContext } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
 
-/** Resources that only the operator acts on: no customer has such a row. */
+/** Resources that only the operator acts on; a customer's log never contains them. */
 const OPERATOR_RESOURCES = [
   'maintenance',
   'policy',
@@ -23,9 +23,9 @@ const OPERATOR_RESOURCES = [
 const CUSTOMER_ACTIONS = ACTIONS.filter((action) => !OPERATOR_RESOURCES.includes(action.split('.')[0] ?? ''));
 
 const RESULTS = {
-  ok: statusBadge('done', 'good'),
-  error: statusBadge('refused', 'bad'),
-  denied: statusBadge('not allowed', 'bad'),
+  ok: statusBadge('succeeded', 'good'),
+  error: statusBadge('failed', 'bad'),
+  denied: statusBadge('denied', 'bad'),
 } as const;
 
 type Filter = Readonly<Record<string, string>>;
@@ -46,24 +46,24 @@ export function auditLogView(data: {
     formatActor(event),
     formatCountry(event),
   ]);
-  const columns = ['When', 'Action', 'Outcome', 'Of what', 'By', 'From'];
+  const columns = ['Time', 'Action', 'Result', 'Resource', 'Actor', 'Country'];
   const isFiltered = Object.keys(filter).length > 0;
   return {
     title: 'Audit log',
     section: 'account',
     breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
     body: html`${accountTabs(ACCOUNT_PATHS.audit)}
-<p>What was changed in this account in the last ${LIMITS.auditRetentionDays} days, or was asked for and refused. Of where it came from, only the country
-is kept. Days begin at 00:00 UTC.</p>
+<p>Changes to this account in the last ${LIMITS.auditRetentionDays} days, including attempts that failed. We
+store the country of each request, not its IP address. Days start at 00:00 UTC.</p>
 ${auditFilterForm(data.forms, filter)}
 ${
   rows.length > 0
     ? html`<div class="ids">${table({ caption: 'Audit log, newest first', columns, rows })}</div>`
     : emptyState(
-        isFiltered ? 'Nothing of this kind.' : 'Nothing yet.',
+        isFiltered ? 'No matching activity.' : 'No activity yet.',
         isFiltered
-          ? html`<a href="${ACCOUNT_PATHS.audit}">Show everything</a>`
-          : 'What is changed from now on is listed here.',
+          ? html`<a href="${ACCOUNT_PATHS.audit}">Clear filters</a>`
+          : 'Changes to your account will be listed here.',
       )
 }
 ${pager(data)}`,
@@ -76,25 +76,26 @@ function auditFilterForm(forms: FormContext, filter: Filter): Html {
   const choices = [['', 'All'] as const, ...CUSTOMER_ACTIONS.map((action) => [action, action] as const)];
   return html`<form method="get" class="filters row" role="search" aria-label="Filter the audit log">
 ${fields.select('action', 'Action', { value: filter.action ?? '', choices })}
-${fields.text('resource', 'Of what', { value: filter.resource ?? '', placeholder: 'srv_…', size: 20 })}
+${fields.text('resource', 'Resource', { value: filter.resource ?? '', placeholder: 'srv_…', size: 20 })}
 ${fields.text('from', 'From', { type: 'date', value: dayOf('from') })}
 ${fields.text('to', 'Before', { type: 'date', value: dayOf('to') })}
-<button class="plain">Show</button>
+<button class="plain">Apply</button>
 </form>`;
 }
 
 function formatActor({ actor_session: session, actor_token: token }: AuditEvent): string {
   if (token !== null) return 'API token';
-  return session === null ? 'the service' : 'session';
+  return session === null ? 'System' : 'Session';
 }
 
 function formatCountry({ ip_country: country }: AuditEvent): string {
-  return country === 'XX' ? 'unknown' : country;
+  return country === 'XX' ? 'Unknown' : country;
 }
 
 export function auditEventView(event: AuditEvent): View {
   const { actor_session: session, actor_token: token } = event;
   const code = (text: string | null) => text && html`<code>${text}</code>`;
+  const query = (resource: string) => new URLSearchParams({ resource }).toString();
   return {
     title: event.action,
     section: 'account',
@@ -103,19 +104,20 @@ export function auditEventView(event: AuditEvent): View {
       ['Audit log', ACCOUNT_PATHS.audit],
     ],
     body: html`${detailList([
-      ['When', time(event.created_at)],
-      ['Outcome', RESULTS[event.result]],
-      ['Of what', code(event.resource)],
+      ['Time', time(event.created_at)],
+      ['Result', RESULTS[event.result]],
+      ['Resource', code(event.resource)],
       ['Session', code(session)],
       ['API token', code(token)],
-      ['By', session === null && token === null && 'the service, or somebody who was not signed in'],
-      ['From', formatCountry(event)],
-      ['Request', code(event.request_id)],
-      ['Id', code(event.id)],
+      ['Actor', session === null && token === null && 'System, or a visitor who was not signed in'],
+      ['Country', formatCountry(event)],
+      ['Request ID', code(event.request_id)],
+      ['ID', code(event.id)],
     ])}
 ${
   event.resource !== null &&
-  html`<p><a href="${ACCOUNT_PATHS.audit}?${new URLSearchParams({ resource: event.resource }).toString()}">Everything about ${event.resource}</a></p>`
+  html`<p><a
+href="${ACCOUNT_PATHS.audit}?${query(event.resource)}">All activity for ${event.resource}</a></p>`
 }`,
   };
 }

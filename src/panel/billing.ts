@@ -1,4 +1,4 @@
-/** Billing: the balance and how far it reaches, what renews, the top-ups. */
+/** Billing: the balance, upcoming renewals, and top-ups. */
 import { BILLING_PATHS, PANEL_PATHS, resourcePath, topupPath } from '../spec/paths.ts';
 import type { Balance } from '../spec/schemas/balance.ts';
 import type { Topup } from '../spec/schemas/topup.ts';
@@ -33,20 +33,20 @@ interface RenewalRow {
   readonly balance_after_usd: number;
 }
 
-/** The calendar's word for what will happen: what is said of it. */
+/** The forecast's outcomes, in words. */
 const OUTCOMES: Record<
   'renews' | 'short' | 'waits' | 'ends',
   readonly [word: string, tone: Parameters<typeof statusBadge>[1]]
 > = {
   renews: ['renews', 'good'],
-  short: ['would be suspended', 'bad'],
-  waits: ['suspended, waits for the balance', 'bad'],
-  ends: ['ends, does not renew', 'off'],
+  short: ['insufficient balance', 'bad'],
+  waits: ['suspended, unpaid', 'bad'],
+  ends: ['expires', 'off'],
 };
 
-/** How far ahead one can look. */
+/** The forecast periods to choose from, in days. */
 export const RENEWAL_DAYS = [30, 90] as const;
-/** A page stays a page, also with many servers. */
+/** Keeps the page short for accounts with many servers. */
 const RENEWAL_ROWS_MAX = 100;
 
 export function billingTabs(open: string): Html {
@@ -67,10 +67,16 @@ export function billingView(data: BillingData): View {
     section: 'billing',
     body: html`${billingTabs(PANEL_PATHS.billing)}
 ${balanceSummary(data.balance)}
-${data.balance.usd < 0 && html`<p class="banner warn">The balance is below zero: a payment left its chain after it was credited. Nothing can be bought until it is repaid.</p>`}
+${
+  data.balance.usd < 0 &&
+  html`<p class="banner warn">Your balance is negative because a credited payment was dropped from the
+blockchain. You can’t order anything until you top up.</p>`
+}
 <p><a class="button" href="${PANEL_PATHS.topup}">Top up</a></p>
-${data.invoices.filter(({ status }) => status === 'error').map(({ topup }) => html`<div class="banner fault">${refundInstructions(topup)}</div>`)}
-${section('What renews', renewalsTable(data))}
+${data.invoices
+  .filter(({ status }) => status === 'error')
+  .map(({ topup }) => html`<div class="banner fault">${refundInstructions(topup)}</div>`)}
+${section('Upcoming renewals', renewalsTable(data))}
 ${section('Top-ups', topupsTable(data))}`,
   };
 }
@@ -80,11 +86,17 @@ function balanceSummary(balance: Balance): Html {
     ['Balance', usd(balance.usd)],
     ['Running servers', balance.active_servers],
     ['Paid until', balance.runway_until === null ? '–' : day(balance.runway_until)],
-    ['Cost a day', usd(balance.daily_cost_usd)],
+    ['Daily cost', usd(balance.daily_cost_usd)],
   ];
   const warned = balance.low_balance_at;
-  return html`<dl class="figures">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>
-${warned && html`<p class="soft">Paid until: the first end of a cycle among the servers that run. The cost a day is for comparison; nothing is charged daily. Should the balance be too low then, you are told from ${day(warned)} on.</p>`}`;
+  const figures = rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`);
+  return html`<dl class="figures">${figures}</dl>
+${
+  warned &&
+  html`<p class="soft">“Paid until” is the earliest end of a billing cycle among your running servers. The
+daily cost is for comparison; we don’t charge daily. If your balance is too low for the renewal, we notify
+you starting ${day(warned)}.</p>`
+}`;
 }
 
 function renewalsTable({
@@ -94,29 +106,36 @@ function renewalsTable({
   const shown = items.slice(0, RENEWAL_ROWS_MAX);
   const rows = shown.map((row) => [
     html`<a href="${resourcePath(PANEL_PATHS.servers, row.server)}">${row.name}</a>`,
-    row.outcome === 'waits' ? 'as soon as the balance suffices' : time(row.at),
+    row.outcome === 'waits' ? 'When your balance covers it' : time(row.at),
     `${row.months} ${row.months === 1 ? 'month' : 'months'}`,
     usd(row.price_usd),
-    row.auto_renew ? 'on' : 'off',
+    row.auto_renew ? 'On' : 'Off',
     statusBadge(...OUTCOMES[row.outcome]),
     usd(row.balance_after_usd),
   ]);
   const columns = [
-    ...['Server', 'When', 'Cycle'],
+    ...['Server', 'Date', 'Billing cycle'],
     { name: 'Price', class: 'number' as const },
-    ...['Auto-renew', 'What happens'],
-    { name: 'Balance then', class: 'number' as const },
+    ...['Auto-renew', 'Outcome'],
+    { name: 'Balance after', class: 'number' as const },
   ];
-  return html`${tabs('How far ahead', links, renewalPath(days))}
-${missing > 0 && html`<p class="banner warn">${usd(missing)} are missing for all that renews in the next ${days} days. <a href="${topupPath(missing.toFixed(2))}">Top up what is missing</a></p>`}
+  return html`${tabs('Period', links, renewalPath(days))}
+${
+  missing > 0 &&
+  html`<p class="banner warn">You’re short by ${usd(missing)} for renewals in the next ${days} days. <a
+href="${topupPath(missing.toFixed(2))}">Top up the difference</a></p>`
+}
 ${
   rows.length === 0
     ? emptyState(
-        `Nothing renews in the next ${days} days.`,
-        html`A server is paid for in advance; its next cycle is charged when the present one ends. <a href="${PANEL_PATHS.plans}">Look at the plans</a>`,
+        `No renewals in the next ${days} days.`,
+        html`Servers are paid in advance and renew at the end of each billing cycle. <a
+href="${PANEL_PATHS.plans}">See plans</a>`,
       )
-    : html`${table({ caption: `What renews in the next ${days} days`, columns, rows })}
-<p class="soft">In the order in which it is charged, from the balance as it is now. ${total > 0 && html`All that is to renew costs ${usd(total)}. `}Whether a server renews is set on its own page.</p>`
+    : html`${table({ caption: `Renewals in the next ${days} days`, columns, rows })}
+<p class="soft">In the order of charges, based on your current balance. ${
+        total > 0 && html`Total: ${usd(total)}. `
+      }You can turn auto-renew on or off in each server’s settings.</p>`
 }
 ${items.length > shown.length && html`<p class="soft">And ${items.length - shown.length} more.</p>`}`;
 }
@@ -129,10 +148,12 @@ function topupsTable(data: BillingData): Html {
   if (data.invoices.length === 0)
     return emptyState(
       'No top-ups yet.',
-      html`<a href="${PANEL_PATHS.topup}">Top up the balance</a> in a coin; servers are paid from it.`,
+      html`<a href="${PANEL_PATHS.topup}">Top up your balance</a> with cryptocurrency to pay for servers.`,
     );
+  const topupPage = ({ id }: Topup) => resourcePath(BILLING_PATHS.topups, id);
   const rows = data.invoices.map(({ topup, status }) => [
-    html`<a href="${resourcePath(BILLING_PATHS.topups, topup.id)}">${usd(topup.amount_usd)} in ${coinUnit(topup.coin)}</a>`,
+    html`<a
+href="${topupPage(topup)}">${usd(topup.amount_usd)} in ${coinUnit(topup.coin)}</a>`,
     topup.network,
     topupStatusBadge(status),
     topup.credited_usd > 0 ? usd(topup.credited_usd + topup.bonus_usd) : '–',
@@ -140,7 +161,7 @@ function topupsTable(data: BillingData): Html {
   ]);
   return html`${table({
     caption: 'Top-ups',
-    columns: ['Top-up', 'Network', 'Status', { name: 'Credited with bonus', class: 'number' }, 'Made'],
+    columns: ['Top-up', 'Network', 'Status', { name: 'Credited with bonus', class: 'number' }, 'Created'],
     rows,
   })}
 ${pager(data)}`;

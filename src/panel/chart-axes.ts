@@ -1,14 +1,14 @@
-/** The axes of charts: amounts from 0 up in a unit that keeps them short, times in UTC. */
+/** Chart axes: amounts from 0 up in a unit that keeps numbers short, and times in UTC. */
 import { scaleLinear, scaleUtc } from 'd3-scale';
 
-/** What values are. Rates are bytes a second, as the API has them; networks are shown in bits, as they are sold. */
+/** Units of values. Rates are bytes per second, as in the API. Network rates are shown in bits, as sold. */
 export type ChartUnit = 'percent' | 'mebibytes' | 'bytes_per_s' | 'bits_per_s';
 
 interface UnitScale {
-  /** Names with the size of one, in what the values are, smallest first. */
+  /** Unit names and their sizes, smallest first. */
   readonly sizes: readonly UnitSize[];
   readonly base: 2 | 10;
-  /** An axis goes at least so far, so that next to nothing does not look like much. */
+  /** The smallest top of an axis, so that tiny values do not look large. */
   readonly minTop: number;
 }
 type UnitSize = readonly [name: string, size: number];
@@ -46,7 +46,7 @@ const UNITS: Readonly<Record<ChartUnit, UnitScale>> = {
   },
 };
 
-/** Beyond it an amount is a mistake, and its numbers would fill the picture. */
+/** Larger amounts are errors, and their labels would fill the chart. */
 const AMOUNT_MAX = 1e12;
 const INTERVALS = 4;
 const DAY_S = 86_400;
@@ -63,12 +63,12 @@ export interface AmountAxis {
   readonly top: number;
 }
 
-/** An amount as an axis can show it: no less than nothing, no more than can be. */
+/** Clamps an amount to the range that an axis can show. */
 export function clampAmount(value: number): number {
   return Math.min(Math.max(value, 0), AMOUNT_MAX);
 }
 
-/** `1.5 GiB`, `340 kbit/s`: three digits, in the largest unit of which there is one. */
+/** Formats an amount with three digits in the largest unit that fits: `1.5 GiB`, `340 kbit/s`. */
 export function formatAmount(value: number, unit: ChartUnit): string {
   const amount = clampAmount(Number.isFinite(value) ? value : 0);
   const [name, size] = sizeFor(unit, amount);
@@ -79,7 +79,7 @@ export function formatAmount(value: number, unit: ChartUnit): string {
 export function amountAxis(unit: ChartUnit, maxTicks: number): AmountAxis {
   const { base, minTop } = UNITS[unit];
   const highest = Math.max(clampAmount(maxTicks), minTop);
-  // What ends in 1,000 of a unit ends in 1 of the next.
+  // An axis that ends at 1,000 of a unit uses the next unit instead.
   const [, smaller] = sizeFor(unit, highest);
   const [name, size] = sizeFor(unit, niceTop(highest / smaller, base) * smaller);
   const top = niceTop(highest / size, base);
@@ -95,7 +95,7 @@ function sizeFor(unit: ChartUnit, amount: number): UnitSize {
   return sizes.findLast(([, size]) => amount >= size) ?? sizes[0] ?? ['', 1];
 }
 
-/** Bytes of memory go by powers of two. */
+/** Memory uses powers of two. */
 function binaryStep(highest: number): number {
   return 2 ** Math.ceil(Math.log2(highest / INTERVALS));
 }
@@ -114,13 +114,13 @@ function formatNumber(value: number): string {
   return String(Number(value.toPrecision(12)));
 }
 
-/** As many as there is room for on so many pixels, with names that say no more than one needs: `18:00`, `12 Mar`. */
+/** Returns as many time labels as fit, in the shortest form that is clear: `18:00`, `12 Mar`. */
 export function timeTicks(startS: number, endS: number, widthPx: number): Tick[] {
   const spanS = endS - startS;
   const withDay = spanS <= 8 * DAY_S;
   const maxTicks = Math.max(2, Math.floor(widthPx / (withDay && spanS > 2 * DAY_S ? 90 : 68)));
   const scale = scaleUtc().domain([startS * 1_000, endS * 1_000]);
-  // It takes the number for advice.
+  // d3 treats the count as a hint, so reduce it until the labels fit.
   for (let count = maxTicks; ; count--) {
     const times = scale.ticks(count);
     if (times.length > maxTicks && count > 1) continue;

@@ -1,16 +1,16 @@
-/** What of a series can be shown: known values in order of time, and where there are none. */
+/** Prepares a series for display: known values in order of time, with gaps marked. */
 import { clampAmount } from './chart-axes.ts';
 
 export interface ChartSeries {
   readonly name: string;
-  /** Times in Unix seconds with a value each, as the API has them. */
+  /** Pairs of Unix seconds and value, as in the API. */
   readonly points: readonly (readonly number[])[];
 }
 
 export interface Span {
   readonly startS: number;
   readonly endS: number;
-  /** A point is the mean of so long from its time on; more than that between two is a gap. */
+  /** The seconds that a point averages, from its time on. More than that between two points is a gap. */
   readonly stepS: number;
 }
 
@@ -20,17 +20,17 @@ export interface Point {
   readonly value: number | null;
 }
 
-/** Closer than this, lines that go up and down can no longer be told apart. */
+/** Closer together, the ups and downs of a line cannot be distinguished. */
 const POINT_EVERY_PX = 4;
 const STEPS_PER_POINT = [1, 2, 3, 6, 12, 24, 48, 168];
 
-/** Of how many steps a point shows the mean, so that there is room for all on so many pixels. */
+/** Returns how many steps each point must average so that all fit on `widthPx`. */
 export function chooseStepsPerPoint({ startS, endS, stepS }: Span, widthPx: number): number {
   const stepPx = (widthPx * stepS) / (endS - startS);
   return STEPS_PER_POINT.find((steps) => steps * stepPx >= POINT_EVERY_PX) ?? 168;
 }
 
-/** Points in the middle of the time of which they are the mean. */
+/** Returns points in the middle of the period that they average, with nulls in gaps. */
 export function visiblePoints(points: ChartSeries['points'], span: Span, stepsPerPoint: number): Point[] {
   const { startS, endS, stepS } = span;
   const known = points.flatMap(([timeS = Number.NaN, value = Number.NaN]) =>
@@ -45,8 +45,8 @@ export function visiblePoints(points: ChartSeries['points'], span: Span, stepsPe
     value,
   }));
   return middles.flatMap((point, index) => {
-    const before = middles[index - 1];
-    const gap = before !== undefined && point.timeS - before.timeS > widthS * 1.5;
+    const previous = middles[index - 1];
+    const gap = previous !== undefined && point.timeS - previous.timeS > widthS * 1.5;
     return gap ? [{ timeS: point.timeS, value: null }, point] : [point];
   });
 }
@@ -56,8 +56,8 @@ interface KnownPoint extends Point {
 }
 
 function averagePoints(known: readonly KnownPoint[], widthS: number): KnownPoint[] {
-  const stretches = Map.groupBy(known, ({ timeS }) => Math.floor(timeS / widthS) * widthS);
-  return [...stretches].map(([timeS, values]) => ({
+  const periods = Map.groupBy(known, ({ timeS }) => Math.floor(timeS / widthS) * widthS);
+  return [...periods].map(([timeS, values]) => ({
     timeS,
     value: values.reduce((sum, { value }) => sum + value, 0) / values.length,
   }));
@@ -67,7 +67,7 @@ export function knownValues(points: readonly Point[]): number[] {
   return points.flatMap(({ value }) => value ?? []);
 }
 
-/** Points between two gaps, which no line would show. */
+/** Returns points between two gaps, which a line would not show. */
 export function isolatedPoints(points: readonly Point[]): Point[] {
   const known = (index: number) => (points[index]?.value ?? null) !== null;
   return points.filter((_, index) => known(index) && !known(index - 1) && !known(index + 1));

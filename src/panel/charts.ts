@@ -1,6 +1,6 @@
 /**
- * Charts of what was measured over time, as SVG that is made a picture before anybody sees it: Tor Browser at its safest
- * shows no SVG. Nothing is smoothed or filled in: a gap in the data is a gap in the line.
+ * Time-series charts, as SVG that is rendered as PNG: Tor Browser's safest mode shows no SVG. Nothing is
+ * smoothed or interpolated; a gap in the data is a gap in the line.
  */
 import { area, line } from 'd3-shape';
 import {
@@ -26,9 +26,9 @@ import { type Html, html } from './html.ts';
 export interface LineChart extends Span {
   readonly title: string;
   readonly unit: ChartUnit;
-  /** One, two or three, told apart by how their lines are broken as well as by colour. */
+  /** One to three series, distinguished by dash pattern as well as by color. */
   readonly series: readonly ChartSeries[];
-  /** What the value can be at most, where that is known: the memory there is. */
+  /** The upper bound, if known, such as the installed memory. */
   readonly max?: number;
   readonly width: number;
   readonly height: number;
@@ -36,7 +36,7 @@ export interface LineChart extends Span {
 }
 export type ChartTheme = 'light' | 'dark';
 
-/** Colours of the panel, on its paper or its sheets: text has a contrast of 4.5 to 1 at least, lines have 3 to 1. */
+/** The panel's colors. Text has a contrast of at least 4.5:1 on its backgrounds, lines 3:1. */
 const COLORS = {
   light: { ink: '#17212b', soft: '#566270', line: '#d8d4ca', series: ['#0a5a67', '#b4501a', '#6b3fa0'] },
   dark: { ink: '#e9e6df', soft: '#a3adb8', line: '#34404b', series: ['#77cbd8', '#f0a468', '#c3a6f2'] },
@@ -45,7 +45,7 @@ const DASHES = ['none', '7 4', '2 3'] as const;
 
 const FONT_PX = 12;
 const TITLE_PX = 14;
-/** Mean width of a letter of DejaVu Sans, in its size. */
+/** Average width of a letter of DejaVu Sans, in em. */
 const LETTER_WIDTH_EM = 0.61;
 const ROW_PX = 22;
 const MARGIN_PX = 28;
@@ -63,7 +63,7 @@ interface PlotArea {
 
 type ChartColors = (typeof COLORS)[ChartTheme];
 
-/** Draws on nothing, so that it fits whatever it stands on. */
+/** Renders a chart with a transparent background, so that it fits any page. */
 export function lineChartSvg(chart: LineChart): string {
   const colors = COLORS[chart.theme];
   const span = spanOf(chart);
@@ -71,30 +71,40 @@ export function lineChartSvg(chart: LineChart): string {
   const series = chart.series.map(({ points }) => visiblePoints(points, span, stepsPerPoint));
   const values = series.flatMap(knownValues);
   const axis = amountAxis(chart.unit, maxValue([chart.max ?? 0, ...values]));
-  const unit = `${axis.name}${stepsPerPoint > 1 && values.length > 0 ? `, means of ${formatDuration(stepsPerPoint * span.stepS)}` : ''}`;
+  const average = `, averages of ${formatDuration(stepsPerPoint * span.stepS)}`;
+  const unit = `${axis.name}${stepsPerPoint > 1 && values.length > 0 ? average : ''}`;
   const twoRows = chart.series.length > 1 && headWidth(chart, unit) > chart.width;
   const plot = plotArea(chart, axis, span, twoRows ? 2 : 1);
   const times = timeTicks(span.startS, span.endS, plot.right - plot.left);
-  const picture = html`<svg xmlns="http://www.w3.org/2000/svg" width="${chart.width}" height="${chart.height}" font-family="DejaVu Sans" font-size="${FONT_PX}">
-<text x="0" y="${TITLE_PX}" font-size="${TITLE_PX}" fill="${colors.ink}">${truncateText(chart.title, TITLE_CHARS)}<tspan dx="7" font-size="${FONT_PX}" fill="${colors.soft}">${unit}</tspan></text>
+  const title = truncateText(chart.title, TITLE_CHARS);
+  const picture = html`<svg xmlns="http://www.w3.org/2000/svg" width="${chart.width}" height="${chart.height}"
+font-family="DejaVu Sans" font-size="${FONT_PX}">
+<text x="0" y="${TITLE_PX}" font-size="${TITLE_PX}" fill="${colors.ink}">${title}<tspan
+dx="7" font-size="${FONT_PX}" fill="${colors.soft}">${unit}</tspan></text>
 ${chart.series.length > 1 ? legend(chart, colors, twoRows) : null}
 ${amountGrid(axis.ticks, plot, colors)}
 ${timeGrid(times, plot, colors)}
-${values.length > 0 ? series.map((points, index) => seriesPaths(points, index, series.length, plot, colors)) : noDataText(plot, colors)}
+${
+  values.length > 0
+    ? series.map((points, index) => seriesPaths(points, index, series.length, plot, colors))
+    : noDataText(plot, colors)
+}
 </svg>`;
   return picture.text;
 }
 
-/** What a chart says, for those who do not see it. */
+/** Describes a chart as text, for people who cannot see it. */
 export function chartAlt(chart: LineChart): string {
   const span = spanOf(chart);
   const descriptions = chart.series.map(({ name, points }) => {
     const known = knownValues(visiblePoints(points, span, 1));
     const last = known.at(-1);
     if (last === undefined) return `${name}: no data yet`;
-    return `${name}: ${formatAmount(last, chart.unit)} last, ${formatAmount(maxValue(known), chart.unit)} at most`;
+    const max = formatAmount(maxValue(known), chart.unit);
+    return `${name}: latest ${formatAmount(last, chart.unit)}, maximum ${max}`;
   });
-  return `${chart.title}, ${formatDateTime(span.startS)} to ${formatDateTime(span.endS)} UTC. ${descriptions.join('; ')}.`;
+  const period = `${formatDateTime(span.startS)} to ${formatDateTime(span.endS)} UTC`;
+  return `${chart.title}, ${period}. ${descriptions.join('; ')}.`;
 }
 
 function spanOf({ startS, endS, stepS }: LineChart): Span {
@@ -127,7 +137,7 @@ function plotArea(chart: LineChart, axis: AmountAxis, { startS, endS }: Span, he
   };
 }
 
-/** Lines lie on whole pixels, or they would be grey and wide. */
+/** Aligns lines to whole pixels; otherwise they would be gray and wide. */
 function alignToPixel(place: number): number {
   return Math.floor(place) + 0.5;
 }
@@ -173,13 +183,18 @@ function seriesPaths(
   };
   const path = line<Point>(place.x, place.y).defined(place.defined).digits(1)(points);
   const fill = area<Point>(place.x, plot.bottom, place.y).defined(place.defined).digits(1)(points);
+  const dots = isolatedPoints(points).map(
+    (point) => html`<circle cx="${place.x(point)}" cy="${place.y(point)}" r="2" fill="${color}"/>`,
+  );
   return html`${count === 1 ? html`<path d="${fill}" fill="${color}" fill-opacity=".13"/>` : null}
-<path d="${path}" fill="none" stroke="${color}" stroke-width="1.75" stroke-linejoin="round" stroke-dasharray="${DASHES[index % DASHES.length]}"/>
-${isolatedPoints(points).map((point) => html`<circle cx="${place.x(point)}" cy="${place.y(point)}" r="2" fill="${color}"/>`)}`;
+<path d="${path}" fill="none" stroke="${color}" stroke-width="1.75" stroke-linejoin="round"
+stroke-dasharray="${DASHES[index % DASHES.length]}"/>
+${dots}`;
 }
 
 function noDataText({ left, right, top, bottom }: PlotArea, { soft }: ChartColors): Html {
-  return html`<text x="${(left + right) / 2}" y="${(top + bottom) / 2 + 4}" text-anchor="middle" font-size="${TITLE_PX}" fill="${soft}">No data yet</text>`;
+  return html`<text x="${(left + right) / 2}" y="${(top + bottom) / 2 + 4}" text-anchor="middle"
+font-size="${TITLE_PX}" fill="${soft}">No data yet</text>`;
 }
 
 const SAMPLE_PX = 26;
@@ -198,14 +213,16 @@ function headWidth({ title, series }: LineChart, unit: string): number {
   );
 }
 
-/** At the right of the title; below it where there is no room. */
+/** Returns the legend, to the right of the title or below it. */
 function legend(chart: LineChart, colors: ChartColors, below: boolean): Html[] {
   const legendWidth = chart.series.reduce((width, { name }) => width + nameWidth(name), 0);
   const y = below ? ROW_PX + FONT_PX : FONT_PX + 1;
   let x = below ? 0 : chart.width - legendWidth;
   return chart.series.map(({ name }, index) => {
     const color = colors.series[index % colors.series.length];
-    const entry = html`<path d="M${round(x)},${y - 4}h${SAMPLE_PX}" stroke="${color}" stroke-width="2" stroke-dasharray="${DASHES[index % DASHES.length]}"/>
+    const dashes = DASHES[index % DASHES.length];
+    const entry = html`<path d="M${round(x)},${y - 4}h${SAMPLE_PX}" stroke="${color}" stroke-width="2"
+stroke-dasharray="${dashes}"/>
 <text x="${round(x + SAMPLE_PX + 6)}" y="${y}" fill="${colors.ink}">${truncateText(name, NAME_CHARS)}</text>
 `;
     x += nameWidth(name);
@@ -213,11 +230,11 @@ function legend(chart: LineChart, colors: ChartColors, below: boolean): Html[] {
   });
 }
 
-/** Text that an SVG may hold: signs that XML forbids are shown as unknown. */
+/** Truncates text and replaces characters that XML forbids. */
 function truncateText(text: string, chars: number): string {
-  const legendWidth = text.toWellFormed().replace(/[^\t\n\r\u0020-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD');
-  const letters = [...legendWidth];
-  return letters.length <= chars ? legendWidth : `${letters.slice(0, chars - 1).join('')}…`;
+  const safe = text.toWellFormed().replace(/[^\t\n\r\u0020-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD');
+  const letters = [...safe];
+  return letters.length <= chars ? safe : `${letters.slice(0, chars - 1).join('')}…`;
 }
 
 function round(place: number): number {

@@ -1,4 +1,4 @@
-/** What coins are called, and what their wallets call the unit: on two networks that is the same word. */
+/** Display names of coins, and the unit as wallets show it. Two networks share the unit USDT. */
 import type { CoinCode } from '../spec/coins.ts';
 import type { SessionTopupStatus } from '../spec/states.ts';
 import { statusBadge } from './components.ts';
@@ -19,14 +19,15 @@ export function coinName(code: CoinCode): string {
   return COIN_NAMES[code][0];
 }
 
-/** `USDT` for `USDTTRC`, too. */
+/** Returns the unit; `USDTTRC` is also `USDT`. */
 export function coinUnit(code: CoinCode): string {
   return COIN_NAMES[code][1];
 }
 
-/** Where there is one name for two coins, the network tells them apart. */
+/** Returns the coin's label. The network distinguishes coins with the same name. */
 export function coinLabel(coin: { readonly code: CoinCode; readonly network: string }): Html {
-  return html`<strong>${coinName(coin.code)}</strong> (${coinUnit(coin.code)})<br><span class="soft">on ${coin.network}</span>`;
+  const network = html`<span class="soft">on ${coin.network}</span>`;
+  return html`<strong>${coinName(coin.code)}</strong> (${coinUnit(coin.code)})<br>${network}`;
 }
 
 const TOPUP_STATUS_BADGES: Record<
@@ -37,7 +38,7 @@ const TOPUP_STATUS_BADGES: Record<
   confirming: ['confirming', 'busy'],
   confirmed: ['credited', 'good'],
   expired: ['expired', 'off'],
-  cancelled: ['cancelled', 'off'],
+  cancelled: ['canceled', 'off'],
   error: ['error', 'bad'],
 };
 

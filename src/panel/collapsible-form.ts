@@ -1,4 +1,4 @@
-/** A form that is rarely wanted: folded, with a word on what it does; open when it comes back refused. */
+/** A rarely used form, collapsed until needed. It opens if it was rejected. */
 import { type FormContext, form } from './form.ts';
 import { Html, html } from './html.ts';
 
@@ -7,18 +7,19 @@ export function collapsibleForm(
   name: string,
   {
     summary,
-    words: description,
+    description,
     content,
     open = false,
   }: {
     readonly summary: string;
-    /** What it does, in a sentence. */
-    readonly words?: string;
+    /** Explains the form in one sentence. */
+    readonly description?: string;
     readonly content: Html;
     readonly open?: boolean;
   },
 ): Html {
-  return html`<details${(open || forms.refused?.name === name) && new Html(' open')}><summary>${summary}</summary>
+  const isOpen = (open || forms.refused?.name === name) && new Html(' open');
+  return html`<details${isOpen}><summary>${summary}</summary>
 ${description !== undefined && html`<p>${description}</p>`}
 ${form(forms, { name }, content)}</details>`;
 }

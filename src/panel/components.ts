@@ -1,7 +1,7 @@
-/** The small parts that pages are made of. */
+/** Components that pages share. */
 import { Html, type HtmlValue, html } from './html.ts';
 
-/** A table with a caption for those who cannot see where it stands. Cells are text or HTML. */
+/** Returns a table with a caption for screen readers. Cells are text or HTML. */
 export function table(options: {
   readonly caption: string;
   readonly columns: readonly (string | { readonly name: string; readonly class: 'number' | 'actions' })[];
@@ -13,24 +13,26 @@ export function table(options: {
     const name = typeof column === 'string' ? column : column.name;
     return html`<th scope="col"${classOf(index)}>${name}</th>`;
   });
-  const rows = options.rows.map((cells) => {
-    const [first, ...others] = cells;
-    return html`<tr><th scope="row">${first}</th>${others.map((cell, index) => html`<td${classOf(index + 1)}>${cell}</td>`)}</tr>\n`;
+  const rows = options.rows.map(([first, ...others]) => {
+    const cells = others.map((cell, index) => html`<td${classOf(index + 1)}>${cell}</td>`);
+    return html`<tr><th scope="row">${first}</th>${cells}</tr>\n`;
   });
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${options.caption}"><table>
-<caption>${options.caption}</caption>
+  const { caption } = options;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table>
+<caption>${caption}</caption>
 <thead><tr>${heads}</tr></thead>
 <tbody>
 ${rows}</tbody></table></div>`;
 }
 
-/** Names and values, one below the other. A null value leaves its row out. */
+/** Returns a list of names and values. A row with a null value is left out. */
 export function detailList(rows: readonly (readonly [name: string, value: HtmlValue])[]): Html {
   const shown = rows.filter(([, value]) => value !== null && value !== undefined && value !== false);
-  return html`<dl class="facts">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>`;
+  const items = shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`);
+  return html`<dl class="facts">${items}</dl>`;
 }
 
-/** A part of a page under a heading of its own. `id` is where links to it lead. */
+/** Returns a section with its own heading. `id` is its anchor. */
 export function section(title: string, content: HtmlValue, id?: string): Html {
   const anchor = id ?? title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
   return html`<section aria-labelledby="${anchor}"><h2 id="${anchor}">${title}</h2>
@@ -38,48 +40,50 @@ ${content}
 </section>`;
 }
 
-/** What is said where there is nothing yet, and what to do about it. */
+/** Returns the text of an empty list: its state, and the next step. */
 export function emptyState(message: string, action: HtmlValue): Html {
   return html`<div class="empty"><p>${message}</p><p>${action}</p></div>`;
 }
 
-/** A word with a mark in front of it: told apart by shape and word, not by colour alone. */
+/** Returns a status word with a mark, so that color is not the only difference. */
 export function statusBadge(word: string, tone: 'good' | 'busy' | 'off' | 'bad' = 'off'): Html {
   return html`<span class="state ${tone}">${word}</span>`;
 }
 
-/** A time in UTC, to the minute; `null` prints a dash. RFC 3339 in. */
+/** Formats an RFC 3339 time in UTC, to the minute; `null` prints a dash. */
 export function time(text: string | null): Html {
   if (text === null) return html`–`;
   return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
 
-/** A day: `2026-11-22`. RFC 3339 in. */
+/** Formats the date of an RFC 3339 time: `2026-11-22`. */
 export function day(text: string): Html {
   return html`<time datetime="${text}">${text.slice(0, 10)}</time>`;
 }
 
-/** Made once: making one takes longer than a row of a table. */
+/** Created once: creating a formatter takes longer than rendering a row. */
 const TWO_DECIMALS = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
-/** US dollars, `$12.50`; a negative amount has its sign in front. */
+/** Formats US dollars, `$12.50`, with the sign in front. */
 export function usd(amount: number): string {
   return `${amount < 0 ? '−' : ''}$${TWO_DECIMALS.format(Math.abs(amount))}`;
 }
 
-/** What may be copied: an address, a key. With scripts on a button beside it copies it. */
+/** Returns text to copy, such as an address or a key. Scripts add a copy button next to it. */
 export function copyable(text: string): Html {
   return html`<code class="copy" data-copy>${text}</code>`;
 }
 
-/** The link to the next page of a list, and back to its start. */
+/** Returns the links to the next page of a list and back to its first page. */
 export function pager(links: { readonly first: string | null; readonly next: string | null }): Html | null {
   const { first, next } = links;
   if (first === null && next === null) return null;
-  return html`<nav class="pager" aria-label="Pages of this list">${first && html`<a href="${first}">To the start</a>`} ${next && html`<a href="${next}" rel="next">Next page</a>`}</nav>`;
+  const toFirst = first && html`<a href="${first}">First page</a>`;
+  const toNext = next && html`<a href="${next}" rel="next">Next page</a>`;
+  return html`<nav class="pager" aria-label="Pagination">${toFirst} ${toNext}</nav>`;
 }
 
-/** Links to the pages that belong together; the one that is open is marked. */
+/** Returns tab links; the current page's is marked. */
 export function tabs(
   label: string,
   links: readonly (readonly [name: string, path: string])[],

@@ -1,4 +1,4 @@
-/** The end of an account: what is lost with it, what keeps it, and what is said when it is gone. */
+/** Account deletion: its consequences, its obstacles, and the confirmation afterwards. */
 import { ACCOUNT_PATHS, PANEL_PATHS } from '../spec/paths.ts';
 import { accountTabs, passwordField } from './account-components.ts';
 import { usd } from './components.ts';
@@ -22,7 +22,7 @@ export function deleteAccountView(data: {
   const { impact, forms } = data;
   const obstacle = deletionObstacle(impact);
   return {
-    title: 'Delete the account',
+    title: 'Delete account',
     section: 'account',
     breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
     body: html`${accountTabs(ACCOUNT_PATHS.delete)}
@@ -35,55 +35,59 @@ function losses({ servers, forfeited }: DeletionImpact): Html {
   const serverLoss =
     servers === 0
       ? 'You have no servers.'
-      : `${describeServers(servers)} destroyed with everything on ${servers === 1 ? 'it' : 'them'}.`;
+      : `${describeServers(servers)} deleted with everything on ${servers === 1 ? 'it' : 'them'}.`;
   const balance =
-    forfeited > 0 ? `Your balance of ${usd(forfeited)} is lost.` : 'You have no balance to lose.';
-  return html`<p>Nothing of this can be taken back:</p>
+    forfeited > 0 ? `You lose your balance of ${usd(forfeited)}.` : 'You have no balance to lose.';
+  return html`<p>This can’t be undone.</p>
 <ul>
-<li><strong>${serverLoss}</strong> Volumes, snapshots and your own images are deleted.</li>
-<li><strong>${balance}</strong> ${servers > 0 && 'What destroyed servers give back is lost too.'}</li>
-<li>All sessions and API tokens end at once. The address may be used for a new account when everything is removed.</li>
-<li>The books keep amounts, under a number that leads to nobody; the audit log goes when its time is over.</li>
+<li><strong>${serverLoss}</strong> Your volumes, snapshots, and images are deleted.</li>
+<li><strong>${balance}</strong> ${servers > 0 && 'Refunds for deleted servers are lost too.'}</li>
+<li>All sessions and API tokens end immediately. You can sign up with this address again once everything is
+removed.</li>
+<li>We keep payment amounts under an anonymous number, and the audit log until its retention period ends.</li>
 </ul>`;
 }
 
 function describeServers(count: number): string {
-  return count === 1 ? 'Your server is' : `Your ${count} servers are`;
+  return count === 1 ? 'Your server will be' : `Your ${count} servers will be`;
 }
 
 function deletionObstacle({ legalHold, paymentPending }: DeletionImpact): string | null {
   if (legalHold)
-    return 'A server of this account is under a legal hold: the account cannot be deleted. Contact the operator.';
+    return 'You can’t delete this account: one of its servers is under a legal hold. Contact support.';
   if (paymentPending)
-    return 'A payment is on its way or held: wait until it is credited, or ask for it back. Then the account can be deleted.';
+    return (
+      'You can’t delete this account while a payment is pending or withheld. Wait until it is credited, or ' +
+      'request a refund.'
+    );
   return null;
 }
 
 function deleteForm({ servers, email }: DeletionImpact, forms: FormContext): Html {
   const fields = new Fields(forms, 'delete');
-  const label = servers === 1 ? 'Destroy my server' : `Destroy my ${servers} servers`;
+  const label = servers === 1 ? 'Delete my server' : `Delete my ${servers} servers`;
   return form(
     forms,
     { name: 'delete' },
     html`${servers > 0 && fields.checkbox('destroy_servers', label)}
-${fields.text('email', `Type the address of the account: ${email}`, {
+${fields.text('email', `Enter ${email} to confirm`, {
   required: true,
   autocomplete: 'off',
 })}
 ${passwordField(fields)}
-<button class="danger">Delete the account</button>`,
+<button class="danger">Delete account</button>`,
   );
 }
 
 export function deletedView(data: { readonly isCompleted: boolean; readonly forfeited: string }): View {
-  const lost = Number(data.forfeited) > 0 && html`<p>A balance of $${data.forfeited} was forfeited.</p>\n`;
+  const lost = Number(data.forfeited) > 0 && html`<p>You gave up a balance of $${data.forfeited}.</p>\n`;
   return {
-    title: data.isCompleted ? 'Your account is deleted' : 'Your account is being deleted',
+    title: data.isCompleted ? 'Account deleted' : 'Your account is being deleted',
     body: html`<p>${
       data.isCompleted
-        ? 'Nothing of it is left that leads to you. You are signed out everywhere.'
-        : 'Servers and disks are being removed; a mail says when the last of it is gone. You are signed out everywhere.'
+        ? 'We no longer hold anything that identifies you. You are signed out everywhere.'
+        : 'We’ll email you once your servers and disks are removed. You are signed out everywhere.'
     }</p>
-${lost}<p><a href="${PANEL_PATHS.home}">To the front page</a></p>`,
+${lost}<p><a href="${PANEL_PATHS.home}">Home</a></p>`,
   };
 }

@@ -1,4 +1,4 @@
-/** What an order costs, what is left after it, and who is paid first. */
+/** The total of an order: price, balance after it, and suspended servers that are paid first. */
 import { topupPath } from '../spec/paths.ts';
 import type { Plan } from '../spec/schemas/plan.ts';
 import type { Region } from '../spec/schemas/region.ts';
@@ -6,7 +6,7 @@ import { detailList, usd } from './components.ts';
 import { type Html, html } from './html.ts';
 import { formatMonths } from './server-format.ts';
 
-/** In US dollars. */
+/** Amounts in US dollars. */
 export interface DeployQuote {
   readonly plan: string;
   readonly months: number;
@@ -25,42 +25,43 @@ export function totalBox(
   { plans, regions }: { readonly plans: readonly Plan[]; readonly regions: readonly Region[] },
 ): Html {
   if (!quote)
-    return html`<div class="total" id="total" aria-live="polite"><p>Choose a plan to see what it costs.</p></div>`;
+    return html`<div class="total" id="total" aria-live="polite"><p>Choose a plan to see the
+total.</p></div>`;
   const { months, discountPercent: percent, afterUsd, balanceUsd, waiting } = quote;
   const region = regions.find(({ id }) => id === regionId);
   const isAvailable = plans.find(({ id }) => id === quote.plan)?.available_in.includes(regionId) ?? false;
   const isShort = afterUsd < 0;
   const perMonth =
-    months > 1 && html` <span class="soft">${usd(quote.perMonthUsd)} a month, ${percent} % less</span>`;
+    months > 1 && html` <span class="soft">${usd(quote.perMonthUsd)} per month, ${percent}% off</span>`;
   return html`<div class="total" id="total" aria-live="polite">
 ${
   region &&
   !isAvailable &&
-  html`<p class="problem">${quote.plan} cannot be had in ${region.name} right now. Choose another region or plan.</p>`
+  html`<p class="problem">${quote.plan} is unavailable in ${region.name} right now. Choose another region or
+plan.</p>`
 }
 ${detailList([
   ['Server', html`${quote.plan}${region && ` in ${region.name}`}, ${formatMonths(months)}`],
   ['Total', html`<strong>${usd(quote.totalUsd)}</strong>${perMonth}`],
-  ['Balance now', usd(balanceUsd)],
-  isShort ? ['Missing', html`<strong>${usd(-afterUsd)}</strong>`] : ['Balance after', usd(afterUsd)],
+  ['Current balance', usd(balanceUsd)],
+  isShort ? ['You’re short by', html`<strong>${usd(-afterUsd)}</strong>`] : ['Balance after', usd(afterUsd)],
 ])}
 ${waiting.servers > 0 && waitingNote(quote)}
 ${
   isShort &&
-  html`<p><a class="button plain" href="${topupPath(quote.missingUsd.toFixed(2))}">Top up what is missing</a></p>`
+  html`<p><a class="button plain"
+href="${topupPath(quote.missingUsd.toFixed(2))}">Top up the difference</a></p>`
 }</div>`;
 }
 
-/** What is topped up goes to them first; what is spent now keeps them waiting. */
+/** Top-ups pay for suspended servers first, so an order now delays them. */
 function waitingNote({ waiting, afterUsd, missingUsd }: DeployQuote): Html {
   const subject =
-    waiting.servers === 1
-      ? 'A suspended server of yours waits'
-      : `${waiting.servers} suspended servers of yours wait`;
-  const sentence = `${subject} for ${usd(waiting.usd)}.`;
+    waiting.servers === 1 ? 'Your suspended server needs' : `Your ${waiting.servers} suspended servers need`;
+  const sentence = `${subject} ${usd(waiting.usd)} to resume.`;
   const consequence =
     afterUsd < 0
-      ? `Whatever you top up pays that first, so ${usd(missingUsd)} are needed for this order as well.`
-      : `This order takes from the balance what would go there: then ${usd(Math.max(waiting.usd - afterUsd, 0))} are missing for that.`;
+      ? `A top-up pays for that first, so you need ${usd(missingUsd)} to place this order as well.`
+      : `After this order, you’re short by ${usd(Math.max(waiting.usd - afterUsd, 0))} for that.`;
   return html`<p class="banner warn">${sentence} ${consequence}</p>`;
 }

@@ -1,6 +1,6 @@
-// What is pleasant with scripts and not needed without: no second click, copying, totals that follow a choice.
+// Optional enhancements for browsers with scripts: no double submits, copy buttons, and totals that update.
 
-// A form is sent once. The key that it carries makes a second click harmless anyway; this shows that the first one counted.
+// Submit a form once. Its key already makes a second click harmless; this shows that the first one counted.
 document.addEventListener('submit', (event) => {
   const form = event.target;
   if (form.method !== 'post') return;
@@ -9,7 +9,7 @@ document.addEventListener('submit', (event) => {
   for (const button of form.querySelectorAll('button')) button.setAttribute('aria-disabled', 'true');
 });
 
-// A page that comes back from the browser's memory can be sent again.
+// A page restored from the browser's cache can be submitted again.
 addEventListener('pageshow', () => {
   for (const form of document.querySelectorAll('form[data-sent]')) {
     delete form.dataset.sent;
@@ -17,7 +17,7 @@ addEventListener('pageshow', () => {
   }
 });
 
-// A button beside what may be copied.
+// Add a copy button next to text to copy.
 for (const code of document.querySelectorAll('[data-copy]')) {
   if (!navigator.clipboard) break;
   const button = document.createElement('button');
@@ -34,17 +34,20 @@ for (const code of document.querySelectorAll('[data-copy]')) {
   code.after(button);
 }
 
-// `<form data-live="#total">`: when a choice changes, those parts of the page are fetched anew with the choices in the query.
+// `<form data-live="#total">`: when a choice changes, refetch those elements with the choices in the query.
 for (const form of document.querySelectorAll('form[data-live]')) {
-  let asked = 0;
+  let latest = 0;
+  const isChoice = ([name, value]) =>
+    !name.startsWith('_') &&
+    typeof value === 'string' &&
+    !['password', 'textarea'].includes(form.elements[name]?.type);
   form.addEventListener('change', async () => {
-    asked += 1;
-    const mine = asked;
-    const fields = [...new FormData(form)].filter(([name, value]) => !name.startsWith('_') && typeof value === 'string');
-    const choices = fields.filter(([name]) => form.elements[name]?.type !== 'password' && form.elements[name]?.type !== 'textarea');
-    const answer = await fetch(`${location.pathname}?${new URLSearchParams(choices)}`).catch(() => null);
-    if (!answer?.ok || mine !== asked) return;
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    latest += 1;
+    const current = latest;
+    const choices = [...new FormData(form)].filter(isChoice);
+    const response = await fetch(`${location.pathname}?${new URLSearchParams(choices)}`).catch(() => null);
+    if (!response?.ok || current !== latest) return;
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     const fresh = page.querySelectorAll(form.dataset.live);
     document.querySelectorAll(form.dataset.live).forEach((element, index) => {
       if (fresh[index]) element.replaceWith(fresh[index]);
@@ -52,7 +55,7 @@ for (const form of document.querySelectorAll('form[data-live]')) {
   });
 }
 
-// `<time data-until="…">`: how long there is, counted down between two loads of the page.
+// `<time data-until="…">`: count down the remaining time between page loads.
 const untils = [...document.querySelectorAll('[data-until]')];
 if (untils.length > 0) {
   setInterval(() => {

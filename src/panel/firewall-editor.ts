@@ -1,4 +1,4 @@
-/** All rules of a firewall group as one table to edit. The page is long where there are many, so its rows are short. */
+/** The rule editor of a firewall group, in one table. Rows are kept short: a group can have many rules. */
 import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import { type FirewallGroup, RULE_ACTIONS, RULE_DIRECTIONS, RULE_PROTOS } from '../spec/schemas/firewall.ts';
 import { CELL_BY_LETTER, type Cell, type RuleRow, rulePositions, withNewRows } from './firewall-rows.ts';
@@ -6,7 +6,7 @@ import { type FormContext, form } from './form.ts';
 import { Html, html } from './html.ts';
 import type { View } from './layout.ts';
 
-/** Beyond so many rows only the fields below the table move one. */
+/** With more rows, rows are moved only with the fields below the table, to keep the page small. */
 const ROWS_WITH_BUTTONS = 50;
 
 const CHOICES = { direction: RULE_DIRECTIONS, proto: RULE_PROTOS, action: RULE_ACTIONS } as const;
@@ -14,7 +14,7 @@ const LABELS = {
   direction: 'Direction',
   proto: 'Protocol',
   port: 'Ports',
-  source: 'Peer',
+  source: 'Source / Destination',
   action: 'Action',
   note: 'Note',
 } as const satisfies Record<Cell, string>;
@@ -22,7 +22,7 @@ const LABELS = {
 export function editorView(data: {
   readonly group: FirewallGroup;
   readonly rows: readonly RuleRow[];
-  /** Stands for the rules that the rows were made of. */
+  /** Identifies the rules that the rows were built from, to detect concurrent changes. */
   readonly seen: string;
   readonly forms: FormContext;
 }): View {
@@ -35,11 +35,13 @@ export function editorView(data: {
       ['Firewall', PANEL_PATHS.firewall],
       [group.name, page],
     ],
-    body: html`<p>The first rule that matches wins; what none matches is ${group.default_action === 'drop' ? 'dropped' : 'accepted'}. Nothing
-changes before the rules are saved; then all change at once. Rows without ports, peer and note are left out.</p>
+    body: html`<p>Rules are applied in order and the first match wins. If no rule matches, the default
+policy applies: ${group.default_action === 'drop' ? 'Drop' : 'Accept'}. Changes take effect together when
+you save. Rows without ports, source or destination, and note are ignored.</p>
 ${form(forms, { name: 'rules', action: `${page}/rules`, class: 'rules' }, editorTable(data))}
-<p class="hint">Ports: one, some with commas, or a range, such as 443, 80,443 or 8000-8999; empty means all. Only TCP and UDP have ports.
-Peer: the other side, whichever way it goes, such as 203.0.113.0/24, 203.0.113.7/32, 0.0.0.0/0 for all of IPv4 or ::/0 for all of IPv6.</p>`,
+<p class="hint">Ports: a port, a list, or a range, such as 443, or 80,443, or 8000-8999. Leave empty for all
+ports. Only TCP and UDP have ports. Source (inbound) or destination (outbound): an address range such as
+203.0.113.0/24 or 203.0.113.7/32; 0.0.0.0/0 means all IPv4 and ::/0 all IPv6.</p>`,
   };
 }
 
@@ -56,21 +58,23 @@ function editorTable({ rows: given, seen, forms }: Parameters<typeof editorView>
   const heads = ['#', ...Object.values(LABELS)].map((name) => html`<th scope="col">${name}</th>`);
   const listProblem = problems.get('rules');
   return html`<input type="hidden" name="seen" value="${seen}">
-<p><button>Save the rules</button></p>
+<p><button>Save rules</button></p>
 ${listProblem !== undefined && html`<p class="problem">${listProblem}</p>`}
 <div class="scroll"><table>
-<caption>Rules, in their order</caption>
+<caption>Rules, in order</caption>
 <thead><tr>${heads}${buttons && html`<td></td>`}</tr></thead>
 <tbody>
 ${lines}</tbody></table></div>
-<p class="row"><button>Save the rules</button> <button class="plain" name="go" value="more">More empty rows</button></p>
-<p class="row"><label>Move row <input name="from" size="3" inputmode="numeric"></label> <label>to place <input name="to" size="3" inputmode="numeric"></label>
-<button class="plain" name="go" value="move">Move it</button></p>`;
+<p class="row"><button>Save rules</button>
+<button class="plain" name="go" value="more">Add empty rows</button></p>
+<p class="row"><label>Move row <input name="from" size="3" inputmode="numeric"></label>
+<label>to position <input name="to" size="3" inputmode="numeric"></label>
+<button class="plain" name="go" value="move">Move row</button></p>`;
 }
 
 interface EditorRow {
   readonly index: number;
-  /** Among the rules that are sent. */
+  /** The rule's position among the submitted rules; null for an empty row. */
   readonly position: number | null;
   readonly problems: ReadonlyMap<string, string>;
   readonly buttons: boolean;
@@ -93,7 +97,7 @@ function cellControl(
   const note = problem !== undefined && html`<p class="problem" id="${name}-problem">${problem}</p>`;
   if (cell === 'direction' || cell === 'proto' || cell === 'action') {
     const words: readonly string[] = CHOICES[cell];
-    // The end of an option may be left out.
+    // HTML allows omitting the end tag of an option.
     const options = words.map((word) => html`<option${word === value && new Html(' selected')}>${word}`);
     return html`<select name="${name}" aria-label="${LABELS[cell]}"${bad}>${options}</select>${note}`;
   }
@@ -101,7 +105,10 @@ function cellControl(
 }
 
 function rowButtons(index: number): Html {
-  const button = (action: string, symbol: string) =>
-    html`<button class="quiet" name="go" value="${index}:${action}" aria-label="Row ${index + 1}: ${action}" title="${action}">${symbol}</button> `;
-  return html`<td class="actions">${index > 0 && button('up', '↑')}${button('down', '↓')}${button('remove', '×')}`;
+  const button = (action: string, title: string, symbol: string) =>
+    html`<button class="quiet" name="go" value="${index}:${action}" aria-label="Row ${index + 1}: ${title}"
+title="${title}">${symbol}</button> `;
+  const moveUp = index > 0 && button('up', 'move up', '↑');
+  const moveDown = button('down', 'move down', '↓');
+  return html`<td class="actions">${moveUp}${moveDown}${button('remove', 'remove', '×')}`;
 }

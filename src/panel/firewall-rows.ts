@@ -1,6 +1,6 @@
 /**
- * Rules as they stand in the editable table, which is one form: the cells of row 7 are called `d7 p7 o7 s7 a7 n7`, because a
- * hundred of them make a page. A row may be unfinished or empty; empty ones are no rules.
+ * Rules as rows of the editor, which is one form. The cells of row 7 are named `d7 p7 o7 s7 a7 n7`: short
+ * names keep a page with many rules small. A row may be incomplete or empty; empty rows are not rules.
  */
 import type { FirewallRule } from '../spec/schemas/firewall.ts';
 import type { FormContext } from './form.ts';
@@ -15,7 +15,7 @@ export interface RuleRow {
 }
 export type Cell = keyof RuleRow;
 
-/** By the letter that its name begins with. */
+/** Columns by the first letter of their field names. */
 export const CELL_BY_LETTER = {
   d: 'direction',
   p: 'proto',
@@ -39,12 +39,12 @@ export function rowsFromRules(rules: readonly FirewallRule[]): readonly RuleRow[
   return rules.map((rule) => ({ ...rule, port: rule.port ?? '', note: rule.note ?? '' }));
 }
 
-/** Whether a form was refused because the group is another one by now: then it is shown as it is, not as it was sent. */
+/** Whether a form was rejected because the group changed meanwhile. The page then shows the current group. */
 export function isStale({ problems }: Pick<FormContext, 'problems'>): boolean {
   return problems.some(({ field }) => field === 'seen');
 }
 
-/** The rows of a form in their order. */
+/** Returns the rows of a submitted form, in order. */
 export function rowsFromForm(form: ReadonlyMap<string, string>): readonly RuleRow[] {
   const rowsByIndex = new Map<number, Record<string, string>>();
   for (const [name, value] of form) {
@@ -58,12 +58,12 @@ export function rowsFromForm(form: ReadonlyMap<string, string>): readonly RuleRo
   return inOrder.map(([, row]) => ({ ...NEW_ROW, ...row }));
 }
 
-/** Whether a row is no rule: what a fresh one is asked for is not there. */
+/** Whether a row has none of the values that a rule needs. */
 export function isEmptyRow({ port, source, note }: RuleRow): boolean {
   return port === '' && source === '' && note === '';
 }
 
-/** The place of each row in the list of rules that is sent: null for an empty one. */
+/** Returns each row's position in the submitted list of rules; null for an empty row. */
 export function rulePositions(rows: readonly RuleRow[]): readonly (number | null)[] {
   let next = 0;
   return rows.map((row) => {
@@ -73,13 +73,13 @@ export function rulePositions(rows: readonly RuleRow[]): readonly (number | null
   });
 }
 
-/** With room to add some. */
+/** Appends empty rows for new rules. */
 export function withNewRows(rows: readonly RuleRow[]): readonly RuleRow[] {
   const empty = rows.filter(isEmptyRow).length;
   return [...rows, ...Array.from({ length: Math.max(NEW_ROWS - empty, 0) }, () => NEW_ROW)];
 }
 
-/** What a button that is not for saving does to the rows: `3:up`, `3:down`, `3:remove`, `move`, `more`. */
+/** Applies a button that does not save: `3:up`, `3:down`, `3:remove`, `move`, `more`. */
 export function rearrangeRows(
   rows: readonly RuleRow[],
   button: string,

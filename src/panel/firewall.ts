@@ -1,4 +1,4 @@
-/** The list of firewall groups, with a form to make one, and the page of one. */
+/** Firewall groups: the list with a form to create one, and the page of one group. */
 import { LIMITS } from '../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import {
@@ -19,7 +19,7 @@ import type { View } from './layout.ts';
 import { listFilterForm } from './list-filter-form.ts';
 import { serverLink } from './server-choice.ts';
 
-const DEFAULT_ACTION_LABELS = { drop: 'drop it (recommended)', accept: 'accept it' } as const;
+const DEFAULT_ACTION_LABELS = { drop: 'Drop (recommended)', accept: 'Accept' } as const;
 
 export function groupsView(data: {
   readonly groups: readonly FirewallGroup[];
@@ -33,7 +33,7 @@ export function groupsView(data: {
     html`<a href="${resourcePath(PANEL_PATHS.firewall, group.id)}">${group.name}</a>`,
     group.rules.length,
     group.applied_to.length,
-    group.default_action,
+    group.default_action === 'drop' ? 'Drop' : 'Accept',
     day(group.created_at),
   ]);
   const number = 'number' as const;
@@ -41,28 +41,30 @@ export function groupsView(data: {
     'Name',
     { name: 'Rules', class: number },
     { name: 'Servers', class: number },
-    'Otherwise',
+    'Default policy',
     'Created',
   ];
   const list = () => {
     if (rows.length > 0) return table({ caption: 'Firewall groups', columns, rows });
     return filtered
-      ? emptyState(
-          'No group is called like that.',
-          html`<a href="${PANEL_PATHS.firewall}">Show all groups</a>`,
-        )
+      ? emptyState('No matching groups.', html`<a href="${PANEL_PATHS.firewall}">Clear filters</a>`)
       : emptyState(
           'No firewall groups yet.',
-          'A server without a group is open to everything. Make a group below, give it rules and apply it.',
+          'A server without a group has all ports open. Create a group below, add rules, and apply it.',
         );
   };
   return {
     title: 'Firewall',
     section: 'firewall',
-    body: html`${(filtered || rows.length > 0) && listFilterForm(PANEL_PATHS.firewall, data.filter, (fields) => fields.text('name', 'Name', { type: 'search', value: data.filter.name ?? '', size: 18 }))}
+    body: html`${
+      (filtered || rows.length > 0) &&
+      listFilterForm(PANEL_PATHS.firewall, data.filter, (fields) =>
+        fields.text('name', 'Name', { type: 'search', value: data.filter.name ?? '', size: 18 }),
+      )
+    }
 ${list()}
 ${pager(data)}
-${section('Create a group', createForm(data.forms))}`,
+${section('Create firewall group', createForm(data.forms))}`,
   };
 }
 
@@ -72,24 +74,29 @@ function createForm(forms: FormContext): Html {
     forms,
     { name: 'create' },
     html`${nameAndDefault(fields, { name: '', default_action: 'drop' })}
-<button>Create the group</button>`,
+<button>Create firewall group</button>`,
   );
 }
 
 function nameAndDefault(fields: Fields, group: Pick<FirewallGroup, 'name' | 'default_action'>): Html {
   const { nameMaxChars } = LIMITS;
-  return html`${fields.text('name', 'Name', { value: group.name, required: true, maxLength: nameMaxChars, autocomplete: 'off' })}
-${fields.select('default_action', 'What comes in and no rule matches', {
+  return html`${fields.text('name', 'Name', {
+    value: group.name,
+    required: true,
+    maxLength: nameMaxChars,
+    autocomplete: 'off',
+  })}
+${fields.select('default_action', 'Default inbound policy', {
   value: group.default_action,
   choices: FIREWALL_DEFAULTS.map((word) => [word, DEFAULT_ACTION_LABELS[word]]),
-  hint: 'The same holds for what goes out once an applied group has a rule for that; until then all may go out.',
+  hint: 'Outbound traffic is allowed until an applied group has an outbound rule; then this applies too.',
 })}`;
 }
 
 interface GroupData {
   readonly group: FirewallGroup;
   readonly servers: readonly Server[];
-  /** Stands for the servers that the group is applied to now. */
+  /** Identifies the servers that the group applies to now, to detect concurrent changes. */
   readonly seen: string;
   readonly forms: FormContext;
 }
@@ -102,19 +109,19 @@ export function groupView(data: GroupData): View {
     breadcrumbs: [['Firewall', PANEL_PATHS.firewall]],
     body: html`${detailList([
       ['Applied to', appliedServers(group, servers)],
-      ['What comes in and no rule matches', group.default_action === 'drop' ? 'is dropped' : 'is accepted'],
+      ['Default inbound policy', group.default_action === 'drop' ? 'Drop' : 'Accept'],
       ['Created', day(group.created_at)],
-      ['Id', html`<code>${group.id}</code>`],
+      ['ID', html`<code>${group.id}</code>`],
     ])}
 ${section('Rules', rulesSection(group, forms))}
 ${section('Servers', applyForm(data))}
-${section('Name and default', changeForm(data))}
+${section('Name and default policy', changeForm(data))}
 ${section('Delete', deleteSection(group, forms))}`,
   };
 }
 
 function appliedServers(group: FirewallGroup, servers: readonly Server[]): Html {
-  if (group.applied_to.length === 0) return html`no server yet`;
+  if (group.applied_to.length === 0) return html`No servers`;
   return html`${group.applied_to.map((id, index) => html`${index > 0 && ', '}${serverLink(id, servers)}`)}`;
 }
 
@@ -124,18 +131,21 @@ function rulesSection(group: FirewallGroup, forms: FormContext): Html {
     index + 1,
     rule.direction,
     rule.proto,
-    rule.port ?? 'all',
+    rule.port ?? 'All',
     html`<code>${rule.source}</code>`,
     rule.action,
     rule.note,
   ]);
-  const columns = ['#', 'Direction', 'Protocol', 'Ports', 'Peer', 'Action', 'Note'];
+  const columns = ['#', 'Direction', 'Protocol', 'Ports', 'Source / Destination', 'Action', 'Note'];
   const editor = `${resourcePath(PANEL_PATHS.firewall, group.id)}/rules`;
-  return html`<p>Rules are tried in their order, and the first that matches wins. Answers within a connection that was let through pass
-by themselves. The filter stands outside the server, which cannot change it.</p>
-${rules.length > 0 ? table({ caption: 'Rules, in their order', columns, rows }) : html`<p>There are no rules yet.</p>`}
-${blocksAllInbound(group) && html`<p class="hint">As it stands, a server with this group cannot be reached: no rule accepts what comes in.</p>`}
-<p><a class="button" href="${editor}">Edit the rules</a></p>
+  return html`<p>Rules are applied in order and the first match wins. Replies within an allowed connection
+pass automatically. The firewall runs outside the server, which can’t change it.</p>
+${rules.length > 0 ? table({ caption: 'Rules, in order', columns, rows }) : html`<p>No rules yet.</p>`}
+${
+  blocksAllInbound(group) &&
+  html`<p class="hint">No rule accepts inbound traffic, so servers in this group are unreachable.</p>`
+}
+<p><a class="button" href="${editor}">Edit rules</a></p>
 ${addForm(forms, rules.length === 0)}
 ${rules.length > 0 && removeForm(rules, forms)}`;
 }
@@ -149,21 +159,27 @@ function blocksAllInbound({ rules, default_action: byDefault }: FirewallGroup): 
 function addForm(forms: FormContext, open: boolean): Html {
   const fields = new Fields(forms, 'add');
   const choices = (words: readonly string[]) => words.map((word) => [word, word] as const);
-  const content = html`<div class="columns"><div>${fields.select('direction', 'Direction', { choices: choices(RULE_DIRECTIONS) })}
+  const shared = { autocomplete: 'off' } as const;
+  const content = html`<div class="columns"><div>${fields.select('direction', 'Direction', {
+    choices: choices(RULE_DIRECTIONS),
+  })}
 ${fields.select('proto', 'Protocol', { choices: choices(RULE_PROTOS) })}
 ${fields.text('port', 'Ports', {
   maxLength: LIMITS.rulePortMaxChars,
-  autocomplete: 'off',
-  hint: 'One, some with commas, or a range: 443, 80,443, 8000-8999. Empty: all. Only TCP and UDP have ports.',
+  ...shared,
+  hint: 'A port, a list, or a range: 443, or 80,443, or 8000-8999. Leave empty for all. TCP and UDP only.',
 })}</div>
-<div>${fields.text('source', 'Peer', {
+<div>${fields.text('source', 'Source / Destination', {
     required: true,
-    autocomplete: 'off',
-    hint: 'The other side as CIDR: 203.0.113.0/24, 203.0.113.7/32, 0.0.0.0/0 for all of IPv4, ::/0 for all of IPv6.',
+    ...shared,
+    hint: 'In CIDR notation: 203.0.113.0/24, 203.0.113.7/32, 0.0.0.0/0 for all IPv4, ::/0 for all IPv6.',
   })}
-${fields.select('action', 'Action', { choices: choices(RULE_ACTIONS), hint: 'Reject tells the other side; drop says nothing.' })}
-${fields.text('note', 'Note', { maxLength: LIMITS.ruleNoteMaxChars, autocomplete: 'off' })}</div></div>
-<button>Add the rule</button>`;
+${fields.select('action', 'Action', {
+  choices: choices(RULE_ACTIONS),
+  hint: 'Reject notifies the sender; drop discards the packet silently.',
+})}
+${fields.text('note', 'Note', { maxLength: LIMITS.ruleNoteMaxChars, ...shared })}</div></div>
+<button>Add rule</button>`;
   return collapsibleForm(forms, 'add', { summary: 'Add a rule at the end', content, open });
 }
 
@@ -176,7 +192,7 @@ function removeForm(rules: readonly FirewallRule[], forms: FormContext): Html {
   return collapsibleForm(forms, 'remove', {
     summary: 'Remove a rule',
     content: html`${fields.select('rule', 'Rule', { choices })}
-<button class="danger">Remove the rule</button>`,
+<button class="danger">Remove rule</button>`,
   });
 }
 
@@ -191,27 +207,31 @@ function changeForm({ group, forms }: GroupData): Html {
 
 function applyForm({ group, servers, seen, forms }: GroupData): Html {
   const fields = new Fields(isStale(forms) ? { ...forms, refused: null } : forms, 'apply');
-  // One that is not among those that were read stays applied until its box is emptied.
+  // A server that was not loaded stays applied until its box is cleared.
   const others = group.applied_to.filter((id) => !servers.some((server) => server.id === id));
   const rows = [...servers, ...others.map((id) => ({ id, name: id, region: '' }))];
   if (rows.length === 0) return html`<p class="hint">You have no servers yet.</p>`;
   const problem = appliedProblem(forms);
   const boxes = rows.map(({ id, name, region }) => {
     const ticked = fields.isChecked(`applied_to.${id}`, group.applied_to.includes(id));
-    return html`<label class="choice"><input type="checkbox" name="applied_to.${id}"${ticked && new Html(' checked')}> <span>${name}${region !== '' && html` <span class="soft">${region}</span>`}${problem?.id === id && html`<span class="problem">${problem.message}</span>`}</span></label>\n`;
+    const checked = ticked && new Html(' checked');
+    const input = html`<input type="checkbox" name="applied_to.${id}"${checked}>`;
+    const location = region !== '' && html` <span class="soft">${region}</span>`;
+    const error = problem?.id === id && html`<span class="problem">${problem.message}</span>`;
+    return html`<label class="choice">${input} <span>${name}${location}${error}</span></label>\n`;
   });
   return form(
     forms,
     { name: 'apply' },
     html`<input type="hidden" name="seen" value="${fields.value('seen', seen)}">
-<fieldset><legend>Servers that have the group</legend>
+<fieldset><legend>Apply to servers</legend>
 ${problem?.id === null && html`<p class="problem">${problem.message}</p>`}
 <div class="choices">${boxes}</div></fieldset>
-<button class="plain">Save the servers</button>`,
+<button class="plain">Save servers</button>`,
   );
 }
 
-/** What is wrong with one of the boxes: a refusal counts those that were ticked. Id null: with all of them. */
+/** Returns the error on one of the boxes; a null id means all of them. The index counts only ticked boxes. */
 function appliedProblem(forms: FormContext): { readonly id: string | null; readonly message: string } | null {
   if (forms.refused?.name !== 'apply') return null;
   const found = forms.problems.find(({ field }) => /^applied_to(?:\.|$)/.test(field));
@@ -223,10 +243,10 @@ function appliedProblem(forms: FormContext): { readonly id: string | null; reado
 
 function deleteSection(group: FirewallGroup, forms: FormContext): Html {
   if (group.applied_to.length > 0)
-    return html`<p>The group is applied to servers. Empty their boxes above and save them; then it can be deleted.</p>`;
+    return html`<p>This group applies to servers. Clear their boxes above and save before you delete it.</p>`;
   return collapsibleForm(forms, 'delete', {
     summary: 'Delete this group',
-    words: 'Its rules are gone for ever. No server is touched, for it is applied to none.',
-    content: html`<button class="danger">Delete the group</button>`,
+    description: 'This permanently deletes the group and its rules. No servers are affected.',
+    content: html`<button class="danger">Delete firewall group</button>`,
   });
 }

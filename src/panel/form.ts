@@ -1,61 +1,69 @@
 /**
- * Forms. Every form carries the visitor's CSRF value, its own name and a key by which a second click is recognised. A
- * form that was refused comes back as it was filled in, with what is wrong beside each field.
+ * Forms. Every form carries the visitor's CSRF token, its own name, and a submission key that identifies a
+ * repeated submission. A rejected form is shown again with its values and an error next to each bad field.
  */
 import { PANEL_FIELDS } from '../spec/paths.ts';
 import { Html, html } from './html.ts';
 
-/** What was wrong with one field, in words. */
+/** An error on one field, in words. */
 export interface FieldProblem {
-  /** As the form names it. */
+  /** The field's name in the form. */
   readonly field: string;
   readonly message: string;
 }
 
-/** What every form of a page knows. */
+/** The state that all forms of a page share. */
 export interface FormContext {
   readonly csrf: string;
-  /** Of this rendering: two clicks on one form have the same, two renderings have not. */
+  /** Unique per rendering: two clicks on one form send the same key. */
   readonly submissionKey: string;
-  /** The form that was sent and refused; null: none. Forms of one name are told apart by their `key`. */
+  /** The form that was rejected, or null. `key` distinguishes forms with the same name. */
   readonly refused: { readonly name: string; readonly key: string } | null;
-  /** What was typed into it. Never a password. */
+  /** The values that were submitted. Never includes a password. */
   readonly values: ReadonlyMap<string, string>;
   readonly problems: readonly FieldProblem[];
-  /** What is said above the page. */
+  /** The error shown at the top of the page. */
   readonly failure: {
     readonly message: string;
-    /** A page that helps. */
+    /** A page that helps to fix the error. */
     readonly remedy: { readonly path: string; readonly name: string } | null;
   } | null;
 }
 
 export interface FormOptions {
-  /** The page's form that it is. */
+  /** Identifies the form within its page. */
   readonly name: string;
-  /** Tells rows of one table apart: an id. Sent along as the field `key`. */
+  /** Distinguishes forms with the same name, such as rows of a table. Sent as the field `key`. */
   readonly key?: string;
-  /** The page that takes it; the one it is on when left out. */
+  /** The page that handles the form. Default: the current page. */
   readonly action?: string;
   readonly class?: string;
-  /** The part of the page that follows its choices where there are scripts: `#total`. */
+  /** Selector of the element that scripts update when a choice changes: `#total`. */
   readonly live?: string;
-  /** Of a file. */
+  /** Required for file uploads. */
   readonly multipart?: boolean;
 }
 
-/** A form that is sent by POST, with what it holds. */
+/** Returns a POST form with its hidden fields. */
 export function form(context: FormContext, options: FormOptions, content: Html): Html {
   const { name, key, action } = options;
-  return html`<form method="post"${attribute('action', action)}${attribute('class', options.class)}${attribute('data-live', options.live)}${options.multipart && new Html(' enctype="multipart/form-data"')}>
+  const attributes = [
+    attribute('action', action),
+    attribute('class', options.class),
+    attribute('data-live', options.live),
+    options.multipart && new Html(' enctype="multipart/form-data"'),
+  ];
+  const keyField =
+    key !== undefined && html`<input type="hidden" name="${PANEL_FIELDS.key}" value="${key}">\n`;
+  return html`<form method="post"${attributes}>
 <input type="hidden" name="${PANEL_FIELDS.csrf}" value="${context.csrf}">
 <input type="hidden" name="${PANEL_FIELDS.form}" value="${name}">
 <input type="hidden" name="${PANEL_FIELDS.idempotencyKey}" value="${context.submissionKey}">
-${key !== undefined && html`<input type="hidden" name="${PANEL_FIELDS.key}" value="${key}">\n`}${content}
+${keyField}${content}
 </form>`;
 }
 
-/** One form's fields, with what was typed into it before it was refused. */
+/** The fields of one form, with the submitted values if the form was rejected. */
 export class Fields {
   readonly #context: FormContext;
   readonly #isRefused: boolean;
@@ -67,63 +75,75 @@ export class Fields {
     this.#prefix = key === '' ? name : `${name}-${key}`;
   }
 
-  /** What was typed, or else what stands there already. */
+  /** Returns the submitted value, or else the current one. */
   value(field: string, current = ''): string {
     return this.#isRefused ? (this.#context.values.get(field) ?? '') : current;
   }
 
-  /** Whether a box is ticked. */
-  isChecked(field: string, present: boolean): boolean {
-    return this.#isRefused ? this.#context.values.has(field) : present;
+  /** Whether a checkbox is ticked. */
+  isChecked(field: string, current: boolean): boolean {
+    return this.#isRefused ? this.#context.values.has(field) : current;
   }
 
-  /** What is wrong with a field, or null. `ssh_keys` hears of `ssh_keys.0`, too. */
+  /** Returns the error on a field, or null. `ssh_keys` also shows errors on `ssh_keys.0`. */
   problem(field: string): string | null {
     if (!this.#isRefused) return null;
-    const of = (name: string) => this.#context.problems.find((problem) => problem.field === name);
+    const { problems } = this.#context;
     const found =
-      of(field) ?? this.#context.problems.find((problem) => problem.field.startsWith(`${field}.`));
+      problems.find((problem) => problem.field === field) ??
+      problems.find((problem) => problem.field.startsWith(`${field}.`));
     return found?.message ?? null;
   }
 
-  /** The id of a field's element; unlike any other of the page. */
+  /** Returns the id of a field's element, unique within the page. */
   id(field: string): string {
     return `${this.#prefix}-${field}`.replace(/[^\w-]/g, '-');
   }
 
-  /** A labelled line to type into. `value` is what stands there already. */
+  /** Returns a labeled single-line input. `value` is the current value. */
   text(field: string, label: string, options: TextOptions = {}): Html {
     const { type = 'text', value = '', hint } = options;
     const typed = type === 'password' ? '' : this.value(field, value);
+    const attributes = [
+      this.#commonAttributes(field, options),
+      attribute('autocomplete', options.autocomplete),
+      attribute('inputmode', options.inputmode),
+      attribute('placeholder', options.placeholder),
+      attribute('size', options.size),
+      attribute('min', options.min),
+      attribute('max', options.max),
+      attribute('maxlength', options.maxLength),
+    ];
     return this.#labeled(
       field,
       label,
-      html`<input id="${this.id(field)}" name="${field}" type="${type}" value="${typed}"${this.#commonAttributes(field, options)}${attribute('autocomplete', options.autocomplete)}${attribute('inputmode', options.inputmode)}${attribute('placeholder', options.placeholder)}${attribute('size', options.size)}${attribute('min', options.min)}${attribute('max', options.max)}${attribute('maxlength', options.maxLength)}>`,
+      html`<input id="${this.id(field)}" name="${field}" type="${type}" value="${typed}"${attributes}>`,
       hint,
     );
   }
 
-  /** A labelled box of several lines. */
+  /** Returns a labeled multi-line input. */
   textarea(field: string, label: string, options: TextOptions & { readonly rows?: number } = {}): Html {
     const { value = '', rows = 5, hint } = options;
+    const attributes = [this.#commonAttributes(field, options), attribute('maxlength', options.maxLength)];
     return this.#labeled(
       field,
       label,
-      // The first line break after the tag is not part of the text.
-      html`<textarea id="${this.id(field)}" name="${field}" rows="${rows}" spellcheck="false"${this.#commonAttributes(field, options)}${attribute('maxlength', options.maxLength)}>
+      // HTML drops the first line break after the tag, so the value starts on its own line.
+      html`<textarea id="${this.id(field)}" name="${field}" rows="${rows}" spellcheck="false"${attributes}>
 ${this.value(field, value)}</textarea>`,
       hint,
     );
   }
 
-  /** A labelled list to choose one of. */
+  /** Returns a labeled drop-down list. */
   select(field: string, label: string, options: SelectOptions): Html {
     const { value = '', hint, choices } = options;
     const chosen = this.value(field, value);
-    const rows = choices.map(
-      ([word, name, off]) =>
-        html`<option value="${word}"${word === chosen && new Html(' selected')}${off && new Html(' disabled')}>${name}</option>\n`,
-    );
+    const rows = choices.map(([word, name, off]) => {
+      const attributes = [word === chosen && new Html(' selected'), off && new Html(' disabled')];
+      return html`<option value="${word}"${attributes}>${name}</option>\n`;
+    });
     return this.#labeled(
       field,
       label,
@@ -133,18 +153,21 @@ ${rows}</select>`,
     );
   }
 
-  /** A box to tick: sent as `on`. */
+  /** Returns a checkbox. A ticked one is sent as `on`. */
   checkbox(
     field: string,
     label: Html | string,
     options: { readonly value?: boolean; readonly hint?: string } = {},
   ): Html {
     const problem = this.problem(field);
-    return html`<div class="field tick${problem && ' bad'}"><label><input type="checkbox" id="${this.id(field)}" name="${field}"${this.isChecked(field, options.value ?? false) && new Html(' checked')}${this.#describedBy(field, options.hint)}> ${label}</label>
+    const checked = this.isChecked(field, options.value ?? false) && new Html(' checked');
+    const attributes = [checked, this.#describedBy(field, options.hint)];
+    const input = html`<input type="checkbox" id="${this.id(field)}" name="${field}"${attributes}>`;
+    return html`<div class="field tick${problem && ' bad'}"><label>${input} ${label}</label>
 ${this.#notes(field, options.hint)}</div>`;
   }
 
-  /** One of several, each with its words; `fieldset` with a legend around it is the caller's. */
+  /** Returns one radio button. The caller wraps the group in a `fieldset` with a legend. */
   radio(
     field: string,
     value: string,
@@ -152,28 +175,34 @@ ${this.#notes(field, options.hint)}</div>`;
     options: { readonly checked?: boolean; readonly disabled?: boolean } = {},
   ): Html {
     const chosen = this.#isRefused ? this.#context.values.get(field) === value : (options.checked ?? false);
-    return html`<label class="choice${options.disabled && ' off'}"><input type="radio" name="${field}" value="${value}"${chosen && new Html(' checked')}${options.disabled && new Html(' disabled')}> <span>${label}</span></label>\n`;
+    const attributes = [chosen && new Html(' checked'), options.disabled && new Html(' disabled')];
+    const input = html`<input type="radio" name="${field}" value="${value}"${attributes}>`;
+    return html`<label class="choice${options.disabled && ' off'}">${input} <span>${label}</span></label>\n`;
   }
 
-  /** What is wrong with a field that is drawn by hand. */
+  /** Returns the error and the hint of a field that the caller renders. */
   notes(field: string, hint?: string): Html {
     return this.#notes(field, hint);
   }
 
-  /** Attributes that tell of hint and problem, for a field that is drawn by hand. */
+  /** Returns the attributes that link a field to its error and hint, if the caller renders the field. */
   describedBy(field: string, hint?: string): Html {
     return this.#describedBy(field, hint);
   }
 
   #labeled(field: string, label: string, control: Html, hint: string | undefined): Html {
-    return html`<div class="field${this.problem(field) !== null && ' bad'}"><label for="${this.id(field)}">${label}</label>
+    const bad = this.problem(field) !== null && ' bad';
+    return html`<div class="field${bad}"><label for="${this.id(field)}">${label}</label>
 ${control}
 ${this.#notes(field, hint)}</div>`;
   }
 
   #notes(field: string, hint: string | undefined): Html {
     const problem = this.problem(field);
-    return html`${problem && html`<p class="problem" id="${this.id(field)}-problem">${problem}</p>`}${hint && html`<p class="hint" id="${this.id(field)}-hint">${hint}</p>`}`;
+    const id = this.id(field);
+    return html`${problem && html`<p class="problem" id="${id}-problem">${problem}</p>`}${
+      hint && html`<p class="hint" id="${id}-hint">${hint}</p>`
+    }`;
   }
 
   #commonAttributes(field: string, options: { readonly required?: boolean; readonly hint?: string }): Html {

@@ -1,4 +1,4 @@
-/** The front page: what is sold, how it is paid, what is known of a customer. */
+/** The front page: the service, its prices, payment, and privacy. */
 import type { Coin } from '../spec/coins.ts';
 import { BONUS_TIERS_USD, CYCLE_MONTHS, LIMITS } from '../spec/limits.ts';
 import { DOCS_PATHS, PANEL_PATHS, resourcePath } from '../spec/paths.ts';
@@ -21,10 +21,10 @@ export interface HomeData {
   readonly site: string;
   readonly baseUrl: string;
   readonly sandbox: boolean;
-  /** The cheapest of each kind, cheapest first. */
+  /** The cheapest plans of each category, cheapest first. */
   readonly plans: readonly SoldPlan[];
   readonly regions: readonly Region[];
-  /** Those that this host takes. */
+  /** The coins that this host accepts. */
   readonly coins: readonly Pick<Coin, 'code' | 'network'>[];
   readonly signedIn: boolean;
   readonly rateLockMinutes: number;
@@ -34,20 +34,26 @@ export interface HomeData {
 export function homeView(data: HomeData): View {
   const { site, signedIn, baseUrl, sandbox } = data;
   return {
-    title: 'Servers, paid in coins, without an identity check',
+    title: 'Servers paid in cryptocurrency, no identity check',
     body: html`${
       sandbox &&
-      html`<div class="banner warn"><p><strong>This is a sandbox.</strong> Its coins, blocks and machines are simulated; nothing here costs or earns money.</p></div>
-<details><summary>Walk through it with curl: sign up, pay with simulated coins, deploy</summary>
+      html`<div class="banner warn"><p><strong>This is a sandbox.</strong> Coins, blocks, and servers are
+simulated; nothing costs or earns real money.</p></div>
+<details><summary>Try it with curl: sign up, pay with simulated coins, deploy</summary>
 ${sandboxWalkthrough(baseUrl)}</details>`
     }
-<p>${site} rents out virtual and dedicated servers${inRegions(data.regions)}. An account is an e-mail address and a password; nothing else is
-asked. You top up a balance in cryptocurrency, and servers are paid from it for 1, 3, 6 or 12 months.</p>
-<p>${signedIn ? html`<a class="button" href="${PANEL_PATHS.servers}">Your servers</a>` : html`<a class="button" href="${PANEL_PATHS.signUp}">Sign up</a>`} <a class="button plain" href="${PANEL_PATHS.plans}">Plans and prices</a></p>
+<p>${site} rents virtual and dedicated servers${inRegions(data.regions)}. To sign up, you need only an email
+address and a password. You top up a balance in cryptocurrency, and it pays for your servers for 1, 3, 6, or
+12 months at a time.</p>
+<p>${
+      signedIn
+        ? html`<a class="button" href="${PANEL_PATHS.servers}">Your servers</a>`
+        : html`<a class="button" href="${PANEL_PATHS.signUp}">Sign up</a>`
+    } <a class="button plain" href="${PANEL_PATHS.plans}">Plans and prices</a></p>
 ${plansSection(data)}
 ${section('How it works', HOW_IT_WORKS)}
-${section('How it is paid', paymentSection(data))}
-${section('What is known of you', privacySection(data))}`,
+${section('Payment', paymentSection(data))}
+${section('Privacy', privacySection(data))}`,
   };
 }
 
@@ -60,100 +66,110 @@ function plansSection({ plans: cheapest }: HomeData): Html | null {
   if (cheapest.length === 0) return null;
   const longest = CYCLE_MONTHS.at(-1) ?? 12;
   return section(
-    'The smallest plans',
+    'Our smallest plans',
     html`${table({
-      caption: 'What the smallest plans have and cost',
+      caption: 'Our smallest plans',
       columns: [
         'Plan',
-        { name: 'A month', class: 'number' },
-        { name: `A month, paid for ${longest}`, class: 'number' },
-        'Processors',
+        { name: 'Per month', class: 'number' },
+        { name: `Per month, paid for ${longest} months`, class: 'number' },
+        'CPU',
         'Memory',
         'NVMe disk',
-        'Traffic a month',
+        'Traffic per month',
       ],
       rows: cheapest.map((plan) => [
         planLink(plan.id),
         usd(plan.price_usd_month),
         usd(plan.prices.find(({ months }) => months === longest)?.month ?? plan.price_usd_month),
-        `${plan.cpu}, ${plan.category === 'vps' ? 'virtual' : 'a machine of your own'}`,
+        `${plan.cpu} ${plan.category === 'vps' ? 'vCPU' : 'cores'}`,
         formatMemory(plan),
         formatDisk(plan),
         formatTraffic(plan),
       ]),
     })}
-<p><a href="${PANEL_PATHS.plans}">All plans, by region and with what is in stock</a></p>`,
+<p><a href="${PANEL_PATHS.plans}">All plans, regions, and availability</a></p>`,
     'plans',
   );
 }
 
 const HOW_IT_WORKS = html`<ol>
-<li><strong>Sign up</strong> with an e-mail address and a password. You are shown a recovery code once: keep it, it gets you back in.</li>
-<li><strong>Top up</strong> from ${usd(Number(LIMITS.topupMinCents) / 100)}: choose a coin, and pay to an address made for you alone.</li>
-<li><strong>Deploy</strong>: plan, region, image, your SSH key. The server runs a minute or two later.</li>
+<li><strong>Sign up</strong> with an email address and a password. We show you a recovery code once. Save it
+to regain access later.</li>
+<li><strong>Top up</strong> at least ${usd(Number(LIMITS.topupMinCents) / 100)}: choose a coin and pay to an
+address that is reserved for you.</li>
+<li><strong>Deploy</strong>: choose a plan, region, image, and your SSH key. Your server is ready in a
+minute or two.</li>
 </ol>
-<p>Everything can be done on these pages, with scripts or without, and over a <a href="${DOCS_PATHS.api}">REST API</a>.
-<a href="${DOCS_PATHS.guides}/getting-started">The first server, step by step</a>.</p>`;
+<p>You can do everything here in the panel, with or without JavaScript, or through the
+<a href="${DOCS_PATHS.api}">REST API</a>.
+<a href="${DOCS_PATHS.guides}/getting-started">Deploy your first server, step by step</a>.</p>`;
 
 function paymentSection({ coins: acceptedCoins, rateLockMinutes, graceDays }: HomeData): Html {
   const coins = acceptedCoins.map(
     ({ code, network }) => html`<li><strong>${code}</strong> on ${network}</li>\n`,
   );
-  return html`<p>Payment is in advance, from a balance in US dollars. Nobody can charge you more than is on it, and there are no debts.</p>
+  return html`<p>You prepay from a balance in US dollars. We can never charge more than your balance, and
+you can’t owe us money.</p>
 <div class="columns"><div>
 <h3>Coins</h3>
-${coins.length > 0 ? html`<ul>${coins}</ul>` : html`<p>None can be paid in right now.</p>`}
-<p>The exchange rate is fixed for ${rateLockMinutes} minutes. What arrives is credited: also when it is less, more, in parts or late.</p>
+${coins.length > 0 ? html`<ul>${coins}</ul>` : html`<p>No coins are accepted right now.</p>`}
+<p>The exchange rate is locked for ${rateLockMinutes} minutes. We credit what you send, even if it is less
+or more than requested, split, or late.</p>
 </div><div>
 <h3>Bonus</h3>
 ${table({
   caption: 'Bonus by amount',
-  columns: [
-    'Top up at least',
-    { name: 'Bonus', class: 'number' },
-    { name: 'On the balance', class: 'number' },
-  ],
+  columns: ['Top-up of at least', { name: 'Bonus', class: 'number' }, { name: 'Credited', class: 'number' }],
   rows: BONUS_TIERS_USD.map(([from, bonus]) => [usd(from), usd(bonus), usd(from + bonus)]),
 })}
-<h3>Cycles</h3>
+<h3>Billing cycles</h3>
 ${table({
-  caption: 'Discount by cycle',
-  columns: ['Cycle', { name: 'Discount', class: 'number' }],
+  caption: 'Discount by billing cycle',
+  columns: ['Billing cycle', { name: 'Discount', class: 'number' }],
   rows: CYCLE_MONTHS.map((months) => [formatCycle(months), formatDiscount(months)]),
 })}
 </div></div>
-<h3>What is given back, and what is not</h3>
+<h3>Refunds</h3>
 <ul>
-<li>A server that cannot be installed, or is destroyed before it ever ran, is paid back to the balance in full.</li>
-<li>A server that ran is not paid back. Stopping it does not stop its cycle.</li>
-<li>The balance pays for servers and cannot be paid out. Whoever deletes the account gives it up.</li>
-<li>A cycle that cannot be paid suspends the server. It resumes when the balance suffices, and is destroyed after ${graceDays} days; mails warn before.</li>
+<li>If we can’t install a server, or you delete it before it has run, we refund its full price to your
+balance.</li>
+<li>We don’t refund servers that have run. Shutting a server down does not pause its billing cycle.</li>
+<li>Your balance pays for servers and can’t be paid out. You lose it if you delete your account.</li>
+<li>If your balance doesn’t cover a renewal, the server is suspended. It resumes once your balance covers
+it, and is deleted after ${graceDays} days. We email you before that.</li>
 </ul>
-<p><a href="${DOCS_PATHS.guides}/payments">More on payments</a></p>`;
+<p><a href="${DOCS_PATHS.guides}/payments">More about payments</a></p>`;
 }
 
-const RETENTION_ROWS: readonly (readonly [what: string, howLong: string])[] = [
-  ['E-mail address, a hash of the password', 'until you delete the account'],
+const RETENTION_ROWS: readonly (readonly [data: string, kept: string])[] = [
+  ['Email address and password hash', 'Until you delete your account'],
   ['Sessions', `${LIMITS.sessionIdleHours} hours without use, ${LIMITS.sessionMaxDays} days at most`],
-  ['What you changed, when, and from which country', `${LIMITS.auditRetentionDays} days`],
-  ['Events and measurements of your servers', `${LIMITS.eventRetentionDays} days`],
-  ['Mails that were sent', `their text goes at once; that there was one, ${LIMITS.mailRetentionDays} days`],
-  ['Root passwords and user data', 'until the install is done'],
-  ['Ledger and payments', 'for good; after you delete the account under a number that names nobody'],
+  ['Audit log: changes, times, and countries', `${LIMITS.auditRetentionDays} days`],
+  ['Server events and metrics', `${LIMITS.eventRetentionDays} days`],
+  ['Emails that we sent', `Text: deleted once sent. Record: ${LIMITS.mailRetentionDays} days`],
+  ['Root passwords and user data', 'Until the installation is done'],
+  ['Ledger and payments', 'Permanently; under an anonymous number once you delete your account'],
 ];
 
 function privacySection({ regions }: HomeData): Html {
   const torRegions = regions.filter((region) => region.tor_onion !== null);
+  const onionLinks = torRegions.map((region) => {
+    const page = resourcePath(PANEL_PATHS.regions, region.id);
+    return html`<li><a href="${page}">${region.name}</a>: ${copyable(region.tor_onion ?? '')}</li>\n`;
+  });
   return html`<ul>
-<li>No name, no telephone number, no document is asked for, at no step.</li>
-<li>IP addresses of visitors are not stored, neither in the database nor in logs. Of an address only the country is noted, where something is changed.</li>
-<li>These pages work without scripts and without pictures, in Tor Browser at its safest, and ask nothing of any other site.</li>
-<li>Give an OpenPGP key, and every mail to you is encrypted with it. A one-time code can be asked for at each sign-in.</li>
+<li>We never ask for a name, a phone number, or an ID document.</li>
+<li>We don’t store IP addresses, neither in the database nor in logs. For changes, we record only the
+country.</li>
+<li>The panel works without JavaScript and images, in Tor Browser’s safest mode, and loads nothing from
+other sites.</li>
+<li>Add an OpenPGP key to encrypt all emails to you. Turn on one-time codes to protect your sign-in.</li>
 </ul>
-${table({ caption: 'What is kept, and how long', columns: ['What', 'Kept'], rows: RETENTION_ROWS })}
+${table({ caption: 'Data retention', columns: ['Data', 'Kept'], rows: RETENTION_ROWS })}
 ${
   torRegions.length > 0 &&
   html`<h3>Onion addresses</h3>
-<ul>${torRegions.map((region) => html`<li><a href="${resourcePath(PANEL_PATHS.regions, region.id)}">${region.name}</a>: ${copyable(region.tor_onion ?? '')}</li>\n`)}</ul>`
+<ul>${onionLinks}</ul>`
 }`;
 }

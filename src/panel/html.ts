@@ -1,4 +1,4 @@
-/** HTML that escapes by itself: every value put into the template is text, unless it was made by the template. */
+/** HTML with automatic escaping: every value is escaped unless the template function produced it. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -9,10 +9,10 @@ export class Html {
   }
 }
 
-/** What can be put into the template. */
+/** A value that the template accepts. */
 export type HtmlValue = Html | string | number | bigint | null | undefined | false | readonly HtmlValue[];
 
-/** `` html`<p>${name}</p>` ``: null, undefined and false print nothing, a list prints its items. */
+/** Renders `` html`<p>${name}</p>` ``. Null, undefined, and false print nothing; a list prints its items. */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return new Html(parts.reduce((text, part, index) => text + renderValue(values[index - 1]) + part));
 }

@@ -1,42 +1,42 @@
-/** The frame around every page: what it is called, who is here, where else one can go. */
+/** The frame around every page: title, account, banners, and navigation. */
 import { PANEL_PATHS } from '../spec/paths.ts';
 import { type FormContext, form } from './form.ts';
 import { Html, html } from './html.ts';
 
-/** The part of the panel that a page belongs to; its link in the navigation is marked. */
+/** The section a page belongs to. The navigation marks its link. */
 export type Section = keyof typeof SECTIONS;
 
-/** What a page says; the frame does the rest. */
+/** A page's own content. The frame adds the rest. */
 export interface View {
   readonly title: string;
   readonly section?: Section;
-  /** Where this page hangs: `[['Servers', '/servers']]`. */
+  /** The parent pages: `[['Servers', '/servers']]`. */
   readonly breadcrumbs?: readonly (readonly [name: string, path: string])[];
   readonly body: Html;
-  /** HTTP status; 200 when left out. */
+  /** HTTP status. Default: 200. */
   readonly status?: number;
-  /** The page loads itself again after so many seconds, until its reader stops that. */
+  /** Seconds between automatic reloads, until the visitor turns them off. */
   readonly refreshS?: number;
 }
 
-/** What the frame needs to know. */
+/** Everything the frame needs to render a page. */
 export interface Frame {
   /** The host's name. */
   readonly site: string;
   readonly sandbox: boolean;
-  /** Who is signed in; null: nobody. */
+  /** The signed-in account, or null. */
   readonly account: { readonly email: string; readonly balance: string; readonly frozen: boolean } | null;
-  /** Why nothing can be changed now, or null. */
+  /** Why changes are refused right now, or null. */
   readonly closed: string | null;
-  /** What was just done, or null. */
+  /** The confirmation of the last action, or null. */
   readonly notice: string | null;
   readonly forms: FormContext;
   readonly assets: { readonly style: string; readonly script: string };
-  /** How to load this page without its refreshing; null while it does not. */
+  /** The page's URL without automatic reloads; null if it does not reload. */
   readonly autoRefresh: {
     readonly path: string;
     readonly intervalS: number;
-    /** What is loaded again: this page, without what was just done. */
+    /** The URL to reload: this page without its notice. */
     readonly reloadPath: string;
   } | null;
 }
@@ -52,11 +52,11 @@ const SECTIONS = {
   billing: { path: PANEL_PATHS.billing, name: 'Billing', signedIn: true },
   account: { path: PANEL_PATHS.account, name: 'Account', signedIn: true },
   plans: { path: PANEL_PATHS.plans, name: 'Plans', signedIn: false },
-  docs: { path: PANEL_PATHS.docs, name: 'Documents', signedIn: false },
+  docs: { path: PANEL_PATHS.docs, name: 'Docs', signedIn: false },
   status: { path: PANEL_PATHS.status, name: 'Status', signedIn: false },
 } as const;
 
-/** A whole page. */
+/** Renders a whole page. */
 export function renderDocument(view: View, frame: Frame): string {
   const { account, assets } = frame;
   const document = html`<!doctype html>
@@ -70,7 +70,7 @@ export function renderDocument(view: View, frame: Frame): string {
 <script src="${assets.script}" defer></script>
 </head>
 <body${account && new Html(' class="inside"')}>
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="#content">Skip to content</a>
 ${masthead(frame)}
 ${account && sectionLinks(view)}
 <main id="content" tabindex="-1">
@@ -90,15 +90,21 @@ ${footer(frame)}
 function masthead(frame: Frame): Html {
   const { account, site } = frame;
   const here = account
-    ? html`<a class="balance" href="${PANEL_PATHS.billing}"><span class="label">Balance</span> ${account.balance}</a>
+    ? html`<a class="balance" href="${PANEL_PATHS.billing}"><span class="label">Balance</span>
+${account.balance}</a>
 <span class="who">${account.email}</span>
-${form(frame.forms, { name: 'sign_out', action: PANEL_PATHS.signOut, class: 'inline' }, html`<button class="quiet">Sign out</button>`)}`
+${form(
+  frame.forms,
+  { name: 'sign_out', action: PANEL_PATHS.signOut, class: 'inline' },
+  html`<button class="quiet">Sign out</button>`,
+)}`
     : html`<nav aria-label="About" class="about">
-<a href="${PANEL_PATHS.plans}">Plans</a> <a href="${PANEL_PATHS.docs}">Documents</a> <a href="${PANEL_PATHS.status}">Status</a>
-<a href="${PANEL_PATHS.signIn}">Sign in</a> <a class="button" href="${PANEL_PATHS.signUp}">Sign up</a></nav>`;
+<a href="${PANEL_PATHS.plans}">Plans</a> <a href="${PANEL_PATHS.docs}">Docs</a>
+<a href="${PANEL_PATHS.status}">Status</a> <a href="${PANEL_PATHS.signIn}">Sign in</a>
+<a class="button" href="${PANEL_PATHS.signUp}">Sign up</a></nav>`;
   return html`<header class="masthead">
 <a class="brand" href="${PANEL_PATHS.home}">${site}</a>
-${frame.sandbox && html`<span class="badge" title="Coins and machines are simulated">sandbox</span>`}
+${frame.sandbox && html`<span class="badge" title="Coins and servers are simulated">sandbox</span>`}
 <div class="here">${here}</div>
 </header>`;
 }
@@ -108,10 +114,10 @@ function sectionLinks({ section }: View): Html {
     const current = key === section ? new Html(' aria-current="page"') : null;
     return { inside, link: html`<li><a href="${path}"${current}>${name}</a></li>\n` };
   });
-  const of = (inside: boolean) => rows.filter((row) => row.inside === inside).map((row) => row.link);
+  const linksFor = (inside: boolean) => rows.filter((row) => row.inside === inside).map((row) => row.link);
   return html`<nav class="sections" aria-label="Sections"><ul>
-${of(true)}</ul><ul>
-${of(false)}</ul></nav>`;
+${linksFor(true)}</ul><ul>
+${linksFor(false)}</ul></nav>`;
 }
 
 function breadcrumbTrail({ breadcrumbs }: View): Html | null {
@@ -119,24 +125,30 @@ function breadcrumbTrail({ breadcrumbs }: View): Html | null {
   const links = breadcrumbs.map(
     ([name, path]) => html`<a href="${path}">${name}</a> <span aria-hidden="true">/</span> `,
   );
-  return html`<nav class="trail" aria-label="Above this page">${links}</nav>`;
+  return html`<nav class="trail" aria-label="Breadcrumbs">${links}</nav>`;
 }
 
 function banners({ account, closed, notice, forms }: Frame): Html {
   const { failure } = forms;
-  return html`${account?.frozen && html`<p class="banner warn">Your account is frozen: it can be read but not changed. Contact the operator.</p>\n`}
+  const remedy = failure?.remedy && html`<p><a href="${failure.remedy.path}">${failure.remedy.name}</a></p>`;
+  return html`${
+    account?.frozen &&
+    html`<p class="banner warn">Your account is frozen. You can view it but not change it. Contact
+support.</p>\n`
+  }
 ${closed && html`<p class="banner warn">${closed}</p>\n`}
 ${notice && html`<p class="banner done" role="status">${notice}</p>\n`}
-${failure && html`<div class="banner fault" role="alert"><p>${failure.message}</p>${failure.remedy && html`<p><a href="${failure.remedy.path}">${failure.remedy.name}</a></p>`}</div>\n`}`;
+${failure && html`<div class="banner fault" role="alert"><p>${failure.message}</p>${remedy}</div>\n`}`;
 }
 
 function autoRefreshNote({ path, intervalS }: { readonly path: string; readonly intervalS: number }): Html {
-  return html`<p class="soft still">This page loads again every ${intervalS} seconds. <a href="${path}">Stop that</a></p>`;
+  return html`<p class="soft still">This page refreshes every ${intervalS} seconds. <a
+href="${path}">Stop refreshing</a></p>`;
 }
 
 function footer({ site }: Frame): Html {
   return html`<footer class="colophon"><p>${site}</p>
-<ul><li><a href="${PANEL_PATHS.plans}">Plans</a></li><li><a href="${PANEL_PATHS.docs}">Documents</a></li>
+<ul><li><a href="${PANEL_PATHS.plans}">Plans</a></li><li><a href="${PANEL_PATHS.docs}">Docs</a></li>
 <li><a href="${PANEL_PATHS.status}">Status</a></li><li><a href="${PANEL_PATHS.terms}">Terms</a></li>
 <li><a href="${PANEL_PATHS.contact}">Contact</a></li></ul></footer>`;
 }

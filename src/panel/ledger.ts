@@ -1,4 +1,4 @@
-/** The ledger: all that was booked on the balance; and a month of it, to print. */
+/** The ledger: all entries on the balance, and a printable monthly statement. */
 import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import { LEDGER_TYPES, type LedgerEntry } from '../spec/schemas/ledger-entry.ts';
 import { billingTabs } from './billing.ts';
@@ -25,20 +25,20 @@ export function formatSignedUsd(amount: number): string {
   return amount > 0 ? `+${usd(amount)}` : usd(amount);
 }
 
-/** What an entry is about; a server that is gone has no page any more. */
+/** Returns a link to an entry's resource; a deleted server has no page. */
 export function resourceLink(resource: string | null, names: ReadonlyMap<string, string>): Html | null {
   if (resource === null) return null;
   if (resource.startsWith('top_'))
-    return html`<a href="${resourcePath(BILLING_PATHS.topups, resource)}">the top-up</a>`;
+    return html`<a href="${resourcePath(BILLING_PATHS.topups, resource)}">Top-up</a>`;
   const name = names.get(resource);
   return name === undefined
-    ? html`<span class="soft">a server that is gone</span>`
+    ? html`<span class="soft">Deleted server</span>`
     : html`<a href="${resourcePath(PANEL_PATHS.servers, resource)}">${name}</a>`;
 }
 
 export function ledgerView(data: {
   readonly entries: readonly LedgerEntry[];
-  /** Of the servers that are there, by id. */
+  /** Names of existing servers by id. */
   readonly names: ReadonlyMap<string, string>;
   readonly type: string;
   readonly next: string | null;
@@ -63,16 +63,17 @@ ${typeFilter(data)}
 ${
   rows.length === 0
     ? emptyState(
-        data.type === '' ? 'Nothing was booked yet.' : 'Nothing of this kind was booked yet.',
-        html`<a href="${PANEL_PATHS.topup}">Top up the balance</a>; each credit and each charge stands here.`,
+        data.type === '' ? 'No entries yet.' : 'No entries of this type yet.',
+        html`<a href="${PANEL_PATHS.topup}">Top up your balance</a>. Each credit and each charge is listed
+here.`,
       )
     : table({
         caption: 'Ledger',
         columns: [
-          ...['When', 'Kind'],
+          ...['Time', 'Type'],
           { name: 'Amount', class: 'number' },
           { name: 'Balance after', class: 'number' },
-          ...['What', 'About', 'Receipt'],
+          ...['Description', 'Resource', 'Receipt'],
         ],
         rows,
       })
@@ -85,8 +86,8 @@ function typeFilter({ type, forms }: { readonly type: string; readonly forms: Fo
   const fields = new Fields(forms, 'filter');
   const choices = LEDGER_TYPES.map((word) => [word, ENTRY_TYPE_NAMES[word]] as const);
   return html`<form method="get" class="filters"><div class="row">
-${fields.select('type', 'Kind', { value: type, choices: [['', 'All'], ...choices] })}
-<button class="plain">Show</button>
+${fields.select('type', 'Type', { value: type, choices: [['', 'All'], ...choices] })}
+<button class="plain">Apply</button>
 </div></form>`;
 }
 
@@ -103,9 +104,9 @@ export interface StatementData {
   readonly entries: readonly LedgerEntry[];
   readonly names: ReadonlyMap<string, string>;
   readonly previousPath: string;
-  /** Null: it has not begun. */
+  /** Null if the next month has not started. */
   readonly nextMonthPath: string | null;
-  /** Whether it is not over yet. */
+  /** Whether this is the current month. */
   readonly isCurrent: boolean;
   readonly next: string | null;
   readonly first: string | null;
@@ -125,25 +126,30 @@ export function statementView(data: StatementData): View {
     section: 'billing',
     breadcrumbs: [['Billing', PANEL_PATHS.billing]],
     body: html`${billingTabs(BILLING_PATHS.statement)}
-<p class="no-print"><a href="${data.previousPath}">The month before</a>${data.nextMonthPath !== null && html` · <a href="${data.nextMonthPath}">The month after</a>`}</p>
+<p class="no-print"><a href="${data.previousPath}">Previous month</a>${
+      data.nextMonthPath !== null && html` · <a href="${data.nextMonthPath}">Next month</a>`
+    }</p>
 ${detailList([
-  ['From', data.site],
-  ['For', data.email],
-  ['Balance at its begin', usd(data.opening_usd)],
-  ['Came in', formatSignedUsd(data.in_usd)],
-  ['Went out', formatSignedUsd(data.out_usd)],
-  [data.isCurrent ? 'Balance now' : 'Balance at its end', html`<strong>${usd(data.closing_usd)}</strong>`],
+  ['Issued by', data.site],
+  ['Issued to', data.email],
+  ['Opening balance', usd(data.opening_usd)],
+  ['Money in', formatSignedUsd(data.in_usd)],
+  ['Money out', formatSignedUsd(data.out_usd)],
+  [data.isCurrent ? 'Current balance' : 'Closing balance', html`<strong>${usd(data.closing_usd)}</strong>`],
 ])}
 ${
   rows.length === 0
-    ? html`<p>Nothing was booked in this month.</p>`
+    ? html`<p>No entries in this month.</p>`
     : table({
-        caption: `Ledger of ${data.name}`,
-        columns: [...['When', 'Kind', 'What', 'About', 'Entry'], { name: 'Amount', class: 'number' }],
+        caption: `Ledger entries, ${data.name}`,
+        columns: [
+          ...['Time', 'Type', 'Description', 'Resource', 'Entry'],
+          { name: 'Amount', class: 'number' },
+        ],
         rows,
       })
 }
 ${pager(data)}
-<p class="soft">All times are UTC, all amounts US dollars.</p>`,
+<p class="soft">Times are in UTC. Amounts are in US dollars.</p>`,
   };
 }

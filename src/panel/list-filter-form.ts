@@ -1,4 +1,4 @@
-/** What a list is narrowed down by: a form whose choices stand in the page's address. */
+/** A list's filter: a form whose choices are part of the page's URL. */
 import { Fields, type FormContext } from './form.ts';
 import { type Html, html } from './html.ts';
 
@@ -11,14 +11,16 @@ const EMPTY_CONTEXT: FormContext = {
   failure: null,
 };
 
-/** `chosen` is what the list is filtered by now. */
+/** `chosen` holds the current filters. */
 export function listFilterForm(
   path: string,
   chosen: Readonly<Record<string, string>>,
   content: (fields: Fields) => Html,
 ): Html {
-  return html`<form method="get" action="${path}" class="filters row" aria-label="Narrow the list down">
+  return html`<form method="get" action="${path}" class="filters row" aria-label="Filter this list">
 ${content(new Fields(EMPTY_CONTEXT, 'filter'))}
-<button class="plain">Show</button>${Object.keys(chosen).length > 0 && html` <a href="${path}">Show all</a>`}
+<button class="plain">Apply</button>${
+    Object.keys(chosen).length > 0 && html` <a href="${path}">Clear filters</a>`
+  }
 </form>`;
 }

@@ -2,21 +2,21 @@ import { PANEL_PATHS } from '../spec/paths.ts';
 import { html } from './html.ts';
 import type { View } from './layout.ts';
 
-/** For an address that leads nowhere. What is somebody else's is not told apart. */
+/** A page that does not exist. Someone else's resource looks the same as a missing one. */
 export function notFoundView(): View {
   return {
-    title: 'There is nothing here',
+    title: 'Page not found',
     status: 404,
-    body: html`<p>This address leads nowhere, or to something that is gone or is not yours.</p>
-<p><a href="${PANEL_PATHS.servers}">Your servers</a> · <a href="${PANEL_PATHS.home}">The front page</a></p>`,
+    body: html`<p>It may have been deleted, or you may not have access.</p>
+<p><a href="${PANEL_PATHS.servers}">Your servers</a> · <a href="${PANEL_PATHS.home}">Home</a></p>`,
   };
 }
 
-/** For what could not be shown. */
+/** A page that could not be shown because of an error. */
 export function errorView(message: string, requestId: string): View {
   return {
-    title: 'This did not work',
+    title: 'Something went wrong',
     body: html`<p>${message}</p>
-<p class="soft">If you write to the operator about it, name this request: <code>${requestId}</code></p>`,
+<p class="soft">If you contact support, include this request ID: <code>${requestId}</code></p>`,
   };
 }

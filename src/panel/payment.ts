@@ -1,4 +1,4 @@
-/** One top-up: where to pay how much, how far the payment has come, and what to do when it is not as it was asked. */
+/** One top-up: payment instructions, progress, and what to do if the payment differs from the request. */
 import type { CoinCode } from '../spec/coins.ts';
 import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { Topup } from '../spec/schemas/topup.ts';
@@ -32,26 +32,26 @@ export interface PaymentData {
   readonly taken_back: boolean;
   readonly counts_until: string;
   readonly left_ms: number;
-  /** When the rate's time is over by the reader's own clock, for scripts. */
+  /** When the locked rate expires by the visitor's own clock, for scripts. */
   readonly left_until: string;
-  /** Where the sandbox's controls are; null: these are real coins. */
+  /** The base URL of the sandbox's controls; null if coins are real. */
   readonly sandbox: string | null;
   readonly forms: FormContext;
 }
 
-/** Often enough to see a block, seldom enough for a slow line. */
+/** Often enough to see a new block, rarely enough for a slow connection. */
 const REFRESH_S = 15;
 
-/** On some networks the URI is the bare address, which leads nowhere. */
+/** On some networks the URI is the bare address, which is not a valid link. */
 const WALLET_URI = /^(?!javascript:)[a-z]{3,20}:/;
 
 const PART_STATES = {
-  seen: 'seen, in no block yet',
+  seen: 'unconfirmed',
   confirming: 'confirming',
   credited: 'credited',
-  held: 'held',
-  refunded: 'sent back',
-  gone: 'left the chain',
+  held: 'withheld',
+  refunded: 'refunded',
+  gone: 'dropped from the blockchain',
 } as const;
 
 export function paymentView(data: PaymentData): View {
@@ -68,7 +68,7 @@ ${status === 'waiting' && howToPay(data)}
 ${data.missing && status !== 'error' && remainderSection(data, data.missing)}
 ${status === 'error' && html`<div class="banner fault">${refundInstructions(topup)}</div>`}
 ${data.parts.length > 0 && section('Payments', paymentsTable(data))}
-${section('This top-up', topupDetails(data))}
+${section('Details', topupDetails(data))}
 ${status === 'waiting' && cancelSection(data.forms)}
 ${data.sandbox !== null && isPending && sandboxNote(topup, data.sandbox)}`,
   };
@@ -79,48 +79,74 @@ function paymentStatus(data: PaymentData): Html {
   const coinIn = html`${data.received} ${coinUnit(topup.coin)}`;
   switch (status) {
     case 'waiting':
-      return html`<p>Nothing was seen yet. Pay what stands here; this page shows it when it arrives.</p>`;
+      return html`<p>We haven’t seen a payment yet. Send the amount below; this page updates when it
+arrives.</p>`;
     case 'confirming':
-      return html`${data.taken_back && html`<p class="banner warn">A payment left its chain after it was credited, so its credit was taken back. It is credited again when the payment returns.</p>`}
-${data.received !== null && html`<p>${coinIn} arrived, worth ${usd(data.received_usd)}. <strong>${topup.confirmations} of ${topup.required_confirmations} confirmations.</strong> The balance has it when all are there; you can leave this page.</p>`}
+      return html`${
+        data.taken_back &&
+        html`<p class="banner warn">A credited payment was dropped from the blockchain, so we reversed its
+credit. We credit it again if it is confirmed again.</p>`
+      }
+${
+  data.received !== null &&
+  html`<p>We received ${coinIn}, worth ${usd(data.received_usd)}.
+<strong>${topup.confirmations} of ${topup.required_confirmations} confirmations.</strong> We credit your
+balance when all confirmations are in. You can close this page.</p>`
+}
 ${paymentNotes(data)}`;
     case 'confirmed':
-      return html`<p><strong>${usd(topup.credited_usd)}</strong> ${topup.credited_usd === 1 ? 'is' : 'are'} on your balance${data.bonus_paid_usd > 0 && html`, and a bonus of <strong>${usd(data.bonus_paid_usd)}</strong>`}. <a href="${resourcePath(BILLING_PATHS.receipts, topup.id)}">Receipt</a></p>
+      return html`<p><strong>${usd(topup.credited_usd)}</strong> was credited to your balance${
+        data.bonus_paid_usd > 0 && html`, plus a bonus of <strong>${usd(data.bonus_paid_usd)}</strong>`
+      }. <a href="${resourcePath(BILLING_PATHS.receipts, topup.id)}">View receipt</a></p>
 ${paymentNotes(data)}`;
     case 'error':
-      return html`<p>Paid and confirmed, not credited.</p>`;
+      return html`<p>Paid and confirmed, but not credited.</p>`;
     default:
-      return html`<p>${status === 'cancelled' ? 'You cancelled this top-up.' : 'The time for this top-up is over.'} <strong>Do not pay it any more</strong>: <a href="${PANEL_PATHS.topup}">make a new one</a>.</p>
-<p>A payment that is on its way is not lost, it is credited: at the rate below when it is in a block by ${time(data.counts_until)}, otherwise at the rate of that moment.</p>`;
+      return html`<p>${status === 'cancelled' ? 'You canceled this top-up.' : 'This top-up expired.'}
+<strong>Do not send a payment for it.</strong> <a href="${PANEL_PATHS.topup}">Create a new top-up</a>
+instead.</p>
+<p>If you already sent a payment, it is not lost. We credit it at the rate below if it is in a block by
+${time(data.counts_until)}, otherwise at the exchange rate at that time.</p>`;
   }
 }
 
-/** What is not as it was asked, and what became of it. */
+/** Explains late payments and overpayment. */
 function paymentNotes(data: PaymentData): Html {
   const late = data.parts.some((part) => part.late && part.state !== 'gone' && part.state !== 'refunded');
-  return html`${late && html`<p>A payment came into a block after ${time(data.counts_until)}, when the rate was not kept any more. It counts at the rate of that moment, which stands beside it.</p>`}
-${data.over_usd > 0 && html`<p>You paid more than was asked: all of it counts, ${usd(data.over_usd)} more.</p>`}`;
+  return html`${
+    late &&
+    html`<p>A payment reached the blockchain after ${time(data.counts_until)}, when the locked rate had
+expired. We credit it at the exchange rate at that time, shown next to the payment.</p>`
+  }
+${
+  data.over_usd > 0 && html`<p>You paid ${usd(data.over_usd)} more than requested. We credit all of it.</p>`
+}`;
 }
 
 function howToPay(data: PaymentData): Html {
   const { topup } = data;
   const unit = coinUnit(topup.coin);
   const { sidePx } = qrCode(topup.payment_uri);
+  const qrPath = `${resourcePath(BILLING_PATHS.topups, topup.id)}/qr.png`;
   return html`${networkWarning(topup)}
 <div class="columns"><div>
 <p>Send exactly this amount in ${unit}</p>
 <p class="once">${copyable(topup.deposit_amount)}</p>
-<p>to this address, which is yours for this one top-up</p>
+<p>to this address, which is reserved for this top-up</p>
 <p class="once">${copyable(topup.deposit_address)}</p>
 ${WALLET_URI.test(topup.payment_uri) && html`<p><a href="${topup.payment_uri}">Open in a wallet</a></p>`}
-<p>The rate is kept until ${time(topup.expires_at)}: <time datetime="${topup.expires_at}" data-until="${data.left_until}">${formatMinutes(data.left_ms)}</time> left.</p>
+<p>The rate is locked until ${time(topup.expires_at)}:
+<time datetime="${topup.expires_at}" data-until="${data.left_until}">${formatMinutes(data.left_ms)}</time>
+left.</p>
 </div><div>
-<p><img src="${resourcePath(BILLING_PATHS.topups, topup.id)}/qr.png" width="${sidePx}" height="${sidePx}" alt="The address and the amount as a QR code"></p>
+<p><img src="${qrPath}" width="${sidePx}" height="${sidePx}"
+alt="QR code with the address and the amount"></p>
 </div></div>`;
 }
 
 function networkWarning({ coin, network }: { readonly coin: CoinCode; readonly network: string }): Html {
-  return html`<p class="banner warn">Send only ${coinName(coin)} (${coinUnit(coin)}) on ${network}. Another coin, or the same one on another network, is lost.</p>`;
+  return html`<p class="banner warn">Send only ${coinName(coin)} (${coinUnit(coin)}) on ${network}. Other
+coins, and the same coin on another network, will be lost.</p>`;
 }
 
 function remainderSection(
@@ -130,24 +156,28 @@ function remainderSection(
   const { topup } = data;
   const unit = coinUnit(topup.coin);
   if (missing.amount === null) {
-    return html`<p>${usd(missing.usd)} less arrived than was asked. What arrived counts. The rate is not kept any more: for the rest, <a href="${PANEL_PATHS.topup}">make another top-up</a>.</p>`;
+    return html`<p>Your payment is ${usd(missing.usd)} short. We credit the amount that we received. The
+locked rate expired: to pay the rest, <a href="${PANEL_PATHS.topup}">create another top-up</a>.</p>`;
   }
   return section(
-    'The rest',
-    html`<p>${usd(missing.usd)} less arrived than was asked. What arrived counts, and you can leave it at that. To pay the rest at the same rate, send this amount in ${unit}</p>
+    'Pay the rest',
+    html`<p>Your payment is ${usd(missing.usd)} short. We credit the amount that we received, so paying the
+rest is optional. To pay it at the same rate, send this amount in ${unit}</p>
 <p class="once">${copyable(missing.amount)}</p>
 <p>to the same address</p>
 <p class="once">${copyable(topup.deposit_address)}</p>
-<p>so that it is in a block by ${time(data.counts_until)}. Later it counts at the rate of that moment.</p>
+<p>so that it is in a block by ${time(data.counts_until)}. After that, we use the exchange rate at that
+time.</p>
 ${networkWarning(topup)}`,
   );
 }
 
 /** SPEC: with the kill-switch on, the row is an error with refund instructions. */
 export function refundInstructions(topup: Pick<Topup, 'id' | 'network'>): Html {
-  return html`<p>Your payment arrived and is confirmed, but it was not credited: credits are held at the moment. Nothing is lost.</p>
-<p><a href="${PANEL_PATHS.contact}">Write to the operator</a>, name this top-up, <code>${topup.id}</code>, and an address of yours on ${topup.network}, and say
-whether you want it credited later or refunded.</p>`;
+  return html`<p>Your payment arrived and is confirmed, but credits are currently withheld. Your money is
+not lost.</p>
+<p><a href="${PANEL_PATHS.contact}">Contact us</a> with the ID of this top-up, <code>${topup.id}</code>, and
+an address of yours on ${topup.network}. Tell us whether you want it credited later or refunded.</p>`;
 }
 
 function paymentsTable(data: PaymentData): Html {
@@ -157,7 +187,7 @@ function paymentsTable(data: PaymentData): Html {
     html`${part.amount} ${unit}`,
     PART_STATES[part.state],
     part.confirmations,
-    part.rate_usd === null ? 'waits for a rate (late)' : html`$${part.rate_usd}${part.late && ' (late)'}`,
+    part.rate_usd === null ? 'Pending (late)' : html`$${part.rate_usd}${part.late && ' (late)'}`,
     part.credited_usd === null ? '–' : usd(part.credited_usd),
     time(part.first_seen_at),
   ]);
@@ -166,7 +196,7 @@ function paymentsTable(data: PaymentData): Html {
     columns: [
       'Transaction',
       { name: 'Amount', class: 'number' },
-      'State',
+      'Status',
       { name: 'Confirmations', class: 'number' },
       { name: 'Rate', class: 'number' },
       { name: 'Credited', class: 'number' },
@@ -183,24 +213,25 @@ function topupDetails(data: PaymentData): Html {
   const credited = topup.credited_usd > 0;
   return detailList([
     ['Amount', usd(topup.amount_usd)],
-    [credited ? 'Bonus' : 'Bonus for that amount', topup.bonus_usd > 0 ? usd(topup.bonus_usd) : 'none'],
+    [credited ? 'Bonus' : 'Bonus for this amount', topup.bonus_usd > 0 ? usd(topup.bonus_usd) : 'None'],
     ['Coin', html`${coinName(topup.coin)} (${unit}) on ${topup.network}`],
-    ['Asked', html`${topup.deposit_amount} ${unit}, at $${topup.rate_usd} for 1 ${unit}`],
-    ['Arrived', data.received !== null && html`${data.received} ${unit}, worth ${usd(data.received_usd)}`],
+    ['Requested', html`${topup.deposit_amount} ${unit}, at $${topup.rate_usd} per ${unit}`],
+    ['Received', data.received !== null && html`${data.received} ${unit}, worth ${usd(data.received_usd)}`],
     ['Address', status !== 'waiting' && html`<code>${topup.deposit_address}</code>`],
     ['Confirmations', `${topup.confirmations} of ${topup.required_confirmations}`],
     ['Credited', credited && usd(topup.credited_usd)],
-    ['Rate kept until', time(topup.expires_at)],
-    ['Made', time(topup.created_at)],
-    ['Id', html`<code>${topup.id}</code>`],
+    ['Rate locked until', time(topup.expires_at)],
+    ['Created', time(topup.created_at)],
+    ['ID', html`<code>${topup.id}</code>`],
   ]);
 }
 
 function cancelSection(forms: FormContext): Html {
   return section(
     'Cancel',
-    html`<p>If you have not paid and do not want to: nothing is lost, and it makes room for another one.</p>
-${form(forms, { name: 'cancel' }, html`<button class="plain">Cancel this top-up</button>`)}`,
+    html`<p>If you don’t plan to pay, cancel this top-up. It costs nothing, and you can create another
+one.</p>
+${form(forms, { name: 'cancel' }, html`<button class="plain">Cancel top-up</button>`)}`,
   );
 }
 
@@ -211,13 +242,13 @@ function sandboxNote(topup: Topup, baseUrl: string): Html {
     amount: topup.deposit_amount,
   });
   const mine = JSON.stringify({ coin: topup.coin, count: topup.required_confirmations });
-  return html`<details><summary>This is a sandbox: pay without coins</summary>
-<p>Its chains are simulated. Pay this top-up, and make the blocks that confirm it:</p>
+  return html`<details><summary>Sandbox: pay without real coins</summary>
+<p>The blockchains are simulated. Pay this top-up, and mine the blocks that confirm it:</p>
 <pre tabindex="0">curl ${baseUrl}/sandbox/payments --json '${pay}'
 curl ${baseUrl}/sandbox/blocks --json '${mine}'</pre></details>`;
 }
 
-/** Rounded down: nobody is told of a minute that is not there. */
+/** Rounds down, so that the page never promises a minute that has passed. */
 function formatMinutes(leftMs: number): string {
   const minutesLeft = Math.floor(leftMs / 60_000);
   return minutesLeft === 1 ? '1 minute' : `${minutesLeft} minutes`;

@@ -1,4 +1,4 @@
-/** What is sold: plans by region with their stock, and what each costs by cycle. */
+/** Plans by region with their availability, and prices by billing cycle. */
 import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, type CycleMonths } from '../spec/limits.ts';
 import { deployPath, PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import { PLAN_CATEGORIES, type Plan } from '../spec/schemas/plan.ts';
@@ -8,7 +8,7 @@ import { Fields, type FormContext } from './form.ts';
 import { type Html, type HtmlValue, html } from './html.ts';
 import type { View } from './layout.ts';
 
-/** What a cycle of a plan costs, in US dollars. */
+/** The price of a plan for one billing cycle, in US dollars. */
 export interface CyclePrice {
   readonly months: CycleMonths;
   readonly total: number;
@@ -17,15 +17,15 @@ export interface CyclePrice {
 
 export interface SoldPlan extends Plan {
   readonly prices: readonly CyclePrice[];
-  /** Where it is sold, whether or not there is room now. */
+  /** Regions that sell the plan, even if it is sold out there right now. */
   readonly sold_in: readonly string[];
-  /** Nobody can order it here: the operator sells it to who asks. */
+  /** Sold only on request: customers cannot order it themselves. */
   readonly on_request: boolean;
 }
 
-export const CATEGORY_NAMES = { vps: 'Virtual servers', dedicated: 'Dedicated machines' } as const;
+export const CATEGORY_NAMES = { vps: 'Virtual servers', dedicated: 'Dedicated servers' } as const;
 
-/** Nothing can be ordered now, and why, where the page does not say it anyway; null: it can. */
+/** Null if ordering is open. `note` explains why it is closed, unless a banner already does. */
 export type OrderingClosed = { readonly note: string | null } | null;
 
 export interface PlansData {
@@ -40,8 +40,9 @@ export function plansView(data: PlansData): View {
   return {
     title: 'Plans',
     section: 'plans',
-    body: html`<p>A server is paid for in advance, from the balance, for a cycle of 1, 3, 6 or 12 months. Longer cycles cost less.
-Traffic that comes in is not counted; above what a plan includes it is slowed down and never charged.</p>
+    body: html`<p>You pay for a server in advance, from your balance, for 1, 3, 6, or 12 months. Longer
+cycles cost less. Inbound traffic is not counted. Above the included traffic, we throttle the server and
+never charge extra.</p>
 ${planFilterForm(data)}
 <div id="plans">
 ${closedNote(data.closed)}
@@ -59,16 +60,16 @@ function planFilterForm({ regions, chosen, forms }: PlansData): Html {
   const fields = new Fields(forms, 'filter');
   const categories = PLAN_CATEGORIES.map((word) => [word, CATEGORY_NAMES[word]] as const);
   return html`<form method="get" class="filters" data-live="#plans"><div class="row">
-${fields.select('category', 'Kind', { value: chosen.category, choices: [['', 'All'], ...categories] })}
+${fields.select('category', 'Type', { value: chosen.category, choices: [['', 'All'], ...categories] })}
 ${fields.select('region', 'Region', {
   value: chosen.region,
   choices: [['', 'All'], ...regions.map(({ id, name }) => [id, name] as const)],
 })}
-${fields.select('months', 'Cycle', {
+${fields.select('months', 'Billing cycle', {
   value: String(chosen.months),
   choices: CYCLE_MONTHS.map((months) => [String(months), formatCycle(months)] as const),
 })}
-<button class="plain">Show</button>
+<button class="plain">Apply</button>
 </div></form>`;
 }
 
@@ -76,8 +77,7 @@ function planTables(data: PlansData): HtmlValue {
   const { plans, regions, chosen } = data;
   const shown = regions.filter(({ id }) => chosen.region === '' || id === chosen.region);
   const soldPlans = plans.filter(({ sold_in }) => shown.some(({ id }) => sold_in.includes(id)));
-  if (soldPlans.length === 0)
-    return emptyState('Nothing of this kind is sold there.', 'Choose another region or kind above.');
+  if (soldPlans.length === 0) return emptyState('No matching plans.', 'Choose another region or type above.');
   return PLAN_CATEGORIES.map((category) => {
     const rows = soldPlans.filter((plan) => plan.category === category);
     return (
@@ -94,10 +94,10 @@ function planTable(category: Plan['category'], plans: readonly SoldPlan[], data:
     columns: [
       'Plan',
       { name: formatCycle(chosen.months), class: 'number' },
-      category === 'vps' ? 'Virtual processors' : 'Cores',
+      category === 'vps' ? 'vCPUs' : 'Cores',
       'Memory',
       'NVMe disk',
-      'Traffic a month',
+      'Traffic per month',
       ...regions.map(({ name }) => name),
     ],
     rows: plans.map((plan) => [
@@ -116,24 +116,25 @@ function priceCell(plan: SoldPlan, months: CycleMonths): Html | null {
   const price = plan.prices.find((each) => each.months === months);
   if (!price) return null;
   if (months === 1) return html`<strong>${usd(price.total)}</strong>`;
-  return html`<strong>${usd(price.total)}</strong><br><span class="soft">${usd(price.month)} a month</span>`;
+  return html`<strong>${usd(price.total)}</strong><br><span class="soft">${usd(price.month)} per
+month</span>`;
 }
 
-/** Every plan with the price of every cycle. */
+/** Lists every plan with its price in every billing cycle. */
 function cyclePricesSection(allPlans: readonly SoldPlan[]): Html | null {
   if (allPlans.length === 0) return null;
   const plans = PLAN_CATEGORIES.flatMap((category) => allPlans.filter((plan) => plan.category === category));
   const columns = CYCLE_MONTHS.map((months) => {
     const percent = CYCLE_DISCOUNT_PERCENT[months];
     return {
-      name: `${formatCycle(months)}${percent === 0 ? '' : `, ${percent} % less`}`,
+      name: `${formatCycle(months)}${percent === 0 ? '' : `, ${percent}% off`}`,
       class: 'number',
     } as const;
   });
   return section(
-    'Prices by cycle',
+    'Prices by billing cycle',
     table({
-      caption: 'Prices by cycle, in all and for a month',
+      caption: 'Prices by billing cycle, total and per month',
       columns: ['Plan', ...columns],
       rows: plans.map((plan) => [
         planLink(plan.id),
@@ -143,20 +144,22 @@ function cyclePricesSection(allPlans: readonly SoldPlan[]): Html | null {
   );
 }
 
-/** Whether a plan can be had in a region, with the way to it. */
+/** Returns the availability of a plan in a region, with a link to deploy it. */
 export function stockCell(
   plan: SoldPlan,
   region: Pick<Region, 'id' | 'name'>,
   closed: OrderingClosed,
   months: CycleMonths = 1,
 ): Html {
-  if (!plan.sold_in.includes(region.id)) return html`<span class="soft">not sold here</span>`;
-  if (plan.on_request) return html`${statusBadge('by hand')} <a href="${PANEL_PATHS.contact}">Ask us</a>`;
+  if (!plan.sold_in.includes(region.id)) return html`<span class="soft">not offered</span>`;
+  if (plan.on_request)
+    return html`${statusBadge('on request')} <a href="${PANEL_PATHS.contact}">Contact us</a>`;
   if (!plan.available_in.includes(region.id)) return statusBadge('sold out');
   if (closed !== null) return statusBadge('available', 'good');
   const cycle = months === 1 ? {} : { billing_months: String(months) };
   const path = deployPath({ plan: plan.id, region: region.id, ...cycle });
-  return html`${statusBadge('available', 'good')} <a href="${path}" aria-label="Deploy ${plan.id} in ${region.name}">Deploy</a>`;
+  const link = html`<a href="${path}" aria-label="Deploy ${plan.id} in ${region.name}">Deploy</a>`;
+  return html`${statusBadge('available', 'good')} ${link}`;
 }
 
 export function planView(data: {
@@ -172,32 +175,33 @@ export function planView(data: {
     breadcrumbs: [['Plans', PANEL_PATHS.plans]],
     body: html`${closedNote(closed)}
 ${detailList([
-  ['Kind', vps ? 'virtual server' : 'dedicated machine'],
-  [vps ? 'Virtual processors' : 'Cores', String(plan.cpu)],
-  ['Processor', plan.cpu_model],
+  ['Type', vps ? 'Virtual server' : 'Dedicated server'],
+  [vps ? 'vCPUs' : 'Cores', String(plan.cpu)],
+  ['CPU model', plan.cpu_model],
   ['Memory', formatMemory(plan)],
   ['NVMe disk', formatDisk(plan)],
-  ['Traffic', html`${formatTraffic(plan)} a month out; what comes in is not counted`],
-  ['Price', html`${usd(plan.price_usd_month)} a month`],
+  ['Traffic', html`${formatTraffic(plan)} outbound per month; inbound traffic is not counted`],
+  ['Price', html`${usd(plan.price_usd_month)} per month`],
   [
-    'An hour of it',
-    html`${usd(plan.price_usd_hour)}, exactly $${plan.price_usd_hour_exact}; to compare only, nothing is charged by the hour`,
+    'Price per hour',
+    html`${usd(plan.price_usd_hour)} (exactly $${plan.price_usd_hour_exact}), for comparison; we don’t bill
+by the hour`,
   ],
-  ['Id', html`<code>${plan.id}</code>`],
+  ['ID', html`<code>${plan.id}</code>`],
 ])}
-${section('Price by cycle', priceTable(plan))}
-${section('Where', regionsTable(plan, regions, closed))}`,
+${section('Price by billing cycle', priceTable(plan))}
+${section('Regions', regionsTable(plan, regions, closed))}`,
   };
 }
 
 function priceTable(plan: SoldPlan): Html {
   return table({
-    caption: 'What each cycle costs',
+    caption: 'Price by billing cycle',
     columns: [
-      'Cycle',
+      'Billing cycle',
       { name: 'Discount', class: 'number' },
-      { name: 'In all', class: 'number' },
-      { name: 'A month', class: 'number' },
+      { name: 'Total', class: 'number' },
+      { name: 'Per month', class: 'number' },
     ],
     rows: plan.prices.map(({ months, total, month }) => [
       formatCycle(months),
@@ -211,7 +215,7 @@ function priceTable(plan: SoldPlan): Html {
 function regionsTable(plan: SoldPlan, regions: readonly Region[], closed: OrderingClosed): Html {
   return table({
     caption: `Regions of plan ${plan.id}`,
-    columns: ['Region', 'Now'],
+    columns: ['Region', 'Availability'],
     rows: regions.map((region) => [regionLink(region), stockCell(plan, region, closed)]),
   });
 }
@@ -230,7 +234,7 @@ export function formatCycle(months: CycleMonths): string {
 
 export function formatDiscount(months: CycleMonths): string {
   const percent = CYCLE_DISCOUNT_PERCENT[months];
-  return percent === 0 ? 'none' : `${percent} %`;
+  return percent === 0 ? 'None' : `${percent}%`;
 }
 
 export function formatMemory({ ram_mb }: Pick<Plan, 'ram_mb'>): string {

@@ -1,8 +1,9 @@
-/** What was refused, in words for the reader of a page: what is wrong and what may stand there. */
+/** Validation errors in words: what is wrong and which values are accepted. */
 import type { V1Issue } from '../spec/errors.ts';
 import { LIMITS } from '../spec/limits.ts';
+import { usd } from './components.ts';
 
-/** An item of a refusal; further members are its bounds and the words that are allowed. */
+/** One item of a failed validation. Further properties hold its bounds or the allowed values. */
 export interface ProblemItem {
   readonly field: string;
   readonly issue: V1Issue;
@@ -14,71 +15,74 @@ type ProblemText = (item: ProblemItem) => string;
 const formatNumber = (value: unknown): string => Number(value).toLocaleString('en-US');
 
 const ISSUE_TEXTS: Record<V1Issue, ProblemText> = {
-  required: () => 'This is needed.',
-  unknown_key: () => 'This does not belong here.',
+  required: () => 'Required.',
+  unknown_key: () => 'This field isn’t supported.',
   invalid_type: ({ expected }) =>
-    /integer|number/.test(String(expected)) ? 'This must be a number.' : 'This cannot be read.',
-  invalid_format: () => 'This is not written as it has to be.',
+    /integer|number/.test(String(expected)) ? 'Must be a number.' : 'Invalid value.',
+  invalid_format: () => 'Invalid format.',
   invalid_value: ({ allowed }) =>
     Array.isArray(allowed) && allowed.length < 12
       ? `Choose one of: ${allowed.join(', ')}.`
-      : 'This cannot be used here.',
+      : 'This value isn’t available here.',
   min_items: ({ min }) => `Choose at least ${formatNumber(min)}.`,
-  max_items: ({ max }) => `At most ${formatNumber(max)} are possible.`,
-  min_length: ({ min }) => (min === 1 ? 'This is needed.' : `At least ${formatNumber(min)} characters.`),
-  max_length: ({ max }) => `At most ${formatNumber(max)} characters.`,
-  min: ({ min }) => `At least ${formatNumber(min)}.`,
-  max: ({ max }) => `At most ${formatNumber(max)}.`,
-  not_found: () => 'This is not there any more; choose another.',
-  unavailable: () => 'This is not available right now.',
-  insufficient_balance: () => 'The balance does not suffice.',
-  limit_reached: ({ limit }) => `The limit of ${formatNumber(limit)} is reached.`,
+  max_items: ({ max }) => `Choose at most ${formatNumber(max)}.`,
+  min_length: ({ min }) => (min === 1 ? 'Required.' : `Must be at least ${formatNumber(min)} characters.`),
+  max_length: ({ max }) => `Must be at most ${formatNumber(max)} characters.`,
+  min: ({ min }) => `Must be at least ${formatNumber(min)}.`,
+  max: ({ max }) => `Must be at most ${formatNumber(max)}.`,
+  not_found: () => 'Not found. It may have been deleted; choose another.',
+  unavailable: () => 'Currently unavailable.',
+  insufficient_balance: () => 'Insufficient balance.',
+  limit_reached: ({ limit }) => `You’ve reached the limit of ${formatNumber(limit)}.`,
 };
 
-/** Where a field has better words than its issue: what it is for says what may stand there. */
+/** Texts for fields that can be more specific than their issue. */
 const FIELD_TEXTS: Readonly<Record<string, Partial<Record<V1Issue, ProblemText>>>> = {
   name: {
     invalid_format: ({ pattern }) =>
       pattern === undefined
-        ? `At most ${LIMITS.nameMaxChars} characters, all of which can be seen.`
-        : 'Lower-case letters, digits and dashes; a letter first.',
+        ? `Use at most ${LIMITS.nameMaxChars} visible characters.`
+        : 'Use lowercase letters, digits, and dashes, starting with a letter.',
   },
-  name_typed: { invalid_value: () => 'This is not the name of the server.' },
-  root_password: { invalid_value: () => 'Press “Deploy with this password”, or leave it empty.' },
-  tags: { invalid_format: () => 'Only characters that can be seen, one tag a line.' },
+  amount_usd: {
+    invalid_format: () => 'Enter an amount in US dollars, such as 50 or 49.90.',
+    min: ({ min }) => `Must be at least ${usd(Number(min))}.`,
+    max: ({ max }) => `Must be at most ${usd(Number(max))}.`,
+  },
+  name_typed: { invalid_value: () => 'Doesn’t match the server name.' },
+  root_password: { invalid_value: () => 'Select “Deploy with this password”, or leave it empty.' },
+  tags: { invalid_format: () => 'Use visible characters only, one tag per line.' },
   labels: {
     invalid_format: ({ pattern }) =>
       pattern === undefined
-        ? 'What stands before the = is lower-case letters, digits, - and _, at most 63 of them.'
-        : 'Only characters that can be seen.',
-    min_length: () => 'Something stands before each =.',
+        ? 'A key is at most 63 lowercase letters, digits, dashes, and underscores.'
+        : 'Use visible characters only.',
+    min_length: () => 'Enter a key before each =.',
   },
   public_key: {
-    invalid_format: () =>
-      'Paste the whole line of the .pub file as it stands there; never the private key beside it.',
+    invalid_format: () => 'Paste the whole line of the .pub file. Never paste your private key.',
     invalid_value: ({ min, max }) =>
       min === undefined
-        ? 'This is no public key that servers take. It is the line of the .pub file, which begins with its kind, such as ssh-ed25519.'
-        : `An RSA key has ${formatNumber(min)} to ${formatNumber(max)} bits; make a new one, or use Ed25519.`,
+        ? 'Not a supported public key. Paste the line of the .pub file; it starts like ssh-ed25519.'
+        : `RSA keys must have ${formatNumber(min)} to ${formatNumber(max)} bits. Or use an Ed25519 key.`,
   },
-  expires_at: { invalid_format: () => 'Write the time as 2030-01-31 12:00, in UTC.' },
+  expires_at: { invalid_format: () => 'Use the format 2030-01-31 12:00, in UTC.' },
   port: {
-    invalid_format: () =>
-      'One port, some with commas, or a range from its lower end: 443 or 80,443 or 8000-8999.',
+    invalid_format: () => 'Enter a port, a list of ports, or a range: 443, or 80,443, or 8000-8999.',
     invalid_value: () => 'Only TCP and UDP have ports.',
   },
-  source: { invalid_format: () => 'Write it as CIDR: 203.0.113.7/32, 203.0.113.0/24, ::/0.' },
-  note: { invalid_format: () => 'Only characters that can be seen, on one line.' },
-  ipv4: { invalid_format: () => 'A host name, such as web.example.org.' },
-  ipv6: { invalid_format: () => 'A host name, such as web.example.org.' },
+  source: { invalid_format: () => 'Use CIDR notation: 203.0.113.7/32, 203.0.113.0/24, ::/0.' },
+  note: { invalid_format: () => 'Use visible characters only, on one line.' },
+  ipv4: { invalid_format: () => 'Enter a host name, such as web.example.org.' },
+  ipv6: { invalid_format: () => 'Enter a host name, such as web.example.org.' },
   url: {
-    invalid_format: () => 'A whole address that begins with https://, without spaces and without #.',
+    invalid_format: () => 'Enter a full URL that starts with https://, without spaces or #.',
     invalid_value: () =>
-      'It has to lead to the public internet, and to hold no user name, password or port 0.',
+      'The URL must be reachable on the public internet and contain no user name, password, or port 0.',
   },
 };
 
-/** `rules.3.port` is a `port`, and `labels.env` one of the `labels`. */
+/** Maps `rules.3.port` to `port` and `labels.env` to `labels`. */
 function fieldName(field: string): string {
   return field.replace(/^rules\.\d+\./, '').replace(/\..*/s, '');
 }
@@ -88,16 +92,16 @@ export function describeProblem(item: ProblemItem): string {
   return describe(item);
 }
 
-/** Refusals whose own words are for programs. */
+/** Replacements for errors whose own message addresses programs. */
 export const FAILURE_TEXTS: Readonly<Record<string, string>> = {
   invalid_csrf:
-    'This form was too old, or your browser keeps no cookies. Nothing was done: look it over and send it again.',
-  invalid_request: 'Something here is not right yet: see below.',
+    'This form expired, or your browser blocks cookies. Nothing was changed. Submit the form again.',
+  invalid_request: 'Please fix the errors below.',
   idempotency_conflict:
-    'This form was sent before. Look whether it did what you wanted; to send another, load the page again.',
-  unknown_reference: 'Something that was chosen is not there, or not any more: choose another.',
-  bad_expiry: 'Choose a time that is still to come, in UTC.',
-  not_found: 'This is not there any more.',
-  servers_left: 'The account still has servers: tick the box to lose them with it, or destroy them first.',
-  bad_request: 'This form could not be read: a field is too long or holds what is no text.',
+    'This form was already submitted. Check whether it worked; to submit another, reload the page.',
+  unknown_reference: 'Something you chose was not found. It may have been deleted; choose another.',
+  bad_expiry: 'Choose a time in the future, in UTC.',
+  not_found: 'Not found. It may have been deleted.',
+  servers_left: 'This account still has servers. Tick the box to delete them with it, or delete them first.',
+  bad_request: 'We couldn’t read this form: a field is too long or is not text.',
 };

@@ -1,4 +1,4 @@
-/** Receipts to print: of a top-up that was credited, and of any one entry of the ledger. */
+/** Printable receipts: for a credited top-up, and for a single ledger entry. */
 import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { LedgerEntry } from '../spec/schemas/ledger-entry.ts';
 import type { Topup } from '../spec/schemas/topup.ts';
@@ -16,7 +16,7 @@ interface Parties {
 export interface TopupReceipt extends Parties {
   readonly topup: Topup;
   readonly bonus_paid_usd: number;
-  /** Those that were credited. */
+  /** The credited payments. */
   readonly parts: readonly {
     readonly txid: string;
     readonly amount: string;
@@ -42,14 +42,15 @@ export function topupReceiptView(data: TopupReceipt): View {
   return receiptPage(html`${detailList([
     ...partyRows(data, data.entries.at(-1)?.created_at ?? topup.created_at),
     [
-      'What',
-      html`Top-up of the balance, <a href="${resourcePath(BILLING_PATHS.topups, topup.id)}"><code>${topup.id}</code></a>`,
+      'Description',
+      html`Balance top-up, <a
+href="${resourcePath(BILLING_PATHS.topups, topup.id)}"><code>${topup.id}</code></a>`,
     ],
-    ['Paid in', html`${coinName(topup.coin)} (${unit}) on ${topup.network}`],
-    ['To', html`<code>${topup.deposit_address}</code>`],
+    ['Paid with', html`${coinName(topup.coin)} (${unit}) on ${topup.network}`],
+    ['Paid to', html`<code>${topup.deposit_address}</code>`],
     ['Credited', usd(topup.credited_usd)],
-    ['Bonus', data.bonus_paid_usd > 0 ? usd(data.bonus_paid_usd) : 'none'],
-    ['In all', html`<strong>${usd(topup.credited_usd + data.bonus_paid_usd)}</strong>`],
+    ['Bonus', data.bonus_paid_usd > 0 ? usd(data.bonus_paid_usd) : 'None'],
+    ['Total', html`<strong>${usd(topup.credited_usd + data.bonus_paid_usd)}</strong>`],
   ])}
 ${section(
   'Payments',
@@ -57,12 +58,12 @@ ${section(
     caption: 'Payments',
     columns: [
       ...['Transaction', 'First seen'],
-      ...['Amount', `Rate for 1 ${unit}`, 'Credited'].map((name) => ({ name, class: 'number' as const })),
+      ...['Amount', `Rate per ${unit}`, 'Credited'].map((name) => ({ name, class: 'number' as const })),
     ],
     rows: parts,
   }),
 )}
-${section('Booked', entriesTable(data.entries))}`);
+${section('Ledger entries', entriesTable(data.entries))}`);
 }
 
 export function entryReceiptView(
@@ -72,10 +73,10 @@ export function entryReceiptView(
   return receiptPage(
     detailList([
       ...partyRows(data, entry.created_at),
-      ['Kind', entryTypeName(entry.type)],
-      ['What', entry.description],
+      ['Type', entryTypeName(entry.type)],
+      ['Description', entry.description],
       [
-        'About',
+        'Resource',
         entry.resource && html`${resourceLink(entry.resource, data.names)}, <code>${entry.resource}</code>`,
       ],
       [
@@ -97,23 +98,23 @@ function receiptPage(content: Html): View {
       ['Ledger', BILLING_PATHS.ledger],
     ],
     body: html`${content}
-<p class="soft">All times are UTC, all amounts US dollars. The balance is prepaid.</p>
-<p class="soft no-print">Print this page to keep it: only the receipt is printed.</p>`,
+<p class="soft">Times are in UTC. Amounts are in US dollars. The balance is prepaid.</p>
+<p class="soft no-print">Print this page to keep a copy. Only the receipt is printed.</p>`,
   };
 }
 
 function partyRows({ site, email }: Parties, date: string): [string, Html | string][] {
   return [
-    ['From', site],
-    ['For', email],
+    ['Issued by', site],
+    ['Issued to', email],
     ['Date', time(date)],
   ];
 }
 
 function entriesTable(list: readonly LedgerEntry[]): Html {
   return table({
-    caption: 'Booked on the balance',
-    columns: [...['Entry', 'When', 'Kind', 'What'], { name: 'Amount', class: 'number' }],
+    caption: 'Ledger entries',
+    columns: [...['Entry', 'Time', 'Type', 'Description'], { name: 'Amount', class: 'number' }],
     rows: list.map((entry) => [
       html`<code>${entry.id}</code>`,
       time(entry.created_at),

@@ -1,4 +1,4 @@
-/** Where servers can stand. */
+/** Regions: the list, and the page of one with its plans. */
 import { LIMITS } from '../spec/limits.ts';
 import { PANEL_PATHS } from '../spec/paths.ts';
 import type { Region } from '../spec/schemas/region.ts';
@@ -27,8 +27,8 @@ export function regionsView({ regions }: { readonly regions: readonly Region[] }
     breadcrumbs: [['Plans', PANEL_PATHS.plans]],
     body:
       rows.length > 0
-        ? table({ caption: 'Regions', columns: ['Region', 'Country', 'Code', 'Now'], rows })
-        : emptyState('There are no regions yet.', 'The operator has not opened any.'),
+        ? table({ caption: 'Regions', columns: ['Region', 'Country', 'Code', 'Availability'], rows })
+        : emptyState('No regions yet.', 'Regions are listed here once they open.'),
   };
 }
 
@@ -36,7 +36,7 @@ export function regionView(data: {
   readonly region: Region;
   readonly plans: readonly SoldPlan[];
   readonly closed: OrderingClosed;
-  /** Whether its reader is a customer, who may know what the API tells him. */
+  /** Whether the visitor is signed in and may see what the API shows customers. */
   readonly signedIn: boolean;
 }): View {
   const { region, plans, closed, signedIn } = data;
@@ -50,15 +50,19 @@ export function regionView(data: {
     ],
     body: html`${
       left < LIMITS.ipv4PoolWarning &&
-      html`<p class="banner warn">${left === 0 ? 'No IPv4 addresses are left here: nothing can be deployed until some come free.' : 'Few IPv4 addresses are left here: a deploy may have to wait.'}</p>`
+      html`<p class="banner warn">${
+        left === 0
+          ? 'No IPv4 addresses are available in this region. You can’t deploy here until some are released.'
+          : 'Few IPv4 addresses are left in this region. A deployment may have to wait.'
+      }</p>`
     }
 ${detailList([
   ['Country', html`${countryName(region.country)} (${region.country})`],
   ['Code', html`<code>${region.id}</code>`],
   ['Point of presence', html`<code>${region.pop_id}</code>`],
-  ['Now', availabilityBadge(region)],
-  ['IPv4 addresses', signedIn ? `${left.toLocaleString('en-US')} left` : describePool(left)],
-  ['Onion address', region.tor_onion === null ? 'none' : copyable(region.tor_onion)],
+  ['Availability', availabilityBadge(region)],
+  ['IPv4 addresses', signedIn ? `${left.toLocaleString('en-US')} available` : describePool(left)],
+  ['Onion address', region.tor_onion === null ? 'None' : copyable(region.tor_onion)],
 ])}
 ${section('Plans', plansInRegion(region, plans, closed))}`,
   };
@@ -66,10 +70,10 @@ ${section('Plans', plansInRegion(region, plans, closed))}`,
 
 function plansInRegion(region: Region, plans: readonly SoldPlan[], closed: OrderingClosed): Html {
   const sold = plans.filter(({ sold_in }) => sold_in.includes(region.id));
-  if (sold.length === 0) return emptyState('Nothing is sold here.', 'Other regions are under Plans.');
+  if (sold.length === 0) return emptyState('No plans in this region.', 'See the plans of other regions.');
   return table({
     caption: `Plans in ${region.name}`,
-    columns: ['Plan', 'Kind', { name: 'A month', class: 'number' }, 'Now'],
+    columns: ['Plan', 'Type', { name: 'Per month', class: 'number' }, 'Availability'],
     rows: sold.map((plan) => [
       planLink(plan.id),
       CATEGORY_NAMES[plan.category],
@@ -84,8 +88,8 @@ function availabilityBadge({ available }: Region): Html {
 }
 
 function describePool(left: number): string {
-  if (left === 0) return 'none left';
-  return left < LIMITS.ipv4PoolWarning ? 'few left' : 'enough left';
+  if (left === 0) return 'None available';
+  return left < LIMITS.ipv4PoolWarning ? 'Few available' : 'Available';
 }
 
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region' });

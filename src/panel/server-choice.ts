@@ -1,10 +1,10 @@
-/** Servers that a form offers to choose from, and how a page names one. */
+/** Servers as choices in a form, and links to them. */
 import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { Server } from '../spec/schemas/server.ts';
 import { can, type ServerAction } from '../spec/states.ts';
 import { type Html, html } from './html.ts';
 
-/** Rows of a select. One that may not be asked for this now is shown and cannot be chosen. */
+/** Returns rows of a select. A server whose state does not allow the action is shown but disabled. */
 export function serverChoices(
   servers: readonly Server[],
   action: ServerAction,
@@ -22,9 +22,9 @@ export function isActionAllowed(
   return can({ status, suspendedReason }, action);
 }
 
-/** A link by the server's name, or its id where it is none of those. */
+/** Returns a link with the server's name, or its id if the server is not in the list. */
 export function serverLink(id: string, servers: readonly Pick<Server, 'id' | 'name'>[]): Html {
-  const server = servers.find((one) => one.id === id);
+  const server = servers.find((each) => each.id === id);
   if (!server) return html`<code>${id}</code>`;
   return html`<a href="${resourcePath(PANEL_PATHS.servers, id)}">${server.name}</a>`;
 }

@@ -1,4 +1,4 @@
-/** How servers are spoken of on all their pages. */
+/** Formats that all server pages share. */
 import type { Server } from '../spec/schemas/server.ts';
 import type { ServerStatus } from '../spec/states.ts';
 import { statusBadge, usd } from './components.ts';
@@ -27,7 +27,7 @@ export function formatCyclePrice(server: Pick<Server, 'price_usd_cycle' | 'billi
   return `${usd(server.price_usd_cycle)} for ${formatMonths(server.billing_months)}`;
 }
 
-/** MiB as one reads them: `512 MiB`, `4 GiB`. */
+/** Formats MiB: `512 MiB`, `4 GiB`. */
 export function formatMemory(mb: number): string {
   return mb < 1024 ? `${mb} MiB` : `${Math.round((mb / 1024) * 10) / 10} GiB`;
 }

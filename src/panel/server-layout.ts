@@ -1,4 +1,4 @@
-/** What all pages of one server have in common: its name, the way to the others, what is not as usual. */
+/** Parts that all pages of one server share: title, tabs, and warnings. */
 
 import { MANUAL_HARDWARE_MESSAGES } from '../spec/error-messages.ts';
 import { PANEL_PATHS, SERVER_PAGES, type ServerPageKey, serverPagePath } from '../spec/paths.ts';
@@ -15,16 +15,16 @@ export interface ServerPage {
   readonly cpuModel: string;
   readonly ramMb: number;
   readonly diskGb: number;
-  /** What its hardware can do. */
+  /** The features that its hardware supports. */
   readonly capabilities: {
     readonly volumes: number | null;
     readonly snapshots: boolean;
     readonly console: boolean;
     readonly customImages: boolean;
   };
-  /** No driver reaches it: the operator looks after it. */
+  /** Whether the operator manages the server by hand because no driver can reach it. */
   readonly manuallyOperated: boolean;
-  /** What is done to it now: `reboot`. */
+  /** The operation in progress, such as `reboot`. */
   readonly currentOperation: string | null;
   readonly notes: readonly string[];
   readonly nextCycleUsd: number;
@@ -42,30 +42,30 @@ const PART_NAMES: Record<ServerPageKey, string> = {
 };
 
 const OPERATION_TEXTS: Readonly<Record<string, string>> = {
-  provision: 'It is being installed; that takes a minute or two.',
-  destroy: 'It is being destroyed.',
-  stop: 'It is shutting down.',
-  start: 'It is being switched on.',
-  reboot: 'It is being rebooted.',
-  rescue: 'It is booting the rescue system.',
-  rebuild: 'It is being installed anew.',
-  restore: 'It is being restored from a snapshot.',
-  suspend: 'It is being switched off.',
+  provision: 'The server is being installed. This takes a minute or two.',
+  destroy: 'The server is being deleted.',
+  stop: 'The server is shutting down.',
+  start: 'The server is powering on.',
+  reboot: 'The server is restarting.',
+  rescue: 'The server is booting the rescue system.',
+  rebuild: 'The server is being rebuilt.',
+  restore: 'The server is being restored from a snapshot.',
+  suspend: 'The server is being suspended.',
 };
 
-/** A sentence on what is done to it now, or null. */
+/** Describes the operation in progress, or returns null. */
 export function describeCurrentOperation({
   currentOperation,
 }: Pick<ServerPage, 'currentOperation'>): string | null {
   return currentOperation === null
     ? null
-    : (OPERATION_TEXTS[currentOperation] ?? 'Something is being done to it.');
+    : (OPERATION_TEXTS[currentOperation] ?? 'An operation is in progress.');
 }
 
-/** What the service does by itself to a server that the operator looks after. */
+/** Actions that also work on a server that the operator manages by hand. */
 const AUTOMATIC_ACTIONS: readonly ServerAction[] = ['update', 'detach', 'destroy'];
 
-/** Why this cannot be done to it now; null when it can. Much has to wait for what is under way. */
+/** Returns why an action is unavailable now, or null. Many actions wait for the operation in progress. */
 export function blockedReason(
   page: Pick<ServerPage, 'server' | 'currentOperation' | 'manuallyOperated'>,
   action: ServerAction,
@@ -75,7 +75,7 @@ export function blockedReason(
   if (page.manuallyOperated && status !== 'suspended' && !AUTOMATIC_ACTIONS.includes(action))
     return MANUAL_HARDWARE_MESSAGES.server;
   const text = mustWaitForOperation(action) ? describeCurrentOperation(page) : null;
-  return text && `${text} Wait until that is done.`;
+  return text && `${text} Wait until this is done.`;
 }
 
 export function serverView(page: ServerPage, part: ServerPageKey, body: Html, refreshS?: number): View {
@@ -88,7 +88,7 @@ export function serverView(page: ServerPage, part: ServerPageKey, body: Html, re
     breadcrumbs: [['Servers', PANEL_PATHS.servers]],
     ...(refreshS === undefined ? {} : { refreshS }),
     body: html`${tabs(
-      'Pages of this server',
+      'Server pages',
       parts.map((each) => [PART_NAMES[each], serverPagePath(server.id, each)] as const),
       here,
     )}

@@ -1,4 +1,4 @@
-/** What a server did lately: charts, and the same as a table. */
+/** A server's metrics, as charts and as a table. */
 import { serverPagePath } from '../spec/paths.ts';
 import { METRICS_STEP_S, type Metrics } from '../spec/schemas/metrics.ts';
 import { formatAmount } from './chart-axes.ts';
@@ -8,7 +8,7 @@ import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
 import { type ServerPage, serverView } from './server-layout.ts';
 
-/** Hours that are shown, and of how many a row of the table is the mean. */
+/** The selectable periods: their length, and the hours that one table row averages. */
 export const PERIODS = {
   '24h': { name: '24 hours', hours: 24, rowHours: 1 },
   '7d': { name: '7 days', hours: 7 * 24, rowHours: 6 },
@@ -35,7 +35,7 @@ export interface MetricsData extends ServerPage {
   readonly period: Period;
 }
 
-/** One of the four charts; the picture and the words beside it are made of the same. */
+/** Returns one of the four charts. The picture and its alternative text both use it. */
 export function serverChart(
   { metrics, period, ramMb }: Pick<MetricsData, 'metrics' | 'period' | 'ramMb'>,
   name: ChartName,
@@ -47,17 +47,17 @@ export function serverChart(
   const { cpu_pct, ram_mb, disk_read_bps, disk_write_bps, net_in_bps, net_out_bps } = metrics.series;
   const line = (seriesName: string, points: readonly (readonly number[])[]) => ({ name: seriesName, points });
   const charts: Record<ChartName, Pick<LineChart, 'title' | 'unit' | 'series' | 'max'>> = {
-    cpu: { title: 'Processors', unit: 'percent', series: [line('in use', cpu_pct)] },
-    memory: { title: 'Memory', unit: 'mebibytes', max: ramMb, series: [line('in use', ram_mb)] },
+    cpu: { title: 'CPU', unit: 'percent', series: [line('used', cpu_pct)] },
+    memory: { title: 'Memory', unit: 'mebibytes', max: ramMb, series: [line('used', ram_mb)] },
     disk: {
       title: 'Disk',
       unit: 'bytes_per_s',
-      series: [line('read', disk_read_bps), line('written', disk_write_bps)],
+      series: [line('read', disk_read_bps), line('write', disk_write_bps)],
     },
     network: {
       title: 'Network',
       unit: 'bits_per_s',
-      series: [line('in', net_in_bps), line('out', net_out_bps)],
+      series: [line('inbound', net_in_bps), line('outbound', net_out_bps)],
     },
   };
   return { ...span, ...size, ...charts[name] };
@@ -75,27 +75,29 @@ export function metricsView(data: MetricsData): View {
   return serverView(
     data,
     'metrics',
-    html`<p class="row">Shown: ${links}</p>
+    html`<p class="row">Period: ${links}</p>
 ${
   isEmpty
-    ? html`<p>Nothing is measured yet. The first values are there within the hour after it runs.</p>`
+    ? html`<p>No data yet. The first values appear within an hour after the server starts.</p>`
     : html`<div class="columns">${CHARTS.map((name) => chartPicture(data, name))}</div>
-${section('The same in numbers', metricsTable(data))}`
+${section('Values', metricsTable(data))}`
 }`,
   );
 }
 
 function chartPicture(data: MetricsData, name: ChartName): Html {
   const chart = serverChart(data, name, 'light');
+  const chartPath = `${serverPagePath(data.server.id)}/charts/${name}.png`;
   const pictureUrl = (theme: ChartTheme, scale: number) =>
-    `${serverPagePath(data.server.id)}/charts/${name}.png?period=${data.period}&theme=${theme}&scale=${scale}`;
+    `${chartPath}?period=${data.period}&theme=${theme}&scale=${scale}`;
   const srcset = (theme: ChartTheme) => `${pictureUrl(theme, 1)} 1x, ${pictureUrl(theme, 2)} 2x`;
   return html`<p><picture><source media="(prefers-color-scheme: dark)" srcset="${srcset('dark')}">
-<img class="chart" src="${pictureUrl('light', 1)}" srcset="${srcset('light')}" width="${WIDTH_PX}" height="${HEIGHT_PX}" alt="${chartAlt(chart)}"></picture></p>
+<img class="chart" src="${pictureUrl('light', 1)}" srcset="${srcset('light')}"
+width="${WIDTH_PX}" height="${HEIGHT_PX}" alt="${chartAlt(chart)}"></picture></p>
 `;
 }
 
-/** At most some thirty rows: each the mean of so many hours. */
+/** Returns a table of averages with about 30 rows at most. */
 function metricsTable({ metrics, period }: MetricsData): Html {
   const { rowHours, hours } = PERIODS[period];
   const widthS = rowHours * METRICS_STEP_S;
@@ -111,36 +113,37 @@ function metricsTable({ metrics, period }: MetricsData): Html {
   ].map((points) => averageByPeriod(points, startS, widthS));
   const starts = [...(cpu?.keys() ?? [])].toSorted((a, b) => b - a);
   const units = ['bytes_per_s', 'bytes_per_s', 'bits_per_s', 'bits_per_s'] as const;
-  return html`<details><summary>Means of ${rowHours === 1 ? 'an hour' : `${rowHours} hours`}</summary>
+  const title = rowHours === 1 ? 'Hourly averages' : `${rowHours}-hour averages`;
+  return html`<details><summary>${title}</summary>
 ${table({
-  caption: `Means of ${rowHours === 1 ? 'an hour' : `${rowHours} hours`}, the latest first`,
+  caption: `${title}, newest first`,
   columns: [
     'From',
-    ...['Processors', 'Memory', 'Read', 'Written', 'In', 'Out'].map(
+    ...['CPU', 'Memory', 'Read', 'Write', 'Inbound', 'Outbound'].map(
       (name) => ({ name, class: 'number' }) as const,
     ),
   ],
-  rows: starts.map((pictureUrl) => [
-    time(new Date(pictureUrl * 1_000).toISOString()),
-    formatAmount(cpu?.get(pictureUrl) ?? 0, 'percent'),
-    formatAmount(ram?.get(pictureUrl) ?? 0, 'mebibytes'),
-    ...rates.map((rate, index) => formatAmount(rate.get(pictureUrl) ?? 0, units[index] ?? 'bytes_per_s')),
+  rows: starts.map((rowStartS) => [
+    time(new Date(rowStartS * 1_000).toISOString()),
+    formatAmount(cpu?.get(rowStartS) ?? 0, 'percent'),
+    formatAmount(ram?.get(rowStartS) ?? 0, 'mebibytes'),
+    ...rates.map((rate, index) => formatAmount(rate.get(rowStartS) ?? 0, units[index] ?? 'bytes_per_s')),
   ]),
 })}</details>`;
 }
 
-/** By the Unix second at which each stretch begins. */
+/** Averages points per period of `widthS`, keyed by the Unix second at which the period starts. */
 function averageByPeriod(
   points: readonly (readonly number[])[],
   startS: number,
   widthS: number,
 ): Map<number, number> {
   const sums = new Map<number, { sum: number; count: number }>();
-  for (const [pictureUrl = 0, value = 0] of points) {
-    if (pictureUrl < startS) continue;
-    const begin = Math.floor(pictureUrl / widthS) * widthS;
-    const found = sums.get(begin) ?? { sum: 0, count: 0 };
-    sums.set(begin, { sum: found.sum + value, count: found.count + 1 });
+  for (const [timeS = 0, value = 0] of points) {
+    if (timeS < startS) continue;
+    const periodStartS = Math.floor(timeS / widthS) * widthS;
+    const found = sums.get(periodStartS) ?? { sum: 0, count: 0 };
+    sums.set(periodStartS, { sum: found.sum + value, count: found.count + 1 });
   }
-  return new Map([...sums].map(([begin, { sum, count }]) => [begin, sum / count]));
+  return new Map([...sums].map(([periodStartS, { sum, count }]) => [periodStartS, sum / count]));
 }

@@ -10,7 +10,7 @@ import type { View } from './layout.ts';
 import { blockedReason, type ServerPage, serverView } from './server-layout.ts';
 
 export interface NetworkData extends ServerPage {
-  /** Those that apply to it. */
+  /** The firewall groups that apply to the server. */
   readonly groups: readonly FirewallGroup[];
   readonly forms: FormContext;
 }
@@ -28,7 +28,7 @@ type Ipv6 = NonNullable<Server['ipv6']>;
 
 function reverseDns(data: NetworkData): Html {
   const { ipv4, ipv6 } = data.server;
-  if (ipv4 === null || ipv6 === null) return html`<p>The server has no addresses before it first runs.</p>`;
+  if (ipv4 === null || ipv6 === null) return html`<p>Addresses are assigned when the server first runs.</p>`;
   const blocked = blockedReason(data, 'update');
   const records = Object.entries(ipv6.rdns_records).filter(([address]) => address !== ipv6.address);
   if (blocked !== null) return html`<p>${blocked}</p>${otherNamesTable(records)}`;
@@ -45,18 +45,21 @@ function primaryNamesForm(
   ipv6: Ipv6,
 ): Html {
   const fields = new Fields(forms, 'names');
-  const hint = 'A host name such as web.example.org. Empty: none.';
-  const parts = html`${fields.text('ipv4', `Name of ${ipv4.address}`, { value: ipv4.rdns ?? '', maxLength: 253, hint })}
-${fields.text('ipv6', `Name of ${ipv6.address}`, { value: ipv6.rdns ?? '', maxLength: 253, hint })}
-<button>Save the names</button>`;
+  const shared = { maxLength: 253, hint: 'A host name, such as web.example.org. Leave empty for none.' };
+  const parts = html`${fields.text('ipv4', `Host name for ${ipv4.address}`, {
+    value: ipv4.rdns ?? '',
+    ...shared,
+  })}
+${fields.text('ipv6', `Host name for ${ipv6.address}`, { value: ipv6.rdns ?? '', ...shared })}
+<button>Save</button>`;
   return form(forms, { name: 'names' }, parts);
 }
 
 function otherNamesTable(records: readonly (readonly [address: string, host: string])[]): Html | null {
-  if (records.length === 0) return html`<p class="soft">No other address has a name.</p>`;
+  if (records.length === 0) return html`<p class="soft">No other address has a host name.</p>`;
   return table({
-    caption: 'Names of other IPv6 addresses',
-    columns: ['Address', 'Name'],
+    caption: 'Reverse DNS of other IPv6 addresses',
+    columns: ['Address', 'Host name'],
     rows: records.map(([address, host]) => [html`<code>${address}</code>`, host]),
   });
 }
@@ -67,28 +70,33 @@ function removeNameForm(forms: FormContext, records: readonly (readonly [string,
   return form(
     forms,
     { name: 'remove_name', class: 'row' },
-    html`${fields.select('address', 'Take the name away from', { choices })}<button class="plain">Remove the name</button>`,
+    html`${fields.select('address', 'Address', { choices })}<button class="plain">Remove host name</button>`,
   );
 }
 
 function addNameForm(forms: FormContext, ipv6: Ipv6): Html {
   const fields = new Fields(forms, 'add_name');
-  const parts = html`${fields.text('address', 'Address', { required: true, maxLength: 45, hint: `Within ${ipv6.prefix}.` })}
-${fields.text('ipv6', 'Name', { required: true, maxLength: 253 })}
-<button class="plain">Name the address</button>`;
-  return collapsibleForm(forms, 'add_name', { summary: 'Name another address', content: parts });
+  const hint = `An address in ${ipv6.prefix}.`;
+  const parts = html`${fields.text('address', 'Address', { required: true, maxLength: 45, hint })}
+${fields.text('ipv6', 'Host name', { required: true, maxLength: 253 })}
+<button class="plain">Add host name</button>`;
+  return collapsibleForm(forms, 'add_name', {
+    summary: 'Add a host name for another address',
+    content: parts,
+  });
 }
 
 function firewallTable({ groups }: NetworkData): Html {
   if (groups.length === 0)
-    return html`<p>No group applies to this server: it can be reached on every port. <a href="${PANEL_PATHS.firewall}">Firewall groups</a></p>`;
+    return html`<p>This server has no firewall group, so all its ports are open. <a
+href="${PANEL_PATHS.firewall}">Firewall groups</a></p>`;
   return table({
-    caption: 'Firewall groups of this server, in their order',
-    columns: ['Group', { name: 'Rules', class: 'number' }, 'What no rule names'],
+    caption: 'Firewall groups of this server, in order',
+    columns: ['Group', { name: 'Rules', class: 'number' }, 'Default inbound policy'],
     rows: groups.map((group) => [
       html`<a href="${resourcePath(PANEL_PATHS.firewall, group.id)}">${group.name}</a>`,
       group.rules.length,
-      group.default_action === 'drop' ? 'dropped' : 'accepted',
+      group.default_action === 'drop' ? 'Drop' : 'Accept',
     ]),
   });
 }

@@ -1,4 +1,4 @@
-/** Installing a server anew, and its rescue system. */
+/** Rebuilding a server, and its rescue system. */
 import type { Image } from '../spec/schemas/image.ts';
 import type { ListedSshKey } from '../spec/schemas/ssh-key.ts';
 import { copyable, detailList, section } from './components.ts';
@@ -11,7 +11,7 @@ import { blockedReason, type ServerPage, serverView } from './server-layout.ts';
 export interface RebuildData extends ServerPage {
   readonly images: readonly Image[];
   readonly keys: readonly ListedSshKey[];
-  /** What signs in to the rescue system, on the one page that shows it. */
+  /** The rescue system's sign-in, on the only page that shows it. */
   readonly rescue: { readonly username: string; readonly password: string } | null;
   readonly forms: FormContext;
 }
@@ -30,8 +30,9 @@ function rescueCredentials(
   { username, password }: NonNullable<RebuildData['rescue']>,
   { server }: RebuildData,
 ): Html {
-  return html`<div class="once"><h2>The rescue system boots</h2>
-<p>Sign in by SSH or on the console within a minute. This password is shown once and ends with the next reboot.</p>
+  return html`<div class="once"><h2>Booting the rescue system</h2>
+<p>You can sign in over SSH or in the console within a minute. This password is shown once and works until
+the next restart.</p>
 ${detailList([
   ['Address', server.ipv4 && copyable(server.ipv4.address)],
   ['User', copyable(username)],
@@ -42,9 +43,9 @@ ${detailList([
 function rescueForm(data: RebuildData): Html {
   const blocked = blockedReason(data, 'rescue');
   if (blocked !== null) return html`<p>${blocked}</p>`;
-  return html`<p>The server reboots into a small system of its own, with its disk beside it: for repairs. The next reboot leaves it. Its
-password is shown once.</p>
-${form(data.forms, { name: 'rescue' }, html`<button class="plain">Boot the rescue system</button>`)}`;
+  return html`<p>The server restarts into a small repair system with its disk attached. The next restart
+leaves it. We show its password once.</p>
+${form(data.forms, { name: 'rescue' }, html`<button class="plain">Boot rescue system</button>`)}`;
 }
 
 function rebuildForm(data: RebuildData): Html {
@@ -53,25 +54,35 @@ function rebuildForm(data: RebuildData): Html {
   if (blocked !== null) return html`<p>${blocked}</p>`;
   const fields = new Fields(forms, 'rebuild');
   const hasKeys = server.ssh_keys.length > 0;
-  return html`<p><strong>What is on the disk of ${server.name} is lost.</strong> Addresses, volumes and snapshots stay.</p>
+  const isFilled = fields.value('user_data') !== '';
+  const imageOptions = [['', 'Current image'] as const, ...imageChoices(data.images)];
+  return html`<p><strong>All data on the disk of ${server.name} is lost.</strong> Addresses, volumes, and
+snapshots stay.</p>
 ${form(
   forms,
   { name: 'rebuild' },
-  html`${fields.select('image', 'Image', { choices: [['', 'the one that it has now'], ...imageChoices(data.images)] })}
+  html`${fields.select('image', 'Image', { choices: imageOptions })}
 ${keyBoxes(data, fields, hasKeys)}
-<details${fields.value('user_data') !== '' && new Html(' open')}><summary>User data</summary>
-${fields.textarea('user_data', 'User data', { rows: 8, hint: 'For cloud-init, as plain text of at most 64 KiB. What was given before is not applied again.' })}</details>
-<button class="danger">Rebuild the server</button>`,
+<details${isFilled && new Html(' open')}><summary>User data</summary>
+${fields.textarea('user_data', 'User data', {
+  rows: 8,
+  hint: 'For cloud-init, up to 64 KiB of text. Your previous user data is not applied again.',
+})}</details>
+<button class="danger">Rebuild server</button>`,
 )}`;
 }
 
 function keyBoxes({ keys }: RebuildData, fields: Fields, hasKeys: boolean): Html {
   const problem = fields.problem('ssh_keys') !== null;
-  const boxes = keys.map(
-    ({ id, name }) =>
-      html`<label class="choice"><input type="checkbox" name="ssh_keys.${id}"${fields.isChecked(`ssh_keys.${id}`, false) && new Html(' checked')}> <span>${name}</span></label>\n`,
-  );
-  const hint = hasKeys ? 'Tick none to keep those that it has.' : 'It has none: tick one at least.';
-  return html`<fieldset${problem && html` aria-describedby="${fields.id('ssh_keys')}-problem"`}><legend>SSH keys of root</legend>
+  const boxes = keys.map(({ id, name }) => {
+    const checked = fields.isChecked(`ssh_keys.${id}`, false) && new Html(' checked');
+    const input = html`<input type="checkbox" name="ssh_keys.${id}"${checked}>`;
+    return html`<label class="choice">${input} <span>${name}</span></label>\n`;
+  });
+  const hint = hasKeys
+    ? 'Select none to keep the current keys.'
+    : 'The server has no keys. Select at least one.';
+  const described = problem && html` aria-describedby="${fields.id('ssh_keys')}-problem"`;
+  return html`<fieldset${described}><legend>SSH keys</legend>
 ${boxes}${fields.notes('ssh_keys', hint)}</fieldset>`;
 }

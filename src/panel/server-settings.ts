@@ -1,4 +1,4 @@
-/** What a customer calls his server, whether it renews, and its end. */
+/** A server's name, tags, labels, and renewal, and its deletion. */
 import { LIMITS } from '../spec/limits.ts';
 import { section, time, usd } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
@@ -16,7 +16,7 @@ export function settingsView(data: SettingsData): View {
     data,
     'settings',
     html`${section('Name and renewal', changeForm(data))}
-${section('Destroy', destroyForm(data))}`,
+${section('Delete', destroyForm(data))}`,
   );
 }
 
@@ -34,18 +34,22 @@ function changeForm(data: SettingsData): Html {
       value: server.name,
       required: true,
       maxLength: LIMITS.nameMaxChars,
-      hint: 'Lower-case letters, digits and dashes; a letter first. The host name in the system stays.',
+      hint: 'Lowercase letters, digits, and dashes, starting with a letter. The system’s host name stays.',
     })}
-${fields.textarea('tags', 'Tags', { value: server.tags.join('\n'), rows: 3, hint: 'One a line.' })}
-${fields.textarea('labels', 'Labels', { value: labels.join('\n'), rows: 3, hint: 'One a line: name=value.' })}
+${fields.textarea('tags', 'Tags', { value: server.tags.join('\n'), rows: 3, hint: 'One per line.' })}
+${fields.textarea('labels', 'Labels', {
+  value: labels.join('\n'),
+  rows: 3,
+  hint: 'One per line: name=value.',
+})}
 ${fields.checkbox(
   'auto_renew',
-  html`Renew it when its cycle ends, for ${usd(nextCycleUsd)} and ${formatMonths(server.billing_months)}`,
+  html`Renew automatically: ${usd(nextCycleUsd)} for ${formatMonths(server.billing_months)}`,
   {
     value: server.auto_renew,
     hint: waits
-      ? 'It waits for the balance now. Switched off, it does so no longer: start it yourself when you want it again.'
-      : 'Switched off, it is suspended at the end of the cycle, and destroyed some time after, unless you start it again.',
+      ? 'The server resumes when your balance covers it. If off, it won’t resume automatically.'
+      : 'If off, the server is suspended when its cycle ends. Power it on, or it will be deleted.',
   },
 )}
 <button>Save</button>`,
@@ -54,17 +58,21 @@ ${fields.checkbox(
 
 function destroyForm(data: SettingsData): Html {
   const { forms, server, neverRan } = data;
-  if (server.status === 'destroying') return html`<p>It is being destroyed.</p>`;
+  if (server.status === 'destroying') return html`<p>The server is being deleted.</p>`;
   const fields = new Fields(forms, 'destroy');
   const refundNote = neverRan
-    ? html`It has never run: ${usd(server.price_usd_cycle)} go back to the balance.`
-    : html`Nothing is refunded of the cycle that is paid until ${time(server.paid_until)}.`;
-  return html`<p><strong>Its disk is wiped and its addresses are given up, for ever.</strong> Volumes are detached and kept; snapshots
-stay. ${refundNote}</p>
+    ? html`The server has never run, so we refund ${usd(server.price_usd_cycle)} to your balance.`
+    : html`You don’t get a refund for the current cycle, which is paid until ${time(server.paid_until)}.`;
+  return html`<p><strong>This wipes the disk and releases the addresses permanently.</strong> Volumes are
+detached and kept. Snapshots are kept. ${refundNote}</p>
 ${form(
   forms,
   { name: 'destroy' },
-  html`${fields.text('name_typed', `Type its name, ${server.name}, to show that you mean this server`, { required: true, maxLength: LIMITS.nameMaxChars, autocomplete: 'off' })}
-<button class="danger">Destroy the server</button>`,
+  html`${fields.text('name_typed', `Enter ${server.name} to confirm`, {
+    required: true,
+    maxLength: LIMITS.nameMaxChars,
+    autocomplete: 'off',
+  })}
+<button class="danger">Delete server</button>`,
 )}`;
 }

@@ -1,4 +1,4 @@
-/** The volumes of a server and its snapshots. */
+/** A server's volumes and snapshots. */
 import { LIMITS } from '../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { Snapshot } from '../spec/schemas/snapshot.ts';
@@ -11,10 +11,10 @@ import { blockedReason, type ServerPage, serverView } from './server-layout.ts';
 
 export interface StorageData extends ServerPage {
   readonly attached: readonly Volume[];
-  /** Detached ones of its region. */
+  /** Detached volumes in its region. */
   readonly free: readonly Volume[];
   readonly snapshots: readonly Snapshot[];
-  /** Ready ones of other servers. */
+  /** Snapshots of other servers that are ready to restore. */
   readonly fromOtherServers: readonly Snapshot[];
   readonly forms: FormContext;
 }
@@ -31,7 +31,7 @@ ${section('Restore', restoreForm(data))}`,
 
 function volumesSection(data: StorageData): Html {
   const { attached, forms, capabilities } = data;
-  if (capabilities.volumes === 0) return html`<p>The hardware of this server takes no volumes.</p>`;
+  if (capabilities.volumes === 0) return html`<p>This server’s hardware doesn’t support volumes.</p>`;
   const blocked = blockedReason(data, 'detach');
   const here = html`<input type="hidden" name="server" value="${data.server.id}">`;
   const detach = (volume: Volume) =>
@@ -54,9 +54,9 @@ function volumesSection(data: StorageData): Html {
             detach(volume),
           ]),
         })
-      : html`<p>None is attached.</p>`;
+      : html`<p>No volumes attached.</p>`;
   return html`${list}
-${attached.length > 0 && html`<p class="hint">Unmount a volume in the system before you detach it.</p>`}
+${attached.length > 0 && html`<p class="hint">Unmount a volume in the server before you detach it.</p>`}
 ${attachForm(data)}`;
 }
 
@@ -64,14 +64,17 @@ function attachForm(data: StorageData): Html {
   const { free, forms, server } = data;
   const blocked = blockedReason(data, 'attach');
   if (free.length === 0)
-    return html`<p>No volume in ${data.regionName} is free. <a href="${PANEL_PATHS.volumes}">Make one</a></p>`;
+    return html`<p>You have no detached volumes in ${data.regionName}. <a
+href="${PANEL_PATHS.volumes}">Create a volume</a></p>`;
   if (blocked !== null) return html`<p>${blocked}</p>`;
   const fields = new Fields(forms, 'attach');
   const choices = free.map(({ id, name, size_gb }) => [id, `${name}, ${size_gb} GiB`] as const);
   return form(
     forms,
     { name: 'attach', class: 'row' },
-    html`<input type="hidden" name="server" value="${server.id}">${fields.select('volume', 'Free volume', { choices })}<button>Attach</button>`,
+    html`<input type="hidden" name="server" value="${server.id}">${fields.select('volume', 'Volume', {
+      choices,
+    })}<button>Attach volume</button>`,
   );
 }
 
@@ -79,27 +82,35 @@ const TONES = { creating: 'busy', ready: 'good', error: 'bad' } as const;
 
 function snapshotsSection(data: StorageData): Html {
   const { capabilities, forms } = data;
-  if (!capabilities.snapshots) return html`<p>The hardware of this server has no snapshots.</p>`;
+  if (!capabilities.snapshots) return html`<p>This server’s hardware doesn’t support snapshots.</p>`;
   const list =
     data.snapshots.length > 0 &&
     table({
       caption: 'Snapshots of this server',
-      columns: ['Name', 'Status', { name: 'Size', class: 'number' }, 'Made', 'Kept until'],
+      columns: ['Name', 'Status', { name: 'Size', class: 'number' }, 'Created', 'Expires'],
       rows: data.snapshots.map((snapshot) => [
         html`<a href="${resourcePath(PANEL_PATHS.snapshots, snapshot.id)}">${snapshot.name}</a>`,
         statusBadge(snapshot.status === 'error' ? 'failed' : snapshot.status, TONES[snapshot.status]),
         snapshot.status === 'ready' ? `${snapshot.size_gb} GiB` : '–',
         day(snapshot.created_at),
-        snapshot.expires_at ? day(snapshot.expires_at) : 'it is deleted',
+        snapshot.expires_at ? day(snapshot.expires_at) : 'Never',
       ]),
     });
   const blocked = blockedReason(data, 'snapshot');
   if (blocked !== null) return html`${list}<p>${blocked}</p>`;
   const fields = new Fields(forms, 'snapshot');
-  const parts = html`${fields.text('name', 'Name', { maxLength: LIMITS.nameMaxChars, autocomplete: 'off', hint: 'Made from the time when left empty.' })}
-${fields.text('expires_at', 'Delete it by itself at', { type: 'datetime-local', hint: 'UTC. Empty: never.' })}
-<button>Make a snapshot</button>`;
-  return html`${list || html`<p>None yet. A snapshot is the disk as it is at one moment, as after a loss of power; volumes are not in it.</p>`}
+  const parts = html`${fields.text('name', 'Name (optional)', {
+    maxLength: LIMITS.nameMaxChars,
+    autocomplete: 'off',
+    hint: 'Defaults to the current time.',
+  })}
+${fields.text('expires_at', 'Delete automatically at (UTC, optional)', { type: 'datetime-local' })}
+<button>Create snapshot</button>`;
+  return html`${
+    list ||
+    html`<p>No snapshots yet. A snapshot is a copy of the disk at one moment, as after a power loss. It
+doesn’t include volumes.</p>`
+  }
 ${form(forms, { name: 'snapshot' }, parts)}`;
 }
 
@@ -107,25 +118,30 @@ function restoreForm(data: StorageData): Html {
   const { forms, fromOtherServers } = data;
   const { name: serverName } = data.server;
   const own = data.snapshots.filter(({ status }) => status === 'ready');
-  if (own.length + fromOtherServers.length === 0) return html`<p>There is no snapshot that is ready.</p>`;
+  if (own.length + fromOtherServers.length === 0) return html`<p>No snapshots are ready to restore.</p>`;
   const blocked = blockedReason(data, 'restore');
   if (blocked !== null) return html`<p>${blocked}</p>`;
   const fields = new Fields(forms, 'restore');
   const choices = [
-    ['', 'Choose one'] as const,
+    ['', 'Choose a snapshot'] as const,
     ...own.map(({ id, name, created_at }) => [id, `${name}, ${created_at.slice(0, 10)}`] as const),
     ...fromOtherServers.map(
-      ({ id, name, created_at }) => [id, `of another server: ${name}, ${created_at.slice(0, 10)}`] as const,
+      ({ id, name, created_at }) => [id, `Another server: ${name}, ${created_at.slice(0, 10)}`] as const,
     ),
   ];
-  return html`<details${data.forms.refused?.name === 'restore' && html` open`}><summary>Restore the disk from a snapshot</summary>
-<p><strong>What is on the disk of ${serverName} now is lost.</strong> It becomes what it was when the snapshot was made; addresses and
+  const isOpen = data.forms.refused?.name === 'restore' && html` open`;
+  return html`<details${isOpen}><summary>Restore the disk from a snapshot</summary>
+<p><strong>All data on the disk of ${serverName} is lost.</strong> The snapshot replaces it. Addresses and
 volumes stay.</p>
 ${form(
   forms,
   { name: 'restore' },
   html`${fields.select('snapshot', 'Snapshot', { required: true, choices })}
-${fields.text('name_typed', `Type its name, ${serverName}, to show that you mean this server`, { required: true, maxLength: LIMITS.nameMaxChars, autocomplete: 'off' })}
-<button class="danger">Overwrite the disk</button>`,
+${fields.text('name_typed', `Enter ${serverName} to confirm`, {
+  required: true,
+  maxLength: LIMITS.nameMaxChars,
+  autocomplete: 'off',
+})}
+<button class="danger">Overwrite disk</button>`,
 )}</details>`;
 }

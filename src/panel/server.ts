@@ -1,4 +1,4 @@
-/** A server's own page: how it is, where it answers, what it costs, and its power. */
+/** A server's overview: status, power, addresses, specifications, and billing. */
 import { PANEL_PATHS, resourcePath, serverPagePath } from '../spec/paths.ts';
 import { copyable, detailList, section, time, usd } from './components.ts';
 import { type FormContext, form } from './form.ts';
@@ -19,29 +19,31 @@ export function overviewView(data: OverviewData): View {
   const { server } = data;
   const changing =
     data.currentOperation !== null || ['provisioning', 'installing', 'destroying'].includes(server.status);
-  const body = html`${detailList([['Status', html`${serverStatusBadge(server.status)} ${describeCurrentOperation(data)}`]])}
+  const statusText = html`${serverStatusBadge(server.status)} ${describeCurrentOperation(data)}`;
+  const body = html`${detailList([['Status', statusText]])}
 ${section('Power', powerSection(data))}
 <div class="columns"><div>
 ${section('Addresses', addressList(data))}
 </div><div>
-${section('Machine', machineDetails(data))}
+${section('Specifications', machineDetails(data))}
 </div></div>
 <div class="columns"><div>
-${section('Paid', billingDetails(data))}
+${section('Billing', billingDetails(data))}
 </div><div>
 ${section('Tags and labels', tagsAndLabels(data))}
 </div></div>`;
   return serverView(data, 'overview', body, changing ? REFRESH_S : undefined);
 }
 
+/** Form name, action, and label of each power button. */
 const BUTTONS = [
-  ['start', 'start', 'Start'],
-  ['reboot', 'reboot', 'Reboot'],
-  ['stop', 'stop', 'Stop'],
-  ['reset', 'reboot', 'Reset'],
+  ['start', 'start', 'Power on'],
+  ['reboot', 'reboot', 'Restart'],
+  ['stop', 'stop', 'Shut down'],
+  ['reset', 'reboot', 'Force restart'],
 ] as const;
 
-/** Only what can be done now, and why nothing can. */
+/** Shows only the actions that are available now, or why none is. */
 function powerSection(data: OverviewData): Html {
   const { server, forms, capabilities } = data;
   const possible = BUTTONS.filter(([, action]) => blockedReason(data, action) === null);
@@ -51,24 +53,30 @@ function powerSection(data: OverviewData): Html {
   const console = blockedReason(data, 'console') === null && capabilities.console;
   const blocked = blockedReason(data, 'reboot');
   const chargesCycle = server.status === 'suspended' && possible.length > 0;
-  return html`<div class="power">${console && form(forms, { name: 'console' }, html`<button>Open the console</button>`)}${buttons}</div>
+  const openConsole = console && form(forms, { name: 'console' }, html`<button>Open console</button>`);
+  return html`<div class="power">${openConsole}${buttons}</div>
 ${possible.length === 0 && blocked && html`<p>${blocked}</p>`}
-${chargesCycle && html`<p>Starting it pays ${usd(data.nextCycleUsd)} for ${formatMonths(server.billing_months)} from now on.</p>`}
+${
+  chargesCycle &&
+  html`<p>Powering it on charges ${usd(data.nextCycleUsd)} for ${formatMonths(server.billing_months)},
+starting now.</p>`
+}
 ${
   possible.some(([name]) => name === 'reset') &&
-  html`<p class="hint">Reboot and stop ask the system to shut down, and switch it off after a while if it does not. Reset cuts the power at once: what was not written to the disk is lost.</p>`
+  html`<p class="hint">Restart and shut down ask the operating system first and cut the power if it doesn’t
+respond. Force restart cuts the power immediately; unsaved data is lost.</p>`
 }`;
 }
 
 function addressList({ server }: OverviewData): Html {
   const { ipv4, ipv6 } = server;
-  if (ipv4 === null || ipv6 === null) return html`<p>They are shown as soon as the server runs.</p>`;
+  if (ipv4 === null || ipv6 === null) return html`<p>Addresses appear once the server is running.</p>`;
   return html`${detailList([
     ['IPv4', copyable(ipv4.address)],
     ['Gateway', copyable(ipv4.gateway)],
     ['IPv6', copyable(ipv6.address)],
     ['IPv6 network', copyable(ipv6.prefix)],
-    ['Reverse DNS', ipv4.rdns ?? html`none; <a href="${serverPagePath(server.id, 'network')}">set it</a>`],
+    ['Reverse DNS', ipv4.rdns ?? html`None. <a href="${serverPagePath(server.id, 'network')}">Set up</a>`],
   ])}`;
 }
 
@@ -77,7 +85,7 @@ function machineDetails(data: OverviewData): Html {
   const keyList = keys.map((key, index) => {
     const comma = index > 0 ? ', ' : '';
     return key.name === null
-      ? html`${comma}<span class="soft">one that you deleted since</span>`
+      ? html`${comma}<span class="soft">deleted key</span>`
       : html`${comma}<a href="${resourcePath(PANEL_PATHS.keys, key.id)}">${key.name}</a>`;
   });
   const parts = `${data.cpu} × ${data.cpuModel}, ${formatMemory(data.ramMb)} memory, ${data.diskGb} GiB NVMe`;
@@ -85,23 +93,23 @@ function machineDetails(data: OverviewData): Html {
     ['Plan', html`${server.plan} <span class="soft">${parts}</span>`],
     ['Region', html`${data.regionName} <span class="soft">${server.region}</span>`],
     ['Image', data.imageName],
-    ['SSH keys', keys.length > 0 ? html`${keyList}` : 'none: it was installed with a root password'],
-    ['Id', copyable(server.id)],
+    ['SSH keys', keys.length > 0 ? html`${keyList}` : 'None. Installed with a root password.'],
+    ['ID', copyable(server.id)],
   ]);
 }
 
 function billingDetails({ server, nextCycleUsd, destroyAt }: OverviewData): Html {
   const renews = server.auto_renew
-    ? `for ${usd(nextCycleUsd)}, by itself, if the balance suffices then`
-    : 'no: it is suspended then';
+    ? `Automatically for ${usd(nextCycleUsd)} if your balance covers it`
+    : 'No, suspended when the cycle ends';
   return html`${detailList([
     ['Price', formatCyclePrice(server)],
     ['Paid until', time(server.paid_until)],
     ['Renews', server.status === 'destroying' ? null : renews],
-    ['Destroyed on', destroyAt && time(destroyAt)],
-    ['Ordered', time(server.created_at)],
+    ['Deleted on', destroyAt && time(destroyAt)],
+    ['Created', time(server.created_at)],
   ])}
-<p><a href="${serverPagePath(server.id, 'settings')}">Change whether it renews</a></p>`;
+<p><a href="${serverPagePath(server.id, 'settings')}">Change auto-renew</a></p>`;
 }
 
 function tagsAndLabels({ server }: OverviewData): Html {
@@ -109,7 +117,8 @@ function tagsAndLabels({ server }: OverviewData): Html {
   const tag = (text: string): HtmlValue =>
     html`<a href="${PANEL_PATHS.servers}?${new URLSearchParams({ tag: text }).toString()}">${text}</a> `;
   if (server.tags.length === 0 && labels.length === 0)
-    return html`<p>None yet. <a href="${serverPagePath(server.id, 'settings')}">Add some</a></p>`;
+    return html`<p>No tags or labels yet. <a
+href="${serverPagePath(server.id, 'settings')}">Add tags or labels</a></p>`;
   return detailList([
     ['Tags', server.tags.length > 0 && html`${server.tags.map(tag)}`],
     ...labels.map(([name, value]) => [name, value === '' ? '–' : value] as const),

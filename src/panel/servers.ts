@@ -10,14 +10,14 @@ import { formatCyclePrice, serverStatusBadge } from './server-format.ts';
 
 export interface ServersData {
   readonly servers: readonly Server[];
-  /** What it was filtered by. */
+  /** The current filters. */
   readonly filter: Readonly<Record<string, string>>;
   readonly next: string | null;
   readonly first: string | null;
-  /** Names of regions by their code, and codes of plans. */
+  /** Region names by code, and the plan codes, to filter by. */
   readonly regions: Readonly<Record<string, string>>;
   readonly plans: readonly string[];
-  /** Why no server can be ordered now; null when one can. */
+  /** Why ordering is closed, or null. */
   readonly closed: string | null;
 }
 
@@ -25,12 +25,16 @@ export function serversView(data: ServersData): View {
   const { servers, filter, closed } = data;
   const filtered = Object.keys(filter).length > 0 || data.first !== null;
   const order = closed
-    ? html`<p class="banner warn">No new servers now. ${closed}</p>`
-    : html`<p><a class="button" href="${DEPLOY_PATH}">Deploy a server</a></p>`;
+    ? html`<p class="banner warn">New servers are unavailable right now. ${closed}</p>`
+    : html`<p><a class="button" href="${DEPLOY_PATH}">Deploy server</a></p>`;
   if (servers.length === 0 && !filtered) return serversPage(html`${emptyServerList(closed)}`);
   return serversPage(html`${order}
 ${filterForm(data)}
-${servers.length > 0 ? serversTable(data) : emptyState('No server is like that.', html`<a href="${PANEL_PATHS.servers}">Show all servers</a>`)}
+${
+  servers.length > 0
+    ? serversTable(data)
+    : emptyState('No matching servers.', html`<a href="${PANEL_PATHS.servers}">Clear filters</a>`)
+}
 ${pager(data)}`);
 }
 
@@ -39,12 +43,13 @@ function serversPage(body: Html): View {
 }
 
 function emptyServerList(closed: string | null): Html {
-  const what = 'You have no servers yet.';
+  const title = 'You have no servers yet.';
   return closed
-    ? emptyState(what, `No new servers now. ${closed}`)
+    ? emptyState(title, `New servers are unavailable right now. ${closed}`)
     : emptyState(
-        what,
-        html`One is ready a minute or two after it is ordered. <a href="${DEPLOY_PATH}">Deploy a server</a>`,
+        title,
+        html`Your server is ready a minute or two after you order it. <a
+href="${DEPLOY_PATH}">Deploy server</a>`,
       );
 }
 
@@ -71,13 +76,14 @@ function serversTable({ servers, regions }: ServersData): Html {
 function filterForm({ filter, regions, plans }: ServersData): Html {
   const { status = '', region = '', plan = '', tag = '', name = '' } = filter;
   const same = (words: readonly string[]) => words.map((word) => [word, word] as const);
-  const any = ['', 'any'] as const;
+  const any = ['', 'Any'] as const;
   return listFilterForm(
     PANEL_PATHS.servers,
     filter,
-    (
-      fields,
-    ) => html`${fields.select('status', 'Status', { value: status, choices: [any, ...same(SERVER_STATUSES)] })}
+    (fields) => html`${fields.select('status', 'Status', {
+      value: status,
+      choices: [any, ...same(SERVER_STATUSES)],
+    })}
 ${fields.select('region', 'Region', { value: region, choices: [any, ...Object.entries(regions)] })}
 ${fields.select('plan', 'Plan', { value: plan, choices: [any, ...same(plans)] })}
 ${fields.text('tag', 'Tag', { value: tag, size: 12 })}

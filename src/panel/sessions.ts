@@ -1,4 +1,4 @@
-/** Where the account is signed in. */
+/** The account's open sessions. */
 import { LIMITS } from '../spec/limits.ts';
 import { ACCOUNT_PATHS } from '../spec/paths.ts';
 import { accountTabs, sessionTimeToRfc3339 } from './account-components.ts';
@@ -21,11 +21,11 @@ export function sessionsView(data: {
   const { sessions, forms } = data;
   const rows = sessions.map((session) => [
     html`${time(sessionTimeToRfc3339(session.created_at))}`,
-    session.current ? statusBadge('this one', 'good') : time(sessionTimeToRfc3339(session.last_seen_at)),
+    session.current ? statusBadge('current', 'good') : time(sessionTimeToRfc3339(session.last_seen_at)),
     form(
       forms,
       { name: 'end', key: session.id, class: 'inline' },
-      html`<button class="quiet" aria-label="End the session ${session.id}">End</button>`,
+      html`<button class="quiet" aria-label="End session ${session.id}">End</button>`,
     ),
     html`<code>${session.id}</code>`,
   ]);
@@ -35,13 +35,14 @@ export function sessionsView(data: {
     section: 'account',
     breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
     body: html`${accountTabs(ACCOUNT_PATHS.sessions)}
-<p>Each sign-in opens one. It ends ${LIMITS.sessionIdleHours} hours after it was last used, ${LIMITS.sessionMaxDays} days after it was opened, or here.
-No addresses are kept: the <a href="${ACCOUNT_PATHS.audit}">audit log</a> says from which country it was opened.</p>
+<p>A session starts each time you sign in. It ends after ${LIMITS.sessionIdleHours} hours without use, after
+${LIMITS.sessionMaxDays} days, or when you end it here. We don’t store IP addresses; the
+<a href="${ACCOUNT_PATHS.audit}">audit log</a> shows the country of each sign-in.</p>
 <div class="ids">${table({
-      caption: 'Sessions of your account',
-      columns: ['Opened', 'Last used', { name: 'End it', class: 'actions' }, 'Id'],
+      caption: 'Sessions',
+      columns: ['Signed in', 'Last used', { name: 'Actions', class: 'actions' }, 'ID'],
       rows,
     })}</div>
-${others && form(forms, { name: 'end_others' }, html`<button>End all others</button>`)}`,
+${others && form(forms, { name: 'end_others' }, html`<button>End all other sessions</button>`)}`,
   };
 }

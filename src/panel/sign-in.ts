@@ -1,4 +1,4 @@
-/** Signing up, in and out, and the way back in by the recovery code. */
+/** Sign-up, sign-in, sign-out, and recovery with the recovery code. */
 import { LIMITS } from '../spec/limits.ts';
 import { LINK_PATHS, PANEL_PATHS } from '../spec/paths.ts';
 import { copyable } from './components.ts';
@@ -6,18 +6,18 @@ import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
 
-const PASSWORD_HINT = `At least ${LIMITS.passwordMinChars} characters.`;
+export const PASSWORD_HINT = `At least ${LIMITS.passwordMinChars} characters.`;
 
-/** A password that is made up, twice. */
+/** Returns the fields for a new password and its confirmation. */
 function newPasswordFields(fields: Fields, label: string): Html {
   const typed = { type: 'password', required: true, autocomplete: 'new-password' } as const;
   return html`${fields.text('password', label, { ...typed, hint: PASSWORD_HINT })}
-${fields.text('password_confirm', 'The same again', typed)}`;
+${fields.text('password_confirm', 'Confirm password', typed)}`;
 }
 
 function emailField(fields: Fields, hint?: string): Html {
   const typed = { type: 'email', required: true, autocomplete: 'username', ...(hint && { hint }) } as const;
-  return fields.text('email', 'E-mail address', typed);
+  return fields.text('email', 'Email address', typed);
 }
 
 export function signUpView({
@@ -30,19 +30,20 @@ export function signUpView({
   const fields = new Fields(forms, 'sign_up');
   return {
     title: 'Sign up',
-    body: html`<p>An address and a password, nothing else: no name, no identity check, no payment yet.</p>
+    body: html`<p>All you need is an email address and a password. No name, no identity check, no payment
+yet.</p>
 ${form(
   forms,
   { name: 'sign_up' },
-  html`${emailField(fields, 'Notices about your servers and your balance go there. You may use one made for this.')}
+  html`${emailField(fields, 'We send notices about your servers and your balance here. An alias is fine.')}
 ${newPasswordFields(fields, 'Password')}
 <button>Sign up</button>`,
 )}
-<p class="soft">You have an account? <a href="${signIn}">Sign in</a></p>`,
+<p class="soft">Already have an account? <a href="${signIn}">Sign in</a></p>`,
   };
 }
 
-/** The one page that shows it. */
+/** The only page that shows the recovery code. */
 export function recoveryCodeView(data: {
   readonly title: string;
   readonly code: string;
@@ -52,9 +53,9 @@ export function recoveryCodeView(data: {
     title: data.title,
     body: html`<div class="once"><p><strong>Your recovery code</strong></p>
 <p>${copyable(data.code)}</p>
-<p>Write it down and keep it apart from your password. It opens your account when the password is lost, or the phone with
-your one-time codes, and it is not shown again. It works once; then you get another.</p>
-<p><a class="button" href="${data.next}">I have kept it: go on</a></p></div>`,
+<p>Save it, and keep it separate from your password. It restores access if you lose your password or the
+phone with your one-time codes. It is not shown again. It works once; then you receive a new one.</p>
+<p><a class="button" href="${data.next}">I’ve saved it, continue</a></p></div>`,
   };
 }
 
@@ -77,21 +78,21 @@ ${fields.text('password', 'Password', {
   type: 'password',
   required: true,
   autocomplete: 'current-password',
-  ...(wasRefused && { hint: 'Type it once more: no page holds what was typed here.' }),
+  ...(wasRefused && { hint: 'Enter your password again. We never fill it in for you.' }),
 })}
 ${codeField(fields)}
 <button>Sign in</button>`,
     )}
-<p>Password or phone lost? <a href="${LINK_PATHS.reset}">Have a link mailed that sets a new password</a>, or
+<p>Lost your password or phone? <a href="${LINK_PATHS.reset}">Get a password reset link by email</a>, or
 <a href="${PANEL_PATHS.recover}">use your recovery code</a>.</p>
-<p class="soft">No account yet? <a href="${signUp}">Sign up</a></p>`,
+<p class="soft">Don’t have an account? <a href="${signUp}">Sign up</a></p>`,
   };
 }
 
-/** Of the second factor; it is needed where the account was told to ask for one. */
+/** Returns the field for the second factor. It becomes required once the server asked for a code. */
 export function codeField(fields: Fields): Html {
   const isRequired = fields.problem('code') !== null;
-  return fields.text('code', isRequired ? 'One-time code' : 'One-time code, if your account asks for one', {
+  return fields.text('code', isRequired ? 'One-time code' : 'One-time code (if enabled)', {
     required: isRequired,
     autocomplete: 'one-time-code',
     inputmode: 'numeric',
@@ -101,7 +102,7 @@ export function codeField(fields: Fields): Html {
 
 export function signOutView(data: { readonly forms: FormContext; readonly isSignedIn: boolean }): View {
   const body = data.isSignedIn
-    ? html`<p>This ends your session in this browser. Your servers run on.</p>
+    ? html`<p>This ends your session in this browser. Your servers keep running.</p>
 ${form(data.forms, { name: 'sign_out' }, html`<button>Sign out</button>`)}`
     : html`<p>You are not signed in.</p>
 <p><a class="button" href="${PANEL_PATHS.signIn}">Sign in</a></p>`;
@@ -112,8 +113,8 @@ export function recoverView({ forms }: { readonly forms: FormContext }): View {
   const fields = new Fields(forms, 'recover');
   return {
     title: 'Use your recovery code',
-    body: html`<p>This sets a new password, ends all sessions and switches one-time codes off. You get a new recovery code. Your API tokens
-stay as they are.</p>
+    body: html`<p>This sets a new password, ends all sessions, and turns off one-time codes. You receive a
+new recovery code. Your API tokens stay valid.</p>
 ${form(
   forms,
   { name: 'recover' },
@@ -121,11 +122,11 @@ ${form(
 ${fields.text('recovery_code', 'Recovery code', {
   required: true,
   autocomplete: 'off',
-  hint: 'Five groups of letters and digits, from when you signed up. Capitals and dashes do not matter.',
+  hint: 'Five groups of letters and digits, shown when you signed up. Capitals and dashes are optional.',
 })}
 ${newPasswordFields(fields, 'New password')}
-<button>Set the password and sign in</button>`,
+<button>Set password and sign in</button>`,
 )}
-<p class="soft">No code either? <a href="${LINK_PATHS.reset}">Have a link mailed</a> to the address of your account.</p>`,
+<p class="soft">No recovery code? <a href="${LINK_PATHS.reset}">Get a link by email</a>.</p>`,
   };
 }

@@ -1,19 +1,17 @@
-/** What the operator says of himself: terms of service, and how to reach him. */
+/** Pages with the operator's own text: terms of service and contact. */
 
 import { emptyState } from './components.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
 import { markdown } from './markdown.ts';
 
-const NOT_PROVIDED = 'The operator has not written this yet.';
+const NOT_PROVIDED = 'Not available yet.';
 
 export function termsView({ terms }: { readonly terms: string | null }): View {
   const text = terms === null ? null : markdown(terms);
   return {
     title: text?.title ?? 'Terms of service',
-    body:
-      text?.body ??
-      emptyState(NOT_PROVIDED, 'Ask before you rely on anything that is not said on these pages.'),
+    body: text?.body ?? emptyState(NOT_PROVIDED, 'We haven’t published our terms of service.'),
   };
 }
 
@@ -22,10 +20,11 @@ export function contactView({ contact }: { readonly contact: string | null }): V
     title: 'Contact',
     body:
       contact === null
-        ? emptyState(NOT_PROVIDED, 'There is no way to reach the operator from here.')
-        : html`<p>You reach the operator here: ${contactLink(contact)}</p>
-<p>If something did not work, name the request that the page of the error shows (<code>req_…</code>), or the <code>X-Request-Id</code>
-of the answer. Never send a password, a recovery code or an API token.</p>`,
+        ? emptyState(NOT_PROVIDED, 'We haven’t published a contact address.')
+        : html`<p>Contact us: ${contactLink(contact)}</p>
+<p>To report a problem, include the request ID from the error page (<code>req_…</code>) or the
+<code>X-Request-Id</code>
+response header. Never send a password, a recovery code, or an API token.</p>`,
   };
 }
 

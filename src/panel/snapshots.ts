@@ -1,4 +1,4 @@
-/** The list of snapshots, with a form to make one, and the page of one. */
+/** Snapshots: the list with a form to create one, and the page of one snapshot. */
 import { LIMITS } from '../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { Server } from '../spec/schemas/server.ts';
@@ -12,7 +12,7 @@ import type { View } from './layout.ts';
 import { listFilterForm } from './list-filter-form.ts';
 import { isActionAllowed, serverChoices, serverLink } from './server-choice.ts';
 
-/** Until it is ready. */
+/** While the snapshot is being created. */
 const REFRESH_S = 10;
 
 const TONES = { creating: 'busy', ready: 'good', error: 'bad' } as const;
@@ -38,20 +38,21 @@ export function snapshotsView(data: {
     snapshotStatusBadge(snapshot.status),
     serverLink(snapshot.server, servers),
     formatSize(snapshot),
-    snapshot.expires_at === null ? 'never' : day(snapshot.expires_at),
+    snapshot.expires_at === null ? 'Never' : day(snapshot.expires_at),
     day(snapshot.created_at),
   ]);
-  const columns = ['Name', 'State', 'Server', { name: 'Size', class: 'number' }, 'Expires', 'Made'] as const;
+  const columns = [
+    ...['Name', 'Status', 'Server'],
+    { name: 'Size', class: 'number' as const },
+    ...['Expires', 'Created'],
+  ];
   const list = () => {
     if (rows.length > 0) return table({ caption: 'Snapshots', columns, rows });
     return filtered
-      ? emptyState(
-          'No snapshot is like that.',
-          html`<a href="${PANEL_PATHS.snapshots}">Show all snapshots</a>`,
-        )
+      ? emptyState('No matching snapshots.', html`<a href="${PANEL_PATHS.snapshots}">Clear filters</a>`)
       : emptyState(
           'No snapshots yet.',
-          'A snapshot keeps what is on a server’s disk at one moment. Make one below.',
+          'A snapshot is a copy of a server’s disk at one moment. Create one below.',
         );
   };
   return {
@@ -60,7 +61,7 @@ export function snapshotsView(data: {
     body: html`${(filtered || rows.length > 0) && filterForm(filter, servers)}
 ${list()}
 ${pager(data)}
-${section('Snapshot of a server', createSection(data.forms, servers))}`,
+${section('Create snapshot', createSection(data.forms, servers))}`,
   };
 }
 
@@ -70,39 +71,45 @@ function filterForm(filter: Readonly<Record<string, string>>, servers: readonly 
     PANEL_PATHS.snapshots,
     filter,
     (fields) => html`${fields.text('name', 'Name', { type: 'search', value: name, size: 18 })}
-${fields.select('status', 'State', {
+${fields.select('status', 'Status', {
   value: status,
   choices: [
-    ['', 'any'],
+    ['', 'Any'],
     ...SNAPSHOT_STATUSES.map((word) => [word, word === 'error' ? 'failed' : word] as const),
   ],
 })}
 ${fields.select('server', 'Server', {
   value: server,
-  choices: [['', 'any'], ...servers.map(({ id, name: called }) => [id, called] as const)],
+  choices: [['', 'Any'], ...servers.map((each) => [each.id, each.name] as const)],
 })}`,
   );
 }
 
 function createSection(forms: FormContext, servers: readonly Server[]): Html {
   if (!servers.some((server) => isActionAllowed(server, 'snapshot')))
-    return html`<p>A snapshot is made of a server that is running or stopped; you have none now.</p>`;
+    return html`<p>You can create snapshots of servers that are running or stopped. You have none right
+now.</p>`;
   const fields = new Fields(forms, 'create');
-  return html`<p>It is what a sudden loss of power would leave on the disk. Stop the server first where that is not enough.</p>
+  return html`<p>A snapshot contains what a power loss would leave on the disk. Shut the server down first
+if you need more.</p>
 ${form(
   forms,
   { name: 'create' },
   html`${fields.select('server', 'Server', { choices: serverChoices(servers, 'snapshot') })}
-${fields.text('name', 'Name', { maxLength: LIMITS.nameMaxChars, autocomplete: 'off', hint: 'Made from the time when left empty.' })}
-${fields.text('expires_at', 'Delete by itself at', { type: 'datetime-local', hint: 'UTC. Empty: never.' })}
-<button>Make the snapshot</button>`,
+${fields.text('name', 'Name (optional)', {
+  maxLength: LIMITS.nameMaxChars,
+  autocomplete: 'off',
+  hint: 'Defaults to the current time.',
+})}
+${fields.text('expires_at', 'Delete automatically at (UTC, optional)', { type: 'datetime-local' })}
+<button>Create snapshot</button>`,
 )}`;
 }
 
 export function snapshotView(data: {
   readonly snapshot: Snapshot;
   readonly servers: readonly Server[];
-  /** Those that it fits onto, whatever is done to them now. */
+  /** Servers that it fits, regardless of their current state. */
   readonly targets: readonly Server[];
   readonly forms: FormContext;
 }): View {
@@ -113,12 +120,12 @@ export function snapshotView(data: {
     breadcrumbs: [['Snapshots', PANEL_PATHS.snapshots]],
     ...(snapshot.status === 'creating' ? { refreshS: REFRESH_S } : {}),
     body: html`${detailList([
-      ['State', snapshotStatusBadge(snapshot.status)],
-      ['Of the server', serverLink(snapshot.server, servers)],
+      ['Status', snapshotStatusBadge(snapshot.status)],
+      ['Server', serverLink(snapshot.server, servers)],
       ['Size', formatSize(snapshot)],
-      ['Made', time(snapshot.created_at)],
-      ['Deleted by itself', snapshot.expires_at === null ? 'never' : time(snapshot.expires_at)],
-      ['Id', html`<code>${snapshot.id}</code>`],
+      ['Created', time(snapshot.created_at)],
+      ['Expires', snapshot.expires_at === null ? 'Never' : time(snapshot.expires_at)],
+      ['ID', html`<code>${snapshot.id}</code>`],
     ])}
 ${snapshot.status === 'ready' && section('Restore', restoreSection(data))}
 ${section('Delete', deleteSection(snapshot, forms))}`,
@@ -128,29 +135,35 @@ ${section('Delete', deleteSection(snapshot, forms))}`,
 function restoreSection({ snapshot, targets, forms }: Parameters<typeof snapshotView>[0]): Html {
   const available = targets.filter((server) => isActionAllowed(server, 'restore'));
   if (available.length === 0)
-    return html`<p>It is restored onto a server in its region that is running or stopped and has as large a disk; you have none now.</p>`;
+    return html`<p>To restore it, you need a running or stopped server in the same region with a disk at
+least as large. You have none right now.</p>`;
   const fields = new Fields(forms, 'restore');
   return collapsibleForm(forms, 'restore', {
-    summary: 'Put this snapshot onto a server',
-    words:
-      'What is on the disk of that server now is destroyed. Its addresses stay. It is out of reach until the disk is written.',
+    summary: 'Restore this snapshot to a server',
+    description:
+      'All data on that server’s disk is lost. Its addresses stay. It is unreachable until this is done.',
     content: html`<input type="hidden" name="snapshot" value="${snapshot.id}">
 ${fields.select('server', 'Server', {
   required: true,
-  choices: [['', 'Choose one'], ...serverChoices(targets, 'restore')],
-  hint: 'Those in the region of the snapshot with a disk that is as large or larger.',
+  choices: [['', 'Choose a server'], ...serverChoices(targets, 'restore')],
+  hint: 'Servers in the snapshot’s region with a disk at least as large.',
 })}
-${fields.text('name_typed', 'Type the name of that server, to show that its disk is meant', { required: true, maxLength: LIMITS.nameMaxChars, autocomplete: 'off' })}
+${fields.text('name_typed', 'Enter the server’s name to confirm', {
+  required: true,
+  maxLength: LIMITS.nameMaxChars,
+  autocomplete: 'off',
+})}
 ${fields.notes('snapshot')}
-<button class="danger">Overwrite its disk with the snapshot</button>`,
+<button class="danger">Overwrite disk with snapshot</button>`,
   });
 }
 
 function deleteSection({ status }: Snapshot, forms: FormContext): Html {
-  if (status === 'creating') return html`<p>It is being made; it can be deleted once it is ready.</p>`;
+  if (status === 'creating')
+    return html`<p>The snapshot is being created. You can delete it once it is ready.</p>`;
   return collapsibleForm(forms, 'delete', {
     summary: 'Delete this snapshot',
-    words: 'The copy is gone for ever. Servers are not touched.',
-    content: html`<button class="danger">Delete the snapshot</button>`,
+    description: 'This permanently deletes the snapshot. No servers are affected.',
+    content: html`<button class="danger">Delete snapshot</button>`,
   });
 }

@@ -1,4 +1,4 @@
-/** The list of SSH keys, with a form to add one, and the page of one. */
+/** SSH keys: the list with a form to add one, and the page of one key. */
 import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { ListedSshKey, SshKey } from '../spec/schemas/ssh-key.ts';
 import { day, detailList, emptyState, pager, section, table } from './components.ts';
@@ -21,16 +21,13 @@ export function sshKeysView(data: {
   const list =
     rows.length > 0
       ? table({ caption: 'SSH keys', columns: ['Name', 'Type', 'Fingerprint', 'Added'], rows })
-      : emptyState(
-          'No keys yet.',
-          'A server takes the keys that you choose when you deploy it. Add one below.',
-        );
+      : emptyState('No SSH keys yet.', 'Add a key below, then choose it when you deploy a server.');
   return {
     title: 'SSH keys',
     section: 'keys',
     body: html`${list}
 ${pager(data)}
-${section('Add a key', addForm(data.forms))}`,
+${section('Add SSH key', addForm(data.forms))}`,
   };
 }
 
@@ -43,9 +40,9 @@ function addForm(forms: FormContext): Html {
 ${fields.textarea('public_key', 'Public key', {
   rows: 4,
   required: true,
-  hint: 'One line, as in ~/.ssh/id_ed25519.pub: Ed25519, ECDSA, or RSA of 2048 bits and more.',
+  hint: 'The line in ~/.ssh/id_ed25519.pub. Ed25519, ECDSA, or RSA with at least 2048 bits.',
 })}
-<button>Add the key</button>`,
+<button>Add SSH key</button>`,
   );
 }
 
@@ -60,12 +57,12 @@ export function sshKeyView(data: { readonly key: SshKey; readonly forms: FormCon
       ['Fingerprint', html`<code>${key.fingerprint}</code>`],
       ['Public key', html`<code class="copy" data-copy>${key.public_key}</code>`],
       ['Added', day(key.created_at)],
-      ['Id', html`<code>${key.id}</code>`],
+      ['ID', html`<code>${key.id}</code>`],
     ])}
 ${section(
   'Delete',
   html`<p>Servers that were installed with this key keep it.</p>
-${form(forms, { name: 'delete' }, html`<button class="danger">Delete the key</button>`)}`,
+${form(forms, { name: 'delete' }, html`<button class="danger">Delete SSH key</button>`)}`,
 )}`,
   };
 }

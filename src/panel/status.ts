@@ -1,4 +1,4 @@
-/** How the service stands, for whoever wants to know. */
+/** The public status page. */
 import { getCoin as coinOf } from '../spec/coins.ts';
 import { PANEL_PATHS } from '../spec/paths.ts';
 import type { Region } from '../spec/schemas/region.ts';
@@ -8,9 +8,9 @@ import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
 import { regionLink } from './plans.ts';
 
-/** A maintenance window that is not over. */
+/** A maintenance window that has not ended. */
 export interface StatusWindow {
-  /** What it closes, in words; null: everything. */
+  /** The affected part, in words; null for everything. */
   readonly affected: string | null;
   readonly from: string;
   readonly until: string;
@@ -20,48 +20,51 @@ export interface StatusWindow {
 
 export interface StatusData {
   readonly windows: readonly StatusWindow[];
-  /** Switches that are off; `reason` only where customers are told it anyway. */
+  /** Switches that are off. `reason` is set only if customers may see it. */
   readonly switchedOff: readonly { readonly name: SwitchName; readonly reason: string | null }[];
   readonly regions: readonly Region[];
   readonly coins: readonly { readonly coin: string; readonly taken: boolean; readonly late: boolean }[];
   readonly now: string;
 }
 
-/** What a switch that is off means for customers. */
+/** The effect on customers of each switch that is off. */
 const SWITCH_OFF_TEXTS: Record<SwitchName, string> = {
-  'topup-credit':
-    'Payments are seen and confirmed, but not credited by themselves: the operator decides about each.',
-  deploys: 'No new servers are sold. What was ordered is finished.',
-  renewals: 'Nothing is renewed, charged or suspended by date until the operator goes on.',
-  webhooks: 'Webhooks are not sent; what happens is kept and sent later. The event stream goes on.',
-  mail: 'Mails are not sent; they wait, and are sent later.',
+  'topup-credit': 'We see and confirm payments but review each one before we credit it.',
+  deploys: 'New servers are unavailable. Servers that were already ordered are still installed.',
+  renewals: 'Renewals, charges, and suspensions are paused.',
+  webhooks: 'Webhooks are paused. We keep events and send them later. The event stream keeps working.',
+  mail: 'Emails are paused. We keep them and send them later.',
 };
 
 export function statusView(data: StatusData): View {
   const { windows, switchedOff } = data;
   const open = windows.filter((window) => window.isActive);
-  // One that a host does not take is nothing unusual; none at all is.
+  // A coin that this host does not accept is normal; accepting none at all is not.
   const late = data.coins.some((coin) => coin.taken && coin.late) || !data.coins.some((coin) => coin.taken);
   const isNormal = open.length === 0 && switchedOff.length === 0 && !late;
   return {
     title: 'Status',
     section: 'status',
-    body: html`<p>${isNormal ? statusBadge('Everything runs.', 'good') : statusBadge('Not everything runs as usual: see below.', 'busy')} <span class="soft">As of ${time(data.now)}.</span></p>
+    body: html`<p>${
+      isNormal
+        ? statusBadge('All systems operational', 'good')
+        : statusBadge('Some systems are affected. See below.', 'busy')
+    } <span class="soft">As of ${time(data.now)}</span></p>
 ${section('Maintenance', maintenance(windows))}
-${switchedOff.length > 0 && section('Closed by the operator', switches(data))}
+${switchedOff.length > 0 && section('Paused services', switches(data))}
 ${section('Regions', regions(data))}
 ${section('Coins', coins(data))}`,
   };
 }
 
 function maintenance(windows: readonly StatusWindow[]): Html {
-  if (windows.length === 0) return html`<p>None now, and none announced.</p>`;
+  if (windows.length === 0) return html`<p>No maintenance in progress or scheduled.</p>`;
   return table({
     caption: 'Maintenance windows',
-    columns: ['What is closed', 'Now', 'From', 'Until', 'Why'],
+    columns: ['Affected', 'Status', 'From', 'Until', 'Reason'],
     rows: windows.map((window) => [
-      window.affected ?? 'everything',
-      window.isActive ? statusBadge('closed', 'busy') : statusBadge('announced'),
+      window.affected ?? 'Everything',
+      window.isActive ? statusBadge('in progress', 'busy') : statusBadge('scheduled'),
       time(window.from),
       time(window.until),
       window.reason ?? '–',
@@ -70,11 +73,14 @@ function maintenance(windows: readonly StatusWindow[]): Html {
 }
 
 function switches({ switchedOff }: StatusData): Html {
-  return html`<ul>${switchedOff.map(({ name, reason }) => html`<li>${SWITCH_OFF_TEXTS[name]}${reason && html` (${reason})`}</li>\n`)}</ul>`;
+  const items = switchedOff.map(
+    ({ name, reason }) => html`<li>${SWITCH_OFF_TEXTS[name]}${reason && html` (${reason})`}</li>\n`,
+  );
+  return html`<ul>${items}</ul>`;
 }
 
 function regions({ regions: rows }: StatusData): Html {
-  if (rows.length === 0) return emptyState('There are no regions yet.', 'The operator has not opened any.');
+  if (rows.length === 0) return emptyState('No regions yet.', 'Regions are listed here once they open.');
   return html`${table({
     caption: 'New servers by region',
     columns: ['Region', 'New servers'],
@@ -83,19 +89,19 @@ function regions({ regions: rows }: StatusData): Html {
       region.available ? statusBadge('available', 'good') : statusBadge('sold out'),
     ]),
   })}
-<p><a href="${PANEL_PATHS.plans}">Which plans, and where</a></p>`;
+<p><a href="${PANEL_PATHS.plans}">Availability by plan and region</a></p>`;
 }
 
 function coins({ coins: rows }: StatusData): Html {
   const taken = rows.filter((row) => row.taken);
-  if (taken.length === 0) return html`<p>No coin can be paid in right now.</p>`;
+  if (taken.length === 0) return html`<p>No coins are accepted right now.</p>`;
   return table({
     caption: 'Payments by coin',
     columns: ['Coin', 'Network', 'Payments'],
     rows: taken.map(({ coin, late }) => [
       coin,
       coinOf(coin).network,
-      late ? statusBadge('seen late', 'busy') : statusBadge('taken', 'good'),
+      late ? statusBadge('delayed', 'busy') : statusBadge('accepted', 'good'),
     ]),
   });
 }

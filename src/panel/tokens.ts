@@ -1,4 +1,4 @@
-/** API tokens: the list, a form for another one, and its text, once. */
+/** API tokens: the list, the form to create one, and its secret, shown once. */
 import { LIMITS } from '../spec/limits.ts';
 import { ACCOUNT_PATHS } from '../spec/paths.ts';
 import type { ApiToken } from '../spec/schemas/api-token.ts';
@@ -10,10 +10,9 @@ import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
 
 const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
-  read: 'Looks at servers and everything around them; changes nothing and sees nothing of money.',
-  write:
-    'Also deploys, changes and destroys servers, paid from the balance, and makes tokens; sees nothing of money.',
-  billing: 'Also sees the balance, its movements and its top-ups, and makes top-ups.',
+  read: 'Views servers and their resources. Makes no changes and sees no billing data.',
+  write: 'Also deploys, changes, and deletes servers at your cost, and creates tokens. Sees no billing data.',
+  billing: 'Also views the balance, transactions, and top-ups, and creates top-ups.',
 };
 
 export function tokensView(data: {
@@ -21,7 +20,7 @@ export function tokensView(data: {
   readonly next: string | null;
   readonly first: string | null;
   readonly forms: FormContext;
-  /** The text of the one that was just made. */
+  /** The secret of the token that was just created. */
   readonly createdToken: string | null;
 }): View {
   const { tokens, forms, createdToken } = data;
@@ -34,26 +33,26 @@ ${
   createdToken &&
   html`<div class="once"><p><strong>Your token</strong></p>
 <p>${copyable(createdToken)}</p>
-<p>Keep it like a password. It is not shown again.</p></div>\n`
+<p>Store it like a password. It is not shown again.</p></div>\n`
 }${
   tokens.length > 0
     ? tokensTable(tokens, forms)
-    : emptyState('No tokens yet.', 'Programs sign in with one, over the REST interface. Make one below.')
+    : emptyState('No API tokens yet.', 'Programs use a token to access the API. Create one below.')
 }
 ${pager(data)}
-${section('Make a token', createForm(forms), 'make')}`,
+${section('Create API token', createForm(forms), 'make')}`,
   };
 }
 
 function tokensTable(tokens: readonly ApiToken[], forms: FormContext): Html {
   return table({
     caption: 'API tokens',
-    columns: ['Name', 'Scope', 'Last used', 'Expires', 'Made', { name: '', class: 'actions' }],
+    columns: ['Name', 'Scope', 'Last used', 'Expires', 'Created', { name: '', class: 'actions' }],
     rows: tokens.map((token) => [
       token.name,
       token.scope,
-      token.last_used_at === null ? 'never' : time(token.last_used_at),
-      token.expires_at === null ? 'never' : time(token.expires_at),
+      token.last_used_at === null ? 'Never' : time(token.last_used_at),
+      token.expires_at === null ? 'Never' : time(token.expires_at),
       day(token.created_at),
       form(
         forms,
@@ -78,16 +77,16 @@ function createForm(forms: FormContext): Html {
       required: true,
       maxLength: LIMITS.nameMaxChars,
       autocomplete: 'off',
-      hint: 'Where it is used: you find it again by that.',
+      hint: 'Name it after the place where you use it.',
     })}
-<fieldset${fields.describedBy('scope')}><legend>What it may do</legend>
+<fieldset${fields.describedBy('scope')}><legend>Scope</legend>
 <div class="choices">${scopes}</div>
 ${fields.notes('scope')}</fieldset>
-${fields.text('expires_at', 'Ends at, in UTC', {
+${fields.text('expires_at', 'Expires at (UTC, optional)', {
   type: 'datetime-local',
-  hint: 'Left empty, it ends when it is revoked.',
+  hint: 'Leave empty for a token that never expires.',
 })}
 ${passwordField(fields)}
-<button>Make the token</button>`,
+<button>Create token</button>`,
   );
 }

@@ -1,4 +1,4 @@
-/** The page where a top-up is made: coin, amount, and what comes of it before anything is paid. */
+/** The top-up form: coin, amount, and a preview of the result before payment. */
 import type { CoinCode } from '../spec/coins.ts';
 import { BONUS_TIERS_USD, LIMITS } from '../spec/limits.ts';
 import { BILLING_PATHS, PANEL_PATHS } from '../spec/paths.ts';
@@ -8,11 +8,11 @@ import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
 
-/** Longer than any amount that can be topped up. */
+/** Longer than any valid amount. */
 export const AMOUNT_MAX_CHARS = 20;
 
 export interface TopupData {
-  /** The operator holds all credits. */
+  /** Whether the operator withholds all credits. */
   readonly creditsWithheld: boolean;
   readonly coins: readonly {
     readonly code: CoinCode;
@@ -20,11 +20,11 @@ export interface TopupData {
     readonly open: boolean;
   }[];
   readonly coin: CoinCode | null;
-  /** As it stands in its field. */
+  /** As shown in its field. */
   readonly amount: string;
-  /** What was asked for, where it is less than the least that can be topped up. */
+  /** The requested amount, if it was below the minimum and therefore raised. */
   readonly raisedFrom: string | null;
-  /** What is wrong with the amount. */
+  /** The error on the amount. */
   readonly problem: string | null;
   readonly offer: {
     readonly amount_usd: number;
@@ -39,7 +39,7 @@ export interface TopupData {
     readonly coin_unavailable: boolean;
     readonly kept_minutes: number;
   } | null;
-  /** What servers that wait for the balance cost together: they are paid first. */
+  /** The total cost of suspended servers that are paid first. */
   readonly waiting_usd: number;
   readonly forms: FormContext;
 }
@@ -53,8 +53,16 @@ export function topupView(data: TopupData): View {
     title: 'Top up',
     section: 'billing',
     breadcrumbs: [['Billing', PANEL_PATHS.billing]],
-    body: html`<p>You pay in a coin; the balance is in US dollars. Servers are paid from the balance, nothing else is charged.</p>
-${data.creditsWithheld && html`<p class="banner warn">The operator holds all credits at the moment: what you pay now is confirmed, and credited or given back later.</p>\n`}${!data.coins.some(({ open }) => open) && html`<p class="banner warn">No coin can be paid in right now: try later, or <a href="${PANEL_PATHS.contact}">ask the operator</a>.</p>`}
+    body: html`<p>You pay in cryptocurrency. Your balance is in US dollars and pays only for your servers.</p>
+${
+  data.creditsWithheld &&
+  html`<p class="banner warn">Credits are currently withheld. We confirm your payment now and credit or
+refund it later.</p>\n`
+}${
+  !data.coins.some(({ open }) => open) &&
+  html`<p class="banner warn">No coins are accepted right now. Try again later, or <a
+href="${PANEL_PATHS.contact}">contact us</a>.</p>`
+}
 <div class="columns"><div>
 ${orderForm(data)}
 </div><div>
@@ -66,7 +74,7 @@ ${bonusTiers()}
 
 function orderForm(data: TopupData): Html {
   const fields = new Fields(data.forms, 'create');
-  // What this host does not take is no choice; where it takes nothing the page says so above.
+  // Hide coins that are not accepted. If none are, the banner above explains it.
   const coins = data.coins
     .filter(({ open }) => open)
     .map((coin) => fields.radio('coin', coin.code, coinLabel(coin), { checked: coin.code === data.coin }));
@@ -77,24 +85,29 @@ function orderForm(data: TopupData): Html {
 <div class="choices coins">
 ${coins}</div>
 ${fields.notes('coin')}</fieldset>
-${fields.text('amount', 'Amount in US dollars', {
+${fields.text('amount', 'Amount (USD)', {
   value: data.amount,
   inputmode: 'decimal',
   autocomplete: 'off',
   required: true,
   maxLength: AMOUNT_MAX_CHARS,
   size: 12,
-  hint: `${usd(MIN_USD)} to ${usd(MAX_USD)}, with at most two decimals.`,
+  hint: `${usd(MIN_USD)} to ${usd(MAX_USD)}, with at most two decimal places.`,
 })}
-<div class="row"><button class="plain" formaction="${BILLING_PATHS.offer}">Show what I get</button> <button>Get an address to pay to</button></div>`,
+<div class="row"><button class="plain" formaction="${BILLING_PATHS.offer}">Preview</button>
+<button>Continue to payment</button></div>`,
   );
 }
 
-/** What scripts fetch anew when a choice changes: so it says, too, what is wrong with the amount. */
+/** Scripts refetch this part when a choice changes, so it includes the error on the amount. */
 function totalSection(data: TopupData): Html {
-  return html`<section id="total" class="total" aria-labelledby="what-you-get" aria-live="polite">
-<h2 id="what-you-get">What you get</h2>
-${data.raisedFrom !== null && html`<p>You asked for $${data.raisedFrom}. The least that can be topped up is ${usd(MIN_USD)}; the rest stays on your balance.</p>`}
+  return html`<section id="total" class="total" aria-labelledby="summary" aria-live="polite">
+<h2 id="summary">Summary</h2>
+${
+  data.raisedFrom !== null &&
+  html`<p>You need $${data.raisedFrom}. The minimum top-up is ${usd(MIN_USD)}; the rest stays on your
+balance.</p>`
+}
 ${data.problem !== null && html`<p class="problem">${data.problem}</p>`}
 ${offerDetails(data)}
 </section>`;
@@ -102,7 +115,7 @@ ${offerDetails(data)}
 
 function offerDetails({ offer, problem, coin, waiting_usd: waiting }: TopupData): Html | null {
   if (offer === null)
-    return problem === null ? html`<p>Choose a coin and an amount to see what comes of it.</p>` : null;
+    return problem === null ? html`<p>Choose a coin and an amount to see a summary.</p>` : null;
   const { coin: coinQuote } = offer;
   return html`${detailList([
     [
@@ -111,25 +124,32 @@ function offerDetails({ offer, problem, coin, waiting_usd: waiting }: TopupData)
         html`<strong>${coinQuote.amount} ${coinUnit(coinQuote.code)}</strong>, at ${formatRate(coinQuote)}`,
     ],
     ['Amount', usd(offer.amount_usd)],
-    ['Bonus', offer.bonus_usd > 0 ? usd(offer.bonus_usd) : `none below ${usd(LEAST_BONUS_FROM_USD)}`],
+    ['Bonus', offer.bonus_usd > 0 ? usd(offer.bonus_usd) : `None below ${usd(LEAST_BONUS_FROM_USD)}`],
     ['Balance after', html`<strong>${usd(offer.balance_after_usd)}</strong>`],
   ])}
-${waiting > 0 && html`<p>Servers that wait for the balance are paid from it first: ${usd(waiting)}.</p>`}
-${coin === null && html`<p>Choose a coin to see how much of it that is.</p>`}
-${offer.coin_unavailable && html`<p class="problem">There is no rate for this coin right now: try later, or take another one.</p>`}
+${waiting > 0 && html`<p>Your suspended servers are paid first: ${usd(waiting)}.</p>`}
+${coin === null && html`<p>Choose a coin to see the amount to send.</p>`}
+${
+  offer.coin_unavailable &&
+  html`<p class="problem">No exchange rate is available for this coin. Try again later, or choose another
+coin.</p>`
+}
 ${
   coinQuote &&
-  html`<p>This is the rate of now. It is kept for ${offer.kept_minutes} minutes once you ask for an address. The payment counts after ${coinQuote.confirmations} ${coinQuote.confirmations === 1 ? 'confirmation' : 'confirmations'}.</p>`
+  html`<p>This is the current rate. We lock it for ${offer.kept_minutes} minutes when you continue to
+payment. Your payment is credited after ${coinQuote.confirmations} ${
+    coinQuote.confirmations === 1 ? 'confirmation' : 'confirmations'
+  }.</p>`
 }`;
 }
 
 function formatRate(coin: { readonly code: CoinCode; readonly rate_usd: string }): string {
-  return `$${coin.rate_usd} for 1 ${coinUnit(coin.code)}`;
+  return `$${coin.rate_usd} per ${coinUnit(coin.code)}`;
 }
 
 function bonusTiers(): Html {
-  const rows = BONUS_TIERS_USD.map(([from, bonus]) => [`from ${usd(from)}`, usd(bonus)]);
+  const rows = BONUS_TIERS_USD.map(([from, bonus]) => [`${usd(from)} or more`, usd(bonus)]);
   return html`<h2 id="bonus">Bonus</h2>
 ${table({ caption: 'Bonus by amount', columns: ['Top-up', { name: 'Bonus', class: 'number' }], rows })}
-<p class="soft">The highest that is reached counts, once for each top-up.</p>`;
+<p class="soft">Each top-up receives the highest bonus it qualifies for.</p>`;
 }

@@ -1,4 +1,4 @@
-/** One-time codes as a second factor: on, off, or begun and waiting for a first code. */
+/** One-time codes as a second factor: on, off, or waiting for the first code. */
 import { ACCOUNT_PATHS, TOTP_QR_PATH } from '../spec/paths.ts';
 import { accountTabs, passwordField } from './account-components.ts';
 import { section, statusBadge } from './components.ts';
@@ -9,9 +9,9 @@ import type { View } from './layout.ts';
 interface TotpData {
   readonly forms: FormContext;
   readonly isOn: boolean;
-  /** The side of the QR code of the secret that is begun; null: none is. */
+  /** The side of the pending secret's QR code; null if no setup is pending. */
   readonly qrCodePx: number | null;
-  /** On the one page that follows the password. */
+  /** Shown only on the page that follows the password. */
   readonly secret: { readonly text: string; readonly uri: string } | null;
 }
 
@@ -22,10 +22,14 @@ export function totpView(data: TotpData): View {
     breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
     body: html`${accountTabs(ACCOUNT_PATHS.totp)}
 <p>One-time codes are ${data.isOn ? statusBadge('on', 'good') : statusBadge('off')}</p>
-<p>With them on, signing in takes your password and six digits that an authenticator on your
-phone shows. Whoever learns the password alone stays out. A lost phone is what your recovery code is for: it sets a new password
-and switches them off.</p>
-${data.isOn ? disableForm(data.forms) : html`${data.qrCodePx !== null && pendingSetup(data, data.qrCodePx)}${enableForm(data)}`}`,
+<p>With one-time codes, you sign in with your password and a six-digit code from an authenticator app on
+your phone. Your password alone no longer gives access. If you lose your phone, your recovery code sets a
+new password and turns one-time codes off.</p>
+${
+  data.isOn
+    ? disableForm(data.forms)
+    : html`${data.qrCodePx !== null && pendingSetup(data, data.qrCodePx)}${enableForm(data)}`
+}`,
   };
 }
 
@@ -33,23 +37,24 @@ function pendingSetup({ forms, secret }: TotpData, sidePx: number): Html {
   const fields = new Fields(forms, 'confirm');
   const text = secret?.text.match(/.{1,4}/g)?.join(' ');
   return section(
-    'Add it to your authenticator',
-    html`<p><img src="${TOTP_QR_PATH}" width="${sidePx}" height="${sidePx}" alt="QR code of the secret; it says what the text beside it says"></p>
+    'Set up your authenticator app',
+    html`<p><img src="${TOTP_QR_PATH}" width="${sidePx}" height="${sidePx}"
+alt="QR code of the secret that is shown below as text"></p>
 ${
   secret &&
-  html`<div class="once"><p>Or type the secret: <code class="copy" data-copy>${text}</code></p>
-<p><a href="${secret.uri}">Open it in an authenticator on this device</a></p>
-<p>It is not shown again as text. Time-based, six digits, SHA-1, every 30 seconds.</p></div>\n`
+  html`<div class="once"><p>Or enter the secret: <code class="copy" data-copy>${text}</code></p>
+<p><a href="${secret.uri}">Open it in an authenticator app on this device</a></p>
+<p>This text is not shown again. Type: time-based, six digits, SHA-1, 30 seconds.</p></div>\n`
 }${form(
   forms,
   { name: 'confirm' },
-  html`${fields.text('code', 'The code that it shows now', {
+  html`${fields.text('code', 'Code shown in the app', {
     required: true,
     autocomplete: 'one-time-code',
     inputmode: 'numeric',
     size: 12,
   })}
-<button>Switch one-time codes on</button>`,
+<button>Turn on one-time codes</button>`,
 )}`,
   );
 }
@@ -61,13 +66,14 @@ function enableForm({ forms, qrCodePx }: TotpData): Html {
     forms,
     { name: 'begin' },
     html`${passwordField(fields)}
-<button${isPending && html` class="plain"`}>${isPending ? 'Begin anew, with another secret' : 'Begin'}</button>`,
+<button${isPending && html` class="plain"`}>${
+      isPending ? 'Start over with a new secret' : 'Start setup'
+    }</button>`,
   );
-  if (isPending) return section('Begin anew', content);
+  if (isPending) return section('Start over', content);
   return section(
-    'Switch them on',
-    html`<p>Have an authenticator at hand: an application that keeps secrets and shows codes. Nothing changes until you have typed a first
-code.</p>
+    'Turn on one-time codes',
+    html`<p>You need an authenticator app. Nothing changes until you enter your first code.</p>
 ${content}`,
   );
 }
@@ -75,7 +81,7 @@ ${content}`,
 function disableForm(forms: FormContext): Html {
   const fields = new Fields(forms, 'disable');
   return section(
-    'Switch them off',
+    'Turn off one-time codes',
     form(
       forms,
       { name: 'disable' },
@@ -86,7 +92,7 @@ ${fields.text('code', 'One-time code', {
   inputmode: 'numeric',
   size: 12,
 })}
-<button class="danger">Switch one-time codes off</button>`,
+<button class="danger">Turn off one-time codes</button>`,
     ),
   );
 }

@@ -1,4 +1,4 @@
-/** The list of volumes, with a form to make one, and the page of one. */
+/** Volumes: the list with a form to create one, and the page of one volume. */
 import { LIMITS } from '../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { Server } from '../spec/schemas/server.ts';
@@ -36,8 +36,8 @@ export function volumesView(data: {
   const list = () => {
     if (rows.length > 0) return table({ caption: 'Volumes', columns, rows });
     return filtered
-      ? emptyState('No volume is like that.', html`<a href="${PANEL_PATHS.volumes}">Show all volumes</a>`)
-      : emptyState('No volumes yet.', 'A volume is a disk that outlives its server. Make one below.');
+      ? emptyState('No matching volumes.', html`<a href="${PANEL_PATHS.volumes}">Clear filters</a>`)
+      : emptyState('No volumes yet.', 'A volume is a disk that outlives its server. Create one below.');
   };
   return {
     title: 'Volumes',
@@ -45,7 +45,7 @@ export function volumesView(data: {
     body: html`${(filtered || rows.length > 0) && filterForm(filter, servers, regions)}
 ${list()}
 ${pager(data)}
-${section('Create a volume', createForm(data.forms, regions))}`,
+${section('Create volume', createForm(data.forms, regions))}`,
   };
 }
 
@@ -59,10 +59,10 @@ function filterForm(
     PANEL_PATHS.volumes,
     filter,
     (fields) => html`${fields.text('name', 'Name', { type: 'search', value: name, size: 18 })}
-${fields.select('region', 'Region', { value: region, choices: [['', 'any'], ...regionChoices(regions)] })}
+${fields.select('region', 'Region', { value: region, choices: [['', 'Any'], ...regionChoices(regions)] })}
 ${fields.select('attached_to', 'Attached to', {
   value: attachedTo,
-  choices: [['', 'anything or nothing'], ...servers.map((server) => [server.id, server.name] as const)],
+  choices: [['', 'Any'], ...servers.map((server) => [server.id, server.name] as const)],
 })}`,
   );
 }
@@ -78,31 +78,33 @@ function createForm(forms: FormContext, regions: readonly RegionOption[]): Html 
     forms,
     { name: 'create' },
     html`${fields.text('name', 'Name', { required: true, maxLength: nameMaxChars, autocomplete: 'off' })}
-${fields.text('size_gb', 'Size in GiB', {
+${fields.text('size_gb', 'Size (GiB)', {
   type: 'number',
   required: true,
   value: String(volumeMinGb),
   min: volumeMinGb,
   max: volumeMaxGb,
-  hint: `${volumeMinGb} to ${volumeMaxGb.toLocaleString('en-US')}. It can grow later, never shrink.`,
+  hint: `${volumeMinGb} to ${volumeMaxGb.toLocaleString('en-US')}. You can only increase it later.`,
 })}
 ${fields.select('region', 'Region', {
   choices: regionChoices(regions),
-  hint: 'It can be attached to servers of this region only.',
+  hint: 'You can attach the volume only to servers in this region.',
 })}
-${fields.text('filesystem', 'File system', {
+${fields.text('filesystem', 'File system (optional)', {
   maxLength: nameMaxChars,
   autocomplete: 'off',
-  hint: 'A note for yourself, such as ext4; may stay empty. The service does not format volumes.',
+  hint: 'A note for your records, such as ext4. We don’t format volumes.',
 })}
-${fields.checkbox('encrypted', 'Encrypted', { hint: 'By LUKS in the server, with a key of yours that reaches it by cloud-init. This cannot be changed later.' })}
-<button>Create the volume</button>`,
+${fields.checkbox('encrypted', 'Encrypted', {
+  hint: 'You encrypt it with LUKS in the server; pass your key with cloud-init. You can’t change this later.',
+})}
+<button>Create volume</button>`,
   );
 }
 
 export function volumeView(data: {
   readonly volume: Volume;
-  /** Of the volume's region. */
+  /** Servers in the volume's region. */
   readonly servers: readonly Server[];
   readonly forms: FormContext;
 }): View {
@@ -119,10 +121,10 @@ export function volumeView(data: {
         volume.attached_to === null ? statusBadge('detached') : serverLink(volume.attached_to, servers),
       ],
       ['Device', volume.device && html`<code>${volume.device}</code>`],
-      ['Encrypted', volume.encrypted ? 'yes' : 'no'],
+      ['Encrypted', volume.encrypted ? 'Yes' : 'No'],
       ['File system', volume.filesystem],
       ['Created', day(volume.created_at)],
-      ['Id', html`<code>${volume.id}</code>`],
+      ['ID', html`<code>${volume.id}</code>`],
     ])}
 ${volume.attached_to === null ? attachSection(data) : detachSection(volume.attached_to, data)}
 ${section('Name and size', changeForm(volume, forms))}
@@ -134,7 +136,7 @@ function attachSection({ volume, servers, forms }: Parameters<typeof volumeView>
   if (!servers.some((server) => isActionAllowed(server, 'attach'))) {
     const reason =
       servers.length === 0
-        ? `You have no server in ${volume.region}.`
+        ? `You have no servers in ${volume.region}.`
         : `None of your servers in ${volume.region} is running or stopped.`;
     return section('Attach', html`<p>${reason}</p>`);
   }
@@ -146,9 +148,9 @@ function attachSection({ volume, servers, forms }: Parameters<typeof volumeView>
       { name: 'attach' },
       html`${fields.select('server', 'Server', {
         choices: serverChoices(servers, 'attach'),
-        hint: 'Within the server it is a disk of its own; the device is shown here then.',
+        hint: 'The server sees the volume as a separate disk. Its device name is shown here once attached.',
       })}
-<button>Attach the volume</button>`,
+<button>Attach volume</button>`,
     ),
   );
 }
@@ -161,8 +163,8 @@ function detachSection(serverId: string, { servers, forms }: Parameters<typeof v
   }
   return section(
     'Detach',
-    html`<p>Unmount it within the server first: what was not written to it yet would be lost.</p>
-${form(forms, { name: 'detach' }, html`<button class="plain">Detach the volume</button>`)}`,
+    html`<p>Unmount the volume in the server first. Otherwise you may lose data that was not written yet.</p>
+${form(forms, { name: 'detach' }, html`<button class="plain">Detach volume</button>`)}`,
   );
 }
 
@@ -171,24 +173,29 @@ function changeForm(volume: Volume, forms: FormContext): Html {
   return form(
     forms,
     { name: 'change' },
-    html`${fields.text('name', 'Name', { value: volume.name, required: true, maxLength: LIMITS.nameMaxChars, autocomplete: 'off' })}
-${fields.text('size_gb', 'Size in GiB', {
+    html`${fields.text('name', 'Name', {
+      value: volume.name,
+      required: true,
+      maxLength: LIMITS.nameMaxChars,
+      autocomplete: 'off',
+    })}
+${fields.text('size_gb', 'Size (GiB)', {
   type: 'number',
   required: true,
   value: String(volume.size_gb),
   min: volume.size_gb,
   max: LIMITS.volumeMaxGb,
-  hint: 'It grows online and never shrinks. The file system on it is yours to enlarge.',
+  hint: 'You can increase the size while attached, but not decrease it. Then grow the file system yourself.',
 })}
 <button class="plain">Save</button>`,
   );
 }
 
 function deleteSection(volume: Volume, forms: FormContext): Html {
-  if (volume.attached_to !== null) return html`<p>Detach the volume first; then it can be deleted.</p>`;
+  if (volume.attached_to !== null) return html`<p>Detach the volume before you delete it.</p>`;
   return collapsibleForm(forms, 'delete', {
     summary: 'Delete this volume',
-    words: 'Everything on it is destroyed, for ever. No copy is kept.',
-    content: html`<button class="danger">Delete the volume and what is on it</button>`,
+    description: 'This permanently deletes the volume and all its data. We keep no copy.',
+    content: html`<button class="danger">Delete volume and data</button>`,
   });
 }

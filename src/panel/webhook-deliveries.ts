@@ -1,4 +1,4 @@
-/** What was sent to a webhook in the last days, attempt by attempt, with a button to send it again. */
+/** Recent deliveries of a webhook, attempt by attempt, with a button to send an event again. */
 import { LIMITS } from '../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import { DELIVERED_EVENT_TYPES, type Delivery } from '../spec/schemas/delivery.ts';
@@ -18,11 +18,11 @@ export interface DeliveryList {
 
 const STATUS_TONES = { pending: 'busy', delivered: 'good', failed: 'bad', cancelled: 'off' } as const;
 
-/** Why there was no answer, where the word alone does not say it. */
+/** Error codes that need an explanation. */
 const ERROR_TEXTS: Readonly<Record<string, string>> = {
-  timeout: 'no answer in time',
-  dns: 'its name is not known',
-  tls: 'no valid certificate',
+  timeout: 'timed out',
+  dns: 'host name not found',
+  tls: 'invalid certificate',
 };
 
 function formatDeliveryError(error: string | null): string {
@@ -36,10 +36,11 @@ export function deliveriesSection(webhook: Webhook, shown: DeliveryList, forms: 
   const list = () => {
     if (items.length > 0) return form(forms, { name: 'replay' }, deliveriesTable(webhook, items));
     return filtered
-      ? html`<p>No delivery is like that.</p>`
-      : html`<p>Nothing was sent in the last ${LIMITS.deliveryRetentionDays} days.</p>`;
+      ? html`<p>No matching deliveries.</p>`
+      : html`<p>No deliveries in the last ${LIMITS.deliveryRetentionDays} days.</p>`;
   };
-  return html`<p>Each attempt of the last ${LIMITS.deliveryRetentionDays} days, newest first. One that fails is tried again, ${LIMITS.webhookAttemptsMax} times in all; a ping once.</p>
+  return html`<p>Attempts of the last ${LIMITS.deliveryRetentionDays} days, newest first. We try failed
+deliveries up to ${LIMITS.webhookAttemptsMax} times, test events once.</p>
 ${(filtered || items.length > 0) && filterForm(page, filter)}
 ${list()}
 ${pager(shown)}`;
@@ -48,15 +49,16 @@ ${pager(shown)}`;
 function filterForm(page: string, filter: Readonly<Record<string, string>>): Html {
   const { status = '', event_type: type = '' } = filter;
   const choices = (words: readonly string[]) => [
-    ['', 'any'] as const,
+    ['', 'Any'] as const,
     ...words.map((word) => [word, word] as const),
   ];
   return listFilterForm(
     page,
     filter,
-    (
-      fields,
-    ) => html`${fields.select('status', 'State', { value: status, choices: choices(DELIVERY_STATUSES) })}
+    (fields) => html`${fields.select('status', 'Status', {
+      value: status,
+      choices: choices(DELIVERY_STATUSES),
+    })}
 ${fields.select('event_type', 'Event', { value: type, choices: choices(DELIVERED_EVENT_TYPES) })}`,
   );
 }
@@ -70,23 +72,26 @@ function deliveriesTable({ active }: Webhook, items: readonly Delivery[]): Html 
     delivery.duration_ms === null ? '–' : `${delivery.duration_ms} ms`,
     time(delivery.attempted_at),
     time(delivery.next_attempt_at),
-    active &&
-      delivery.status !== 'pending' &&
-      html`<button class="quiet" name="delivery" value="${delivery.id}" aria-label="Send again: ${delivery.event_type}">Send again</button>`,
+    active && delivery.status !== 'pending' && resendButton(delivery),
   ]);
   const number = 'number' as const;
   return table({
     caption: 'Attempts, newest first',
     columns: [
       'Event',
-      'State',
+      'Status',
       { name: 'Attempt', class: number },
-      'Answer',
-      { name: 'Took', class: number },
-      'Tried',
-      'Next try',
-      { name: 'Once more', class: 'actions' },
+      'Response',
+      { name: 'Duration', class: number },
+      'Attempted',
+      'Next attempt',
+      { name: 'Actions', class: 'actions' },
     ],
     rows,
   });
+}
+
+function resendButton({ id, event_type: type }: Delivery): Html {
+  return html`<button class="quiet" name="delivery" value="${id}"
+aria-label="Send again: ${type}">Send again</button>`;
 }

@@ -1,4 +1,4 @@
-/** The list of webhooks, with a form to make one, and the page of one with its deliveries. */
+/** Webhooks: the list with a form to create one, and the page of one webhook with its deliveries. */
 import { EVENT_TYPES, EVENTS, type EventType } from '../spec/events.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../spec/paths.ts';
@@ -16,7 +16,7 @@ export function webhooksView(data: {
   readonly webhooks: readonly Webhook[];
   readonly next: string | null;
   readonly first: string | null;
-  /** Of the webhook that was just made. */
+  /** The webhook that was just created. */
   readonly created: { readonly id: string; readonly secret: string } | null;
   readonly forms: FormContext;
 }): View {
@@ -28,10 +28,10 @@ export function webhooksView(data: {
   ]);
   const list =
     rows.length > 0
-      ? table({ caption: 'Webhooks', columns: ['URL', 'Events', 'State', 'Created'], rows })
+      ? table({ caption: 'Webhooks', columns: ['URL', 'Events', 'Status', 'Created'], rows })
       : emptyState(
           'No webhooks yet.',
-          'A webhook tells a program of yours what happens to your servers. Make one below.',
+          'A webhook notifies your own program when something happens to your servers. Create one below.',
         );
   return {
     title: 'Webhooks',
@@ -39,12 +39,12 @@ export function webhooksView(data: {
     body: html`${data.created && secretNotice(data.created)}
 ${list}
 ${pager(data)}
-${section('Create a webhook', createForm(data.forms))}`,
+${section('Create webhook', createForm(data.forms))}`,
   };
 }
 
 function formatEvents({ events }: Webhook): string {
-  if (events.includes('*')) return 'all';
+  if (events.includes('*')) return 'All';
   const [single] = events;
   return events.length === 1 && single !== undefined ? single : `${events.length} of ${EVENT_TYPES.length}`;
 }
@@ -54,10 +54,12 @@ function activeBadge({ active }: Webhook): Html {
 }
 
 function secretNotice({ id, secret }: { readonly id: string; readonly secret: string }): Html {
-  return html`<div class="once" role="status"><p>The webhook is created. This is its signing secret; it is shown this once:</p>
+  const page = resourcePath(PANEL_PATHS.webhooks, id);
+  return html`<div class="once" role="status"><p>Webhook created. This is its signing secret. It is shown
+only once:</p>
 <p>${copyable(secret)}</p>
-<p>Every delivery is signed with it. <a href="${GUIDE_PATH}">How to check a signature</a></p>
-<p><a href="${resourcePath(PANEL_PATHS.webhooks, id)}">Go to the webhook, to send it a ping</a></p></div>`;
+<p>We sign every delivery with it. <a href="${GUIDE_PATH}">How to verify a signature</a></p>
+<p><a href="${page}">Open the webhook and send a test event</a></p></div>`;
 }
 
 function createForm(forms: FormContext): Html {
@@ -67,7 +69,7 @@ function createForm(forms: FormContext): Html {
     { name: 'create' },
     html`${urlField(fields, '')}
 ${eventBoxes(fields, [])}
-<button>Create the webhook</button>`,
+<button>Create webhook</button>`,
   );
 }
 
@@ -79,11 +81,11 @@ function urlField(fields: Fields, value: string): Html {
     maxLength: LIMITS.webhookUrlMaxChars,
     autocomplete: 'off',
     placeholder: 'https://example.com/hooks',
-    hint: 'It begins with https:// and leads to the public internet, with a valid certificate; no user name, no password, no #.',
+    hint: 'A public https:// URL with a valid certificate. No user name, password, or #.',
   });
 }
 
-/** Boxes by what they are about: `server.…` first, as in the table of events. */
+/** Returns checkboxes grouped by the event's resource, in the order of the events table. */
 function eventBoxes(fields: Fields, subscribed: readonly string[]): Html {
   const groups = new Map<string, EventType[]>();
   for (const type of EVENT_TYPES) {
@@ -92,16 +94,21 @@ function eventBoxes(fields: Fields, subscribed: readonly string[]): Html {
   }
   const box = (type: string, label: Html) => {
     const ticked = fields.isChecked(`events.${type}`, subscribed.includes(type));
-    return html`<label class="choice"><input type="checkbox" name="events.${type}"${ticked && new Html(' checked')}> <span>${label}</span></label>\n`;
+    const checked = ticked && new Html(' checked');
+    const input = html`<input type="checkbox" name="events.${type}"${checked}>`;
+    return html`<label class="choice">${input} <span>${label}</span></label>\n`;
   };
+  const eventBox = (type: EventType) =>
+    box(type, html`<code>${type}</code> <span class="soft">${EVENTS[type].when}</span>`);
   const lists = [...groups].map(
     ([about, types]) => html`<fieldset class="events"><legend>${about}</legend>
-${types.map((type) => box(type, html`<code>${type}</code> <span class="soft">${EVENTS[type].when}</span>`))}</fieldset>\n`,
+${types.map(eventBox)}</fieldset>\n`,
   );
   return html`<fieldset><legend>Events</legend>
 ${fields.notes('events')}
-${box('*', html`All, those that are added later too`)}
-<details${!subscribed.includes('*') && new Html(' open')}><summary>Only some</summary><div class="columns">
+${box('*', html`All events, including future ones`)}
+<details${!subscribed.includes('*') && new Html(' open')}><summary>Select events</summary>
+<div class="columns">
 ${lists}</div></details></fieldset>`;
 }
 
@@ -119,37 +126,39 @@ export function webhookView(data: {
     ...(refreshS === undefined ? {} : { refreshS }),
     body: html`${detailList([
       ['URL', html`<code>${webhook.url}</code>`],
-      ['Events', webhook.events.includes('*') ? 'all' : webhook.events.join(', ')],
-      ['State', activeBadge(webhook)],
+      ['Events', webhook.events.includes('*') ? 'All' : webhook.events.join(', ')],
+      ['Status', activeBadge(webhook)],
       [
         'Secret',
-        html`<code>whsec_…${webhook.secret_hint}</code> · <a href="${GUIDE_PATH}">how to check a signature</a>`,
+        html`<code>whsec_…${webhook.secret_hint}</code> ·
+<a href="${GUIDE_PATH}">How to verify a signature</a>`,
       ],
       ['Created', day(webhook.created_at)],
-      ['Id', html`<code>${webhook.id}</code>`],
+      ['ID', html`<code>${webhook.id}</code>`],
     ])}
 ${pingForm(webhook, forms)}
 ${section('Deliveries', deliveriesSection(webhook, deliveries, forms))}
-${section('Change', changeForm(webhook, forms))}
+${section('Edit', changeForm(webhook, forms))}
 ${section('Delete', deleteForm(forms))}`,
   };
 }
 
 function pingForm({ active }: Webhook, forms: FormContext): Html {
-  if (!active) return html`<p>It is paused: nothing is sent to it, pings neither. Make it active below.</p>`;
+  if (!active) return html`<p>This webhook is paused, so no events are sent. Activate it below.</p>`;
   return form(
     forms,
     { name: 'ping' },
-    html`<button class="plain">Send a ping</button> <span class="hint">A test event, sent once, whatever it is subscribed to.</span>`,
+    html`<button class="plain">Send test event</button> <span class="hint">Sent once, regardless of the
+subscribed events.</span>`,
   );
 }
 
 function changeForm(webhook: Webhook, forms: FormContext): Html {
   const fields = new Fields(forms, 'change');
   return collapsibleForm(forms, 'change', {
-    summary: 'Change URL, events or state',
+    summary: 'Edit URL, events, or status',
     content: html`${urlField(fields, webhook.url)}
-${fields.checkbox('active', 'Active', { value: webhook.active, hint: 'When it is paused, what waits to be sent to it is cancelled.' })}
+${fields.checkbox('active', 'Active', { value: webhook.active, hint: 'Pausing cancels pending deliveries.' })}
 ${eventBoxes(fields, webhook.events)}
 <button>Save</button>`,
   });
@@ -158,8 +167,7 @@ ${eventBoxes(fields, webhook.events)}
 function deleteForm(forms: FormContext): Html {
   return collapsibleForm(forms, 'delete', {
     summary: 'Delete this webhook',
-    words:
-      'Nothing more is sent to it, and the log of its deliveries is gone. Its secret cannot be had back.',
-    content: html`<button class="danger">Delete the webhook</button>`,
+    description: 'This permanently deletes the webhook, its signing secret, and its delivery log.',
+    content: html`<button class="danger">Delete webhook</button>`,
   });
 }

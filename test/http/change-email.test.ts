@@ -48,7 +48,7 @@ describe('another address', () => {
     const [told] = await queuedMails(world.service, 'address_changed', old);
     const undo = told?.data.undo?.path ?? '';
     const owner = world.visitor();
-    assert.match((await owner.get(undo)).text, /Take your account back/);
+    assert.match((await owner.get(undo)).text, /Recover your account/);
     assert.equal((await submitMailedLink(owner, undo, { password: NEW, password_confirm: NEW })).status, 200);
     assert.equal((await owner.get('/me.php')).body.email, old);
     assert.equal((await client.get('/me.php')).body.logged_in, false);

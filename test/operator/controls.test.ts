@@ -113,11 +113,14 @@ test('deploys off refuses new servers on both surfaces and says why, and nothing
   const items = assertApiError(onB, 503, 'maintenance');
   assert.deepEqual([onB.body.error.message, items[0]?.retry_after_s], [why, 600]);
   assert.equal((await api.get('/servers')).status, 200);
-  assert.match((await customer.get('/servers')).text, /No new servers now\. .*storage is full/);
+  assert.match(
+    (await customer.get('/servers')).text,
+    /New servers are unavailable right now\. .*storage is full/,
+  );
   await ok('switch', 'deploys', 'on');
   assert.equal((await customer.post('/deploy-api.php', form)).body.error, 'insufficient_balance');
   assertApiError(await api.post('/servers', {}), 400, 'invalid_request');
-  assert.doesNotMatch((await customer.get('/servers')).text, /No new servers/);
+  assert.doesNotMatch((await customer.get('/servers')).text, /New servers are unavailable/);
 });
 
 test('a server is found, frozen, held and released, and its customer sees why', async () => {

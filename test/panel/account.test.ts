@@ -9,7 +9,7 @@ import { lastMailedPath, queuedMails } from '../support/queued-mails.ts';
 import { PASSWORD, type SessionClient } from '../support/session-client.ts';
 import { totpAt, wrongTotp } from '../support/totp.ts';
 
-const NEW = 'an altogether new one';
+const NEW = 'an entirely new password';
 const current_password = PASSWORD;
 
 describe('the account in the panel', () => {
@@ -32,21 +32,21 @@ describe('the account in the panel', () => {
       await world.customerId(customer),
     ]);
 
-  it('says what the account is, and mails the link that confirms it again', async () => {
+  it('the account page shows the account and resends the confirmation email', async () => {
     const { customer, panel } = await person();
     const page = await panel.get('/account');
     assert.ok(page.text.includes(customer.email));
     const done = await panel.submit(page, 'resend');
     assert.equal(done.location, '/account?done=confirmation_mailed');
-    assert.match((await panel.followRedirects(done)).text, /Another mail with a link is on its way/);
+    assert.match((await panel.followRedirects(done)).text, /We sent you another confirmation email/);
     assert.equal((await queuedMails(world.service, 'confirm_address', customer.email)).length, 2);
     const link = await panel.get(await lastMailedPath(world.service, 'confirm_address', customer.email));
-    assert.match((await panel.submit(link, 'confirm')).text, /is confirmed/);
+    assert.match((await panel.submit(link, 'confirm')).text, /Email address confirmed/);
     const after = textOf((await panel.get('/account')).text);
-    assert.ok(!after.includes('Mail the link') && !after.includes('not confirmed'));
+    assert.ok(!after.includes('Resend confirmation email') && !after.includes('not confirmed'));
   });
 
-  it('changes the address once its link is used, after the password', async () => {
+  it('an email change needs the password and takes effect when its link is opened', async () => {
     const { customer, panel } = await person();
     const email = `next-${customer.email}`;
     const page = await panel.get('/account');
@@ -62,16 +62,19 @@ describe('the account in the panel', () => {
     assert.equal(
       (await queuedMails(world.service, 'confirm_address', email)).length,
       1,
-      'one mail for two clicks',
+      'two clicks send one email',
     );
-    assert.match(textOf((await panel.followRedirects(first)).text), new RegExp(`Address to come ${email}`));
+    assert.match(
+      textOf((await panel.followRedirects(first)).text),
+      new RegExp(`Pending email address ${email}`),
+    );
     const link = await panel.get(await lastMailedPath(world.service, 'confirm_address', email));
-    assert.match(link.text, /Change your e-mail address/);
+    assert.match(link.text, /Change your email address/);
     await panel.submit(link, 'confirm');
     assert.equal((await getAccount(customer)).email, email);
   });
 
-  it('changes the password, and only when it was typed twice alike', async () => {
+  it('a password change needs the new password twice', async () => {
     const { customer, panel } = await person();
     const other = world.visitor();
     await other.signIn(customer.email);
@@ -83,13 +86,13 @@ describe('the account in the panel', () => {
     const weak = await panel.submit(page, 'password', short);
     assert.match(problemOf(weak.text, 'new_password', 'password') ?? '', /12 to 256/);
     const done = await panel.submit(weak, 'password', typed);
-    assert.match((await panel.followRedirects(done)).text, /Your password is changed/);
+    assert.match((await panel.followRedirects(done)).text, /Password changed/);
     assert.equal((await panel.submit(weak, 'password', typed)).location, done.location, 'a second click');
     assert.equal((await other.get('/me.php')).body.logged_in, false);
     assert.equal((await other.signIn(customer.email, NEW)).body.ok, true);
   });
 
-  it('takes an OpenPGP key, shows its fingerprint, and removes it', async () => {
+  it('an OpenPGP key can be set, shows its fingerprint, and can be removed', async () => {
     const { panel } = await person();
     const { publicKey, privateKey } = await generateKey({ userIDs: [{ name: 'me' }] });
     const page = await panel.get('/account');
@@ -101,18 +104,18 @@ describe('the account in the panel', () => {
     );
     assert.ok(
       problemOf((await send('  ')).text, 'openpgp_key', 'openpgp'),
-      'nothing is no wish to remove it',
+      'an empty field does not remove the key',
     );
     const secret = await send(privateKey);
     assert.ok(problemOf(secret.text, 'openpgp_key', 'openpgp'));
-    assert.ok(!secret.text.includes(privateKey.split('\n')[3] ?? ''), 'it is not sent back');
+    assert.ok(!secret.text.includes(privateKey.split('\n')[3] ?? ''), 'a private key is not sent back');
     const set = await panel.followRedirects(await send(publicKey));
-    assert.match(textOf(set.text), /encrypted to the key (?:[0-9A-F]{4} ){9,15}[0-9A-F]{4}/);
+    assert.match(textOf(set.text), /encrypted with the key (?:[0-9A-F]{4} ){9,15}[0-9A-F]{4}/);
     const removed = await panel.submit(set, 'no_openpgp', { current_password });
-    assert.match(textOf((await panel.followRedirects(removed)).text), /Mails to you not encrypted/);
+    assert.match(textOf((await panel.followRedirects(removed)).text), /Emails to you not encrypted/);
   });
 
-  it('switches one-time codes on: the secret once, a picture until the first code, then neither', async () => {
+  it('setting up one-time codes shows the secret once and the QR code until the first code', async () => {
     const { customer, panel } = await person();
     assert.equal((await panel.get('/account/totp/qr.png')).status, 404);
     const page = await panel.get('/account/totp');
@@ -120,7 +123,7 @@ describe('the account in the panel', () => {
     const [begun, again] = await Promise.all([begin(), begin()]);
     const [, groups = ''] = /data-copy>([A-Z2-7]{4}(?: [A-Z2-7]{4})+)<\/code>/.exec(begun.text) ?? [];
     const secret = groups.replaceAll(' ', '');
-    assert.ok(secret.length >= 32 && again.text.includes(groups), 'two clicks make one secret');
+    assert.ok(secret.length >= 32 && again.text.includes(groups), 'two clicks create one secret');
     assert.ok(
       begun.text.includes('href="otpauth://totp/') && begun.text.includes('src="/account/totp/qr.png"'),
     );
@@ -151,14 +154,14 @@ describe('the account in the panel', () => {
     assert.equal((await panel.submit(refused, 'disable', off)).location, '/account/totp?done=totp_off');
   });
 
-  it('lists the sessions, ends one, all others, and its own', async () => {
+  it('the sessions page lists sessions and ends one, all others, or the current one', async () => {
     const { customer, panel } = await person();
     const others = [world.visitor(), world.visitor(), world.visitor()];
     for (const other of others) await other.signIn(customer.email);
     const page = await panel.get('/account/sessions');
     const ids = [...page.text.matchAll(/<code>(sess_\w+)<\/code>/g)].map(([, id]) => id ?? '');
     assert.equal(ids.length, 4);
-    assert.equal(page.text.split('this one').length, 2);
+    assert.equal(page.text.split('good">current').length, 2);
     const living = async () =>
       (await Promise.all(others.map((other) => other.get('/me.php')))).filter(({ body }) => body.logged_in)
         .length;
@@ -168,16 +171,16 @@ describe('the account in the panel', () => {
     assert.equal((await panel.submit(page, 'end_others')).location, '/account/sessions?done=sessions_ended');
     assert.equal(await living(), 0);
     const left = await panel.get('/account/sessions');
-    assert.ok(!left.text.includes('End all others'));
+    assert.ok(!left.text.includes('End all other sessions'));
     const own = await panel.submit(left, 'end', {}, { key: ids[3] ?? '' });
     assert.equal(own.location, '/?done=signed_out');
     assert.equal((await panel.get('/account')).location, '/signin?next=%2Faccount');
   });
 
-  it('makes a token after the password, shows it once, and revokes it', async () => {
+  it('a token is created after the password, shown once, and revoked', async () => {
     const { customer, panel } = await person();
     const page = await panel.get('/account/tokens');
-    assert.match(page.text, /No tokens yet/);
+    assert.match(page.text, /No API tokens yet/);
     const wanted = { name: 'ci <b>', scope: 'write', expires_at: '2100-01-31T12:00', current_password };
     const wrong = await panel.submit(page, 'create', { ...wanted, current_password: NEW });
     assert.match(problemOf(wrong.text, 'current_password', 'create') ?? '', /not the password/);
@@ -199,11 +202,11 @@ describe('the account in the panel', () => {
     assert.deepEqual(await tokensOf(customer), []);
   });
 
-  it('shows the audit log, filtered by what its address says, and one event of it', async () => {
+  it('the audit log can be filtered by its URL and shows single events', async () => {
     const { panel } = await person();
     await panel.submit(await panel.get('/account/sessions'), 'end', { key: 'sess_x' });
     const all = await panel.get('/account/audit');
-    assert.match(textOf(all.text), /customer\.end_session refused – session unknown/);
+    assert.match(textOf(all.text), /customer\.end_session failed – Session Unknown/);
     const actions = ({ text }: { text: string }) =>
       [...text.matchAll(/<td><code>(\w+\.\w+)<\/code><\/td>/g)].map(([, action]) => action);
     assert.deepEqual(actions(await panel.get('/account/audit?action=customer.sign_up&from=&to=&resource=')), [
@@ -219,7 +222,7 @@ describe('the account in the panel', () => {
     assert.equal((await (await person()).panel.get(path)).status, 404);
   });
 
-  it('is deleted after its address and password, with its servers where that is ticked', async () => {
+  it('deleting the account needs its address and password, and the box ticked for its servers', async () => {
     const { customer, panel } = await person();
     await world.creditBalance(customer, 5_000n);
     const bought = await customer.post('/deploy-api.php', {
@@ -229,31 +232,31 @@ describe('the account in the panel', () => {
     assert.equal(bought.body.ok, true, bought.text);
     const page = await panel.get('/account/delete');
     const balance = `$${Number((await getAccount(customer)).balance).toFixed(2)}`;
-    assert.ok(textOf(page.text).includes(`Your balance of ${balance} is lost.`));
-    assert.match(textOf(page.text), /Your server is destroyed with everything on it/);
+    assert.ok(textOf(page.text).includes(`You lose your balance of ${balance}.`));
+    assert.match(textOf(page.text), /Your server will be deleted with everything on it/);
     const form = { email: customer.email.toUpperCase(), current_password };
     const other = await panel.submit(page, 'delete', { ...form, email: 'a@b.example' });
     assert.match(problemOf(other.text, 'email', 'delete') ?? '', /not the address/);
     const wrong = await panel.submit(page, 'delete', { ...form, current_password: NEW });
     assert.match(problemOf(wrong.text, 'current_password', 'delete') ?? '', /not the password/);
-    assert.match((await panel.submit(page, 'delete', form)).text, /tick the box to lose them/);
+    assert.match((await panel.submit(page, 'delete', form)).text, /Tick the box to delete them/);
     assert.equal((await getAccount(customer)).email, customer.email);
     const gone = await panel.submit(page, 'delete', { ...form, destroy_servers: 'on' });
     assert.equal(gone.status, 200);
     const text = textOf(gone.text);
     assert.match(text, /Your account is being deleted/);
-    assert.ok(text.includes(`A balance of ${balance} was forfeited.`) && !text.includes(customer.email));
+    assert.ok(text.includes(`You gave up a balance of ${balance}.`) && !text.includes(customer.email));
     assert.equal((await panel.get('/account')).location, '/signin?next=%2Faccount');
   });
 
-  it('cannot be deleted while a payment is on its way', async () => {
+  it('an account with a pending payment cannot be deleted', async () => {
     const { customer, panel } = await person();
     await customer.post('/topup-api.php', { action: 'create', amount: 50, coin: 'BTC' });
     await world.db.run(`update topups set status = 'confirming' where customer_id = $1`, [
       await world.customerId(customer),
     ]);
     const page = await panel.get('/account/delete');
-    assert.match(page.text, /A payment is on its way/);
+    assert.match(page.text, /while a payment is pending or\s+withheld/);
     assert.ok(!page.text.includes('value="delete"'));
   });
 });

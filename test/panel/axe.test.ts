@@ -13,30 +13,30 @@ const TABS_MAX = 60;
 
 describe('a page of the panel', { skip: NO_CHROMIUM || FULL_ONLY.skip }, () => {
   let world: PanelWorld;
-  let onlooker: PageBrowser;
+  let browser: PageBrowser;
   let examples: readonly Example[];
   before(async () => {
     world = await startPanelWorld();
     examples = rotate(examplesOf(world), { sample: 1, full: 3, soak: 1 });
-    onlooker = await PageBrowser.start(world.url, world.session.cookie);
+    browser = await PageBrowser.start(world.url, world.session.cookie);
   });
   after(async () => {
-    await onlooker?.close();
+    await browser?.close();
     await world?.close();
   });
 
-  /** Every fault of every page, so that one run tells all. */
-  async function faultsOf(look: (example: Example) => Promise<readonly string[]>): Promise<string[]> {
+  /** Collects the faults of every page, so that one run reports all of them. */
+  async function faultsOf(check: (example: Example) => Promise<readonly string[]>): Promise<string[]> {
     const found: string[] = [];
     for (const example of examples) {
-      for (const fault of await look(example)) found.push(`${example.name} ${example.path}: ${fault}`);
+      for (const fault of await check(example)) found.push(`${example.name} ${example.path}: ${fault}`);
     }
     return found;
   }
 
-  it('can be used with a screen reader, in light and in dark, wide and narrow', async () => {
+  it('every page passes axe in light and dark, wide and narrow', async () => {
     const faults = await faultsOf(async (example) => {
-      const { page } = await onlooker.open(example);
+      const { page } = await browser.open(example);
       await expandDetails(page);
       const found: string[] = [];
       for (const width of WIDTHS) {
@@ -51,9 +51,9 @@ describe('a page of the panel', { skip: NO_CHROMIUM || FULL_ONLY.skip }, () => {
     assert.deepEqual(faults, []);
   });
 
-  it('is never wider than a narrow telephone', async () => {
+  it('no page is wider than a narrow phone', async () => {
     const faults = await faultsOf(async (example) => {
-      const { page } = await onlooker.open(example);
+      const { page } = await browser.open(example);
       await page.setViewportSize({ width: NARROWEST, height: 700 });
       await expandDetails(page);
       const over = await horizontalOverflow(page);
@@ -62,25 +62,25 @@ describe('a page of the panel', { skip: NO_CHROMIUM || FULL_ONLY.skip }, () => {
     assert.deepEqual(faults, []);
   });
 
-  it('leads the keyboard past its head first, and shows where it is', async () => {
+  it('the keyboard reaches the skip link first and always shows its focus', async () => {
     const faults = await faultsOf(async (example) => {
-      const { page } = await onlooker.open(example);
+      const { page } = await browser.open(example);
       await page.setViewportSize({ width: 1280, height: 800 });
       const first = await focusAfterTab(page);
       const found = first.what.includes('href="#content"') && first.visible ? [] : [`first: ${first.what}`];
       for (let tabs = 1; tabs < TABS_MAX; tabs += 1) {
         const focus = await focusAfterTab(page);
-        // Behind the last it leaves the page, or begins anew.
+        // After the last element, the focus leaves the page or starts over.
         if (focus.what.startsWith('<body') || focus.what === first.what) break;
-        if (!focus.visible) found.push(`not seen: ${focus.what}`);
+        if (!focus.visible) found.push(`focus not visible: ${focus.what}`);
       }
       return found;
     });
     assert.deepEqual(faults, []);
   });
 
-  it('leads to its content by the first link', async () => {
-    const { page } = await onlooker.open({ path: '/keys', visitor: false });
+  it('the skip link moves the focus to the content', async () => {
+    const { page } = await browser.open({ path: '/keys', visitor: false });
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     assert.equal(await page.evaluate('document.activeElement.id'), 'content');

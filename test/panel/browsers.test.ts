@@ -17,12 +17,13 @@ const PNG = Buffer.from(
 );
 
 const PAGE = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Harbour</title><link rel="stylesheet" href="/style.css"></head>
-<body><main><h1>Harbour</h1>
+<html lang="en"><head><meta charset="utf-8"><title>Harbor</title>
+<link rel="stylesheet" href="/style.css"></head>
+<body><main><h1>Harbor</h1>
 <noscript><p>Scripts are off.</p></noscript>
 <svg width="40" height="40"><rect width="40" height="40" fill="#f00"/></svg>
 <img src="/dot.png" alt="A dot"><img src="/gone.png" alt="Gone">
-<p class="faint">Hardly to be read</p>
+<p class="faint">Barely readable</p>
 <form method="post" action="/"><p><label>Name <input name="name" value="old"></label>
 <label>Berth <select name="berth"><option>east<option>west</select></label>
 <label><input type="checkbox" name="dry"> Dry</label> <button>Send</button></p></form>
@@ -66,7 +67,7 @@ after(() => {
   server.closeAllConnections();
 });
 
-/** How many pixels of a screenshot are the red of the SVG. */
+/** Counts the pixels of a screenshot that are the red of the SVG. */
 function redPixels(png: Buffer): number {
   const { width, height, at } = readPng(png);
   let count = 0;
@@ -79,23 +80,23 @@ function redPixels(png: Buffer): number {
   return count;
 }
 
-describe('Firefox, as Tor Browser at its safest', { skip: NO_FIREFOX || FULL_ONLY.skip }, () => {
+describe('Firefox with Tor Browser’s safest settings', { skip: NO_FIREFOX || FULL_ONLY.skip }, () => {
   let firefox: Firefox;
   before(async () => {
     firefox = await openFirefox();
   });
   after(() => firefox?.close());
 
-  it('shows no SVG and runs no script', async () => {
+  it('Firefox shows no SVG and runs no script', async () => {
     await using tab = await firefox.tab();
     await tab.page.setViewport(SMALL);
     assert.equal(await tab.open(url), 200);
-    assert.equal(await tab.title(), 'Harbour');
-    assert.match(await tab.text(), /Harbour\s+Scripts are off\./);
+    assert.equal(await tab.title(), 'Harbor');
+    assert.match(await tab.text(), /Harbor\s+Scripts are off\./);
     assert.equal(redPixels(await tab.screenshot()), 0);
   });
 
-  it('tells which pictures were loaded', async () => {
+  it('Firefox reports which images were loaded', async () => {
     await using tab = await firefox.tab();
     await tab.open(url);
     assert.deepEqual(await tab.images(), [
@@ -104,7 +105,7 @@ describe('Firefox, as Tor Browser at its safest', { skip: NO_FIREFOX || FULL_ONL
     ]);
   });
 
-  it('fills a form and sends it', async () => {
+  it('Firefox fills in a form and submits it', async () => {
     await using tab = await firefox.tab();
     await tab.open(url);
     await tab.fill('[name=name]', 'Ada & Co');
@@ -114,7 +115,7 @@ describe('Firefox, as Tor Browser at its safest', { skip: NO_FIREFOX || FULL_ONL
     assert.equal(await tab.text(), 'Sent: name=Ada+%26+Co&berth=west&dry=on');
   });
 
-  it('reaches this machine only', async () => {
+  it('Firefox reaches only this machine', async () => {
     await using tab = await firefox.tab();
     await assert.rejects(tab.open('http://192.0.2.1/'), /NS_ERROR_PROXY|proxy/i);
   });
@@ -127,7 +128,7 @@ describe('Chromium', { skip: NO_CHROMIUM || FULL_ONLY.skip }, () => {
   });
   after(() => chromium?.close());
 
-  it('shows SVG and runs scripts', async () => {
+  it('Chromium shows SVG and runs scripts', async () => {
     await using page = await chromium.page({ viewport: SMALL });
     await page.goto(url);
     assert.equal(await page.title(), 'Scripts are on');
@@ -136,7 +137,7 @@ describe('Chromium', { skip: NO_CHROMIUM || FULL_ONLY.skip }, () => {
     assert.match(pageErrors(page).join('\n'), /404/);
   });
 
-  it('fills a form and sends it, with scripts off', async () => {
+  it('Chromium fills in a form and submits it with scripts off', async () => {
     await using page = await chromium.page({ javaScriptEnabled: false });
     await page.goto(url);
     await page.getByLabel('Name').fill('Ada');
@@ -144,24 +145,24 @@ describe('Chromium', { skip: NO_CHROMIUM || FULL_ONLY.skip }, () => {
     await page.getByText('Sent: name=Ada&berth=east').waitFor();
   });
 
-  it('is dark where it is told so', async () => {
+  it('Chromium renders the dark color scheme on request', async () => {
     await using page = await chromium.page({ colorScheme: 'dark', viewport: SMALL });
     await page.goto(url);
     const [red = 255] = readPng(await page.screenshot()).at(390, 10);
     assert.ok(red < 64);
   });
 
-  it('reaches this machine only', async () => {
+  it('Chromium reaches only this machine', async () => {
     await using page = await chromium.page();
     await assert.rejects(page.goto('http://192.0.2.1/'), /ERR_PROXY_CONNECTION_FAILED/);
     assert.match(pageErrors(page).join(), /192\.0\.2\.1/);
   });
 
-  it('names what a page fails in, beside its content policy', async () => {
+  it('axe reports a contrast violation despite the content security policy', async () => {
     await using page = await chromium.page();
     await page.goto(url);
-    const faults = await seriousViolations(page);
-    assert.equal(faults.length, 1);
-    assert.match(faults[0] ?? '', /^color-contrast \(serious\): .*: \.faint$/);
+    const violations = await seriousViolations(page);
+    assert.equal(violations.length, 1);
+    assert.match(violations[0] ?? '', /^color-contrast \(serious\): .*: \.faint$/);
   });
 });

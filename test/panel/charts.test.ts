@@ -7,7 +7,7 @@ import { PROPERTY_RUNS } from '../support/runs.ts';
 
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
-/** Fri, 6 Mar 2026, noon. */
+/** Friday, March 6, 2026, noon. */
 const END_S = Date.UTC(2026, 2, 6, 12) / 1_000;
 
 function chart(changes: Partial<LineChart> = {}): LineChart {
@@ -25,7 +25,7 @@ function chart(changes: Partial<LineChart> = {}): LineChart {
   };
 }
 
-/** The last hours, oldest first. */
+/** Returns one point per hour, oldest first. */
 function hourlyPoints(count: number, value: (index: number) => number): [number, number][] {
   return Array.from({ length: count }, (_, index) => [END_S - (count - index) * HOUR_S, value(index)]);
 }
@@ -34,7 +34,7 @@ function svgTexts(svg: string): string[] {
   return [...svg.matchAll(/>([^<>\n]+)</g)].map(([, text = '']) => text);
 }
 
-/** The lines that are drawn, each as its stretches. */
+/** Returns the drawn lines, each as its segments. */
 function svgLines(svg: string): string[][] {
   return [...svg.matchAll(/<path d="([^"]*)" fill="none"/g)].map(([, path = '']) => path.split('M').slice(1));
 }
@@ -43,7 +43,7 @@ const oneSeries = (points: LineChart['series'][number]['points'], unit: ChartUni
   lineChartSvg(chart({ unit, series: [{ name: 'Processor', points }] }));
 
 describe('a chart', () => {
-  it('shows its title, its unit, amounts from 0 and times in UTC', () => {
+  it('a chart shows its title, its unit, amounts from 0, and times in UTC', () => {
     const shown = svgTexts(lineChartSvg(chart()));
     assert.deepEqual(shown.slice(0, 7), ['Processor', '%', '0', '10', '20', '30', 'UTC']);
     assert.deepEqual(shown.slice(7), [
@@ -59,30 +59,30 @@ describe('a chart', () => {
     ]);
   });
 
-  it('names days over a month', () => {
+  it('a chart of a month labels days', () => {
     const svg = lineChartSvg(chart({ startS: END_S - 30 * DAY_S }));
     assert.deepEqual(svgTexts(svg).slice(-5), ['UTC', '8 Feb', '15 Feb', '22 Feb', '1 Mar']);
   });
 
-  it('leaves a gap where there are no data', () => {
+  it('a chart leaves a gap where data is missing', () => {
     const whole = hourlyPoints(24, (index) => index);
     assert.equal(svgLines(oneSeries(whole))[0]?.length, 1);
     const holed = whole.filter((_, index) => index < 6 || index > 9);
     assert.equal(svgLines(oneSeries(holed))[0]?.length, 2);
   });
 
-  it('shows a point between two gaps', () => {
+  it('a chart shows a single point between two gaps', () => {
     const points = hourlyPoints(24, () => 5).filter((_, index) => index < 6 || index === 12 || index > 20);
     assert.equal(oneSeries(points).match(/<circle/g)?.length, 1);
     assert.equal(oneSeries(points.slice(0, 1)).match(/<circle/g)?.length, 1);
   });
 
-  it('says that there are no data yet', () => {
+  it('a chart without data says so', () => {
     assert.match(oneSeries([]), /No data yet/);
     assert.match(chartAlt(chart({ series: [{ name: 'In', points: [] }] })), /In: no data yet\.$/);
   });
 
-  it('puts a point in the middle of the time of which it is the mean', () => {
+  it('a chart places a point in the middle of the period that it averages', () => {
     const [first = ''] = svgLines(oneSeries(hourlyPoints(24, () => 30)))[0] ?? [];
     const [, from = 0] = /^([\d.]+),/.exec(first) ?? [];
     const [, to = 0] = /L([\d.]+),[\d.]+$/.exec(first) ?? [];
@@ -92,18 +92,18 @@ describe('a chart', () => {
     assert.ok(Math.abs(Number(end) - Number(to) - halfHourPx) < 0.2);
   });
 
-  it('shows means of several hours where hours would be too close, and says so', () => {
+  it('a chart averages several hours when hours would be too close, and says so', () => {
     const svg = lineChartSvg(
       chart({
         startS: END_S - 30 * DAY_S,
         series: [{ name: 'Processor', points: hourlyPoints(720, (index) => index % 2) }],
       }),
     );
-    assert.ok(svgTexts(svg).includes('%, means of 6 hours'));
+    assert.ok(svgTexts(svg).includes('%, averages of 6 hours'));
     assert.equal(svgLines(svg)[0]?.[0]?.split('L').length, 120);
   });
 
-  it('tells two series apart by more than colour', () => {
+  it('a chart distinguishes two series by more than color', () => {
     const series = ['In', 'Out'].map((name) => ({ name, points: hourlyPoints(24, () => 1e6) }));
     const svg = lineChartSvg(chart({ title: 'Network', unit: 'bits_per_s', series }));
     assert.deepEqual(svgTexts(svg).slice(0, 4), ['Network', 'Mbit/s', 'In', 'Out']);
@@ -111,13 +111,13 @@ describe('a chart', () => {
     assert.deepEqual(dashes, ['none', '7 4', 'none', '7 4']);
   });
 
-  it('goes up to what there is, where that is known', () => {
+  it('a chart reaches up to the known maximum', () => {
     const points = hourlyPoints(24, () => 700);
     const svg = lineChartSvg(chart({ unit: 'mebibytes', max: 3_072, series: [{ name: 'Memory', points }] }));
     assert.deepEqual(svgTexts(svg).slice(1, 7), ['GiB', '0', '1', '2', '3', 'UTC']);
   });
 
-  it('has what was written by others as text', () => {
+  it('a chart escapes text written by others', () => {
     const title = `<script>&"'`;
     const svg = lineChartSvg(
       chart({
@@ -134,7 +134,7 @@ describe('a chart', () => {
   });
 });
 
-it('amounts are named in bits, bytes or powers of two, as their kind asks', () => {
+it('amounts are shown in bits, bytes, or powers of two, depending on their unit', () => {
   const cases: [number, ChartUnit, string][] = [
     [12.345, 'percent', '12.3 %'],
     [512, 'mebibytes', '512 MiB'],
@@ -149,7 +149,7 @@ it('amounts are named in bits, bytes or powers of two, as their kind asks', () =
   for (const [value, unit, shown] of cases) assert.equal(formatAmount(value, unit), shown);
 });
 
-it('whatever the numbers are, every place is a number inside the picture', () => {
+it('a chart of any numbers has only finite coordinates inside the picture', () => {
   const value = fc.oneof(fc.double(), fc.constant(0), fc.constantFrom(1e308, -1e308, 5e-324));
   const time = fc.oneof(
     fc.integer({ min: END_S - 40 * DAY_S, max: END_S + DAY_S }),
@@ -165,13 +165,13 @@ it('whatever the numbers are, every place is a number inside the picture', () =>
   fc.assert(
     fc.property(given, ({ points, unit, spanS, width, count }) => {
       const series = Array.from({ length: count }, (_, index) => ({ name: `Series ${index}`, points }));
-      const asked = chart({ unit, series, width, startS: END_S - spanS });
-      const svg = lineChartSvg(asked);
-      assert.doesNotMatch(svg + chartAlt(asked), /NaN|Infinity|undefined|null/);
+      const drawn = chart({ unit, series, width, startS: END_S - spanS });
+      const svg = lineChartSvg(drawn);
+      assert.doesNotMatch(svg + chartAlt(drawn), /NaN|Infinity|undefined|null/);
       for (const [, path = ''] of svg.matchAll(/ d="([^"]*)"/g)) {
         for (const [, x, y] of path.matchAll(/(-?[\d.e+]+),(-?[\d.e+]+)/g)) {
           assert.ok(Number(x) >= 0 && Number(x) <= width + 1, `${x} in ${path}`);
-          assert.ok(Number(y) >= 0 && Number(y) <= asked.height, `${y} in ${path}`);
+          assert.ok(Number(y) >= 0 && Number(y) <= drawn.height, `${y} in ${path}`);
         }
       }
       assert.ok(svgTexts(svg).length < 60);

@@ -21,15 +21,15 @@ describe('a form that is clicked twice', () => {
   });
   after(() => clicker?.world.close());
 
-  it('has a row here, whatever it does', () => {
-    const there = PANEL_PAGES.flatMap(({ path, forms = {} }) =>
+  it('every form has a double-click test case', () => {
+    const forms = PANEL_PAGES.flatMap(({ path, forms = {} }) =>
       Object.keys(forms).map((name) => `${path} ${name}`),
     );
-    assert.deepEqual(CLICKS.map(({ form }) => form.join(' ')).sort(), there.sort());
+    assert.deepEqual(CLICKS.map(({ form }) => form.join(' ')).sort(), forms.sort());
   });
 
-  /** How often the log says that it was done, by whomever. */
-  async function done(action: string): Promise<number> {
+  /** Counts how often the audit log contains the action, by any actor. */
+  async function countAction(action: string): Promise<number> {
     const { db } = clicker.world.opened;
     const row = await db.row<{ count: number }>(
       `select count(*)::int as count from audit_events where action = $1 and result = 'ok'`,
@@ -39,7 +39,7 @@ describe('a form that is clicked twice', () => {
   }
 
   for (const click of CLICKS.filter(({ plain }) => IS_FULL_RUN || plain)) {
-    it(`does its work once: ${click.form.join(' ')}`, async () => {
+    it(`a double click submits once: ${click.form.join(' ')}`, async () => {
       const mine = await clickerFor(clicker, click);
       await click.prepare?.(mine);
       const fields = typeof click.fields === 'function' ? await click.fields(mine) : (click.fields ?? {});
@@ -50,14 +50,14 @@ describe('a form that is clicked twice', () => {
         ...(click.button ? { button: buttonOf(page.text, click.button) } : {}),
         ...(click.action ? { action: click.action } : {}),
       };
-      const before = click.once === null ? 0 : await done(click.once);
+      const before = click.once === null ? 0 : await countAction(click.once);
       const submit = () => browserOf(mine).submit(page, click.form[1], fields, options);
-      const answers = [...(await Promise.all([submit(), submit()])), await submit()];
-      for (const { status, text } of answers)
+      const responses = [...(await Promise.all([submit(), submit()])), await submit()];
+      for (const { status, text } of responses)
         assert.ok(status < 400, `${status} ${/role="alert">.*?<\/div>/s.exec(text)}`);
-      const places = new Set(answers.map(({ status, location }) => `${status} ${location}`));
+      const places = new Set(responses.map(({ status, location }) => `${status} ${location}`));
       if (!click.apart) assert.equal(places.size, 1, [...places].join(', '));
-      if (click.once !== null) assert.equal((await done(click.once)) - before, 1, click.once);
+      if (click.once !== null) assert.equal((await countAction(click.once)) - before, 1, click.once);
       await clicker.world.settle();
     });
   }
@@ -67,7 +67,7 @@ function buttonOf(page: string, name: string): readonly [string, string] {
   return [name, new RegExp(`<button[^>]* name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? ''];
 }
 
-/** A tab of the same browser: both clicks leave with the cookie that it had. */
+/** Opens another tab of the same browser: both clicks send the same cookie. */
 function browserOf({ world, panel }: Clicker): PanelClient {
   return PanelClient.forUrl(world.url, { cookie: panel.cookie });
 }
@@ -81,7 +81,7 @@ async function clickerFor(clicker: Clicker, { who }: Click): Promise<Clicker> {
   return { ...clicker, session, panel: PanelClient.forUrl(world.url, { cookie: session.cookie }) };
 }
 
-/** Of the session that is not one's own, or what the row says. */
+/** Returns the key of the form: another session's id, or the key of the test case. */
 async function keyOf(click: Click, mine: Clicker): Promise<string> {
   if (click.form[1] !== 'end') return click.key?.(mine) ?? '';
   const { body } = await mine.session.post('/account-api.php', { action: 'list_sessions' });
@@ -91,12 +91,12 @@ async function keyOf(click: Click, mine: Clicker): Promise<string> {
 
 async function fundedClicker(): Promise<Clicker> {
   const world = await startPanelWorld();
-  // What is being installed is finished.
+  // Let pending installations finish.
   await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 0 });
   return { ...world, world };
 }
 
-/** No estate: a key, so that a server can be ordered. */
+/** Creates a customer with only an SSH key, which is enough to order a server. */
 async function simpleClicker(): Promise<Clicker> {
   const world = await startWorld();
   const session = await world.customer();

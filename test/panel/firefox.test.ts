@@ -8,19 +8,21 @@ import { type Example, examplesOf } from './support/examples.ts';
 import { MAIN_TEXT, PageBrowser, withoutAutoRefresh } from './support/page-checks.ts';
 import { type PanelWorld, startPanelWorld } from './support/world.ts';
 
-/** What is wrong with the page itself: JSON, because scripts are off and only values come over. */
+/** Returns the faults of a page as JSON: with scripts off, only values can be read. */
 const FAULTS = `JSON.stringify([
-  document.querySelectorAll('h1').length === 1 ? '' : 'it has not one heading',
-  document.querySelector('h1')?.checkVisibility() ? '' : 'its heading is not seen',
+  document.querySelectorAll('h1').length === 1 ? '' : 'the page needs exactly one heading',
+  document.querySelector('h1')?.checkVisibility() ? '' : 'the heading is not visible',
   ...[...document.querySelectorAll('svg, object, embed, video')].map((it) => it.outerHTML.slice(0, 80)),
-  ...[...document.images].filter((it) => !it.complete || it.naturalWidth === 0).map((it) => 'not loaded: ' + it.src),
-  ...[...document.images].filter((it) => it.alt === '').map((it) => 'not described: ' + it.src),
+  ...[...document.images]
+    .filter((it) => !it.complete || it.naturalWidth === 0)
+    .map((it) => 'not loaded: ' + it.src),
+  ...[...document.images].filter((it) => it.alt === '').map((it) => 'no alternative text: ' + it.src),
   ...[...document.forms]
     .filter((it) => it.querySelector('button:not([type=button])') === null)
     .map((it) => 'no button: ' + it.outerHTML.slice(0, 200)),
 ].filter((fault) => fault !== ''))`;
 
-describe('the panel in Tor Browser at its safest', {
+describe('the panel in Tor Browser’s safest mode', {
   skip: FULL_ONLY.skip || NO_FIREFOX || NO_CHROMIUM,
 }, () => {
   let world: PanelWorld;
@@ -51,7 +53,7 @@ describe('the panel in Tor Browser at its safest', {
     };
   }
 
-  it('is whole: headings, pictures, a button for each form', async () => {
+  it('every page has its heading, its pictures, and a button for each form', async () => {
     const open = await tabs();
     const found: string[] = [];
     for (const example of examples) {
@@ -62,23 +64,23 @@ describe('the panel in Tor Browser at its safest', {
     assert.deepEqual(found, []);
   });
 
-  it('says everything that it says where scripts run', async () => {
+  it('every page shows the same text as with scripts', async () => {
     const open = await tabs();
-    const onlooker = await PageBrowser.start(world.url, cookie);
+    const browser = await PageBrowser.start(world.url, cookie);
     const found: string[] = [];
     for (const example of examples) {
       const tab = await open(example);
       const safest = (await tab.page.evaluate(MAIN_TEXT)) as string;
-      const { page } = await onlooker.open(example);
+      const { page } = await browser.open(example);
       const scripted = await page.evaluate<string>(MAIN_TEXT);
       if (safest !== scripted) found.push(`${example.name}: ${renderingDifference(safest, scripted)}`);
     }
-    await onlooker.close();
+    await browser.close();
     assert.deepEqual(found, []);
   });
 });
 
-/** Where two texts part. */
+/** Shows where two texts first differ. */
 function renderingDifference(safest: string, scripted: string): string {
   let at = 0;
   while (safest[at] === scripted[at]) at += 1;

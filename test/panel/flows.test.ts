@@ -19,7 +19,7 @@ import {
   topUp,
 } from './support/user-actions.ts';
 
-describe('what a customer does in the panel', { skip: NO_CHROMIUM }, () => {
+describe('a customer in the panel', { skip: NO_CHROMIUM }, () => {
   let world: World;
   let chromium: Chromium;
   before(async () => {
@@ -31,7 +31,7 @@ describe('what a customer does in the panel', { skip: NO_CHROMIUM }, () => {
     await world?.close();
   });
 
-  it('is to sign up and to pay, with scripts off', async () => {
+  it('a customer signs up and pays with scripts off', async () => {
     await using page = await chromium.page({ javaScriptEnabled: false });
     const ada = new BrowserUser(page, world);
     await signUp(ada);
@@ -40,9 +40,9 @@ describe('what a customer does in the panel', { skip: NO_CHROMIUM }, () => {
   });
 
   for (const javaScriptEnabled of [true, false]) {
-    const how = `with scripts ${javaScriptEnabled ? 'on' : 'off'}`;
+    const mode = `with scripts ${javaScriptEnabled ? 'on' : 'off'}`;
 
-    it(`is to sign up, pay, deploy and destroy, ${how}`, FULL_ONLY, async () => {
+    it(`a customer signs up, pays, deploys, and deletes a server ${mode}`, FULL_ONLY, async () => {
       await using page = await chromium.page({ javaScriptEnabled });
       const ada = new BrowserUser(page, world);
       await signUp(ada);
@@ -54,7 +54,7 @@ describe('what a customer does in the panel', { skip: NO_CHROMIUM }, () => {
     });
   }
 
-  describe('after that', FULL_ONLY, () => {
+  describe('with a running server', FULL_ONLY, () => {
     let ada: BrowserUser;
     let email = '';
     let server = '';
@@ -68,180 +68,186 @@ describe('what a customer does in the panel', { skip: NO_CHROMIUM }, () => {
     });
     after(() => ada?.page.close());
 
-    it('he signs in with a one-time code', async () => {
+    it('a customer signs in with a one-time code', async () => {
       await ada.open('/account/totp');
-      await ada.submitForm('begin', 'Begin', { 'Your password': PASSWORD });
+      await ada.submitForm('begin', 'Start setup', { 'Current password': PASSWORD });
       const [secret = ''] = await ada.copyableTexts();
       const code = (atMs: number) => totpAt(secret.replaceAll(' ', ''), atMs);
-      await ada.submitForm('confirm', 'Switch one-time codes on', {
-        'The code that it shows now': code(Date.now()),
+      await ada.submitForm('confirm', 'Turn on one-time codes', {
+        'Code shown in the app': code(Date.now()),
       });
       await ada.expectText('One-time codes are on.');
       await signOut(ada);
       await ada.open('/signin?next=%2Fkeys');
-      const typed = { 'E-mail address': email, Password: PASSWORD };
+      const typed = { 'Email address': email, Password: PASSWORD };
       await ada.submitForm('sign_in', 'Sign in', typed);
       await ada.expectText(/asks for a one-time code|One-time code/);
       await ada.submitForm('sign_in', 'Sign in', { ...typed, 'One-time code': code(Date.now() + STEP_MS) });
       assert.equal(ada.path, '/keys');
     });
 
-    it('he sees the screen of his server, and types there', async () => {
+    it('a customer sees the console of a server and types there', async () => {
       await ada.open(server);
-      await ada.submitForm('console', 'Open the console');
+      await ada.submitForm('console', 'Open console');
       const canvas = ada.page.locator('#screen canvas');
       await canvas.waitFor();
       const before = await captureScreen(ada);
       await canvas.click();
       await ada.page.keyboard.type('hello', { delay: 20 });
-      for (let looks = 0; looks < 50 && (await captureScreen(ada)).equals(before); looks += 1)
+      for (let looks = 0; looks < 50; looks += 1) {
+        if (!(await captureScreen(ada)).equals(before)) break;
         await world.settle();
+      }
       assert.ok(!(await captureScreen(ada)).equals(before), 'the screen shows what was typed');
       await ada.page.getByRole('link').first().click();
       await ada.page.waitForURL(`**${server}`);
     });
 
-    it('he stops, starts and reboots it', async () => {
+    it('a customer shuts down, powers on, and restarts a server', async () => {
       await ada.open(server);
-      await ada.submitForm('stop', 'Stop');
+      await ada.submitForm('stop', 'Shut down');
       await ada.reloadUntil(/Status\s*stopped/);
-      await ada.submitForm('start', 'Start');
+      await ada.submitForm('start', 'Power on');
       await ada.reloadUntil(STATUS_RUNNING);
-      await ada.submitForm('reboot', 'Reboot');
-      await ada.expectText('The server is being rebooted.');
+      await ada.submitForm('reboot', 'Restart');
+      await ada.expectText('The server is restarting.');
       await world.settle();
     });
 
-    it('he installs it anew, and boots its rescue system', async () => {
+    it('a customer rebuilds a server and boots its rescue system', async () => {
       await ada.open(`${server}/rebuild`);
-      await ada.submitForm('rebuild', 'Rebuild the server');
+      await ada.submitForm('rebuild', 'Rebuild server');
       await ada.reloadUntil(STATUS_RUNNING);
       await ada.open(`${server}/rebuild`);
-      await ada.submitForm('rescue', 'Boot the rescue system');
+      await ada.submitForm('rescue', 'Boot rescue system');
       await ada.expectText('shown once');
       assert.ok((await ada.copyableTexts()).some((text) => text.length >= 12));
       await world.settle();
     });
 
-    it('he names its addresses', async () => {
+    it('a customer sets reverse DNS', async () => {
       await ada.open(`${server}/network`);
-      await ada.submitForm('names', 'Save the names', { 'Name of 198': 'web.example.org' });
+      await ada.submitForm('names', 'Save', { 'Host name for 198': 'web.example.org' });
       await ada.expectText('Saved.');
       await ada.open(server);
       await ada.expectText('web.example.org');
     });
 
-    it('he gives it a volume, takes a snapshot and goes back to it', async () => {
+    it('a customer attaches a volume, creates a snapshot, and restores it', async () => {
       await ada.open('/volumes');
-      await ada.submitForm('create', 'Create the volume', {
+      await ada.submitForm('create', 'Create volume', {
         Name: 'data',
-        'Size in GiB': '20',
+        'Size (GiB)': '20',
         Region: 'Paris',
       });
-      await ada.expectText('The volume is created.');
+      await ada.expectText('Volume created.');
       await ada.open(`${server}/storage`);
-      await ada.submitForm('attach', 'Attach');
+      await ada.submitForm('attach', 'Attach volume');
       await ada.expectText('The volume is being attached');
       await ada.reloadUntil(/\/dev\/vdb/);
-      await ada.submitForm('snapshot', 'Make a snapshot', { Name: 'before' });
-      await ada.reloadUntil(/Overwrite the disk/);
-      await ada.submitForm('restore', 'Overwrite the disk', { Snapshot: 'before', 'Type its name': 'web-2' });
+      await ada.submitForm('snapshot', 'Create snapshot', { Name: 'before' });
+      await ada.reloadUntil(/Overwrite disk/);
+      await ada.submitForm('restore', 'Overwrite disk', {
+        Snapshot: 'before',
+        'Enter web-2 to confirm': 'web-2',
+      });
       await ada.reloadUntil(STATUS_RUNNING);
     });
 
-    it('he writes rules of a firewall, puts them in another order and applies them', async () => {
+    it('a customer creates firewall rules, reorders them, and applies them', async () => {
       await ada.open('/firewall');
-      await ada.submitForm('create', 'Create the group', { Name: 'web' });
-      await ada.expectText('The group is created.');
+      await ada.submitForm('create', 'Create firewall group', { Name: 'web' });
+      await ada.expectText('Firewall group created.');
       const group = ada.path;
       for (const [port, note] of [
         ['80', 'first'],
         ['443', 'second'],
       ] as const) {
-        await ada.submitForm('add', 'Add the rule', { Ports: port, Peer: '0.0.0.0/0', Note: note });
-        await ada.expectText('The rule is added at the end.');
+        const rule = { Ports: port, 'Source / Destination': '0.0.0.0/0', Note: note };
+        await ada.submitForm('add', 'Add rule', rule);
+        await ada.expectText('Rule added at the end of the list.');
       }
       await ada.open(`${group}/rules`);
-      await ada.submitForm('rules', 'Row 2: up');
-      await ada.submitForm('rules', 'Save the rules');
-      await ada.expectText('The rules are saved.');
+      await ada.submitForm('rules', 'Row 2: move up');
+      await ada.submitForm('rules', 'Save rules');
+      await ada.expectText('Rules saved.');
       const table = await ada.page.getByRole('table').first().textContent();
       assert.match(table ?? '', /second[\s\S]*first/);
-      await ada.submitForm('apply', 'Save the servers', { 'web-2': true });
+      await ada.submitForm('apply', 'Save servers', { 'web-2': true });
       await ada.expectText('Saved.');
     });
 
-    it('he adds a key and deletes it', async () => {
+    it('a customer adds and deletes an SSH key', async () => {
       await addKey(ada, 'phone', 9);
       await ada.followLink('phone');
-      await ada.submitForm('delete', 'Delete the key');
-      await ada.expectText('The key is deleted.');
+      await ada.submitForm('delete', 'Delete SSH key');
+      await ada.expectText('SSH key deleted.');
     });
 
-    it('he uploads an image of his own', async () => {
+    it('a customer uploads an image', async () => {
       await ada.open('/images');
       await ada.page
         .getByLabel('File')
         .setInputFiles({ name: 'a.iso', mimeType: 'application/octet-stream', buffer: isoFile() });
-      await ada.submitForm('upload', 'Upload the image', { Name: 'tools' });
-      await ada.expectText('The image is uploaded.');
+      await ada.submitForm('upload', 'Upload image', { Name: 'tools' });
+      await ada.expectText('Image uploaded.');
     });
 
-    it('he makes a webhook, tries it, and sends again what failed', async () => {
+    it('a customer creates a webhook, tests it, and resends a failed event', async () => {
       await ada.open('/webhooks');
-      await ada.submitForm('create', 'Create the webhook', {
+      await ada.submitForm('create', 'Create webhook', {
         URL: 'https://nowhere.invalid/hook',
         'server.running': true,
       });
       await ada.expectText(/whsec_/);
       await ada.open('/webhooks');
       await ada.followLink('https://nowhere.invalid/hook');
-      await ada.submitForm('ping', 'Send a ping');
-      await ada.expectText('A ping is on its way');
+      await ada.submitForm('ping', 'Send test event');
+      await ada.expectText('Test event queued.');
       await ada.reloadUntil(/failed/);
       await ada.submitForm('replay', 'Send again: ping');
-      await ada.expectText('The event is sent again');
+      await ada.expectText('The event will be sent again.');
     });
 
-    it('he makes a token, and a program uses it', async () => {
+    it('a customer creates a token that a program uses', async () => {
       await ada.open('/account/tokens');
-      await ada.submitForm('create', 'Make the token', {
+      await ada.submitForm('create', 'Create token', {
         Name: 'program',
         read: true,
-        'Your password': PASSWORD,
+        'Current password': PASSWORD,
       });
       const [token = ''] = (await ada.copyableTexts()).filter((text) => text.includes('_live_'));
-      const answer = await fetch(`${world.url}/v1/servers`, {
+      const response = await fetch(`${world.url}/v1/servers`, {
         headers: { authorization: `Bearer ${token}` },
       });
-      assert.equal(answer.status, 200);
+      assert.equal(response.status, 200);
     });
 
-    it('he finds in the log what he did', async () => {
+    it('a customer finds their actions in the audit log', async () => {
       await ada.open('/account/audit');
       await ada.page.getByLabel('Action').selectOption('token.create');
-      await ada.page.getByRole('button', { name: 'Show' }).click();
+      await ada.page.getByRole('button', { name: 'Apply' }).click();
       await ada.page.waitForLoadState();
       assert.match((await ada.page.getByRole('table').textContent()) ?? '', /token\.create/);
     });
 
-    it('he prints a receipt', async () => {
+    it('a customer prints a receipt', async () => {
       await ada.open('/billing');
       await ada.followLink('$250.00 in LTC');
-      await ada.followLink('Receipt');
+      await ada.followLink('View receipt');
       await ada.expectText(/\$250\.00/);
       const pdf = await ada.page.pdf();
       assert.equal(pdf.subarray(0, 5).toString(), '%PDF-');
     });
 
-    it('he destroys the server, and deletes his account', async () => {
+    it('a customer deletes the server and the account', async () => {
       await destroyServer(ada, 'web-2');
       await ada.open('/account/delete');
-      await ada.submitForm('delete', 'Delete the account', {
-        'Type the address': email,
-        'Your password': PASSWORD,
+      await ada.submitForm('delete', 'Delete account', {
+        [`Enter ${email} to confirm`]: email,
+        'Current password': PASSWORD,
       });
-      await ada.expectText(/Your account is (being )?deleted/);
+      await ada.expectText(/Account deleted|Your account is being deleted/);
       assert.deepEqual(consoleErrors(ada), []);
     });
   });

@@ -14,17 +14,17 @@ import { startPanelWorld } from './support/world.ts';
 const STRINGS = rotate(HOSTILE, { sample: 13, full: 4, soak: 1 });
 const PATHS = new Set(['/keys', '/volumes', '/firewall', '/webhooks', '/servers/new', '/topup', '/signup']);
 
-/** Fields whose text is kept and shown again. */
+/** Fields whose text is stored and shown again. */
 const KEPT = new Set(['name', 'note', 'tags', 'labels', 'filesystem', 'version', 'variant', 'url']);
 
 type Attempt = readonly [names: readonly string[], typed: string];
 
-describe(`what is typed into the panel (rotation ${ROTATION})`, () => {
+describe(`hostile input in the panel (rotation ${ROTATION})`, () => {
   let world: World;
   let inside: PanelClient;
   let outside: PanelClient;
   let examples: readonly Example[];
-  /** Addresses of pages that show what was kept. */
+  /** Pages that show stored text. */
   const shown = new Set<string>();
   before(async () => {
     if (IS_FULL_RUN) {
@@ -40,24 +40,24 @@ describe(`what is typed into the panel (rotation ${ROTATION})`, () => {
   });
   after(() => world?.close());
 
-  /** One form with the string in one of its fields, or in all of them; what went wrong, or null. */
+  /** Submits one form with the string in the given fields. Returns the fault, or null. */
   async function tryForm(page: PanelResponse, client: PanelClient, form: PageForm, [names, typed]: Attempt) {
-    // Not a second click on the same form, but another rendering of it.
+    // A new key: this is another rendering, not a second click on the same form.
     const fields = { _once: randomUUID(), ...Object.fromEntries(names.map((name) => [name, typed])) };
-    const answer = await client.submit(page, form.name, fields, form.key === null ? {} : { key: form.key });
-    if (answer.status >= 500) return `${answer.status}`;
-    const broken = findInjection(answer.text, typed);
-    if (broken !== null || answer.location === null) return broken;
-    assert.ok(answer.location.startsWith('/'), 'it leads elsewhere on this site');
-    const next = await client.followRedirects(answer);
+    const response = await client.submit(page, form.name, fields, form.key === null ? {} : { key: form.key });
+    if (response.status >= 500) return `${response.status}`;
+    const broken = findInjection(response.text, typed);
+    if (broken !== null || response.location === null) return broken;
+    assert.ok(response.location.startsWith('/'), 'the form leads to a page of this site');
+    const next = await client.followRedirects(response);
     if (next.status >= 400) return `leads to ${next.status}`;
     const kept = names.some((name) => KEPT.has(name));
     if (kept) shown.add(next.path.split('?')[0] ?? '');
-    if (kept && !isShown(next.text, typed)) return 'is kept, and not shown as it was typed';
+    if (kept && !isShown(next.text, typed)) return 'stored, but not shown as submitted';
     return findInjection(next.text, typed);
   }
 
-  it('comes back as text, or is refused beside its field, in every form of every page', async () => {
+  it('hostile text in any form is escaped or rejected on its field', async () => {
     const found: string[] = [];
     for (const example of examples) {
       const client = example.visitor ? outside : inside;
@@ -65,16 +65,14 @@ describe(`what is typed into the panel (rotation ${ROTATION})`, () => {
       for (const form of formsOf(page.text).filter(
         ({ name, textFields }) => name !== 'sign_out' && textFields.length > 0,
       )) {
-        const sets = IS_FULL_RUN
-          ? [form.textFields, ...form.textFields.map((name) => [name])]
-          : [form.textFields];
+        const sets = [form.textFields];
+        if (IS_FULL_RUN) sets.push(...form.textFields.map((name) => [name]));
         for (const typed of STRINGS) {
           for (const names of sets) {
             const fault = await tryForm(page, client, form, [names, typed]).catch(String);
-            if (fault !== null)
-              found.push(
-                `${example.path} ${form.name} ${names.join('+')} ${JSON.stringify(typed.slice(0, 40))}: ${fault}`,
-              );
+            if (fault === null) continue;
+            const input = `${names.join('+')} ${JSON.stringify(typed.slice(0, 40))}`;
+            found.push(`${example.path} ${form.name} ${input}: ${fault}`);
           }
         }
       }
@@ -82,7 +80,7 @@ describe(`what is typed into the panel (rotation ${ROTATION})`, () => {
     assert.deepEqual(found, []);
   });
 
-  it('comes back as text in an address, too', async () => {
+  it('hostile text in a URL is escaped', async () => {
     const found: string[] = [];
     for (const example of examples) {
       const client = example.visitor ? outside : inside;
@@ -92,21 +90,21 @@ describe(`what is typed into the panel (rotation ${ROTATION})`, () => {
         const query = new URLSearchParams(
           names.map((name): [string, string] => [name, asSubmitted(typed)]),
         ).toString();
-        const answer = await client.get(`${path}?${query}`);
-        const fault = answer.status >= 500 ? `${answer.status}` : findInjection(answer.text, typed);
+        const response = await client.get(`${path}?${query}`);
+        const fault = response.status >= 500 ? `${response.status}` : findInjection(response.text, typed);
         if (fault !== null) found.push(`${path} ${JSON.stringify(typed.slice(0, 40))}: ${fault}`);
       }
     }
     assert.deepEqual(found, []);
   });
 
-  it('runs nothing and asks for nothing elsewhere in a browser', {
+  it('hostile text runs nothing and loads nothing from other sites in a browser', {
     skip: NO_CHROMIUM || FULL_ONLY.skip,
   }, async () => {
-    const onlooker = await PageBrowser.start(world.url, inside.cookie);
+    const browser = await PageBrowser.start(world.url, inside.cookie);
     const found: string[] = [];
     for (const path of [...shown, ...examples.map(({ path }) => path)]) {
-      const { page } = await onlooker.open({ path, visitor: false });
+      const { page } = await browser.open({ path, visitor: false });
       page.on('dialog', (dialog) => {
         found.push(`${path}: ${dialog.message()}`);
         void dialog.dismiss();
@@ -115,15 +113,15 @@ describe(`what is typed into the panel (rotation ${ROTATION})`, () => {
       found.push(
         ...pageErrors(page)
           .slice(found.length)
-          .map((complaint) => `${path}: ${complaint}`),
+          .map((message) => `${path}: ${message}`),
       );
     }
-    await onlooker.close();
+    await browser.close();
     assert.deepEqual(found, []);
   });
 });
 
-/** What the page may be asked by its address: the filters that stand on it, and what any page knows. */
+/** Returns the query parameters of a page: its filters, and those that every page accepts. */
 function queryNames(page: string): string[] {
   const names = [...page.matchAll(/<(?:input|select)[^>]* name="([a-z]\w*)"/g)].map(([, name = '']) => name);
   return [...new Set([...names, 'done', 'still', 'cursor', 'next', 'token', 'amount', 'month', 'days'])];

@@ -12,13 +12,13 @@ describe('money in the panel', () => {
   });
   after(() => world.close());
 
-  describe('the page to top up', () => {
-    it('says what comes of an amount before anything is made, without scripts', async () => {
+  describe('the top-up page', () => {
+    it('the top-up page previews the result before anything is created, without scripts', async () => {
       const { panel } = await createPayer(world);
       const empty = await panel.get('/topup');
       assert.match(textOf(empty.text), /Tether \(USDT\) on Tron \(TRC-20\)/);
-      assert.match(textOf(empty.text), /from \$1,000\.00 \$700\.00/);
-      // The button that shows it is of the same form, and leads to an address that holds no secret of it.
+      assert.match(textOf(empty.text), /\$1,000\.00 or more \$700\.00/);
+      // The preview button submits the same form, and its result's URL contains no secret.
       assert.match(empty.text, /<button class="plain" formaction="\/topup\/offer">/);
       const token = /name="_token" value="(\w+)"/.exec(empty.text)?.[1] ?? '';
       const shown = await panel.post('/topup/offer', [
@@ -27,21 +27,21 @@ describe('money in the panel', () => {
       ]);
       assert.deepEqual([shown.status, shown.location], [303, '/topup?coin=USDTTRC&amount=250#total']);
       const text = await readPageText(panel, '/topup?coin=USDTTRC&amount=250');
-      assert.match(text, /You pay 250 USDT , at \$1 for 1 USDT/);
+      assert.match(text, /You pay 250 USDT , at \$1 per USDT/);
       assert.match(text, /Bonus \$100\.00 Balance after \$350\.00/);
-      assert.match(text, /kept for 60 minutes once you ask for an address/);
+      assert.match(text, /lock it for 60 minutes when you continue to payment/);
       assert.match(await readPageText(panel, '/billing'), /No top-ups yet/);
     });
 
-    it('takes the amount that is missing, never less than the least, and says why', async () => {
+    it('the top-up page raises a requested amount to the minimum and says so', async () => {
       const { panel } = await createPayer(world);
       const { text } = await panel.get('/topup?amount=12.34');
       assert.match(text, /name="amount" type="text" value="30\.00"/);
-      assert.match(textOf(text), /You asked for \$12\.34\. The least that can be topped up is \$30\.00/);
+      assert.match(textOf(text), /You need \$12\.34\. The minimum top-up is \$30\.00/);
       assert.match((await panel.get('/topup?amount=77.7')).text, /value="77\.7"/);
     });
 
-    it('takes no hostile amount, and gives each back as text', async () => {
+    it('invalid amounts are rejected and escaped', async () => {
       const { panel } = await createPayer(world);
       for (const amount of [
         '<script>',
@@ -63,7 +63,7 @@ describe('money in the panel', () => {
       }
       const page = await panel.get('/topup');
       const low = await panel.submit(page, 'create', { coin: 'LTC', amount: '29.99' });
-      assert.match(problemOf(low.text, 'amount') ?? '', /At least 30/);
+      assert.match(problemOf(low.text, 'amount') ?? '', /at least \$30\.00/);
       const none = await panel.submit(page, 'create', { amount: '50' });
       assert.ok(problemOf(none.text, 'coin'));
       const unknown = await panel.submit(page, 'create', { coin: 'DOGE', amount: '50' });
@@ -71,14 +71,13 @@ describe('money in the panel', () => {
       assert.match(await readPageText(panel, '/billing'), /No top-ups yet/);
     });
 
-    it('makes one top-up of a double click, and stops at the open ones that there may be', async () => {
+    it('a double click creates one top-up, and open top-ups are limited', async () => {
       const { panel } = await createPayer(world);
       const page = await panel.get('/topup');
       const click = () => panel.submit(page, 'create', { coin: 'XMR', amount: '30' });
       const clicks = [...(await Promise.all([click(), click()])), await click()];
       assert.equal(new Set(clicks.map(({ location }) => location)).size, 1);
-      const rows = () =>
-        readPageText(panel, '/billing').then((text) => text.match(/\$30\.00 in XMR/g)?.length);
+      const rows = async () => (await readPageText(panel, '/billing')).match(/\$30\.00 in XMR/g)?.length;
       assert.equal(await rows(), 1);
       for (let n = 1; n < 3; n++) await orderTopup(panel, '30', 'XMR');
       const refused = await panel.submit(await panel.get('/topup'), 'create', { coin: 'XMR', amount: '30' });
@@ -88,8 +87,8 @@ describe('money in the panel', () => {
     });
   });
 
-  describe('the page of a payment', () => {
-    it('leads from asking to the credit by loading it again', async () => {
+  describe('the payment page', () => {
+    it('the payment page follows a payment from request to credit', async () => {
       const { panel, session } = await createPayer(world);
       const invoice = await orderTopup(panel, '100');
       assert.equal(invoice.units, '1.25');
@@ -97,27 +96,27 @@ describe('money in the panel', () => {
       const asked = textOf(invoice.page.text);
       assert.match(
         asked,
-        /Send only Litecoin \(LTC\) on Litecoin\. Another coin, or the same one on another network, is lost/,
+        /Send only Litecoin \(LTC\) on Litecoin\. Other coins, and the same coin .* will be lost/,
       );
-      assert.match(asked, /kept until .* UTC : (59|60) minutes left/);
+      assert.match(asked, /locked until .* UTC : (59|60) minutes left/);
       assert.match(invoice.page.text, /href="\w+:\w+\?amount=1\.25">Open in a wallet/);
       assert.match(asked, /\/sandbox\/payments --json '\{"coin":"LTC","address":"\w+","amount":"1\.25"\}'/);
       await payInvoice(world, invoice, invoice.units);
       assert.match(
         await readPageText(panel, invoice.path),
-        /1\.25 LTC arrived, worth \$100\.00\. 0 of 2 confirmations\./,
+        /We received 1\.25 LTC, worth \$100\.00\. 0 of 2 confirmations\./,
       );
       await mineBlocks(world, 'LTC', 1);
       assert.match(await readPageText(panel, invoice.path), /1 of 2 confirmations\./);
       await mineBlocks(world, 'LTC', 1);
       const done = await panel.get(invoice.path);
       assert.equal(done.headers.get('refresh'), null);
-      assert.match(textOf(done.text), /\$100\.00 are on your balance, and a bonus of \$30\.00/);
+      assert.match(textOf(done.text), /\$100\.00 was credited to your balance, plus a bonus of \$30\.00/);
       assert.equal((await session.get('/me.php')).body.balance, 130);
       assert.match(await readPageText(panel, '/billing'), /\$100\.00 in LTC Litecoin credited \$130\.00/);
     });
 
-    it('is found by the reference of the session surface, by its owner only', async () => {
+    it('the session API’s reference opens the payment page, for its owner only', async () => {
       const { panel, session } = await createPayer(world);
       const made = await session.post('/topup-api.php', { action: 'create', amount: 50, coin: 'USDTTRC' });
       const ref = String(made.body.order_ref);
@@ -133,41 +132,41 @@ describe('money in the panel', () => {
       assert.equal(picture.headers.get('content-type'), 'image/png');
       const bytes = Buffer.from(await picture.arrayBuffer());
       assert.deepEqual([...bytes.subarray(0, 4)], [0x89, 0x50, 0x4e, 0x47]);
-      const [, width] = /width="(\d+)" height="\d+" alt/.exec(text) ?? [];
+      const [, width] = /width="(\d+)" height="\d+"\s+alt/.exec(text) ?? [];
       assert.equal(bytes.readUInt32BE(16), Number(width));
       for (const page of ['', '/qr.png']) {
         assert.equal((await other.panel.get(`${path}${page}`)).status, 404);
-        const nobody = await PanelClient.forUrl(world.url).get(`${path}${page}`);
-        assert.equal(nobody.status, page === '' ? 303 : 404);
+        const visitor = await PanelClient.forUrl(world.url).get(`${path}${page}`);
+        assert.equal(visitor.status, page === '' ? 303 : 404);
       }
     });
 
-    it('says what is missing of a short payment, takes the rest at the same rate, and all that is more', async () => {
+    it('a short payment can be completed at the same rate, and overpayment is credited', async () => {
       const { panel } = await createPayer(world);
       const invoice = await orderTopup(panel, '100');
       await payInvoice(world, invoice, '0.75');
       await mineBlocks(world, 'LTC');
       const short = await readPageText(panel, invoice.path);
-      assert.match(short, /\$60\.00 are on your balance\./);
-      assert.match(short, /\$40\.00 less arrived than was asked/);
+      assert.match(short, /\$60\.00 was credited to your balance\./);
+      assert.match(short, /Your payment is \$40\.00 short/);
       assert.match(short, /send this amount in LTC 0\.5 to the same address/);
       await world.sandbox('rates', { coin: 'LTC', usd: '40' });
       await payInvoice(world, invoice, '0.75');
       await mineBlocks(world, 'LTC');
       await world.sandbox('rates', { coin: 'LTC', usd: '80' });
       const over = await readPageText(panel, invoice.path);
-      assert.match(over, /\$120\.00 are on your balance, and a bonus of \$30\.00/);
-      assert.match(over, /You paid more than was asked: all of it counts, \$20\.00 more/);
-      assert.doesNotMatch(over, /less arrived/);
+      assert.match(over, /\$120\.00 was credited to your balance, plus a bonus of \$30\.00/);
+      assert.match(over, /You paid \$20\.00 more than requested\. We credit all of it/);
+      assert.doesNotMatch(over, /Your payment is/);
     });
 
-    it('is cancelled once, while it waits; what is paid then counts all the same, late at the rate of its block', async () => {
+    it('a canceled or expired top-up still credits a late payment, at the rate of its block', async () => {
       const { panel } = await createPayer(world);
       const invoice = await orderTopup(panel, '50');
       const twice = await Promise.all([1, 2].map(() => panel.submit(invoice.page, 'cancel')));
       for (const { location } of twice) assert.equal(location, `${invoice.path}?done=topup_cancelled`);
       const cancelled = await panel.get(invoice.path);
-      assert.match(textOf(cancelled.text), /You cancelled this top-up\. Do not pay it any more/);
+      assert.match(textOf(cancelled.text), /You canceled this top-up\. Do not send a payment for it/);
       assert.ok(!/qr\.png|Open in a wallet|value="cancel"/.test(cancelled.text));
       const again = await panel.submit(
         { ...invoice.page, text: invoice.page.text.replace(/(name="_once" value=")/g, '$1other') },
@@ -176,7 +175,7 @@ describe('money in the panel', () => {
       assert.match(textOf(again.text), /Only an invoice that still waits for its payment can be cancelled/);
       const expired = await orderTopup(panel, '60');
       await world.advance(5 * 3600);
-      assert.match(await readPageText(panel, expired.path), /The time for this top-up is over/);
+      assert.match(await readPageText(panel, expired.path), /This top-up expired/);
       await world.sandbox('rates', { coin: 'LTC', usd: '100' });
       for (const late of [invoice, expired]) await payInvoice(world, late, late.units);
       await mineBlocks(world, 'LTC');
@@ -186,24 +185,24 @@ describe('money in the panel', () => {
         [expired.path, '$75.00'],
       ] as const) {
         const text = await readPageText(panel, path);
-        assert.ok(text.includes(`${credited} are on your balance`), text);
-        assert.match(text, /It counts at the rate of that moment/);
+        assert.ok(text.includes(`${credited} was credited to your balance`), text);
+        assert.match(text, /We credit it at the exchange rate at that time/);
         assert.match(text, /\$100 \(late\)/);
       }
     });
 
-    it('tells of a credit that was taken back with its block', async () => {
+    it('the payment page shows that a reorganization reversed a credit', async () => {
       const { panel } = await createPayer(world);
       const invoice = await orderTopup(panel, '40');
       await payInvoice(world, invoice, invoice.units);
       await mineBlocks(world, 'LTC', 2);
-      assert.match(await readPageText(panel, invoice.path), /\$40\.00 are on your balance/);
+      assert.match(await readPageText(panel, invoice.path), /\$40\.00 was credited to your balance/);
       await world.sandbox('reorgs', { coin: 'LTC', depth: 3, drop: true });
       await world.settle();
-      assert.match(await readPageText(panel, invoice.path), /its credit was taken back/);
+      assert.match(await readPageText(panel, invoice.path), /we reversed its credit/);
     });
 
-    it('is an error with refund instructions while credits are held, like the billing tab', async () => {
+    it('a withheld payment shows refund instructions on its page and under billing', async () => {
       const { panel } = await createPayer(world);
       await setSwitch(world.opened.service, 'topup-credit', false);
       const invoice = await orderTopup(panel, '40');
@@ -215,7 +214,7 @@ describe('money in the panel', () => {
         assert.match(text, /<span class="state bad">error<\/span>/);
         assert.match(
           textOf(text),
-          /not credited: credits are held .* address of yours on Litecoin, and say whether you want it credited later or refunded/,
+          /credits are currently withheld.* address of yours on Litecoin\. Tell us whether .* or refunded/,
         );
       }
       assert.equal((await panel.get(invoice.path)).headers.get('refresh'), null);

@@ -5,7 +5,7 @@ import { PANEL_PAGES } from '../../src/http/panel/pages.ts';
 import { ROUTES } from '../../src/http/v1/routes.ts';
 import { OPERATIONS } from '../../src/spec/operations.ts';
 
-/** What the panel cannot have: a stream is for programs. */
+/** Operations without a page: a stream is only for programs. */
 const API_ONLY_OPERATIONS = ['events.stream'];
 
 function operationsOf({ readOperations = [], forms = {} }: PanelPage): string[] {
@@ -13,28 +13,28 @@ function operationsOf({ readOperations = [], forms = {} }: PanelPage): string[] 
   return [...readOperations, ...done].filter((operation) => operation !== undefined);
 }
 
-describe('what the panel can do', () => {
+describe('the operations of the panel', () => {
   const done = new Set(PANEL_PAGES.flatMap(operationsOf));
 
-  it('is every operation that a customer has over REST', () => {
+  it('the panel offers every operation that a customer has in the REST API', () => {
     assert.deepEqual(
       OPERATIONS.filter((operation) => !done.has(operation) && !API_ONLY_OPERATIONS.includes(operation)),
       [],
     );
   });
 
-  it('is said rightly: what only reads is shown by a page, what changes something is done by a form', () => {
+  it('pages only read, and forms only change', () => {
     const reads = new Set<string>(ROUTES.filter(({ method }) => method === 'GET').map(({ id }) => id));
     for (const { path, readOperations = [], forms = {} } of PANEL_PAGES) {
       for (const operation of readOperations) assert.ok(reads.has(operation), `${path} shows ${operation}`);
       for (const form of Object.values(forms)) {
-        // A ticket is made by looking; in a page that is a button.
+        // A console ticket is created by a GET request in the API, but by a button in the panel.
         if ('operation' in form) assert.ok(!reads.has(form.operation), `${path} does ${form.operation}`);
       }
     }
   });
 
-  it('is at one path each', () => {
+  it('every page has its own path', () => {
     const paths = PANEL_PAGES.map(({ path }) => path);
     assert.deepEqual([...new Set(paths)], paths);
   });

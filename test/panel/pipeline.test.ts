@@ -21,16 +21,16 @@ describe('a page of the panel', () => {
     return { session, panel: PanelClient.forApp(world.app, { cookie: session.cookie }) };
   }
 
-  it('asks whoever is not signed in to do so, and remembers where he was going', async () => {
+  it('a page redirects visitors to the sign-in and remembers the path', async () => {
     const stranger = PanelClient.forApp(world.app);
-    const answer = await stranger.get('/keys?name=a%26b');
-    assert.equal(answer.status, 303);
-    assert.equal(answer.location, `/signin?next=${encodeURIComponent('/keys?name=a%26b')}`);
+    const response = await stranger.get('/keys?name=a%26b');
+    assert.equal(response.status, 303);
+    assert.equal(response.location, `/signin?next=${encodeURIComponent('/keys?name=a%26b')}`);
     const sent = await stranger.post('/keys', [['_form', 'add']]);
     assert.deepEqual([sent.status, sent.location], [303, '/signin?next=%2Fkeys&done=session_over']);
   });
 
-  it('lets nothing in but what is its own', async () => {
+  it('a page loads only its own assets', async () => {
     const { panel } = await customer();
     const { headers, text } = await panel.get('/keys');
     const policy = headers.get('content-security-policy') ?? '';
@@ -46,40 +46,40 @@ describe('a page of the panel', () => {
     }
   });
 
-  it('gives a refused form back as it was, with the problem beside its field', async () => {
+  it('a rejected form keeps its values and shows the error on the field', async () => {
     const { panel } = await customer();
     const page = await panel.get('/keys');
-    const refused = await panel.submit(page, 'add', { name: '<b>"\'laptop', public_key: 'nonsense' });
-    assert.equal(refused.status, 400);
-    assert.match(refused.text, /value="&#60;b&#62;&#34;&#39;laptop"/);
-    assert.match(problemOf(refused.text, 'public_key') ?? '', /It is the line of the \.pub file/);
-    assert.equal(problemOf(refused.text, 'name'), null);
-    const mended = await panel.submit(refused, 'add', { public_key: KEY });
+    const rejected = await panel.submit(page, 'add', { name: '<b>"\'laptop', public_key: 'nonsense' });
+    assert.equal(rejected.status, 400);
+    assert.match(rejected.text, /value="&#60;b&#62;&#34;&#39;laptop"/);
+    assert.match(problemOf(rejected.text, 'public_key') ?? '', /Paste the line of the \.pub file/);
+    assert.equal(problemOf(rejected.text, 'name'), null);
+    const mended = await panel.submit(rejected, 'add', { public_key: KEY });
     assert.equal(mended.location, '/keys?done=key_added');
-    assert.match(textOf((await panel.followRedirects(mended)).text), /The key is added/);
+    assert.match(textOf((await panel.followRedirects(mended)).text), /SSH key added/);
   });
 
-  it('does once what is clicked twice, one after the other or at the same time', async () => {
+  it('a repeated form acts once, whether sequential or concurrent', async () => {
     const { panel, session } = await customer();
     const page = await panel.get('/keys');
     const clicks = [1, 2, 3].map(() => panel.submit(page, 'add', { name: 'twice', public_key: KEY }));
-    const answers = [
+    const responses = [
       ...(await Promise.all(clicks)),
       await panel.submit(page, 'add', { name: 'twice', public_key: KEY }),
     ];
-    assert.deepEqual(new Set(answers.map(({ location }) => location)), new Set(['/keys?done=key_added']));
+    assert.deepEqual(new Set(responses.map(({ location }) => location)), new Set(['/keys?done=key_added']));
     const made = (await world.auditLines(session)).filter((line) => line === 'ssh_key.create ok');
     assert.equal(made.length, 1);
   });
 
-  it('does nothing for a form of another visitor, another site, or none of its own', async () => {
+  it('a form from another visitor or another site, or an unknown form, changes nothing', async () => {
     const { panel, session } = await customer();
     const other = await customer();
     const foreign = await other.panel.get('/keys');
     const stolen = await panel.submit(foreign, 'add', { name: 'a', public_key: KEY });
     assert.equal(stolen.status, 403);
-    assert.match(stolen.text, /too old/);
-    // What was typed is there, the value is right by now: sent again it is done.
+    assert.match(stolen.text, /This form expired/);
+    // The rejected page has the values and a valid token, so submitting it again works.
     assert.equal((await panel.submit(stolen, 'add')).location, '/keys?done=key_added');
     const page = await panel.get('/keys');
     const unknown = await panel.post('/keys', [
@@ -91,7 +91,7 @@ describe('a page of the panel', () => {
     assert.equal(made.length, 1);
   });
 
-  it('is not there for what is another customer’s, exactly as for what never was', async () => {
+  it('another customer’s resource looks exactly like a missing one', async () => {
     const [mine, other] = [await customer(), await customer()];
     const added = await mine.panel.submit(await mine.panel.get('/keys'), 'add', {
       name: 'mine',
@@ -106,7 +106,7 @@ describe('a page of the panel', () => {
     assert.equal(bare(foreign), bare(missing));
   });
 
-  it('says what is closed: by maintenance, by order, or because the account is frozen', async () => {
+  it('a page explains maintenance, legal blocks, and a frozen account', async () => {
     const { panel, session } = await customer();
     const page = await panel.get('/keys');
     await startMaintenance(world.service, { operation: null, minutes: 5, reason: 'new disks' });
@@ -134,7 +134,7 @@ describe('a page of the panel', () => {
     );
   });
 
-  it('is closed by an order over a region, however the region is written', async () => {
+  it('a legal block on a region applies however the region is written', async () => {
     const { panel, session } = await customer();
     const policy = { operation: 'volumes.create', country: null, region: 'par', order: 'Order 9' } as const;
     const id = await blockByPolicy(world.service, policy);
@@ -153,38 +153,38 @@ describe('a page of the panel', () => {
     ]);
   });
 
-  it('tells the audit log what a refused form was about: what its operation acts on, not its page', async () => {
+  it('the audit log names the resource that a rejected form would have changed', async () => {
     const { panel } = await customer();
     await panel.submit(await panel.get('/volumes'), 'create', { name: 'data', size_gb: '10', region: 'par' });
     const place = /href="(\/volumes\/vol_[^"]+)"/.exec((await panel.get('/volumes')).text)?.[1] ?? '';
     const page = await panel.get(place);
-    const refused = await panel.submit(page, 'change', { size_gb: '1' });
-    assert.equal(refused.status, 400);
+    const rejected = await panel.submit(page, 'change', { size_gb: '1' });
+    assert.equal(rejected.status, 400);
     const log = await panel.get('/account/audit?action=volume.update');
     assert.match(textOf(log.text), new RegExp(place.slice('/volumes/'.length)));
   });
 
-  it('says only what it knows of what was just done, whatever its address says', async () => {
+  it('a page shows no notice for an unknown key in its URL', async () => {
     const { panel } = await customer();
     const { text } = await panel.get('/keys?done=<script>&cursor=%00%ff&name=%27');
     assert.ok(!/<script>|role="status"/.test(text));
   });
 
-  it('is a page that says so where nothing is, and JSON for a program', async () => {
+  it('an unknown path returns a page to browsers and JSON to programs', async () => {
     const { panel } = await customer();
     assert.equal((await panel.get('/nowhere')).status, 404);
     const page = await world.app.inject({ url: '/nowhere', headers: { accept: 'text/html' } });
-    assert.match(page.body, /There is nothing here/);
+    assert.match(page.body, /Page not found/);
   });
 
-  it('is a page also when the database is away', async () => {
+  it('a page is still HTML when the database is unavailable', async () => {
     const { panel } = await customer();
-    world.outage.error = Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+    world.outage.error = Object.assign(new Error('unreachable'), { code: 'ECONNREFUSED' });
     const headers = { cookie: `PHPSESSID=${panel.cookie}`, accept: 'text/html' };
-    const answer = await world.app.inject({ url: '/keys', headers });
+    const response = await world.app.inject({ url: '/keys', headers });
     world.outage.error = null;
-    assert.equal(answer.statusCode, 503);
-    assert.match(answer.body, /^<!doctype html>.*Not available right now/s);
-    assert.ok(!/away|ECONN/.test(answer.body));
+    assert.equal(response.statusCode, 503);
+    assert.match(response.body, /^<!doctype html>.*Not available right now/s);
+    assert.ok(!/unreachable|ECONN/.test(response.body));
   });
 });

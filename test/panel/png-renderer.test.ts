@@ -35,11 +35,12 @@ const PAYMENTS = [
   'ethereum:0x00000000219ab540356cBB839Cbe05303d7705Fa@1?value=2.014e18',
 ];
 
-const squareSvg = (colour: string) =>
-  `<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><path d="M0,0h8v8h-8z" fill="${colour}"/></svg>`;
+const squareSvg = (color: string) =>
+  '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8">' +
+  `<path d="M0,0h8v8h-8z" fill="${color}"/></svg>`;
 
 describe('pictures', () => {
-  it('a chart is as large as asked, drawn on nothing, with letters', async () => {
+  it('a chart has the requested size, a transparent background, and text', async () => {
     const { width, height, at } = readPng(await chartPng(CHART, { customerId: 'me' }));
     assert.deepEqual([width, height], [400, 160]);
     assert.equal(at(399, 159)[3], 0);
@@ -52,7 +53,7 @@ describe('pictures', () => {
     assert.deepEqual([fine.width, fine.height], [800, 320]);
   });
 
-  it('a QR code has every module of its matrix, whole, in a white frame of four', async () => {
+  it('a QR code shows every module at a whole number of pixels, in a white frame of four', async () => {
     for (const text of PAYMENTS) {
       const { width, height, at } = readPng(await qrPng(text));
       const { sidePx } = qrCode(text);
@@ -69,71 +70,78 @@ describe('pictures', () => {
     }
   });
 
-  it('a text that no payment has is refused a QR code', () => {
-    assert.throws(() => qrCode('x'.repeat(601)), /601 bytes, at most 600/);
+  it('a text that is too long for a payment gets no QR code', () => {
+    assert.throws(() => qrCode('x'.repeat(601)), /601 bytes; at most 600/);
   });
 
-  it('are sent as what they are, for whoever asked and for a minute', async () => {
+  it('a picture is sent as PNG, cached privately for a minute', async () => {
     const app = fastify();
     app.get('/', async (_request, reply) => sendPng(reply, await qrPng('tron:T')));
-    const answer = await app.inject('/');
+    const response = await app.inject('/');
     await app.close();
-    assert.deepEqual(answer.rawPayload, await qrPng('tron:T'));
-    const { 'content-type': type, 'cache-control': cache, 'x-content-type-options': sniff } = answer.headers;
+    assert.deepEqual(response.rawPayload, await qrPng('tron:T'));
+    const {
+      'content-type': type,
+      'cache-control': cache,
+      'x-content-type-options': sniff,
+    } = response.headers;
     assert.deepEqual([type, cache, sniff], ['image/png', 'private, max-age=60', 'nosniff']);
-    assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin');
+    assert.equal(response.headers['cross-origin-resource-policy'], 'same-origin');
   });
 });
 
-describe('the painter', () => {
-  it('draws once what is asked for at once or again', async () => {
-    const painter = new PngRenderer();
-    const [one, other] = await Promise.all([painter.png(squareSvg('#123')), painter.png(squareSvg('#123'))]);
+describe('the PNG renderer', () => {
+  it('the renderer draws an identical picture once', async () => {
+    const renderer = new PngRenderer();
+    const [one, other] = await Promise.all([
+      renderer.png(squareSvg('#123')),
+      renderer.png(squareSvg('#123')),
+    ]);
     assert.equal(one, other);
-    assert.equal(await painter.png(squareSvg('#123')), one);
-    assert.equal(painter.stats.drawn, 1);
+    assert.equal(await renderer.png(squareSvg('#123')), one);
+    assert.equal(renderer.stats.drawn, 1);
     assert.deepEqual(readPng(one).at(3, 3), [0x11, 0x22, 0x33, 255]);
   });
 
-  it('keeps so many pictures and so many bytes, and forgets what was used longest ago', async () => {
-    const painter = new PngRenderer({ pictures: 2 });
-    for (const colour of ['#111', '#222', '#111', '#333', '#111']) await painter.png(squareSvg(colour));
-    assert.deepEqual([painter.stats.pictures, painter.stats.drawn], [2, 3]);
-    const { length } = await painter.png(squareSvg('#111'));
+  it('the renderer’s cache is limited by pictures and bytes and evicts the least recently used', async () => {
+    const renderer = new PngRenderer({ pictures: 2 });
+    for (const color of ['#111', '#222', '#111', '#333', '#111']) await renderer.png(squareSvg(color));
+    assert.deepEqual([renderer.stats.pictures, renderer.stats.drawn], [2, 3]);
+    const { length } = await renderer.png(squareSvg('#111'));
     const tight = new PngRenderer({ bytes: length * 1.5 });
-    for (const colour of ['#111', '#222']) await tight.png(squareSvg(colour));
+    for (const color of ['#111', '#222']) await tight.png(squareSvg(color));
     assert.equal(tight.stats.pictures, 1);
     assert.ok(tight.stats.bytes <= length * 1.5);
   });
 
-  it('refuses when too many wait, and goes on after what cannot be drawn', async () => {
-    const painter = new PngRenderer({ waiting: 1 });
-    const broken = assert.rejects(painter.png('no picture'), { message: 'a picture could not be drawn' });
-    const waits = painter.png(squareSvg('#111'));
+  it('the renderer rejects pictures when its queue is full, and continues after an invalid one', async () => {
+    const renderer = new PngRenderer({ waiting: 1 });
+    const broken = assert.rejects(renderer.png('no picture'), { message: 'a picture could not be drawn' });
+    const waits = renderer.png(squareSvg('#111'));
     await assert.rejects(
-      painter.png(squareSvg('#222')),
+      renderer.png(squareSvg('#222')),
       (error) => error instanceof Failure && error.code === 'maintenance',
     );
     await broken;
     assert.equal(readPng(await waits).width, 8);
   });
 
-  it('draws a QR code before all charts, and of one customer holds only so many of these', async () => {
-    const painter = new PngRenderer({ waiting: 4, waitingOfOne: 2 });
+  it('the renderer draws QR codes before charts and limits the queued charts of a customer', async () => {
+    const renderer = new PngRenderer({ waiting: 4, waitingOfOne: 2 });
     const drawn: string[] = [];
-    const draw = async (name: string, colour: string, customerId?: string): Promise<void> => {
-      await painter.png(squareSvg(colour), customerId === undefined ? {} : { customerId });
+    const draw = async (name: string, color: string, customerId?: string): Promise<void> => {
+      await renderer.png(squareSvg(color), customerId === undefined ? {} : { customerId });
       drawn.push(name);
     };
-    // The first one is drawn at once, and waits no more.
-    const all = ['#111', '#222', '#333'].map((colour) => draw('his', colour, 'him'));
+    // The first picture is drawn immediately and does not count as queued.
+    const all = ['#111', '#222', '#333'].map((color) => draw('ada', color, 'ada'));
     await assert.rejects(
-      draw('his', '#444', 'him'),
+      draw('ada', '#444', 'ada'),
       (error) =>
         error instanceof Failure && error.code === 'rate_limited' && error.extras.retry_after_s === 5,
     );
-    all.push(draw('hers', '#555', 'her'), draw('code', '#666'));
+    all.push(draw('bob', '#555', 'bob'), draw('code', '#666'));
     await Promise.all(all);
-    assert.deepEqual(drawn, ['his', 'code', 'his', 'his', 'hers']);
+    assert.deepEqual(drawn, ['ada', 'code', 'ada', 'ada', 'bob']);
   });
 });

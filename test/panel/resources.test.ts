@@ -1,4 +1,4 @@
-/** The pages of what stands beside servers. What they prove stands in `resources/`; they share one service. */
+/** Tests of the panel's resource pages. The tests are in `resources/` and share one service. */
 import { after, before, describe } from 'node:test';
 import { startWorld, type World } from '../support/world.ts';
 import { firewallPages } from './resources/firewall.ts';

@@ -5,7 +5,7 @@ import { examplesOf } from './support/examples.ts';
 import { GALLERY, isPictured, MOBILE_EXAMPLES, SCHEMES, SOURCES, sourcesHash } from './support/gallery.ts';
 import type { Estate } from './support/world.ts';
 
-/** An estate whose things have any id: what counts is which pages there are. */
+/** An estate with placeholder ids: only the set of pages matters. */
 function anyEstate(): Estate {
   const states = [
     'waiting',
@@ -24,15 +24,15 @@ function anyEstate(): Estate {
 }
 
 describe('the screenshots', () => {
-  it('are of the panel as it is: if not, npm run screenshots', () => {
+  it('screenshots show the current panel', () => {
     assert.equal(readFileSync(SOURCES, 'utf8').trim(), sourcesHash(), 'run npm run screenshots');
   });
 
-  it('are of every page, light and dark', () => {
+  it('screenshots exist for every page, light and dark', () => {
     const examples = examplesOf({ estate: anyEstate() }).filter(isPictured);
     const wanted = examples.flatMap(({ name }) => SCHEMES.map((scheme) => `${name}-${scheme}.png`));
     const narrow = MOBILE_EXAMPLES.map((name) => `${name}-narrow.png`);
-    const there = readdirSync(GALLERY).filter((file) => file.endsWith('.png'));
-    assert.deepEqual(there.sort(), [...wanted, ...narrow].sort());
+    const existing = readdirSync(GALLERY).filter((file) => file.endsWith('.png'));
+    assert.deepEqual(existing.sort(), [...wanted, ...narrow].sort());
   });
 });

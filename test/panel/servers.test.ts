@@ -1,4 +1,4 @@
-/** A customer's servers in the panel: the list, and what is done on the pages of one. */
+/** A customer's servers in the panel: the list, and the pages of one server. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { formatId, newId } from '../../src/kernel/ids.ts';
@@ -15,7 +15,7 @@ let customer: SessionClient;
 let panel: PanelClient;
 let otherCustomer: PanelClient;
 let api: V1Client;
-/** The oldest of three servers: its id, its page, the number of the session surface. */
+/** The oldest of three servers: its id, its page, and its number in the session API. */
 let id: string;
 let page: string;
 let number: number;
@@ -43,25 +43,25 @@ before(async () => {
 });
 after(() => world.close());
 
-/** Sends a form of one of the server's pages, and waits until what it began is done. */
+/** Submits a form of one of the server's pages, and waits until its operation is done. */
 async function act(part: string, form: string, typed: Record<string, string> = {}, key?: string) {
-  const answer = await panel.submit(
+  const response = await panel.submit(
     await panel.open(page + part),
     form,
     typed,
     key === undefined ? {} : { key },
   );
   await world.settle();
-  return answer;
+  return response;
 }
 
 describe('the list of servers', () => {
-  it('leads whoever has none to the page that orders one', async () => {
+  it('an empty server list links to the deploy page', async () => {
     const { text } = await otherCustomer.open('/servers');
-    assert.match(text, /You have no servers yet.*<a href="\/servers\/new">Deploy a server/s);
+    assert.match(text, /You have no servers yet.*<a\s+href="\/servers\/new">Deploy server/s);
   });
 
-  it('shows what each is and costs, the newest first, page by page', async () => {
+  it('the server list shows details and prices, newest first, with pagination', async () => {
     const first = await panel.open('/servers?size=2');
     const rows = textOf(first.text).match(
       /s1-\w+ running (?:Paris|Zurich) s1 [\d.]+ \d{4}-\d\d-\d\d \$7\.35 for 1 month/g,
@@ -71,25 +71,22 @@ describe('the list of servers', () => {
     const [, next = ''] = /<a href="([^"]+)" rel="next">/.exec(first.text) ?? [];
     const second = await panel.open(next.replaceAll('&#38;', '&'));
     assert.match(second.text, new RegExp(`href="${page}"`));
-    assert.match(second.text, /To the start/);
+    assert.match(second.text, /First page/);
     assert.doesNotMatch(second.text, /rel="next"/);
   });
 
-  it('is filtered by what its address says, and passes over what it does not know', async () => {
+  it('the server list applies the filters in its URL and ignores unknown ones', async () => {
     const zurich = await panel.open('/servers?region=zrh&status=running');
     assert.equal(zurich.text.match(/<tr><th scope="row">/g)?.length, 1);
     assert.match(zurich.text, /<option value="zrh" selected>Zurich/);
-    assert.match(
-      (await panel.open('/servers?status=stopped')).text,
-      /No server is like that.*Show all servers/s,
-    );
+    assert.match((await panel.open('/servers?status=stopped')).text, /No matching servers\..*Clear filters/s);
     const odd = await panel.open('/servers?status=flying&size=-1&cursor=x');
     assert.equal(odd.text.match(/<tr><th scope="row">/g)?.length, 3);
   });
 });
 
-describe('the number of a server on the session surface', () => {
-  it('shows its owner its page, forms and all, and asks whoever is not signed in to do so', async () => {
+describe('the number of a server in the session API', () => {
+  it('a server’s number opens its page for the owner and redirects visitors to the sign-in', async () => {
     const shown = await panel.get(`/servers/${number}`);
     assert.match(shown.text, /<h1>s1-/);
     assert.equal(textOf(shown.text), textOf((await panel.get(page)).text));
@@ -99,12 +96,12 @@ describe('the number of a server on the session surface', () => {
     assert.deepEqual([visitor.status, visitor.location], [303, `/signin?next=%2Fservers%2F${number}`]);
   });
 
-  it('of another customer is not there, on no page, like one that never was', async () => {
+  it('another customer’s server is not found on any page, like a missing one', async () => {
     const never = formatId('server', newId(new Date()));
     const text = async (path: string) => {
-      const answer = await otherCustomer.get(path);
-      assert.equal(answer.status, 404, path);
-      return textOf(answer.text);
+      const response = await otherCustomer.get(path);
+      assert.equal(response.status, 404, path);
+      return textOf(response.text);
     };
     assert.equal(await text(`/servers/${number}`), await text('/servers/4711'));
     for (const part of ['', '/metrics', '/network', '/storage', '/rebuild', '/settings', '/charts/cpu.png']) {
@@ -125,7 +122,7 @@ describe('the number of a server on the session surface', () => {
 });
 
 describe('the page of a server', () => {
-  it('stops, starts and reboots, and offers only what can be done', async () => {
+  it('the server page shuts down, powers on, and restarts, and offers only available actions', async () => {
     const pressed = await panel.submit(await panel.open(page), 'stop');
     assert.equal(pressed.location, `${page}?done=server_stopping`);
     await world.advance(5);
@@ -136,13 +133,13 @@ describe('the page of a server', () => {
     await act('', 'start');
     assert.equal(await status(), 'running');
     assert.match((await panel.open(page)).text, /value="reboot"/);
-    // At once, so that no guest is waited for.
+    // A force restart does not wait for the guest.
     assert.equal((await act('', 'reset')).location, `${page}?done=server_rebooting`);
     const { body } = await api.get('/audit/events?action=server.reboot');
     assert.deepEqual([body.data.length, body.data[0].resource], [1, id]);
   });
 
-  it('says what is under way, and loads itself again until it is done', async () => {
+  it('the server page shows the operation in progress and refreshes until it is done', async () => {
     const operation = `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
       select gen_random_uuid(), id, 'reboot', 'wait_off', now(), now() + interval '1 hour', now() from servers
        where public_no = $1`;
@@ -150,14 +147,14 @@ describe('the page of a server', () => {
     const busy = await panel.open(page);
     assert.match(
       textOf(busy.text),
-      /running It is being rebooted\. Power Open the console It is being rebooted\. Wait/,
+      /running The server is restarting\. Power Open console The server is restarting\. Wait/,
     );
     assert.equal(busy.headers.get('refresh'), `5; url=${page}`);
     assert.equal((await panel.open(`${page}?still=1`)).headers.get('refresh'), null);
     await world.opened.db.run('delete from operations');
   });
 
-  it('opens a console of its own for each click, which takes input', async () => {
+  it('each click opens a separate console that accepts input', async () => {
     const before = await panel.open(page);
     const clicks = await Promise.all([1, 2].map(() => panel.submit(before, 'console')));
     const places = clicks.map(({ status: code, location }) => [code, location?.replace(/socket%2F\w+/, '…')]);
@@ -174,7 +171,7 @@ describe('the page of a server', () => {
 });
 
 describe('the other pages of a server', () => {
-  it('boot the rescue system and show its password once', async () => {
+  it('the rescue system boots and its password is shown once', async () => {
     const shown = await act('/rebuild', 'rescue');
     assert.equal(shown.status, 200);
     const [, password = ''] = /<dt>Password<\/dt><dd><code[^>]*>([^<]+)</.exec(shown.text) ?? [];
@@ -182,7 +179,7 @@ describe('the other pages of a server', () => {
     assert.ok(!(await panel.open(`${page}/rebuild`)).text.includes(password));
   });
 
-  it('install it anew with the keys that are ticked, and refuse what a server without keys needs', async () => {
+  it('a rebuild installs the chosen keys, and requires keys if the server has none', async () => {
     const keyless = await act('/rebuild', 'rebuild');
     assert.equal(keyless.status, 422);
     assert.match(problemOf(keyless.text, 'ssh_keys') ?? '', /no SSH keys/);
@@ -201,12 +198,12 @@ describe('the other pages of a server', () => {
     assert.match(textOf((await panel.open(page)).text), /Image ubuntu 24\.04 SSH keys laptop/);
   });
 
-  it('set names of addresses, and say beside the field what is none', async () => {
+  it('reverse DNS can be set, and an invalid host name is reported on its field', async () => {
     const bad = await act('/network', 'names', { ipv4: 'web.example.org', ipv6: 'no name' });
-    assert.equal(problemOf(bad.text, 'ipv6'), 'A host name, such as web.example.org.');
+    assert.equal(problemOf(bad.text, 'ipv6'), 'Enter a host name, such as web.example.org.');
     await act('/network', 'names', { ipv4: 'web.example.org' });
     const [, prefix = ''] =
-      /Within ([0-9a-f:]+)::\/64/.exec((await panel.open(`${page}/network`)).text) ?? [];
+      /address in ([0-9a-f:]+)::\/64/.exec((await panel.open(`${page}/network`)).text) ?? [];
     const outside = await act('/network', 'add_name', {
       address: '2001:db8:ffff::1',
       ipv6: 'mail.example.org',
@@ -222,7 +219,7 @@ describe('the other pages of a server', () => {
     assert.deepEqual((await api.get(`/servers/${id}`)).body.ipv6.rdns_records, {});
   });
 
-  it('attach and detach a volume of the region, make a snapshot and restore it', async () => {
+  it('a volume can be attached and detached, and a snapshot created and restored', async () => {
     const volume = (await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' })).body.id;
     assert.equal((await act('/storage', 'attach')).location, `${page}/storage?done=volume_attached`);
     assert.equal((await api.get(`/volumes/${volume}`)).body.attached_to, id);
@@ -236,12 +233,12 @@ describe('the other pages of a server', () => {
     assert.deepEqual([snapshot.name, snapshot.expires_at], ['before', '2031-01-31T12:00:00Z']);
     const { name } = (await api.get(`/servers/${id}`)).body;
     const slip = await act('/storage', 'restore', { snapshot: snapshot.id, name_typed: `${name}-` });
-    assert.match(problemOf(slip.text, 'name_typed', 'restore') ?? '', /not the name/);
+    assert.match(problemOf(slip.text, 'name_typed', 'restore') ?? '', /Doesn’t match the server name/);
     const restored = await act('/storage', 'restore', { snapshot: snapshot.id, name_typed: name });
     assert.equal(restored.location, `${page}?done=restore_begun`);
   });
 
-  it('change its name, tags, labels and renewal', async () => {
+  it('the name, tags, labels, and auto-renew can be changed', async () => {
     await act('/settings', 'change', { name: 'web-1', tags: 'web\r\n\r\nprod', labels: 'env=prod\r\nteam=' });
     const { body } = await api.get(`/servers/${id}`);
     assert.deepEqual(
@@ -259,11 +256,11 @@ describe('the other pages of a server', () => {
     assert.deepEqual([after.tags, after.labels, after.auto_renew], [odd.tags, odd.labels, true]);
   });
 
-  it('show charts and the same in numbers, as pictures for nobody else', async () => {
+  it('metrics are shown as charts and as a table, and only the owner can load the charts', async () => {
     await world.advance(7_200);
     const metrics = await panel.open(`${page}/metrics?period=7d`);
-    assert.match(metrics.text, /alt="Processors, .* at most\."/);
-    assert.match(textOf(metrics.text), /Means of 6 hours, the latest first From Processors Memory Read/);
+    assert.match(metrics.text, /alt="CPU, .* maximum [^"]*\."/);
+    assert.match(textOf(metrics.text), /6-hour averages, newest first From CPU Memory Read/);
     for (const [, source = ''] of metrics.text.matchAll(/<img class="chart" src="([^"]+)"/g)) {
       const place = new URL(source.replaceAll('&#38;', '&'), world.url);
       const picture = await fetch(place, { headers: { cookie: `PHPSESSID=${panel.cookie}` } });
@@ -273,12 +270,12 @@ describe('the other pages of a server', () => {
     }
   });
 
-  it('destroy it only when its name was typed, and say what is lost', async () => {
+  it('a server is deleted only if its name is entered, after a warning', async () => {
     const form = await panel.open(`${page}/settings`);
-    assert.match(textOf(form.text), /disk is wiped .* Nothing is refunded/);
+    assert.match(textOf(form.text), /wipes the disk .* You don’t get a refund/);
     const slip = await act('/settings', 'destroy', { name_typed: 'web-2' });
     assert.equal(slip.status, 400);
-    assert.equal(problemOf(slip.text, 'name_typed'), 'This is not the name of the server.');
+    assert.equal(problemOf(slip.text, 'name_typed'), 'Doesn’t match the server name.');
     assert.equal(await status(), 'running');
     const pressed = await panel.submit(form, 'destroy', { name_typed: 'web-1' });
     assert.equal(pressed.location, `${page}?done=server_destroying`);

@@ -11,16 +11,16 @@ import { controlsOf, findForm } from '../support/panel-html.ts';
 import { PASSWORD, type SessionClient } from '../support/session-client.ts';
 import { totpAt } from '../support/totp.ts';
 
-const NEW = 'an altogether new one';
+const NEW = 'an entirely new password';
 const CODE = /<code class="copy" data-copy>([a-z2-7]{5}(?:-[a-z2-7]{5,6}){4})<\/code>/;
 
-let people = 0;
+let visitors = 0;
 function newEmail(): string {
-  people += 1;
-  return `visitor${people}@example.org`;
+  visitors += 1;
+  return `visitor${visitors}@example.org`;
 }
 
-describe('the ways in', () => {
+describe('signing in and out of the panel', () => {
   let world: HttpWorld;
   before(async () => {
     world = await startHttpWorld();
@@ -38,15 +38,11 @@ describe('the ways in', () => {
   };
   const newPassword = (password = PASSWORD) => ({ password, password_confirm: password });
   const isIn = async (client: PanelClient) => (await client.get('/account/sessions')).status === 200;
-  /** A page of the sign-in with everything filled in. */
-  const enter = (
-    client: PanelClient,
-    page: PanelResponse,
-    email: string,
-    more: Record<string, string> = {},
-  ) => client.submit(page, 'sign_in', { email, password: PASSWORD, ...more });
+  /** Submits the sign-in form with all its fields. */
+  const enter = (client: PanelClient, page: PanelResponse, email: string, more = {}) =>
+    client.submit(page, 'sign_in', { email, password: PASSWORD, ...more });
 
-  it('signing up shows the recovery code once, and leads on', async () => {
+  it('signing up shows the recovery code once and leads to the requested page', async () => {
     const client = stranger();
     const email = newEmail();
     const form = await client.get('/signup?next=/servers/new?plan=s1');
@@ -55,14 +51,14 @@ describe('the ways in', () => {
     assert.match(done.headers.get('cache-control') ?? '', /no-store/);
     const code = codeOn(done) ?? '';
     assert.ok(code !== '' && done.text.includes('href="/servers/new?plan=s1"'));
-    assert.ok(textOf(done.text).includes(email), 'the page knows who is signed in by now');
+    assert.ok(textOf(done.text).includes(email), 'the page shows who is signed in');
     assert.ok(!done.text.includes(PASSWORD));
     for (const path of ['/signup', '/signin']) assert.equal((await client.get(path)).location, '/servers');
     assert.equal((await client.get('/signin?next=%2Fkeys')).location, '/keys');
     assert.ok(!(await client.open('/signup')).text.includes(code));
   });
 
-  it('a second click on the sign-up shows the same code, one after the other or at once', async () => {
+  it('a second sign-up click shows the same code, whether sequential or concurrent', async () => {
     for (const atOnce of [false, true]) {
       const client = stranger();
       const email = newEmail();
@@ -77,7 +73,7 @@ describe('the ways in', () => {
     }
   });
 
-  it('somebody else, another form or another field gets nothing of it', async () => {
+  it('another visitor, form, or input never receives the saved sign-up response', async () => {
     const client = stranger();
     const email = newEmail();
     const form = await client.get('/signup');
@@ -101,16 +97,16 @@ describe('the ways in', () => {
       await PanelClient.forApp(world.app, { cookie }).submit(form, 'sign_up', { email, ...newPassword(NEW) }),
       await client.submit(theirs, 'sign_up', { email, ...newPassword() }).catch(() => null),
     ];
-    for (const answer of tries) {
-      assert.ok(!answer?.text.includes(code));
-      if (answer?.status === 409) assert.match(answer.text, /already an account/);
+    for (const response of tries) {
+      assert.ok(!response?.text.includes(code));
+      if (response?.status === 409) assert.match(response.text, /already/);
     }
-    const statuses = tries.map((answer) => answer?.status);
+    const statuses = tries.map((response) => response?.status);
     assert.deepEqual(statuses, [409, 409, 403]);
     assert.equal(await sessionsOf(email), 1);
   });
 
-  it('nothing of what is kept for a second click can be read', async () => {
+  it('responses saved for a second click are unreadable in the database', async () => {
     const client = stranger();
     const form = await client.get('/signup');
     const done = await client.submit(form, 'sign_up', { email: newEmail(), ...newPassword() });
@@ -124,7 +120,7 @@ describe('the ways in', () => {
     assert.ok(!world.log.join('').includes(code));
   });
 
-  it('a sign-up that is refused keeps the address and no password', async () => {
+  it('a rejected sign-up keeps the email address and no password', async () => {
     const client = stranger();
     const form = await client.get('/signup');
     const typed = { email: 'no address', password: PASSWORD, password_confirm: NEW };
@@ -140,7 +136,7 @@ describe('the ways in', () => {
     assert.ok(codeOn(await client.submit(short, 'sign_up', { email, ...newPassword() })));
   });
 
-  it('signing in leads to where one was going; a second click opens no second session', async () => {
+  it('signing in leads to the requested page, and a second click opens no second session', async () => {
     const { email } = await world.customer();
     for (const atOnce of [false, true]) {
       await world.db.run('delete from sessions');
@@ -149,20 +145,20 @@ describe('the ways in', () => {
       const form = await client.followRedirects(asked);
       assert.equal(form.path, '/signin?next=%2Fkeys%3Fcursor%3Dx');
       const click = () => enter(client, form, email);
-      const answers = atOnce ? await Promise.all([click(), click()]) : [await click(), await click()];
+      const responses = atOnce ? await Promise.all([click(), click()]) : [await click(), await click()];
       assert.deepEqual(
-        answers.map(({ status, location }) => [status, location]),
+        responses.map(({ status, location }) => [status, location]),
         [
           [303, '/keys?cursor=x'],
           [303, '/keys?cursor=x'],
         ],
       );
       assert.equal(await sessionsOf(email), 1);
-      assert.equal((await client.followRedirects(answers[1] as PanelResponse)).status, 200);
+      assert.equal((await client.followRedirects(responses[1] as PanelResponse)).status, 200);
     }
   });
 
-  it('of two processes that let the same form in, one does', async () => {
+  it('of two processes that sign in with the same form, one succeeds', async () => {
     const { email } = await world.customer();
     await world.db.run('delete from sessions');
     const client = stranger();
@@ -178,23 +174,23 @@ describe('the ways in', () => {
     assert.equal(await sessionsOf(email), 1);
   });
 
-  it('the same form signs in anew once its session has ended', async () => {
+  it('the same form signs in again after its session has ended', async () => {
     const { email } = await world.customer();
     const client = stranger();
     const form = await client.get('/signin');
     await enter(client, form, email);
     const out = await client.get('/signout');
-    assert.ok(await isIn(client), 'looking at the page ends nothing');
+    assert.ok(await isIn(client), 'opening the sign-out page ends nothing');
     assert.equal((await client.submit(out, 'sign_out')).location, '/?done=signed_out');
     assert.ok(!(await isIn(client)));
     assert.match((await client.get('/signout')).text, /You are not signed in/);
     assert.equal((await enter(client, form, email)).status, 303);
     assert.ok(await isIn(client));
     assert.equal((await enter(client, form, email)).status, 303);
-    assert.equal(await sessionsOf(email), 2, 'that of the sign-up, and this one');
+    assert.equal(await sessionsOf(email), 2, 'the session of the sign-up, and this one');
   });
 
-  it('a wrong password keeps the address, never the password, and is the same for any address', async () => {
+  it('a wrong password keeps the address, drops the password, and reveals no account', async () => {
     const { email } = await world.customer();
     const client = stranger();
     const form = await client.get('/signin');
@@ -209,7 +205,7 @@ describe('the ways in', () => {
     assert.equal(pages[0], pages[1]);
   });
 
-  it('asks for the one-time code where the account does, and keeps the address', async () => {
+  it('signing in asks for the one-time code if the account has one, and keeps the address', async () => {
     const customer = await world.customer();
     const secret = String((await postAccountAction(customer, { action: 'enable_totp' })).body.secret);
     await postAccountAction(customer, { action: 'enable_totp', code: totpAt(secret) });
@@ -222,12 +218,12 @@ describe('the ways in', () => {
     const code = totpAt(secret);
     for (const click of [1, 2]) {
       const entered = await enter(client, asked, customer.email, { code });
-      assert.equal(entered.status, 303, `click ${click}: the code is used up by the first`);
+      assert.equal(entered.status, 303, `click ${click}: only the first uses the code`);
     }
     assert.equal(await sessionsOf(customer.email), 2);
   });
 
-  it('leads to no other site, whatever its address says', async () => {
+  it('signing in never leads to another site', async () => {
     const hostile = [
       ...[
         '//evil.example',
@@ -265,7 +261,7 @@ describe('the ways in', () => {
   const recover = (client: PanelClient, page: PanelResponse, customer: SessionClient, code: string) =>
     client.submit(page, 'recover', { email: customer.email, recovery_code: code, ...newPassword(NEW) });
 
-  it('the recovery code sets a password and gives a new code, the same to a second click', async () => {
+  it('the recovery code sets a password and returns a new code, the same for a second click', async () => {
     const customer = await world.customer();
     const client = stranger();
     const form = await client.get('/recover');
@@ -280,12 +276,12 @@ describe('the ways in', () => {
     assert.ok(await isIn(client));
     assert.ok(!(await isIn(PanelClient.forApp(world.app, { cookie: customer.cookie }))));
     const late = await recover(stranger(), await client.get('/recover'), customer, first).catch(() => null);
-    assert.equal(late?.status, 403, 'the form is of another visitor');
+    assert.equal(late?.status, 403, 'the form belongs to another visitor');
   });
 });
 
-describe('sign-ups of one address', () => {
-  it('are counted once for two clicks: the last that is allowed loses no code', async () => {
+describe('the sign-up limit per address', () => {
+  it('a double click counts once, so the last allowed sign-up keeps its code', async () => {
     const world = await startHttpWorld({ settings: { signupsPerHour: 1 } });
     try {
       const client = PanelClient.forApp(world.app);

@@ -17,28 +17,28 @@ before(async () => {
 after(() => world.close());
 
 const readText = async (path: string): Promise<string> => {
-  const answer = await world.visitor().get(path);
-  assert.equal(answer.status, 200, path);
-  return answer.text.replace(/\s+/g, ' ');
+  const response = await world.visitor().get(path);
+  assert.equal(response.status, 200, path);
+  return response.text.replace(/\s+/g, ' ');
 };
 
 describe('the front page', () => {
-  it('says what it costs, what is given on top and what a longer cycle saves, and asks for no cookie', async () => {
-    const answer = await world.visitor().get('/');
-    assert.deepEqual(answer.headers.getSetCookie(), []);
+  it('the front page shows prices, bonuses, and discounts, and sets no cookie', async () => {
+    const response = await world.visitor().get('/');
+    assert.deepEqual(response.headers.getSetCookie(), []);
     for (const [from, bonus] of BONUS_TIERS_USD) {
       assert.ok(
-        answer.text.includes(`$${from.toLocaleString('en-US')}.00</th><td class="number">$${bonus}.00`),
+        response.text.includes(`$${from.toLocaleString('en-US')}.00</th><td class="number">$${bonus}.00`),
       );
     }
     for (const percent of Object.values(CYCLE_DISCOUNT_PERCENT)) {
-      assert.ok(answer.text.includes(percent === 0 ? 'none' : `${percent} %`));
+      assert.ok(response.text.includes(percent === 0 ? 'None' : `${percent}%`));
     }
-    assert.match(answer.text, /href="\/plans\/s1"[\s\S]*\$7\.35/);
-    assert.match(answer.text, /This is a sandbox[\s\S]*<details>[\s\S]*\/sandbox\/payments/);
+    assert.match(response.text, /href="\/plans\/s1"[\s\S]*\$7\.35/);
+    assert.match(response.text, /This is a sandbox[\s\S]*<details>[\s\S]*\/sandbox\/payments/);
   });
 
-  it('repeats no name of a host that could be anything but one', async () => {
+  it('the front page never echoes an invalid Host header', async () => {
     const { text } = await world.visitor().get('/', { host: 'evil"><b>' });
     assert.ok(!text.includes('evil'));
     assert.match(text, /http:\/\/panel\.test\/csrf\.php/);
@@ -46,7 +46,7 @@ describe('the front page', () => {
 });
 
 describe('the plans', () => {
-  it('have the price of every cycle as it will be charged, in all and for a month', async () => {
+  it('a plan shows the price of every billing cycle, in total and per month', async () => {
     const text = await readText('/plans/s1');
     for (const price of ['$7.35', '$16.54', '$28.67', '$44.10', '$5.51', '$4.78', '$3.68']) {
       assert.ok(text.includes(price), price);
@@ -57,48 +57,48 @@ describe('the plans', () => {
     assert.ok((await readText('/plans?months=3')).includes('<strong>$16.54</strong>'));
   });
 
-  it('lead to a deploy with what was chosen', async () => {
+  it('a plan links to a deployment with the chosen options', async () => {
     const text = await readText('/plans?region=par&category=vps&months=12');
     assert.match(text, /href="\/servers\/new\?plan=s1&#38;region=par&#38;billing_months=12"/);
     assert.ok(!/region=rkv|plan=r1/.test(text));
   });
 
-  it('say where nothing is left, and where a plan was never sold', async () => {
+  it('plans show where they are sold out and where they are not offered', async () => {
     await world.db.run(`update ipv4_addresses set blocked = true where region_id = 'buh'`);
     const text = await readText('/plans?region=buh');
     assert.match(text, /sold out/);
     assert.ok(!/\/servers\/new/.test(text));
-    assert.match(await readText('/plans/r3'), /Bucharest<\/a><\/th><td><span class="soft">not sold here/);
-    assert.match(await readText('/regions/buh'), /No IPv4 addresses are left[\s\S]*none left/);
-    assert.match(await readText('/regions/par'), /France \(FR\)[\s\S]*enough left[\s\S]*Onion address/);
+    assert.match(await readText('/plans/r3'), /Bucharest<\/a><\/th><td><span class="soft">not offered/);
+    assert.match(await readText('/regions/buh'), /No IPv4 addresses are available[\s\S]*None available/);
+    assert.match(await readText('/regions/par'), /France \(FR\)[\s\S]*<dd>Available<[\s\S]*Onion address/);
     assert.match(await readText('/regions'), /Romania[\s\S]*sold out/);
   });
 
-  it('pass over what an address says and nobody sells, and know nothing of others', async () => {
+  it('the plans page ignores unknown filters, and unknown plans and regions are not found', async () => {
     assert.match(await readText('/plans?region=%3Cscript%3E&category=x&months=7'), /href="\/plans\/r1"/);
     for (const path of ['/plans/s9', '/plans/%3Cb%3E', '/regions/xxx', '/regions/otp']) {
       assert.equal((await world.visitor().get(path)).status, 404, path);
     }
   });
 
-  it('are not to be ordered while deploys are off, and say why', async () => {
+  it('plans cannot be ordered while deploys are off, and the page says why', async () => {
     await setSwitch(world.service, 'deploys', false, 'storage is full');
     const text = await readText('/plans');
     assert.match(text, /storage is full/);
     assert.ok(!/\/servers\/new/.test(text));
-    assert.match(await readText('/status'), /No new servers are sold[^<]*\(storage is full\)/);
+    assert.match(await readText('/status'), /New servers are unavailable[^<]*\(storage is full\)/);
     await setSwitch(world.service, 'deploys', true);
   });
 });
 
 describe('the status', () => {
-  it('is calm where nothing is the matter', async () => {
+  it('the status page reports that all systems are operational', async () => {
     const text = await readText('/status');
-    assert.match(text, /Everything runs[\s\S]*None now, and none announced/);
-    assert.match(text, /LTC<\/th><td>Litecoin<\/td><td><span class="state good">taken/);
+    assert.match(text, /All systems operational[\s\S]*No maintenance in progress or scheduled/);
+    assert.match(text, /LTC<\/th><td>Litecoin<\/td><td><span class="state good">accepted/);
   });
 
-  it('names windows, what the operator closed and coins that are late, without his own reasons', async () => {
+  it('the status page shows maintenance, pauses, and delayed coins, not internal reasons', async () => {
     const { db, service } = world;
     const from = new Date(service.clock.now().getTime() + 3_600_000);
     await db.run(
@@ -110,27 +110,28 @@ describe('the status', () => {
     await db.run(`insert into coins (code, next_index, failures) values ('XMR', 0, 11)`);
     await setSwitch(service, 'mail', false, 'the provider of secret-host is broke');
     const text = await readText('/status');
-    assert.match(text, /Create a server<\/th><td><span class="state off">announced/);
+    assert.match(text, /Create a server<\/th><td><span class="state off">scheduled/);
     assert.match(text, /new &#60;storage&#62;/);
-    assert.match(text, /Mails are not sent/);
+    assert.match(text, /Emails are paused/);
     assert.ok(!text.includes('secret-host'));
-    assert.match(text, /XMR<\/th><td>Monero<\/td><td><span class="state busy">seen late/);
+    assert.match(text, /XMR<\/th><td>Monero<\/td><td><span class="state busy">delayed/);
   });
 });
 
 describe('terms and contact', () => {
-  it('say plainly that there are none', async () => {
-    for (const path of ['/terms', '/contact']) assert.match(await readText(path), /has not written this yet/);
+  it('terms and contact pages say that they are not available yet', async () => {
+    for (const path of ['/terms', '/contact']) assert.match(await readText(path), /Not available yet/);
   });
 
-  it('are text, whatever is written into them', () => {
+  it('terms are rendered as inert text', () => {
     const { title, body } = termsView({
       terms: `# Terms <script>alert(1)</script>
 <script>alert(2)</script>
 <img src=x onerror=alert(3)>
 
 [a](javascript:alert(4)) [b](JaVaScRiPt:alert(5)) [c](data:text/html,x) [d](//evil.example/x) [e](vbscript:x)
-![f](https://evil.example/pixel.png) [g](https://fine.example/ "x\\" onmouseover=alert(6)") [h](mailto:me@fine.example)
+![f](https://evil.example/pixel.png) [g](https://fine.example/ "x\\" onmouseover=alert(6)")
+[h](mailto:me@fine.example)
 <javascript:alert(7)>
 
 | a | b |
@@ -154,7 +155,7 @@ describe('terms and contact', () => {
     ]);
   });
 
-  it('link to what is an address, and to nothing else', () => {
+  it('the contact page links only valid addresses', () => {
     const html = (contact: string) => contactView({ contact }).body.text;
     assert.match(html('mailto:us@host.example'), /href="mailto:us@host\.example">us@host/);
     assert.match(html('us@host.example'), /href="mailto:us@host\.example"/);
@@ -169,7 +170,7 @@ describe('terms and contact', () => {
     }
   });
 
-  it('come from settings that are read at start', () => {
+  it('terms and contact are read from settings at start', () => {
     const folder = mkdtempSync(join(tmpdir(), 'skerry-terms-'));
     const file = join(folder, 'terms.md');
     const terms = () => readTerms(loadConfig({ SKERRY_TERMS_FILE: file }));
@@ -189,8 +190,8 @@ describe('terms and contact', () => {
   });
 });
 
-describe('what browsers and robots ask every site for', () => {
-  it('is there, and may be kept', async () => {
+describe('well-known files', () => {
+  it('favicon.ico and robots.txt are served and cacheable', async () => {
     const icon = await world.app.inject({ url: '/favicon.ico' });
     assert.equal(icon.headers['content-type'], 'image/png');
     assert.deepEqual([...icon.rawPayload.subarray(1, 4)], [...Buffer.from('PNG')]);

@@ -9,10 +9,10 @@ import { expectSuccess, publicKey } from './support/estate.ts';
 import { examplesOf, plainExamples } from './support/examples.ts';
 import { type PanelWorld, startPanelWorld } from './support/world.ts';
 
-/** Without pictures and what is fetched once: the page itself, as it is sent. */
+/** The size of the HTML alone, uncompressed, without pictures and assets. */
 const MAX_BYTES = 60_000;
 const ROWS = 100;
-const NAME = 'a name of sixty-three signs, which is the longest one there can be';
+const NAME = 'a name of sixty-three characters, which is the maximum length !';
 
 function bytesOf(page: { readonly text: string }): number {
   return Buffer.byteLength(page.text);
@@ -37,12 +37,12 @@ describe('the weight of a page', () => {
     assert.ok(bytesOf(page) < MAX_BYTES, `${path}: ${bytesOf(page)} bytes`);
   }
 
-  it('is small where nothing is yet', async () => {
+  it('pages of an empty account are small', async () => {
     const inside = plainExamples().filter(({ visitor, page }) => !visitor && page.redirect === undefined);
     for (const { path } of inside) await weigh(path);
   });
 
-  it('is small with as many things as a customer may have', async () => {
+  it('lists are small with as many resources as an account can have', async () => {
     const name = NAME.slice(0, 60);
     for (let row = 0; row < ROWS; row += 1) {
       expectSuccess(await api.post('/ssh-keys', { name: `${name}${row}`, public_key: publicKey(row, 'x') }));
@@ -54,7 +54,7 @@ describe('the weight of a page', () => {
       await weigh(path);
   });
 
-  it('is small for a firewall of a hundred rules', async () => {
+  it('a firewall group with a hundred rules is small', async () => {
     const rule = {
       ...{
         direction: 'in',
@@ -66,9 +66,8 @@ describe('the weight of a page', () => {
       ...{ port: '80,443,8080,8443', note: 'the office, on Mondays' },
     };
     const rules = Array.from({ length: ROWS }, () => rule);
-    const group = expectSuccess(
-      await api.post('/firewall/groups', { name: 'long', default_action: 'drop', rules }),
-    );
+    const body = { name: 'long', default_action: 'drop', rules };
+    const group = expectSuccess(await api.post('/firewall/groups', body));
     await weigh(`/firewall/${group.id}`);
     await weigh(`/firewall/${group.id}/rules`);
   });
@@ -81,7 +80,7 @@ describe('the weight of every page', FULL_ONLY, () => {
   });
   after(() => world?.close());
 
-  it('is small for a customer who has everything', async () => {
+  it('every page is small for a customer with all resources', async () => {
     const heavy: string[] = [];
     const outside = PanelClient.forUrl(world.url);
     for (const { path, visitor } of examplesOf(world)) {

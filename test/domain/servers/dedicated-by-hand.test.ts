@@ -107,9 +107,9 @@ test('a machine in stock is available in no region, and a customer cannot order 
 
 test('the panel shows that a plan is sold by hand', async () => {
   const { text } = await ann.get('/plans/r1');
-  assert.match(text, />by hand<.*<a href="\/contact">Ask us</);
+  assert.match(text, />on request<.*<a href="\/contact">Contact us</);
   assert.doesNotMatch(text, /sold out/);
-  assert.match((await ann.get('/servers/new')).text, />Sold by hand: ask us</);
+  assert.match((await ann.get('/servers/new')).text, />On request: contact us</);
 });
 
 test('a customer who is sold a machine pays the deploy price and has a running server', async () => {
@@ -170,8 +170,8 @@ test('the page of a server sold by hand hides buttons that would be refused, and
   for (const part of ['', '/rebuild', '/storage']) {
     const { text, status } = await ann.get(`/servers/${id}${part}`);
     assert.equal(status, 200, part);
-    assert.match(text, part === '/storage' ? /takes no volumes/ : /looks after by hand/);
-    assert.doesNotMatch(text, />(Reboot|Stop|Reset|Boot the rescue system|Rebuild the server)</);
+    assert.match(text, part === '/storage' ? /doesn’t support volumes/ : /looks after by hand/);
+    assert.doesNotMatch(text, />(Restart|Shut down|Force restart|Boot rescue system|Rebuild server)</);
   }
 });
 
@@ -210,7 +210,7 @@ test('a server sold by hand that was not renewed starts again when its customer 
   await world.advance((Date.parse(paidUntil) - world.opened.clock.now().getTime()) / 1_000 + 60);
   assert.equal((await onlyServer(api)).suspended_reason, 'not_renewed');
   await ann.signIn();
-  assert.ok((await ann.get(`/servers/${id}`)).text.includes('>Start<'));
+  assert.ok((await ann.get(`/servers/${id}`)).text.includes('>Power on<'));
   const started = await api.post(`/servers/${id}/start`, {});
   assert.deepEqual([started.status, started.body.status], [202, 'running']);
 });

@@ -6,7 +6,7 @@ import { controlsOf } from '../../support/panel-html.ts';
 import { expectSuccess } from '../support/estate.ts';
 import { pathOf, type ResourceFixture } from './fixture.ts';
 
-/** Ports of the rows as they stand, from the first to the last that is not empty. */
+/** Returns the ports of the rows in order, without trailing empty rows. */
 function portsOn(page: PanelResponse): string {
   const cells = controlsOf(page.text).filter(({ name }) => /^o\d+$/.test(name));
   return cells
@@ -28,24 +28,21 @@ export function firewallPages(at: () => ResourceFixture): void {
     action: 'accept',
   });
 
-  it('are made, changed, applied, taken off and deleted', async () => {
+  it('a firewall group is created, changed, applied, removed from servers, and deleted', async () => {
     const { done, web, panel } = at();
     const page = await done('/firewall', 'create', { name: 'mail', default_action: 'drop' });
     const path = pathOf(page);
     await done(path, 'change', { name: 'mail hosts', default_action: 'accept' });
     const applied = await done(path, 'apply', { [`applied_to.${web}`]: 'on' });
-    assert.match(
-      textOf(applied.text),
-      /mail hosts Applied to web What comes in and no rule matches is accepted/,
-    );
-    assert.match(textOf(applied.text), /Empty their boxes above and save them; then it can be deleted/);
-    assert.match(textOf((await panel.open('/firewall?name=mail hosts')).text), /mail hosts 0 1 accept/);
+    assert.match(textOf(applied.text), /mail hosts Applied to web Default inbound policy Accept/);
+    assert.match(textOf(applied.text), /Clear their boxes above and save before you delete it/);
+    assert.match(textOf((await panel.open('/firewall?name=mail hosts')).text), /mail hosts 0 1 Accept/);
     await done(path, 'apply', { [`applied_to.${web}`]: null });
     await done(path, 'delete');
     assert.equal((await panel.open(path)).status, 404);
   });
 
-  it('keep their servers when another page saves a name, and do not lose one to a page that was too old', async () => {
+  it('renaming a firewall group keeps its servers, and a stale page cannot remove one', async () => {
     const { panel, api, web, db } = at();
     const path = await group();
     const id = path.split('/')[2];
@@ -63,7 +60,7 @@ export function firewallPages(at: () => ResourceFixture): void {
     assert.deepEqual(expectSuccess(await api.get(`/firewall/groups/${id}`)).applied_to, [db, web]);
   });
 
-  it('do not lose a rule to a table that was opened before it was there, however its rows were moved', async () => {
+  it('a stale rule editor cannot remove a newer rule, even after rows were moved', async () => {
     const { panel, api } = at();
     const path = await group([rule('1'), rule('2')]);
     const old = await panel.open(`${path}/rules`);
@@ -78,19 +75,19 @@ export function firewallPages(at: () => ResourceFixture): void {
     assert.equal((await panel.submit(stale, 'rules', { o0: '9' })).status, 303);
   });
 
-  it('take one rule more, and lose one', async () => {
+  it('a rule is added and removed', async () => {
     const { done, refused } = at();
     const path = await group([rule('22')]);
     const wrong = await refused(path, 'add', { port: '99999', source: '10.0.0.1', note: 'x' });
-    assert.equal(problemOf(wrong.text, 'port', 'add'), 'At most 65,535.');
-    assert.match(problemOf(wrong.text, 'source', 'add') ?? '', /Write it as CIDR/);
+    assert.equal(problemOf(wrong.text, 'port', 'add'), 'Must be at most 65,535.');
+    assert.match(problemOf(wrong.text, 'source', 'add') ?? '', /Use CIDR notation/);
     const two = await done(path, 'add', { port: '443', source: '::/0', note: 'tls' });
     assert.match(textOf(two.text), /1 in tcp 22 0\.0\.0\.0\/0 accept 2 in tcp 443 ::\/0 accept tls/);
     const one = await done(path, 'remove');
     assert.match(textOf(one.text), /1 in tcp 443 ::\/0 accept tls/);
   });
 
-  it('have their rules put into another order on the page, and saved as they stand there', async () => {
+  it('the rule editor reorders rules and saves them as shown', async () => {
     const { panel, api } = at();
     const path = await group(['1', '2', '3', '4'].map(rule));
     let page = await panel.open(`${path}/rules`);
@@ -125,7 +122,7 @@ export function firewallPages(at: () => ResourceFixture): void {
     );
   });
 
-  it('say of a rule what is wrong in its own row, wherever empty rows stand', async () => {
+  it('the rule editor shows an error in its own row, even with empty rows in between', async () => {
     const { panel } = at();
     const path = await group([rule('1')]);
     const page = await panel.open(`${path}/rules`);
@@ -135,7 +132,7 @@ export function firewallPages(at: () => ResourceFixture): void {
       cell,
       text,
     ]);
-    assert.deepEqual(problems, [['s2', 'This is needed.']]);
+    assert.deepEqual(problems, [['s2', 'Required.']]);
     const again = await panel.submit(back, 'rules', { s2: '10.0.0.0/8' });
     assert.deepEqual(
       [...again.text.matchAll(/id="(\w\d+)-problem"/g)].map(([, cell]) => cell),
@@ -145,7 +142,7 @@ export function firewallPages(at: () => ResourceFixture): void {
     assert.equal((await panel.submit(again, 'rules', { o3: '' })).status, 303);
   });
 
-  it('with a hundred rules and servers stand on pages that are small enough', async () => {
+  it('a firewall group with a hundred rules has small pages', async () => {
     const { panel, web, db } = at();
     const many = Array.from({ length: 100 }, (_, index) => ({
       ...{ ...rule(`${8000 + index}-9000`), source: `203.0.113.${index}/32`, note: 'a note of some words' },
@@ -160,7 +157,7 @@ export function firewallPages(at: () => ResourceFixture): void {
     assert.equal(portsOn(more).split(' ').length, 101);
   });
 
-  it('name the server that cannot have the group, and are not there for others', async () => {
+  it('an unknown server cannot be added to a group, and other customers cannot see the group', async () => {
     const { panel, other, web } = at();
     const path = await group();
     const page = await panel.open(path);
@@ -177,7 +174,7 @@ export function firewallPages(at: () => ResourceFixture): void {
       ] as const),
     ]);
     assert.equal(back.status, 422);
-    assert.match(textOf(back.text), /not there, or not any more: choose another/);
+    assert.match(textOf(back.text), /not found\. .* choose another/);
     for (const foreign of [path, `${path}/rules`]) assert.equal((await other.open(foreign)).status, 404);
   });
 }

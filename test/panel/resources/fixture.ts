@@ -1,4 +1,4 @@
-/** Two customers at their browsers, the first with two servers that run. */
+/** Two customers with browsers, the first with two running servers. */
 import assert from 'node:assert/strict';
 import { type FormInput, PanelClient, type PanelResponse, textOf } from '../../support/panel-client.ts';
 import { createApiToken, V1Client } from '../../support/v1-client.ts';
@@ -10,12 +10,12 @@ export interface ResourceFixture {
   readonly panel: PanelClient;
   readonly other: PanelClient;
   readonly api: V1Client;
-  /** Ids. */
+  /** Ids of the servers. */
   readonly web: string;
   readonly db: string;
-  /** Sends a form of the page at `path`; it must be taken. Answers the page that it leads to. */
+  /** Submits a form of the page at `path`, which must succeed. Returns the page that it leads to. */
   done(path: string, form: string, fields?: FormInput): Promise<PanelResponse>;
-  /** The same, of one that must be refused: the page that comes back. */
+  /** Submits a form that must be rejected. Returns the page with the errors. */
   refused(path: string, form: string, fields?: FormInput): Promise<PanelResponse>;
 }
 
@@ -24,9 +24,8 @@ export async function startResourceFixture(world: World): Promise<ResourceFixtur
   const panel = PanelClient.forUrl(world.url, session);
   const other = PanelClient.forUrl(world.url, await world.customer());
   const api = V1Client.forUrl(world.url, await createApiToken(session, 'write'));
-  const key = expectSuccess(
-    await api.post('/ssh-keys', { name: 'laptop', public_key: publicKey(7, 'ada') }),
-  ).id;
+  const sshKey = { name: 'laptop', public_key: publicKey(7, 'ada') };
+  const key = expectSuccess(await api.post('/ssh-keys', sshKey)).id;
   const images = expectSuccess(await api.get('/images?family=debian')).data as readonly Record<
     string,
     string
@@ -39,19 +38,19 @@ export async function startResourceFixture(world: World): Promise<ResourceFixtur
   return {
     ...{ world, panel, other, api, web, db },
     done: async (path, form, fields) => {
-      const answer = await panel.submit(await panel.open(path), form, fields);
-      assert.equal(answer.status, 303, textOf(answer.text));
-      return await panel.followRedirects(answer);
+      const response = await panel.submit(await panel.open(path), form, fields);
+      assert.equal(response.status, 303, textOf(response.text));
+      return await panel.followRedirects(response);
     },
     refused: async (path, form, fields) => {
-      const answer = await panel.submit(await panel.open(path), form, fields);
-      assert.ok(answer.status >= 400, `${answer.status}`);
-      return answer;
+      const response = await panel.submit(await panel.open(path), form, fields);
+      assert.ok(response.status >= 400, `${response.status}`);
+      return response;
     },
   };
 }
 
-/** The path of a page, without what was just done. */
+/** Returns the path of a page without its query. */
 export function pathOf({ path }: PanelResponse): string {
   return path.split(/[?#]/)[0] ?? '';
 }

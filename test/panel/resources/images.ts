@@ -12,7 +12,7 @@ import { expectSuccess } from '../support/estate.ts';
 import { pathOf, type ResourceFixture } from './fixture.ts';
 
 export function imagePages(at: () => ResourceFixture): void {
-  /** Files and uploads that belong to no image. */
+  /** Counts files and uploads that belong to no image. */
   async function leftovers(): Promise<number> {
     const { service, db } = at().world.opened;
     const files = await readdir(dirname(service.blobs.path('00000000-0000-0000-0000-000000000000'))).catch(
@@ -27,7 +27,7 @@ export function imagePages(at: () => ResourceFixture): void {
   const file = (content: Buffer | string) =>
     new Blob([typeof content === 'string' ? content : new Uint8Array(content)]);
 
-  /** A request by hand: the fields, the beginning of the file, and a promise of more. What is answered. */
+  /** Sends a raw request with fields and less of the file than announced. Returns the response. */
   async function begin(
     fields: readonly (readonly [string, string])[],
     options: { readonly leave?: boolean; readonly length?: number } = {},
@@ -43,8 +43,9 @@ export function imagePages(at: () => ResourceFixture): void {
     const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
     socket.on('error', () => undefined);
     socket.write(
-      `POST /images HTTP/1.1\r\nHost: localhost\r\nCookie: PHPSESSID=${panel.cookie}\r\nConnection: close\r\n` +
-        `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${options.length ?? 1_000_000}\r\n\r\n`,
+      `POST /images HTTP/1.1\r\nHost: localhost\r\nCookie: PHPSESSID=${panel.cookie}\r\n` +
+        'Connection: close\r\nContent-Type: multipart/form-data; boundary=b\r\n' +
+        `Content-Length: ${options.length ?? 1_000_000}\r\n\r\n`,
     );
     socket.write(body);
     if (options.leave) {
@@ -71,42 +72,42 @@ export function imagePages(at: () => ResourceFixture): void {
     ]);
   }
 
-  it('are listed with the official ones, and filtered', async () => {
+  it('official and custom images are listed and filtered', async () => {
     const { panel, api } = at();
     assert.match(
       textOf((await panel.open('/images?family=debian&type=official')).text),
-      /debian 12 official/,
+      /debian 12 Official/,
     );
-    assert.match(textOf((await panel.open('/images?type=custom')).text), /Upload one of your own below/);
+    assert.match(textOf((await panel.open('/images?type=custom')).text), /Upload your own image below/);
     const old = /<a href="([^"]+)">debian 11</.exec((await panel.open('/images')).text)?.[1] ?? '';
     const since = expectSuccess(await api.get(`/images/${old.split('/')[2]}`)).deprecated_at as string;
     assert.match(
       textOf((await panel.open(old)).text),
       new RegExp(
-        `Deprecated since ${since}.*no new server can have it.*removed on ${imageRemovalDay(since)}`,
+        `Deprecated since ${since}.*unavailable for new servers.*removed on ${imageRemovalDay(since)}`,
       ),
     );
     assert.equal((await panel.open('/images/img_nothing')).status, 404);
   });
 
-  it('are uploaded once by two clicks, shown, and deleted', async () => {
+  it('a double click uploads an image once, and it is shown and deleted', async () => {
     const { panel, other, world, done } = at();
     const page = await panel.open('/images');
     const fields = { name: 'rescue é <i>', version: '', 'arch.arm64': 'on', file: file(isoFile()) };
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       panel.submit(page, 'upload', fields),
       panel.submit(page, 'upload', fields),
     ]);
-    answers.push(await panel.submit(page, 'upload', fields));
+    responses.push(await panel.submit(page, 'upload', fields));
     assert.deepEqual(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [303, 303, 303],
     );
-    assert.equal(new Set(answers.map(({ location }) => location)).size, 1);
-    const image = await panel.open(answers[0]?.location ?? '');
+    assert.equal(new Set(responses.map(({ location }) => location)).size, 1);
+    const image = await panel.open(responses[0]?.location ?? '');
     assert.match(
       textOf(image.text),
-      /rescue é <i> Type your own Family custom Version 20\d\d-.* Architecture amd64, arm64/,
+      /rescue é <i> Type Custom Family custom Version 20\d\d-.* Architecture amd64, arm64/,
     );
     assert.equal((await other.open(pathOf(image))).status, 404);
     await done(pathOf(image), 'delete');
@@ -114,7 +115,7 @@ export function imagePages(at: () => ResourceFixture): void {
     assert.equal(await leftovers(), 0);
   });
 
-  it('that cannot be are refused beside the field, with what was typed, and leave nothing', async () => {
+  it('an invalid upload is rejected on its field, keeps the input, and leaves no files', async () => {
     const { refused } = at();
     const noIso = await refused('/images', 'upload', { name: 'mine', file: file('no image') });
     assert.match(problemOf(noIso.text, 'file', 'upload') ?? '', /not an ISO 9660 image/);
@@ -122,18 +123,18 @@ export function imagePages(at: () => ResourceFixture): void {
     const none = await refused('/images', 'upload', { file: file('') });
     assert.equal(problemOf(none.text, 'file', 'upload'), 'Choose a file.');
     const long = await refused('/images', 'upload', { variant: 'x'.repeat(64), file: file(isoFile()) });
-    assert.equal(problemOf(long.text, 'variant', 'upload'), 'At most 63 characters.');
+    assert.equal(problemOf(long.text, 'variant', 'upload'), 'Must be at most 63 characters.');
     assert.equal(await leftovers(), 0);
   });
 
-  it('too large are refused before they come, in plain words', async () => {
+  it('an upload that is too large is rejected before its body is read', async () => {
     const text = await begin(await lead(), { length: LIMITS.imageUploadMaxBytes + 1_000_000 });
     assert.match(text, /^HTTP\/1\.1 422/);
     assert.match(problemOf(text, 'file', 'upload') ?? '', /at most 4 GiB/);
     assert.equal(await leftovers(), 0);
   });
 
-  it('of which the form is not ours are refused before the file is read', async () => {
+  it('an upload with a forged form is rejected before its file is read', async () => {
     const [token = ['', ''], ...rest] = await lead();
     const foreign = await begin([['_token', 'wrong'], ...rest]);
     assert.match(foreign, /^HTTP\/1\.1 403/);
@@ -147,7 +148,7 @@ export function imagePages(at: () => ResourceFixture): void {
     assert.deepEqual([await leftovers(), rows.length], [0, 0]);
   });
 
-  it('that are cut off leave nothing', async () => {
+  it('an interrupted upload leaves no files', async () => {
     await begin(await lead(), { leave: true });
     await waitUntil(async () => (await leftovers()) === 0);
   });

@@ -4,7 +4,7 @@ import { problemOf, textOf } from '../../support/panel-client.ts';
 import { pathOf, type ResourceFixture } from './fixture.ts';
 
 export function volumePages(at: () => ResourceFixture): void {
-  it('are made, attached, enlarged, detached and deleted', async () => {
+  it('a volume is created, attached, resized, detached, and deleted', async () => {
     const { done, web, world, panel } = at();
     const page = await done('/volumes', 'create', {
       ...{ name: 'data <b>', size_gb: '20', region: 'par', filesystem: 'ext4', encrypted: 'on' },
@@ -12,7 +12,7 @@ export function volumePages(at: () => ResourceFixture): void {
     const path = pathOf(page);
     assert.match(
       textOf(page.text),
-      /data <b> Size 20 GiB Region par Attached to detached Encrypted yes File system ext4/,
+      /data <b> Size 20 GiB Region par Attached to detached Encrypted Yes File system ext4/,
     );
     const attached = await done(path, 'attach', { server: web });
     assert.match(textOf(attached.text), /Attached to web Device \/dev\/vdb/);
@@ -22,31 +22,31 @@ export function volumePages(at: () => ResourceFixture): void {
     await world.settle();
     const list = await panel.open(`/volumes?attached_to=${web}`);
     assert.match(textOf(list.text), /data 30 GiB par web/);
-    assert.match(textOf((await panel.open('/volumes?name=nothing')).text), /No volume is like that/);
+    assert.match(textOf((await panel.open('/volumes?name=nothing')).text), /No matching volumes/);
     await done(path, 'detach');
     await world.settle();
     const gone = await done(path, 'delete');
-    assert.match(textOf(gone.text), /The volume is deleted.* No volumes yet\./);
+    assert.match(textOf(gone.text), /Volume deleted.* No volumes yet\./);
     assert.equal((await panel.open(path)).status, 404);
   });
 
-  it('say beside the field what is wrong, and keep what was typed', async () => {
+  it('an invalid volume is rejected on its field and keeps the input', async () => {
     const { refused, done, panel, other } = at();
     const small = await refused('/volumes', 'create', { name: '', size_gb: '5', region: 'par' });
-    assert.equal(problemOf(small.text, 'name', 'create'), 'This is needed.');
-    assert.equal(problemOf(small.text, 'size_gb', 'create'), 'At least 10.');
+    assert.equal(problemOf(small.text, 'name', 'create'), 'Required.');
+    assert.equal(problemOf(small.text, 'size_gb', 'create'), 'Must be at least 10.');
     assert.match(small.text, /name="size_gb" type="number" value="5"/);
     const path = pathOf(await done('/volumes', 'create', { name: 'v', size_gb: '20', region: 'zrh' }));
     const shrunk = await refused(path, 'change', { size_gb: '10' });
     assert.match(problemOf(shrunk.text, 'size_gb', 'change') ?? '', /20 GiB\. Volumes can only grow/);
-    assert.match(textOf(shrunk.text), /You have no server in zrh/);
+    assert.match(textOf(shrunk.text), /You have no servers in zrh/);
     assert.equal((await other.open(path)).status, 404);
     const foreign = await other.submit(await panel.open(path), 'delete');
     assert.equal(foreign.status, 403);
     await done(path, 'delete');
   });
 
-  it('stand on the page of their server, however many there are beside them', async () => {
+  it('a server page lists its volumes even if the account has many', async () => {
     const { done, panel, web, world } = at();
     const path = pathOf(await done('/volumes', 'create', { name: 'first', size_gb: '10', region: 'par' }));
     await done(path, 'attach', { server: web });
@@ -54,7 +54,8 @@ export function volumePages(at: () => ResourceFixture): void {
     const { db } = world.opened;
     await db.run(
       `insert into volumes (id, customer_id, name, size_gb, region_id, encrypted, created_at)
-       select gen_random_uuid(), customer_id, 'many-' || n, 10, region_id, false, created_at + n * interval '1 second'
+       select gen_random_uuid(), customer_id, 'many-' || n, 10, region_id, false,
+              created_at + n * interval '1 second'
          from volumes, generate_series(1, 120) n where name = 'first'`,
     );
     const { text } = await panel.open(`/servers/${web}/storage`);
@@ -66,7 +67,7 @@ export function volumePages(at: () => ResourceFixture): void {
     await done(path, 'delete');
   });
 
-  it('are made once by two clicks', async () => {
+  it('a double click creates one volume', async () => {
     const { panel, world } = at();
     const page = await panel.open('/volumes');
     const fields = { name: 'twice', size_gb: '10', region: 'par' };
@@ -81,16 +82,16 @@ export function volumePages(at: () => ResourceFixture): void {
 }
 
 export function snapshotPages(at: () => ResourceFixture): void {
-  it('are made of a server, put onto another, and deleted', async () => {
+  it('a snapshot is created, restored to another server, and deleted', async () => {
     const { done, web, db, world, panel } = at();
     const begun = await done('/snapshots', 'create', { server: web, name: 'before' });
     const path = pathOf(begun);
     await world.settle();
     const page = await panel.open(path);
-    assert.match(textOf(page.text), /before State ready Of the server web Size [\d.]+ GiB/);
+    assert.match(textOf(page.text), /before Status ready Server web Size [\d.]+ GiB/);
     assert.match(
       page.text,
-      /<select[^>]* name="server" required[^>]*>\s*<option value="" selected>Choose one/,
+      /<select[^>]* name="server" required[^>]*>\s*<option value="" selected>Choose a server/,
     );
     const slips = [{}, { server: db }, { server: db, name_typed: 'web' }];
     for (const slip of slips) assert.equal((await panel.submit(page, 'restore', slip)).status, 400);
@@ -106,19 +107,16 @@ export function snapshotPages(at: () => ResourceFixture): void {
       [db],
     );
     assert.match(textOf((await panel.open('/snapshots?status=ready')).text), /before ready web/);
-    assert.match(textOf((await done(path, 'delete')).text), /The snapshot is deleted\./);
+    assert.match(textOf((await done(path, 'delete')).text), /Snapshot deleted\./);
     assert.equal((await panel.open(path)).status, 404);
   });
 
-  it('are refused with the reason where it belongs', async () => {
+  it('an invalid snapshot is rejected on its field', async () => {
     const { refused, web, other, panel } = at();
     const past = await refused('/snapshots', 'create', { server: web, expires_at: '2001-01-01T00:00' });
-    assert.equal(
-      problemOf(past.text, 'expires_at', 'create'),
-      'Choose a time that is still to come, in UTC.',
-    );
+    assert.equal(problemOf(past.text, 'expires_at', 'create'), 'Choose a time in the future, in UTC.');
     const odd = await refused('/snapshots', 'create', { server: web, expires_at: 'soon' });
-    assert.doesNotMatch(textOf(odd.text), /RFC 3339|as it has to be/);
+    assert.doesNotMatch(textOf(odd.text), /RFC 3339|Invalid format/);
     assert.match(past.text, /value="2001-01-01T00:00"/);
     const foreign = await other.post('/snapshots', [
       ...(await tokenOf(other)),
@@ -132,7 +130,7 @@ export function snapshotPages(at: () => ResourceFixture): void {
   });
 }
 
-/** The CSRF value of whoever looks. */
+/** Returns the CSRF field of the visitor. */
 export async function tokenOf(
   panel: ResourceFixture['panel'],
 ): Promise<readonly (readonly [string, string])[]> {

@@ -3,11 +3,11 @@ import { it } from 'node:test';
 import { problemOf, textOf } from '../../support/panel-client.ts';
 import type { ResourceFixture } from './fixture.ts';
 
-/** Nobody listens there. */
+/** A URL where no server listens. */
 const NOWHERE = 'https://127.0.0.1:1/hooks';
 
 export function webhookPages(at: () => ResourceFixture): void {
-  it('show their secret once, and the same to a second click', async () => {
+  it('a webhook shows its secret once, and again to a second click', async () => {
     const { panel } = at();
     const page = await panel.open('/webhooks');
     const fields = { url: NOWHERE, 'events.server.running': 'on', 'events.volume.attached': 'on' };
@@ -24,11 +24,11 @@ export function webhookPages(at: () => ResourceFixture): void {
     assert.equal(later.text.match(/href="\/webhooks\/whk_/g)?.length, 1);
   });
 
-  it('are tried by a ping, whose delivery is logged and sent again', async () => {
+  it('a test event is delivered, logged, and sent again', async () => {
     const { panel, world, done } = at();
     const path = /href="(\/webhooks\/whk_\w+)"/.exec((await panel.open('/webhooks')).text)?.[1] ?? '';
     const queued = await done(path, 'ping');
-    assert.match(textOf(queued.text), /A ping is on its way/);
+    assert.match(textOf(queued.text), /Test event queued/);
     await world.settle();
     const logged = await panel.open(path);
     assert.match(textOf(logged.text), /ping failed 1 connection refused \d+ ms/);
@@ -37,10 +37,10 @@ export function webhookPages(at: () => ResourceFixture): void {
     assert.equal(replayed.location, `${path}?done=replay_queued`);
     await world.settle();
     assert.equal((await panel.open(path)).text.match(/<code>ping<\/code>/g)?.length, 2);
-    assert.match(textOf((await panel.open(`${path}?status=delivered`)).text), /No delivery is like that/);
+    assert.match(textOf((await panel.open(`${path}?status=delivered`)).text), /No matching deliveries/);
   });
 
-  it('are changed, paused and deleted, and refused with the reason beside the field', async () => {
+  it('a webhook is changed, paused, and deleted, and an invalid change is rejected', async () => {
     const { panel, other, done, refused } = at();
     const path = /href="(\/webhooks\/whk_\w+)"/.exec((await panel.open('/webhooks')).text)?.[1] ?? '';
     const wrong = await refused(path, 'change', {
@@ -52,8 +52,8 @@ export function webhookPages(at: () => ResourceFixture): void {
     const plain = await refused(path, 'change', { url: 'http://example.com' });
     assert.match(problemOf(plain.text, 'url', 'change') ?? '', /./);
     const paused = await done(path, 'change', { 'events.*': 'on', active: null });
-    assert.match(textOf(paused.text), /Saved\. .*Events all State paused .*nothing is sent to it/);
+    assert.match(textOf(paused.text), /Saved\. .*Events All Status paused .*no events are sent/);
     assert.equal((await other.open(path)).status, 404);
-    assert.match(textOf((await done(path, 'delete')).text), /The webhook is deleted.*No webhooks yet/);
+    assert.match(textOf((await done(path, 'delete')).text), /Webhook deleted.*No webhooks yet/);
   });
 }

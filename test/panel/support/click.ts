@@ -1,10 +1,10 @@
-/** What a row about a form says that is clicked twice. */
+/** The shape of the double-click test cases, one per form. */
 import type { FormInput, PanelClient } from '../../support/panel-client.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import type { World } from '../../support/world.ts';
 import type { Estate } from './world.ts';
 
-/** Who clicks, and what there is for him to click on. */
+/** The customer who clicks, and their resources. */
 export interface Clicker {
   readonly world: World;
   readonly session: SessionClient;
@@ -13,27 +13,27 @@ export interface Clicker {
 }
 
 export interface Click {
-  /** As in PANEL_PAGES: path and name of the form. */
+  /** Path and form name, as in PANEL_PAGES. */
   readonly form: readonly [page: string, name: string];
-  /** What the audit log says once; null: it changes nothing, or is not audited. */
+  /** The action that the audit log must contain once; null if nothing changes or nothing is audited. */
   readonly once: string | null;
-  /** Where the form stands; the page's own path when left out. */
+  /** The page with the form, if it differs from the form's own path. */
   readonly at?: (estate: Estate) => string;
-  /** Where its button sends it. */
+  /** The path that the form's button submits to. */
   readonly action?: string;
-  /** What has to be so before the page is opened. */
+  /** Sets up the state that the form needs. */
   readonly prepare?: (clicker: Clicker) => Promise<void>;
   readonly fields?: FormInput | ((clicker: Clicker) => FormInput | Promise<FormInput>);
-  /** The button that is pressed, where a form has several: its name; its value is the first on the page. */
+  /** The name of the button to press, if the form has several; its value is the first on the page. */
   readonly button?: string;
   readonly key?: (clicker: Clicker) => string;
-  /** By a customer of its own, or by somebody who is not signed in. */
+  /** Runs as a new customer, or as a visitor who is not signed in. */
   readonly who?: 'fresh' | 'stranger';
-  /** It needs no estate, and little time. */
+  /** Fast, and needs no estate. */
   readonly plain?: true;
-  /** Each click leads to a place of its own. */
+  /** Each click leads to a different page. */
   readonly apart?: true;
 }
 
-/** A page of the running server. */
+/** Returns a page of the running server. */
 export const running = ({ running: id }: Estate, part = '') => `/servers/${id}${part}`;

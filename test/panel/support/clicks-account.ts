@@ -69,7 +69,7 @@ export const ACCOUNT_CLICKS: readonly Click[] = [
     fields: async (clicker) => {
       const secret = await startTotp(clicker);
       await clicker.session.post('/account-api.php', { action: 'enable_totp', code: totpAt(secret) });
-      // A code opens once: the next one.
+      // A code is accepted once, so use the next one.
       return { ...passwordField, code: totpAt(secret, Date.now() + STEP_MS) };
     },
   },
@@ -87,7 +87,7 @@ export const ACCOUNT_CLICKS: readonly Click[] = [
   { form: ['/account/tokens', 'revoke'], once: 'token.revoke', key: ({ estate }) => estate.token },
   {
     form: ['/account/delete', 'delete'],
-    // Whoever comes second is signed out by then.
+    // The second click finds its session ended.
     apart: true,
     once: 'customer.delete',
     who: 'fresh',
@@ -97,10 +97,7 @@ export const ACCOUNT_CLICKS: readonly Click[] = [
 
 export const SIGN_IN_CLICKS: readonly Click[] = [
   {
-    form: ['/signup', 'sign_up'],
-    once: 'customer.sign_up',
-    who: 'stranger',
-    plain: true,
+    ...{ form: ['/signup', 'sign_up'], once: 'customer.sign_up', who: 'stranger', plain: true },
     fields: newCredentials,
   },
   {

@@ -41,7 +41,10 @@ export const SERVER_CLICKS: readonly Click[] = [
     },
     fields: async ({ panel, estate }) => {
       const { text } = await panel.get(running(estate, '/network'));
-      return { address: `${/Within ([0-9a-f:]+)::\/64/.exec(text)?.[1]}::77`, ipv6: 'clicked.example.org' };
+      return {
+        address: `${/address in ([0-9a-f:]+)::\/64/.exec(text)?.[1]}::77`,
+        ipv6: 'clicked.example.org',
+      };
     },
   },
   {

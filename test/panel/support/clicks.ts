@@ -1,4 +1,4 @@
-/** A valid input for every form of every page, to be sent more than once. In an order in which each finds what it needs. */
+/** Valid input for every form of every page, in an order in which each form finds the state that it needs. */
 import type { Click } from './click.ts';
 import { ACCOUNT_CLICKS, SIGN_IN_CLICKS } from './clicks-account.ts';
 import { RESOURCE_CLICKS } from './clicks-resources.ts';

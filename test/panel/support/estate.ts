@@ -1,4 +1,4 @@
-/** One of everything that a customer can have, made over the REST surface as a program would. */
+/** Creates one of every resource that a customer can have, through the REST API. */
 import assert from 'node:assert/strict';
 import type { JsonBody, V1Client, V1Response } from '../../support/v1-client.ts';
 import type { World } from '../../support/world.ts';
@@ -6,38 +6,39 @@ import type { World } from '../../support/world.ts';
 export const DAY_S = 86_400;
 const KEY_HEAD = '\0\0\0\x0bssh-ed25519\0\0\0 ';
 
-/** The line of a public key file. Keys of other bytes are other keys. */
+/** Returns the line of a public key file. Different bytes give different keys. */
 export function publicKey(byte: number, comment: string): string {
   const blob = Buffer.concat([Buffer.from(KEY_HEAD, 'latin1'), Buffer.alloc(32, byte)]);
   return `ssh-ed25519 ${blob.toString('base64')} ${comment}`;
 }
 
-/** The answer's body, where it is one of success. */
-export function expectSuccess(answer: V1Response): JsonBody {
-  assert.ok(answer.status < 300, `${answer.status} ${answer.text}`);
-  return answer.body;
+/** Returns the body of a successful response, or fails. */
+export function expectSuccess(response: V1Response): JsonBody {
+  assert.ok(response.status < 300, `${response.status} ${response.text}`);
+  return response.body;
 }
 
 export interface Servers {
-  /** Twelve months, with metrics, names, tags, a firewall, a volume, snapshots. */
+  /** Billed yearly, with metrics, names, tags, a firewall, a volume, and snapshots. */
   readonly running: string;
   readonly stopped: string;
-  /** Its balance did not suffice. */
+  /** Suspended for insufficient balance. */
   readonly suspended: string;
-  /** It was not to be renewed. */
+  /** Suspended because auto-renew is off. */
   readonly lapsed: string;
   readonly dedicated: string;
   readonly keys: readonly [string, string];
   readonly image: string;
 }
 
-/** `balance` pays the first cycles and not the second one of the dearest: a month goes by. */
+/** The balance pays every first cycle, but not the second of the priciest server. Advances by a month. */
 export async function makeServers(world: World, api: V1Client): Promise<Servers> {
   const images = expectSuccess(await api.get('/images?family=debian&page_size=100')).data as JsonBody[];
   const image = images.find(({ version }) => version === '13').id as string;
-  const key = async (byte: number, name: string) =>
-    expectSuccess(await api.post('/ssh-keys', { name, public_key: publicKey(byte, `ada@${name}`) }))
-      .id as string;
+  const key = async (byte: number, name: string) => {
+    const fields = { name, public_key: publicKey(byte, `ada@${name}`) };
+    return expectSuccess(await api.post('/ssh-keys', fields)).id as string;
+  };
   const keys = [await key(1, 'laptop'), await key(2, 'workshop')] as const;
   const deploy = async (body: object): Promise<string> =>
     expectSuccess(await api.post('/servers', { region: 'par', image, ssh_keys: [keys[0]], ...body })).id;
@@ -53,9 +54,8 @@ export async function makeServers(world: World, api: V1Client): Promise<Servers>
   expectSuccess(await api.post(`/servers/${stopped}/stop`));
   await world.advance(2_000);
   const { address } = expectSuccess(await api.get(`/servers/${running}`)).ipv6;
-  expectSuccess(
-    await api.post(`/servers/${running}/rdns`, { ipv4: 'web-1.example.org', ipv6: 'web-1.example.org' }),
-  );
+  const names = { ipv4: 'web-1.example.org', ipv6: 'web-1.example.org' };
+  expectSuccess(await api.post(`/servers/${running}/rdns`, names));
   const other = { ipv6: 'mail.example.org', address: address.replace(/::1$/, '::25') };
   expectSuccess(await api.post(`/servers/${running}/rdns`, other));
   return { running, stopped, suspended, lapsed, dedicated, keys, image };
@@ -94,20 +94,16 @@ export async function makeResources(
   iso: Buffer,
 ): Promise<Resources> {
   const { running } = servers;
-  const attached = expectSuccess(
-    await api.post('/volumes', { name: 'data', size_gb: 100, region: 'par' }),
-  ).id;
+  const data = { name: 'data', size_gb: 100, region: 'par' };
+  const attached = expectSuccess(await api.post('/volumes', data)).id;
   const backup = { name: 'backup', size_gb: 250, region: 'zrh', encrypted: true, filesystem: 'ext4' };
   const detached = expectSuccess(await api.post('/volumes', backup)).id;
   expectSuccess(await api.post(`/volumes/${attached}/attach`, { server: running }));
   await world.sandbox('faults', { driver: 'compute', operation: 'snapshot', times: 1 });
-  const failedSnapshot = expectSuccess(
-    await api.post(`/servers/${running}/snapshots`, { name: 'at night' }),
-  ).id;
+  const snapshots = `/servers/${running}/snapshots`;
+  const failedSnapshot = expectSuccess(await api.post(snapshots, { name: 'at night' })).id;
   await world.advance(60);
-  const snapshot = expectSuccess(
-    await api.post(`/servers/${running}/snapshots`, { name: 'before the upgrade' }),
-  ).id;
+  const snapshot = expectSuccess(await api.post(snapshots, { name: 'before the upgrade' })).id;
   const group = await makeGroup(api, 'web', [running], RULES);
   const emptyGroup = await makeGroup(api, 'closed', [], []);
   const ownImage = await upload(world, api, iso);

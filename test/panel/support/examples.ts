@@ -1,18 +1,18 @@
 /**
- * Addresses at which every page of the panel can be seen, with the estate of world.ts. A page without an example fails
- * every test that looks at all of them, so that none is forgotten.
+ * Example URLs for every page of the panel, based on the estate in world.ts. A page without an example fails
+ * every test that visits all pages, so none is forgotten.
  */
 import type { PanelPage } from '../../../src/http/panel/page-types.ts';
 import { PANEL_PAGES } from '../../../src/http/panel/pages.ts';
 import type { Estate, PanelWorld } from './world.ts';
 
 export interface Example {
-  /** Of its screenshot. */
+  /** The name of its screenshot. */
   readonly name: string;
   readonly page: PanelPage;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
-  /** Seen by somebody who is not signed in. */
+  /** Whether it is viewed without signing in. */
   readonly visitor: boolean;
 }
 
@@ -23,7 +23,7 @@ const singleExample =
   (name: string, path: string): Rows =>
   () => [[name, path]];
 
-/** Pages for those who are not signed in. The others of theirs are seen by the customer, who sees more. */
+/** Public pages that are viewed without signing in. The customer views the others and sees more there. */
 const FOR_VISITORS = new Set(['/', '/plans', '/signin', '/signup', '/recover', '/confirm', '/reset']);
 
 const OPEN: Readonly<Record<string, Rows>> = {
@@ -121,13 +121,13 @@ const RESOURCES: Readonly<Record<string, Rows>> = {
 
 const ROWS = { ...OPEN, ...MONEY, ...ACCOUNT, ...SERVERS, ...RESOURCES };
 
-/** Pages whose path has a part that nothing else says: a server's pages all have its id. */
+/** Returns a page's examples. Pages below a server need only its id. */
 function rowsOf(page: PanelPage, estate: Estate): readonly Row[] {
   const rows = ROWS[page.path]?.(estate);
   if (rows) return rows;
   const part = /^\/servers\/\{id\}\/([\w-]+)$/.exec(page.path)?.[1];
   if (part !== undefined) return [[`server-${part}`, `/servers/${estate.running}/${part}`]];
-  // Without parameters it is its own example.
+  // A path without parameters is its own example.
   if (!page.path.includes('{')) return [[page.path.slice(1).replaceAll('/', '-'), page.path]];
   throw new Error(`${page.path} has no example in test/panel/support/examples.ts`);
 }
@@ -138,7 +138,7 @@ export function examplesOf({ estate }: Pick<PanelWorld, 'estate'>): readonly Exa
   );
 }
 
-/** Pages that can be seen without an estate. */
+/** Returns the pages that need no estate. */
 export function plainExamples(): readonly Example[] {
   const none = PANEL_PAGES.filter(({ path }) => !path.includes('{'));
   return none.map((page) => ({

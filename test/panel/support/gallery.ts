@@ -1,4 +1,4 @@
-/** Which screenshots there are, and whether they are of the pages as they are now. */
+/** The list of screenshots, and a hash that shows whether they are up to date. */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,10 +13,10 @@ export const SCHEMES = ['light', 'dark'] as const;
 export const WIDE = 1280;
 export const NARROW = 400;
 
-/** The same page as another, at another address. */
+/** Pages that look the same as another page. */
 const DUPLICATE_PAGES = new Set(['deploy-total', 'deploy-password', 'topup-offer']);
 
-/** Shown on a telephone, too. */
+/** Examples that also have a narrow screenshot. */
 export const MOBILE_EXAMPLES: readonly string[] = [
   ...['home', 'plans', 'servers', 'server-running', 'server-metrics', 'deploy', 'topup-waiting', 'billing'],
   ...['firewall-rules', 'account'],
@@ -26,7 +26,7 @@ export function isPictured({ name }: Example): boolean {
   return !DUPLICATE_PAGES.has(name);
 }
 
-/** Of everything that the panel's HTML and its look are made of, and the list of its pages. */
+/** Hashes everything that affects the panel's look: its sources and its list of pages. */
 export function sourcesHash(): string {
   const hash = createHash('sha256');
   for (const file of globSync('src/panel/**/*.*', { cwd: ROOT }).sort()) {

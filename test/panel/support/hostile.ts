@@ -1,4 +1,4 @@
-/** Forty strings that have broken pages somewhere, and what tells whether one has broken ours. */
+/** Strings that are known to break pages, and the checks for whether one broke ours. */
 export const HOSTILE: readonly string[] = [
   `<script>alert(1)</script>`,
   `"><script>alert(1)</script>`,
@@ -42,35 +42,35 @@ export const HOSTILE: readonly string[] = [
   `<b>`.repeat(20_000),
 ];
 
-/** Elements and attributes that no page of ours has. */
+/** Elements and attributes that our pages never contain. */
 const FOREIGN_ELEMENT = /<(?:svg|iframe|object|embed|base|style|b|i|body onload|img src=x)[\s/>]/i;
 
-/** What the answer holds that it must not, or null. */
-export function findInjection(answer: string, typed: string): string | null {
-  const scripts = answer.match(/<script/gi) ?? [];
+/** Returns a description of the injected markup, or null. */
+export function findInjection(page: string, typed: string): string | null {
+  const scripts = page.match(/<script/gi) ?? [];
   if (scripts.length > 1) return 'a second script';
-  if (FOREIGN_ELEMENT.test(answer)) return `a foreign element: ${FOREIGN_ELEMENT.exec(answer)?.[0]}`;
-  for (const [tag = ''] of answer.matchAll(/<[a-z][^>]*>/gi)) {
+  if (FOREIGN_ELEMENT.test(page)) return `a foreign element: ${FOREIGN_ELEMENT.exec(page)?.[0]}`;
+  for (const [tag = ''] of page.matchAll(/<[a-z][^>]*>/gi)) {
     const names = tag.replace(/"[^"]*"/g, '');
     if (/\s(?:on\w+|style|srcdoc|autofocus)\b|['`]/i.test(names)) return `a foreign attribute: ${tag}`;
     if (/\s(?:href|src|action|formaction)="(?!\/|#|\?|https:\/\/|mailto:)/i.test(tag))
-      return `a foreign address: ${tag}`;
-    if (/http-equiv/i.test(names)) return `a foreign head: ${tag}`;
+      return `a foreign URL: ${tag}`;
+    if (/http-equiv/i.test(names)) return `a foreign meta element: ${tag}`;
   }
-  return /[<>"'`]/.test(typed) && answer.includes(typed) ? 'what was typed, as it was typed' : null;
+  return /[<>"'`]/.test(typed) && page.includes(typed) ? 'the submitted text, unescaped' : null;
 }
 
-/** As the text stands on a page that shows it. */
+/** Returns the text as a page shows it. */
 function escaped(text: string): string {
   return text.replace(/[&<>"'`]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
-/** A form cannot carry half a character. */
+/** Returns the text as a form submits it: a form cannot carry lone surrogates. */
 export function asSubmitted(text: string): string {
   return text.toWellFormed();
 }
 
-/** Whether a page shows what was kept of it: names are normalised, tags have commas or line breaks between them. */
+/** Whether a page shows the stored text. Names are normalized; tags are split at commas and line breaks. */
 export function isShown(page: string, typed: string): boolean {
   const parts = asSubmitted(typed).split(/[,\r\n]/);
   return parts.every((part) => {

@@ -1,4 +1,4 @@
-/** Top-ups in every state that a payer can see. */
+/** Creates top-ups in every state that a customer can see. */
 import { setSwitch } from '../../../src/domain/switches/switch.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import type { V1Client } from '../../support/v1-client.ts';
@@ -23,7 +23,7 @@ interface Invoice {
   readonly deposit_amount: string;
 }
 
-/** What is credited stays below what the suspended server waits for. */
+/** Keeps the credited total below the price of the suspended server's next cycle. */
 export async function makeTopups(
   world: World,
   api: V1Client,
@@ -67,7 +67,7 @@ export async function makeTopups(
   return Object.fromEntries(ids) as Record<TopupState, string>;
 }
 
-/** Only the session surface and the panel can cancel. */
+/** Cancels a top-up; the REST API cannot do that. */
 async function makeCancelled(api: V1Client, session: SessionClient): Promise<string> {
   const { body } = await session.post('/topup-api.php', { action: 'create', amount: '45.50', coin: 'LTC' });
   const [newest] = expectSuccess(await api.get('/billing/topup?page_size=1')).data;
@@ -75,7 +75,7 @@ async function makeCancelled(api: V1Client, session: SessionClient): Promise<str
   return newest.id;
 }
 
-/** So much of what is asked, to eight places. */
+/** Returns a fraction of the requested amount, to eight decimal places. */
 function scaledAmount({ deposit_amount }: Invoice, part: number): string {
   return part === 1 ? deposit_amount : (Number(deposit_amount) * part).toFixed(8);
 }

@@ -1,14 +1,14 @@
-/** What tests of all pages ask of one page in Chromium. */
+/** Checks that tests run on every page in Chromium. */
 import type { Page } from 'playwright-core';
 import { type Chromium, openChromium } from '../../support/chromium.ts';
 import type { Example } from './examples.ts';
 
-/** The address at which a page does not load itself again while one looks at it. */
+/** Returns the URL of a page without automatic reloads. */
 export function withoutAutoRefresh(path: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}still=1`;
 }
 
-/** Two browsers in one: of the customer who is signed in, and of somebody who is not. */
+/** Two tabs: one of the signed-in customer and one of a visitor. */
 export class PageBrowser {
   readonly #chromium: Chromium;
   readonly #url: string;
@@ -25,11 +25,11 @@ export class PageBrowser {
     return new PageBrowser(await openChromium(), url, cookie ?? '');
   }
 
-  /** The page, opened; the tab is used again for the next one. */
+  /** Opens a page. The tab is reused for the next one. */
   async open({ path, visitor }: Pick<Example, 'path' | 'visitor'>): Promise<{ page: Page; status: number }> {
     const page = await this.#tab(visitor);
-    const answer = await page.goto(`${this.#url}${withoutAutoRefresh(path)}`);
-    return { page, status: answer?.status() ?? 0 };
+    const response = await page.goto(`${this.#url}${withoutAutoRefresh(path)}`);
+    return { page, status: response?.status() ?? 0 };
   }
 
   async close(): Promise<void> {
@@ -47,17 +47,17 @@ export class PageBrowser {
   }
 }
 
-/** What is folded up counts, too. */
+/** Expands all collapsed parts, so that they are checked too. */
 export async function expandDetails(page: Page): Promise<void> {
   await page.evaluate(`for (const fold of document.querySelectorAll('details')) fold.open = true`);
 }
 
-/** By how much the page is wider than its window; 0: it is not. What scrolls within itself does not count. */
+/** Returns by how many pixels the page exceeds its window. Parts that scroll on their own do not count. */
 export async function horizontalOverflow(page: Page): Promise<number> {
   return await page.evaluate<number>('document.scrollingElement.scrollWidth - innerWidth');
 }
 
-/** What has the focus, and whether one can see that. */
+/** The focused element, and whether its focus is visible. */
 export interface FocusState {
   readonly what: string;
   readonly visible: boolean;
@@ -69,16 +69,17 @@ export async function focusAfterTab(page: Page): Promise<FocusState> {
     const at = document.activeElement;
     const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(at);
     const box = at.getBoundingClientRect();
-    // A field for a date marks the part of it that one is in.
-    const marked = at.matches('[type^=date]') || (outlineStyle !== 'none' && parseFloat(outlineWidth) > 0) || boxShadow !== 'none';
+    // A date field marks only the part that is being edited.
+    const hasOutline = outlineStyle !== 'none' && parseFloat(outlineWidth) > 0;
+    const marked = at.matches('[type^=date]') || hasOutline || boxShadow !== 'none';
     const shown = box.width > 1 && box.height > 1 && box.right > 0 && box.bottom > 0;
     ({ what: at.outerHTML.slice(0, 120), visible: marked && shown })
   }`);
 }
 
 /**
- * What can be read in the page's main part, a space between words. Without what only scripts are for (buttons that copy),
- * what goes on by the second, and lists to choose from, which browsers read out differently.
+ * Returns the readable text of the page's main part. Leaves out copy buttons, which need scripts, countdowns,
+ * and selects, which browsers read differently.
  */
 export const MAIN_TEXT = `{
   for (const it of document.querySelectorAll('.copy-button, [data-until], select')) it.remove();

@@ -1,4 +1,4 @@
-/** A customer of the panel who pays: makes a top-up by the page, pays it on the simulated chain, and loads pages again. */
+/** A customer who creates top-ups in the panel, pays them on the simulated chain, and reads pages. */
 import assert from 'node:assert/strict';
 import { PanelClient, textOf } from '../../support/panel-client.ts';
 import type { SessionClient } from '../../support/session-client.ts';
@@ -14,7 +14,7 @@ export async function createPayer(world: World): Promise<Payer> {
   return { session, panel: PanelClient.forUrl(world.url, { cookie: session.cookie }) };
 }
 
-/** Makes a top-up by the page, and says where it is and what it asks for. */
+/** Creates a top-up and returns its page, its amount, and its address. */
 export async function orderTopup(panel: PanelClient, amount: string, coin = 'LTC') {
   const made = await panel.submit(await panel.get('/topup'), 'create', { coin, amount });
   const path = made.location?.split('?')[0] ?? '';
@@ -38,7 +38,7 @@ export async function mineBlocks(world: World, coin: string, count = 6): Promise
   await world.settle();
 }
 
-/** What a reader sees there. */
+/** Returns the text of a page as a visitor sees it. */
 export async function readPageText(panel: PanelClient, path: string): Promise<string> {
   const { status, text } = await panel.get(path);
   assert.equal(status, 200);

@@ -1,9 +1,9 @@
-/** Somebody at a browser, who reads, types and clicks. */
+/** A person with a browser who reads, types, and clicks. */
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import type { World } from '../../support/world.ts';
 
-/** What is typed or chosen, by the label that stands at it; true ticks a box or takes one of several. */
+/** Input by field label; true ticks a checkbox or chooses a radio button. */
 type Typed = Readonly<Record<string, string | true>>;
 
 const LOADS_MAX = 60;
@@ -17,23 +17,23 @@ export class BrowserUser {
     this.world = world;
   }
 
-  /** By the address bar. */
+  /** Enters a path in the address bar. */
   async open(path: string): Promise<void> {
-    const answer = await this.page.goto(`${this.world.url}${path}`);
-    assert.equal(answer?.status(), 200, path);
+    const response = await this.page.goto(`${this.world.url}${path}`);
+    assert.equal(response?.status(), 200, path);
   }
 
   get path(): string {
     return this.page.url().slice(this.world.url.length).split('?')[0] ?? '';
   }
 
-  /** Follows a link of the page by its words. */
+  /** Follows a link by its text. */
   async followLink(words: string): Promise<void> {
     const link = this.page.getByRole('link', { name: words, exact: true }).first();
     await this.#clickAndWait(() => link.click());
   }
 
-  /** Fills in a form and presses its button. What is folded up is unfolded first. */
+  /** Expands the page, fills in a form, and presses its button. */
   async submitForm(form: string, button: string, typed: Typed = {}): Promise<void> {
     const at = this.page.locator(`form:has(> input[name=_form][value="${form}"])`).first();
     await this.#expandDetails();
@@ -42,7 +42,7 @@ export class BrowserUser {
     await this.#clickAndWait(() => pressed.click());
   }
 
-  /** Fails unless the text stands on the page. */
+  /** Fails unless the page shows the text. */
   async expectText(text: string | RegExp): Promise<void> {
     await this.page
       .getByText(text)
@@ -53,7 +53,7 @@ export class BrowserUser {
       });
   }
 
-  /** Loads the page again until the text stands on it. */
+  /** Reloads the page until it shows the text. */
   async reloadUntil(text: RegExp): Promise<void> {
     for (let loads = 0; loads < LOADS_MAX; loads += 1) {
       if (text.test(await this.#text())) return;
@@ -63,7 +63,7 @@ export class BrowserUser {
     assert.fail(`${this.path} never says ${text}: ${await this.#text()}`);
   }
 
-  /** The text of what may be copied, in its order. */
+  /** Returns the texts with a copy button, in order. */
   async copyableTexts(): Promise<readonly string[]> {
     return await this.page.locator('main [data-copy]').allTextContents();
   }

@@ -1,4 +1,4 @@
-/** A service with a customer who has one of everything, for tests that look at every page. Made once for a test file. */
+/** A service with a customer who has one of every resource, for tests that visit every page. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,21 +13,22 @@ import { expectSuccess, makeResources, makeServers, type Resources, type Servers
 import { makeTopups, type TopupState } from './money.ts';
 
 export interface Estate extends Servers, Resources {
-  /** Still being installed, however long one looks: so is whatever is installed from now on. */
+  /** Never finishes installing, like every server that is created from now on. */
   readonly installing: string;
   readonly topups: Readonly<Record<TopupState, string>>;
-  /** Every delivery arrives; none does. */
+  /** A webhook whose deliveries all succeed. */
   readonly webhook: string;
+  /** A webhook whose deliveries all fail. */
   readonly brokenWebhook: string;
   readonly token: string;
   readonly auditEvent: string;
-  /** Paths of links that were mailed. */
+  /** Paths of emailed links. */
   readonly links: { readonly confirm: string; readonly reset: string };
 }
 
 export interface PanelWorld extends World {
   readonly session: SessionClient;
-  /** A browser without scripts in which the customer is signed in. */
+  /** The signed-in customer's browser, without scripts. */
   readonly panel: PanelClient;
   readonly api: V1Client;
   readonly estate: Estate;
@@ -38,7 +39,7 @@ export interface PanelWorldOptions {
   readonly email?: string;
 }
 
-/** Money for first cycles, and not for a second one of the dearest server. */
+/** Pays the first cycles, but not a second one of the most expensive server. */
 const GIFT_CENTS = 36_000n;
 
 export async function startPanelWorld(options: PanelWorldOptions = {}): Promise<PanelWorld> {
@@ -71,9 +72,9 @@ export async function startPanelWorld(options: PanelWorldOptions = {}): Promise<
 
 const TERMS = `# Terms of service
 
-Servers are prepaid. What is *not* allowed: spam, attacks, and what hurts others.
+Servers are prepaid. *Not* allowed: spam, attacks, and anything that hurts others.
 
-1. We keep no copy of what you store.
+1. We keep no copy of your data.
 2. We say so when something breaks.
 `;
 
@@ -84,7 +85,7 @@ async function setUpCustomer(world: World, receiver: WebhookReceiver, email: str
   await world.addBalance(session, GIFT_CENTS);
   const api = V1Client.forUrl(world.url, await createApiToken(session));
   const servers = await makeServers(world, api);
-  // A month has gone by: his session has ended.
+  // A month has passed, so the session has expired.
   await session.signIn();
   const hooks = await makeWebhooks(api, receiver);
   const things = await makeResources(world, api, servers, isoFile());
@@ -96,7 +97,7 @@ async function setUpCustomer(world: World, receiver: WebhookReceiver, email: str
   await session.post('/auth-api.php', { action: 'request_reset', email: session.email });
   await world.settle();
   const links = await mailedLinks(world, session.email);
-  // The hypervisor does not say any more how it gets on.
+  // From now on the hypervisor reports no progress, so installations never finish.
   await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 1_000_000 });
   const last = {
     name: 'web-2',
@@ -131,8 +132,8 @@ async function makeToken(session: SessionClient): Promise<string> {
 }
 
 async function mailedLinks(world: World, email: string): Promise<Estate['links']> {
-  const answer = await fetch(`${world.url}/sandbox/mails?to=${encodeURIComponent(email)}`);
-  const { mails } = (await answer.json()) as { mails: readonly { readonly text: string }[] };
+  const response = await fetch(`${world.url}/sandbox/mails?to=${encodeURIComponent(email)}`);
+  const { mails } = (await response.json()) as { mails: readonly { readonly text: string }[] };
   const newest = (path: string): string => {
     const found = mails.flatMap(({ text }) => text.match(new RegExp(`${path}\\?token=\\S+`)) ?? []).at(-1);
     if (found === undefined) throw new Error(`no link to ${path} was mailed`);
