@@ -1,18 +1,18 @@
-/** Guides and changelog, from Markdown, and where to find what. */
+/** The guides, the API changelog, and the start page of the documentation. */
 import { DOCS_PATHS, PANEL_PATHS } from '../spec/paths.ts';
-import { section } from './components.ts';
-import { html } from './html.ts';
-import type { View } from './layout.ts';
+import { DOCS_BREADCRUMBS, type DocsGroup, type DocsView, searchForm } from './docs-layout.ts';
+import { type Html, html } from './html.ts';
 import { markdown } from './markdown.ts';
+import { RULES_PATH, tagPath, tagTitle } from './reference/reference.ts';
 
 export interface Guide {
-  /** The last part of its address, and its file's name. */
+  /** The last part of its address, and the name of its file. */
   readonly name: string;
   readonly title: string;
   readonly summary: string;
 }
 
-/** In the order in which they are needed. */
+/** In the order of the contents. */
 export const GUIDES: readonly Guide[] = [
   {
     name: 'getting-started',
@@ -53,56 +53,78 @@ export const GUIDES: readonly Guide[] = [
   },
 ];
 
-export function docsView(): View {
-  const guides = GUIDES.map(
-    ({ name, title, summary }) =>
-      html`<li><a href="${guidePath(name)}">${title}</a><br><span class="soft">${summary}</span></li>\n`,
-  );
+/** The address in the guides. Readers see the one of their own service. */
+export const PLACEHOLDER_BASE_URL = 'https://skerry.example';
+
+/**
+ * All pages, for the contents and for previous and next links. `tags` are the groups of the API reference.
+ */
+export function docsContents(tags: readonly string[]): readonly DocsGroup[] {
+  return [
+    { title: 'Guides', links: GUIDES.map(({ name, title }) => ({ path: guidePath(name), title })) },
+    {
+      title: 'API reference',
+      links: [
+        { path: DOCS_PATHS.api, title: 'Overview' },
+        { path: RULES_PATH, title: 'Conventions' },
+        ...tags.map((tag) => ({ path: tagPath(tag), title: tagTitle(tag) })),
+        { path: DOCS_PATHS.changelog, title: 'Changelog' },
+      ],
+    },
+  ];
+}
+
+export function docsView(): DocsView {
+  const guides = GUIDES.map(({ name, title, summary }) => card(guidePath(name), title, summary));
   return {
-    title: 'Documents',
-    section: 'docs',
-    body: html`${section('Guides', html`<ul>${guides}</ul>`)}
-${section(
-  'For programs',
-  html`<ul>
-<li><a href="${DOCS_PATHS.api}">REST API</a><br><span class="soft">Every operation, with a sample to copy.</span></li>
-<li><a href="/v1/openapi.json">OpenAPI document</a><br><span class="soft">The same for machines, version 3.1.</span></li>
-<li><a href="${DOCS_PATHS.changelog}">Changelog</a><br><span class="soft">What changed for callers.</span></li>
-</ul>`,
-)}`,
+    path: PANEL_PATHS.docs,
+    title: 'Docs',
+    headings: [],
+    body: html`${searchForm('docs-search')}
+<h2 id="guides">Guides</h2>
+<div class="cards">${guides}</div>
+<h2 id="api">API</h2>
+<div class="cards">
+${card(DOCS_PATHS.api, 'API reference', 'Every operation, with samples for curl, the SDK, and the CLI.')}
+${card(RULES_PATH, 'Conventions', 'Errors, pagination, idempotency, and rate limits of this service.')}
+${card('/v1/openapi.json', 'OpenAPI document', 'The API in OpenAPI 3.1, for code generators.')}
+${card(DOCS_PATHS.changelog, 'Changelog', 'Changes to the API, newest first.')}
+</div>`,
   };
 }
 
-export function guideView(guide: Guide, source: string, baseUrl: string): View {
-  return documentView(source.replaceAll(PLACEHOLDER_BASE_URL, baseUrl), guide.title);
+function card(path: string, title: string, summary: string): Html {
+  return html`<a class="card" href="${path}"><strong>${title}</strong> <span>${summary}</span></a>\n`;
 }
 
-export function changelogView(source: string): View {
-  return documentView(source, 'Changelog');
+export function guideView(guide: Guide, source: string, baseUrl: string): DocsView {
+  const view = documentView(source.replaceAll(PLACEHOLDER_BASE_URL, baseUrl), guide.title);
+  return { ...view, path: guidePath(guide.name) };
 }
 
-function documentView(source: string, fallbackTitle: string): View {
-  const { title, body } = markdown(source, resolveLink);
+export function changelogView(source: string): DocsView {
+  return { ...documentView(source, 'API changelog'), path: DOCS_PATHS.changelog };
+}
+
+function documentView(source: string, fallbackTitle: string): Omit<DocsView, 'path'> {
+  const { title, headings, body } = markdown(source, resolveLink);
   return {
     title: title ?? fallbackTitle,
-    section: 'docs',
-    breadcrumbs: [['Documents', PANEL_PATHS.docs]],
-    body: html`<div class="reference">${body}</div>`,
+    breadcrumbs: DOCS_BREADCRUMBS,
+    headings,
+    body: html`<div class="prose">${body}</div>`,
   };
 }
-
-/** The address that guides name; readers see their own. */
-const PLACEHOLDER_BASE_URL = 'https://skerry.example';
 
 export function guidePath(name: string): string {
   return `${DOCS_PATHS.guides}/${name}`;
 }
 
-/** Links between guides point at their pages. A link to a file without a page becomes plain text. */
+/** Links between Markdown files lead to their pages, from any folder. Links to other files become plain text. */
 function resolveLink(href: string): string | null {
   const [file = '', anchor] = href.split('#');
+  const name = /^(?:\.\.?\/)*(?:[a-z]+\/)?([a-z-]+)\.md$/.exec(file)?.[1];
   const hash = anchor === undefined ? '' : `#${anchor}`;
-  if (file === '../api-changelog.md') return `${DOCS_PATHS.changelog}${hash}`;
-  const name = /^(?:customers\/)?([a-z-]+)\.md$/.exec(file)?.[1];
+  if (name === 'api-changelog') return `${DOCS_PATHS.changelog}${hash}`;
   return GUIDES.some((guide) => guide.name === name) ? `${guidePath(name ?? '')}${hash}` : null;
 }

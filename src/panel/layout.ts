@@ -13,6 +13,8 @@ export interface View {
   /** The parent pages: `[['Servers', '/servers']]`. */
   readonly breadcrumbs?: readonly (readonly [name: string, path: string])[];
   readonly body: Html;
+  /** Places the content, heading included, next to navigation of its own. It provides the element `#content`. */
+  readonly arrange?: (content: Html) => Html;
   /** HTTP status. Default: 200. */
   readonly status?: number;
   /** Seconds between automatic reloads, until the visitor turns them off. */
@@ -59,6 +61,10 @@ const SECTIONS = {
 /** Renders a whole page. */
 export function renderDocument(view: View, frame: Frame): string {
   const { account, assets } = frame;
+  const content = html`${breadcrumbTrail(view)}
+${banners(frame)}
+<h1>${view.title}</h1>
+${view.body}`;
   const document = html`<!doctype html>
 <html lang="en">
 <head>
@@ -73,13 +79,14 @@ export function renderDocument(view: View, frame: Frame): string {
 <a class="skip" href="#content">Skip to content</a>
 ${masthead(frame)}
 ${account && sectionLinks(view)}
-<main id="content" tabindex="-1">
-${breadcrumbTrail(view)}
-${banners(frame)}
-<h1>${view.title}</h1>
-${view.body}
+${
+  view.arrange
+    ? html`<main>${view.arrange(content)}</main>`
+    : html`<main id="content" tabindex="-1">
+${content}
 ${frame.autoRefresh && autoRefreshNote(frame.autoRefresh)}
-</main>
+</main>`
+}
 ${footer(frame)}
 </body>
 </html>

@@ -1,45 +1,56 @@
 /**
- * Markdown as HTML: of our own documents and of the operator's terms. HTML in it stays text, pictures are not shown, and a link
- * leads nowhere but to the web, to a mailbox or within this site.
+ * Renders Markdown: our guides and the operator's terms. HTML in it stays text, images are dropped, and
+ * links lead only to the web, a mailbox, or this site.
  */
 import MarkdownIt from 'markdown-it';
+import { codeBlock } from './highlight.ts';
 import { Html } from './html.ts';
 
+/** A heading that can be linked to. */
+export interface Heading {
+  readonly id: string;
+  readonly text: string;
+  readonly level: 2 | 3;
+}
+
 export interface MarkdownPage {
-  /** The heading of the first level that it begins with, as text. */
+  /** The text of the first heading, if the document starts with one of level 1. */
   readonly title: string | null;
+  /** Headings of levels 2 and 3, in order. */
+  readonly headings: readonly Heading[];
   readonly body: Html;
 }
 
-/** Where a link to another file leads; null: nowhere, and it is text. */
+/** Returns the address for a link to another file. Null turns the link into plain text. */
 export type ResolveLink = (href: string) => string | null;
 
 const SAFE_HREF = /^(?:https?:\/\/|mailto:|\/(?!\/)|#)/i;
 
 const parser = new MarkdownIt({ html: false, linkify: false, typographer: false }).disable('image');
-// What is no safe address yet may be the name of another document: `resolve` decides before anything is shown.
+// Keep links to other files: resolveLinks replaces or drops them before anything is rendered.
 parser.validateLink = (href) => SAFE_HREF.test(href) || /^[\w./-]+(?:#[\w-]*)?$/.test(href);
 
 type Token = ReturnType<typeof parser.parse>[number];
 
-/** A whole document. Its first heading becomes the title. */
+/** Renders a whole document. Its first heading becomes the title. */
 export function markdown(source: string, resolve: ResolveLink = () => null): MarkdownPage {
   const tokens = parser.parse(source, {});
   const [first, inline] = tokens;
   const hasTitle = first?.type === 'heading_open' && first.tag === 'h1';
   const rest = hasTitle ? tokens.slice(3) : tokens;
-  addHeadingIds(rest);
+  const headings = addHeadingIds(rest);
   for (const token of rest) if (token.children) resolveLinks(token.children, resolve);
   labelTables(rest);
   const text = parser.renderer.render(rest, parser.options, {});
   return {
     title: hasTitle ? plainText(inline) : null,
-    // Written by the parser, which escapes what it does not write itself.
+    headings,
+    // Safe: the parser escapes all text.
     body: new Html(text),
   };
 }
 
-/** One line of it: of a description, say. */
+/** Renders one line without block elements, for example a description. */
 export function markdownLine(source: string): Html {
   return new Html(parser.renderInline(source));
 }
@@ -48,20 +59,30 @@ function plainText(token: Token | undefined): string {
   return (token?.children ?? []).map(({ content }) => content).join('');
 }
 
-/** A heading is linked to by its words, as code forges do it; a second one of the same words has a number. */
-function addHeadingIds(tokens: readonly Token[]): void {
+/** Derives ids from the words of headings, like code forges do. Repeated headings get a number. */
+function addHeadingIds(tokens: readonly Token[]): Heading[] {
   const seen = new Map<string, number>();
-  tokens.forEach((token, index) => {
-    if (token.type !== 'heading_open') return;
-    const words = plainText(tokens[index + 1]).toLowerCase();
-    const slug = words.replace(/[^\p{L}\p{N} _-]+/gu, '').replace(/ /g, '-');
-    const before = seen.get(slug) ?? 0;
-    seen.set(slug, before + 1);
-    token.attrSet('id', before === 0 ? slug : `${slug}-${before}`);
-    // The page has a heading of the first level already.
+  return tokens.flatMap((token, index) => {
+    if (token.type !== 'heading_open') return [];
+    const text = plainText(tokens[index + 1]);
+    const slug = slugify(text);
+    const count = seen.get(slug) ?? 0;
+    seen.set(slug, count + 1);
+    const id = count === 0 ? slug : `${slug}-${count}`;
+    token.attrSet('id', id);
+    // The page already has a heading of level 1.
     const closing = tokens[index + 2];
     if (token.tag === 'h1' && closing) token.tag = closing.tag = 'h2';
+    const level = Number(token.tag.slice(1));
+    return level === 2 || level === 3 ? [{ id, text, level }] : [];
   });
+}
+
+export function slugify(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]+/gu, '')
+    .replace(/ /g, '-');
 }
 
 function resolveLinks(tokens: Token[], resolve: ResolveLink): void {
@@ -85,7 +106,7 @@ function hideToken(token: Token): void {
   token.nesting = 0;
 }
 
-/** Wide tables and long lines of code are scrolled, by keyboard too: each has a name. */
+/** Names every table after its section: wide tables scroll, so keyboard users need a label. */
 function labelTables(tokens: readonly Token[]): void {
   let heading = '';
   let tables = 0;
@@ -98,16 +119,14 @@ function labelTables(tokens: readonly Token[]): void {
   });
 }
 
-/** What is typed or kept in a file: with scripts a button copies it. */
-const COPYABLE_LANGUAGES = new Set(['sh', 'js', 'ts', 'python', 'go', 'yaml']);
-
 const { rules } = parser.renderer;
 const { escapeHtml } = parser.utils;
 rules.table_open = (tokens, index) =>
-  `<div class="scroll" tabindex="0" role="region" aria-label="${escapeHtml(tokens[index]?.content ?? '')}"><table>\n`;
+  `<div class="scroll" tabindex="0" role="region" ` +
+  `aria-label="${escapeHtml(tokens[index]?.content ?? '')}"><table>\n`;
 rules.table_close = () => '</table></div>\n';
 rules.fence = (tokens, index) => {
   const { content = '', info = '' } = tokens[index] ?? {};
-  return `<pre tabindex="0"><code${COPYABLE_LANGUAGES.has(info) ? ' data-copy' : ''}>${escapeHtml(content)}</code></pre>\n`;
+  return `${codeBlock(content, { language: info.trim() })}\n`;
 };
 rules.code_block = rules.fence;

@@ -23,8 +23,13 @@ export const PANEL_PATHS = {
   webhooks: '/webhooks',
 } as const;
 
-/** Below the documents. */
-export const DOCS_PATHS = { guides: '/docs/guides', changelog: '/docs/changelog', api: '/docs/api' } as const;
+/** Pages of the documentation. */
+export const DOCS_PATHS = {
+  guides: '/docs/guides',
+  changelog: '/docs/changelog',
+  api: '/docs/api',
+  search: '/docs/search',
+} as const;
 
 /** Where a plan is ordered in a region, with the choices made. */
 export function deployPath(choice: Readonly<Record<string, string>>): string {

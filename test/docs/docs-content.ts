@@ -1,4 +1,4 @@
-/** Samples as the reference shows them to a reader. */
+/** Reads samples from the reference as a reader sees them. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { openApiText } from '../../src/http/v1/openapi.ts';
@@ -11,22 +11,26 @@ export const REFERENCE_OPERATIONS: readonly ApiOperation[] = listOperations(
   JSON.parse(openApiText()) as Document,
 );
 
-/** The text of a sample within a piece of a page; empty when there is none. */
-export function extractSample(part: string, key: Sample['key']): string {
-  const match = new RegExp(`<div class="sample ${key}"><h3>[^<]*</h3>\\s*<pre[^>]*><code[^>]*>([^<]*)`).exec(
-    part,
-  );
-  return decodeEntities(match?.[1] ?? '');
+/** The code of a block as a reader copies it, without highlighting. */
+export function codeText(block: string): string {
+  const code = /<code[^>]*>([\s\S]*?)<\/code>/.exec(block)?.[1] ?? '';
+  return decodeEntities(code.replace(/<[^>]+>/g, ''));
 }
 
-/** What a page says of one operation. */
+/** The text of a sample within a piece of a page; empty when there is none. */
+export function extractSample(part: string, key: Sample['key']): string {
+  const block = new RegExp(`<div class="sample ${key}"><h3>[^<]*</h3>\\s*(<pre[\\s\\S]*?</pre>)`).exec(part);
+  return codeText(block?.[1] ?? '');
+}
+
+/** Returns the section of one operation. */
 export function operationSection(page: string, id: string): string {
   const at = page.indexOf(`<section aria-labelledby="${id}">`);
-  assert.ok(at > 0, `${id} has no part of its own`);
+  assert.ok(at > 0, `${id} has no section`);
   return page.slice(at, page.indexOf('</section>', at));
 }
 
-/** What the page of a resource shows of one operation, and once for all of them. */
+/** Returns the setup of a page, and the sample of one operation. */
 export async function fetchSample(url: string, { id, tag }: ApiOperation, key: Sample['key']) {
   const response = await fetch(`${url}${tagPath(tag)}`);
   const page = await response.text();
@@ -34,7 +38,7 @@ export async function fetchSample(url: string, { id, tag }: ApiOperation, key: S
 }
 
 export interface CodeBlock {
-  /** What stands behind the fence: `sh`, `js`. */
+  /** As after the fence: `sh`, `js`. */
   readonly language: string;
   readonly text: string;
 }
@@ -43,10 +47,10 @@ export function readGuide(name: string): string {
   return readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
 }
 
-/** The fenced blocks of a guide, or of the part of it below one heading; those of lists without their indent. */
+/** Returns the fenced blocks of a guide, or of one of its sections. Blocks in lists lose their indent. */
 export function codeBlocks(guide: string, heading?: string): readonly CodeBlock[] {
   const from = heading === undefined ? 0 : guide.indexOf(`\n## ${heading}\n`);
-  assert.ok(from >= 0, `there is no part "${heading}"`);
+  assert.ok(from >= 0, `section "${heading}" not found`);
   const to = heading === undefined ? -1 : guide.indexOf('\n## ', from + 1);
   const part = guide.slice(from, to < 0 ? undefined : to);
   return [...part.matchAll(/^( *)```(\w+)\n([\s\S]*?)^\1```/gm)].map(

@@ -6,11 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { changelogView, GUIDES, PLACEHOLDER_BASE_URL } from '../../src/panel/docs.ts';
+import { buildIndex } from '../../src/panel/docs-index.ts';
+import { cleanQuery, searchView } from '../../src/panel/docs-search.ts';
+import { codeBlock } from '../../src/panel/highlight.ts';
+import { markdown } from '../../src/panel/markdown.ts';
 import { COINS, confirmationsNeeded } from '../../src/spec/coins.ts';
 import { EVENT_TYPES } from '../../src/spec/events.ts';
 import { BONUS_TIERS_USD } from '../../src/spec/limits.ts';
 import { OPERATIONS } from '../../src/spec/operations.ts';
-import { codeBlocks, readGuide } from '../docs/docs-content.ts';
+import { codeBlocks, codeText, readGuide } from '../docs/docs-content.ts';
 import { decodeEntities } from '../support/panel-html.ts';
 import { PASSWORD } from '../support/session-client.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -20,7 +25,7 @@ const PAGE_MAX_BYTES = 60_000;
 let world: World;
 let folder: string;
 let token: string;
-/** Every page that a visitor can reach from the front page by links, by its path. */
+/** Every public page that links from the front page lead to, by its path. */
 const pages = new Map<string, string>();
 
 before(async () => {
@@ -35,7 +40,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Types commands into a shell of a customer with this token; says what they print. */
+/** Runs commands in the shell of a customer with this token, and returns their output. */
 async function type(commands: string): Promise<string> {
   const env = { PATH: process.env.PATH, HOME: folder, SKERRY_TOKEN: token, CURL_HOME: folder };
   const script = `set -eu\ncurl() { command curl -sS --fail-with-body "$@"; }\n${commands}`;
@@ -43,7 +48,7 @@ async function type(commands: string): Promise<string> {
 }
 
 describe('the public pages', () => {
-  it('hold no link that leads nowhere, and none is too large', async () => {
+  it('contain no broken link, and each stays below the size limit', async () => {
     const waiting = ['/'];
     const asked = new Set(waiting);
     const dead: string[] = [];
@@ -74,7 +79,7 @@ describe('the public pages', () => {
     }
   });
 
-  it('have every place that a link of theirs names', () => {
+  it('contain the target of every anchor that they link to', () => {
     const missing: string[] = [];
     for (const [path, text] of pages) {
       for (const [, target, anchor] of text.matchAll(/href="([^"#]*)#([^"]+)"/g)) {
@@ -85,7 +90,7 @@ describe('the public pages', () => {
     assert.deepEqual(missing, []);
   });
 
-  it('name nothing twice', () => {
+  it('use every id once', () => {
     for (const [path, text] of pages) {
       const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
       assert.deepEqual([...new Set(ids)], ids, path);
@@ -99,12 +104,11 @@ describe('the reference', () => {
       const at = path.startsWith('/docs/api/') ? text.indexOf(`<section aria-labelledby="${id}">`) : -1;
       if (at >= 0) return text.slice(at, text.indexOf('</section>', at));
     }
-    return assert.fail(`${id} has no part of its own`);
+    return assert.fail(`${id} has no section`);
   };
-  const sample = (id: string) =>
-    decodeEntities(/<h3>curl<\/h3>\s*<pre[^>]*><code[^>]*>([\s\S]*?)<\/code>/.exec(part(id))?.[1] ?? '');
+  const sample = (id: string) => codeText(/<h3>curl<\/h3>\s*(<pre[\s\S]*?<\/pre>)/.exec(part(id))?.[1] ?? '');
 
-  it('has every operation, with a sample that can be typed, its scope and its refusals', () => {
+  it('shows every operation with a runnable sample, its scope, and its errors', () => {
     for (const id of OPERATIONS) {
       const text = part(id);
       assert.ok(sample(id).startsWith('curl '), id);
@@ -115,7 +119,7 @@ describe('the reference', () => {
     }
   });
 
-  it('has samples that do what they say', async () => {
+  it('has samples that work', async () => {
     assert.match(await type(sample('plans.list')), /"object":"list"/);
     assert.match(await type(sample('plans.get')), /"id":"s1"/);
     assert.match(await type(sample('volumes.create')), /"object":"volume"/);
@@ -123,10 +127,10 @@ describe('the reference', () => {
     assert.match(await type(sample('webhooks.create')), /"object":"webhook"/);
   });
 
-  it('says what is in a body, with its bounds, and what is answered', () => {
+  it('describes request bodies with their limits, and responses', () => {
     const volume = part('volumes.create');
     assert.match(volume, /<code>size_gb<\/code><\/th><td>integer<\/td><td>yes<\/td><td>[^<]*10 to 4096/);
-    assert.match(volume, /<code>201<\/code>, the <a href="#the-volume-object">volume<\/a>/);
+    assert.match(volume, /<code>201<\/code> with the <a href="#the-volume-object">volume<\/a>/);
     assert.match(part('servers.rescue'), /<code>rescue\.password<\/code>/);
     assert.match(part('the-server-object'), /<code>ipv4\.address<\/code>[\s\S]*203\.0\.113\.10/);
     assert.match(part('the-firewall-group-object'), /<code>rules\[\]\.proto<\/code>/);
@@ -136,14 +140,194 @@ describe('the reference', () => {
     );
   });
 
-  it('names every event among the rules', () => {
+  it('lists every event type in the conventions', () => {
     const text = pages.get('/docs/api/rules') ?? '';
     for (const type of EVENT_TYPES) assert.ok(text.includes(`<code>${type}</code>`), type);
   });
 });
 
+describe('the navigation of the docs', () => {
+  const page = (path: string) => pages.get(path) ?? assert.fail(`${path} was not found`);
+  const docsPages = () => [...pages].filter(([path]) => path.startsWith('/docs'));
+
+  it('lists every guide and API page, and marks the current one', () => {
+    for (const [path, text] of docsPages()) {
+      const nav = /<nav class="docs-nav"[\s\S]*?<\/nav>/.exec(text)?.[0] ?? '';
+      for (const { name, title } of GUIDES)
+        assert.ok(nav.includes(`/docs/guides/${name}"`) && nav.includes(title));
+      for (const other of pages.keys()) {
+        if (other.startsWith('/docs/api')) assert.ok(nav.includes(`href="${other}"`), `${path}: ${other}`);
+      }
+      const current = [...nav.matchAll(/href="([^"]+)" aria-current="page"/g)].map(([, href]) => href);
+      assert.deepEqual(current, path === '/docs' ? [] : [path]);
+    }
+  });
+
+  it('lists the headings of a guide, and the operations of an API page with method and path', () => {
+    const toc = (path: string) => /<nav class="toc"[\s\S]*?<\/nav>/.exec(page(path))?.[0] ?? '';
+    const headings = [...page('/docs/guides/webhooks').matchAll(/<h[23] id="([^"]+)"/g)].map(([, id]) => id);
+    const listed = [...toc('/docs/guides/webhooks').matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+    assert.ok(headings.length > 5);
+    assert.deepEqual(listed, headings);
+    const entry = /href="#volumes.attach">[^<]+<code><b>POST<\/b> <wbr>\/volumes<wbr>\/\{id\}<wbr>\/attach/;
+    assert.match(toc('/docs/api/volumes'), entry);
+  });
+
+  it('leads from each page to the next and back', () => {
+    const link = (path: string, rel: string) =>
+      new RegExp(`href="([^"]+)" rel="${rel}"`).exec(page(path))?.[1];
+    let path = '/docs/guides/getting-started';
+    const visited = [path];
+    assert.equal(link(path, 'prev'), undefined);
+    for (let next = link(path, 'next'); next !== undefined; next = link(next, 'next')) {
+      assert.equal(link(next, 'prev'), path);
+      path = next;
+      visited.push(path);
+    }
+    const expected = docsPages().map(([each]) => each);
+    assert.deepEqual(visited.toSorted(), expected.filter((each) => each !== '/docs').toSorted());
+  });
+
+  it('needs no script, inline style, or SVG', () => {
+    for (const [path, text] of docsPages()) {
+      const scripts = text.match(/<script[^>]*>/g) ?? [];
+      assert.deepEqual(
+        scripts.filter((tag) => !/^<script src="\/assets\/[^"]+" defer>$/.test(tag)),
+        [],
+        path,
+      );
+      assert.ok(!/<svg|<style|\s(?:style|on[a-z]+)="/.test(text), path);
+      assert.match(text, /<form class="docs-search[^>]* method="get" action="\/docs\/search">/, path);
+      // The list follows the closed <details>: it is there even if a browser ignores the stylesheet.
+      assert.match(text, /<summary>All pages<\/summary><\/details>\n<div class="folded">/, path);
+    }
+  });
+});
+
+describe('the search of the docs', () => {
+  const search = async (query: string) => {
+    const response = await fetch(`${world.url}/docs/search?${new URLSearchParams({ q: query })}`);
+    assert.equal(response.status, 200);
+    const text = await response.text();
+    assert.ok(Buffer.byteLength(text) < PAGE_MAX_BYTES);
+    return text;
+  };
+  const results = (text: string) => {
+    const list = /<ol class="results">[\s\S]*<\/ol>/.exec(text)?.[0] ?? '';
+    return [...list.matchAll(/<li><a href="([^"]+)">/g)].map(([, href]) => href ?? '');
+  };
+
+  it('finds sections of guides, of the API reference, and of the changelog', async () => {
+    assert.ok(results(await search('HMAC signature'))[0]?.startsWith('/docs/guides/webhooks#'));
+    assert.equal(results(await search('attach a volume'))[0], '/docs/api/volumes#volumes.attach');
+    assert.equal(results(await search('idempotency'))[0], '/docs/api/rules#idempotency');
+    assert.ok(results(await search('pool remaining')).some((href) => href.startsWith('/docs/changelog#')));
+  });
+
+  it('links to anchors that exist, and marks the matched words', async () => {
+    const text = await search('server');
+    assert.equal(results(text).length, 20, 'the list is bounded');
+    for (const href of results(text)) {
+      const [path = '', anchor] = href.split('#');
+      const target = pages.get(path) ?? assert.fail(`${path} was not found`);
+      assert.ok(anchor === undefined || target.includes(`id="${anchor}"`), href);
+    }
+    assert.match(text, /<mark>servers?<\/mark>/i);
+  });
+
+  it('tolerates a typo and the beginning of a word', async () => {
+    assert.ok(results(await search('idempotensy')).includes('/docs/api/rules#idempotency'));
+    assert.ok(results(await search('idempot')).includes('/docs/api/rules#idempotency'));
+  });
+
+  it('escapes the query', async () => {
+    const text = await search('"><script>alert(1)</script>');
+    assert.ok(!text.includes('<script>alert'));
+    assert.ok(text.includes('value="&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;"'));
+  });
+
+  it('escapes indexed text in excerpts', () => {
+    const view = changelogView('# Log\n\n## First\n\n<img src=x onerror=alert(1)> quokka `<b>` &lt;i&gt;\n');
+    const index = buildIndex([view]);
+    const { body } = searchView('quokka', index.search('quokka', 'https://cloud.example'));
+    assert.match(
+      body.text,
+      /&#60;img src=x onerror=alert\(1\)&#62; <mark>quokka<\/mark> &#60;b&#62; &#60;i&#62;/,
+    );
+  });
+
+  it('shows the base URL of the reader in excerpts', () => {
+    const view = changelogView(`# Log\n\n## First\n\nOpen ${PLACEHOLDER_BASE_URL}/quokka now.\n`);
+    const [found] = buildIndex([view]).search('quokka', 'https://cloud.example');
+    const text = found?.excerpt.map((part) => part.text).join('');
+    assert.equal(text, 'Open https://cloud.example/quokka now.');
+  });
+
+  it('cuts long queries', async () => {
+    assert.equal(cleanQuery(`  ${'a'.repeat(500)}  `).length, 100);
+    assert.equal(cleanQuery(' a \n\t b '), 'a b');
+    const text = await search('word '.repeat(1_000));
+    assert.equal(/<input type="search"[^>]* value="([^"]*)"/.exec(text)?.[1]?.length, 99);
+    for (const query of ['a '.repeat(50), '\u0000', '(((', '\u{1F600}'.repeat(100), '%', '*'])
+      await search(query);
+  });
+
+  it('says what to do if nothing matches', async () => {
+    const text = await search('xyzzyplugh');
+    assert.deepEqual(results(text), []);
+    assert.match(text, /No results for “xyzzyplugh”\.[\s\S]*Check the spelling/);
+  });
+
+  it('explains itself without a query', async () => {
+    for (const query of ['', '   '])
+      assert.match(await search(query), /<h1>Search the docs<\/h1>[\s\S]*Try “refund”/);
+    const repeated = await fetch(`${world.url}/docs/search?q=a&q=b`);
+    assert.match(await repeated.text(), /<h1>Search the docs<\/h1>/);
+  });
+});
+
+describe('highlighted code', () => {
+  const HOSTILE =
+    `x = "</code><script>alert(1)</script>" # <img src=x onerror=alert(1)> ` + `&lt; &amp;quot; \${y} 'z'`;
+
+  it('keeps hostile code as text, in every language', () => {
+    for (const language of [
+      'sh',
+      'js',
+      'ts',
+      'python',
+      'go',
+      'json',
+      'yaml',
+      'http',
+      'sql',
+      'ini',
+      '',
+      'constructor',
+    ]) {
+      const { text } = codeBlock(HOSTILE, { language });
+      assert.deepEqual(text.replace(/<i class=h[a-z]>|<\/i>/g, '').match(/<[^>]*>/g)?.length, 4, language);
+      assert.equal(codeText(text), HOSTILE, language);
+      const page = markdown(`\`\`\`${language}\n${HOSTILE}\n\`\`\`\n`).body.text;
+      assert.equal(codeText(page), `${HOSTILE}\n`, language);
+      assert.ok(!/<(?:script|img)/.test(page), language);
+    }
+  });
+
+  it('has colors on the pages, and a copy button for code that readers run', () => {
+    const guide = pages.get('/docs/guides/sdk') ?? '';
+    assert.match(guide, /<pre class="code"><code tabindex="0" data-copy><i class=hk>import<\/i>/);
+    assert.match(pages.get('/docs/api/volumes') ?? '', /<code tabindex="0">\{\n {2}<i class=ha>"id"<\/i>/);
+  });
+
+  it('ignores a language that tries to leave its attribute', () => {
+    const { text } = markdown('```sh" onclick="alert(1)\nls\n```\n').body;
+    assert.ok(!text.includes('onclick'));
+  });
+});
+
 describe('the guides', () => {
-  it('are only those that there are', async () => {
+  it('return 404 for every other name', async () => {
     for (const path of [
       '/docs/guides/nothing',
       '/docs/guides/operator-guide',
@@ -154,7 +338,7 @@ describe('the guides', () => {
     }
   });
 
-  it('on payments agrees with the tables', async () => {
+  it('state the same confirmations and bonuses as the code', async () => {
     const text = await readFile(new URL('../../docs/customers/payments.md', import.meta.url), 'utf8');
     for (const { code, network } of COINS) {
       const needed = [10_000n, 100_000n, 500_000n].map((cents) => confirmationsNeeded(code, cents));
@@ -166,7 +350,7 @@ describe('the guides', () => {
     }
   });
 
-  it('lead to the first server with curl, typed as they stand', async () => {
+  it('deploy a server with the curl commands exactly as printed', async () => {
     await mkdir(join(folder, '.ssh'));
     await writeFile(join(folder, '.ssh/id_ed25519.pub'), `${publicKey()} me@laptop\n`);
     const guide = readGuide('customers/getting-started');
@@ -201,7 +385,7 @@ describe('the guides', () => {
   });
 });
 
-/** A key as ssh-keygen writes it. */
+/** A public key in the format of ssh-keygen. */
 function publicKey(): string {
   const word = (bytes: Buffer) => {
     const length = Buffer.alloc(4);

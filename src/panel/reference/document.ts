@@ -1,4 +1,4 @@
-/** The OpenAPI document as the reference reads it: operations one after the other, with what they refer to put in. */
+/** Reads the OpenAPI document for the reference: a flat list of operations with all references resolved. */
 
 export interface Schema {
   readonly type?: string | readonly string[];
@@ -51,7 +51,7 @@ interface RawOperation {
   readonly 'x-beta'?: boolean;
 }
 
-/** What of the document is read. */
+/** The parts of the document that the reference uses. */
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>;
   readonly components: {
@@ -64,7 +64,7 @@ export interface ApiOperation {
   readonly id: string;
   readonly tag: string;
   readonly method: string;
-  /** Below /v1, with parameters as `{id}`. */
+  /** Below /v1, with parameters such as `{id}`. */
   readonly path: string;
   readonly summary: string;
   readonly description: string;
@@ -73,7 +73,7 @@ export interface ApiOperation {
   readonly parameters: readonly Parameter[];
   readonly body: { readonly type: string; readonly schema: Schema; readonly example: unknown } | null;
   readonly status: string;
-  /** Null: an empty answer. Of a stream it is the shape of one message. */
+  /** Null: an empty response. For a stream, the schema of one message. */
   readonly response: { readonly schema: Schema; readonly stream: string | null } | null;
   readonly errors: readonly { readonly status: string; readonly code: string }[];
 }
@@ -98,7 +98,7 @@ function toOperation(document: Document, path: string, method: string, raw: RawO
     method,
     path,
     summary: raw.summary,
-    // The scope has a place of its own.
+    // The reference shows the scope in its own line.
     description: raw.description.replace(/(?:^|\n\n)Scope: `\w+`\. ?/, '\n\n').trim(),
     scope: raw['x-scope'],
     beta: raw['x-beta'] ?? false,
@@ -116,7 +116,7 @@ function toOperation(document: Document, path: string, method: string, raw: RawO
   };
 }
 
-/** A schema with everything that it refers to, however deep. None of the document's refers to itself. */
+/** Replaces references in a schema, at any depth. No schema of the document refers to itself. */
 function resolveRefs(document: Document, schema: object): Schema {
   const resolvePart = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(resolvePart);

@@ -1,9 +1,9 @@
-/** Values that fit a schema: what it gives as examples, else what a field of that name would hold. */
+/** Example values for schemas: their own examples, or typical values for fields of that name. */
 import type { Schema } from './document.ts';
 
 const ID_LETTERS = 'aaaqk3m7qzb5x2l6v4t7n8wyja';
 
-/** Of fields that have no example of their own. */
+/** For fields without an example in the schema. */
 const EXAMPLES_BY_FIELD: Readonly<Record<string, unknown>> = {
   name: 'web-1',
   plan: 's1',
@@ -69,13 +69,13 @@ function objectExample({ properties, patternProperties, required }: Schema, name
   if (!properties && Object.hasOwn(EXAMPLES_BY_FIELD, name)) return EXAMPLES_BY_FIELD[name];
   if (!properties && patternProperties) return {};
   const fields = Object.entries(properties ?? {});
-  // Of an object whose fields may all be missing one is there: the thing that an event is about.
+  // If all fields are optional, show one: an event carries one resource.
   const shown = required === undefined ? fields.slice(0, 1) : fields;
   return Object.fromEntries(shown.map(([field, schema]) => [field, exampleValue(schema, field)]));
 }
 
 function arrayExample({ items = {}, minItems = 1 }: Schema, name: string): unknown[] {
-  // Of a pair of numbers: a moment and a value.
+  // A pair of numbers is a data point of a metric: time and value.
   if (minItems === 2) return [1_769_860_800, 12.5];
   return [exampleValue(items, name)];
 }

@@ -1,6 +1,5 @@
-/** The fields of a schema as a table: names with dots, types, bounds. */
+/** Tables of fields and parameters: dotted names, types, and constraints. */
 
-import { table } from '../components.ts';
 import { type Html, type HtmlValue, html } from '../html.ts';
 import { markdownLine } from '../markdown.ts';
 import type { Parameter, Schema } from './document.ts';
@@ -15,31 +14,49 @@ interface Row {
 
 interface TableContext {
   readonly objects: Objects;
-  /** Where an object is described, as a link. */
+  /** Returns a link to the description of an object. */
   readonly linkTo: (name: string) => Html;
 }
 
-/** Of a body each field says whether it must be there; in an answer nothing is left out. */
-export function bodyTable(caption: string, schema: Schema, context: TableContext): Html {
+/**
+ * A table named by the headings above it. A page can hold fifty of them, so they repeat less than those of
+ * other pages. `labels` are the ids of the headings.
+ */
+export function referenceTable(
+  labels: string,
+  columns: readonly string[],
+  rows: readonly (readonly HtmlValue[])[],
+): Html {
+  const body = rows.map(([first, ...cells]) => {
+    return html`<tr><th scope="row">${first}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
+  });
+  return html`<div class="scroll" tabindex="0" role="region" aria-labelledby="${labels}"><table>
+<thead><tr>${columns.map((column) => html`<th>${column}`)}</tr></thead>
+<tbody>
+${body}</tbody></table></div>`;
+}
+
+/** Fields of a request body. Responses have no "Required" column: they always contain every field. */
+export function bodyTable(labels: string, schema: Schema, context: TableContext): Html {
   const rows = fieldRows(schema, '', context).map((row) => [
     html`<code>${row.name}</code>`,
     row.type,
     row.required ? 'yes' : 'no',
     row.description,
   ]);
-  return table({ caption, columns: ['Field', 'Type', 'Required', 'About'], rows });
+  return referenceTable(labels, ['Field', 'Type', 'Required', 'Description'], rows);
 }
 
-export function responseTable(caption: string, schema: Schema, context: TableContext): Html {
+export function responseTable(labels: string, schema: Schema, context: TableContext): Html {
   const rows = fieldRows(schema, '', context).map((row) => [
     html`<code>${row.name}</code>`,
     row.type,
     row.description,
   ]);
-  return table({ caption, columns: ['Field', 'Type', 'About'], rows });
+  return referenceTable(labels, ['Field', 'Type', 'Description'], rows);
 }
 
-export function parameterTable(caption: string, parameters: readonly Parameter[]): Html {
+export function parameterTable(labels: string, parameters: readonly Parameter[]): Html {
   const rows = parameters.map(({ name, in: place, required, description, schema }) => [
     html`<code>${name}</code>`,
     place,
@@ -47,7 +64,7 @@ export function parameterTable(caption: string, parameters: readonly Parameter[]
     required ? 'yes' : 'no',
     describeField(description === undefined ? schema : { ...schema, description }),
   ]);
-  return table({ caption, columns: ['Parameter', 'In', 'Type', 'Required', 'About'], rows });
+  return referenceTable(labels, ['Parameter', 'In', 'Type', 'Required', 'Description'], rows);
 }
 
 function fieldRows(schema: Schema, prefix: string, context: TableContext): Row[] {
@@ -68,7 +85,7 @@ function fieldRows(schema: Schema, prefix: string, context: TableContext): Row[]
   });
 }
 
-/** What is inside an object, or inside the items of a list. */
+/** Fields inside an object, or inside the items of a list. */
 function nestedRows(schema: Schema, name: string, context: TableContext): Row[] {
   if (schema.properties) return fieldRows(schema, `${name}.`, context);
   if (schema.items?.properties) return fieldRows(schema.items, `${name}[].`, context);
@@ -79,30 +96,35 @@ function listPrefix({ items }: Schema): string {
   return items ? 'list of ' : '';
 }
 
-/** In words: `string or null`, `list of string`. */
+/** Type in words: `string or null`, `list of strings`. */
 export function formatType(schema: Schema): string {
   const values = [schema.type ?? 'object'].flat().map((type) => {
-    if (type === 'array') return schema.items ? `list of ${formatType(schema.items)}` : 'list';
+    if (type === 'array') return schema.items ? `list of ${pluralType(schema.items)}` : 'list';
     if (type === 'object' && schema.patternProperties) return 'object of strings';
     return type;
   });
   return values.join(' or ');
 }
 
-/** What it is for, and what it may be. */
+function pluralType(schema: Schema): string {
+  const name = formatType(schema);
+  return /^[a-z]+$/.test(name) ? `${name}s` : name;
+}
+
+/** Description, constraints, accepted values, and default. */
 function describeField(schema: Schema): Html {
   const text = schema.description ?? '';
   const inner = schema.items;
   const bounds = [
     ...describeBounds(schema),
-    ...(inner ? describeBounds(inner).map((bound) => `each ${bound}`) : []),
+    ...(inner ? describeBounds(inner).map((bound) => `${bound} each`) : []),
   ];
   const values = describeValues(schema) ?? (inner ? describeValues(inner) : null);
   const sentences = [
     text !== '' && markdownLine(text),
     bounds.length > 0 && `${capitalize(bounds.join(', '))}.`,
     values && html`${values}.`,
-    schema.default !== undefined && html`<code>${String(schema.default)}</code> when left out.`,
+    schema.default !== undefined && html`Default: <code>${String(schema.default)}</code>.`,
   ].filter((part) => part !== false && part !== null);
   return html`${sentences.map((one, index) => html`${index > 0 && ' '}${one}`)}`;
 }
@@ -111,7 +133,8 @@ function describeValues(schema: Schema): Html | null {
   if (schema.const !== undefined) return html`Always <code>${String(schema.const)}</code>`;
   const values = schema.enum?.filter((word) => word !== null);
   if (!values || values.length === 0) return null;
-  return html`${values.length === 1 ? 'Always' : 'One of'} ${values.map((word, index) => html`${index > 0 && ', '}<code>${String(word)}</code>`)}`;
+  const words = values.map((word, index) => html`${index > 0 && ', '}<code>${String(word)}</code>`);
+  return html`${values.length === 1 ? 'Always' : 'One of'} ${words}`;
 }
 
 function describeBounds(schema: Schema): string[] {
@@ -121,28 +144,18 @@ function describeBounds(schema: Schema): string[] {
     formatRange(minimum, maximum, ''),
     minItems === maxItems ? null : formatRange(minItems, maxItems, 'items'),
     maxProperties === undefined ? null : `at most ${maxProperties} pairs`,
-    format === 'date-time' ? 'an RFC 3339 time' : null,
-    schema.contentMediaType === undefined ? null : 'a file',
+    format === 'date-time' ? 'RFC 3339 time' : null,
+    schema.contentMediaType === undefined ? null : 'file',
   ].filter((bound) => bound !== null);
 }
 
 function formatRange(min: number | undefined, max: number | undefined, unitName: string): string | null {
   const unit = unitName === '' ? '' : ` ${unitName}`;
   if (min !== undefined && max !== undefined) return `${min} to ${max}${unit}`;
-  if (min !== undefined) return `at least ${min}${unit}`;
+  if (min !== undefined) return `at least ${min}${min === 1 ? unit.replace(/s$/, '') : unit}`;
   return max === undefined ? null : `at most ${max}${unit}`;
 }
 
 function capitalize(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
-}
-
-/** What is typed: with scripts a button copies it. */
-export function inputBlock(text: string): Html {
-  return html`<pre tabindex="0"><code data-copy>${text}</code></pre>`;
-}
-
-/** What is answered. */
-export function outputBlock(text: string): Html {
-  return html`<pre tabindex="0"><code>${text}</code></pre>`;
 }

@@ -1,17 +1,20 @@
-/** The objects of the API. Each is described once, in one place, and every answer that holds it leads there. */
+/** Objects of the API. Each is described once, and every response that contains it links there. */
 import type { ApiOperation, Schema } from './document.ts';
 
 export interface ApiObject {
-  /** As its field `object` says. */
+  /** Value of its `object` field. */
   readonly name: string;
   readonly schema: Schema;
-  /** The resource on whose page it is described. */
+  /** Tag of the page that describes it. */
   readonly tag: string;
 }
 
 export type Objects = ReadonlyMap<string, ApiObject>;
 
-/** One that is answered alone by a GET is described there; else where it stands in a list; else where it is made. */
+/**
+ * An object belongs to the GET that returns it; else to the list that contains it; else to the operation
+ * that creates it.
+ */
 export function collectObjects(operations: readonly ApiOperation[]): Objects {
   const reads = operations.filter(({ method }) => method === 'GET');
   const candidates = [
@@ -28,12 +31,12 @@ export function collectObjects(operations: readonly ApiOperation[]): Objects {
   return objects;
 }
 
-/** The items of a list's envelope; undefined when it is none. */
+/** Returns the items of a list envelope, or undefined for other schemas. */
 export function listItemSchema(schema: Schema | undefined): Schema | undefined {
   return schema?.properties?.object?.const === 'list' ? schema.properties.data?.items : undefined;
 }
 
-/** The object that a schema is, and what it has beyond that; null when it is none that is described anywhere. */
+/** Returns the described object that a schema matches, and its additional fields. Null: no object matches. */
 export function matchObject(
   objects: Objects,
   schema: Schema,

@@ -1,7 +1,8 @@
-/** Our own reference of the REST API: one page for each resource, made from the OpenAPI document. */
+/** The API reference: one page per resource, generated from the OpenAPI document. */
 import { DOCS_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
-import { Html, html } from '../html.ts';
-import type { View } from '../layout.ts';
+import { breakablePath, DOCS_BREADCRUMBS, type DocsView } from '../docs-layout.ts';
+import { codeBlock } from '../highlight.ts';
+import { type Html, html } from '../html.ts';
 import { type ApiOperation, type Document, listOperations } from './document.ts';
 import { collectObjects, type Objects } from './objects.ts';
 import type { Commands } from './samples.ts';
@@ -9,12 +10,12 @@ import type { Commands } from './samples.ts';
 export interface Reference {
   readonly operations: readonly ApiOperation[];
   readonly objects: Objects;
-  /** Names of the resources, in the document's order. */
+  /** Names of the resources, in the order of the document. */
   readonly tags: readonly string[];
   readonly commands: Commands;
 }
 
-/** The OpenAPI document, and openapi/samples.json. */
+/** Takes the OpenAPI document and openapi/samples.json. */
 export function readReference(document: unknown, commands: unknown): Reference {
   const operations = listOperations(document as Document);
   return {
@@ -25,7 +26,7 @@ export function readReference(document: unknown, commands: unknown): Reference {
   };
 }
 
-/** What the document writes together is written apart. */
+/** Titles that do not follow from the tag. */
 const TITLES: Readonly<Record<string, string>> = {
   ssh_keys: 'SSH keys',
   tokens: 'API tokens',
@@ -38,7 +39,7 @@ export function tagTitle(tag: string): string {
   return TITLES[tag] ?? words.slice(0, 1).toUpperCase() + words.slice(1);
 }
 
-/** The last part of a resource's address. */
+/** Last part of the address of a resource's page. */
 export function tagSlug(tag: string): string {
   return tag.replaceAll('_', '-');
 }
@@ -54,48 +55,50 @@ export function objectAnchor(name: string): string {
   return `the-${name.replaceAll('_', '-')}-object`;
 }
 
-/** The way from here to the description of an object. */
+/** Links to the description of an object. `from` is the tag of the current page. */
 export function objectLink(objects: Objects, name: string, from: string): Html {
   const tag = objects.get(name)?.tag ?? '';
   const page = tag === from ? '' : tagPath(tag);
   return html`<a href="${page}#${objectAnchor(name)}">${name.replaceAll('_', ' ')}</a>`;
 }
 
-export const API_BREADCRUMBS = [
-  ['Documents', PANEL_PATHS.docs],
-  ['REST API', DOCS_PATHS.api],
-] as const;
+export const API_BREADCRUMBS = [...DOCS_BREADCRUMBS, ['API reference', DOCS_PATHS.api]] as const;
 
-/** The first page: how to begin, and every operation. */
-export function referenceView(reference: Reference, baseUrl: string): View {
+/** The overview: how to start, and every operation. */
+export function referenceView(reference: Reference, baseUrl: string): DocsView {
   const resources = reference.tags.map((tag) => {
     const rows = reference.operations
       .filter((operation) => operation.tag === tag)
-      .map((operation) => html`<li>${operationLink(operation)}</li>\n`);
-    return html`<section aria-labelledby="${tag}"><h3 id="${tag}"><a href="${tagPath(tag)}">${tagTitle(tag)}</a></h3>
+      .map((operation) => html`<li>${operationLink(operation)}\n`);
+    return html`<section aria-labelledby="${tag}">
+<h3 id="${tag}"><a href="${tagPath(tag)}">${tagTitle(tag)}</a></h3>
 <ul>${rows}</ul></section>\n`;
   });
   return {
-    title: 'REST API',
-    section: 'docs',
-    breadcrumbs: [['Documents', PANEL_PATHS.docs]],
-    body: html`<p>Everything that these pages do, over HTTP and JSON. Make a token under <a href="${PANEL_PATHS.account}">Account</a>, and keep it where your shell finds it:</p>
-<pre tabindex="0"><code data-copy>export SKERRY_TOKEN='…'
-curl ${baseUrl}/v1/servers -H "Authorization: Bearer $SKERRY_TOKEN"</code></pre>
-<p>Read the <a href="${RULES_PATH}">common rules</a> once: errors, pages of lists, keys against doing things twice, rates. For programs there is the same as an
-OpenAPI 3.1 document, <a href="/v1/openapi.json">/v1/openapi.json</a>, as a library <a href="${DOCS_PATHS.guides}/sdk">the SDK</a>, and in a terminal
-<a href="${DOCS_PATHS.guides}/cli">the command line</a>: each page shows how all of them do it. What changed is in the <a href="${DOCS_PATHS.changelog}">changelog</a>.</p>
+    path: DOCS_PATHS.api,
+    title: 'API reference',
+    breadcrumbs: DOCS_BREADCRUMBS,
+    headings: [],
+    body: html`<p>The API does everything that the panel does, over HTTPS and JSON. Create a token under
+<a href="${PANEL_PATHS.account}">Account</a>, and store it where your shell finds it:</p>
+${codeBlock(firstCall(baseUrl), { language: 'sh' })}
+<p>Read the <a href="${RULES_PATH}">conventions</a> first: errors, pagination, idempotency, and rate
+limits. Every page shows samples for curl, the <a href="${DOCS_PATHS.guides}/sdk">SDK</a>, and the
+<a href="${DOCS_PATHS.guides}/cli">command line</a>. For code generators, there is an
+<a href="/v1/openapi.json">OpenAPI 3.1 document</a>. The <a href="${DOCS_PATHS.changelog}">changelog</a>
+lists every change.</p>
 <h2 id="operations">Operations</h2>
-<div class="columns">${resources}</div>`,
+<div class="operations">${resources}</div>`,
   };
 }
 
-/** `GET /v1/servers`, and what it does. */
-function operationLink({ tag, id, method, path, summary }: ApiOperation): Html {
-  return html`<a href="${tagPath(tag)}#${id}">${summary}</a> <code class="soft">${method} ${breakable(path)}</code>`;
+function firstCall(baseUrl: string): string {
+  return `export SKERRY_TOKEN='…'
+curl ${baseUrl}/v1/servers -H "Authorization: Bearer $SKERRY_TOKEN"`;
 }
 
-/** A long path may go on in the next line. */
-function breakable(path: string): Html {
-  return html`${path.split('/').map((part, index) => html`${index > 0 && new Html('/<wbr>')}${part}`)}`;
+/** Summary, method, and path. */
+function operationLink({ tag, id, method, path, summary }: ApiOperation): Html {
+  return html`<a href="${tagPath(tag)}#${id}">${summary}</a>
+<code class="soft">${method} ${breakablePath(path)}</code>`;
 }

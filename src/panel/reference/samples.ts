@@ -1,4 +1,4 @@
-/** How a call is written. One row for each way; every operation shows them all. */
+/** Samples of a call: one row per client. Every operation shows all of them. */
 import type { ApiOperation } from './document.ts';
 import { exampleValue } from './examples.ts';
 import { listItemSchema } from './objects.ts';
@@ -7,49 +7,53 @@ import { sdkPreamble, sdkSample } from './samples-sdk.ts';
 export interface SampleCall {
   readonly operation: ApiOperation;
   readonly baseUrl: string;
-  /** Below the base URL, with ids put in. */
+  /** Below the base URL, with example IDs. */
   readonly path: string;
-  /** The ids that are in it. */
+  /** The IDs in the path. */
   readonly ids: readonly string[];
-  /** The command that does it; null: there is none. */
+  /** The CLI command, or null if there is none. */
   readonly command: string | null;
 }
 
-/** Commands by the operation that they do. */
+/** CLI commands by operation ID. */
 export type Commands = Readonly<Record<string, { readonly cli: string }>>;
 
 export interface Sample {
-  /** Of its place in the page. */
+  /** Class of its blocks in the page. */
   readonly key: 'curl' | 'sdk' | 'cli';
   readonly name: string;
-  /** What is typed once, before the first call. */
+  /** Language of the highlighter. */
+  readonly language: 'sh' | 'ts';
+  /** Code to run once, before the first call. */
   readonly setup: (baseUrl: string) => string;
   readonly render: (call: SampleCall) => string | null;
 }
 
 export const SAMPLES: readonly Sample[] = [
-  { key: 'curl', name: 'curl', setup: () => `export SKERRY_TOKEN='…'`, render: curl },
+  { key: 'curl', name: 'curl', language: 'sh', setup: () => `export SKERRY_TOKEN='…'`, render: curl },
   {
     key: 'sdk',
     name: 'SDK',
+    language: 'ts',
     setup: sdkPreamble,
     render: ({ operation, ids }) => sdkSample(operation, ids),
   },
   {
     key: 'cli',
     name: 'Command line',
+    language: 'sh',
     setup: (baseUrl) => `export SKERRY_API_URL='${baseUrl}'\nexport SKERRY_TOKEN='…'`,
     render: ({ command }) => command,
   },
 ];
 
-/** Where the id's shape depends on what is done: images of the house are read, one's own are deleted. */
+/** IDs whose prefix depends on the operation: our images can be read, and only custom images deleted. */
 const IDS: Readonly<Record<string, string>> = {
   'images.get': 'img_aaaqk3m7qzb5x2l6v4t7n8wyja',
   'images.delete': 'custom_aaaqk3m7qzb5x2l6v4t7n8wyja',
 };
 
-/** An operation's call with ids that look like those that it takes. */
+/** Builds the call of an operation, with example IDs of the right type. */
 export function sampleCall(
   operation: ApiOperation,
   operations: readonly ApiOperation[],
@@ -66,13 +70,13 @@ export function sampleCall(
   return { operation, baseUrl, path: `/v1${path}`, ids, command };
 }
 
-/** A parameter of the path as an id that it takes. */
+/** Returns an example ID for a parameter of the path. */
 export function pathId(operation: ApiOperation, operations: readonly ApiOperation[], name: string): string {
   const responseSchema = operation.path.indexOf(`/{${name}}`);
   return IDS[operation.id] ?? exampleId(operations, operation.path.slice(0, responseSchema), `{${name}}`);
 }
 
-/** The id of one thing of the collection at `path`: of its GET, of its list, or of what makes one. */
+/** Returns an ID from the collection at `path`: that of its GET, its list, or its create operation. */
 function exampleId(operations: readonly ApiOperation[], path: string, parameter: string): string {
   const responseSchema = (method: string, where: string) =>
     operations.find((operation) => operation.method === method && operation.path === where)?.response?.schema;

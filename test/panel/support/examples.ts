@@ -43,6 +43,10 @@ const OPEN: Readonly<Record<string, Rows>> = {
     ['guide-sdk', '/docs/guides/sdk'],
     ['guide-cli', '/docs/guides/cli'],
   ],
+  '/docs/search': () => [
+    ['docs-search', '/docs/search?q=refund'],
+    ['docs-search-empty', '/docs/search?q=xyzzy'],
+  ],
   '/docs/api/{resource}': singleExample('docs-api-servers', '/docs/api/servers'),
   '/signup': singleExample('sign-up', '/signup'),
   '/signin': singleExample('sign-in', '/signin'),
