@@ -60,12 +60,22 @@ async function takeScreenshot(onlooker: PageBrowser, example: Example): Promise<
   await page.setViewportSize({ width: WIDE, height: 800 });
   for (const colorScheme of SCHEMES) {
     await page.emulateMedia({ colorScheme });
+    await waitForImages(page);
     await saveScreenshot(page, `${example.name}-${colorScheme}`);
   }
   if (!MOBILE_EXAMPLES.includes(example.name)) return;
   await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize({ width: NARROW, height: 800 });
+  await waitForImages(page);
   await saveScreenshot(page, `${example.name}-narrow`);
+}
+
+/** A new color scheme makes the browser load other chart images. A screenshot before that shows the old ones. */
+async function waitForImages(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle');
+  await page.waitForFunction(
+    '[...document.images].every((image) => image.complete && image.naturalWidth > 0)',
+  );
 }
 
 async function saveScreenshot(page: Page, name: string): Promise<void> {
