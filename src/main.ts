@@ -94,6 +94,7 @@ function addServiceCommands(program: Command): void {
   addDoctor(program, {
     resources: createOperatorResources(),
     out: (line) => void process.stdout.write(`${line}\n`),
+    progress: process.stderr.isTTY ? warn : null,
     examine,
   });
 }

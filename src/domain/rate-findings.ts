@@ -17,7 +17,7 @@ import type { Finding } from './status.ts';
 const EURO_STALE_MS = 7 * DAY_MS;
 
 /**
- * One finding for each price that the coins need, and one for the euro. `look`: there is no rate, so the coin is not taken; `note`:
+ * One finding for each price that the coins need, and one for the euro. `fail`: there is no rate, so the coin is not taken; `note`:
  * there is one, without one of the sources.
  */
 export async function rateFindings(
@@ -44,14 +44,14 @@ function coinFinding(coin: PricedCoin, { kept, market, now }: RateInputs): Findi
   if (listing.length < rules.sourcesMin) {
     const listed = listing.length === 0 ? 'none' : listing.join(', ');
     const message = `${coin}: no rate, ever: ${rules.sourcesMin} sources are needed (SKERRY_QUOTE_SOURCES_MIN), and of those named it is listed by: ${listed}`;
-    return { level: 'look', subject, message };
+    return { level: 'fail', subject, message };
   }
   const prices = kept.filter((row) => row.coin === coin && listing.includes(row.source));
   const { fresh, spreadPercent, rate } = evaluatePrices(prices, rules, now);
   const silent = listing.filter((source) => !fresh.some((price) => price.source === source));
   const lastQuotes = silent.map((source) => describeLastQuote(source, prices));
   if ('fault' in rate) {
-    return { level: 'look', subject, message: [`${coin}: no rate: ${rate.fault}`, ...lastQuotes].join('; ') };
+    return { level: 'fail', subject, message: [`${coin}: no rate: ${rate.fault}`, ...lastQuotes].join('; ') };
   }
   const newestS = Math.min(...fresh.map(({ quotedAt }) => ageS(quotedAt, now)));
   const summary = `${fresh.length} of ${listing.length} sources, ${spreadPercent} % apart, the newest ${newestS} s old`;
@@ -76,7 +76,7 @@ function euroFinding(kept: readonly QuoteRow[], now: Date): Finding {
   const last = kept.find(({ coin }) => coin === 'EUR');
   if (!last)
     return {
-      level: 'look',
+      level: 'warn',
       subject,
       message: 'EUR: not heard of yet: euros are shown at a plausible rate, and never charged',
     };
@@ -84,7 +84,7 @@ function euroFinding(kept: readonly QuoteRow[], now: Date): Finding {
   if (isFresh(last.quotedAt, { maxAgeS: EURO_STALE_MS / SECOND_MS }, now))
     return { level: 'ok', subject, message };
   return {
-    level: 'look',
+    level: 'warn',
     subject,
     message: `${message}: SKERRY_EURO_URL gives nothing newer; it is shown, never charged`,
   };

@@ -1,4 +1,4 @@
-/** How the service stands: what an operator looks at first, and what he should look at next. */
+/** Findings about the running service, for `status`. */
 import { formatId } from '../kernel/ids.ts';
 import { formatSessionTime, MINUTE_MS } from '../kernel/time.ts';
 import { LIMITS } from '../spec/limits.ts';
@@ -23,20 +23,20 @@ import { readSwitches, type SwitchState } from './switches/switch.ts';
 import { coinFindings } from './topups/coin-findings.ts';
 
 export interface Finding {
-  /** `look`: something does not get on; `note`: the operator wanted it so, or wants to know. */
-  readonly level: 'ok' | 'note' | 'look';
+  /** `fail`: something does not work; `warn`: needs attention soon; `note`: intended, or good to know. */
+  readonly level: 'ok' | 'note' | 'warn' | 'fail';
   readonly subject: string;
   readonly message: string;
 }
 
-/** Work that was due before that has waited too long; an operation that takes longer does not get on. */
+/** Work that is overdue this long counts as late; an operation that runs longer than this counts as stuck. */
 const LATE_MS = 10 * MINUTE_MS;
 const STUCK_AFTER_MS = 30 * MINUTE_MS;
 const FAILURES_WARNING = 10;
 const STUCK_SHOWN = 10;
 const MACHINES_SHOWN = 10;
 const FINDINGS_SHOWN = 20;
-/** Of a pool of addresses: less than a quarter is free. */
+/** Warn when less than this fraction of an address pool is free (a quarter). */
 const LOW_POOL_SHARE = 4n;
 
 type Deps = Pick<Service, 'db' | 'clock' | 'keys' | 'compute' | 'chains' | 'rates' | 'settings'>;
@@ -77,53 +77,54 @@ function operationFindings({ operations: n }: WorkCounts, stuck: readonly StuckO
   const each = stuck.map((row): Finding => {
     const where = row.host === null ? '' : ` on ${row.host}`;
     const fault = row.last_fault === null ? '' : `: ${row.last_fault}`;
-    const tries = row.attempts > 0 ? `, ${row.attempts} tries failed` : '';
+    const tries = row.attempts > 0 ? `, ${row.attempts} attempts failed` : '';
     const startedAt = `since ${formatSessionTime(row.created_at)} UTC`;
-    const message = `${formatId('server', row.server_id)} ${row.kind} at ${row.step}${where} ${startedAt}${tries}${fault}`;
-    return { level: 'look', subject, message };
+    const operation = `${formatId('server', row.server_id)} ${row.kind} at ${row.step}${where}`;
+    const message = `${operation} ${startedAt}${tries}${fault}`;
+    return { level: 'fail', subject, message };
   });
-  return each.length > 0 ? each : [{ level: 'ok', subject, message: `${n} under way` }];
+  return each.length > 0 ? each : [{ level: 'ok', subject, message: `${n} in progress` }];
 }
 
 async function taskAndChainFindings({ db }: Deps): Promise<Finding[]> {
   const tasks = (await countFailingTasks(db, FAILURES_WARNING)).map(
     ({ kind, n }): Finding => ({
-      level: 'look',
+      level: 'fail',
       subject: 'tasks',
-      message: `${n} of kind ${kind} fail again and again`,
+      message: `${n} of kind ${kind} keep failing`,
     }),
   );
   const chains = (await listFailingChains(db, FAILURES_WARNING)).map((row): Finding => {
     const { code, failures, read_at, last_fault } = row;
-    const until = read_at === null ? 'never read' : `read up to ${formatSessionTime(read_at)} UTC`;
+    const until = read_at === null ? 'never read' : `last read ${formatSessionTime(read_at)} UTC`;
     const fault = last_fault === null ? '' : `: ${last_fault}`;
     const message = `${code}: ${failures} polls failed in a row, ${until}${fault}`;
-    return { level: 'look', subject: 'chains', message };
+    return { level: 'fail', subject: 'chains', message };
   });
   return [...tasks, ...chains];
 }
 
-/** What waits longer than it should; of what is switched off nothing is late. */
+/** Returns overdue work, except work whose switch is off. */
 function queueFindings(counts: WorkCounts, switches: readonly SwitchState[]): Finding[] {
   const isOn = (name: string) => switches.some((each) => each.name === name && each.on);
   const late = (subject: string, n: bigint, says: string, on = true): Finding[] =>
-    on && n > 0n ? [{ level: 'look', subject, message: `${n} ${says}` }] : [];
+    on && n > 0n ? [{ level: 'fail', subject, message: `${n} ${says}` }] : [];
   return [
-    ...late('calendar', counts.late_servers, 'servers are due and not looked at', isOn('renewals')),
-    ...late('events', counts.late_events, 'wait to be numbered'),
-    ...late('webhooks', counts.late_webhooks, 'subscriptions are due and not sent to', isOn('webhooks')),
-    ...late('mail', counts.late_mails, 'are due and not sent', isOn('mail')),
-    ...late('mail', counts.faulty_mails, 'could not be sent yet', isOn('mail')),
+    ...late('calendar', counts.late_servers, 'servers are due but not processed', isOn('renewals')),
+    ...late('events', counts.late_events, 'are waiting for their sequence number'),
+    ...late('webhooks', counts.late_webhooks, 'webhooks have overdue deliveries', isOn('webhooks')),
+    ...late('mail', counts.late_mails, 'mails are overdue', isOn('mail')),
+    ...late('mail', counts.faulty_mails, 'mails could not be sent yet', isOn('mail')),
   ];
 }
 
-/** What is sealed with a key that was taken out of the list too early. */
+/** Returns webhooks whose secrets were sealed with a key that was removed from the settings too early. */
 async function secretFindings({ db, keys }: Deps): Promise<Finding[]> {
   const lost = (await countWebhooksByKey(db)).filter(({ key_id }) => !keys.has(key_id));
   return lost.map(({ key_id, n }) => ({
-    level: 'look',
+    level: 'fail',
     subject: 'webhooks',
-    message: `${n} subscriptions get nothing: SKERRY_SECRET_KEY lacks ${key_id}, which sealed their secrets`,
+    message: `${n} webhooks receive nothing: SKERRY_SECRET_KEY lacks ${key_id}, which sealed their secrets`,
   }));
 }
 
@@ -131,14 +132,14 @@ async function addressFindings({ db, clock }: Deps): Promise<Finding[]> {
   const pool = (await countPool(db, clock.now())).filter(({ family }) => family === 4);
   return pool.flatMap(({ region_id, free, held, resting, blocked }): Finding[] => {
     if (free >= LIMITS.ipv4PoolWarning) return [];
-    // A pool that is small from the start would be looked at for ever.
+    // A pool that was small from the start would warn permanently.
     const all = free + held + resting + blocked;
-    const level = free * LOW_POOL_SHARE < all ? 'look' : 'note';
+    const level = free * LOW_POOL_SHARE < all ? (free === 0n ? 'fail' : 'warn') : 'note';
     return [{ level, subject: 'addresses', message: `${free} of ${all} free in ${region_id}` }];
   });
 }
 
-/** What hands have to do to dedicated machines; those of a suspended server run for free until they do. */
+/** Returns manual work on dedicated machines. A suspended server runs for free until it is powered off. */
 async function dedicatedFindings(service: Deps): Promise<Finding[]> {
   const subject = 'dedicated';
   const waiting = Map.groupBy(await listDedicated(service), ({ pendingAction }) => pendingAction);
@@ -146,7 +147,7 @@ async function dedicatedFindings(service: Deps): Promise<Finding[]> {
     if (toDo === null) return [];
     const names = some.slice(0, MACHINES_SHOWN).map(({ name }) => name);
     const more = some.length > names.length ? ` and ${some.length - names.length} more` : '';
-    const level = toDo === 'switch it off' || toDo === 'switch it on' ? 'look' : 'note';
+    const level = toDo === 'switch it off' || toDo === 'switch it on' ? 'fail' : 'note';
     return [{ level, subject, message: `${names.join(', ')}${more}: ${toDo}` }];
   });
 }
@@ -165,12 +166,14 @@ function controlFindings(counts: WorkCounts, switches: readonly SwitchState[]): 
     n > 0n ? [{ level: 'note', subject, message: `${n} ${says}` }] : [];
   return [
     ...switchFindings,
-    ...(off.some(({ name }) => name === 'mail') ? note('mail', counts.waiting_mails, 'wait') : []),
+    ...(off.some(({ name }) => name === 'mail')
+      ? note('mail', counts.waiting_mails, 'mails are waiting')
+      : []),
     ...note('servers', counts.frozen_servers, 'frozen'),
     ...note('servers', counts.held_servers, 'under a legal hold'),
     ...note('customers', counts.frozen_customers, 'frozen'),
-    ...note('top-ups', counts.held_topups, 'with held payments'),
-    ...note('top-ups', counts.unsent_topups, 'with a refund to be sent'),
+    ...note('top-ups', counts.held_topups, 'with withheld payments'),
+    ...note('top-ups', counts.unsent_topups, 'with a pending refund'),
   ];
 }
 

@@ -1,27 +1,20 @@
-/** Addresses in words. */
+/** Formats coin addresses for the operator's commands. */
 import type { CoinCode } from '../spec/coins.ts';
 import { formatCoinAmount } from './topup-format.ts';
 
-export const ADDRESS_HEADING: readonly string[] = [
-  'number',
-  'below the account',
-  'coin',
-  'address',
-  '',
-  'came in',
-];
+export const ADDRESS_HEADING: readonly string[] = ['number', 'path', 'coin', 'address', '', 'received'];
 
 export interface AddressLine {
   readonly number: number;
   readonly path: string;
-  /** Null: given to nobody. */
+  /** Null if the address belongs to no coin. */
   readonly coin: CoinCode | null;
   readonly address: string;
   readonly given: { readonly units: bigint } | null;
 }
 
 export function addressRow({ number, path, coin, address, given }: AddressLine): string[] {
-  const state = coin === null ? 'given to nobody' : given === null ? '' : 'given out';
+  const state = coin === null ? 'unused' : given === null ? '' : 'issued';
   const units = given?.units ?? 0n;
   return [
     String(number),
@@ -33,8 +26,8 @@ export function addressRow({ number, path, coin, address, given }: AddressLine):
   ];
 }
 
-/** Why there are no addresses to print. */
+/** Explains why there are no addresses to print. */
 export function explainNoAddresses(coin: CoinCode, isLive: boolean): string {
-  if (!isLive) return 'a sandbox has simulated coins: no wallet of yours has their addresses';
-  return `${coin} is not taken: docs/operators/coins.md says which settings it needs`;
+  if (!isLive) return 'a sandbox has simulated coins: their addresses belong to no wallet';
+  return `${coin} is not enabled: see docs/operators/coins.md for the settings it needs`;
 }

@@ -1,4 +1,4 @@
-/** `audit`: what was done, by whom, to what. */
+/** `audit`: the audit log across all customers. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { requireCustomer } from '../domain/customers/by-email.ts';
 import { closestMatch } from '../kernel/closest-match.ts';
@@ -24,22 +24,20 @@ interface AuditOptions {
 export function addAudit(program: Command, { resources, terminal }: OperatorContext): void {
   program
     .command('audit')
-    .option('--customer <email>', 'only this customer’s')
-    .option('--action <name>', 'such as server.freeze', parseAction)
-    .option('--resource <id>', 'only about this one: srv_…, top_…, a switch')
-    .option('--unasked', 'only what no customer did: the operator, and the service itself')
-    .option('--limit <count>', `how many, default ${LIMIT}`, parsePositiveInt, LIMIT)
-    .description(`print what was done in the last ${LIMITS.auditRetentionDays} days, newest first`)
+    .option('--customer <email>', 'Only entries of this customer')
+    .option('--action <name>', 'Only this action, such as server.freeze', parseAction)
+    .option('--resource <id>', 'Only this resource: srv_…, top_…, or the name of a switch')
+    .option('--unasked', 'Only actions by the operator and the service')
+    .option('--limit <count>', `Maximum number of rows, default ${LIMIT}`, parsePositiveInt, LIMIT)
+    .description(`List actions of the last ${LIMITS.auditRetentionDays} days, newest first`)
     .action(async ({ customer, limit, unasked, ...filter }: AuditOptions) => {
       const { service } = await resources.service();
       const { db } = service;
       const owner = customer === undefined ? {} : { customerId: (await requireCustomer(db, customer)).id };
-      const rows = await listOperatorAudit(
-        db,
-        { ...filter, ...owner, ...(unasked && { unattributed: true }) },
-        limit + 1,
-      );
-      const heading = ['when (UTC)', 'action', 'resource', 'result', 'customer', 'by', 'from', 'request', ''];
+      const attribution = unasked && { unattributed: true as const };
+      const rows = await listOperatorAudit(db, { ...filter, ...owner, ...attribution }, limit + 1);
+      const heading = ['time (UTC)', 'action', 'resource', 'result', 'customer', 'actor'];
+      heading.push('country', 'request', 'note');
       for (const line of formatTable([heading, ...rows.slice(0, limit).map(columns)])) terminal.out(line);
       if (rows.length > limit) terminal.err(formatMoreHint(limit, 'entry', 'entries'));
     });
@@ -50,7 +48,7 @@ function parseAction(text: string): Action {
   if (action !== undefined) return action;
   const suggestion = closestMatch(text, ACTIONS);
   throw new InvalidArgumentError(
-    suggestion ? `Did you mean ${suggestion}?` : 'It is an action, such as server.freeze.',
+    suggestion ? `Did you mean ${suggestion}?` : 'It must be an action, such as server.freeze.',
   );
 }
 

@@ -10,16 +10,18 @@ import type { OperatorContext } from './context.ts';
 import { formatTable } from './table.ts';
 
 export function addCatalogue(program: Command, context: OperatorContext): void {
-  const catalogue = program.command('catalogue').description('what is sold: regions, plans, prices, images');
+  const catalogue = program
+    .command('catalogue')
+    .description('Manage the catalog: regions, plans, prices, images');
   catalogue
     .command('load')
-    .argument('<file>', 'a catalog file (YAML); docs/operators/sell.md describes it')
-    .option('-y, --yes', 'do not ask')
-    .description('show how a file differs from the database, and make it so')
+    .argument('<file>', 'Catalog file (YAML); format: docs/operators/sell.md')
+    .option('-y, --yes', 'Skip the confirmation')
+    .description('Show how a file differs from the database, then load it')
     .action((file: string, options: { yes?: true }) => load(context, file, options.yes ?? false));
   catalogue
     .command('show')
-    .description('print what is sold')
+    .description('Show the current catalog')
     .action(async () => {
       const { service } = await context.resources.service();
       for (const line of await formatCatalogue(service.db)) context.terminal.out(line);
@@ -31,11 +33,11 @@ async function load({ resources, terminal }: OperatorContext, file: string, yes:
   const { service, register } = await resources.service();
   const sandbox = service.settings.mode === 'sandbox';
   const changes = await compareCatalogue(service, text, { sandbox });
-  if (changes.length === 0) return terminal.out('no difference: nothing to do');
+  if (changes.length === 0) return terminal.out('no changes');
   for (const line of changes) terminal.out(line);
   if (!yes) {
-    if (!terminal.ask) throw new OperatorError('nothing was changed: say --yes to load it');
-    if (!(await terminal.ask('Load this?'))) return terminal.out('nothing was changed');
+    if (!terminal.ask) throw new OperatorError('nothing was changed: pass --yes to load the file');
+    if (!(await terminal.ask('Load these changes?'))) return terminal.out('nothing was changed');
   }
   await loadCatalogue(service, text, { sandbox, register, confirmedLines: changes });
   terminal.out('loaded');
@@ -46,9 +48,7 @@ function readText(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new OperatorError(
-      code === 'ENOENT' ? `there is no file ${file}` : `${file} cannot be read (${code})`,
-    );
+    throw new OperatorError(code === 'ENOENT' ? `file not found: ${file}` : `cannot read ${file} (${code})`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** `chain skip`, `chain reread`: what a database that was put back, or payments that were missed, need. */
+/** `chain skip`, `chain reread`: repair after a database restore or missed payments. */
 import { Argument, type Command } from 'commander';
 import { systemActor } from '../domain/record.ts';
 import { rereadChain } from '../domain/topups/reread.ts';
@@ -11,26 +11,26 @@ import { formatCount } from './table.ts';
 export function addSkip(chain: Command, { resources, terminal }: OperatorContext): void {
   chain
     .command('skip')
-    .addArgument(new Argument('<coin>', 'whose addresses').choices(COIN_CODES))
-    .argument('<count>', 'how many; more than were given out since the backup', parsePositiveInt)
-    .description('never give out the next addresses: for a database that was put back from a backup')
+    .addArgument(new Argument('<coin>', 'Coin whose addresses to skip').choices(COIN_CODES))
+    .argument('<count>', 'How many; more than were issued since the backup', parsePositiveInt)
+    .description('Never issue the next addresses; use after restoring the database from a backup')
     .action(async (coin: CoinCode, count: number) => {
       const { service } = await resources.service();
       const skipped = await skipAddresses(service, systemActor(service.clock.now()), { coin, count });
-      if ('next' in skipped) terminal.out(`the next address of ${coin} has number ${skipped.next}`);
-      else terminal.out(`${formatCount(skipped.addresses, 'address', 'addresses')} of ${coin} passed by`);
+      if ('next' in skipped) terminal.out(`the next ${coin} address has index ${skipped.next}`);
+      else terminal.out(`${formatCount(skipped.addresses, `${coin} address`, `${coin} addresses`)} skipped`);
     });
 }
 
 export function addReread(chain: Command, { resources, terminal }: OperatorContext): void {
   chain
     .command('reread')
-    .addArgument(new Argument('<coin>', 'whose blocks').choices(COIN_CODES))
-    .requiredOption('--from <height>', 'the first block to be read again', parseNonNegativeInt)
-    .description('read blocks again, for payments that were missed; nothing is credited twice')
+    .addArgument(new Argument('<coin>', 'Coin whose blocks to read').choices(COIN_CODES))
+    .requiredOption('--from <height>', 'First block to read again', parseNonNegativeInt)
+    .description('Read blocks again to find missed payments; nothing is credited twice')
     .action(async (coin: CoinCode, { from: height }: { readonly from: number }) => {
       const { service } = await resources.service();
       await rereadChain(service, systemActor(service.clock.now()), { coin, height });
-      terminal.out(`${coin} is read again from block ${height} on, as soon as a worker looks at it`);
+      terminal.out(`${coin} will be read again from block ${height}, starting with the next poll`);
     });
 }

@@ -1,4 +1,4 @@
-/** `skerryd chain`: the nodes of real coins, and the addresses that are given out. */
+/** `chain`: the nodes of real coins, their prices, and the issued addresses. */
 import { readFileSync, statSync } from 'node:fs';
 import { Argument, type Command } from 'commander';
 import { systemActor } from '../domain/record.ts';
@@ -11,19 +11,19 @@ import { ADDRESS_HEADING, type AddressLine, addressRow, explainNoAddresses } fro
 import { addReread, addSkip } from './chain-repair.ts';
 import { checkChains } from './chains.ts';
 import { type OpenService, type OperatorContext, ProblemsFound } from './context.ts';
+import { formatFindings, hasProblem } from './findings.ts';
 import { parseNonNegativeInt, parsePositiveInt } from './options.ts';
 import { formatCount, formatTable } from './table.ts';
 
-const LEVEL_LABELS = { ok: 'ok', note: 'note', look: 'LOOK' } as const;
 const DEFAULT_COUNT = 10;
 const MAX_COUNT = 10_000;
-/** Some hundred thousand addresses. */
+/** Holds a few hundred thousand addresses. */
 const FILE_MAX_BYTES = 16 * 1024 ** 2;
 
 export function addChain(program: Command, context: OperatorContext): void {
   const chain = program
     .command('chain')
-    .description('real coins: their nodes, and the addresses that are given out');
+    .description('Check the nodes of real coins and manage deposit addresses');
   addDoctor(chain, context);
   addAddresses(chain, context);
   addImport(chain, context);
@@ -34,15 +34,11 @@ export function addChain(program: Command, context: OperatorContext): void {
 function addDoctor(chain: Command, { resources, terminal }: OperatorContext): void {
   chain
     .command('doctor')
-    .description('ask every node and look at every price; ends with 1 when something is wrong')
+    .description('Check every node and every price; exits 1 if anything needs attention')
     .action(async () => {
       const findings = await checkChains(await resources.service());
-      for (const line of formatTable(
-        findings.map(({ level, subject, message }) => [LEVEL_LABELS[level], subject, message]),
-      )) {
-        terminal.out(line);
-      }
-      if (findings.some(({ level }) => level === 'look')) throw new ProblemsFound();
+      for (const line of formatFindings(findings)) terminal.out(line);
+      if (hasProblem(findings)) throw new ProblemsFound();
     });
 }
 
@@ -55,18 +51,18 @@ interface AddressOptions {
 function addAddresses(chain: Command, { resources, terminal }: OperatorContext): void {
   chain
     .command('addresses')
-    .addArgument(new Argument('<coin>', 'whose addresses').choices(COIN_CODES))
-    .option('--from <number>', 'the first one', parseNonNegativeInt, 0)
+    .addArgument(new Argument('<coin>', 'Coin of the addresses').choices(COIN_CODES))
+    .option('--from <number>', 'Index of the first address', parseNonNegativeInt, 0)
     .option(
       '--count <count>',
-      `how many, default ${DEFAULT_COUNT}, at most ${MAX_COUNT}`,
+      `Number of addresses, default ${DEFAULT_COUNT}, at most ${MAX_COUNT}`,
       parsePositiveInt,
       DEFAULT_COUNT,
     )
-    .option('--paid', 'of these only those that were paid')
-    .description('print addresses by their numbers, to be compared with your offline wallet')
+    .option('--paid', 'Only addresses in this range that received a payment')
+    .description('List addresses by index, to compare them with your offline wallet')
     .action(async (coin: CoinCode, options: AddressOptions) => {
-      if (options.count > MAX_COUNT) throw new OperatorError(`--count: give at most ${MAX_COUNT}`);
+      if (options.count > MAX_COUNT) throw new OperatorError(`--count must be at most ${MAX_COUNT}`);
       const { service, coins } = await resources.service();
       const lines = await withAllocations(service.db, await listAddresses({ service, coins }, coin, options));
       const rows = lines.filter(({ given }) => !options.paid || (given?.units ?? 0n) > 0n).map(addressRow);
@@ -108,16 +104,18 @@ async function withAllocations(db: Sql, lines: readonly DerivedAddress[]): Promi
 function addImport(chain: Command, { resources, terminal }: OperatorContext): void {
   chain
     .command('import')
-    .addArgument(new Argument('<coin>', 'of which no addresses can be derived').choices(POOL_COINS))
-    .argument('<file>', 'addresses that you made offline, one a line; never a private key')
-    .description('add addresses to the pool, to be given out in this order')
+    .addArgument(new Argument('<coin>', 'Coin whose addresses cannot be derived').choices(POOL_COINS))
+    .argument('<file>', 'Addresses created offline, one per line; never a private key')
+    .description('Add addresses to the pool, to be issued in this order')
     .action(async (coin: (typeof POOL_COINS)[number], file: string) => {
       const text = readAddressFile(file);
       const { service } = await resources.service();
       const actor = systemActor(service.clock.now());
       const { added, known, free } = await importAddresses(service, actor, { coin, text });
+      const available = free < FREE_COUNT_MAX ? free : `${free} or more`;
       terminal.out(
-        `${formatCount(added, 'address', 'addresses')} added, ${known} known before; ${free < FREE_COUNT_MAX ? free : `${free} or more`} of ${coin} can be given out`,
+        `${formatCount(added, 'address', 'addresses')} added, ${known} already known; ` +
+          `${available} of ${coin} available`,
       );
     });
 }
@@ -127,7 +125,7 @@ function readAddressFile(file: string): string {
     if (statSync(file).size <= FILE_MAX_BYTES) return readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new OperatorError(`the file of addresses cannot be read (${code})`);
+    throw new OperatorError(`cannot read the address file (${code})`);
   }
-  throw new OperatorError(`the file of addresses is too large: at most ${FILE_MAX_BYTES / 1024 ** 2} MiB`);
+  throw new OperatorError(`the address file is too large: at most ${FILE_MAX_BYTES / 1024 ** 2} MiB`);
 }

@@ -1,4 +1,4 @@
-/** How real coins stand: what `chain doctor` and `doctor` print. */
+/** Findings about real coins, for `chain doctor` and `doctor`. */
 import { rateFindings } from '../domain/rate-findings.ts';
 import type { Finding } from '../domain/status.ts';
 import { chainFindings } from '../domain/topups/chain-findings.ts';
@@ -7,13 +7,12 @@ import type { OpenService } from './context.ts';
 
 export async function checkChains(open: OpenService): Promise<Finding[]> {
   const { service, coins } = open;
-  if (coins === null)
-    return [{ level: 'ok', subject: 'coins', message: 'simulated: there is no node to ask' }];
+  if (coins === null) return [{ level: 'ok', subject: 'coins', message: 'simulated: no nodes to check' }];
   if (service.chains.size === 0) return [NO_COINS];
   return [...(await chainFindings(service)), ...(await checkRates(open))];
 }
 
-/** How the prices of the coins that are taken stand; nothing of a sandbox, whose rates nobody asks for. */
+/** Checks the prices of the enabled coins. A sandbox has no market and no findings. */
 export async function checkRates({ service, coins }: OpenService): Promise<Finding[]> {
   const enabledCoins = [...service.chains.keys()];
   if (coins === null || enabledCoins.length === 0) return [];

@@ -1,4 +1,4 @@
-/** What the operator's commands are given, and where their words go. */
+/** Inputs and output of the operator's commands. */
 import type { Service } from '../domain/context.ts';
 import type { RegisterHosts } from '../domain/inventory/hosts.ts';
 import type { Market } from '../kernel/market-rate.ts';
@@ -6,13 +6,13 @@ import type { CoinCode } from '../spec/coins.ts';
 import type { SettingView } from '../spec/settings.ts';
 import type { OpenDatabase } from '../store/db.ts';
 
-/** Opened only when a command needs them; whoever gave the doors closes what was opened. */
+/** Opened only when a command needs them. The caller that supplies them closes them. */
 export interface OperatorResources {
-  /** Every setting as it stands. */
+  /** Every setting with its current value. */
   settings(): readonly SettingView[];
-  /** The database as it is, of whatever version. */
+  /** The database, with any schema version. */
   database(): Promise<OpenDatabase>;
-  /** The service on a database of this version. */
+  /** The service, on a database with the current schema. */
   service(): Promise<OpenService>;
 }
 
@@ -23,18 +23,18 @@ export interface OpenService {
   readonly coins: CoinContext | null;
 }
 
-/** What is known of real coins beside the service itself. */
+/** Access to real coins outside the service itself. */
 export interface CoinContext {
   readonly market: Market;
-  /** Null where the coin is not taken, or nobody can derive its addresses. */
+  /** Null if the coin is not accepted or its addresses cannot be derived. */
   readonly deriverFor: (coin: CoinCode) => AddressDeriver | null;
 }
 
-/** The addresses of a coin by their numbers in the offline wallet. */
+/** Derives a coin's addresses by their index in the offline wallet. */
 export interface AddressDeriver {
-  /** What stands before a number, seen from the account. */
+  /** The derivation path below the account, up to the index. */
   readonly path: string;
-  /** Whose address it is, or will be; null: nobody's. */
+  /** The coin that uses this address, now or later; null if none does. */
   readonly coinAt: (number: number) => CoinCode | null;
   readonly addressAt: (number: number) => Promise<string>;
 }
@@ -44,15 +44,15 @@ export interface Terminal {
   readonly out: (line: string) => void;
   /** One line on standard error. */
   readonly err: (line: string) => void;
-  /** Asks yes or no; null when nobody is there to answer. */
+  /** Asks a yes/no question; null when there is no terminal to answer it. */
   readonly ask: ((question: string) => Promise<boolean>) | null;
 }
 
-/** What every command's file is handed. */
+/** Passed to every command's `add…` function. */
 export interface OperatorContext {
   readonly resources: OperatorResources;
   readonly terminal: Terminal;
 }
 
-/** The command did its work and found something wrong: it has said so, and the exit code is 1. */
+/** The command ran and reported a problem: the exit code is 1 and no further message is needed. */
 export class ProblemsFound extends Error {}

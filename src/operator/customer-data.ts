@@ -1,4 +1,4 @@
-/** `customers show`, `customers export`, `customers delete`: what is stored about a customer. */
+/** `customers show`, `customers export`, `customers delete`: personal data of a customer. */
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { requireCustomer } from '../domain/customers/by-email.ts';
@@ -22,7 +22,7 @@ function addShow(customers: Command, { resources, terminal }: OperatorContext): 
   customers
     .command('show')
     .argument('<email>')
-    .description('print what there is to know of a customer first')
+    .description('Show an overview of a customer')
     .action(async (email: string) => {
       const { service } = await resources.service();
       const { id } = await requireCustomer(service.db, email);
@@ -42,7 +42,7 @@ function overviewFacts(row: CustomerOverview): [string, string][] {
   ];
   return [
     ['id', formatId('customer', row.id)],
-    ['e-mail', row.email],
+    ['email', row.email],
     ['confirmed', formatSince(row.email_confirmed_at, 'no')],
     ['OpenPGP key', row.has_openpgp_key ? 'yes' : 'no'],
     ['one-time codes', formatSince(row.totp_since, 'no')],
@@ -50,7 +50,7 @@ function overviewFacts(row: CustomerOverview): [string, string][] {
     ['frozen', formatSince(row.frozen_at, 'no')],
     ['being deleted', formatSince(row.deleting_at, 'no')],
     ['balance', `${formatCents(row.balance_cents)} USD`],
-    ['payments', `${row.payments} on their way or held`],
+    ['payments', `${row.payments} pending or withheld`],
     ['servers', `${row.servers}${more.join('')}`],
     ['storage', `${formatCount(row.volumes, 'volume')}, ${formatCount(row.snapshots, 'snapshot')}`],
     ['access', `${formatCount(row.sessions, 'session')}, ${formatCount(row.tokens, 'API token')}`],
@@ -61,11 +61,11 @@ function addExport(customers: Command, { resources, terminal }: OperatorContext)
   customers
     .command('export')
     .argument('<email>')
-    .option('--out <file>', 'write to this file, which must not exist yet; only you may read it')
-    .description('write all that is stored about a customer as one JSON document')
+    .option('--out <file>', 'Write to this new file, readable only by you')
+    .description('Export all data stored about a customer as one JSON document')
     .action(async (email: string, { out }: { out?: string }) => {
       const { service } = await resources.service();
-      // A name that is wrong leaves no file behind.
+      // Check the customer first, so that a typo leaves no file behind.
       await requireCustomer(service.db, email);
       if (out === undefined) {
         await exportCustomer(service, email, lineWriter(terminal.out));
@@ -76,7 +76,7 @@ function addExport(customers: Command, { resources, terminal }: OperatorContext)
         await exportCustomer(service, email, async (text) => void (await file.write(text)));
         await file.sync();
       } catch (error) {
-        // Half a document is none.
+        // Half a document is useless.
         await unlink(out);
         throw error;
       } finally {
@@ -86,7 +86,7 @@ function addExport(customers: Command, { resources, terminal }: OperatorContext)
     });
 }
 
-/** Collects pieces into whole lines, as a terminal takes them. */
+/** Collects chunks into whole lines for the terminal. */
 function lineWriter(writeLine: (line: string) => void): (text: string) => Promise<void> {
   let partialLine = '';
   return async (text) => {
@@ -101,8 +101,8 @@ async function createExportFile(path: string): Promise<FileHandle> {
     return await open(path, 'wx', 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new OperatorError(`${path} exists already; name another file`);
-    throw new OperatorError(`${path} cannot be written (${code ?? 'unknown'})`);
+    if (code === 'EEXIST') throw new OperatorError(`${path} already exists: choose another file`);
+    throw new OperatorError(`cannot write ${path} (${code ?? 'unknown'})`);
   }
 }
 
@@ -110,27 +110,24 @@ function addDelete(customers: Command, { resources, terminal }: OperatorContext)
   customers
     .command('delete')
     .argument('<email>')
-    .option('-y, --yes', 'do not ask')
-    .option('--destroy-servers', 'destroy the servers that the customer has')
-    .description('delete an account and all that is personal in it; the books stay under its bare id')
+    .option('-y, --yes', 'Skip the confirmation')
+    .option('--destroy-servers', 'Also destroy the customer’s servers')
+    .description('Delete an account and its personal data; ledger entries remain under its id')
     .action(async (email: string, options: { yes?: true; destroyServers?: true }) => {
       const { service } = await resources.service();
       const { id } = await requireCustomer(service.db, email);
       const overview = await readCustomerOverview(service.db, id);
-      if (!overview) throw new OperatorError('there is no customer with this e-mail address');
+      if (!overview) throw new OperatorError('no customer has this email address');
       if (overview.servers > 0n && !options.destroyServers) {
-        throw new OperatorError(
-          `the account has ${formatCount(overview.servers, 'server')}: say --destroy-servers to lose them with it`,
-        );
+        const servers = formatCount(overview.servers, 'server');
+        throw new OperatorError(`the account has ${servers}: pass --destroy-servers to delete them too`);
       }
       if (!(options.yes ?? (await confirmDeletion(terminal, overview))))
         return terminal.out('nothing was deleted');
       const deletion = { destroyServers: options.destroyServers === true };
       const { completed, forfeitedCents } = await deleteCustomer(service, email, deletion);
-      terminal.out(
-        `${completed ? 'deleted' : 'being deleted: what the account has is removed first, by the running service'}; ` +
-          `forfeited: ${formatCents(forfeitedCents)} USD`,
-      );
+      const state = completed ? 'deleted' : 'deletion started: the service removes the resources first';
+      terminal.out(`${state}; forfeited: ${formatCents(forfeitedCents)} USD`);
     });
 }
 
@@ -138,7 +135,7 @@ async function confirmDeletion(
   terminal: OperatorContext['terminal'],
   row: CustomerOverview,
 ): Promise<boolean> {
-  if (!terminal.ask) throw new OperatorError('nothing was deleted: say --yes to delete the account');
+  if (!terminal.ask) throw new OperatorError('nothing was deleted: pass --yes to delete the account');
   const lost = `${formatCount(row.servers, 'server')} and ${formatCents(row.balance_cents)} USD`;
-  return await terminal.ask(`Delete ${row.email} with ${lost} for ever?`);
+  return await terminal.ask(`Permanently delete ${row.email} with ${lost}?`);
 }

@@ -1,4 +1,4 @@
-/** `credit`, `customers freeze`, `customers unfreeze`, `customers totp-off`; the rest of `customers` is in customer-data.ts. */
+/** `credit`, `customers freeze`, `unfreeze`, `totp-off`; the rest of `customers` is in customer-data.ts. */
 import type { Command } from 'commander';
 import { creditCustomer } from '../domain/customers/credit.ts';
 import { freezeCustomer } from '../domain/customers/freeze.ts';
@@ -13,8 +13,8 @@ export function addCustomers(program: Command, context: OperatorContext): void {
     .command('credit')
     .argument('<email>')
     .argument('<amount>', 'US dollars, such as 25.50')
-    .requiredOption('--reason <text>', 'the customer reads it in the ledger')
-    .description('add to a customer’s balance; each call books anew')
+    .requiredOption('--reason <text>', 'Shown to the customer in the ledger')
+    .description('Add to a customer’s balance; every call credits the amount again')
     .action(async (email: string, amountUsd: string, { reason }: { reason: string }) => {
       const { service } = await resources.service();
       const { amountCents, balanceAfterCents } = await creditCustomer(service, { email, amountUsd, reason });
@@ -22,7 +22,7 @@ export function addCustomers(program: Command, context: OperatorContext): void {
         `credited ${formatCents(amountCents)} USD; the balance is ${formatCents(balanceAfterCents)} USD`,
       );
     });
-  const customers = program.command('customers').description('what the operator may do to an account');
+  const customers = program.command('customers').description('Manage customer accounts');
   for (const [verb, frozen] of [
     ['freeze', true],
     ['unfreeze', false],
@@ -30,21 +30,21 @@ export function addCustomers(program: Command, context: OperatorContext): void {
     customers
       .command(verb)
       .argument('<email>')
-      .description(frozen ? 'let a customer read but change nothing' : 'let a customer change things again')
+      .description(frozen ? 'Make an account read-only' : 'Lift the freeze of an account')
       .action(async (email: string) => {
         const { service } = await resources.service();
         const changed = await freezeCustomer(service, email, frozen);
-        terminal.out(`the account is ${frozen ? 'frozen' : 'not frozen'}${changed ? '' : ' (as before)'}`);
+        terminal.out(`the account is ${frozen ? 'frozen' : 'not frozen'}${changed ? '' : ' (unchanged)'}`);
       });
   }
   customers
     .command('totp-off')
     .argument('<email>')
-    .description('let a customer who lost phone and recovery code sign in without a one-time code')
+    .description('Turn off one-time codes for a customer who lost both phone and recovery code')
     .action(async (email: string) => {
       const { service } = await resources.service();
       const changed = await disableTotpByOperator(service, email);
-      terminal.out(`no one-time code is asked for${changed ? '; the customer is mailed' : ' (as before)'}`);
+      terminal.out(`one-time codes are off${changed ? '; the customer is notified' : ' (unchanged)'}`);
     });
   addCustomerData(customers, context);
 }

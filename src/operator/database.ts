@@ -10,43 +10,41 @@ const SHOWN_EXAMPLES = 10;
 export function addDatabase(program: Command, { resources, terminal }: OperatorContext): void {
   program
     .command('migrate')
-    .description('bring the database to this version')
+    .description('Migrate the database to this version')
     .action(async () => {
       const applied = await migrate(await resources.database());
-      terminal.out(
-        applied.length > 0 ? `migrated: ${applied.join(', ')}` : 'the database is of this version already',
-      );
+      terminal.out(applied.length > 0 ? `migrated: ${applied.join(', ')}` : 'the database is up to date');
     });
   program
     .command('verify')
-    .description('prove that the ledger and the inventory are sound')
+    .description('Verify the ledger and the inventory; exits 1 if an invariant is broken')
     .action(async () => {
       const { service } = await resources.service();
       const findings = await verify(service);
       const rows = findings.map(({ invariant, checked, broken }) => [
-        broken === 0n ? 'ok' : 'BROKEN',
+        broken === 0n ? 'OK' : 'BROKEN',
         String(checked),
         invariant.name,
         invariant.description,
       ]);
-      for (const line of formatTable([['', 'checked', 'invariant', 'what holds'], ...rows]))
+      for (const line of formatTable([['', 'checked', 'invariant', 'description'], ...rows]))
         terminal.out(line);
       const violated = findings.filter((finding) => finding.broken > 0n);
       for (const { invariant, broken, examples } of violated) {
         const more = broken > BigInt(SHOWN_EXAMPLES) ? ' …' : '';
-        terminal.err(`skerryd: BROKEN ${invariant.name}: ${broken}, namely ${examples.join(' ')}${more}`);
+        terminal.err(`skerryd: BROKEN ${invariant.name}: ${broken} rows: ${examples.join(' ')}${more}`);
       }
       terminal.out(`${findings.length - violated.length} of ${findings.length} invariants hold`);
       if (violated.length > 0) throw new ProblemsFound();
     });
   program
     .command('config')
-    .description('print every setting, its value and where it comes from')
+    .description('Show every setting, its value, and its source')
     .action(() => {
       const rows = resources
         .settings()
         .map(({ name, value, source, about }) => [name, value ?? '(unset)', source, about]);
-      for (const line of formatTable([['setting', 'value', 'source', 'what it is for'], ...rows]))
+      for (const line of formatTable([['setting', 'value', 'source', 'description'], ...rows]))
         terminal.out(line);
     });
 }

@@ -1,4 +1,4 @@
-/** `dedicated list`, `fulfil`, `off`, `on`, `wipe`: dedicated machines where no driver reaches them. */
+/** `dedicated list`, `fulfil`, `off`, `on`, `wipe`: dedicated machines that no driver controls. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { type FulfilledSale, fulfillSale, type ManualSale } from '../domain/inventory/fulfill.ts';
 import { recordMachinePower } from '../domain/inventory/machine-power.ts';
@@ -13,9 +13,7 @@ import type { OperatorContext } from './context.ts';
 import { formatCount, formatFacts, formatTable } from './table.ts';
 
 export function addDedicated(program: Command, context: OperatorContext): void {
-  const dedicated = program
-    .command('dedicated')
-    .description('dedicated machines that are sold and looked after by hand');
+  const dedicated = program.command('dedicated').description('Sell and maintain dedicated machines manually');
   addList(dedicated, context);
   addFulfill(dedicated, context);
   addPowerRecord(dedicated, context);
@@ -25,7 +23,7 @@ export function addDedicated(program: Command, context: OperatorContext): void {
 function addList(dedicated: Command, { resources, terminal }: OperatorContext): void {
   dedicated
     .command('list')
-    .description('print every machine: where it is in its round, whose it is, what is to be done to it')
+    .description('List every machine with its state, its customer, and the action it needs')
     .action(async () => {
       const { service } = await resources.service();
       const heading = ['machine', 'region', 'plan', 'state', 'since (UTC)', 'server', 'customer', ''];
@@ -59,23 +57,24 @@ function addFulfill(dedicated: Command, { resources, terminal }: OperatorContext
   dedicated
     .command('fulfil')
     .argument('<machine>')
-    .requiredOption('--customer <email>', 'who asked for it, and pays')
-    .requiredOption('--image <os>', 'what you install on it, such as debian-13')
-    .option('--name <name>', 'the server’s; one is made up when left out')
-    .option('--months <count>', `the cycle: ${CYCLE_MONTHS.join(', ')}`, parseMonths, 1)
-    .option('--ssh-key <id>', 'k_…, a key of the customer’s; may be given again', collect, [])
-    .description('sell a free machine: charge its cycle and take its addresses; you set it up with them')
+    .requiredOption('--customer <email>', 'Customer who ordered it and pays')
+    .requiredOption('--image <os>', 'Operating system that you install, such as debian-13')
+    .option('--name <name>', 'Server name; generated if omitted')
+    .option('--months <count>', `Billing cycle: ${CYCLE_MONTHS.join(', ')}`, parseMonths, 1)
+    .option('--ssh-key <id>', 'SSH key of the customer (k_…); repeatable', collect, [])
+    .description('Sell a free machine: charge the first cycle and assign addresses; you set it up with them')
     .action(async (machine: string, { sshKey, ...options }: FulfillOptions) => {
       const { service } = await resources.service();
       const sale: ManualSale = { machine, ...options, sshKeys: sshKey };
       const sold = await fulfillSale(service, sale);
-      const price = `${formatCents(sold.server.price_cents_cycle)} USD for ${formatCount(options.months, 'month')}`;
+      const term = formatCount(options.months, 'month');
+      const price = `${formatCents(sold.server.price_cents_cycle)} USD for ${term}`;
       terminal.out(`${machine} is sold: ${price}; the balance is ${formatCents(sold.balanceAfterCents)} USD`);
       for (const line of formatFacts(setupFacts(sold))) terminal.out(line);
     });
 }
 
-/** What the machine is set up with; how to sign in without a key is the operator's to tell the customer. */
+/** Lists the values to set the machine up with. Without a key, the operator gives the customer a password. */
 function setupFacts({ server, publicKeys }: FulfilledSale): [string, string | null][] {
   return [
     ['server', formatId('server', server.id)],
@@ -91,13 +90,13 @@ function setupFacts({ server, publicKeys }: FulfilledSale): [string, string | nu
 function parseMonths(text: string): CycleMonths {
   const months = /^\d{1,2}$/.test(text) ? Number(text) : 0;
   if (isCycleMonths(months)) return months;
-  throw new InvalidArgumentError(`It is one of ${CYCLE_MONTHS.join(', ')}.`);
+  throw new InvalidArgumentError(`Use one of ${CYCLE_MONTHS.join(', ')}.`);
 }
 
 const KEYS_MAX = 50;
 
 function collect(id: string, before: readonly string[]): readonly string[] {
-  if (before.length >= KEYS_MAX) throw new InvalidArgumentError(`Give at most ${KEYS_MAX} keys.`);
+  if (before.length >= KEYS_MAX) throw new InvalidArgumentError(`At most ${KEYS_MAX} keys are allowed.`);
   return [...before, id];
 }
 
@@ -106,13 +105,13 @@ function addPowerRecord(dedicated: Command, { resources, terminal }: OperatorCon
     dedicated
       .command(power)
       .argument('<machine>')
-      .description(`say that you have switched a sold machine ${power}`)
+      .description(`Record that you powered a sold machine ${power}`)
       .action(async (machine: string) => {
         const { service } = await resources.service();
         const { changed, pendingAction, serverStatus } = await recordMachinePower(service, machine, power);
         const remaining =
           pendingAction === null ? '' : `; its server is ${serverStatus}: ${pendingAction} again`;
-        terminal.out(`${machine} is ${power}${changed ? '' : ' (as before)'}${remaining}`);
+        terminal.out(`${machine} is ${power}${changed ? '' : ' (unchanged)'}${remaining}`);
       });
   }
 }
@@ -129,11 +128,11 @@ function addWipe(dedicated: Command, context: OperatorContext): void {
     .argument('<machine>')
     .option(
       '--method <text>',
-      'its disks were wiped, how, and it was tested since: one line, kept in the audit log',
+      'How the disks were wiped before the machine was tested: one line, kept in the audit log',
     )
-    .option('--free', 'put one that was wiped and tested back on sale')
-    .option('-y, --yes', 'do not ask')
-    .description('say that a machine was wiped and tested; then put it back on sale')
+    .option('--free', 'Put a wiped and tested machine back on sale')
+    .option('-y, --yes', 'Skip the confirmation')
+    .description('Record that a machine was wiped and tested, then put it back on sale')
     .action((machine: string, options: WipeOptions) => wipe(context, machine, options));
 }
 
@@ -144,15 +143,15 @@ async function wipe(
 ): Promise<void> {
   const { method, free = false, yes = false } = options;
   if ((method !== undefined) === free) {
-    throw new OperatorError('say --method with how the disks were wiped, or then --free: one of them');
+    throw new OperatorError('pass either --method with how the disks were wiped, or --free, but not both');
   }
   const { service } = await resources.service();
   const question =
     method === undefined
-      ? `Sell ${machine} to somebody else from now on?`
-      : `Was every disk of ${machine} wiped, and the machine tested since?`;
+      ? `Put ${machine} back on sale for other customers?`
+      : `Was every disk of ${machine} wiped, and was the machine tested afterward?`;
   if (!yes) {
-    if (!terminal.ask) throw new OperatorError('nothing was changed: say --yes when it is so');
+    if (!terminal.ask) throw new OperatorError('nothing was changed: pass --yes to confirm');
     if (!(await terminal.ask(question))) return terminal.out('nothing was changed');
   }
   if (method === undefined) await putBackOnSale(service, machine);
@@ -160,6 +159,6 @@ async function wipe(
   terminal.out(
     method === undefined
       ? `${machine} is free`
-      : `${machine} is wiped and tested; --free puts it back on sale`,
+      : `${machine} is wiped and tested; run the command with --free to put it back on sale`,
   );
 }

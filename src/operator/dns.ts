@@ -5,9 +5,8 @@ import { type BlockZone, createMissingZones, listBlockZones, publishAllNames } f
 import { OperatorError } from '../kernel/operator-error.ts';
 import { DnsError } from '../ports/dns.ts';
 import { type OperatorContext, ProblemsFound } from './context.ts';
+import { formatFindings, hasProblem } from './findings.ts';
 import { formatCount, formatTable } from './table.ts';
-
-const LEVEL_LABELS = { ok: 'ok', note: 'note', look: 'LOOK' } as const;
 
 interface ZonesOptions {
   readonly create?: true;
@@ -15,50 +14,46 @@ interface ZonesOptions {
 }
 
 export function addDns(program: Command, { resources, terminal }: OperatorContext): void {
-  const dns = program.command('dns').description('reverse DNS: names of addresses');
+  const dns = program.command('dns').description('Manage reverse DNS');
   dns
     .command('check')
-    .description('ask the server of names, and look for zones that are missing; ends with 1 where one is')
+    .description('Check the name server and its zones; exits 1 if anything needs attention')
     .action(async () => {
       const { service } = await resources.service();
       const findings = await checkReverseDns(service);
-      for (const line of formatTable(
-        findings.map(({ level, subject, message }) => [LEVEL_LABELS[level], subject, message]),
-      )) {
-        terminal.out(line);
-      }
-      if (findings.some(({ level }) => level === 'look')) throw new ProblemsFound();
+      for (const line of formatFindings(findings)) terminal.out(line);
+      if (hasProblem(findings)) throw new ProblemsFound();
     });
   dns
     .command('zones')
-    .option('--create', 'make those that are missing')
-    .option('--nameserver <name>', 'who serves the new ones, again for each', collect, [])
-    .description('print the zones that the pool of addresses needs')
+    .option('--create', 'Create the missing zones')
+    .option('--nameserver <name>', 'Name server of the new zones; repeatable', collect, [])
+    .description('List the zones that the address pool needs')
     .action(async ({ create, nameserver }: ZonesOptions) => {
       if ((create === true) !== nameserver.length > 0) {
-        throw new OperatorError('--create and --nameserver go together: new zones name who serves them');
+        throw new OperatorError('pass --create and --nameserver together: new zones need name servers');
       }
       const { service } = await resources.service();
       if (create) {
         const created = await refuseOnDnsError(createMissingZones(service, nameserver));
-        terminal.out(`${formatCount(created.length, 'zone')} made`);
+        terminal.out(`${formatCount(created.length, 'zone')} created`);
       }
       const zones = await refuseOnDnsError(listBlockZones(service));
-      for (const line of formatTable([['region', 'block', 'zone', 'is there'], ...zones.map(zoneColumns)])) {
+      for (const line of formatTable([['region', 'block', 'zone', 'exists'], ...zones.map(zoneColumns)])) {
         terminal.out(line);
       }
     });
   dns
     .command('publish')
-    .description('publish every name again, as on a new server of names')
+    .description('Publish every name again, for example on a new name server')
     .action(async () => {
       const { service } = await resources.service();
       const count = await publishAllNames(service);
-      terminal.out(`names of ${formatCount(count, 'server')} are being published`);
+      terminal.out(`publishing the names of ${formatCount(count, 'server')}`);
     });
 }
 
-/** The server of names, or its settings: the operator's to mend. */
+/** Reports errors of the name server or its settings as the operator's to fix. */
 async function refuseOnDnsError<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -73,6 +68,6 @@ function collect(name: string, names: readonly string[]): readonly string[] {
 }
 
 function zoneColumns({ region, block, zone, coveredBy, isShared }: BlockZone): string[] {
-  const missing = isShared ? 'MISSING: less than a /24, see docs/operators/networking.md' : 'MISSING';
+  const missing = isShared ? 'MISSING: smaller than a /24, see docs/operators/networking.md' : 'MISSING';
   return [region, block, zone, coveredBy === null ? missing : coveredBy === zone ? 'yes' : `in ${coveredBy}`];
 }

@@ -1,4 +1,4 @@
-/** `doctor`: whether this machine and these settings can sell servers, in plain words. */
+/** `doctor`: whether this machine and these settings can sell servers. */
 import type { Command } from 'commander';
 import { checkReverseDns } from '../domain/dns/check.ts';
 import { examineInventory, sumPromised } from '../domain/doctor/inventory.ts';
@@ -7,48 +7,46 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import type { ExpectedResources, HostFinding } from '../ports/compute.ts';
 import { checkChains } from './chains.ts';
 import { type OperatorResources, ProblemsFound } from './context.ts';
+import { formatFindings, hasProblem } from './findings.ts';
 import { checkSettings } from './going-live.ts';
-
-const LEVEL_LABELS = { ok: 'ok', note: 'note', look: 'LOOK' } as const;
-const WIDTHS = { level: 6, what: 24 };
 
 export interface DoctorOptions {
   readonly resources: OperatorResources;
-  /** A line on standard output. */
+  /** Writes a line to standard output. */
   readonly out: (line: string) => void;
-  /** What the driver finds, as it finds it. */
+  /** Shows which check just finished; null when no one is watching. A boot test takes minutes. */
+  readonly progress: ((line: string) => void) | null;
+  /** Runs the driver's own checks and yields each result as it is known. */
   readonly examine: (promised: ExpectedResources) => AsyncIterable<HostFinding>;
 }
 
-export function addDoctor(program: Command, { resources, out, examine }: DoctorOptions): void {
+export function addDoctor(program: Command, { resources, out, progress, examine }: DoctorOptions): void {
   program
     .command('doctor')
     .description(
-      'say what lacks to sell servers for real: settings, coins, this machine; boots one to prove the rest, and ends with 1 when something is wrong',
+      'Check settings, coins, and this machine, and boot a test server; exits 1 if anything needs attention',
     )
     .action(async () => {
-      let hasProblem = false;
-      const report = ({ level, subject, message }: Finding) => {
-        hasProblem ||= level === 'look';
-        out(`${LEVEL_LABELS[level].padEnd(WIDTHS.level)}${subject.padEnd(WIDTHS.what)}${message}`);
-      };
-      for (const finding of checkSettings(resources.settings())) report(finding);
-      const { findings, promised } = await checkService(resources);
-      for (const finding of findings) report(finding);
-      // Each as it is found: a boot takes its time.
-      for await (const finding of examine(promised)) report(finding);
-      if (hasProblem) throw new ProblemsFound();
+      const settings = checkSettings(resources.settings());
+      const { findings: service, promised } = await checkService(resources);
+      const findings: Finding[] = [...settings, ...service];
+      for await (const finding of examine(promised)) {
+        progress?.(`checked: ${finding.subject}`);
+        findings.push(finding);
+      }
+      for (const line of formatFindings(findings)) out(line);
+      if (hasProblem(findings)) throw new ProblemsFound();
     });
 }
 
-/** Before the first start there is no database, and much to see already. */
+/** Reports a database that cannot be opened as a finding: before the first start there is none. */
 async function checkService(
   resources: OperatorResources,
 ): Promise<{ readonly findings: Finding[]; readonly promised: ExpectedResources }> {
   try {
     const open = await resources.service();
     const { service } = open;
-    const database: Finding = { level: 'ok', subject: 'database', message: 'answers' };
+    const database: Finding = { level: 'ok', subject: 'database', message: 'connected' };
     const coins = await checkChains(open);
     const inventory = await examineInventory(service);
     const findings = [database, ...coins, ...inventory, ...(await checkReverseDns(service))];
@@ -56,7 +54,7 @@ async function checkService(
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     const subject = /^SKERRY_(?!DATA_DIR)/.test(error.message) ? 'settings' : 'database';
-    const findings: Finding[] = [{ level: 'look', subject, message: error.message }];
+    const findings: Finding[] = [{ level: 'fail', subject, message: error.message }];
     return { findings, promised: { ramMb: 0, diskGb: 0, unusedAddresses: [] } };
   }
 }

@@ -1,10 +1,10 @@
-/** What stands between these settings and real customers: the way from a sandbox to a live service. */
+/** Settings that a service needs before it can go live. */
 import type { Finding } from '../domain/status.ts';
 import type { SettingName, SettingView } from '../spec/settings.ts';
 
 const SUBJECT = 'going live';
 
-/** A coin is taken where this is set. */
+/** Setting one of these enables its coin. */
 const COIN_NODES: readonly SettingName[] = [
   'SKERRY_BTC_URL',
   'SKERRY_LTC_URL',
@@ -14,25 +14,26 @@ const COIN_NODES: readonly SettingName[] = [
   'SKERRY_SOL_URL',
 ];
 
-/** In a sandbox notes of what is still to be done, in their order; of a live service what must be mended. */
+/** Returns the remaining steps: notes in a sandbox, failures on a live service that needs them. */
 export function checkSettings(views: readonly SettingView[]): Finding[] {
   const values = new Map(views.map(({ name, value }) => [name, value]));
   const live = values.get('SKERRY_MODE') === 'live';
   const missing = STEPS.filter(({ isDone }) => !isDone(values));
   if (live && missing.length === 0)
-    return [{ level: 'ok', subject: SUBJECT, message: 'live, and all is set' }];
+    return [{ level: 'ok', subject: SUBJECT, message: 'live, everything is set' }];
   const steps = missing.map(({ message, required }): Finding => {
-    return { level: live && required ? 'look' : 'note', subject: SUBJECT, message };
+    return { level: live && required ? 'fail' : 'note', subject: SUBJECT, message };
   });
   if (live) return [{ level: 'ok', subject: SUBJECT, message: 'live' }, ...steps];
-  const sandbox = 'a sandbox: nobody pays with anything real. For real customers, on an empty database:';
+  const sandbox =
+    'sandbox: coins are simulated. To accept real customers, start on an empty database and set:';
   return [{ level: 'note', subject: SUBJECT, message: sandbox }, ...steps];
 }
 
 interface Step {
   readonly isDone: (values: ReadonlyMap<SettingName, string | null>) => boolean;
   readonly message: string;
-  /** Without it a live service is not fit for customers; the others are choices. */
+  /** A live service needs it; the other steps are optional. */
   readonly required: boolean;
 }
 
@@ -42,55 +43,58 @@ const isSet = (name: SettingName) => (values: ReadonlyMap<SettingName, string | 
 const STEPS: readonly Step[] = [
   {
     isDone: isSet('DATABASE_URL'),
-    message: 'DATABASE_URL: a PostgreSQL of its own, empty; what was tried in a sandbox stays there',
+    message: 'DATABASE_URL: an empty PostgreSQL database of its own; sandbox data cannot be moved over',
     required: true,
   },
   {
     isDone: (values) => values.get('SKERRY_COMPUTE') === 'qemu',
-    message: 'SKERRY_COMPUTE=qemu: real machines, which can be had in a sandbox first',
+    message: 'SKERRY_COMPUTE=qemu: real servers; you can try this in a sandbox first',
     required: true,
   },
   {
     isDone: (values) => values.get('SKERRY_BASE_URL')?.startsWith('https://') ?? false,
-    message: 'SKERRY_BASE_URL=https://…: where customers find you; cookies are safe over https only',
+    message: 'SKERRY_BASE_URL=https://…: the public address; cookies are secure only over https',
     required: true,
   },
   {
     isDone: (values) => COIN_NODES.some((name) => isSet(name)(values)),
     message:
-      'no coin is taken: a node and a public key for each, set together with SKERRY_MODE=live; see docs/operators/coins.md',
+      'no coin is enabled: set a node and a public key for each, together with SKERRY_MODE=live; ' +
+      'see docs/operators/coins.md',
     required: true,
   },
   {
     isDone: (values) => values.get('SKERRY_WORTHLESS_COINS') !== 'true',
-    message: 'SKERRY_WORTHLESS_COINS: coins of test networks are credited; unset it before anybody is let in',
+    message:
+      'SKERRY_WORTHLESS_COINS: coins of test networks are credited; unset it before you accept customers',
     required: true,
   },
   {
     isDone: isSet('SKERRY_TRUSTED_PROXIES'),
-    message: 'SKERRY_TRUSTED_PROXIES: unset, so behind a reverse proxy all callers look like one',
+    message: 'SKERRY_TRUSTED_PROXIES is unset: behind a reverse proxy, all clients share one address',
     required: false,
   },
   {
     isDone: isSet('SKERRY_SMTP_URL'),
     message:
-      'SKERRY_SMTP_URL: unset, so no mail is sent: no warnings before a server ends, no lost passwords by link',
+      'SKERRY_SMTP_URL is unset: no mail is sent, so no expiration warnings and no password reset links',
     required: false,
   },
   {
     isDone: isSet('SKERRY_CONTACT'),
-    message: 'SKERRY_CONTACT: unset, so customers do not know how to reach you',
+    message: 'SKERRY_CONTACT is unset: customers do not see how to reach you',
     required: false,
   },
   {
     isDone: isSet('SKERRY_TERMS_FILE'),
-    message: 'SKERRY_TERMS_FILE: unset, so there are no terms to read',
+    message: 'SKERRY_TERMS_FILE is unset: the panel shows no terms of service',
     required: false,
   },
   {
     isDone: (values) => values.get('SKERRY_MODE') === 'live',
     message:
-      'SKERRY_MODE=live, then: skerryd migrate, skerryd catalogue load, skerryd doctor, skerryd chain doctor',
+      'SKERRY_MODE=live: then run skerryd migrate, skerryd catalogue load, skerryd doctor, ' +
+      'and skerryd chain doctor',
     required: true,
   },
 ];

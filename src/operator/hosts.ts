@@ -15,33 +15,33 @@ interface HostOptions {
 }
 
 export function addHosts(program: Command, { resources, terminal }: OperatorContext): void {
-  const hosts = program.command('hosts').description('the hosts that carry virtual servers');
+  const hosts = program.command('hosts').description('Manage the hosts that run virtual servers');
   hosts
     .command('add')
-    .argument('<name>', 'as the compute driver knows it: with QEMU one of SKERRY_QEMU_HOSTS')
-    .requiredOption('--region <code>', 'such as par')
-    .requiredOption('--cpu <cores>', 'physical cores', parsePositiveInt)
-    .requiredOption('--ram-mb <MiB>', 'memory for servers', parsePositiveInt)
-    .requiredOption('--disk-gb <GiB>', 'disk for servers', parsePositiveInt)
-    .description('add a host')
+    .argument('<name>', 'Name in the compute driver; with QEMU, one of SKERRY_QEMU_HOSTS')
+    .requiredOption('--region <code>', 'Region code, such as par')
+    .requiredOption('--cpu <cores>', 'Physical cores', parsePositiveInt)
+    .requiredOption('--ram-mb <MiB>', 'Memory for servers', parsePositiveInt)
+    .requiredOption('--disk-gb <GiB>', 'Disk space for servers', parsePositiveInt)
+    .description('Add a host')
     .action(async (name: string, { region, ...size }: HostOptions) => {
       const { service, register } = await resources.service();
       await addHost(service, { name, regionId: region, ...size }, register);
-      terminal.out(`host ${name} takes servers in ${region}`);
+      terminal.out(`host ${name} accepts servers in ${region}`);
     });
   hosts
     .command('resize')
     .argument('<name>')
-    .option('--cpu <cores>', 'physical cores', parsePositiveInt)
-    .option('--ram-mb <MiB>', 'memory for servers', parsePositiveInt)
-    .option('--disk-gb <GiB>', 'disk for servers', parsePositiveInt)
-    .description('say that a host has more or less than when it was added')
+    .option('--cpu <cores>', 'Physical cores', parsePositiveInt)
+    .option('--ram-mb <MiB>', 'Memory for servers', parsePositiveInt)
+    .option('--disk-gb <GiB>', 'Disk space for servers', parsePositiveInt)
+    .description('Change the capacity of a host')
     .action(async (name: string, size: HostSize) => {
       if (Object.keys(size).length === 0)
-        throw new OperatorError('say what changes: --cpu, --ram-mb or --disk-gb');
+        throw new OperatorError('pass at least one of --cpu, --ram-mb, and --disk-gb');
       const { service } = await resources.service();
       const { cpu, ramMb, diskGb } = await resizeHost(service, name, size);
-      terminal.out(`host ${name} has ${cpu} cores, and ${ramMb} MiB and ${diskGb} GiB for servers`);
+      terminal.out(`host ${name} has ${cpu} cores, ${ramMb} MiB and ${diskGb} GiB for servers`);
     });
   for (const [verb, draining] of [
     ['drain', true],
@@ -50,17 +50,17 @@ export function addHosts(program: Command, { resources, terminal }: OperatorCont
     hosts
       .command(verb)
       .argument('<name>')
-      .description(draining ? 'place no new servers on a host' : 'place servers on a host again')
+      .description(draining ? 'Place no new servers on a host' : 'Place servers on a host again')
       .action(async (name: string) => {
         const { service } = await resources.service();
         const changed = await drainHost(service, name, draining);
-        const state = draining ? 'is drained: it takes no new servers' : 'takes servers';
-        terminal.out(`host ${name} ${state}${changed ? '' : ' (as before)'}`);
+        const state = draining ? 'is drained and accepts no new servers' : 'accepts servers';
+        terminal.out(`host ${name} ${state}${changed ? '' : ' (unchanged)'}`);
       });
   }
   hosts
     .command('list')
-    .description('print hosts and what is used of them')
+    .description('List hosts and their usage')
     .action(async () => {
       const { service } = await resources.service();
       const rows = (await listHosts(service.db)).map((host) => [

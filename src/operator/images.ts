@@ -13,21 +13,20 @@ interface ImportOptions {
   readonly sha256?: string;
 }
 
-/** Of a checksum in a table: enough to tell one from another. */
+/** Characters of a checksum in a table: enough to tell images apart. */
 const SHOWN_CHARS = 12;
 
 export function addImages(program: Command, { resources, terminal }: OperatorContext): void {
-  const images = program.command('images').description('the disks that official images are installed from');
+  const images = program.command('images').description('Manage the disks of the official images');
   images
     .command('import')
-    .argument('<file>', 'a qcow2 or raw disk with cloud-init, on this machine')
-    .option('--image <name>', 'the image of the catalogue that it is: debian-13, or its id')
-    .option('--rescue', 'rescue systems boot it from now on')
-    .option('--sha256 <hex>', 'what its checksum must be', parseSha256)
-    .description('take a disk: servers with its image can be deployed from then on')
+    .argument('<file>', 'qcow2 or raw disk with cloud-init on this machine')
+    .option('--image <name>', 'Catalog image that it provides: debian-13, or its id')
+    .option('--rescue', 'Use it for rescue systems')
+    .option('--sha256 <hex>', 'Expected checksum', parseSha256)
+    .description('Import a disk, so that servers with its image can be deployed')
     .action(async (file: string, { image, rescue, sha256 }: ImportOptions) => {
-      if (image === undefined && !rescue)
-        throw new OperatorError('say what it is: --image <name>, --rescue or both');
+      if (image === undefined && !rescue) throw new OperatorError('pass --image <name>, --rescue, or both');
       const { service } = await resources.service();
       const request = { path: resolve(file), image: image ?? null, rescue: rescue ?? false };
       const imported = await importBaseImage(service, { ...request, sha256: sha256 ?? null });
@@ -35,7 +34,7 @@ export function addImages(program: Command, { resources, terminal }: OperatorCon
     });
   images
     .command('list')
-    .description('print the official images and what was imported for each')
+    .description('List the official images and their imported disks')
     .action(async () => {
       const { service } = await resources.service();
       const { images, rescue } = await getBaseImages(service);
@@ -58,15 +57,15 @@ function describeImport(
   { disk, image, tooLargeFor }: ImportedBaseImage,
   { rescue }: { readonly rescue: boolean },
 ): string[] {
-  const lines = [`sha256 ${disk.sha256}, for disks of ${disk.diskGb} GiB and more`];
-  if (image) lines.push(`${image.family}-${image.version} is installed from it`);
-  if (rescue) lines.push('rescue systems boot it');
-  if (tooLargeFor === 'all') lines.push('warning: no plan has a disk of that size, so no server can have it');
+  const lines = [`sha256 ${disk.sha256}, for disks of ${disk.diskGb} GiB or more`];
+  if (image) lines.push(`${image.family}-${image.version} now installs from it`);
+  if (rescue) lines.push('rescue systems now boot it');
+  if (tooLargeFor === 'all') lines.push('warning: no plan has a disk this large, so no server can use it');
   else if (tooLargeFor.length > 0) lines.push(`note: too large for the disks of ${tooLargeFor.join(', ')}`);
   return lines;
 }
 
 function parseSha256(text: string): string {
   if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
-  throw new InvalidArgumentError('It is 64 hexadecimal digits.');
+  throw new InvalidArgumentError('It must be 64 hexadecimal digits.');
 }

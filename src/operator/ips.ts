@@ -13,13 +13,13 @@ interface BlockOptions {
 }
 
 export function addIps(program: Command, { resources, terminal }: OperatorContext): void {
-  const ips = program.command('ips').description('the pool of addresses');
+  const ips = program.command('ips').description('Manage the address pool');
   ips
     .command('add')
-    .requiredOption('--region <code>', 'such as par')
-    .requiredOption('--block <cidr>', 'an IPv4 /16 to /32, or an IPv6 /32 to /64')
-    .option('--gateway <address>', 'default: the first address of an IPv4 block, fe80::1 for IPv6')
-    .description('add a block; an IPv6 block gives one /64 to a server, 65,536 at most')
+    .requiredOption('--region <code>', 'Region code, such as par')
+    .requiredOption('--block <cidr>', 'IPv4 /16 to /32, or IPv6 /32 to /64')
+    .option('--gateway <address>', 'Default: the first address of an IPv4 block, fe80::1 for IPv6')
+    .description('Add a block; a server gets one /64 of an IPv6 block, up to 65,536 per block')
     .action(async ({ region, block, gateway }: BlockOptions) => {
       const { service } = await resources.service();
       const added = await addBlock(service, { regionId: region, block, gateway: gateway ?? null });
@@ -35,20 +35,18 @@ export function addIps(program: Command, { resources, terminal }: OperatorContex
     ips
       .command(verb)
       .argument('<address or cidr>')
-      .description(blocked ? 'never hand these out again' : 'put these back into the pool')
+      .description(blocked ? 'Stop assigning these addresses' : 'Return these addresses to the pool')
       .action(async (range: string) => {
         const { service } = await resources.service();
         const { changed, assigned } = await blockAddresses(service, range, blocked);
-        const note =
-          blocked && assigned > 0
-            ? `; ${formatCount(assigned, 'server')} keeps its own until it is gone`
-            : '';
+        const held = formatCount(assigned, 'server');
+        const note = blocked && assigned > 0 ? `; ${held} keeps its current address until deleted` : '';
         terminal.out(`${formatCount(changed, 'address', 'addresses')} ${verb}ed${note}`);
       });
   }
   ips
     .command('list')
-    .description('print the pool by region')
+    .description('List the pool by region')
     .action(async () => {
       const { service } = await resources.service();
       const rows = (await countPool(service.db, service.clock.now())).map((row) => [
@@ -56,7 +54,7 @@ export function addIps(program: Command, { resources, terminal }: OperatorContex
         row.family === 4 ? 'IPv4' : 'IPv6 /64',
         ...[row.free, row.held, row.resting, row.blocked].map(String),
       ]);
-      const heading = ['region', 'family', 'free', 'held', 'resting', 'blocked'];
+      const heading = ['region', 'family', 'free', 'assigned', 'released', 'blocked'];
       for (const line of formatTable([heading, ...rows])) terminal.out(line);
     });
 }

@@ -6,13 +6,13 @@ import type { OperatorContext } from './context.ts';
 import { formatCount, formatTable } from './table.ts';
 
 export function addMachines(program: Command, { resources, terminal }: OperatorContext): void {
-  const machines = program.command('machines').description('the stock of dedicated machines');
+  const machines = program.command('machines').description('Manage the stock of dedicated machines');
   machines
     .command('add')
-    .argument('<name...>', 'one or more, as the compute driver knows them')
-    .requiredOption('--region <code>', 'such as par')
-    .requiredOption('--plan <id>', 'the dedicated plan they are sold as')
-    .description('add machines to the stock')
+    .argument('<name...>', 'Names of one or more machines in the compute driver')
+    .requiredOption('--region <code>', 'Region code, such as par')
+    .requiredOption('--plan <id>', 'Dedicated plan that they are sold as')
+    .description('Add machines to the stock')
     .action(async (names: string[], { region, plan }: { region: string; plan: string }) => {
       const { service, register } = await resources.service();
       await addToStock(service, { names, regionId: region, planId: plan }, register);
@@ -20,7 +20,7 @@ export function addMachines(program: Command, { resources, terminal }: OperatorC
     });
   machines
     .command('list')
-    .description('print the stock by region and plan')
+    .description('List the stock by region and plan')
     .action(async () => {
       const { service } = await resources.service();
       const rows = (await countMachines(service.db)).map((row) => [

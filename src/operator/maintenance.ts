@@ -17,13 +17,13 @@ interface StartOptions {
 export function addMaintenance(program: Command, { resources, terminal }: OperatorContext): void {
   const maintenance = program
     .command('maintenance')
-    .description('close the service, or one operation, for a time');
+    .description('Close the service or one operation for a limited time');
   maintenance
     .command('start')
-    .option('--operation <name>', 'such as servers.create; default: every operation', parseOperation)
-    .requiredOption('--minutes <count>', 'how long from now', parseMinutes)
-    .option('--reason <text>', 'customers read it')
-    .description('answer 503 until the time is up')
+    .option('--operation <name>', 'Operation, such as servers.create; default: all', parseOperation)
+    .requiredOption('--minutes <count>', 'Duration, starting now', parseMinutes)
+    .option('--reason <text>', 'Shown to customers')
+    .description('Refuse requests with 503 until the time is up')
     .action(async ({ operation, minutes, reason }: StartOptions) => {
       const { service } = await resources.service();
       const request = { operation: operation ?? null, minutes, reason: reason ?? null };
@@ -34,15 +34,15 @@ export function addMaintenance(program: Command, { resources, terminal }: Operat
     });
   maintenance
     .command('end')
-    .description('end every open window now')
+    .description('End all open windows now')
     .action(async () => {
       const { service } = await resources.service();
       const ended = await endMaintenance(service);
-      terminal.out(ended === 0 ? 'no window was open' : `ended ${formatCount(ended, 'window')}`);
+      terminal.out(ended === 0 ? 'no open windows' : `ended ${formatCount(ended, 'window')}`);
     });
   maintenance
     .command('list')
-    .description('print the open windows')
+    .description('List the open windows')
     .action(async () => {
       const { service } = await resources.service();
       const rows = (await listMaintenance(service)).map((window) => [
@@ -56,11 +56,11 @@ export function addMaintenance(program: Command, { resources, terminal }: Operat
     });
 }
 
-/** A window of more than a year would be a mistake, and no time that a database can hold. */
+/** A window of more than a year is a mistake and could exceed the range of database timestamps. */
 const MINUTES_MAX = 366 * 24 * 60;
 
 function parseMinutes(text: string): number {
   const minutes = parsePositiveInt(text);
-  if (minutes > MINUTES_MAX) throw new InvalidArgumentError(`Give at most ${MINUTES_MAX} minutes.`);
+  if (minutes > MINUTES_MAX) throw new InvalidArgumentError(`It must be at most ${MINUTES_MAX} minutes.`);
   return minutes;
 }

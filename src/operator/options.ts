@@ -1,16 +1,20 @@
-/** Readers for option values; commander reports what they refuse as misuse. */
+/** Parsers for option values. Commander reports what they throw as incorrect usage. */
 import { InvalidArgumentError } from 'commander';
 
-/** A whole number above 0 that the database can hold. */
+/** Parses a whole number from 1 up to what a database integer holds. */
 export function parsePositiveInt(text: string): number {
   const number = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > 2_000_000_000) throw new InvalidArgumentError('Give a whole number above 0.');
+  if (number < 1 || number > 2_000_000_000) {
+    throw new InvalidArgumentError('It must be a whole number of 1 or more.');
+  }
   return number;
 }
 
-/** 0 or more, as far as addresses are numbered. */
+/** Parses a whole number from 0 up to the largest address index. */
 export function parseNonNegativeInt(text: string): number {
   const number = /^\d{1,10}$/.test(text) ? Number(text) : -1;
-  if (number < 0 || number >= 2 ** 31) throw new InvalidArgumentError('Give a whole number from 0 on.');
+  if (number < 0 || number >= 2 ** 31) {
+    throw new InvalidArgumentError('It must be a whole number of 0 or more.');
+  }
   return number;
 }

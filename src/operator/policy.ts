@@ -1,4 +1,4 @@
-/** `policy block`, `policy list`, `policy unblock`: orders that close an operation. */
+/** `policy block`, `policy list`, `policy unblock`: legal orders that close an operation. */
 import type { Command } from 'commander';
 import { blockByPolicy, listPolicies, unblockByPolicy } from '../domain/rules/policies.ts';
 import { formatId } from '../kernel/ids.ts';
@@ -16,14 +16,14 @@ interface BlockOptions {
 }
 
 export function addPolicy(program: Command, { resources, terminal }: OperatorContext): void {
-  const policy = program.command('policy').description('refuse an operation by legal order');
+  const policy = program.command('policy').description('Close operations by legal order');
   policy
     .command('block')
-    .requiredOption('--operation <name>', 'such as volumes.create', parseOperation)
-    .option('--country <code>', 'only callers from there: ISO 3166-1, such as DE; XX is an unknown one')
-    .option('--region <code>', 'only what is for this region; with servers.create and volumes.create')
-    .requiredOption('--order <text>', 'which order it follows; the refused customer reads it')
-    .description('answer 451 from now on')
+    .requiredOption('--operation <name>', 'Operation, such as volumes.create', parseOperation)
+    .option('--country <code>', 'Only clients from this country: ISO 3166-1, such as DE; XX for unknown')
+    .option('--region <code>', 'Only for this region; with servers.create and volumes.create')
+    .requiredOption('--order <text>', 'The legal order; shown to customers who are refused')
+    .description('Refuse an operation with 451 from now on')
     .action(async ({ operation, country, region, order }: BlockOptions) => {
       const { service } = await resources.service();
       const request = {
@@ -34,14 +34,14 @@ export function addPolicy(program: Command, { resources, terminal }: OperatorCon
       };
       const id = await blockByPolicy(service, request);
       const scope = [
-        ...(request.country === null ? [] : [`to callers from ${request.country}`]),
+        ...(request.country === null ? [] : [`to clients from ${request.country}`]),
         ...(request.region === null ? [] : [`for ${request.region}`]),
       ];
-      terminal.out(`${id}: ${operation} is refused ${scope.join(' ') || 'to everybody'}`);
+      terminal.out(`${id}: ${operation} is refused ${scope.join(' ') || 'to everyone'}`);
     });
   policy
     .command('list')
-    .description('print the policies in force')
+    .description('List the policies in force')
     .action(async () => {
       const { service } = await resources.service();
       const rows = (await listPolicies(service)).map((row) => [
@@ -57,11 +57,11 @@ export function addPolicy(program: Command, { resources, terminal }: OperatorCon
     });
   policy
     .command('unblock')
-    .argument('<id>', 'as policy list shows it: pol_…')
-    .description('take a policy away')
+    .argument('<id>', 'Policy id from policy list: pol_…')
+    .description('Delete a policy')
     .action(async (id: string) => {
       const { service } = await resources.service();
       await unblockByPolicy(service, id);
-      terminal.out(`${id} is gone`);
+      terminal.out(`${id} is deleted`);
     });
 }

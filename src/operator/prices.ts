@@ -1,4 +1,4 @@
-/** `prices announce`, `prices list`, `prices cancel`: other prices for servers that there are. */
+/** `prices announce`, `prices list`, `prices cancel`: price changes for existing servers. */
 import type { Command } from 'commander';
 import { announcePrice, cancelPrice, listPrices } from '../domain/billing/prices.ts';
 import { formatCents } from '../kernel/money.ts';
@@ -14,31 +14,31 @@ interface AnnounceOptions {
 }
 
 export function addPrices(program: Command, { resources, terminal }: OperatorContext): void {
-  const prices = program.command('prices').description('other prices for servers that there are');
+  const prices = program.command('prices').description('Change prices of existing servers');
   prices
     .command('announce')
-    .requiredOption('--plan <id>', 'such as s1')
-    .requiredOption('--usd-month <price>', 'US dollars a month, such as 12.50')
+    .requiredOption('--plan <id>', 'Plan, such as s1')
+    .requiredOption('--usd-month <price>', 'US dollars per month, such as 12.50')
     .option(
       '--at <date>',
-      `from when on, ${LIMITS.priceNoticeDays} to ${LIMITS.priceNoticeMaxDays} days ahead; the earliest when left out`,
+      `Effective date, ${LIMITS.priceNoticeDays} to ${LIMITS.priceNoticeMaxDays} days ahead; ` +
+        'default: the earliest',
     )
-    .description('announce a price for renewals; customers are told by mail')
+    .description('Announce a renewal price and mail the customers')
     .action(async (order: AnnounceOptions) => {
       const { service } = await resources.service();
       const { id, effectiveAt, cents, catalogueCents } = await announcePrice(service, order);
-      terminal.out(
-        `${id}: ${order.plan} renews at ${formatCents(cents)} USD a month from ${formatSessionTime(effectiveAt)} UTC on`,
-      );
+      const from = `${formatSessionTime(effectiveAt)} UTC`;
+      terminal.out(`${id}: ${order.plan} renews at ${formatCents(cents)} USD per month from ${from}`);
       if (catalogueCents !== cents) {
         terminal.out(
-          `new orders cost ${formatCents(catalogueCents)} as the catalogue says: load a catalogue to change that`,
+          `new orders still cost ${formatCents(catalogueCents)} USD: load a catalog to change that`,
         );
       }
     });
   prices
     .command('list')
-    .description('print announced prices, newest first')
+    .description('List announced prices, newest first')
     .action(async () => {
       const { service } = await resources.service();
       const rows = (await listPrices(service)).map((row) => [
@@ -50,16 +50,16 @@ export function addPrices(program: Command, { resources, terminal }: OperatorCon
         formatSessionTime(row.effective_at),
         row.state,
       ]);
-      const heading = ['price', 'plan', 'USD', 'catalogue', 'announced (UTC)', 'from (UTC)', ''];
+      const heading = ['price', 'plan', 'USD', 'catalog', 'announced (UTC)', 'from (UTC)', ''];
       for (const line of formatTable([heading, ...rows])) terminal.out(line);
     });
   prices
     .command('cancel')
-    .argument('<id>', 'as prices list shows it: prc_…')
-    .description('take an announcement back before it counts')
+    .argument('<id>', 'Price id from prices list: prc_…')
+    .description('Cancel an announcement before it takes effect')
     .action(async (id: string) => {
       const { service } = await resources.service();
       await cancelPrice(service, id);
-      terminal.out(`${id} is cancelled`);
+      terminal.out(`${id} is canceled`);
     });
 }

@@ -1,4 +1,5 @@
-/** Runs one operator command: its exit code is 0, 1 when it failed or found something wrong, 2 when misused. */
+/** Runs one operator command. Exit codes: 0 success, 1 failure or a reported problem, 2 incorrect usage. */
+import { readFileSync } from 'node:fs';
 import { stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import { Command, CommanderError } from 'commander';
@@ -25,10 +26,10 @@ import { addSwitch } from './switch.ts';
 import { addTopups } from './topups.ts';
 import { addWebhooks } from './webhooks.ts';
 
-/** Adds further commands to the same program: `serve`, which the composition root brings. */
+/** Adds commands that only the composition root can provide, such as `serve`. */
 export type AddCommands = (program: Command) => void;
 
-/** `argv` without the program's name. Says what went wrong in one line on standard error. */
+/** Takes `argv` without the program name. Reports a failure as one line on standard error. */
 export async function runOperator(
   argv: readonly string[],
   resources: OperatorResources,
@@ -49,7 +50,10 @@ export async function runOperator(
 /** The program with every command. `more` adds the commands that the composition root runs. */
 export function buildProgram(context: OperatorContext, addCommands: AddCommands): Command {
   const program = new Command('skerryd')
-    .description('Skerry: serve, and the commands of its operator')
+    .description('Run Skerry and manage the service')
+    .version(readVersion(), '-V, --version', 'Print the version')
+    .helpOption('-h, --help', 'Show help for a command')
+    .helpCommand('help [command]', 'Show help for a command')
     .configureOutput({
       writeOut: (text) => context.terminal.out(text.trimEnd()),
       writeErr: (text) => context.terminal.err(text.trimEnd()),
@@ -86,12 +90,16 @@ export function buildProgram(context: OperatorContext, addCommands: AddCommands)
   return program;
 }
 
-/** Subcommands report as their program does. */
+/** Applies the program's help and error settings to every subcommand. */
 function inheritSettings(command: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
     inheritSettings(child);
   }
+}
+function readVersion(): string {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { readonly version: string }).version;
 }
 
 function formatError(error: unknown): string {

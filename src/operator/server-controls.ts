@@ -14,43 +14,42 @@ export function addServerControls(servers: Command, { resources, terminal }: Ope
     const { service } = await resources.service();
     const changed = await control(service);
     const row = await findServerForOperator(service, id);
-    terminal.out(`${id} is ${formatControls(row)}${changed ? '' : ' (as before)'}`);
+    terminal.out(`${id}: ${formatControls(row)}${changed ? '' : ' (unchanged)'}`);
   };
   servers
     .command('freeze')
     .argument('<id>', 'srv_…')
-    .requiredOption('--reason <text>', 'one line; its customer reads it')
-    .description('switch a server off: its customer may look at it and destroy it, nothing else')
+    .requiredOption('--reason <text>', 'One line, shown to the customer')
+    .description('Power off a server; its customer can only view and destroy it')
     .action(async (id: string, { reason }: { reason: string }) => {
       await applyControl(id, (service) => freezeServer(service, id, reason));
     });
   servers
     .command('hold')
     .argument('<id>', 'srv_…')
-    .requiredOption('--order <text>', 'which order it follows, one line; whoever is refused reads it')
-    .description('keep a server and its disk: it runs on, and nobody can destroy, rebuild or restore it')
+    .requiredOption('--order <text>', 'Legal order, one line; shown to anyone who is refused')
+    .description('Preserve a server and its disk: it keeps running and cannot be destroyed or overwritten')
     .action(async (id: string, { order }: { order: string }) => {
       await applyControl(id, (service) => placeLegalHold(service, id, order));
     });
   servers
     .command('release')
     .argument('<id>', 'srv_…')
-    .option('--freeze', 'lift the freeze')
-    .option('--hold', 'lift the legal hold')
-    .description('lift what was put on a server; say which when it is both')
+    .option('--freeze', 'Lift the freeze')
+    .option('--hold', 'Lift the legal hold')
+    .description('Lift the freeze or the legal hold of a server; name it if both apply')
     .action(async (id: string, { freeze = false, hold = false }: { freeze?: boolean; hold?: boolean }) => {
       await applyControl(id, (service) => releaseServer(service, id, { freeze, hold }));
     });
   servers
     .command('mail')
     .argument('<id>', 'srv_…')
-    .addArgument(new Argument('<word>', 'whether it may').choices(['allow', 'block']))
-    .description('let a server reach others’ mail servers (TCP port 25), or close that again')
+    .addArgument(new Argument('<word>', 'Allow or block').choices(['allow', 'block']))
+    .description('Allow or block outbound SMTP (TCP port 25) of a server')
     .action(async (id: string, word: 'allow' | 'block') => {
       const { service } = await resources.service();
       const changed = await setOutboundMail(service, id, word === 'allow');
-      const effect =
-        word === 'allow' ? 'may send mail to other servers' : 'cannot reach others’ mail servers';
-      terminal.out(`${id} ${effect}${changed ? '' : ' (as before)'}`);
+      const effect = word === 'allow' ? 'outbound SMTP is allowed' : 'outbound SMTP is blocked';
+      terminal.out(`${id}: ${effect}${changed ? '' : ' (unchanged)'}`);
     });
 }

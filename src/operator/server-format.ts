@@ -1,4 +1,4 @@
-/** Servers in the words of the operator's commands. */
+/** Formats servers for the operator's commands. */
 import { formatTebibytes } from '../domain/servers/throttle.ts';
 import { formatId } from '../kernel/ids.ts';
 import { formatCents } from '../kernel/money.ts';
@@ -10,20 +10,21 @@ export function formatStatus({ status, suspended_reason }: OperatorServerRow): s
   return suspended_reason === null ? status : `${status} (${suspended_reason})`;
 }
 
-/** `frozen; running, reboot under way`, `under a legal hold; running`, `neither frozen nor held; suspended (balance)`. */
+/** Such as `frozen; running, reboot in progress` or `not frozen, no legal hold; suspended (balance)`. */
 export function formatControls(row: OperatorServerRow): string {
   const controls = [row.frozen_at !== null && 'frozen', row.hold_order !== null && 'under a legal hold'];
   const active = controls.filter((control) => control !== false);
-  const operation = row.operation === null ? '' : `, ${row.operation} under way`;
-  return `${active.length > 0 ? active.join(' and ') : 'neither frozen nor held'}; ${formatStatus(row)}${operation}`;
+  const operation = row.operation === null ? '' : `, ${row.operation} in progress`;
+  const state = active.length > 0 ? active.join(' and ') : 'not frozen, no legal hold';
+  return `${state}; ${formatStatus(row)}${operation}`;
 }
 
 export function serverColumns(row: OperatorServerRow): string[] {
   const notes = [
     row.frozen_at !== null && 'frozen',
-    row.hold_order !== null && 'held',
-    row.throttled && 'slow',
-    row.operation !== null && `${row.operation} under way`,
+    row.hold_order !== null && 'legal hold',
+    row.throttled && 'throttled',
+    row.operation !== null && `${row.operation} in progress`,
   ].filter((note) => note !== false);
   return [
     formatId('server', row.id),
@@ -41,7 +42,7 @@ export function serverColumns(row: OperatorServerRow): string[] {
 
 export function serverFacts(row: OperatorServerRow): [string, string | null][] {
   const months = formatCount(row.billing_months, 'month');
-  const renewal = row.auto_renew ? 'renews by itself' : 'is not to be renewed';
+  const renewal = row.auto_renew ? 'renews automatically' : 'does not renew';
   return [
     ['server', formatId('server', row.id)],
     ['name', row.name],
@@ -52,19 +53,19 @@ export function serverFacts(row: OperatorServerRow): [string, string | null][] {
     ['host', row.host],
     ['IPv4', row.ipv4],
     ['IPv6', row.ipv6_prefix],
-    ['made', `${formatSessionTime(row.created_at)} UTC`],
+    ['created', `${formatSessionTime(row.created_at)} UTC`],
     ['paid until', `${formatSessionTime(row.paid_until)} UTC; ${renewal}`],
     ['price', `${formatCents(row.price_cents_cycle)} USD for ${months}`],
-    ['sent', describeTransfer(row)],
+    ['traffic', describeTransfer(row)],
     ['frozen', row.frozen_at && `since ${formatSessionTime(row.frozen_at)} UTC: ${row.freeze_reason}`],
     ['legal hold', row.hold_order],
-    ['mail', row.mail_allowed ? 'may reach others’ mail servers' : null],
-    ['under way', describeOperation(row)],
-    ['last fault', row.last_fault],
+    ['mail', row.mail_allowed ? 'outbound SMTP allowed' : null],
+    ['operation', describeOperation(row)],
+    ['last error', row.last_fault],
   ];
 }
 
-/** Of the month that was counted last. */
+/** Formats the outbound traffic of the last counted month. */
 function describeTransfer({
   sent_bytes,
   sent_since,
@@ -73,12 +74,13 @@ function describeTransfer({
 }: OperatorServerRow): string | null {
   if (sent_bytes === null || sent_since === null) return null;
   const since = `since ${formatSessionTime(sent_since).slice(0, 10)}`;
-  return `${formatTebibytes(sent_bytes)} of ${Number(transfer_tb)} TiB ${since}${throttled ? '; slow until the month ends' : ''}`;
+  const sent = `${formatTebibytes(sent_bytes)} of ${Number(transfer_tb)} TiB sent ${since}`;
+  return throttled ? `${sent}; throttled until the month ends` : sent;
 }
 
-/** What a worker is at, and how often it has tried. */
+/** Formats the running operation, its step, and its failed attempts. */
 function describeOperation({ operation, step, begun_at, attempts }: OperatorServerRow): string | null {
   if (operation === null || begun_at === null) return null;
-  const failures = attempts ? `, ${formatCount(attempts, 'try', 'tries')} failed` : '';
-  return `${operation} since ${formatSessionTime(begun_at)} UTC, at ${step}${failures}`;
+  const failures = attempts ? `, ${formatCount(attempts, 'attempt')} failed` : '';
+  return `${operation} since ${formatSessionTime(begun_at)} UTC, at step ${step}${failures}`;
 }

@@ -1,4 +1,4 @@
-/** `servers list`, `servers show`; what may be done to one is in server-levers.ts. */
+/** `servers list`, `servers show`; the commands that change a server are in server-controls.ts. */
 import { type Command, Option } from 'commander';
 import {
   findServerForOperator,
@@ -15,17 +15,17 @@ import { formatFacts, formatMoreHint, formatTable } from './table.ts';
 const LIMIT = 100;
 
 export function addServers(program: Command, { resources, terminal }: OperatorContext): void {
-  const servers = program.command('servers').description('customers’ servers');
+  const servers = program.command('servers').description('Manage customers’ servers');
   servers
     .command('list')
-    .option('--customer <email>', 'only this customer’s')
-    .addOption(new Option('--status <word>', 'only in this status').choices(SERVER_STATUSES))
-    .option('--region <code>', 'only in this region, such as par')
-    .option('--host <name>', 'only on this host or machine')
-    .option('--frozen', 'only those that were frozen')
-    .option('--held', 'only those under a legal hold')
-    .option('--limit <count>', `how many, default ${LIMIT}`, parsePositiveInt, LIMIT)
-    .description('print servers, newest first')
+    .option('--customer <email>', 'Only servers of this customer')
+    .addOption(new Option('--status <word>', 'Only this status').choices(SERVER_STATUSES))
+    .option('--region <code>', 'Only this region, such as par')
+    .option('--host <name>', 'Only on this host or machine')
+    .option('--frozen', 'Only frozen servers')
+    .option('--held', 'Only servers under a legal hold')
+    .option('--limit <count>', `Maximum number of rows, default ${LIMIT}`, parsePositiveInt, LIMIT)
+    .description('List servers, newest first')
     .action(async (query: OperatorServerQuery) => {
       const { service } = await resources.service();
       const { servers: rows, hasMore } = await listServersForOperator(service, query);
@@ -46,8 +46,8 @@ export function addServers(program: Command, { resources, terminal }: OperatorCo
     });
   servers
     .command('show')
-    .argument('<id or address>', 'srv_…, or an IPv4 or IPv6 address that the server has now')
-    .description('print all about one server')
+    .argument('<id or address>', 'srv_…, or the current IPv4 or IPv6 address of the server')
+    .description('Show one server in detail')
     .action(async (idOrAddress: string) => {
       const { service } = await resources.service();
       for (const line of formatFacts(serverFacts(await findServerForOperator(service, idOrAddress))))

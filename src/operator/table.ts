@@ -1,4 +1,4 @@
-/** Rows as aligned columns, the first row being the heading. */
+/** Formats rows as aligned columns. The first row is the heading. */
 export function formatTable(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => [...(row[column] ?? '')].length)),
@@ -11,17 +11,17 @@ export function formatTable(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** `3 servers`, `1 server`. */
+/** Formats a count with its noun: `3 servers`, `1 server`. */
 export function formatCount(count: number | bigint, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 || count === 1n ? one : many}`;
 }
 
-/** Said beside a list that does not show all there is. */
+/** Formats the hint for a list that was cut at its limit. */
 export function formatMoreHint(shown: number, one: string, many?: string): string {
-  return `there are more than ${formatCount(shown, one, many)}: --limit shows more of them`;
+  return `showing ${formatCount(shown, one, many)}; use --limit to see more`;
 }
 
-/** What is known of one thing, a fact a line; those that are null are left out. */
+/** Formats one fact per line and omits those that are null. */
 export function formatFacts(rows: readonly (readonly [name: string, value: string | null])[]): string[] {
   return formatTable(rows.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
 }

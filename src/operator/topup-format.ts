@@ -1,4 +1,4 @@
-/** Top-ups in the words of the operator's commands. */
+/** Formats top-ups for the operator's commands. */
 import { formatId } from '../kernel/ids.ts';
 import { formatCents, formatUnits } from '../kernel/money.ts';
 import { formatSessionTime } from '../kernel/time.ts';
@@ -13,15 +13,15 @@ export function formatCoinAmount(units: string | bigint, coin: string): string {
 }
 
 export const TOPUP_HEADING = [
-  ...['order_ref', 'customer', 'status', 'asked', 'received', 'credited', 'bonus', 'made (UTC)', ''],
+  ...['order_ref', 'customer', 'status', 'requested', 'received', 'credited', 'bonus', 'created (UTC)', ''],
 ] as const;
 
 export function topupColumns(row: OperatorTopupRow): string[] {
   const notes = [
-    row.cancelled_at !== null && 'cancelled',
-    row.held_units !== '0' && `${formatCoinAmount(row.held_units, row.coin)} held`,
-    sentUnits(row) !== 0n && `${formatCoinAmount(sentUnits(row), row.coin)} sent back`,
-    row.unsent_units !== '0' && `${formatCoinAmount(row.unsent_units, row.coin)} to be sent back`,
+    row.cancelled_at !== null && 'canceled',
+    row.held_units !== '0' && `${formatCoinAmount(row.held_units, row.coin)} withheld`,
+    sentUnits(row) !== 0n && `${formatCoinAmount(sentUnits(row), row.coin)} refunded`,
+    row.unsent_units !== '0' && `${formatCoinAmount(row.unsent_units, row.coin)} refund pending`,
   ].filter((note) => note !== false);
   return [
     row.order_ref,
@@ -44,22 +44,22 @@ export function topupFacts(row: OperatorTopupRow): [string, string | null][] {
   const withheld = row.held_units === '0' ? null : formatCoinAmount(row.held_units, row.coin);
   const sent = sentUnits(row) === 0n ? null : formatCoinAmount(sentUnits(row), row.coin);
   const unsent = row.unsent_units === '0' ? null : formatCoinAmount(row.unsent_units, row.coin);
-  const cancelled = row.cancelled_at && ` (cancelled ${formatSessionTime(row.cancelled_at)} UTC)`;
+  const cancelled = row.cancelled_at && ` (canceled ${formatSessionTime(row.cancelled_at)} UTC)`;
   return [
     ['order_ref', row.order_ref],
     ['top-up', formatId('topup', row.id)],
     ['customer', row.email],
     ['status', `${row.status}${cancelled ?? ''}`],
-    ['asked', `${formatCents(row.amount_cents)} USD, ${formatCoinAmount(row.deposit_units, row.coin)}`],
+    ['requested', `${formatCents(row.amount_cents)} USD, ${formatCoinAmount(row.deposit_units, row.coin)}`],
     ['rate', `${row.rate_usd} USD until ${formatSessionTime(row.expires_at)} UTC`],
-    ['made of', row.quotes.map(({ source, usd, at }) => `${source} ${usd} of ${at}`).join(', ') || null],
+    ['quotes', row.quotes.map(({ source, usd, at }) => `${source} ${usd} at ${at}`).join(', ') || null],
     ['address', row.deposit_address],
     ['received', formatCoinAmount(row.received_units, row.coin)],
-    ['held', withheld],
-    ['sent back', sent],
-    ['to be sent back', unsent],
+    ['withheld', withheld],
+    ['refunded', sent],
+    ['refund pending', unsent],
     ['credited', `${formatCents(row.credited_cents)} USD, bonus ${formatCents(row.bonus_paid_cents)} USD`],
-    ['made', `${formatSessionTime(row.created_at)} UTC`],
+    ['created', `${formatSessionTime(row.created_at)} UTC`],
   ];
 }
 
@@ -76,18 +76,18 @@ export function paymentColumns(payment: DepositRow, refunds: readonly RefundRow[
 }
 
 function describeOutcome(payment: DepositRow): string {
-  if (payment.held) return `held${describeDisagreement(payment)}`;
+  if (payment.held) return `withheld${describeDisagreement(payment)}`;
   if (payment.credited_cents !== null)
     return `credited ${formatCents(payment.credited_cents)} USD${describeDisagreement(payment)}`;
   return `not credited${describeDisagreement(payment)}`;
 }
 
 function describeDisagreement({ agreed }: DepositRow): string {
-  return agreed ? '' : '; the second node does not have it there';
+  return agreed ? '' : '; not confirmed by the second node';
 }
 
 function describeRefund({ refunded_at, note, ...refund }: RefundRow): string {
-  const state = isUnsent(refund) ? 'to be sent back, approved' : 'sent back, noted';
+  const state = isUnsent(refund) ? 'refund pending, approved' : 'refunded, recorded';
   return `${state} ${formatSessionTime(refunded_at)}${note === null ? '' : `: ${note}`}`;
 }
 
@@ -95,14 +95,14 @@ function isUnsent({ address, txid }: Pick<RefundRow, 'address' | 'txid'>): boole
   return address !== null && txid === null;
 }
 
-/** What is noted of a refund; nothing of those by older versions, of which there is a note at most. */
+/** Returns the facts of a refund. Refunds by older versions have at most a note, so they return none. */
 export function refundFacts(refund: RefundRow, coin: string): [string, string | null][] {
   if (refund.address === null) return [];
   return [
     ['refund', formatCoinAmount(refund.units, coin)],
     ['approved by', `${refund.approved_by}, ${formatSessionTime(refund.refunded_at)} UTC`],
     ['to', refund.address],
-    ['sent in', refund.txid ?? 'nothing yet, as far as is noted'],
+    ['sent in', refund.txid ?? 'no transaction recorded'],
     ['note', refund.note],
   ];
 }

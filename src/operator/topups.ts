@@ -1,4 +1,4 @@
-/** `topups list`, `topups show`; `topups held`, `release`, `refund`: payments that came while the kill-switch was on. */
+/** `topups list`, `show`, `held`, `release`, `refund`: top-ups, and payments withheld by the kill-switch. */
 import { type Command, Option } from 'commander';
 import { systemActor } from '../domain/record.ts';
 import {
@@ -26,12 +26,12 @@ import {
 } from './topup-format.ts';
 
 const LIMIT = 100;
-const NAME_HELP = 'an order_ref, top_…, the address to be paid, or a transaction that paid';
+const NAME_HELP = 'An order_ref, top_…, the deposit address, or the txid of a payment';
 
 export function addTopups(program: Command, context: OperatorContext): void {
   const topups = program
     .command('topups')
-    .description('customers’ top-ups, and what the kill-switch held back');
+    .description('Manage top-ups, including payments that the kill-switch withheld');
   addQueries(topups, context);
   addResolutions(topups, context);
 }
@@ -39,11 +39,11 @@ export function addTopups(program: Command, context: OperatorContext): void {
 function addQueries(topups: Command, { resources, terminal }: OperatorContext): void {
   topups
     .command('list')
-    .option('--customer <email>', 'only this customer’s')
-    .addOption(new Option('--status <word>', 'only in this status').choices(TOPUP_STATUSES))
-    .addOption(new Option('--coin <code>', 'only in this coin').choices(COIN_CODES))
-    .option('--limit <count>', `how many, default ${LIMIT}`, parsePositiveInt, LIMIT)
-    .description('print top-ups, newest first')
+    .option('--customer <email>', 'Only top-ups of this customer')
+    .addOption(new Option('--status <word>', 'Only this status').choices(TOPUP_STATUSES))
+    .addOption(new Option('--coin <code>', 'Only this coin').choices(COIN_CODES))
+    .option('--limit <count>', `Maximum number of rows, default ${LIMIT}`, parsePositiveInt, LIMIT)
+    .description('List top-ups, newest first')
     .action(async (query: TopupQuery) => {
       const { service } = await resources.service();
       const result = await listTopupsForOperator(service, query);
@@ -53,14 +53,14 @@ function addQueries(topups: Command, { resources, terminal }: OperatorContext): 
   topups
     .command('show')
     .argument('<name>', NAME_HELP)
-    .description('print all about one top-up and what paid it')
+    .description('Show one top-up and its payments')
     .action(async (name: string) => {
       const { service } = await resources.service();
       const { topup, payments, refunds } = await findTopupForOperator(service, name);
       for (const line of formatFacts(topupFacts(topup))) terminal.out(line);
       const rows = payments.map((payment) => paymentColumns(payment, refunds));
       terminal.out('');
-      const heading = ['paid', 'state', 'confirmations', 'seen (UTC)', 'what became of it', 'transaction'];
+      const heading = ['paid', 'state', 'confirmations', 'seen (UTC)', 'outcome', 'transaction'];
       for (const line of formatTable([heading, ...rows])) terminal.out(line);
       for (const refund of refunds) {
         const lines = formatFacts(refundFacts(refund, topup.coin));
@@ -70,7 +70,7 @@ function addQueries(topups: Command, { resources, terminal }: OperatorContext): 
     });
   topups
     .command('held')
-    .description('print top-ups with held payments, or with some to be sent back, oldest first')
+    .description('List top-ups with withheld payments or pending refunds, oldest first')
     .action(async () => {
       const { service } = await resources.service();
       const rows = (await listWithheldTopups(service.db)).map((row) => [
@@ -80,7 +80,7 @@ function addQueries(topups: Command, { resources, terminal }: OperatorContext): 
         row.unsent_units === '0' ? '' : formatCoinAmount(row.unsent_units, row.coin),
         formatSessionTime(row.created_at),
       ]);
-      const heading = ['order_ref', 'customer', 'held', 'to be sent back', 'made (UTC)'];
+      const heading = ['order_ref', 'customer', 'withheld', 'refund pending', 'created (UTC)'];
       for (const line of formatTable([heading, ...rows])) terminal.out(line);
     });
 }
@@ -88,8 +88,8 @@ function addQueries(topups: Command, { resources, terminal }: OperatorContext): 
 function addResolutions(topups: Command, { resources, terminal }: OperatorContext): void {
   topups
     .command('release')
-    .argument('<order_ref>', `or ${NAME_HELP.slice(NAME_HELP.indexOf('top_'))}`)
-    .description('credit the held payments of a top-up')
+    .argument('<order_ref>', `Or ${NAME_HELP.slice(NAME_HELP.indexOf('top_'))}`)
+    .description('Credit the withheld payments of a top-up')
     .action(async (name: string) => {
       const { service } = await resources.service();
       const { topup } = await findTopupForOperator(service, name);
@@ -98,12 +98,12 @@ function addResolutions(topups: Command, { resources, terminal }: OperatorContex
     });
   topups
     .command('refund')
-    .argument('<order_ref>', `or ${NAME_HELP.slice(NAME_HELP.indexOf('top_'))}`)
-    .option('--to <address>', 'where the customer wants the coins')
-    .option('--approved-by <name>', 'who allowed it')
-    .option('--txid <id>', 'what sent them; may be noted later, by the same command')
-    .option('--note <text>', 'kept with it')
-    .description('note that held payments are sent back, which is done elsewhere: they are never credited')
+    .argument('<order_ref>', `Or ${NAME_HELP.slice(NAME_HELP.indexOf('top_'))}`)
+    .option('--to <address>', 'Address that the customer wants the coins sent to')
+    .option('--approved-by <name>', 'Person who approved the refund')
+    .option('--txid <id>', 'Transaction that sent the coins; may be recorded later with the same command')
+    .option('--note <text>', 'Internal note')
+    .description('Record a refund of withheld payments, which you send yourself; they are never credited')
     .action(async (name: string, order: RefundOrder) => {
       const { service } = await resources.service();
       const { topup } = await findTopupForOperator(service, name);
@@ -111,10 +111,10 @@ function addResolutions(topups: Command, { resources, terminal }: OperatorContex
       const refunded = await refundTopup(service, actor, topup.id, order);
       const { address, txid } = refunded.refund;
       if (txid !== null)
-        terminal.out(`noted as sent back: ${formatResolved(refunded)}; ${describeCredit(refunded)}`);
+        terminal.out(`recorded as refunded: ${formatResolved(refunded)}; ${describeCredit(refunded)}`);
       else {
         terminal.out(`approved: send ${formatResolved(refunded)} to ${address}; ${describeCredit(refunded)}`);
-        terminal.out(`once they are sent: skerryd topups refund ${topup.order_ref} --txid …`);
+        terminal.out(`after sending, record it: skerryd topups refund ${topup.order_ref} --txid …`);
       }
     });
 }
@@ -125,5 +125,5 @@ function formatResolved({ resolvedUnits, coin }: ResolvedTopup): string {
 
 function describeCredit({ status, credited_cents, bonus_paid_cents }: ResolvedTopup): string {
   const bonus = bonus_paid_cents > 0n ? ` and a bonus of ${formatCents(bonus_paid_cents)} USD` : '';
-  return `the top-up is ${status}, ${formatCents(credited_cents)} USD${bonus} of it on the balance`;
+  return `the top-up is ${status}; credited: ${formatCents(credited_cents)} USD${bonus}`;
 }

@@ -6,11 +6,11 @@ import type { OperatorContext } from './context.ts';
 import { formatTable } from './table.ts';
 
 export function addWebhooks(program: Command, { resources, terminal }: OperatorContext): void {
-  const webhooks = program.command('webhooks').description('customers’ webhooks');
+  const webhooks = program.command('webhooks').description('Manage customers’ webhooks');
   webhooks
     .command('list')
-    .argument('<email>', 'whose')
-    .description('print a customer’s webhooks, newest first')
+    .argument('<email>', 'Email address of the customer')
+    .description('List a customer’s webhooks, newest first')
     .action(async (email: string) => {
       const { service } = await resources.service();
       const rows = (await listWebhooksForOperator(service, email)).map(
@@ -28,10 +28,10 @@ export function addWebhooks(program: Command, { resources, terminal }: OperatorC
   webhooks
     .command('pause')
     .argument('<id>', 'whk_…')
-    .description('send nothing to it any more and cancel what waits; its customer may make it active again')
+    .description('Pause a webhook and cancel its pending deliveries; the customer can reactivate it')
     .action(async (id: string) => {
       const { service } = await resources.service();
       const changed = await pauseWebhook(service, id);
-      terminal.out(`${id} is paused${changed ? '' : ' (as before)'}`);
+      terminal.out(`${id} is paused${changed ? '' : ' (unchanged)'}`);
     });
 }

@@ -43,8 +43,8 @@ export interface ChainHealth {
 
 /** What whoever runs the service should know of a coin. */
 export interface ChainFinding {
-  /** `look`: something is to be done; `note`: to be known. */
-  readonly level: 'ok' | 'note' | 'look';
+  /** `fail`: something does not work; `warn`: needs attention soon; `note`: good to know. */
+  readonly level: 'ok' | 'note' | 'warn' | 'fail';
   readonly message: string;
 }
 

@@ -130,9 +130,9 @@ export interface ExpectedResources {
   readonly unusedAddresses: readonly string[];
 }
 
-/** One thing that was looked at on a host. `look`: it does not work like this; `note`: it works, and may be unwanted. */
+/** One result of a host check. `fail`: it does not work; `warn`: needs attention soon; `note`: it works. */
 export interface HostFinding {
-  readonly level: 'ok' | 'note' | 'look';
+  readonly level: 'ok' | 'note' | 'warn' | 'fail';
   readonly subject: string;
   /** In plain words, with what to do. No addresses. */
   readonly message: string;

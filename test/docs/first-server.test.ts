@@ -90,8 +90,8 @@ test('the settings of a live service make one, and its coins are all that is mis
   const found = checkSettings(describeConfig({}, text));
   assert.equal(found[0]?.message, 'live');
   assert.deepEqual(
-    found.filter(({ level }) => level === 'look').map(({ message }) => message.split(':')[0]),
-    ['no coin is taken'],
+    found.filter(({ level }) => level === 'fail').map(({ message }) => message.split(':')[0]),
+    ['no coin is enabled'],
   );
 });
 

@@ -54,18 +54,18 @@ describe('an operator', () => {
   it('is told to look when a coin has no rate, and why', async () => {
     await market.refresh('kraken');
     const [note, euro] = await notes(['LTC']);
-    assert.equal(note?.level, 'look');
+    assert.equal(note?.level, 'fail');
     assert.match(note?.message ?? '', /^LTC: no rate: 1 price from the last 300 s, 2 required: kraken 80; /);
     assert.match(
       note?.message ?? '',
       /; bitfinex never gave one; coinbase never gave one; coingecko never gave one$/,
     );
-    assert.deepEqual([euro?.level, euro?.message.split(':')[0]], ['look', 'EUR']);
+    assert.deepEqual([euro?.level, euro?.message.split(':')[0]], ['warn', 'EUR']);
   });
 
   it('is told when the settings leave a coin without a rate for ever', async () => {
     const [note] = await notes(['TRX'], { sources: ['kraken', 'coinbase'] });
-    assert.equal(note?.level, 'look');
+    assert.equal(note?.level, 'fail');
     assert.match(note?.message ?? '', /^TRX: no rate, ever: 2 sources are needed .*listed by: kraken$/);
   });
 
@@ -74,7 +74,7 @@ describe('an operator', () => {
       `insert into quotes (coin, source, usd, quoted_at) values ('EUR', 'ecb', '1.08', '2030-04-01T00:00:00Z')`,
     );
     const [note] = await notes([]);
-    assert.equal(note?.level, 'look');
+    assert.equal(note?.level, 'warn');
     assert.match(note?.message ?? '', /SKERRY_EURO_URL gives nothing newer/);
   });
 });

@@ -43,7 +43,7 @@ test('a node that is not well is to be looked at, and what its driver knows is s
   world.btc.notes = [{ level: 'note', message: '12 addresses in a row are unused' }];
   await world.runUntilIdle();
   assert.deepEqual(await btcFindingLines(), [
-    'look BTC: block 1006, made just now: scripted',
+    'fail BTC: block 1006, made just now: scripted',
     'note BTC: 12 addresses in a row are unused',
   ]);
 });
@@ -58,13 +58,13 @@ test('a node that must not be used, or cannot be asked, says so once', async () 
   world.btc.failures.checkSafety = 1;
   assert.deepEqual(
     (await btcFindingLines())[0],
-    'look BTC: the node could not be proven: scripted failure of checkSafety',
+    'fail BTC: the node could not be proven: scripted failure of checkSafety',
   );
   world.btc.failures.health = 1;
   world.btc.failures.examine = 1;
   assert.deepEqual(await btcFindingLines(), [
-    'look BTC: the node cannot be asked: scripted failure of health',
-    'look BTC: it could not be examined: scripted failure of examine',
+    'fail BTC: the node cannot be asked: scripted failure of health',
+    'fail BTC: it could not be examined: scripted failure of examine',
   ]);
 });
 
@@ -74,7 +74,7 @@ test('a node that hangs keeps no other waiting for long', { timeout: 30_000 }, a
   const lines = await findingLines({ patienceMs: 30 });
   world.btc.health = health;
   assert.ok(
-    lines.includes('look BTC: the node cannot be asked: timed out waiting for a response'),
+    lines.includes('fail BTC: the node cannot be asked: timed out waiting for a response'),
     lines.join('\n'),
   );
   assert.ok(lines.some((line) => line.startsWith('ok ETH: block ')));
@@ -90,7 +90,7 @@ test('polls that fail are said with their reason, and to be looked at when there
     await world.watchJob.run();
   }
   const [, many = ''] = await btcFindingLines();
-  assert.match(many, /^look BTC: 11 polls failed in a row, read up to .* UTC: scripted failure of poll$/);
+  assert.match(many, /^fail BTC: 11 polls failed in a row, read up to .* UTC: scripted failure of poll$/);
 });
 
 test('a node that is put back, or ahead of what was read, is said', async () => {
@@ -98,7 +98,7 @@ test('a node that is put back, or ahead of what was read, is said', async () => 
   world.btc.rewind(2);
   assert.ok(
     (await btcFindingLines()).includes(
-      `look BTC: the node is at block ${height - 2}, and was read up to ${height} before: it is waited for`,
+      `fail BTC: the node is at block ${height - 2}, and was read up to ${height} before: it is waited for`,
     ),
   );
   world.btc.resync();

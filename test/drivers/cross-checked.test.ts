@@ -169,11 +169,11 @@ test('its health is that of the first node; how the second one is can be known a
   assert.deepEqual(await chain.health(), await first.health());
   const levels = async () => (await chain.examine(0)).map(({ level, message }) => `${level} ${message}`);
   first.ok = false;
-  assert.deepEqual(await levels(), ['look the second node is at block 1000: scripted as well']);
+  assert.deepEqual(await levels(), ['fail the second node is at block 1000: scripted as well']);
   first.ok = true;
   second.unresponsive = true;
   assert.deepEqual(await chain.health(), await first.health());
-  assert.deepEqual(await levels(), ['look the second node cannot be asked: scripted silence']);
+  assert.deepEqual(await levels(), ['fail the second node cannot be asked: scripted silence']);
 });
 
 test('addresses are the first node’s alone', async () => {

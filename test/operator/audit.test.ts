@@ -1,4 +1,4 @@
-/** Every command of the operator that changes something leaves its row in the audit log: a new one is in here, or fails. */
+/** Every operator command that changes something leaves an audit row. A new command must be listed here. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,13 +52,13 @@ after(() => world.close());
 interface Change {
   readonly args: () => readonly string[];
   readonly audits: Action;
-  /** Whose log has it; the operator's alone when left out. */
+  /** Set if the row is in the customer's audit log; otherwise only the operator's has it. */
   readonly of?: 'customer';
 }
 
-/** `reads`: it changes nothing that the log is about. In an order in which each can be carried out. */
+/** `reads`: the command changes nothing that is audited. The order lets each command succeed. */
 const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
-  // The database keeps itself which files were run.
+  // The migrations table itself records the files that were run.
   migrate: 'reads',
   verify: 'reads',
   status: 'reads',
@@ -75,7 +75,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   'hosts drain': { args: () => ['h9'], audits: 'host.drain' },
   'hosts undrain': { args: () => ['h9'], audits: 'host.undrain' },
   'images list': 'reads',
-  // There is nothing to import for simulated machines: its row is in test/operator/images.test.ts.
+  // Simulated machines have nothing to import; test/operator/images.test.ts covers its row.
   'images import': 'reads',
   'machines list': 'reads',
   'machines add': { args: () => ['m9', '--region', 'buh', '--plan', 'r3'], audits: 'machine.add' },
@@ -161,7 +161,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
 
 const outputs = new Map<string, string>();
 
-/** The id that the command's line began with. */
+/** Returns the id at the start of the command's output. */
 function createdBy(command: string): string {
   return outputs.get(command)?.split(':')[0] ?? '';
 }
@@ -200,13 +200,13 @@ async function run(argv: readonly string[]): Promise<{ code: number; said: strin
   return { code, said: lines.join('\n') };
 }
 
-/** What is done by hand is done where the driver does not do it. */
+/** Manual work is possible only where the driver has no dedicated machines. */
 function withoutDedicated(service: Service): Service {
   const capabilities = { ...service.compute.capabilities, dedicated: null };
   return { ...service, compute: Object.create(service.compute, { capabilities: { value: capabilities } }) };
 }
 
-/** Every command with its words, as the help of each names them. */
+/** Returns every command, as listed by the help texts. */
 async function commands(words: readonly string[] = []): Promise<string[]> {
   const { said: help } = await run([...words, '--help']);
   const list = help.split('Commands:')[1] ?? '';
@@ -232,11 +232,11 @@ async function rows(): Promise<Row[]> {
   );
 }
 
-test('every command says what it writes into the audit log', async () => {
+test('every operator command is listed with its audit action', async () => {
   assert.deepEqual((await commands()).sort(), Object.keys(COMMANDS).sort());
 });
 
-test('each leaves one row, in its customer’s log where it is about one, with nobody as its actor', async () => {
+test('every changing command leaves one row without an actor, also in its customer’s log', async () => {
   let known = new Set((await rows()).map(({ id }) => id));
   for (const [command, change] of Object.entries(COMMANDS)) {
     if (change === 'reads') continue;
@@ -246,7 +246,7 @@ test('each leaves one row, in its customer’s log where it is about one, with n
     const all = await rows();
     const made = all.filter(({ id }) => !known.has(id));
     known = new Set(all.map(({ id }) => id));
-    // What a worker did meanwhile is another action.
+    // Rows of workers have other actions.
     const [row, ...more] = made.filter(({ action }) => action === change.audits);
     assert.deepEqual(
       [row?.result, row?.actors, row?.ip_country, row?.customers, more.length],

@@ -1,4 +1,4 @@
-/** `skerryd chain skip` and `chain reread`, and what `status` says before they are needed. */
+/** `skerryd chain skip`, `chain reread`, and the `status` findings that call for them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
@@ -7,7 +7,7 @@ import { runOperator } from '../../src/operator/run.ts';
 import { addToPool, createAddressPool } from '../../src/store/address-pool.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
-describe('mending what was missed', () => {
+describe('repairing missed payments', () => {
   let world: TopupWorld;
   let live: Service;
   before(async () => {
@@ -19,7 +19,7 @@ describe('mending what was missed', () => {
   async function run(argv: readonly string[]) {
     const out: string[] = [];
     const err: string[] = [];
-    const doors = {
+    const resources = {
       settings: () => [],
       database: async () => world.db,
       service: async () => ({ service: live, register: async () => undefined, coins: null }),
@@ -29,19 +29,16 @@ describe('mending what was missed', () => {
       err: (line: string) => void err.push(line),
       ask: null,
     };
-    const code = await runOperator(argv, doors, undefined, terminal);
+    const code = await runOperator(argv, resources, undefined, terminal);
     return { code, out: out.join('\n'), err: err.join('\n') };
   }
 
-  it('skip passes addresses by for good, in a pool as well, and says what is next', async () => {
+  it('skip retires the next addresses permanently, also in a pool, and prints the next index', async () => {
     const before = await world.createInvoice(50, 'ETH');
-    // Given back after a refusal, and given out since then as far as anybody knows.
+    // The index was returned after the failure, but may have been issued since the backup.
     world.eth.failures.allocate = 1;
     await assert.rejects(world.createInvoice(50, 'ETH'));
-    assert.match(
-      (await run(['chain', 'skip', 'ETH', '500'])).out,
-      /^the next address of ETH has number 502$/,
-    );
+    assert.match((await run(['chain', 'skip', 'ETH', '500'])).out, /^the next ETH address has index 502$/);
     const next = await world.createInvoice(50, 'ETH');
     assert.deepEqual([before.deposit_address, next.deposit_address], ['ETH-address-0', 'ETH-address-502']);
 
@@ -50,7 +47,7 @@ describe('mending what was missed', () => {
     const code = `insert into coins (code, next_index) values ('SOL', 0)`;
     assert.match((await run(['chain', 'skip', 'SOL', '2'])).err, /SOL is not taken/);
     await world.db.run(code);
-    assert.match((await run(['chain', 'skip', 'SOL', '2'])).out, /^2 addresses of SOL passed by$/);
+    assert.match((await run(['chain', 'skip', 'SOL', '2'])).out, /^2 SOL addresses skipped$/);
     assert.equal((await pool.allocate(before.id))?.address, 'sol-3');
     assert.match((await run(['chain', 'skip', 'SOL', '2'])).err, /no address of SOL is left/);
     const notes = await world.db.rows<{ note: string }>(
@@ -59,7 +56,7 @@ describe('mending what was missed', () => {
     assert.deepEqual(notes.map(({ note }) => note).sort(), ['2 addresses', '500, to number 502']);
   });
 
-  it('skip refuses what there is not', async () => {
+  it('skip rejects coins that are not enabled and counts out of range', async () => {
     assert.match((await run(['chain', 'skip', 'ETH', '100001'])).err, /at most 100000/);
     assert.match((await run(['chain', 'skip', 'LTC', '10'])).err, /LTC is not taken/);
     for (const wrong of ['0', '-1', 'all'])
@@ -69,7 +66,7 @@ describe('mending what was missed', () => {
     assert.equal((await run(['chain', 'skip', 'ETH', '10'])).code, 0);
   });
 
-  it('reread finds what was missed, credits nothing twice, and may be said again', async () => {
+  it('reread finds missed payments, credits nothing twice, and can be repeated', async () => {
     world.eth.terse = true;
     const [seen, missed] = [await world.createInvoice(50, 'ETH'), await world.createInvoice(50, 'ETH')];
     const from = world.eth.height;
@@ -83,13 +80,13 @@ describe('mending what was missed', () => {
     assert.deepEqual([await world.balance(seen), await world.balance(missed)], [5_000n, 0n]);
     for (let i = 0; i < 2; i++) {
       const { out } = await run(['chain', 'reread', 'ETH', '--from', `${from}`]);
-      assert.equal(out, `ETH is read again from block ${from} on, as soon as a worker looks at it`);
+      assert.equal(out, `ETH will be read again from block ${from}, starting with the next poll`);
       await world.runUntilIdle();
       assert.deepEqual([await world.balance(seen), await world.balance(missed)], [5_000n, 5_000n]);
     }
   });
 
-  it('reread holds against a worker that is reading just then', async () => {
+  it('reread wins over a worker that is reading at the same time', async () => {
     world.eth.mine();
     world.eth.duringPoll = async () => {
       world.eth.duringPoll = async () => undefined;
@@ -99,7 +96,7 @@ describe('mending what was missed', () => {
     assert.equal(world.eth.polls.at(-1), `1000:${'0'.repeat(64)}`);
   });
 
-  it('reread refuses to go forwards, and what is not read by blocks', async () => {
+  it('reread rejects a future block and coins that are not read by block', async () => {
     assert.match(
       (await run(['chain', 'reread', 'ETH', '--from', '100000'])).err,
       /was read up to block \d+: give/,
@@ -110,7 +107,7 @@ describe('mending what was missed', () => {
     assert.equal((await run(['chain', 'reread', 'ETH', '--from', '-1'])).code, 2);
   });
 
-  it('status looks at a day of many that nobody paid, and at payments that are older than their top-ups', async () => {
+  it('status reports many unpaid top-ups in a day and payments older than their top-ups', async () => {
     const says = async () => (await coinFindings(live)).map((each) => each.message).join('\n');
     assert.doesNotMatch(await says(), /not paid|older than/);
     const [made, paid] = [await world.createInvoice(50, 'ETH'), await world.createInvoice(50)];
@@ -119,7 +116,8 @@ describe('mending what was missed', () => {
     await world.runUntilIdle();
     await world.db.run(
       `insert into topups select (jsonb_populate_record(t, jsonb_build_object(
-         'id', gen_random_uuid(), 'public_no', 1000000000 + n, 'order_ref', 'ord_' || n, 'deposit_address', 'other-' || n))).*
+         'id', gen_random_uuid(), 'public_no', 1000000000 + n,
+         'order_ref', 'ord_' || n, 'deposit_address', 'other-' || n))).*
          from topups t, generate_series(1, 600) n where t.id = $1`,
       [made.id],
     );
@@ -129,7 +127,8 @@ describe('mending what was missed', () => {
     );
     await world.db.run(`delete from topups where order_ref ~ '^ord_[0-9]+$'`);
     assert.doesNotMatch(await says(), /not paid/);
-    const update = `update deposits d set included_at = p.created_at - $1 * interval '1 minute' from topups p where p.id = d.topup_id and d.coin = 'BTC'`;
+    const update = `update deposits d set included_at = p.created_at - $1 * interval '1 minute'
+       from topups p where p.id = d.topup_id and d.coin = 'BTC'`;
     await world.db.run(update, [170]);
     assert.doesNotMatch(await says(), /older than/);
     await world.db.run(update, [190]);

@@ -1,4 +1,4 @@
-/** `skerryd chain`: what it asks, what it prints, what it refuses. */
+/** `skerryd chain`: checks, output, and refusals. */
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
@@ -27,7 +27,7 @@ describe('skerryd chain', () => {
   before(async () => {
     world = await TopupWorld.start();
     const settings = { ...world.service.settings, mode: 'live' } as const;
-    // It sells nothing here.
+    // This test sells no servers.
     const compute = { capabilities: { vps: null, dedicated: null } } as unknown as Service['compute'];
     live = { ...world.service, settings, compute };
     await world.db.run(`insert into service (mode, key_check) values ('live', 'none')`);
@@ -38,7 +38,7 @@ describe('skerryd chain', () => {
     await rm(file, { force: true });
   });
 
-  /** Numbers of BTC are what the scripted chain gives out. */
+  /** The scripted chain issues BTC addresses by index. */
   const desk: CoinContext = {
     market: MARKET,
     deriverFor: (coin) =>
@@ -55,7 +55,7 @@ describe('skerryd chain', () => {
   async function run(argv: readonly string[], coins: CoinContext | null = desk) {
     const out: string[] = [];
     const err: string[] = [];
-    const doors = {
+    const resources = {
       settings: () => [],
       database: async () => world.db,
       service: async () => ({ service: live, register: async () => undefined, coins }),
@@ -64,7 +64,7 @@ describe('skerryd chain', () => {
       out: (line: string) => void out.push(line),
       err: (line: string) => void err.push(line),
     };
-    const code = await runOperator(argv, doors, undefined, { ...terminal, ask: null });
+    const code = await runOperator(argv, resources, undefined, { ...terminal, ask: null });
     return { code, out: out.join('\n'), err: err.join('\n') };
   }
   async function importing(text: string) {
@@ -72,15 +72,12 @@ describe('skerryd chain', () => {
     return await run(['chain', 'import', 'SOL', file]);
   }
 
-  it('import takes public addresses in their order, and leaves what is known', async () => {
+  it('import adds new public addresses in their order and skips known ones', async () => {
     const text = `# made on 3 May\n${address(1)} 0001\n\n${address(2)}\r\n`;
-    assert.match(
-      (await importing(text)).out,
-      /^2 addresses added, 0 known before; 2 of SOL can be given out$/,
-    );
+    assert.match((await importing(text)).out, /^2 addresses added, 0 already known; 2 of SOL available$/);
     assert.match(
       (await importing(`${address(3)}\n${address(2)}`)).out,
-      /^1 address added, 1 known before; 3 of SOL/,
+      /^1 address added, 1 already known; 3 of SOL/,
     );
     const { out } = await run(['chain', 'addresses', 'SOL']);
     const found = out.split('\n').slice(1);
@@ -90,13 +87,13 @@ describe('skerryd chain', () => {
     );
   });
 
-  it('import refuses a private key, a program’s address and a typing error, by their line and without repeating them', async () => {
+  it('import rejects private keys, program addresses, and typos by line, without echoing them', async () => {
     const pair = base58.encode(Uint8Array.of(...seed(9), ...ed25519PublicKey(seed(9))));
     const wrong: [string, RegExp][] = [
       [`${address(4)}\n${pair}`, /line 2: it is a private key/],
       [JSON.stringify([...seed(9)]), /key pair/],
       [`${address(4)}\nabc0`, /line 2: it is no address/],
-      // Of no point of the curve.
+      // Not a point on the curve.
       [base58.encode(hex.decode('02'.repeat(32))), /line 1: .*nobody has its key/],
       [`${address(5)}\n${address(5)}`, /line 2: .*line 1 again/],
       ['# nothing\n', /no address in the file/],
@@ -114,7 +111,7 @@ describe('skerryd chain', () => {
     assert.equal((await run(['chain', 'import', 'BTC', file])).code, 2);
   });
 
-  it('addresses marks those given out, with what came in', async () => {
+  it('addresses marks issued addresses and their received amounts', async () => {
     const topup = await world.createInvoice(50);
     given.set(1, topup.deposit_address);
     world.btc.pay(topup.deposit_address, 200_000n);
@@ -123,44 +120,41 @@ describe('skerryd chain', () => {
     const { code, out } = await run(['chain', 'addresses', 'BTC', '--from', '0', '--count', '3']);
     assert.equal(code, 0);
     const lines = out.split('\n');
-    assert.match(
-      lines[2] ?? '',
-      new RegExp(`^1 +0/1 +BTC +${topup.deposit_address} +given out +0\\.002 BTC$`),
-    );
+    assert.match(lines[2] ?? '', new RegExp(`^1 +0/1 +BTC +${topup.deposit_address} +issued +0\\.002 BTC$`));
     assert.match(lines[1] ?? '', /^0 +0\/0 +BTC +bc1-0$/);
     const paid = (await run(['chain', 'addresses', 'BTC', '--paid', '--count', '100'])).out.split('\n');
     assert.equal(paid.length, 2);
   });
 
-  it('addresses says why it has none', async () => {
-    assert.match((await run(['chain', 'addresses', 'LTC'])).err, /LTC is not taken/);
+  it('addresses explains why it has none to list', async () => {
+    assert.match((await run(['chain', 'addresses', 'LTC'])).err, /LTC is not enabled/);
     assert.match((await run(['chain', 'addresses', 'LTC'], null)).err, /sandbox/);
     assert.equal((await run(['chain', 'addresses', 'DOGE'])).code, 2);
     assert.equal((await run(['chain', 'addresses', 'BTC', '--count', '100000'])).code, 1);
   });
 
-  it('doctor asks every chain and looks at every price, and ends with 1 where something is wrong', async () => {
+  it('doctor checks every chain and every price, and exits 1 if anything needs attention', async () => {
     const { code, out } = await run(['chain', 'doctor']);
     assert.equal(code, 1);
-    assert.match(out, /^ok +BTC +block \d+/m);
-    assert.match(out, /^LOOK +rates +BTC: no rate/m);
-    assert.match((await run(['chain', 'doctor'], null)).out, /^ok +coins +simulated/);
+    assert.match(out, /^OK +BTC +block \d+/m);
+    assert.match(out, /^FAIL +rates +BTC: no rate/m);
+    assert.match((await run(['chain', 'doctor'], null)).out, /^OK +coins +simulated/);
     world.btc.ok = false;
-    assert.match((await run(['chain', 'doctor'])).out, /^LOOK +BTC /m);
+    assert.match((await run(['chain', 'doctor'])).out, /^FAIL +BTC /m);
     world.btc.ok = true;
   });
 
-  it('doctor says when no coin is taken', async () => {
+  it('doctor fails if no coin is enabled', async () => {
     const none: Service = { ...live, chains: new Map() };
     const before = live;
     live = none;
     const { code, out } = await run(['chain', 'doctor']);
     live = before;
     assert.equal(code, 1);
-    assert.match(out, /^LOOK +coins +none is taken/);
+    assert.match(out, /^FAIL +coins +none is taken/);
   });
 
-  it('status notes a coin that was taken once and is no more', async () => {
+  it('status notes a coin that is no longer enabled', async () => {
     const without = { ...live, chains: new Map([...live.chains].filter(([coin]) => coin !== 'BTC')) };
     const [alarm] = await coinFindings(without);
     assert.deepEqual(
@@ -169,7 +163,7 @@ describe('skerryd chain', () => {
     );
   });
 
-  it('status looks at prices that are missing, notes sources that are silent, and says nothing of those that are well', async () => {
+  it('status reports missing prices, notes silent sources, and omits prices that are fine', async () => {
     const rates = async () => {
       const { out } = await run(['status']);
       return out.split('\n').filter((line) => /^\S+ +rates /.test(line));
@@ -183,25 +177,25 @@ describe('skerryd chain', () => {
     };
     for (const coin of [...live.chains.keys()]) for (const source of MARKET.sources) await say(coin, source);
     const [euro = '', ...others] = await rates();
-    assert.deepEqual([others, /^LOOK +rates +EUR: not heard of yet/.test(euro)], [[], true], euro);
+    assert.deepEqual([others, /^WARN +rates +EUR: not heard of yet/.test(euro)], [[], true], euro);
     await say('EUR', 'ecb');
     assert.deepEqual(await rates(), []);
     world.clock.advanceMinutes(6);
     for (const source of MARKET.sources) await say('ETH', source);
     await say('BTC', 'kraken');
-    const [look = '', ...more] = await rates();
-    assert.match(look, /^LOOK +rates +BTC: no rate: 1 price .*; bitfinex last gave one of /);
+    const [missing = '', ...more] = await rates();
+    assert.match(missing, /^FAIL +rates +BTC: no rate: 1 price .*; bitfinex last gave one of /);
     assert.deepEqual(more, []);
     const { market } = desk;
     const three = { ...market, sources: [...market.sources, 'coingecko'] };
     await say('BTC', 'bitfinex');
     await say('ETH', 'coingecko');
     const { out } = await run(['status'], { ...desk, market: three });
-    assert.match(out, /^note +rates +BTC: 1\.08 of 2 of 3 sources.*; coingecko never gave one$/m);
+    assert.match(out, /^NOTE +rates +BTC: 1\.08 of 2 of 3 sources.*; coingecko never gave one$/m);
     assert.doesNotMatch(out, /rates +ETH/);
   });
 
-  it('status looks at what is not read, and not in the second node’s chain', async () => {
+  it('status reports unread chains and payments that the second node lacks', async () => {
     const says = async () => (await coinFindings(live)).map((each) => each.message).join('\n');
     assert.equal(await says(), '');
     await world.db.run(`update deposits set agreed = false`);

@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => world.close());
 
-/** As typed in another process than the one that serves, for all that matters. */
+/** Runs a command like a separate process: it shares only the database with the running service. */
 async function run(argv: readonly string[]): Promise<{ code: number; said: string }> {
   const lines: string[] = [];
   const write = (line: string) => void lines.push(line);
@@ -36,7 +36,7 @@ async function fails(why: string, ...argv: string[]): Promise<void> {
   assert.ok(said.includes(why), said);
 }
 
-test('a payment that the kill-switch held is released or refunded by its order_ref', async () => {
+test('a payment that the kill-switch withheld can be released or refunded by its order_ref', async () => {
   const customer = await world.customer();
   const balance = async () => (await customer.get('/me.php')).body.balance;
   await ok('switch', 'topup-credit', 'off');
@@ -48,16 +48,16 @@ test('a payment that the kill-switch held is released or refunded by its order_r
   const list = await ok('topups', 'list', '--customer', customer.email, '--coin', 'LTC');
   assert.match(
     list,
-    new RegExp(`\n${released}  .*  confirming +40.00 USD .*LTC +0.00 USD .* LTC held$`, 'm'),
+    new RegExp(`\n${released}  .*  confirming +40.00 USD .*LTC +0.00 USD .* LTC withheld$`, 'm'),
   );
   const show = await ok('topups', 'show', released);
   const [, address = ''] = /^address +(\S+)$/m.exec(show) ?? [];
-  const [, txid = ''] = /LTC {2}final .* held {2,}(\S+)$/m.exec(show) ?? [];
+  const [, txid = ''] = /LTC {2}final .* withheld {2,}(\S+)$/m.exec(show) ?? [];
   assert.equal(await ok('topups', 'show', address), show);
   assert.equal(await ok('topups', 'show', txid), show);
   assert.match(
     await ok('topups', 'release', released),
-    /^released [0-9.]+ LTC; the top-up is credited, 40\.00 USD of it on the balance$/,
+    /^released [0-9.]+ LTC; the top-up is credited; credited: 40\.00 USD$/,
   );
   assert.equal(await balance(), 40);
   const to = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
@@ -75,32 +75,30 @@ test('a payment that the kill-switch held is released or refunded by its order_r
   );
   assert.match(
     await refund('--to', to, '--approved-by', 'Ann'),
-    new RegExp(
-      `^approved: send [0-9.]+ LTC to ${to}; .* 0\\.00 USD of it on the balance\nonce they are sent: `,
-    ),
+    new RegExp(`^approved: send [0-9.]+ LTC to ${to}; .* credited: 0\\.00 USD\nafter sending, record it: `),
   );
   assert.match(await ok('topups', 'held'), new RegExp(`\n${refunded}  ${customer.email}  +[0-9.]+ LTC  `));
   assert.match(
     await ok('topups', 'list', '--limit', '1'),
-    /LTC to be sent back\nthere are more than 1 top-up: /,
+    /LTC refund pending\nshowing 1 top-up; use --limit/,
   );
-  assert.match((await run(['status'])).said, /^note +top-ups +1 with a refund to be sent$/m);
+  assert.match((await run(['status'])).said, /^NOTE +top-ups +1 with a pending refund$/m);
   const sent = ['--txid', '4f5e'.repeat(16), '--note', 'by hand'];
-  assert.match(await refund(...sent), /^noted as sent back: [0-9.]+ LTC; .* 0\.00 USD of it on the balance$/);
+  assert.match(await refund(...sent), /^recorded as refunded: [0-9.]+ LTC; .* credited: 0\.00 USD$/);
   const shown = await ok('topups', 'show', refunded);
-  assert.match(shown, / {2}sent back, noted .*: by hand {2}/);
+  assert.match(shown, / {2}refunded, recorded .*: by hand {2}/);
   assert.match(
     shown,
     new RegExp(`\napproved by +Ann, .* UTC\nto +${to}\nsent in +(4f5e){16}\nnote +by hand$`),
   );
-  assert.match(await ok('topups', 'list', '--limit', '1'), /LTC sent back\nthere are more than 1 top-up: /);
+  assert.match(await ok('topups', 'list', '--limit', '1'), /LTC refunded\nshowing 1 top-up; use --limit/);
   await fails('Nothing is held', 'topups', 'refund', refunded);
   assert.equal(await balance(), 40);
   assert.equal((await ok('topups', 'held')).split('\n').length, 1);
   assert.match(await ok('verify'), /(\d+) of \1 invariants hold$/);
 });
 
-test('deploys off refuses new servers on both surfaces and says why, and nothing else', async () => {
+test('turning deploys off refuses only new servers, on both surfaces, and gives the reason', async () => {
   const customer = await world.customer();
   const api = V1Client.forUrl(world.url, await createApiToken(customer));
   const deploy = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
@@ -123,7 +121,7 @@ test('deploys off refuses new servers on both surfaces and says why, and nothing
   assert.doesNotMatch((await customer.get('/servers')).text, /New servers are unavailable/);
 });
 
-test('a server is found, frozen, held and released, and its customer sees why', async () => {
+test('a server can be found, frozen, held and released, and its customer sees the reason', async () => {
   const customer = await world.customer();
   await world.addBalance(customer, 5_000n);
   const api = V1Client.forUrl(world.url, await createApiToken(customer));
@@ -150,10 +148,10 @@ test('a server is found, frozen, held and released, and its customer sees why', 
 
   assert.match(
     await ok('servers', 'freeze', id, '--reason', 'Report 7: it sends spam.'),
-    /is frozen; suspended \(operator\), suspend under way$/,
+    /: frozen; suspended \(operator\), suspend in progress$/,
   );
   await world.settle();
-  assert.match(await ok('servers', 'freeze', id, '--reason', 'Report 7: it sends spam.'), /\(as before\)$/);
+  assert.match(await ok('servers', 'freeze', id, '--reason', 'Report 7: it sends spam.'), /\(unchanged\)$/);
   assert.match(await ok('servers', 'list', '--frozen'), new RegExp(`\n${id} .*  frozen$`, 'm'));
   assert.equal((await api.get(`/servers/${id}`)).body.suspended_reason, 'operator');
   assertApiError(await api.post(`/servers/${id}/start`), 409, 'conflict_state');
@@ -161,7 +159,7 @@ test('a server is found, frozen, held and released, and its customer sees why', 
 
   assert.match(
     await ok('servers', 'hold', id, '--order', 'Order 17/2026'),
-    /is frozen and under a legal hold; suspended/,
+    /: frozen and under a legal hold; suspended/,
   );
   const refused = await api.delete(`/servers/${id}`);
   assertApiError(refused, 451, 'jurisdictional_block');
@@ -171,7 +169,7 @@ test('a server is found, frozen, held and released, and its customer sees why', 
   await fails('--freeze, --hold or both', 'servers', 'release', id);
   await ok('servers', 'release', id, '--freeze');
   await world.settle();
-  assert.match(await ok('servers', 'release', id), /^srv_\S+ is neither frozen nor held; running$/);
+  assert.match(await ok('servers', 'release', id), /^srv_\S+: not frozen, no legal hold; running$/);
   assert.doesNotMatch(await panel(), /operator|legal hold/);
 
   const events = (await api.get('/audit/events?page_size=100')).body.data as Record<string, unknown>[];
@@ -191,11 +189,14 @@ test('a server is found, frozen, held and released, and its customer sees why', 
 
   const log = await ok('audit', '--resource', id, '--action', 'server.hold');
   assert.match(log, new RegExp(`\n\\S+ \\S+  server.hold  ${id}  ok +${customer.email} +XX +req_\\S+$`));
-  assert.match(await ok('audit', '--unasked', '--limit', '1'), / {2}server\..*\nthere are more than 1 entry/);
+  assert.match(
+    await ok('audit', '--unasked', '--limit', '1'),
+    / {2}server\..*\nshowing 1 entry; use --limit/,
+  );
   assert.doesNotMatch(await ok('audit', '--unasked', '--customer', customer.email), /sign_up|tok_/);
 });
 
-test('one webhook is silenced: what waits is cancelled, and its customer sees it paused', async () => {
+test('pausing a webhook cancels its pending deliveries, and its customer sees it paused', async () => {
   const customer = await world.customer();
   const api = V1Client.forUrl(world.url, await createApiToken(customer));
   const made = await api.post('/webhooks', { url: 'https://example.com/hooks', events: ['*'] });
@@ -207,7 +208,7 @@ test('one webhook is silenced: what waits is cancelled, and its customer sees it
     new RegExp(`\n${id} +active .* \\* +https://ex`),
   );
   assert.equal(await ok('webhooks', 'pause', id), `${id} is paused`);
-  assert.equal(await ok('webhooks', 'pause', id), `${id} is paused (as before)`);
+  assert.equal(await ok('webhooks', 'pause', id), `${id} is paused (unchanged)`);
   assert.match(await ok('webhooks', 'list', customer.email), new RegExp(`\n${id} +paused `));
   await ok('switch', 'webhooks', 'on');
   assert.equal((await api.get(`/webhooks/${id}`)).body.active, false);
@@ -225,14 +226,14 @@ test('one webhook is silenced: what waits is cancelled, and its customer sees it
   }
 });
 
-test('status names what is switched off, and what does not get on', async () => {
+test('status lists switches that are off, failing chains, and webhooks that receive nothing', async () => {
   await ok('switch', 'mail', 'off', '--reason', 'the relay moves');
   const well = await ok('status');
-  assert.match(well, /^ok +servers +\d+: /);
-  assert.match(well, /^note +switch +mail is off since .* UTC \(the relay moves\)$/m);
+  assert.match(well, /^OK +servers +\d+: /m);
+  assert.match(well, /^NOTE +switch +mail is off since .* UTC \(the relay moves\)$/m);
   await ok('switch', 'mail', 'on');
   const { db } = world.opened;
-  // Nobody has paid in it: it is not read either.
+  // No one has paid in this coin, so no worker reads its chain either.
   await db.run(
     `insert into coins (code, failures, last_fault) values ('SOL', 12, 'the node is at block 7')
      on conflict (code) do update set failures = excluded.failures, last_fault = excluded.last_fault`,
@@ -242,18 +243,23 @@ test('status names what is switched off, and what does not get on', async () => 
   await db.run(`update webhooks set secret_sealed = 'k0.' || split_part(secret_sealed, '.', 2)`);
   const { code, said } = await run(['status']);
   assert.equal(code, 1);
-  assert.match(said, /^LOOK +webhooks +1 subscriptions get nothing: SKERRY_SECRET_KEY lacks k0, /m);
-  assert.match(said, /^LOOK +chains +SOL: 12 polls failed in a row, never read: the node is at block 7$/m);
+  assert.match(said, /^FAIL +webhooks +1 webhooks receive nothing: SKERRY_SECRET_KEY lacks k0, /m);
+  assert.match(said, /^FAIL +chains +SOL: 12 polls failed in a row, never read: the node is at block 7$/m);
+  const levels = said.split('\n').map((line) => line.slice(0, line.indexOf(' ')));
+  const order = ['FAIL', 'WARN', 'NOTE', 'OK'];
+  assert.deepEqual(
+    levels,
+    levels.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)),
+  );
 });
 
-test('status wants a pool of addresses looked at that runs out, and only names one that is small', async () => {
+test('status warns about an address pool that runs out and only notes one that was always small', async () => {
   const { db } = world.opened;
   const few = `select addr from ipv4_addresses where region_id = $1 and server_id is null limit 20`;
-  await db.run(`update ipv4_addresses set blocked = true where region_id = $1 and addr not in (${few})`, [
-    'zrh',
-  ]);
+  const blockOthers = `update ipv4_addresses set blocked = true where region_id = $1 and addr not in (${few})`;
+  await db.run(blockOthers, ['zrh']);
   await db.run(`delete from ipv4_addresses where region_id = $1 and addr not in (${few})`, ['buh']);
   const { said } = await run(['status']);
-  assert.match(said, /^LOOK +addresses +20 of 509 free in zrh$/m);
-  assert.match(said, /^note +addresses +20 of 20 free in buh$/m);
+  assert.match(said, /^WARN +addresses +20 of 509 free in zrh$/m);
+  assert.match(said, /^NOTE +addresses +20 of 20 free in buh$/m);
 });

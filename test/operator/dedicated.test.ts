@@ -1,4 +1,4 @@
-/** What the operator types about dedicated machines where no driver reaches them, and what it answers. */
+/** Operator commands for dedicated machines that no driver controls. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -36,7 +36,7 @@ async function state(machine: string): Promise<string | undefined> {
   return (await db.row<{ state: string }>('select state from machines where name = $1', [machine]))?.state;
 }
 
-test('a sale that cannot be says why, and nothing of it is left', async () => {
+test('a sale that is not possible gives the reason and leaves nothing behind', async () => {
   await refused('the balance is 0 USD and the cycle costs 89.9 USD: nothing was sold', sell('m1'));
   await world.addBalance(ann, 100_000n);
   await refused('there is no machine m9', sell('m9'));
@@ -56,7 +56,7 @@ test('a sale that cannot be says why, and nothing of it is left', async () => {
   assert.equal((await ann.get('/me.php')).body.balance, 1_000);
 });
 
-test('the list says where each machine is in its round, and machines list how many can be sold', async () => {
+test('the list shows the state of each machine, and machines list shows how many are free', async () => {
   await world.runOk(sell('m1', '--months', '12'));
   const list = await world.runOk(['dedicated', 'list']);
   assert.match(list, /^machine +region +plan +state +since \(UTC\) +server +customer/);
@@ -69,7 +69,7 @@ test('the list says where each machine is in its round, and machines list how ma
   assert.equal(await world.runOk(['dedicated', 'on', 'm1']), 'm1 is on');
 });
 
-test('a customer who has as many servers as the account may have is told of as one', async () => {
+test('a sale beyond the server quota of the account is rejected', async () => {
   const { settings } = world.opened.service;
   const { quotas } = settings;
   const set = (value: typeof quotas) => Object.defineProperty(settings, 'quotas', { value });
@@ -81,20 +81,20 @@ test('a customer who has as many servers as the account may have is told of as o
   }
 });
 
-test('each step of the round is one that comes next, and is agreed to', async () => {
+test('a machine moves only to the next state, after a confirmation', async () => {
   const wipe = ['dedicated', 'wipe', 'm1'];
   await refused('m1 is sold: it is wiped when its server is gone', [...wipe, '--method', 'dd', '-y']);
   await refused('m2 is free: there is nothing to wipe', ['dedicated', 'wipe', 'm2', '--method', 'dd', '-y']);
   await refused('m2 is not sold', ['dedicated', 'off', 'm2']);
   await world.opened.db.run(`update machines set state = 'wiping' where name = 'm2'`);
   const again = ['dedicated', 'wipe', 'm2'];
-  await refused('say --method with how the disks were wiped, or then --free', again);
-  await refused('one of them', [...again, '--method', 'dd', '--free', '-y']);
-  await refused('nothing was changed: say --yes', [...again, '--method', 'dd']);
+  await refused('pass either --method with how the disks were wiped, or --free', again);
+  await refused('but not both', [...again, '--method', 'dd', '--free', '-y']);
+  await refused('nothing was changed: pass --yes', [...again, '--method', 'dd']);
   assert.equal(await world.runOk([...again, '--method', 'dd'], false), 'nothing was changed');
   await refused('the method is one line', [...again, '--method', 'a\nb', '-y']);
   await refused('m2 was not wiped yet', [...again, '--free', '-y']);
-  assert.match(await world.runOk(['status']).catch(String), /note +dedicated +m2: wipe and test it/);
+  assert.match(await world.runOk(['status']).catch(String), /NOTE +dedicated +m2: wipe and test it/);
   assert.match(
     await world.runOk([...again, '--method', 'nvme format, ses=1'], true),
     /^m2 is wiped and tested/,
@@ -106,7 +106,7 @@ test('each step of the round is one that comes next, and is agreed to', async ()
   assert.match(log, /machine\.free +m2 +ok /);
 });
 
-test('where a driver reaches the machines, it does all this by itself', async () => {
+test('manual commands are rejected where a driver controls the machines', async () => {
   const { compute } = world.opened.service;
   const { capabilities } = compute;
   const reached = { ...capabilities, dedicated: capabilities.vps };
@@ -126,29 +126,33 @@ for (const [point, sold] of [
   ['deploy.answer_kept', false],
   ['deploy.committed', true],
 ] as const) {
-  test(`a command killed at ${point} has sold ${sold ? 'all of it' : 'nothing'}`, FULL_ONLY, async () => {
-    const { db } = world.opened;
-    await world.addBalance(ann, 10_000n);
-    const seen = async () => [
-      await state('m2'),
-      (await ann.get('/me.php')).body.balance,
-      await db.row('select count(*) as n from servers'),
-      await db.row(`select count(*) as n from events where type in ('server.created', 'server.running')`),
-    ];
-    const before = await seen();
-    const child = spawn(process.execPath, [SKERRYD, ...sell('m2')], {
-      stdio: 'ignore',
-      env: { ...process.env, ...world.environment, SKERRY_CRASH_AT: point },
-    });
-    const [, signal] = await once(child, 'exit');
-    assert.equal(signal, 'SIGKILL');
-    const now = await seen();
-    if (!sold) return assert.deepEqual(now, before);
-    assert.equal(now[0], 'sold');
-    await refused('m2 is sold', sell('m2'));
-    const events = await db.row<{ n: bigint }>(
-      `select count(*) as n from events where type in ('server.created', 'server.running')`,
-    );
-    assert.equal(events?.n, (before[3] as { n: bigint }).n + 2n);
-  });
+  test(
+    `a fulfil command killed at ${point} has sold ${sold ? 'everything' : 'nothing'}`,
+    FULL_ONLY,
+    async () => {
+      const { db } = world.opened;
+      await world.addBalance(ann, 10_000n);
+      const seen = async () => [
+        await state('m2'),
+        (await ann.get('/me.php')).body.balance,
+        await db.row('select count(*) as n from servers'),
+        await db.row(`select count(*) as n from events where type in ('server.created', 'server.running')`),
+      ];
+      const before = await seen();
+      const child = spawn(process.execPath, [SKERRYD, ...sell('m2')], {
+        stdio: 'ignore',
+        env: { ...process.env, ...world.environment, SKERRY_CRASH_AT: point },
+      });
+      const [, signal] = await once(child, 'exit');
+      assert.equal(signal, 'SIGKILL');
+      const now = await seen();
+      if (!sold) return assert.deepEqual(now, before);
+      assert.equal(now[0], 'sold');
+      await refused('m2 is sold', sell('m2'));
+      const events = await db.row<{ n: bigint }>(
+        `select count(*) as n from events where type in ('server.created', 'server.running')`,
+      );
+      assert.equal(events?.n, (before[3] as { n: bigint }).n + 2n);
+    },
+  );
 }

@@ -14,10 +14,10 @@ const says = (env: Record<string, string>, level: string) =>
     .filter((finding) => finding.level === level)
     .map((finding) => finding.message);
 
-test('in a sandbox all that stands before a live service is a note, step by step', () => {
+test('in a sandbox, every missing step toward a live service is a note', () => {
   const notes = says({}, 'note');
-  assert.deepEqual(says({}, 'look'), []);
-  assert.match(notes[0] ?? '', /^a sandbox/);
+  assert.deepEqual(says({}, 'fail'), []);
+  assert.match(notes[0] ?? '', /^sandbox/);
   for (const step of [
     /^DATABASE_URL/,
     /^SKERRY_COMPUTE=qemu/,
@@ -32,17 +32,17 @@ test('in a sandbox all that stands before a live service is a note, step by step
   }
 });
 
-test('what was done is not said again', () => {
+test('a completed step is not listed', () => {
   assert.ok(!says({ SKERRY_COMPUTE: 'qemu' }, 'note').some((note) => note.startsWith('SKERRY_COMPUTE')));
 });
 
-test('a live service must have a coin and https, and no coins without worth; the rest is its operator’s choice', () => {
-  const looks = says({ ...LIVE, SKERRY_WORTHLESS_COINS: 'true' }, 'look');
-  assert.equal(looks.length, 3, looks.join('\n'));
+test('a live service needs a coin, https, and no worthless coins; the other settings are optional', () => {
+  const failures = says({ ...LIVE, SKERRY_WORTHLESS_COINS: 'true' }, 'fail');
+  assert.equal(failures.length, 3, failures.join('\n'));
   assert.ok(says(LIVE, 'note').some((note) => note.startsWith('SKERRY_SMTP_URL')));
 });
 
-test('one that has everything is told so', () => {
+test('a live service with every setting has one finding: OK', () => {
   const whole = {
     ...LIVE,
     SKERRY_BASE_URL: 'https://panel.example',

@@ -1,4 +1,4 @@
-/** Real machines are installed from imported disks: until there is one, nobody can have the image. No machine starts here. */
+/** Images of real machines are unavailable until their disks are imported. No machine starts here. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { startWorld, type World } from '../support/world.ts';
 const MIB = 1024 ** 2;
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY me';
 const FORM = { product: 'vps', plan: 's1', region: 'par', billing: 1, root_password: 'canary root password' };
-/** What both surfaces say of an image that cannot be had, and of one that can where there is no host to carry the server. */
+/** Answers of both surfaces for an unavailable image, and for an available one without a host. */
 const IMAGELESS = ['unprocessable', 'image', 'bad_os'];
 const HOSTLESS = ['unprocessable', 'plan', 'out_of_stock'];
 const skip = skipUnlessInstalled(findProgram(['qemu-img']), 'qemu-img is not installed');
@@ -46,14 +46,14 @@ describe('images of real machines', { skip }, () => {
 
   async function run(...argv: string[]): Promise<{ code: number; said: string }> {
     const lines: string[] = [];
-    const say = (line: string) => void lines.push(line);
+    const write = (line: string) => void lines.push(line);
     const { service, db } = world.opened;
-    const doors = {
+    const resources = {
       settings: () => [],
       database: async () => db,
       service: async () => ({ service, register: async () => undefined, coins: null }),
     };
-    const code = await runOperator(argv, doors, undefined, { out: say, err: say, ask: null });
+    const code = await runOperator(argv, resources, undefined, { out: write, err: write, ask: null });
     return { code, said: lines.join('\n') };
   }
   async function ok(...argv: string[]): Promise<string> {
@@ -68,7 +68,7 @@ describe('images of real machines', { skip }, () => {
     assert.ok(!said.includes('\n'), said);
   }
 
-  /** A raw disk that would boot. */
+  /** Creates a raw disk with a boot signature. */
   async function disk(name: string): Promise<{ path: string; sha256: string }> {
     const path = join(folder, name);
     const content = Buffer.alloc(MIB);
@@ -77,7 +77,7 @@ describe('images of real machines', { skip }, () => {
     await writeFile(path, content);
     return { path, sha256: createHash('sha256').update(content).digest('hex') };
   }
-  /** An empty disk of so many GiB. */
+  /** Creates an empty disk of this many GiB. */
   async function qcow2(name: string, sizeGb: number): Promise<string> {
     const path = join(folder, name);
     await runProgram('qemu-img', ['create', '-q', '-f', 'qcow2', path, `${sizeGb}G`]);
@@ -91,7 +91,7 @@ describe('images of real machines', { skip }, () => {
     const line = (await ok('images', 'list')).split('\n').find((each) => each.startsWith(`${name} `));
     return /img_\w+/.exec(line ?? '')?.[0] ?? assert.fail('no such image');
   }
-  /** What the two surfaces say of an order. */
+  /** Returns the answers of the two surfaces to an order. */
   async function order(image: string, plan = 's1'): Promise<[rest: string, field: string, session: string]> {
     const body = { name: 'web-1', plan, region: 'par', image: await shownId(image), ssh_keys: [keyId] };
     const { error } = (await api.post('/servers', body)).body;
@@ -105,18 +105,18 @@ describe('images of real machines', { skip }, () => {
       )
     ).map(({ resource }) => resource);
 
-  it('are not there before their disks are imported, and cannot be ordered', async () => {
+  it('an image whose disk is not imported is hidden and cannot be ordered', async () => {
     assert.deepEqual(await versions(), []);
     assert.equal((await api.get(`/images/${await shownId('debian-12')}`)).status, 404);
     assert.deepEqual(await order('debian-12'), IMAGELESS);
   });
 
-  it('are imported by name or id, once and again, and are there from then on', async () => {
+  it('an image can be imported by name or id, repeatedly, and is available afterward', async () => {
     const { path, sha256 } = await disk('debian');
     const said = await ok('images', 'import', path, '--image', 'debian-12', '--sha256', sha256.toUpperCase());
     assert.match(
       said,
-      new RegExp(`^sha256 ${sha256}, for disks of 1 GiB and more\ndebian-12 is installed from it$`),
+      new RegExp(`^sha256 ${sha256}, for disks of 1 GiB or more\ndebian-12 now installs from it$`),
     );
     const id = await shownId('debian-12');
     await ok('images', 'import', path, '--image', id);
@@ -125,34 +125,34 @@ describe('images of real machines', { skip }, () => {
     assert.equal((await api.get(`/images/${id}`)).status, 200);
     assert.deepEqual(await order('debian-12'), HOSTLESS);
     assert.match(await ok('images', 'list'), new RegExp(`debian-12 +${id} +${sha256.slice(0, 12)} +1`));
-    // The newest of the family is the newest that is there.
+    // The newest of the family is the newest imported one.
     const { body } = await customer.post('/deploy-api.php', { ...FORM, os: 'debian' });
     assert.equal(body.error, HOSTLESS[2]);
   });
 
-  it('need a plan whose disk is large enough', async () => {
+  it('an imported image needs a plan whose disk is large enough', async () => {
     const larger = await qcow2('larger', 45);
     const said = await ok('images', 'import', larger, '--image', 'ubuntu-24.04');
-    assert.match(said, /for disks of 45 GiB and more\n.*\nnote: too large for the disks of s1$/);
+    assert.match(said, /for disks of 45 GiB or more\n.*\nnote: too large for the disks of s1$/);
     assert.deepEqual(await order('ubuntu-24.04'), IMAGELESS);
     assert.deepEqual(await order('ubuntu-24.04', 's3'), HOSTLESS);
     const huge = await qcow2('huge', 4_000);
     assert.match(
       await ok('images', 'import', huge, '--image', 'alpine'),
-      /\nwarning: no plan has a disk of that size/,
+      /\nwarning: no plan has a disk this large/,
     );
   });
 
-  it('serve as the rescue system, beside an image or alone', async () => {
+  it('a disk can be imported as the rescue system', async () => {
     assert.match(await ok('images', 'list'), /^rescue +not imported/m);
     const before = (await imports()).length;
     const { path, sha256 } = await disk('rescue');
-    assert.match(await ok('images', 'import', path, '--rescue'), /rescue systems boot it$/);
+    assert.match(await ok('images', 'import', path, '--rescue'), /rescue systems now boot it$/);
     assert.deepEqual((await imports()).slice(before), ['rescue']);
     assert.match(await ok('images', 'list'), new RegExp(`^rescue +${sha256.slice(0, 12)} +1`, 'm'));
   });
 
-  it('are refused in one line: no disk, another checksum, no such image, nothing to do with it', async () => {
+  it('an import with an invalid disk, checksum, image, or purpose is rejected in one line', async () => {
     const before = await imports();
     const { path } = await disk('wrong');
     await writeFile(join(folder, 'text'), 'x'.repeat(4096));
@@ -165,7 +165,7 @@ describe('images of real machines', { skip }, () => {
     await world.opened.db.run(`update images set deprecated_at = now() where family = 'fedora'`);
     assert.match(await ok('images', 'list'), /^fedora-\S+ +img_\w+ +not imported +deprecated$/m);
     await refused(/image not found in the catalog/, 'images', 'import', path, '--image', 'windows');
-    await refused(/--image <name>, --rescue or both/, 'images', 'import', path);
+    await refused(/--image <name>, --rescue, or both/, 'images', 'import', path);
     assert.deepEqual(await imports(), before);
     assert.deepEqual(await order('debian-13'), IMAGELESS);
   });

@@ -1,4 +1,4 @@
-/** The operator's desk in a test: runs commands as typed and keeps what they said. */
+/** Runs operator commands in a test as typed, and captures their output. */
 import type { OperatorResources } from '../../src/operator/context.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import { type DomainFixture, openDomainFixture } from '../domain/fixture.ts';
@@ -11,13 +11,13 @@ export interface CommandResult {
 
 export interface OperatorFixture {
   readonly backend: DomainFixture;
-  /** Runs a command; `answer` is what is typed when it asks, null when nobody is there. */
+  /** Runs a command. `answer` is typed when it asks; null means there is no terminal. */
   run(argv: readonly string[], answer?: boolean | null): Promise<CommandResult>;
 }
 
 export async function openOperatorFixture(): Promise<OperatorFixture> {
   const backend = await openDomainFixture();
-  const doors: OperatorResources = {
+  const resources: OperatorResources = {
     settings: () => [{ name: 'SKERRY_PORT', value: '8080', source: 'default', about: 'port to listen on' }],
     database: async () => backend.db,
     service: async () => ({ service: backend.service, register: backend.register, coins: null }),
@@ -33,7 +33,7 @@ export async function openOperatorFixture(): Promise<OperatorFixture> {
         err: (line: string) => void err.push(line),
         ask,
       };
-      const code = await runOperator(argv, doors, undefined, terminal);
+      const code = await runOperator(argv, resources, undefined, terminal);
       return { code, out: out.join('\n'), err: err.join('\n') };
     },
   };

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
 import { runOperator } from '../../src/operator/run.ts';
@@ -15,14 +16,14 @@ before(async () => {
 });
 after(() => operator.backend.close());
 
-/** Standard output of a command that must succeed. */
+/** Runs a command that must succeed and returns its standard output. */
 async function ok(...argv: string[]): Promise<string> {
   const result = await operator.run(argv);
   assert.deepEqual([result.code, result.err], [0, '']);
   return result.out;
 }
 
-/** Standard error of a command that must fail with this code, in one line. */
+/** Runs a command that must fail with this code and returns its one line of standard error. */
 async function fails(code: 1 | 2, ...argv: string[]): Promise<string> {
   const result = await operator.run(argv);
   assert.equal(result.code, code, result.err);
@@ -30,13 +31,13 @@ async function fails(code: 1 | 2, ...argv: string[]): Promise<string> {
   return result.err;
 }
 
-/** Audit actions since `before` of them. */
+/** Returns the audit actions recorded after the first `before`. */
 async function auditedSince(before: number): Promise<string[]> {
   return (await operator.backend.auditedActions()).slice(before);
 }
 
-describe('misuse', () => {
-  it('of every kind ends with 2 and one line', async () => {
+describe('incorrect usage', () => {
+  it('any incorrect usage exits 2 with one line', async () => {
     await fails(2, 'hosts', 'add', 'h1');
     await fails(2, 'hosts', 'add', 'h1', '--region', 'par', '--cpu', 'x', '--ram-mb', '1', '--disk-gb', '1');
     await fails(2, 'hosts', 'drain');
@@ -48,7 +49,7 @@ describe('misuse', () => {
     assert.match(await fails(2, 'verfy'), /Did you mean verify/);
   });
 
-  it('is not asking for help', async () => {
+  it('--help exits 0 and lists every command', async () => {
     const said = await operator.run(['--help']);
     assert.equal(said.code, 0);
     for (const verb of [
@@ -68,10 +69,34 @@ describe('misuse', () => {
   });
 });
 
-describe('commands that the composition root adds', () => {
-  it('run beside the others', async () => {
+describe('--version', () => {
+  it('--version prints the version of package.json', async () => {
+    const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+    const { code, out, err } = await operator.run(['--version']);
+    assert.deepEqual([code, out, err], [0, JSON.parse(manifest).version, '']);
+  });
+
+  it('every help description is a sentence fragment that starts with a capital letter', async () => {
+    const descriptions: string[] = [];
+    async function collect(words: readonly string[]): Promise<void> {
+      const { out } = await operator.run([...words, '--help']);
+      for (const [, text = ''] of out.matchAll(/^ {2}\S.*? {2,}(\S.*)$/gm)) descriptions.push(text);
+      const [, list = ''] = out.split('Commands:');
+      for (const [, name = ''] of list.matchAll(/^ {2}([a-z-]+)/gm)) {
+        if (name !== 'help') await collect([...words, name]);
+      }
+    }
+    await collect([]);
+    assert.ok(descriptions.length > 100, `${descriptions.length} descriptions`);
+    const wrong = descriptions.filter((text) => /\.$/.test(text) || !/^([A-Z(]|srv_|whk_|qcow2)/.test(text));
+    assert.deepEqual(wrong, []);
+  });
+});
+
+describe('commands added by the composition root', () => {
+  it('a command of the composition root runs like any other', async () => {
     let served = false;
-    const doors = {
+    const resources = {
       settings: () => [],
       database: async () => assert.fail('opened'),
       service: async () => assert.fail('opened'),
@@ -79,7 +104,7 @@ describe('commands that the composition root adds', () => {
     const terminal = { out: () => undefined, err: () => undefined, ask: null };
     const code = await runOperator(
       ['serve'],
-      doors,
+      resources,
       (program) => {
         program.command('serve').action(() => {
           served = true;
@@ -92,7 +117,7 @@ describe('commands that the composition root adds', () => {
 });
 
 describe('config', () => {
-  it('prints settings without opening anything', async () => {
+  it('config prints the settings without opening the database', async () => {
     assert.match(
       await ok('config'),
       /^setting +value +source .*\nSKERRY_PORT +8080 +default +port to listen on$/,
@@ -101,36 +126,39 @@ describe('config', () => {
 });
 
 describe('migrate', () => {
-  it('says when there is nothing to do', async () => {
-    assert.equal(await ok('migrate'), 'the database is of this version already');
+  it('migrate reports an up-to-date database', async () => {
+    assert.equal(await ok('migrate'), 'the database is up to date');
   });
 });
 
 describe('verify', () => {
-  it('prints each invariant with its count', async () => {
+  it('verify prints each invariant with its count', async () => {
     const out = await ok('verify');
-    assert.match(out, /^ +checked +invariant +what holds\nok /);
-    assert.match(out, /\nok +16 +no host is overfull /);
+    assert.match(out, /^ +checked +invariant +description\nOK /);
+    assert.match(out, /\nOK +16 +no host is overfull /);
     assert.match(out, /(\d+) of \1 invariants hold$/);
   });
 
-  it('names what is broken and ends with 1', async () => {
+  it('verify names a broken invariant and exits 1', async () => {
     await operator.backend.db.run(`update hosts set used_ram_mb = 1 where name in ('par-1', 'zrh-1')`);
     const said = await operator.run(['verify']);
     assert.equal(said.code, 1);
     assert.match(said.out, /\nBROKEN +16 +hosts carry what they count/);
     assert.match(
       said.err,
-      /^skerryd: BROKEN hosts carry what they count: 2, namely [0-9a-f-]{36} [0-9a-f-]{36}$/,
+      /^skerryd: BROKEN hosts carry what they count: 2 rows: [0-9a-f-]{36} [0-9a-f-]{36}$/,
     );
     await operator.backend.db.run('update hosts set used_ram_mb = 0');
   });
 });
 
 describe('the inventory', () => {
-  it('grows by hosts, machines and blocks', async () => {
+  it('hosts, machines, and address blocks can be added', async () => {
     const size = ['--cpu', '8', '--ram-mb', '4096', '--disk-gb', '100'];
-    assert.equal(await ok('hosts', 'add', 'h1', '--region', 'par', ...size), 'host h1 takes servers in par');
+    assert.equal(
+      await ok('hosts', 'add', 'h1', '--region', 'par', ...size),
+      'host h1 accepts servers in par',
+    );
     assert.match(await fails(1, 'hosts', 'add', 'h1', '--region', 'par', ...size), /named h1 already/);
     assert.match(await ok('hosts', 'list'), /\nh1 +par +8 +0\/4096 +0\/100 +0\n/);
     assert.equal(
@@ -148,11 +176,11 @@ describe('the inventory', () => {
     );
   });
 
-  it('has hosts that grow, and never shrink below what their servers have', async () => {
+  it('a host can grow but never shrink below the usage of its servers', async () => {
     const { db } = operator.backend;
     assert.equal(
       await ok('hosts', 'resize', 'h1', '--disk-gb', '200'),
-      'host h1 has 8 cores, and 4096 MiB and 200 GiB for servers',
+      'host h1 has 8 cores, 4096 MiB and 200 GiB for servers',
     );
     await db.run("update hosts set used_disk_gb = 150 where name = 'h1'");
     assert.match(
@@ -160,17 +188,17 @@ describe('the inventory', () => {
       /^skerryd: h1: its servers have 150 GiB/,
     );
     await db.run("update hosts set used_disk_gb = 0 where name = 'h1'");
-    assert.match(await fails(1, 'hosts', 'resize', 'h1'), /say what changes/);
+    assert.match(await fails(1, 'hosts', 'resize', 'h1'), /pass at least one of --cpu/);
     assert.match(await fails(1, 'hosts', 'resize', 'h2', '--cpu', '1'), /there is no host h2/);
   });
 
-  it('drains, and says when nothing changed', async () => {
-    assert.equal(await ok('hosts', 'drain', 'h1'), 'host h1 is drained: it takes no new servers');
-    assert.match(await ok('hosts', 'drain', 'h1'), /\(as before\)$/);
-    assert.equal(await ok('hosts', 'undrain', 'h1'), 'host h1 takes servers');
+  it('draining a host reports whether anything changed', async () => {
+    assert.equal(await ok('hosts', 'drain', 'h1'), 'host h1 is drained and accepts no new servers');
+    assert.match(await ok('hosts', 'drain', 'h1'), /\(unchanged\)$/);
+    assert.equal(await ok('hosts', 'undrain', 'h1'), 'host h1 accepts servers');
   });
 
-  it('withholds addresses', async () => {
+  it('addresses can be blocked and unblocked', async () => {
     assert.equal(await ok('ips', 'block', '203.0.113.0/29'), '5 addresses blocked');
     assert.match(await ok('ips', 'list'), /\npar +IPv4 +509 +0 +0 +5\n/);
     assert.equal(await ok('ips', 'unblock', '203.0.113.2'), '1 address unblocked');
@@ -179,7 +207,7 @@ describe('the inventory', () => {
 });
 
 describe('credit', () => {
-  it('books anew each time, to an account named in any case', async () => {
+  it('credit adds the amount on every call and ignores the case of the email address', async () => {
     const before = (await operator.backend.auditedActions()).length;
     await ok('credit', 'ann@example.org', '25.50', '--reason', 'For the trouble');
     assert.equal(
@@ -190,7 +218,7 @@ describe('credit', () => {
     assert.deepEqual(await auditedSince(before), ['customer.credit', 'customer.credit']);
   });
 
-  it('refuses what is no amount, no customer, no reason', async () => {
+  it('credit rejects an invalid amount, an unknown customer, and an empty reason', async () => {
     for (const amount of ['0', '1.005', 'much', '1e9', '999999999999']) {
       assert.match(await fails(1, 'credit', 'ann@example.org', amount, '--reason', 'x'), /the amount is/);
     }
@@ -202,14 +230,14 @@ describe('credit', () => {
 });
 
 describe('customers', () => {
-  it('are frozen and unfrozen', async () => {
+  it('a customer can be frozen and unfrozen', async () => {
     const before = (await operator.backend.auditedActions()).length;
     const frozen = async () =>
       (await operator.backend.db.row<{ frozen_at: Date | null }>('select frozen_at from customers'))
         ?.frozen_at;
     assert.equal(await ok('customers', 'freeze', 'ann@example.org'), 'the account is frozen');
     assert.ok(await frozen());
-    assert.equal(await ok('customers', 'freeze', 'ann@example.org'), 'the account is frozen (as before)');
+    assert.equal(await ok('customers', 'freeze', 'ann@example.org'), 'the account is frozen (unchanged)');
     assert.equal(await ok('customers', 'unfreeze', 'ann@example.org'), 'the account is not frozen');
     assert.equal(await frozen(), null);
     assert.deepEqual(await auditedSince(before), ['customer.freeze', 'customer.unfreeze']);
@@ -217,12 +245,12 @@ describe('customers', () => {
 });
 
 describe('switch', () => {
-  it('prints both words of the kill-switch', async () => {
+  it('switch prints both states of the kill-switch', async () => {
     assert.match(await ok('switch'), /^topup-credit on \(the kill-switch is off\): /);
     assert.equal(await ok('switch', 'topup-credit', 'off'), 'topup-credit off (the kill-switch is on)');
     assert.equal(
       await ok('switch', 'topup-credit', 'off'),
-      'topup-credit off (the kill-switch is on) (as before)',
+      'topup-credit off (the kill-switch is on) (unchanged)',
     );
     assert.match(
       await ok('switch', 'topup-credit'),
@@ -231,7 +259,7 @@ describe('switch', () => {
     assert.equal(await ok('switch', 'topup-credit', 'on'), 'topup-credit on (the kill-switch is off)');
   });
 
-  it('lists all of them with their reasons, and audits each turn', async () => {
+  it('switch lists every switch with its reason and audits every change', async () => {
     const before = (await operator.backend.auditedActions()).length;
     assert.deepEqual(
       (await ok('switch')).split('\n').map((line) => line.slice(0, line.indexOf(' '))),
@@ -239,19 +267,19 @@ describe('switch', () => {
     );
     assert.equal(await ok('switch', 'mail', 'off', '--reason', 'relay is down'), 'mail off');
     assert.match(await ok('switch', 'mail'), /^mail off since .* UTC \(relay is down\): send mail; /);
-    assert.equal(await ok('switch', 'mail', 'off', '--reason', 'relay is down'), 'mail off (as before)');
+    assert.equal(await ok('switch', 'mail', 'off', '--reason', 'relay is down'), 'mail off (unchanged)');
     assert.equal(await ok('switch', 'mail', 'off', '--reason', 'relay moves'), 'mail off');
     assert.equal(await ok('switch', 'mail', 'on'), 'mail on');
     assert.match(await ok('switch', 'mail'), /^mail on: /);
     assert.deepEqual(await auditedSince(before), ['switch.set', 'switch.set', 'switch.set']);
-    assert.match(await fails(1, 'switch', 'mail', '--reason', 'why'), /goes with turning a switch/);
+    assert.match(await fails(1, 'switch', 'mail', '--reason', 'why'), /--reason needs a new state/);
     assert.match(await fails(1, 'switch', 'mail', 'off', '--reason', 'a\nb'), /one line/);
   });
 });
 
 describe('topups', () => {
-  it('that are unknown are refused', async () => {
-    assert.equal(await ok('topups', 'held'), 'order_ref  customer  held  to be sent back  made (UTC)');
+  it('an unknown top-up is rejected', async () => {
+    assert.equal(await ok('topups', 'held'), 'order_ref  customer  withheld  refund pending  created (UTC)');
     assert.match(await fails(1, 'topups', 'release', 'x'), /there is no such top-up/);
   });
 });

@@ -10,12 +10,12 @@ before(async () => {
 });
 after(() => operator.backend.close());
 
-test('prices are announced 30 days ahead, listed beside the catalogue, and cancelled', async () => {
+test('a price is announced 30 days ahead, listed with the catalog price, and canceled', async () => {
   const announced = await operator.run(['prices', 'announce', '--plan', 's1', '--usd-month', '12.50']);
   assert.equal(announced.code, 0, announced.err);
   assert.match(
     announced.out,
-    /^prc_\w+: s1 renews at 12\.50 USD a month from \d{4}-\d\d-\d\d [\d:]{8} UTC on\nnew orders cost/,
+    /^prc_\w+: s1 renews at 12\.50 USD per month from \d{4}-\d\d-\d\d [\d:]{8} UTC\nnew orders still cost/,
   );
   const id = announced.out.split(':')[0] ?? '';
   const late = await operator.run([
@@ -34,7 +34,7 @@ test('prices are announced 30 days ahead, listed beside the catalogue, and cance
     (await operator.run(['prices', 'list'])).out,
     new RegExp(`${id}  s1    12\\.50 .* announced$`, 'm'),
   );
-  assert.equal((await operator.run(['prices', 'cancel', id])).out, `${id} is cancelled`);
+  assert.equal((await operator.run(['prices', 'cancel', id])).out, `${id} is canceled`);
   assert.match((await operator.run(['prices', 'list'])).out, /cancelled$/m);
   assert.match((await operator.run(['prices', 'cancel', 'prc_x'])).err, /there is no such announcement/);
   assert.deepEqual((await operator.backend.auditedActions()).slice(-2), ['price.announce', 'price.cancel']);

@@ -28,7 +28,7 @@ async function fails(code: 1 | 2, ...argv: string[]): Promise<string> {
 
 const rules = () => readRules(operator.backend.db);
 
-/** By how much the rules' version rose, and what was audited meanwhile. */
+/** Returns how much the version of the rules rose and which actions were audited. */
 async function changes(work: () => Promise<unknown>): Promise<{ versions: bigint; audited: string[] }> {
   const [before, audited] = [await rules(), (await operator.backend.auditedActions()).length];
   await work();
@@ -38,7 +38,7 @@ async function changes(work: () => Promise<unknown>): Promise<{ versions: bigint
   };
 }
 
-test('maintenance starts at once, is listed, and ends when told or by itself', async () => {
+test('maintenance starts at once, is listed, and ends on command or when its time is up', async () => {
   const { versions, audited } = await changes(async () => {
     assert.match(
       await ok('maintenance', 'start', '--minutes', '30', '--reason', 'new storage'),
@@ -50,15 +50,15 @@ test('maintenance starts at once, is listed, and ends when told or by itself', a
   assert.deepEqual(audited, ['maintenance.start', 'maintenance.start']);
   assert.match(await ok('maintenance', 'list'), /every operation .* new storage\nservers\.create/);
   assert.equal(await ok('maintenance', 'end'), 'ended 2 windows');
-  assert.equal(await ok('maintenance', 'end'), 'no window was open');
+  assert.equal(await ok('maintenance', 'end'), 'no open windows');
   await ok('maintenance', 'start', '--minutes', '1');
   operator.backend.clock.offsetMs += 60_000;
   assert.match(await ok('maintenance', 'list'), /^operation[^\n]*$/);
-  assert.equal(await ok('maintenance', 'end'), 'no window was open');
+  assert.equal(await ok('maintenance', 'end'), 'no open windows');
   assert.deepEqual((await rules()).windows, []);
 });
 
-test('an unknown operation is refused with the nearest', async () => {
+test('an unknown operation is rejected with the closest match', async () => {
   const { versions } = await changes(async () => {
     assert.match(
       await fails(2, 'maintenance', 'start', '--operation', 'server.create', '--minutes', '5'),
@@ -76,10 +76,10 @@ test('an unknown operation is refused with the nearest', async () => {
   assert.equal(versions, 0n);
 });
 
-test('a policy is made, listed and taken away, each audited', async () => {
+test('creating and deleting a policy is listed and audited', async () => {
   const { versions, audited } = await changes(async () => {
     const said = await ok('policy', 'block', '--operation', 'topups.create', '--order', 'Order 17');
-    const [, id = ''] = /^(pol_[a-z2-7]{26}): topups\.create is refused to everybody$/.exec(said) ?? [];
+    const [, id = ''] = /^(pol_[a-z2-7]{26}): topups\.create is refused to everyone$/.exec(said) ?? [];
     assert.match(await ok('policy', 'list'), new RegExp(`${id} +topups\\.create +any +any +.* Order 17$`));
     assert.deepEqual(
       (await rules()).policies.map(({ operation, country, region_id }) => [operation, country, region_id]),
@@ -93,7 +93,7 @@ test('a policy is made, listed and taken away, each audited', async () => {
   assert.deepEqual(audited, ['policy.block', 'policy.unblock']);
 });
 
-test('a policy about a region is only for operations that ask for one', async () => {
+test('a policy can name a region only for operations with a region', async () => {
   const block = (...more: string[]) => ['policy', 'block', '--order', 'Order 18', ...more];
   const line = await fails(1, ...block('--operation', 'topups.create', '--region', 'par'));
   assert.match(line, /servers\.create or volumes\.create/);
@@ -102,14 +102,14 @@ test('a policy about a region is only for operations that ask for one', async ()
     /there is no region rek/,
   );
   assert.match(await ok(...block('--operation', 'volumes.create', '--region', 'rkv')), /is refused for rkv$/);
-  assert.match(await ok(...block('--operation', 'plans.list')), /is refused to everybody$/);
+  assert.match(await ok(...block('--operation', 'plans.list')), /is refused to everyone$/);
 });
 
-test('a policy about a country takes its code in any case, and XX for the unknown one, but no word that is none', async () => {
+test('a policy accepts country codes in any case and XX for unknown, and rejects other words', async () => {
   const block = ['policy', 'block', '--operation', 'topups.create', '--order', 'Order 19', '--country'];
   const { versions, audited } = await changes(async () => {
-    assert.match(await ok(...block, 'de'), /^pol_\w+: topups\.create is refused to callers from DE$/);
-    assert.match(await ok(...block, 'XX'), /is refused to callers from XX$/);
+    assert.match(await ok(...block, 'de'), /^pol_\w+: topups\.create is refused to clients from DE$/);
+    assert.match(await ok(...block, 'XX'), /is refused to clients from XX$/);
     for (const country of ['nonsense', 'ZZ', 'EU', 'D', '']) {
       assert.match(await fails(1, ...block, country), /two capital letters/);
     }

@@ -129,7 +129,7 @@ describe('a live service with four coins', { skip }, () => {
 
   it('stops in order, and is well', async () => {
     const { stdout } = await runSkerryd(['chain', 'doctor'], env);
-    for (const coin of CODES) assert.match(stdout, new RegExp(`^ok +${coin} +block \\d+`, 'm'));
+    for (const coin of CODES) assert.match(stdout, new RegExp(`^OK +${coin} +block \\d+`, 'm'));
     assert.equal((await serving.stop()).code, 0);
   });
 });

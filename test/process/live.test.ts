@@ -116,18 +116,18 @@ describe('a live service with litecoind', LIVE_COIN, () => {
   it('is well by skerryd chain doctor, and status has no alarm about it', async () => {
     await waitUntil('the doctor finds all well', async () => {
       const { code, stdout } = await runSkerryd(['chain', 'doctor'], env);
-      assert.match(stdout, /^ok +LTC +block 112, /m);
+      assert.match(stdout, /^OK +LTC +block 112, /m);
       return code === 0;
     });
     const whole = await runSkerryd(['doctor'], env);
     assert.equal(whole.code, 1);
-    assert.match(whole.stdout, /^ok +going live +live$/m);
-    assert.match(whole.stdout, /^LOOK +going live +SKERRY_WORTHLESS_COINS: /m);
-    assert.match(whole.stdout, /^ok +LTC +block 112, /m);
-    assert.match(whole.stdout, /^ok +rates +LTC: 80\.05 of 2 of 2 sources/m);
+    assert.match(whole.stdout, /^OK +going live +live$/m);
+    assert.match(whole.stdout, /^FAIL +going live +SKERRY_WORTHLESS_COINS: /m);
+    assert.match(whole.stdout, /^OK +LTC +block 112, /m);
+    assert.match(whole.stdout, /^OK +rates +LTC: 80\.05 of 2 of 2 sources/m);
     const { stdout } = await runSkerryd(['status'], env);
-    assert.doesNotMatch(stdout, /^LOOK +(?:coins|chains) /m);
-    assert.match(stdout, /^note +coins +coins of test networks are credited/m);
+    assert.doesNotMatch(stdout, /^(?:WARN|FAIL) +(?:coins|chains) /m);
+    assert.match(stdout, /^NOTE +coins +coins of test networks are credited/m);
   });
 
   it('says what it takes and what that is worth, stops in time, and tells no password and no key', async () => {

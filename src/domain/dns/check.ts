@@ -25,7 +25,7 @@ export async function checkReverseDns(service: Pick<Service, 'db' | 'dns'>): Pro
     ];
   } catch (error) {
     if (!(error instanceof DnsError)) throw error;
-    return [{ level: 'look', subject: SUBJECT, message: error.message }];
+    return [{ level: 'fail', subject: SUBJECT, message: error.message }];
   }
 }
 
@@ -40,14 +40,14 @@ function missingZones(zones: readonly BlockZone[]): Finding[] {
     const message = isShared
       ? `${block} in ${region} has no zone: it is one that ${zone} hands out, see docs/operators/networking.md`
       : `${block} in ${region} has no zone ${zone}: skerryd dns zones --create makes it`;
-    return { level: 'look', subject: SUBJECT, message };
+    return { level: 'warn', subject: SUBJECT, message };
   });
   const more = missing.length - shown.length;
   return more === 0
     ? shown
     : [
         ...shown,
-        { level: 'look', subject: SUBJECT, message: `${more} zones more are missing: skerryd dns zones` },
+        { level: 'warn', subject: SUBJECT, message: `${more} zones more are missing: skerryd dns zones` },
       ];
 }
 

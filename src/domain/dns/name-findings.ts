@@ -9,10 +9,10 @@ const DESCRIPTIONS: Readonly<Record<RdnsFault, string>> = {
 
 export async function nameFindings({
   db,
-}: Pick<Service, 'db'>): Promise<{ level: 'look'; subject: string; message: string }[]> {
+}: Pick<Service, 'db'>): Promise<{ level: 'warn'; subject: string; message: string }[]> {
   const counts = await countRdnsFaults(db);
   return counts.map(({ fault, n }) => ({
-    level: 'look',
+    level: 'warn',
     subject: 'reverse DNS',
     message: `${n} names ${DESCRIPTIONS[fault]}`,
   }));

@@ -1,4 +1,4 @@
-/** Whether what is sold and what there is go together: the host's own look at itself is the driver's. */
+/** Checks that the inventory matches the driver and the catalog. The driver checks the host itself. */
 
 import type { ExpectedResources } from '../../ports/compute.ts';
 import { countPool } from '../../store/addresses.ts';
@@ -11,7 +11,7 @@ type Deps = Pick<Service, 'db' | 'clock' | 'compute'>;
 
 export async function examineInventory(service: Deps): Promise<Finding[]> {
   const { compute } = service;
-  // What is simulated is made to fit.
+  // Simulated hosts always match.
   if (compute.hosts === null) return [];
   return [
     ...(await checkHosts(service, compute.hosts)),
@@ -20,7 +20,7 @@ export async function examineInventory(service: Deps): Promise<Finding[]> {
   ];
 }
 
-/** What is promised of the hosts that the driver has. */
+/** Adds up the capacity that the inventory promises on this driver's hosts. */
 export async function sumPromised({ db, compute }: Deps): Promise<ExpectedResources> {
   const driverHosts = (await listHosts(db)).filter(({ name }) => compute.hosts?.includes(name));
   const sum = (of: 'ram_mb' | 'disk_gb') => driverHosts.reduce((all, host) => all + host[of], 0);
@@ -37,12 +37,16 @@ async function checkHosts({ db }: Deps, driverHosts: readonly string[]): Promise
   const unreachable = known.filter((name) => !driverHosts.includes(name));
   const findings = [
     ...unregistered.map((name): Finding => {
-      const message = `this machine, ${name}, is in no region yet: skerryd hosts add ${name} --region par --cpu … --ram-mb … --disk-gb …`;
-      return { level: 'look', subject, message };
+      const message =
+        `this machine, ${name}, is not registered: ` +
+        `skerryd hosts add ${name} --region par --cpu … --ram-mb … --disk-gb …`;
+      return { level: 'fail', subject, message };
     }),
     ...unreachable.map((name): Finding => {
-      const message = `host ${name} is not among SKERRY_QEMU_HOSTS: its servers are out of reach; drain it or name it`;
-      return { level: 'look', subject, message };
+      const message =
+        `host ${name} is not in SKERRY_QEMU_HOSTS: ` +
+        'its servers are unreachable; drain the host or add it to the list';
+      return { level: 'fail', subject, message };
     }),
   ];
   if (findings.length > 0) return findings;
@@ -54,8 +58,8 @@ async function checkImages({ db }: Deps): Promise<Finding[]> {
   const missing = offered.filter(({ imported }) => !imported);
   if (missing.length === 0) return [];
   const names = missing.map(({ family, version }) => `${family}-${version}`).join(', ');
-  const level = missing.length === offered.length ? 'look' : 'note';
-  return [{ level, subject: 'images', message: `not imported, so not offered: ${names}` }];
+  const level = missing.length === offered.length ? 'fail' : 'note';
+  return [{ level, subject: 'images', message: `not imported, so unavailable to customers: ${names}` }];
 }
 
 async function checkAddresses({ db, clock }: Deps): Promise<Finding[]> {
@@ -67,8 +71,9 @@ async function checkAddresses({ db, clock }: Deps): Promise<Finding[]> {
     for (const family of [4, 6]) {
       const free = pool.find((row) => row.region_id === region && row.family === family)?.free ?? 0n;
       if (free > 0n) continue;
-      const message = `no IPv${family} addresses are free in ${region}: skerryd ips add --region ${region} --block …`;
-      findings.push({ level: 'look', subject, message });
+      const add = `skerryd ips add --region ${region} --block …`;
+      const message = `no free IPv${family} addresses in ${region}: ${add}`;
+      findings.push({ level: 'fail', subject, message });
     }
   }
   return findings;

@@ -23,6 +23,8 @@ const MESSAGES: Partial<Record<FindingKind, string>> = {
   runs_stopped: 'is stopped but its machine is running; it is left on',
   failing_machine: 'should be on but could not be restarted; retrying',
 };
+/** These leave a customer without a running server. */
+const FAILING_KINDS: ReadonlySet<FindingKind> = new Set(['lost_machine', 'failing_machine']);
 const REPORTED_KINDS = Object.keys(MESSAGES) as FindingKind[];
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -48,11 +50,12 @@ function describeFinding(row: Finding): string {
 export async function listMachineFindings(
   { db }: Pick<Service, 'db'>,
   limit: number,
-): Promise<{ level: 'look'; subject: string; message: string }[]> {
+): Promise<{ level: 'fail' | 'warn'; subject: string; message: string }[]> {
   const rows = await listFindings(db, { kinds: REPORTED_KINDS, minLooks: CONFIRMATIONS, limit });
   return rows.map((row) => {
     const since = `since ${formatSessionTime(row.first_seen_at)} UTC`;
-    return { level: 'look', subject: 'machines', message: `${describeFinding(row)}; ${since}` };
+    const level = FAILING_KINDS.has(row.kind) ? 'fail' : 'warn';
+    return { level, subject: 'machines', message: `${describeFinding(row)}; ${since}` };
   });
 }
 

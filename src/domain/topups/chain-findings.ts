@@ -41,17 +41,17 @@ type ChainFinding = Pick<Finding, 'level' | 'message'>;
 
 function proofFindings({ proof }: ChainState): ChainFinding[] {
   if ('value' in proof) return [];
-  return [{ level: 'look', message: `the node could not be proven: ${proof.fault}` }];
+  return [{ level: 'fail', message: `the node could not be proven: ${proof.fault}` }];
 }
 
 function nodeFindings({ proof, health }: ChainState, now: Date): ChainFinding[] {
   if ('fault' in health) {
     const alreadyReported = 'fault' in proof && proof.fault === health.fault;
-    return alreadyReported ? [] : [{ level: 'look', message: `the node cannot be asked: ${health.fault}` }];
+    return alreadyReported ? [] : [{ level: 'fail', message: `the node cannot be asked: ${health.fault}` }];
   }
   const { ok, height, tipAt, detail } = health.value;
   const age = tipAt === null ? '' : `, made ${formatAge(now.getTime() - tipAt.getTime())}`;
-  return [{ level: ok ? 'ok' : 'look', message: `block ${height}${age}: ${detail}` }];
+  return [{ level: ok ? 'ok' : 'fail', message: `block ${height}${age}: ${detail}` }];
 }
 
 /** What became of the polls, which workers do: it need not be what the node says now. */
@@ -61,7 +61,7 @@ function readFindings(state: ChainState): ChainFinding[] {
   if (failures > 0) {
     const polls = failures === 1 ? 'the last poll failed' : `${failures} polls failed in a row`;
     const why = lastFault === null ? '' : `: ${lastFault}`;
-    return [{ level: failures >= FAILURES_WARNING ? 'look' : 'note', message: `${polls}, ${until}${why}` }];
+    return [{ level: failures >= FAILURES_WARNING ? 'fail' : 'note', message: `${polls}, ${until}${why}` }];
   }
   if (readHeight === null || 'fault' in health) {
     return addressCount === 0
@@ -71,7 +71,7 @@ function readFindings(state: ChainState): ChainFinding[] {
   const missing = health.value.height - readHeight;
   if (missing < 0) {
     const message = `the node is at block ${health.value.height}, and was read up to ${readHeight} before: it is waited for`;
-    return [{ level: 'look', message }];
+    return [{ level: 'fail', message }];
   }
   if (missing > LAG_BLOCKS)
     return [{ level: 'note', message: `${missing} blocks are not read yet, ${until}` }];
@@ -81,7 +81,7 @@ function readFindings(state: ChainState): ChainFinding[] {
 function driverFindings({ proof, notes }: ChainState): ChainFinding[] {
   if ('value' in notes) return [...notes.value];
   // What was said of the node need not be said again.
-  return 'fault' in proof ? [] : [{ level: 'look', message: `it could not be examined: ${notes.fault}` }];
+  return 'fault' in proof ? [] : [{ level: 'fail', message: `it could not be examined: ${notes.fault}` }];
 }
 
 const UNITS: readonly (readonly [word: string, ms: number])[] = [

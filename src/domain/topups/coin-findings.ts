@@ -15,13 +15,13 @@ import type { Service } from '../context.ts';
 import { POOL_COINS } from './address-pool.ts';
 
 export interface CoinFinding {
-  readonly level: 'look' | 'note';
+  readonly level: 'fail' | 'warn' | 'note';
   readonly subject: 'coins';
   readonly message: string;
 }
 
 export const NO_COINS: CoinFinding = {
-  level: 'look',
+  level: 'fail',
   subject: 'coins',
   message: 'none is taken, so nobody can pay: docs/operators/coins.md says which settings each needs',
 };
@@ -49,10 +49,10 @@ export async function coinFindings(service: Deps): Promise<readonly CoinFinding[
   return [
     ...((await readWorthlessCoins(service.db)) ? [TEST_NETWORKS] : []),
     ...(await orphanedCoins(service)),
-    ...(await unreadChains(service, taken, late)),
+    ...(await unreadChains(service, taken, late)).map(asFailure),
     ...(await disputedPayments(service, late)),
     ...(await unpaidTopups(service)),
-    ...(await reusedAddresses(service)),
+    ...(await reusedAddresses(service)).map(asFailure),
     ...(
       await Promise.all(
         POOL_COINS.filter((coin) => service.chains.has(coin)).map((coin) => lowPool(service, coin)),
@@ -118,5 +118,9 @@ async function lowPool({ db }: Deps, coin: CoinCode): Promise<CoinFinding[]> {
 }
 
 function warning(message: string): CoinFinding {
-  return { level: 'look', subject: 'coins', message };
+  return { level: 'warn', subject: 'coins', message };
+}
+
+function asFailure(finding: CoinFinding): CoinFinding {
+  return { ...finding, level: 'fail' };
 }

@@ -95,9 +95,9 @@ export class CrossCheckedChain implements ChainDriver {
   async #secondNodeNote(): Promise<ChainFinding> {
     try {
       const { ok, height, detail } = await this.#withTimeout(() => this.#second.health());
-      return { level: ok ? 'ok' : 'look', message: `the second node is at block ${height}: ${detail}` };
+      return { level: ok ? 'ok' : 'fail', message: `the second node is at block ${height}: ${detail}` };
     } catch (error) {
-      return { level: 'look', message: `the second node cannot be asked: ${summarizeError(error)}` };
+      return { level: 'fail', message: `the second node cannot be asked: ${summarizeError(error)}` };
     }
   }
 

@@ -197,7 +197,7 @@ test('status asks the operator to power an unpaid server sold by hand off, and a
   assert.equal((await onlyServer(api)).status, 'running');
   assert.match(await world.runFailing(['status']), /FAIL +dedicated +m1: switch it on/);
   await world.runOk(['dedicated', 'on', 'm1']);
-  assert.match(await world.runOk(['dedicated', 'on', 'm1']), /\(as before\)$/);
+  assert.match(await world.runOk(['dedicated', 'on', 'm1']), /\(unchanged\)$/);
   await world.runOk(['servers', 'freeze', id, '--reason', 'Report 7']);
   assert.match(await listedLine('m1'), /switch it off$/);
   await world.runOk(['servers', 'release', id]);

@@ -270,6 +270,6 @@ describe('what is to be known of Ethereum', () => {
     node.height = 20_000;
     assert.match(await levels('ETH'), /ok: the node can trace blocks of a day ago/);
     node.tracedFrom = 19_900;
-    assert.match(await levels('ETH'), /look: the node can trace only its newest blocks/);
+    assert.match(await levels('ETH'), /warn: the node can trace only its newest blocks/);
   });
 });

@@ -171,7 +171,7 @@ describe('Monero on real nodes', { skip: NO_MONERO || FULL_ONLY.skip }, () => {
     await monero.wallet.startWith(VIEW_ONLY);
     await mined(9);
     assert.deepEqual(await shown(topup), { status: 'credited', confirmations: 10, balance: CENTS });
-    assert.equal((await driver.examine(101))[0]?.level, 'look');
+    assert.equal((await driver.examine(101))[0]?.level, 'fail');
     const again = await monero.driver().allocate({ id: 'lost', index: 100, amountUnits: 1n });
     assert.deepEqual(again, lost);
     assert.equal((await driver.examine(101))[0]?.level, 'ok');

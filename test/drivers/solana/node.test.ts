@@ -50,7 +50,7 @@ describe('a node of Solana', () => {
       (await chain.examine(0)).map(({ level, message: it }) => `${level}: ${it}`)[0] ?? '';
     assert.match(await says(), /^note: addresses left: 60; given out in the last 7 days: 0$/);
     for (let i = 0; i < 11; i++) await sol.pool.allocate(`01890000-0000-7000-8000-0000000000${i + 10}`);
-    assert.match(await says(), /^look: addresses left: 49; given out in the last 7 days: 11\. Make more/);
+    assert.match(await says(), /^warn: addresses left: 49; given out in the last 7 days: 11\. Make more/);
     sol.world.clock.advanceMinutes(8 * 24 * 60);
     assert.match(await says(), /in the last 7 days: 0/);
   });
@@ -60,7 +60,7 @@ describe('a node of Solana', () => {
     assert.deepEqual(await reach(), { level: 'ok', message: 'the node’s ledger reaches 30.0 days back' });
     sol.stub.ledgerDays = 2;
     const short = await reach();
-    assert.equal(short?.level, 'look');
+    assert.equal(short?.level, 'warn');
     assert.match(short?.message ?? '', /reaches 2\.0 days back: .*--limit-ledger-size/);
   });
 
@@ -98,7 +98,7 @@ describe('a node of Solana', () => {
   });
 
   it('is told to have a gap in its history where an address has money and no transaction', async () => {
-    const looks = async () => (await chain.examine(0)).filter(({ level }) => level === 'look').length;
+    const looks = async () => (await chain.examine(0)).filter(({ level }) => level === 'fail').length;
     const [topup, other] = [
       await sol.world.createInvoice(50, 'SOL'),
       await sol.world.createInvoice(50, 'SOL'),

@@ -107,7 +107,7 @@ describe('a node of Tron', () => {
     stub.savesInternal = false;
     for (let i = 0; i < 60; i++) stub.call([{ to, amount: 1n }]);
     stub.mine();
-    assert.match((await says()).join(' '), /look: .*vm\.saveInternalTx/);
+    assert.match((await says()).join(' '), /warn: .*vm\.saveInternalTx/);
     stub.savesInternal = true;
     assert.match((await says()).join(' '), /ok: the node tells/);
   });

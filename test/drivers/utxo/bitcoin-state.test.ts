@@ -66,7 +66,7 @@ describe('the state of a Bitcoin node', () => {
     );
     assert.match(notes[1]?.message ?? '', /gap limit of 28 or more/);
     const missing = await chain.examine(1_100);
-    assert.equal(missing[0]?.level, 'look');
+    assert.equal(missing[0]?.level, 'warn');
     assert.match(missing[0]?.message ?? '', /1 of 2 lots/);
   });
 });

@@ -141,7 +141,7 @@ describe('a Litecoin node of the service', { skip: FULL_ONLY.skip || NO_LITECOIN
     await coins.mine(2);
     await world.runUntilIdle();
     assert.equal(await world.balance(open), 0n);
-    assert.equal((await coins.driver({ wallet: fresh }).examine(1))[0]?.level, 'look');
+    assert.equal((await coins.driver({ wallet: fresh }).examine(1))[0]?.level, 'warn');
     // A driver proves its node every ten minutes, and sees what is missing.
     const driver = coins.driver({ wallet: fresh, allocatedCount: 8 });
     world.chains.set('LTC', driver);

@@ -56,7 +56,7 @@ async function tracingNote(node: EvmNode, tracing: Tracing, height: number): Pro
     return { level: 'ok', message: 'the node can trace blocks of a day ago' };
   }
   return {
-    level: 'look',
+    level: 'warn',
     message:
       'the node can trace only its newest blocks: payments of a longer outage could not be read. Use a node that keeps a day of history at least',
   };

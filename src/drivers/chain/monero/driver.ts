@@ -173,7 +173,7 @@ export class MoneroChain implements ChainDriver {
     const notes: ChainFinding[] = [];
     if (!(await this.#wallet.hasAddress(given))) {
       const message = `the wallet has not made all ${given} addresses that were given out, so it was put back or made anew: they are made with the next invoice; then let it read the chain again (rescan_blockchain)`;
-      notes.push({ level: 'look', message });
+      notes.push({ level: 'fail', message });
     } else {
       notes.push({ level: 'ok', message: `the wallet watches all ${given} addresses that were given out` });
     }

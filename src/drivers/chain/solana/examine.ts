@@ -22,7 +22,7 @@ export async function examineSolana(
   const unlisted = await countUnlisted(node, pool);
   if (unlisted === 0) return notes;
   const message = `addresses with money that the node lists no transaction of: ${unlisted}. Its history has a gap: use one that has all`;
-  return [...notes, { level: 'look', message }];
+  return [...notes, { level: 'fail', message }];
 }
 
 async function examinePool(pool: AddressPool, since: Date): Promise<ChainFinding> {
@@ -33,7 +33,7 @@ async function examinePool(pool: AddressPool, since: Date): Promise<ChainFinding
   if (free >= Math.min(COUNT_MAX, Math.max(LIMITS.addressPoolWarning, used)))
     return { level: 'note', message };
   return {
-    level: 'look',
+    level: 'warn',
     message: `${message}. Make more offline and import them: skerryd chain import SOL`,
   };
 }
@@ -49,7 +49,7 @@ async function examineLedgerAge(node: SolanaNode): Promise<ChainFinding> {
   if (days >= RECENT_DAYS) return { level: 'ok', message };
   const missed = 'what is paid late, or while this service is away for longer, may never be found';
   const keep = `let it keep ${RECENT_DAYS} days or more (--limit-ledger-size)`;
-  return { level: 'look', message: `${message}: ${missed}; ${keep}` };
+  return { level: 'warn', message: `${message}: ${missed}; ${keep}` };
 }
 
 async function countRecentlyAllocated(pool: AddressPool, since: Date): Promise<number> {

@@ -128,6 +128,6 @@ export class TronChain implements ChainDriver {
       'payments from inside contracts (exchanges pay so) are missed unless vm.saveInternalTx = true is set in its file';
     if (calls < MIN_SAMPLED_CALLS)
       return { level: 'note', message: `too little happens on this network to tell: ${set}` };
-    return { level: 'look', message: `the node seems not to keep what happens inside contracts: ${set}` };
+    return { level: 'warn', message: `the node seems not to keep what happens inside contracts: ${set}` };
   }
 }

@@ -33,7 +33,7 @@ function watchNote(chunks: readonly boolean[], allocatedCount: number): ChainFin
   if (missing === 0)
     return { level: 'ok', message: `the node watches all ${allocatedCount} addresses given out` };
   return {
-    level: 'look',
+    level: 'warn',
     message:
       `the node’s wallet does not watch ${missing} of ${chunks.length} lots of ${CHUNK_SIZE} addresses: it is a new one or an old copy. ` +
       'They are imported within minutes, and the blocks of a day are read again; for payments older than that: rescanblockchain',

@@ -26,7 +26,7 @@ export async function* bootImages(
   const images = await createDriver(host.options).images?.list();
   if (!images || images.length === 0) {
     yield {
-      level: 'look',
+      level: 'fail',
       subject: 'images',
       message: 'none is imported: skerryd images import FILE --image debian-12',
     };
@@ -55,7 +55,7 @@ async function bootImage(
     return await waitForSsh(scratch.driver, image, { what: subject, waitMaxMs, signal });
   } catch (error) {
     signal.throwIfAborted();
-    return { level: 'look', subject, message: error instanceof Error ? error.message : 'it failed' };
+    return { level: 'fail', subject, message: error instanceof Error ? error.message : 'it failed' };
   } finally {
     if (scratch) await closeScratch(host, createDriver, scratch.folder);
   }
@@ -82,7 +82,7 @@ async function waitForSsh(
     await pause(POLL_INTERVAL_MS, undefined, { signal });
   }
   const message = `no SSH within ${waitMaxMs / 60_000} minutes: is it a disk with cloud-init and sshd, and bootable by BIOS?`;
-  return { level: 'look', subject, message };
+  return { level: 'fail', subject, message };
 }
 
 /** Addresses that are kept for documents: they lead nowhere outside its network. */

@@ -32,7 +32,7 @@ export async function bootTestSector({ options }: QemuHost, signal: AbortSignal)
       return { level: 'ok', subject, message: `${accelerator} runs code after ${Date.now() - startedAt} ms` };
     const fix =
       accelerator === 'kvm' ? 'KVM of this machine cannot run guests: take other hardware' : 'reinstall QEMU';
-    return { level: 'look', subject, message: `${accelerator}: ${problem}. ${fix}` };
+    return { level: 'fail', subject, message: `${accelerator}: ${problem}. ${fix}` };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -40,7 +40,7 @@ export async function* examineHost(
   let hasFailure = false;
   for (const check of HOST_CHECKS) {
     for (const finding of await check(host)) {
-      hasFailure ||= finding.level === 'look';
+      hasFailure ||= finding.level === 'fail';
       yield finding;
     }
   }

@@ -22,7 +22,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 export async function checkUser(): Promise<HostFinding[]> {
   if (process.getuid?.() === 0) return [{ level: 'ok', subject: 'user', message: 'root' }];
   const message = 'the service must run as root: it makes network interfaces, packet filters and limits';
-  return [{ level: 'look', subject: 'user', message }];
+  return [{ level: 'fail', subject: 'user', message }];
 }
 
 export async function checkPrograms(): Promise<HostFinding[]> {
@@ -31,7 +31,7 @@ export async function checkPrograms(): Promise<HostFinding[]> {
   if (missing.length === 0) return [{ level: 'ok', subject: 'programs', message: 'all are installed' }];
   const packages = [...new Set(missing.map((program) => PROGRAMS[program]))].join(' ');
   return missing.map((program) => ({
-    level: 'look',
+    level: 'fail',
     subject: 'programs',
     message: `${program} is missing: apt-get install --no-install-recommends ${packages}`,
   }));

@@ -16,7 +16,7 @@ export async function checkDevices({ options }: QemuHost): Promise<HostFinding[]
   const subject = 'devices';
   const findings: HostFinding[] = [];
   if (!(await canOpen('/dev/net/tun'))) {
-    findings.push({ level: 'look', subject, message: '/dev/net/tun cannot be opened: modprobe tun' });
+    findings.push({ level: 'fail', subject, message: '/dev/net/tun cannot be opened: modprobe tun' });
   }
   if (options.accelerator === 'tcg') {
     const message =
@@ -26,7 +26,7 @@ export async function checkDevices({ options }: QemuHost): Promise<HostFinding[]
     const message =
       '/dev/kvm cannot be opened: switch virtualisation on in the firmware and modprobe kvm_intel or kvm_amd; ' +
       'a rented virtual machine may have none';
-    findings.push({ level: 'look', subject, message });
+    findings.push({ level: 'fail', subject, message });
   }
   return findings.length > 0
     ? findings
@@ -61,7 +61,7 @@ export async function checkKernel(): Promise<HostFinding[]> {
   } catch (error) {
     const reason = error instanceof Error ? error.message : '';
     const message = `the packet filter cannot be loaded (${reason}): modprobe nf_tables nft_ct nft_reject_inet, or a newer kernel`;
-    return [{ level: 'look', subject, message }];
+    return [{ level: 'fail', subject, message }];
   }
 }
 
@@ -78,7 +78,7 @@ export async function checkForwarding(host: QemuHost): Promise<HostFinding[]> {
   if (off.length === 0) return [{ level: 'ok', subject, message: 'IPv4 and IPv6 are forwarded' }];
   const lines = off.map((name) => `${name}=1`).join(' and ');
   const message = `this machine does not forward: put ${lines} into /etc/sysctl.d/60-skerry.conf and run sysctl --system`;
-  return [{ level: 'look', subject, message }];
+  return [{ level: 'fail', subject, message }];
 }
 
 /** Without a way out a guest would be up and nobody could reach it. */
@@ -106,7 +106,7 @@ export async function checkSpace({ layout }: QemuHost): Promise<HostFinding[]> {
   const free = Math.floor((bavail * bsize) / GIB);
   if (free >= SPACE_MIN_GIB) return [{ level: 'ok', subject, message: `${free} GiB free for disks` }];
   const message = `${free} GiB free in SKERRY_QEMU_DIR: give it a disk of its own, ${SPACE_MIN_GIB} GiB at the least`;
-  return [{ level: 'look', subject, message }];
+  return [{ level: 'fail', subject, message }];
 }
 
 /** Memory is promised to guests whole, and so is disk: what is free beyond it is all that snapshots get. */
@@ -121,13 +121,13 @@ export async function checkCapacity(
   const findings: HostFinding[] = [];
   if (ramMb > totalMb) {
     const message = `the inventory promises ${ramMb} MiB of memory, this machine has ${totalMb}: skerryd hosts resize`;
-    findings.push({ level: 'look', subject, message });
+    findings.push({ level: 'fail', subject, message });
   }
   if (diskGb + RESERVE_GIB >= totalGb) {
     const message =
       `the inventory promises ${diskGb} GiB of disk, SKERRY_QEMU_DIR has ${totalGb}: once it is sold there are no snapshots, ` +
       'and guests are halted when it is full: skerryd hosts resize';
-    findings.push({ level: 'look', subject, message });
+    findings.push({ level: 'fail', subject, message });
   }
   return findings;
 }
@@ -147,7 +147,7 @@ export async function checkBlackholes(
   const message =
     `${leakingCount} of the inventory's ${unusedAddresses.length} blocks lead out by the default route where no server is: packets go ` +
     'round until they die; systemctl enable --now skerry-blackhole@… for each block';
-  return [{ level: 'look', subject: 'routes', message }];
+  return [{ level: 'fail', subject: 'routes', message }];
 }
 
 async function canOpen(path: string): Promise<boolean> {
