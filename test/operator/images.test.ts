@@ -158,8 +158,8 @@ describe('images of real machines', { skip }, () => {
     await writeFile(join(folder, 'text'), 'x'.repeat(4096));
     const image = ['--image', 'debian-13'];
     await refused(/not a disk/, 'images', 'import', join(folder, 'text'), ...image);
-    await refused(/no such file/, 'images', 'import', join(folder, 'nothing'), ...image);
-    await refused(/is no file, but a folder/, 'images', 'import', folder, ...image);
+    await refused(/file not found/, 'images', 'import', join(folder, 'nothing'), ...image);
+    await refused(/this is not a file/, 'images', 'import', folder, ...image);
     await refused(/another SHA-256/, 'images', 'import', path, ...image, '--sha256', '0'.repeat(64));
     await refused(/64 hexadecimal digits/, 'images', 'import', path, ...image, '--sha256', 'abc');
     await world.opened.db.run(`update images set deprecated_at = now() where family = 'fedora'`);

@@ -1,6 +1,7 @@
 /**
- * Real virtual machines on this host, by QEMU. Nothing of it lives in this process: what is wanted of a machine is a file
- * beside its disks, what is true of it is asked of QEMU, so machines outlive the service, and any process may act.
+ * Runs virtual machines on this host with QEMU. No state lives in this process: the desired state of a
+ * machine is a file next to its disks, and QEMU reports the actual state. Machines outlive the service, and
+ * any process can manage them.
  */
 import type { Duplex } from 'node:stream';
 import type {

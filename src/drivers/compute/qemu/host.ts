@@ -1,4 +1,4 @@
-/** This machine as a host of guests: what every part of the driver is handed. */
+/** This machine as a host of guests. Every part of the driver receives it. */
 
 import { type CommandOptions, run } from './command.ts';
 import { Layout } from './layout.ts';
@@ -24,25 +24,25 @@ export class QemuHost {
     return run(program, args, options);
   }
 
-  /** The same where the guests' interfaces are. */
+  /** Runs a program in the network namespace of the guests' interfaces. */
   runInNet(program: string, args: readonly string[], options?: CommandOptions): Promise<string> {
     const [first = program, ...rest] = this.inNet(program, args);
     return run(first, rest, options);
   }
 
-  /** The words of a command that runs where the guests' interfaces are. Not `ip netns exec`: it would hide cgroups. */
+  /** Returns the command line for that namespace. `ip netns exec` is no option: it hides cgroups. */
   inNet(program: string, args: readonly string[]): string[] {
     const { netns } = this.options;
     if (netns === null) return [program, ...args];
     return ['nsenter', `--net=/run/netns/${netns}`, program, ...args];
   }
 
-  /** Calls for one machine are carried out one after another, in every process that drives this host. */
+  /** Runs calls for one machine one at a time, across all processes that manage this host. */
   withMachineLock<T>(machineId: string, work: () => Promise<T>): Promise<T> {
     return this.#locks.withLock(this.layout.lock(`machine-${machineId}`), work);
   }
 
-  /** What concerns the whole host, its packet filter say. */
+  /** Serializes work on the whole host, such as its packet filter. */
   withHostLock<T>(
     name: 'network' | 'tend' | 'images' | 'volumes' | 'space' | 'metrics',
     work: () => Promise<T>,

@@ -1,16 +1,16 @@
-/** Small files of JSON that are whole whatever happens: written beside, flushed, then put in place. */
+/** Small JSON files, replaced atomically: written to a temporary file, flushed, then renamed. */
 import { open, readFile, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ComputeError } from '../../../ports/compute.ts';
 
-/** Nothing more can be written where this driver keeps things. */
+/** The disk with the driver's files is full. */
 export class DiskFullError extends ComputeError {
   constructor() {
     super('host', 'the disk of the host is full');
   }
 }
 
-/** Undefined when there is no such file. Fails as `host` when it holds something else. */
+/** Returns undefined if the file does not exist. Throws a `host` error if it is not valid JSON. */
 export async function readJson<T>(path: string): Promise<T | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T;
@@ -21,7 +21,7 @@ export async function readJson<T>(path: string): Promise<T | undefined> {
   }
 }
 
-/** The same of a record, which says whose it is: one under another's name, or without one, is no record. */
+/** Reads a record and checks that it belongs to its file name. A mismatch counts as damage. */
 export async function readRecordFile<T extends object>(
   path: string,
   isOwn: (record: Partial<T>) => boolean,
@@ -32,13 +32,13 @@ export async function readRecordFile<T extends object>(
   return parsed;
 }
 
-/** What it holds is not repeated. */
+/** The message omits the file's content. */
 function damagedRecord(path: string): ComputeError {
   const name = join(basename(dirname(path)), basename(path));
-  return new ComputeError('host', `the record ${name} is damaged: restore the file, or remove it`);
+  return new ComputeError('host', `the record ${name} is damaged: restore or delete the file`);
 }
 
-/** Readable by root alone: what it holds is nobody else's. Fails as `DiskFull` where that is why. */
+/** Writes a file that only root can read. Throws `DiskFullError` if there is no space. */
 export async function writeJson(path: string, value: unknown): Promise<void> {
   try {
     await writeAtomically(path, JSON.stringify(value));

@@ -1,8 +1,9 @@
 /**
- * Where things are. Everything that matters is a file below one folder, so that a host that was started again finds all
- * of it; sockets and process ids are in /run, which such a start empties.
+ * File layout. Everything that must survive a restart of the host is below one folder. Sockets and process
+ * ids are in /run, which a restart empties.
  *
- *   images/<sha256>.qcow2   imported disks, never written again      images/rescue.json   which of them rescues boot
+ *   images/<sha256>.qcow2   imported disks, never written again
+ *   images/rescue.json      the image that rescue systems boot
  *   machines/<id>/          machine.json, disk-<generation>.qcow2, seed-<generation>.iso, …
  *   volumes/<id>.qcow2      volumes/<id>.json
  *   snapshots/<id>.qcow2    snapshots/<id>.json
@@ -11,10 +12,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
-/** A socket's path has at most 107 bytes, and the data folder may be anywhere. */
+/** A socket path has at most 107 bytes, and the data folder may have a longer path. */
 const RUN_DIR = '/run/skerry';
 
-/** Ids become names of files: nothing else may pass. */
+/** Ids become file names, so anything else is rejected. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}$/;
 
 export function isId(name: string): boolean {
@@ -23,7 +24,7 @@ export function isId(name: string): boolean {
 
 export class Layout {
   readonly dir: string;
-  /** Sockets and process ids of this folder's machines. */
+  /** Sockets and process ids of the machines in this folder. */
   readonly runDir: string;
 
   constructor(dir: string) {
@@ -46,7 +47,9 @@ export class Layout {
   disk(id: string, generation: number): string {
     return this.machine(id, `disk-${generation}.qcow2`);
   }
-  /** What becomes the disk of that generation when it is whole: a copy of one snapshot, and never of another. */
+  /**
+   * Path of an unfinished disk of that generation. It is tied to one snapshot, so no other copy continues it.
+   */
   diskCopy(id: string, generation: number, snapshotId: string): string {
     const digest = createHash('sha256').update(snapshotId).digest('hex').slice(0, 20);
     return this.machine(id, `copy-${generation}-${digest}.qcow2`);
@@ -66,13 +69,15 @@ export class Layout {
   lock(name: string): string {
     return join(this.dir, 'locks', requireId(name));
   }
-  /** Of a machine that is on. `look` is QMP like `qmp`, for those who only look: it is free while others work on `qmp`. */
+  /**
+   * A file of a running machine. `look` is a second QMP socket for queries, free while other work uses `qmp`.
+   */
   runtimeFile(id: string, file: 'qmp' | 'look' | 'vnc' | 'pid'): string {
     return join(this.runDir, createHash('sha256').update(id).digest('hex').slice(0, 20), file);
   }
 }
 
 function requireId(id: string): string {
-  if (!isId(id)) throw new Error('an id that cannot be the name of a file');
+  if (!isId(id)) throw new Error('the id cannot be used as a file name');
   return id;
 }

@@ -1,6 +1,6 @@
 /**
- * One at a time for each name, in all processes that drive this folder. flock(1) holds the lock for us and lets go when
- * its standard input ends, so a process that is killed leaves none behind.
+ * Named locks across all processes that use this folder. flock(1) holds the lock for us and releases it when
+ * its standard input closes, so a killed process leaves no lock behind.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { spawn } from 'node:child_process';
@@ -11,12 +11,12 @@ import { KeyedMutex } from '../../../kernel/keyed-mutex.ts';
 import { ComputeError } from '../../../ports/compute.ts';
 import { BARE_ENV } from './command.ts';
 
-/** Less than a caller waits for its answer, so that he hears why. */
+/** Less than the caller's own timeout, so the caller learns the reason. */
 const WAIT_MAX_MS = 25_000;
-/** Of that, what is left at least for a lock that is taken within another: work that took long has a fair turn, too. */
+/** Minimum share of that wait for a nested lock, so that slow outer work still gets a fair turn. */
 const NESTED_WAIT_SHARE = 1 / 5;
 
-/** Others held the lock for longer than a caller waits. */
+/** Another holder kept the lock for longer than the caller waits. */
 export class LockBusyError extends ComputeError {
   constructor() {
     super('transient', 'the machine is busy with other work');
@@ -24,17 +24,17 @@ export class LockBusyError extends ComputeError {
 }
 
 export class Locks {
-  /** Within this process, so that only one of its calls waits for flock(1). */
+  /** Within this process, so that only one call at a time waits for flock(1). */
   readonly #mutex = new KeyedMutex();
   readonly #waitMaxMs: number;
-  /** When the caller of a lock that is held stops waiting: what is taken within it is waited for no longer. */
+  /** The deadline of the outer lock: a nested lock waits no longer. */
   readonly #outerDeadline = new AsyncLocalStorage<number>();
 
   constructor(waitMaxMs = WAIT_MAX_MS) {
     this.#waitMaxMs = waitMaxMs;
   }
 
-  /** `Busy` when its turn does not come in time; then the work is not done later either: the caller has gone. */
+  /** Throws `LockBusyError` on timeout. The work is then never run, since the caller has already given up. */
   async withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
     const waitMs = this.#waitMs();
     const deadline = performance.now() + waitMs;

@@ -1,7 +1,7 @@
-/** What a machine is called in places that take short names only. Each is made from its id, and always the same. */
+/** Short names of a machine, derived deterministically from its id. */
 import { createHash } from 'node:crypto';
 
-/** The interface of the host that leads to the machine: at most 15 characters. */
+/** The host's network interface of the machine: at most 15 characters. */
 export function tapName(id: string): string {
   return `sk${digest(id).slice(0, 12)}`;
 }
@@ -12,7 +12,7 @@ export function macAddress(id: string): string {
   return `52:54:${bytes.join(':')}`;
 }
 
-/** What the guest sees as the serial number of a volume: virtio-blk has room for 20 characters. */
+/** The serial number of a volume as the guest sees it: virtio-blk allows 20 characters. */
 export function volumeSerial(volumeId: string): string {
   return digest(volumeId).slice(0, 20);
 }

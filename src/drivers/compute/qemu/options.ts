@@ -1,12 +1,12 @@
 import type { Logger } from '../../../kernel/logger.ts';
 
 export interface QemuOptions {
-  /** Folder of everything that outlives a restart of this machine. */
+  /** Folder for everything that must survive a restart of this machine. */
   readonly dir: string;
-  /** What this machine is called in the inventory. */
+  /** Names of this machine in the inventory. */
   readonly hosts: readonly string[];
   readonly accelerator: 'kvm' | 'tcg';
-  /** Network namespace of the guests' side; null: the network of this machine. */
+  /** Network namespace of the guests' interfaces. Null: the default namespace of this machine. */
   readonly netns: string | null;
   readonly log: Logger;
 }

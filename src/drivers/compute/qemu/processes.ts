@@ -1,13 +1,13 @@
-/** Which QEMU has a socket, by its command line: neither a file that was lost nor a number that was used again misleads. */
+/** Finds the QEMU process of a socket by its command line, which works after lost files and reused pids. */
 import { readdir, readFile } from 'node:fs/promises';
 
 export interface QemuProcess {
   readonly pid: number;
-  /** What it was started for. */
+  /** The machine and disk that it was started for. */
   readonly name: string;
 }
 
-/** The word of the command line that names a socket for QMP. */
+/** The command line argument that names a QMP socket. */
 export function qmpSocketArg(path: string): string {
   return `unix:${path},server=on,wait=off`;
 }
@@ -18,7 +18,7 @@ export async function findProcesses(socket: string): Promise<QemuProcess[]> {
     .map(toQemuProcess);
 }
 
-/** The sockets of all that run, from one look. */
+/** Returns a check for any number of sockets, from a single scan of all processes. */
 export async function createSocketCheck(): Promise<(socket: string) => boolean> {
   const args = new Set((await listQemuProcesses()).flatMap((each) => each.args));
   return (socket) => args.has(qmpSocketArg(socket));

@@ -1,6 +1,6 @@
 /**
- * QMP, QEMU's control protocol: a line of JSON each way on a Unix socket. A connection is opened for a few commands and
- * closed again: QEMU serves one at a time on a socket, and no process of ours owns a machine.
+ * QMP, QEMU's control protocol: JSON lines over a Unix socket. Connections are short-lived, because QEMU
+ * serves one client per socket at a time and no process of ours owns a machine.
  */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,16 +22,16 @@ interface QmpResponse {
   readonly error?: { readonly class: string; readonly desc: string };
 }
 
-/** QEMU understood the command and will not do it. `kind` is its class of error, such as `DeviceNotFound`. */
+/** QEMU rejected the command. `kind` is its error class, such as `DeviceNotFound`. */
 export class QmpRefusedError extends ComputeError {
   readonly kind: string;
   constructor(command: string, kind: string, description: string) {
-    super('transient', `QEMU refuses ${command}: ${description}`);
+    super('transient', `QEMU rejected ${command}: ${description}`);
     this.kind = kind;
   }
 }
 
-/** There is a QEMU, and it did not answer: nothing is known of its guest, least of all that it is off. */
+/** QEMU runs but did not answer: the state of its guest is unknown. It must not be taken for off. */
 export class QmpUnresponsiveError extends ComputeError {
   constructor(message: string) {
     super('transient', message);
@@ -46,7 +46,7 @@ export class Qmp {
   readonly #listeners = new Set<() => void>();
   #buffer = '';
   #isClosed = false;
-  /** It was us who ended it, because QEMU was silent or made no sense. */
+  /** We closed the connection, because QEMU was unresponsive or sent invalid data. */
   #isAborted = false;
 
   private constructor(socket: Socket, answerMaxMs: number) {
@@ -61,15 +61,19 @@ export class Qmp {
     });
   }
 
-  /** Undefined when no QEMU has that socket: the machine is off. `QmpSilent` when one has, and cannot be spoken to. */
+  /**
+   * Returns undefined if no QEMU has this socket: the machine is off. Throws `QmpUnresponsiveError` if one
+   * has.
+   */
   static async open(path: string): Promise<Qmp | undefined> {
     const qmp = await Qmp.tryConnect(path);
     if (qmp) return qmp;
-    if ((await findProcesses(path)).length > 0) throw new QmpUnresponsiveError('the socket of QEMU is gone');
+    if ((await findProcesses(path)).length > 0)
+      throw new QmpUnresponsiveError('the socket of QEMU is missing');
     return undefined;
   }
 
-  /** Undefined when nobody listens there, which alone does not say that there is no QEMU. */
+  /** Returns undefined if nothing listens, which alone does not prove that there is no QEMU. */
   static async tryConnect(path: string, responseTimeoutMs = RESPONSE_TIMEOUT_MS): Promise<Qmp | undefined> {
     const socket = await connectSocket(path, responseTimeoutMs);
     if (!socket) return undefined;
@@ -78,7 +82,7 @@ export class Qmp {
       await qmp.execute('qmp_capabilities');
       return qmp;
     } catch (error) {
-      // It ended between the two.
+      // QEMU exited between connecting and the handshake.
       const hasEnded = qmp.#isClosed && !qmp.#isAborted && error instanceof QmpUnresponsiveError;
       qmp.close();
       if (hasEnded) return undefined;
@@ -99,7 +103,7 @@ export class Qmp {
     return value as T;
   }
 
-  /** The first event of these, of those that came since the connection was opened; undefined when none came in time. */
+  /** Returns the first matching event since the connection was opened, or undefined after the timeout. */
   async waitForEvent(
     matches: (event: QmpEvent) => boolean,
     timeoutMs: number,
@@ -132,7 +136,7 @@ export class Qmp {
     this.#listeners.delete(resolve);
   }
 
-  /** What a QEMU that is not itself says may be anything. */
+  /** Aborts on anything that is not valid QMP. */
   #read(text: string): void {
     const lines = `${this.#buffer}${text}`.split('\n');
     this.#buffer = lines.pop() ?? '';
@@ -159,8 +163,8 @@ export class Qmp {
 }
 
 /**
- * A connection, or undefined when nobody listens. QEMU takes one at a time and lets one more wait: a third is turned away,
- * which says that it is there, and tries again.
+ * Returns a connection, or undefined if nothing listens. QEMU serves one client and queues one more. A
+ * further attempt fails with EAGAIN, which proves that QEMU runs, and is retried.
  */
 async function connectSocket(path: string, timeoutMs: number): Promise<Socket | undefined> {
   const deadline = Date.now() + timeoutMs;
@@ -172,7 +176,7 @@ async function connectSocket(path: string, timeoutMs: number): Promise<Socket | 
     const fault = await promise;
     if (fault === null) return socket;
     if (fault === 'ENOENT' || fault === 'ECONNREFUSED') return undefined;
-    if (Date.now() > deadline) throw new QmpUnresponsiveError('QEMU is busy with others');
+    if (Date.now() > deadline) throw new QmpUnresponsiveError('QEMU is busy with other clients');
     await sleep(RETRY_MS);
   }
 }

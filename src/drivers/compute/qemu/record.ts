@@ -1,4 +1,4 @@
-/** What the driver keeps of a machine: the intent, beside its disks. It holds no secret. */
+/** The driver's record of a machine: its desired state, stored next to its disks. Contains no secrets. */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import type { MachineSpec, Traffic } from '../../../ports/compute.ts';
@@ -7,22 +7,22 @@ import { DiskFullError, readRecordFile, writeJson } from './json-file.ts';
 import { isId, type Layout } from './layout.ts';
 import { releaseReserve } from './reserve.ts';
 
-/** The spec without what an install alone needs to know. */
+/** The spec without the fields that only an install needs. */
 export type StoredSpec = Omit<MachineSpec, 'sshKeys' | 'rootPasswordHash' | 'userData' | 'generation'>;
 
 export interface MachineRecord {
-  readonly spec: StoredSpec;
+  /** The disk that the machine runs on. */
   /** The disk that it runs on. */
   readonly generation: number;
-  /** Whether it should be on. A guest that switched itself off has made it `off`. */
+  /** Desired power state. Becomes `off` when the guest shuts itself down. */
   readonly power: 'on' | 'off';
-  /** While the install on its disk is not done: since when, by the host's clock. */
+  /** Start of the current install by the host's clock; null when it is done. */
   readonly installingSince: string | null;
-  /** The disk was made from a snapshot. */
+  /** Set if the disk was created from a snapshot. */
   readonly restored?: true;
-  /** While it installs: since when its network has answered, though no SSH does. */
+  /** During an install: since when the network answers while SSH does not. */
   readonly answersSince: string | null;
-  /** SHA-256 (hex) of the hash of the rescue system's password, while it is to run that. */
+  /** SHA-256 (hex) of the rescue password's hash while the machine should run the rescue system. */
   readonly rescue: string | null;
   readonly filter: Filter | null;
   readonly traffic: Traffic;
@@ -46,8 +46,8 @@ export async function writeRecord(layout: Layout, record: MachineRecord): Promis
 }
 
 /**
- * Ids of all machines that are kept, in order. A folder without a record is of one that was never begun; what has a name
- * that is no id (`lost+found`) is nobody's.
+ * Returns the ids of all machines, sorted. Skips folders without a record, which belong to machines that were
+ * never created, and names that are not ids, such as `lost+found`.
  */
 export async function listRecords(layout: Layout): Promise<string[]> {
   try {

@@ -1,6 +1,6 @@
 /**
- * A file that takes room only to give it back: on a disk that guests have filled, it is still written of machines that they
- * are off, or to be removed, which is how there comes to be room again.
+ * Reserved disk space. On a full disk, the reserve still lets the driver record that machines are off or
+ * being deleted, which in turn frees space.
  */
 import { randomBytes } from 'node:crypto';
 import { stat, truncate, writeFile } from 'node:fs/promises';
@@ -8,19 +8,19 @@ import { join } from 'node:path';
 import type { Layout } from './layout.ts';
 
 const BYTES = 16 * 1024 ** 2;
-/** More than a record takes. Guests take what else is given back. */
+/** More than a record needs. Guests may use the remaining space. */
 const CHUNK_BYTES = 64 * 1024;
 
 const reservePath = ({ dir }: Layout) => join(dir, 'reserve');
 
-/** Called when there is room. */
+/** Call only while there is enough space. */
 export async function ensureReserve(layout: Layout): Promise<void> {
   if ((await reserveSize(layout)) >= BYTES) return;
-  // Of bytes that no file system makes smaller.
+  // Random bytes, so that no file system can compress them.
   await writeFile(reservePath(layout), randomBytes(BYTES), { mode: 0o600 });
 }
 
-/** Makes room for a record. False when nothing is left to give. */
+/** Frees space for a record. Returns false if the reserve is used up. */
 export async function releaseReserve(layout: Layout): Promise<boolean> {
   const size = await reserveSize(layout);
   if (size === 0) return false;

@@ -1,4 +1,4 @@
-/** The hand that moves the simulated world: what the sandbox and the tests may do that no driver can. */
+/** Controls the simulated world for the sandbox and for tests, beyond what any driver can do. */
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/sql.ts';
 import type { SnapshotState, VolumeSpec } from '../../../ports/compute.ts';
@@ -21,7 +21,7 @@ export interface SimulatedHost {
   readonly diskGb: number;
 }
 
-/** A machine as it really is, whether or not its host answers. */
+/** The actual state of a machine, even if its host is down. */
 export interface SimulatedMachine {
   readonly id: string;
   readonly host: string;
@@ -30,21 +30,21 @@ export interface SimulatedMachine {
   readonly diskGb: number;
   readonly state: KnownState;
   readonly installed: InstalledSystem;
-  /** When it was last switched on or reset. */
+  /** Time of the last power-on or reset. */
   readonly bootedAt: Date;
-  /** It ignores requests to shut down. */
+  /** It ignores shutdown requests. */
   readonly ignoresShutdown: boolean;
-  /** The disk it runs on. */
+  /** Generation of the current disk. */
   readonly generation: number;
-  /** Generations of its disk that there are: while a rebuild is under way, the ones before, too. */
+  /** Generations of all existing disks. During a rebuild this includes earlier ones. */
   readonly disks: readonly number[];
-  /** It runs the rescue system. */
+  /** Whether it runs the rescue system. */
   readonly rescue: boolean;
-  /** SHA-256 (hex) of the hash of the rescue system's password; null when that was left. */
+  /** SHA-256 (hex) of the rescue password's hash; null outside rescue mode. */
   readonly rescuePasswordHashSha256: string | null;
 }
 
-/** `device` and `machineId` are null while it is attached to nothing. */
+/** `device` and `machineId` are null while it is detached. */
 export interface SimulatedVolume extends Pick<VolumeSpec, 'id' | 'sizeGb'> {
   readonly machineId: string | null;
   readonly device: string | null;
@@ -52,7 +52,7 @@ export interface SimulatedVolume extends Pick<VolumeSpec, 'id' | 'sizeGb'> {
 
 export interface SimulatedSnapshot extends SnapshotState {
   readonly id: string;
-  /** The machine it was made of, which may be gone. */
+  /** The source machine, which may no longer exist. */
   readonly machineId: string;
   readonly diskGb: number;
   readonly installed: InstalledSystem;
@@ -80,12 +80,14 @@ export class SimulatorControl {
     this.#clock = options.clock;
   }
 
-  /** Makes the host exist with this capacity; a known one keeps its machines and whether it is down. */
+  /**
+   * Ensures that the host exists with this capacity. An existing host keeps its machines and its down state.
+   */
   async addHost(host: SimulatedHost): Promise<void> {
     await this.addHosts([host]);
   }
 
-  /** The same for many, in one statement. The names must differ. */
+  /** Does the same for many hosts in one statement. Their names must be unique. */
   async addHosts(hosts: readonly SimulatedHost[]): Promise<void> {
     await this.#db.run(
       `insert into sim.hosts as h (name, cpu, ram_mb, disk_gb)
@@ -102,13 +104,13 @@ export class SimulatorControl {
     );
   }
 
-  /** A host that is down answers nothing; its machines are as before when it answers again. */
+  /** A host that is down does not respond. Its machines are unchanged when it is up again. */
   async setHostDown(name: string, down: boolean): Promise<void> {
     const known = await this.#db.run('update sim.hosts set down = $2 where name = $1', [name, down]);
     if (known === 0) throw new Error(`the simulator has no host ${name}`);
   }
 
-  /** A deaf machine ignores requests to shut down, as a hung guest does. */
+  /** Makes a machine ignore shutdown requests, like a hung guest. */
   async setIgnoresShutdown(id: string, ignoresShutdown: boolean): Promise<void> {
     const known = await this.#db.run('update sim.machines set deaf = $2 where id = $1', [
       id,
@@ -117,7 +119,7 @@ export class SimulatorControl {
     if (known === 0) throw new Error(`the simulator has no machine ${id}`);
   }
 
-  /** Everything that exists, by id. */
+  /** Returns all machines, ordered by id. */
   async machines(): Promise<SimulatedMachine[]> {
     const rows = await this.#db.rows<MachineRow>(
       `select id, host, cpu, ram_mb, disk_gb, installed, booted_at, install_ends_at, off_at, rescue_at, deaf,
@@ -142,7 +144,7 @@ export class SimulatorControl {
     }));
   }
 
-  /** Every volume that has a disk, by id. */
+  /** Returns all volumes, ordered by id. */
   async volumes(): Promise<SimulatedVolume[]> {
     return await this.#db.rows<SimulatedVolume>(
       `select v.id, v.size_gb as "sizeGb", a.machine_id as "machineId", a.device
@@ -150,7 +152,7 @@ export class SimulatorControl {
     );
   }
 
-  /** Every snapshot, by id. */
+  /** Returns all snapshots, ordered by id. */
   async snapshots(): Promise<SimulatedSnapshot[]> {
     const rows = await this.#db.rows<
       SnapshotTimes & { id: string; machine_id: string; disk_gb: number; installed: InstalledSystem }
@@ -165,7 +167,7 @@ export class SimulatorControl {
     }));
   }
 
-  /** The machine's packet filter, to be asked by `admits`; null when it has none. */
+  /** Returns the machine's packet filter for `evaluateFilter`, or null if it has none. */
   async readFilter(id: string): Promise<Filter | null> {
     const row = await this.#db.row<{ filter: Filter | null }>(
       'select filter from sim.machines where id = $1',
@@ -175,12 +177,12 @@ export class SimulatorControl {
     return row.filter;
   }
 
-  /** The machine vanishes without anybody having asked for it. */
+  /** Makes the machine vanish unexpectedly. */
   async loseMachine(id: string): Promise<void> {
     await this.#db.run('delete from sim.machines where id = $1', [id]);
   }
 
-  /** When the next running install, shutdown or snapshot ends, on the business clock; null when none is under way. */
+  /** Returns when the next install, shutdown, or snapshot ends in business time, or null. */
   async nextDue(): Promise<Date | null> {
     const next = await this.#db.row<{ due: Date | null }>(
       `select least(

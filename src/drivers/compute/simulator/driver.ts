@@ -1,6 +1,6 @@
 /**
- * The simulated hypervisor. It stands for the world outside the service: it keeps its machines in tables of its
- * own, so they outlive any process and are the same for all of them, and it never joins the service's transactions.
+ * The simulated hypervisor. It is external to the service: its machines are in separate tables, so they
+ * outlive every process and all processes share them, and it never joins the service's transactions.
  */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../kernel/clock.ts';
@@ -37,10 +37,10 @@ import {
 } from './snapshots.ts';
 import { attachVolume, detachVolume, growVolume, removeVolume } from './volumes.ts';
 
-/** How long a snapshot takes, in seconds of business time; never longer than an install. */
+/** Duration of a snapshot in seconds of business time; at most that of an install. */
 const SNAPSHOT_S = 2;
 
-/** Hosts come from `SimulatorControl`; one it was not told of fails like one that is down. */
+/** Hosts are added with `SimulatorControl`. An unknown host fails as if it were down. */
 export class SimulatedCompute implements ComputeDriver {
   readonly name = 'simulator';
   readonly capabilities = {
@@ -54,7 +54,7 @@ export class SimulatedCompute implements ComputeDriver {
   readonly #faults: Faults;
   readonly #installS: number;
 
-  /** `installS` is how long an install takes, in seconds of business time. */
+  /** `installS` is the duration of an install in seconds of business time. */
   constructor(options: { db: Database; clock: Clock; faults: Faults; installS: number }) {
     this.#db = options.db;
     this.#clock = options.clock;
@@ -69,12 +69,12 @@ export class SimulatedCompute implements ComputeDriver {
 
   async remove(id: string): Promise<void> {
     await this.#throwArmedFault('remove', 'transient');
-    // Its attachments go with it, its volumes and snapshots stay.
+    // Its attachments are deleted with it; its volumes and snapshots remain.
     await this.#db.run(
       'delete from sim.machines m using sim.hosts h where m.id = $1 and h.name = m.host and not h.down',
       [id],
     );
-    // What is still there is on a host that does not answer.
+    // If the machine still exists, its host is down: this throws.
     await findReachableMachine(this.#db, id);
   }
 
@@ -122,7 +122,7 @@ export class SimulatedCompute implements ComputeDriver {
     await bootRescue(this.#db, id, sha256(access.passwordHash), this.#clock.now());
   }
 
-  /** A machine that is off has no screen. */
+  /** A machine that is off has no console. */
   async console(id: string): Promise<Duplex> {
     await this.#throwArmedFault('console', 'transient');
     const first = await this.#readScreenFacts(id);
@@ -155,7 +155,7 @@ export class SimulatedCompute implements ComputeDriver {
     await removeVolume(this.#db, volumeId);
   }
 
-  /** An armed fault is met by the snapshot that begins next, and that one fails for good. */
+  /** An armed fault makes the next new snapshot fail permanently. */
   async snapshot(machineId: string, snapshotId: string): Promise<SnapshotState> {
     const machine = await findReachableMachine(this.#db, machineId);
     const now = this.#clock.now();
@@ -183,7 +183,7 @@ export class SimulatedCompute implements ComputeDriver {
     ]);
   }
 
-  /** What is simulated has no traffic to limit. */
+  /** Only checks that the machine exists: there is no traffic to limit. */
   async traffic(id: string): Promise<void> {
     await this.#throwArmedFault('traffic', 'transient');
     await this.#requireMachine(id);
@@ -195,7 +195,7 @@ export class SimulatedCompute implements ComputeDriver {
     return rows.map(({ id }) => id);
   }
 
-  /** A simulated machine never fails by itself. */
+  /** Simulated machines never need repair. */
   async superviseMachines(): Promise<SupervisionResult[]> {
     await this.#throwArmedFault('superviseMachines', 'transient');
     return [];
@@ -206,7 +206,7 @@ export class SimulatedCompute implements ComputeDriver {
     yield {
       level: 'ok',
       subject: 'machines',
-      message: 'simulated: nothing real is needed, and nothing real is sold',
+      message: 'simulated: no real resources are used or sold',
     };
   }
 

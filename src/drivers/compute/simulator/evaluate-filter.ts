@@ -1,18 +1,23 @@
-/** What a packet filter does with a packet. The simulator keeps filters; this is how it is asked about them. */
+/**
+ * Decides what a packet filter does with a packet. The simulator stores filters, and tests evaluate them
+ * here.
+ */
 import { BlockList, isIP } from 'node:net';
 import type { Filter, FilterRule } from '../../../ports/network.ts';
 
-/** The first packet of a flow: answers to what was accepted pass, because the filter is stateful. */
+/** The first packet of a flow. The filter is stateful, so responses to accepted packets pass. */
 export interface Packet {
   readonly direction: 'in' | 'out';
   readonly proto: 'tcp' | 'udp' | 'icmp' | 'other';
-  /** The port it goes to: ours when it comes in, the peer's when it goes out. Null where the protocol has none. */
+  /** Destination port; null if the protocol has none. */
   readonly port: number | null;
-  /** The peer's address, v4 or v6. */
+  /** The remote IPv4 or IPv6 address. */
   readonly remote: string;
 }
 
-/** The first rule that matches decides; without one, or without a filter, the default does. */
+/**
+ * The first matching rule decides. Without one the default applies, and without a filter everything passes.
+ */
 export function evaluateFilter(filter: Filter | null, packet: Packet): FilterRule['action'] {
   if (!filter) return 'accept';
   const rule = filter.rules.find((each) => matches(each, packet));
@@ -32,7 +37,7 @@ function isInRange([low, high]: readonly [number, number], port: number | null):
   return port !== null && low <= port && port <= high;
 }
 
-/** A v4 block never holds a v6 address, nor the other way round, mapped ones included. */
+/** IPv4 blocks never contain IPv6 addresses and vice versa, including mapped ones. */
 function cidrContains(cidr: string, address: string): boolean {
   const [network = '', length] = cidr.split('/');
   const family = isIP(network);

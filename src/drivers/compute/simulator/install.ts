@@ -1,36 +1,37 @@
-/** Installs: the first one makes the machine, each later one a new generation of its disk. */
+/** Installs: the first creates the machine, each later one a new generation of its disk. */
 import type { Sql } from '../../../kernel/sql.ts';
 import { ComputeError, type MachineSpec } from '../../../ports/compute.ts';
 import { type InstalledSystem, installEndsAt, isInstallDone, toInstalledSystem } from './machine.ts';
 import { lockReachableMachine, machineNotFound, machineOnOtherHost } from './machine-lookup.ts';
 import { bootAssignments } from './power.ts';
 
-/** Virtual processors a host may promise for each core it has. Memory and disk are never promised twice. */
+/** Virtual CPUs that a host may promise per physical core. Memory and disk are never overcommitted. */
 const VCPU_PER_CORE = 8;
 
 export interface InstallTiming {
   readonly now: Date;
-  /** How long an install takes, in seconds. */
+  /** Duration of an install in seconds. */
   readonly installS: number;
 }
 
-/** Makes the machine unless it is there. */
+/** Creates the machine unless it exists. */
 export async function ensureMachine(tx: Sql, spec: MachineSpec, timing: InstallTiming): Promise<void> {
-  // The lock makes machines enter a host one at a time, so the room that is read is the room there is.
+  // The host's lock admits one new machine at a time, so the free capacity that is read stays correct.
   const host = await tx.row<{ down: boolean }>(
     'select down from sim.hosts where name = $1 for no key update',
     [spec.host],
   );
   const existing = await tx.row<{ host: string }>('select host from sim.machines where id = $1', [spec.id]);
   if (existing && existing.host !== spec.host) throw machineOnOtherHost();
-  if (!host) throw new ComputeError('host', `no host ${spec.host}`);
+  if (!host) throw new ComputeError('host', `unknown host ${spec.host}`);
   if (host.down) throw new ComputeError('host', `host ${spec.host} is down`);
   if (existing) return;
-  if (!(await hasCapacity(tx, spec))) throw new ComputeError('host', `no room on host ${spec.host}`);
+  if (!(await hasCapacity(tx, spec)))
+    throw new ComputeError('host', `insufficient capacity on host ${spec.host}`);
   await insertMachine(tx, spec, timing);
 }
 
-/** Whether the host has room for one more such machine. The caller holds the host's lock. */
+/** Whether the host has capacity for one more such machine. The caller holds the host's lock. */
 async function hasCapacity(tx: Sql, spec: MachineSpec): Promise<boolean> {
   const capacity = await tx.row<{ fits: boolean }>(
     `select h.cpu * ${VCPU_PER_CORE} >= coalesce(sum(m.cpu), 0) + $2
@@ -60,11 +61,14 @@ async function insertMachine(tx: Sql, spec: MachineSpec, { now, installS }: Inst
       installEndsAt(spec.image, now, installS),
     ],
   );
-  // The host is locked, so whoever made it in this very moment did so on another one.
+  // This host is locked, so a concurrent call must have created it on another host.
   if (inserted === 0) throw machineOnOtherHost();
 }
 
-/** Begins an install on generation `spec.generation` unless the machine is on that one. `content` says what of. */
+/**
+ * Starts an install of `spec.generation` unless the machine already has it. `readContent` returns its
+ * content.
+ */
 export async function reinstall(
   tx: Sql,
   spec: MachineSpec,
@@ -76,14 +80,15 @@ export async function reinstall(
   if (machine.host !== spec.host) throw machineOnOtherHost();
   if (machine.generation === spec.generation) return;
   if (machine.generation > spec.generation) {
-    throw new ComputeError('refused', 'the machine is on a later disk already');
+    throw new ComputeError('refused', 'the machine already has a later disk');
   }
   const installed = await readContent();
-  // A disk whose own install never ended goes together with those that it was to replace.
+  // A disk with an unfinished install is deleted later, together with the disks it was to replace.
   const keptGenerations = isInstallDone(machine, timing.now) ? [] : machine.old_generations;
   await tx.run(
     `update sim.machines
-     set ${bootAssignments({ rescueAt: 'null', installEndsAt: '$3::timestamptz' })}, rescue_password_sha256 = null,
+     set ${bootAssignments({ rescueAt: 'null', installEndsAt: '$3::timestamptz' })},
+         rescue_password_sha256 = null,
          generation = $4, old_generations = $5, installed = $6::jsonb
      where id = $1`,
     [

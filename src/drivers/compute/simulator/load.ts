@@ -1,16 +1,16 @@
-/** What a simulated machine does all day: the same for the same machine and hour, whoever asks, and busier by day. */
+/** Simulated load: deterministic for a machine and hour, and higher during the day. */
 import { createHash } from 'node:crypto';
 import type { Sql } from '../../../kernel/sql.ts';
 import { DAY_MS, HOUR_MS } from '../../../kernel/time.ts';
 import type { HourSample } from '../../../ports/compute.ts';
 import { HISTORY_DAYS } from './power.ts';
 
-/** The hour (UTC) at which most machines are busiest. */
+/** The hour (UTC) of the highest load of most machines. */
 const PEAK_HOUR = 15;
-/** For each core: the busiest of them sends less in a month than a plan of a tebibyte for each core includes. */
+/** Per core. At this rate, a machine sends less in a month than a plan with 1 TiB per core includes. */
 const NET_MAX_BPS = 600_000;
 
-/** Each hour since `since`, 31 days at most, in which a machine on a host that answers was on. */
+/** Returns the hours since `since`, at most 31 days, in which a machine on a reachable host was on. */
 export async function sampleHours(
   sql: Sql,
   ids: readonly string[],
@@ -38,7 +38,7 @@ export function simulateLoad(machine: { id: string; cpu: number; ramMb: number }
   const day = daytimeFactor(hour, machineRandom() * 4 - 2);
   const cpuPct = 2 + 18 * machineRandom() + (10 + 35 * machineRandom()) * day + 6 * noise();
   const ramShare = 0.2 + 0.45 * machineRandom() + 0.1 * day + 0.05 * noise();
-  /** Bytes a second of one kind, for each core: quiet at night, never the same twice. */
+  /** Bytes per second of one kind: low at night, different every hour. */
   const bytesPerSecond = (maxPerCore: number) =>
     Math.round(machine.cpu * maxPerCore * machineRandom() ** 2 * (0.1 + day) * (0.7 + 0.6 * noise()));
   return {
@@ -53,13 +53,13 @@ export function simulateLoad(machine: { id: string; cpu: number; ramMb: number }
   };
 }
 
-/** From 0 in the small hours to 1 at the peak. */
+/** From 0 at night to 1 at the peak. */
 function daytimeFactor(hour: Date, shiftHours: number): number {
   const sincePeakMs = hour.getTime() - (PEAK_HOUR + shiftHours) * HOUR_MS;
   return (1 + Math.cos((2 * Math.PI * sincePeakMs) / DAY_MS)) / 2;
 }
 
-/** Numbers in [0, 1), one after the other, always the same for the same seed; eight at most. */
+/** Returns a deterministic sequence of numbers in [0, 1), at most eight per seed. */
 function seededRandom(seed: string): () => number {
   const digest = createHash('sha256').update(seed).digest();
   let next = 0;

@@ -1,4 +1,4 @@
-/** Finding a machine on a host that answers, and saying why there is none. */
+/** Finds a machine on a reachable host, and names the reason if there is none. */
 import type { Sql } from '../../../kernel/sql.ts';
 import { ComputeError } from '../../../ports/compute.ts';
 import type { InstalledSystem, MachineTimes } from './machine.ts';
@@ -17,35 +17,38 @@ export interface MachineRow extends MachineTimes {
 const COLUMNS = `m.id, m.host, m.disk_gb, m.generation, m.old_generations, m.installed, m.booted_at,
   m.install_ends_at, m.off_at, m.rescue_at, m.rescue_password_sha256`;
 
-/** The machine, or undefined; throws when its host is down, because then nobody can act on it. */
+/**
+ * Returns the machine or undefined. Throws if its host is down, since nothing can act on the machine then.
+ */
 export async function findReachableMachine(sql: Sql, id: string): Promise<MachineRow | undefined> {
   return await selectMachine(sql, id, '');
 }
 
-/** The same, and nobody else acts on the machine until the transaction ends. */
+/** Does the same and locks the machine until the transaction ends. */
 export async function lockReachableMachine(tx: Sql, id: string): Promise<MachineRow | undefined> {
   return await selectMachine(tx, id, 'for no key update of m');
 }
 
 async function selectMachine(sql: Sql, id: string, lock: string): Promise<MachineRow | undefined> {
   const row = await sql.row<MachineRow & { down: boolean }>(
-    `select ${COLUMNS}, h.down from sim.machines m join sim.hosts h on h.name = m.host where m.id = $1 ${lock}`,
+    `select ${COLUMNS}, h.down
+     from sim.machines m join sim.hosts h on h.name = m.host where m.id = $1 ${lock}`,
     [id],
   );
   if (row?.down) throw hostUnreachable(row.host);
   return row;
 }
 
-/** One id on two hosts would be two machines with the same addresses. */
+/** The same id on two hosts would be two machines with the same addresses. */
 export function machineOnOtherHost(): ComputeError {
   return new ComputeError('refused', 'the machine exists on another host');
 }
 
 export function machineNotFound(): ComputeError {
-  return new ComputeError('refused', 'no such machine');
+  return new ComputeError('refused', 'machine not found');
 }
 
-/** Neither absent nor any other state can be claimed of a machine whose host does not answer. */
+/** While a host is down, nothing is known about its machines, not even their absence. */
 export function hostUnreachable(host: string): ComputeError {
-  return new ComputeError('transient', `host ${host} does not answer`);
+  return new ComputeError('transient', `host ${host} is not responding`);
 }

@@ -1,8 +1,8 @@
-/** What a simulated machine is: its state at a moment, and what its install put on its disk. */
+/** A simulated machine: its state at a given time, and the content of its disk. */
 import { createHash } from 'node:crypto';
 import type { MachineImage, MachineSpec, MachineState } from '../../../ports/compute.ts';
 
-/** One row of `sim.machines`, as far as its state goes. */
+/** The columns of `sim.machines` that determine the state. */
 export interface MachineTimes {
   readonly install_ends_at: Date;
   readonly off_at: Date | null;
@@ -11,19 +11,19 @@ export interface MachineTimes {
 
 export type KnownState = Exclude<MachineState['state'], 'absent' | 'unknown'>;
 
-/** The state is never stored: it is read off the times, so no timer can be lost with its process. */
+/** Derives the state from stored times, so no timer is lost when a process ends. */
 export function stateAt(times: MachineTimes, now: Date): KnownState {
   if (isOff(times, now)) return 'stopped';
   if (times.rescue_at) return 'running';
   return times.install_ends_at > now ? 'installing' : 'running';
 }
 
-/** Whether it runs the rescue system now. */
+/** Whether it runs the rescue system. */
 export function isInRescue(times: MachineTimes, now: Date): boolean {
   return times.rescue_at !== null && !isOff(times, now);
 }
 
-/** Whether the install on its disk is done. One that was switched off or rescued in mid-install waits. */
+/** Whether the install on its disk is done. A power-off or a rescue pauses an install. */
 export function isInstallDone(times: MachineTimes, now: Date): boolean {
   const stopTimes = [now, times.rescue_at, isOff(times, now) ? times.off_at : null];
   return stopTimes.every((stopTime) => stopTime === null || times.install_ends_at <= stopTime);
@@ -33,18 +33,18 @@ function isOff(times: MachineTimes, now: Date): boolean {
   return times.off_at !== null && times.off_at <= now;
 }
 
-/** When an install that begins now ends. A customer's own ISO is booted, not installed. */
+/** Returns when an install that starts now ends. A customer's ISO is only booted, not installed. */
 export function installEndsAt(image: MachineImage, now: Date, installS: number): Date {
   return image.iso ? now : new Date(now.getTime() + installS * 1000);
 }
 
-/** What was installed. Secrets are kept as SHA-256 only (hex), enough to prove that they were handed over. */
+/** The installed system. Secrets are stored only as SHA-256 (hex), enough to prove that they arrived. */
 export type InstalledSystem = Pick<MachineSpec, 'hostname' | 'image' | 'ipv4' | 'ipv6' | 'sshKeys'> & {
   readonly rootPasswordHashSha256: string | null;
   readonly userDataSha256: string | null;
 };
 
-/** Names each field, so that a secret the port gains later is not stored by accident. */
+/** Copies field by field, so that a secret added to the port later is not stored by accident. */
 export function toInstalledSystem(spec: MachineSpec): InstalledSystem {
   return {
     hostname: spec.hostname,

@@ -1,18 +1,18 @@
-/** Power and boots: one statement each, $1 the machine, $2 the moment. Each changes nothing when there is no need. */
+/** Power actions and boots: one idempotent statement each, with $1 the machine and $2 the time. */
 import type { Sql } from '../../../kernel/sql.ts';
 import type { PowerAction } from '../../../ports/compute.ts';
 
-/** How long a guest takes to shut down when asked to, in seconds of business time. */
+/** Duration of a guest's shutdown in seconds of business time. */
 const SHUTDOWN_S = 2;
-/** How long it is remembered when a machine was on. */
+/** How long the on and off times of machines are stored. */
 export const HISTORY_DAYS = 31;
 
 const IS_OFF = 'off_at <= $2::timestamptz';
-/** An install waits in a machine that is off or runs the rescue system; then the rest is still to do. */
+/** An install pauses while the machine is off or runs the rescue system, and then resumes. */
 const RESUMED_INSTALL_END = `$2::timestamptz
   + (install_ends_at - coalesce(least(rescue_at, case when ${IS_OFF} then off_at end), $2::timestamptz))`;
 
-/** What a boot sets, whatever it boots. Both are SQL. */
+/** Returns the assignments of any boot. Both arguments are SQL expressions. */
 export function bootAssignments(values: { rescueAt: string; installEndsAt: string }): string {
   return `off_at = null, booted_at = $2::timestamptz, rescue_at = ${values.rescueAt},
     install_ends_at = ${values.installEndsAt},
@@ -23,27 +23,31 @@ export function bootAssignments(values: { rescueAt: string; installEndsAt: strin
       else was_on end`;
 }
 
-const DISK_BOOT = `${bootAssignments({ rescueAt: 'null', installEndsAt: RESUMED_INSTALL_END })}, rescue_password_sha256 = null`;
+const DISK_BOOT =
+  `${bootAssignments({ rescueAt: 'null', installEndsAt: RESUMED_INSTALL_END })}, ` +
+  'rescue_password_sha256 = null';
 
 const POWER: Record<PowerAction, string> = {
   on: `update sim.machines set ${DISK_BOOT} where id = $1 and ${IS_OFF}`,
   off: 'update sim.machines set off_at = $2 where id = $1 and (off_at is null or off_at > $2)',
-  // Heard only by a guest that is up; asking again does not put the shutdown off.
+  // Only a running guest reacts. A repeated request does not delay the shutdown.
   acpi: `update sim.machines set off_at = $2::timestamptz + make_interval(secs => ${SHUTDOWN_S})
          where id = $1 and off_at is null
            and (rescue_at is not null or install_ends_at <= $2::timestamptz and not deaf)`,
-  reset: `update sim.machines set ${DISK_BOOT} where id = $1 and (off_at is null or off_at > $2::timestamptz)`,
+  reset: `update sim.machines set ${DISK_BOOT}
+          where id = $1 and (off_at is null or off_at > $2::timestamptz)`,
 };
 
 export async function applyPowerAction(sql: Sql, id: string, action: PowerAction, now: Date): Promise<void> {
   await sql.run(POWER[action], [id, now]);
 }
 
-/** A machine that runs the rescue system with this very password is left alone. */
+/** Does nothing if the machine already runs the rescue system with this password. */
 export async function bootRescue(sql: Sql, id: string, passwordSha256: string, now: Date): Promise<void> {
   await sql.run(
     `update sim.machines
-     set ${bootAssignments({ rescueAt: '$2::timestamptz', installEndsAt: RESUMED_INSTALL_END })}, rescue_password_sha256 = $3
+     set ${bootAssignments({ rescueAt: '$2::timestamptz', installEndsAt: RESUMED_INSTALL_END })},
+         rescue_password_sha256 = $3
      where id = $1 and (rescue_at is null or ${IS_OFF} or rescue_password_sha256 is distinct from $3)`,
     [id, now, passwordSha256],
   );

@@ -1,13 +1,13 @@
-/** What the simulated screen shows of its machine. Asked anew for each picture. */
+/** The facts that the simulated screen shows about its machine, read again for every refresh. */
 export interface ScreenFacts {
   readonly hostname: string;
-  /** As the driver observes it. */
+  /** The state as observed by the driver. */
   readonly state: string;
-  /** What is on the disk, as in `debian 13`. */
+  /** The system on the disk, such as `debian 13`. */
   readonly image: string;
   readonly ipv4: string;
   readonly ipv6: string;
-  /** It runs the rescue system. */
+  /** Whether it runs the rescue system. */
   readonly rescue: boolean;
   readonly bootedAt: Date;
 }

@@ -1,18 +1,18 @@
-/** Turns rows of text into pixels, in the form the viewer asked for. */
+/** Renders rows of text as pixels in the viewer's format. */
 import { CELL_HEIGHT, CELL_WIDTH, glyph } from './screen-font.ts';
 import { ROWS, type ScreenText } from './screen-text.ts';
 
-/** A little wider than its letters. */
+/** A little wider than the text. */
 export const WIDTH = 640;
 export const HEIGHT = ROWS * CELL_HEIGHT;
 
-/** Whole rows of text, which is what changes together. */
+/** A range of text rows, the unit in which the screen changes. */
 export interface RowRange {
   readonly first: number;
   readonly count: number;
 }
 
-/** RFC 6143 section 7.4, without colour maps. */
+/** A pixel format as in RFC 6143 section 7.4, without color maps. */
 export interface PixelFormat {
   readonly bitsPerPixel: 8 | 16 | 32;
   readonly bigEndian: boolean;
@@ -40,7 +40,7 @@ type Color = readonly [red: number, green: number, blue: number];
 const BACKGROUND: Color = [16, 20, 24];
 const FOREGROUND: Color = [214, 218, 210];
 
-/** The 16 bytes of a format on the wire. */
+/** Encodes a format in its 16 bytes on the wire. */
 export function encodePixelFormat(format: PixelFormat): Buffer {
   const { bitsPerPixel, bigEndian, red, green, blue } = format;
   const bytes = Buffer.alloc(16);
@@ -55,7 +55,7 @@ export function encodePixelFormat(format: PixelFormat): Buffer {
   return bytes;
 }
 
-/** undefined: a format that is not drawn here (a colour map, or bits that do not fit). */
+/** Returns undefined for an unsupported format: a color map, or channels that do not fit. */
 export function parsePixelFormat(bytes: Buffer): PixelFormat | undefined {
   const bitsPerPixel = bytes.readUInt8(0);
   if (bitsPerPixel !== 8 && bitsPerPixel !== 16 && bitsPerPixel !== 32) return undefined;
@@ -71,7 +71,7 @@ export function parsePixelFormat(bytes: Buffer): PixelFormat | undefined {
     : undefined;
 }
 
-/** The pixels of these rows, over the whole width. */
+/** Returns the pixels of these rows over the whole width. */
 export function drawRows(text: ScreenText, { first, count }: RowRange, format: PixelFormat): Buffer {
   const background = pixel(BACKGROUND, format);
   const foreground = pixel(FOREGROUND, format);
@@ -88,7 +88,7 @@ export function drawRows(text: ScreenText, { first, count }: RowRange, format: P
   return bytes;
 }
 
-/** One line of pixels, as one number for each letter. */
+/** Returns one line of pixels, as one number per character. */
 function pixelLine(text: ScreenText, y: number): number[] {
   const row = text.row(Math.floor(y / CELL_HEIGHT));
   return Array.from(row, (letter) => glyph(letter)[y % CELL_HEIGHT] ?? 0);
@@ -96,7 +96,7 @@ function pixelLine(text: ScreenText, y: number): number[] {
 
 function pixel(color: Color, { bitsPerPixel, bigEndian, red, green, blue }: PixelFormat): Buffer {
   const value = [red, green, blue].reduce(
-    // Not `<<`, which would make a high bit a sign.
+    // `<<` would turn a high bit into a sign.
     (sum, { max, shift }, index) => sum + Math.round(((color[index] ?? 0) * max) / 255) * 2 ** shift,
     0,
   );

@@ -1,6 +1,6 @@
 /**
- * The simulated screen's end of RFB 3.8: no security, Raw rectangles, one update for each request and only when there
- * is something new. At most one update is made ahead of a slow viewer.
+ * The simulated screen's RFB 3.8 server: no security, Raw rectangles, and one update per request, only when
+ * something changed. It prepares at most one update ahead of a slow viewer.
  */
 import { Duplex } from 'node:stream';
 import { type ClientMessage, RfbClientReader, RfbError } from '../../../kernel/rfb.ts';
@@ -19,21 +19,21 @@ import { ROWS, type ScreenText } from './screen-text.ts';
 
 export interface ScreenServerOptions {
   readonly text: ScreenText;
-  /** What viewers call it. */
+  /** The desktop name that viewers show. */
   readonly name: string;
-  /** A key went down or up, by its X keysym. */
+  /** Called with the X keysym when a key is pressed or released. */
   readonly onKey: (keysym: number, down: boolean) => void;
 }
 
 interface UpdateRequest extends RowRange {
-  /** Whether also what the viewer has already. */
+  /** Whether to send everything, including rows that the viewer already has. */
   readonly isFull: boolean;
 }
 
 export class ScreenServer extends Duplex {
   readonly #options: ScreenServerOptions;
   readonly #reader = new RfbClientReader({ longPointer: false });
-  /** Which change of each row the viewer has. */
+  /** The revision of each row that the viewer has. */
   readonly #sentRevisions: number[] = Array.from({ length: ROWS }, () => 0);
   #format: PixelFormat = DEFAULT_FORMAT;
   #sendsSecurityResult = true;
@@ -48,7 +48,7 @@ export class ScreenServer extends Duplex {
     this.push('RFB 003.008\n');
   }
 
-  /** There is nothing more to see. */
+  /** Ends the stream. */
   finish(): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
@@ -60,7 +60,7 @@ export class ScreenServer extends Duplex {
       for (const message of this.#reader.push(chunk)) this.#handleMessage(message);
       done();
     } catch (error) {
-      done(error instanceof Error ? error : new Error('unreadable'));
+      done(error instanceof Error ? error : new Error('invalid RFB message'));
     }
   }
 
@@ -107,7 +107,7 @@ export class ScreenServer extends Duplex {
     const [top, height] = [request.readUInt16BE(4), request.readUInt16BE(8)];
     const first = Math.min(Math.floor(top / CELL_HEIGHT), ROWS);
     const end = Math.min(Math.ceil((top + height) / CELL_HEIGHT), ROWS);
-    // A request that was not answered yet is part of this one.
+    // This request replaces an unanswered one, so it must cover that one too.
     const isFull = request[1] === 0 || this.#pendingRequest?.isFull === true;
     this.#pendingRequest = { first, count: Math.max(end - first, 0), isFull };
     this.#sendUpdate();
@@ -125,7 +125,7 @@ export class ScreenServer extends Duplex {
     this.#canPush = this.push(update);
   }
 
-  /** The rows to send, neighbours together. */
+  /** Returns the rows to send, with adjacent rows merged. */
   #changedRanges({ first, count, isFull }: UpdateRequest): RowRange[] {
     const ranges: { first: number; count: number }[] = [];
     for (let row = first; row < first + count; row += 1) {
@@ -149,5 +149,5 @@ export class ScreenServer extends Duplex {
 }
 
 function throwUnsupportedFormat(): never {
-  throw new RfbError('a pixel format that is not drawn here');
+  throw new RfbError('unsupported pixel format');
 }

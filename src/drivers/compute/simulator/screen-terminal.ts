@@ -1,4 +1,4 @@
-/** What the simulated screen says: a few lines about its machine, and below them a prompt that answers. */
+/** The text on the simulated screen: facts about the machine, and a prompt that answers. */
 import type { ScreenFacts } from './screen-facts.ts';
 import { CURSOR } from './screen-font.ts';
 import { COLUMNS, ROWS, type ScreenText } from './screen-text.ts';
@@ -17,9 +17,9 @@ const KEY = {
 } as const satisfies Record<string, readonly number[]>;
 
 const RESPONSES: Readonly<Record<string, (terminal: { readonly up: string }) => string>> = {
-  help: () => 'help, uptime, poweroff, clear; nothing else.',
+  help: () => 'Commands: help, uptime, poweroff, clear.',
   uptime: ({ up }) => `up ${up}`,
-  poweroff: () => 'Not from here: POST /v1/servers/{id}/stop.',
+  poweroff: () => 'Not available here: POST /v1/servers/{id}/stop.',
 };
 
 export class ScreenTerminal {
@@ -34,7 +34,7 @@ export class ScreenTerminal {
     this.#text = text;
   }
 
-  /** Shows the machine as it is now; what was typed goes when it was booted again. */
+  /** Shows the machine's current facts. A reboot clears the typed text. */
   show(facts: ScreenFacts, now: Date): void {
     if (this.#facts && this.#facts.bootedAt.getTime() !== facts.bootedAt.getTime()) {
       this.#lines = [];
@@ -58,7 +58,7 @@ export class ScreenTerminal {
     this.#draw();
   }
 
-  /** A key of the viewer's went down or up. */
+  /** Handles a key press or release. */
   key(keysym: number, down: boolean): void {
     if (!down) this.#pressedKeys.delete(keysym);
     else this.#press(keysym);
@@ -66,12 +66,12 @@ export class ScreenTerminal {
   }
 
   #press(keysym: number): void {
-    // A viewer may lose the release of a key; the few that matter are all that is remembered.
+    // A viewer may lose the release of a key, so track only the modifiers that matter.
     if (isKey(keysym, KEY.control) || isKey(keysym, KEY.alt)) this.#pressedKeys.add(keysym);
     const control = KEY.control.some((key) => this.#pressedKeys.has(key));
     const alt = KEY.alt.some((key) => this.#pressedKeys.has(key));
     if (control && alt && isKey(keysym, KEY.delete)) {
-      this.#appendLine('Ctrl-Alt-Del was heard.');
+      this.#appendLine('Ctrl-Alt-Del received.');
     } else if (control && keysym === 'c'.charCodeAt(0)) {
       this.#input = '';
     } else if (isKey(keysym, KEY.enter)) {
@@ -93,7 +93,7 @@ export class ScreenTerminal {
     this.#appendLine(`${this.#prompt()}${typed}`);
     if (typed === '') return;
     const response = Object.hasOwn(RESPONSES, typed) ? RESPONSES[typed]?.({ up: this.#uptime }) : undefined;
-    this.#appendLine(response ?? 'Login incorrect. This prompt knows: help');
+    this.#appendLine(response ?? 'Login incorrect. Try: help');
   }
 
   #appendLine(line: string): void {

@@ -1,4 +1,4 @@
-/** A screen of text: 53 by 25 letters, each row with a number that grows when the row changes. */
+/** A text screen of 53 by 25 characters. Each row has a revision that grows when it changes. */
 export const COLUMNS = 53;
 export const ROWS = 25;
 
@@ -13,7 +13,7 @@ export class ScreenText {
     this.#onChange = listener;
   }
 
-  /** Writes a row; what is too long is cut. A row that says this already does not change. */
+  /** Writes a row and cuts text that is too long. Writing the same text again is not a change. */
   write(row: number, text: string): void {
     const line = text.slice(0, COLUMNS).padEnd(COLUMNS);
     if (this.#rows[row] === line) return;
@@ -27,7 +27,7 @@ export class ScreenText {
     return this.#rows[row] ?? '';
   }
 
-  /** When the row last changed. */
+  /** Returns the revision of the row's last change. */
   rowRevision(row: number): number {
     return this.#rowRevisions[row] ?? 0;
   }

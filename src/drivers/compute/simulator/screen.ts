@@ -1,4 +1,4 @@
-/** Opens the screen of a simulated machine: what `console` of the driver answers. */
+/** Opens the screen of a simulated machine, for the driver's `console`. */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { ScreenFacts } from './screen-facts.ts';
@@ -9,15 +9,15 @@ import { ScreenText } from './screen-text.ts';
 const REFRESH_INTERVAL_MS = 1_000;
 
 export interface ScreenOptions {
-  /** The machine as it is when the screen is opened. */
+  /** The facts when the screen is opened. */
   readonly first: ScreenFacts;
-  /** The machine as it is now, asked every second of real time; null or a throw: it is gone, and so is the screen. */
+  /** Reads the current facts every second of real time. Null or an error closes the screen. */
   readonly readFacts: () => Promise<ScreenFacts | null>;
-  /** Business time, in which the machine's uptime is told. */
+  /** Business time, for the displayed uptime. */
   readonly clock: Clock;
 }
 
-/** A stream that speaks RFB 3.8. What is typed is kept nowhere but in it: it may be a password. */
+/** Returns a stream that speaks RFB 3.8. Typed text is never stored elsewhere, since it may be a password. */
 export function openScreen({ first, readFacts, clock }: ScreenOptions): Duplex {
   const text = new ScreenText();
   const terminal = new ScreenTerminal(text);

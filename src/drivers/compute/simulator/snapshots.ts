@@ -1,4 +1,4 @@
-/** Snapshots: copies of what was installed, kept apart from the machines and after them. */
+/** Snapshots: copies of the installed system that are independent of their machines. */
 import { createHash } from 'node:crypto';
 import type { Sql } from '../../../kernel/sql.ts';
 import { ComputeError, type MachineSpec, type SnapshotState } from '../../../ports/compute.ts';
@@ -23,16 +23,16 @@ export async function findSnapshot(sql: Sql, id: string): Promise<SnapshotTimes 
   ]);
 }
 
-/** Begins the snapshot unless it is there; with `failed` it has failed, for good. */
+/** Starts the snapshot unless it exists. `failed` makes it fail permanently. */
 export async function startSnapshot(
   tx: Sql,
   request: { machineId: string; id: string; failed: boolean; now: Date; readyAt: Date },
 ): Promise<SnapshotTimes> {
   const machine = await lockReachableMachine(tx, request.machineId);
   if (!machine) throw machineNotFound();
-  // Later it would hold another content than when it was asked for.
+  // Waiting for the install would capture a different content than requested.
   if (!isInstallDone(machine, request.now)) {
-    throw new ComputeError('refused', 'a machine that is being installed has nothing to keep');
+    throw new ComputeError('refused', 'the machine is still being installed');
   }
   const previous = await tx.row('select 1 from sim.snapshots where machine_id = $1 and id <> $2 limit 1', [
     machine.id,
@@ -57,14 +57,14 @@ export async function startSnapshot(
   return row ?? { size_gb: sizeGb, ready_at: request.readyAt, failed: request.failed };
 }
 
-/** GiB: what a first snapshot must hold is a good part of the disk, what later ones add to it is little. */
+/** In GiB: the first snapshot holds much of the disk, later ones only the changes. */
 function simulateSizeGb(id: string, diskGb: number, hasEarlier: boolean): number {
   const random = createHash('sha256').update(id).digest().readUInt32BE(0) / 2 ** 32;
   const share = hasEarlier ? 0.01 + 0.05 * random : 0.15 + 0.3 * random;
   return Math.max(0.01, Math.round(diskGb * share * 100) / 100);
 }
 
-/** What a restore puts on the disk: the snapshot's content, at the machine's own addresses. */
+/** Returns the content that a restore puts on the disk: the snapshot's, with the machine's own addresses. */
 export async function readRestoreContent(
   tx: Sql,
   id: string,
@@ -75,7 +75,7 @@ export async function readRestoreContent(
     'select disk_gb, installed, size_gb, ready_at, failed from sim.snapshots where id = $1',
     [id],
   );
-  if (!snapshot) throw new ComputeError('refused', 'no such snapshot');
+  if (!snapshot) throw new ComputeError('refused', 'snapshot not found');
   if (snapshotStateAt(snapshot, now).state !== 'ready')
     throw new ComputeError('refused', 'the snapshot is not ready');
   if (snapshot.disk_gb > spec.diskGb)

@@ -1,4 +1,4 @@
-/** Volumes: made when first attached, attached to one machine at a time, and left behind by a machine that goes. */
+/** Volumes: created when first attached, attached to at most one machine, and independent of its life. */
 import type { Sql } from '../../../kernel/sql.ts';
 import { ComputeError, type VolumeSpec } from '../../../ports/compute.ts';
 import { hostUnreachable, lockReachableMachine, machineNotFound } from './machine-lookup.ts';
@@ -11,7 +11,7 @@ export async function attachVolume(tx: Sql, machineId: string, volume: VolumeSpe
     'select 1 from sim.attachments where machine_id = $1 and device = $2 and volume_id <> $3',
     [machineId, volume.device, volume.id],
   );
-  // Whoever is to leave the device may just not have done so yet.
+  // A volume that is being detached may not have released the device yet.
   if (occupied) throw new ComputeError('transient', 'another volume is attached as that device');
   await tx.run(
     `insert into sim.volumes as v (id, size_gb) values ($1, $2)
@@ -30,7 +30,7 @@ export async function detachVolume(tx: Sql, volumeId: string): Promise<void> {
   await tx.run('delete from sim.attachments where volume_id = $1', [volumeId]);
 }
 
-/** Never makes it smaller. */
+/** Never shrinks the volume. */
 export async function growVolume(tx: Sql, volumeId: string, sizeGb: number): Promise<void> {
   await requireHostReachable(tx, volumeId);
   await tx.run('update sim.volumes set size_gb = $2 where id = $1 and size_gb < $2', [volumeId, sizeGb]);
@@ -41,7 +41,7 @@ export async function removeVolume(tx: Sql, volumeId: string): Promise<void> {
   await tx.run('delete from sim.volumes where id = $1', [volumeId]);
 }
 
-/** Throws when the volume is attached to a machine whose host is down. */
+/** Throws if the volume is attached to a machine whose host is down. */
 async function requireHostReachable(tx: Sql, volumeId: string): Promise<void> {
   const attachment = await tx.row<{ host: string; down: boolean }>(
     `select m.host, h.down

@@ -1,4 +1,4 @@
-/** Installs a machine from each imported disk as a customer's would be, in a network of its own, until SSH answers. */
+/** Boots a machine from each imported disk like a customer's, in a separate network, until SSH answers. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BaseImage, ComputeDriver, HostFinding, MachineSpec } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
@@ -16,7 +16,7 @@ const POLL_INTERVAL_MS = 500;
 /** Enough for any distribution. */
 const RAM_MB = 1_024;
 
-/** Ends early, and leaves nothing, when the signal says so. */
+/** Stops and cleans up when the signal aborts. */
 export async function* bootImages(
   host: QemuHost,
   createDriver: DriverFactory,
@@ -28,13 +28,13 @@ export async function* bootImages(
     yield {
       level: 'fail',
       subject: 'images',
-      message: 'none is imported: skerryd images import FILE --image debian-12',
+      message: 'no images are imported: skerryd images import FILE --image debian-12',
     };
     return;
   }
   const rescue = await createDriver(host.options).images?.rescue();
   if (!rescue) {
-    const message = 'no rescue system: skerryd images import FILE --rescue; until then a rescue is refused';
+    const message = 'no rescue system: rescue mode is unavailable until skerryd images import FILE --rescue';
     yield { level: 'note', subject: 'images', message };
   }
   for (const image of images) yield await bootImage(host, createDriver, image, signal);
@@ -55,7 +55,8 @@ async function bootImage(
     return await waitForSsh(scratch.driver, image, { what: subject, waitMaxMs, signal });
   } catch (error) {
     signal.throwIfAborted();
-    return { level: 'fail', subject, message: error instanceof Error ? error.message : 'it failed' };
+    const message = error instanceof Error ? error.message : 'the boot failed';
+    return { level: 'fail', subject, message };
   } finally {
     if (scratch) await closeScratch(host, createDriver, scratch.folder);
   }
@@ -76,16 +77,18 @@ async function waitForSsh(
       return {
         level: 'ok',
         subject,
-        message: `SSH answers after ${Math.round((Date.now() - startedAt) / 1000)} s`,
+        message: `SSH answered after ${Math.round((Date.now() - startedAt) / 1000)} s`,
       };
     }
     await pause(POLL_INTERVAL_MS, undefined, { signal });
   }
-  const message = `no SSH within ${waitMaxMs / 60_000} minutes: is it a disk with cloud-init and sshd, and bootable by BIOS?`;
+  const message =
+    `no SSH within ${waitMaxMs / 60_000} minutes: ` +
+    'check that the disk has cloud-init and sshd and boots with a BIOS';
   return { level: 'fail', subject, message };
 }
 
-/** Addresses that are kept for documents: they lead nowhere outside its network. */
+/** Uses documentation addresses, which are not routed. */
 function testMachineSpec({ sha256, diskGb }: BaseImage): MachineSpec {
   return {
     id: `examine-${sha256.slice(0, 20)}`,

@@ -1,6 +1,6 @@
 /**
- * The smallest boot there is: a sector that writes one word to the serial port. A device that opens proves nothing: there
- * are machines whose /dev/kvm opens and where no guest gets past its first instructions.
+ * Boots a single sector that writes one word to the serial port. Opening /dev/kvm proves nothing: on some
+ * machines it opens, but guests fail at their first instructions.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,16 +29,16 @@ export async function bootTestSector({ options }: QemuHost, signal: AbortSignal)
     const startedAt = Date.now();
     const problem = await boot(folder, accelerator, signal);
     if (problem === null)
-      return { level: 'ok', subject, message: `${accelerator} runs code after ${Date.now() - startedAt} ms` };
+      return { level: 'ok', subject, message: `${accelerator} ran code after ${Date.now() - startedAt} ms` };
     const fix =
-      accelerator === 'kvm' ? 'KVM of this machine cannot run guests: take other hardware' : 'reinstall QEMU';
+      accelerator === 'kvm' ? 'KVM on this machine cannot run guests; use other hardware' : 'Reinstall QEMU';
     return { level: 'fail', subject, message: `${accelerator}: ${problem}. ${fix}` };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Null when the word arrived. */
+/** Returns null if the word arrived, otherwise the problem. */
 async function boot(folder: string, accelerator: string, signal: AbortSignal): Promise<string | null> {
   const [disk, serial] = [join(folder, 'disk'), join(folder, 'serial')];
   await writeFile(disk, testSector());
@@ -53,7 +53,8 @@ async function boot(folder: string, accelerator: string, signal: AbortSignal): P
     'none',
   ];
   args.push('-drive', `file=${disk},format=raw,if=ide`, '-serial', `file:${serial}`);
-  // It never ends by itself: it is killed with us, too, whoever kills us.
+  // The guest never exits, so it must be killed together with this process, even if that is killed with
+  // SIGKILL.
   const setprivArgs = ['--pdeathsig', 'KILL', '--', 'qemu-system-x86_64', ...args];
   const child = spawn('setpriv', setprivArgs, { stdio: ['ignore', 'ignore', 'pipe'], env: BARE_ENV });
   let stderr = '';
@@ -75,7 +76,7 @@ async function boot(folder: string, accelerator: string, signal: AbortSignal): P
       signal.throwIfAborted();
       if ((await readFile(serial, 'latin1').catch(() => '')).includes(WORD)) return null;
     }
-    if (hasEnded) return `QEMU ended: ${stderr.trim().split('\n').at(-1) ?? ''}`;
+    if (hasEnded) return `QEMU exited: ${stderr.trim().split('\n').at(-1) ?? ''}`;
     return `a guest did not run a single instruction within ${WAIT_MAX_MS / 1000} s`;
   } finally {
     child.kill('SIGKILL');
@@ -83,7 +84,7 @@ async function boot(folder: string, accelerator: string, signal: AbortSignal): P
   }
 }
 
-/** `mov` the port, then `lodsb` and `out` until the word's end, then `hlt` for ever. */
+/** Builds: `mov` the port, `lodsb` and `out` until the end of the word, then `hlt` in a loop. */
 function testSector(): Buffer {
   const code = [
     ...[0x31, 0xc0, 0x8e, 0xd8, 0xfc],

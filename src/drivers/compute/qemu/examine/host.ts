@@ -1,4 +1,4 @@
-/** What this machine lacks to carry guests, in plain words; the rest is proved by booting some. */
+/** Checks whether this machine can run guests: first its system, then by booting some. */
 import type { ExpectedResources, HostFinding } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { bootImages } from './boot-images.ts';
@@ -18,7 +18,7 @@ import {
 
 type HostCheck = (host: QemuHost) => Promise<readonly HostFinding[]>;
 
-/** In the order in which one stands on the other. */
+/** Ordered by dependency. */
 const HOST_CHECKS: readonly HostCheck[] = [
   checkUser,
   checkPrograms,
@@ -47,7 +47,7 @@ export async function* examineHost(
   yield* await checkCapacity(host, promised);
   yield* await checkBlackholes(host, promised);
   if (hasFailure) {
-    yield { level: 'note', subject: 'boot', message: 'not tried: mend what is above first' };
+    yield { level: 'note', subject: 'boot', message: 'skipped until the failed checks pass' };
     return;
   }
   yield* stopOnSignal((signal) => bootChecks(host, createDriver, signal));

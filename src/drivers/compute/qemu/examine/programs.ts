@@ -1,11 +1,11 @@
-/** Who runs the service, which programs are there, and what the kernel lets it limit. */
+/** Checks the user, the installed programs, and the resource limits of the kernel. */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import type { HostFinding } from '../../../../ports/compute.ts';
 import { readLimitsState } from '../metrics/cgroup.ts';
 
-/** Each program that the driver calls, and the Debian package that brings it. */
+/** Every program that the driver runs, with its Debian package. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   'qemu-system-x86_64': 'qemu-system-x86',
   'qemu-img': 'qemu-utils',
@@ -21,14 +21,14 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 
 export async function checkUser(): Promise<HostFinding[]> {
   if (process.getuid?.() === 0) return [{ level: 'ok', subject: 'user', message: 'root' }];
-  const message = 'the service must run as root: it makes network interfaces, packet filters and limits';
+  const message = 'the service must run as root to create network interfaces, packet filters, and limits';
   return [{ level: 'fail', subject: 'user', message }];
 }
 
 export async function checkPrograms(): Promise<HostFinding[]> {
   const missing: string[] = [];
   for (const program of Object.keys(PROGRAMS)) if (!(await isInstalled(program))) missing.push(program);
-  if (missing.length === 0) return [{ level: 'ok', subject: 'programs', message: 'all are installed' }];
+  if (missing.length === 0) return [{ level: 'ok', subject: 'programs', message: 'all installed' }];
   const packages = [...new Set(missing.map((program) => PROGRAMS[program]))].join(' ');
   return missing.map((program) => ({
     level: 'fail',
@@ -40,9 +40,9 @@ export async function checkPrograms(): Promise<HostFinding[]> {
 export async function checkLimits(): Promise<HostFinding[]> {
   const subject = 'limits';
   if ((await readLimitsState()) === 'v2')
-    return [{ level: 'ok', subject, message: 'processor and memory by cgroup v2' }];
+    return [{ level: 'ok', subject, message: 'CPU and memory limits with cgroup v2' }];
   const message =
-    'no cgroup v2 with the cpu and memory controllers: a busy server takes processor time from the others; ' +
+    'no cgroup v2 with the cpu and memory controllers: a busy server slows down the others; ' +
     'boot with systemd.unified_cgroup_hierarchy=1';
   return [{ level: 'note', subject, message }];
 }

@@ -1,6 +1,6 @@
 /**
- * Where a machine is tried: a folder of its own and a network of its own, both of which say which process made them. What one
- * that was killed has left, the next one removes.
+ * A scratch folder and a scratch network for test machines. Both names contain the id of the process that
+ * created them, so a later process can remove what a killed one left.
  */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -9,7 +9,7 @@ import type { QemuHost } from '../host.ts';
 import { Layout } from '../layout.ts';
 import type { QemuOptions } from '../options.ts';
 
-/** The driver itself, with other options. */
+/** Creates the same driver with other options. */
 export type DriverFactory = (options: QemuOptions) => ComputeDriver;
 
 export const SCRATCH_HOST = 'examined';
@@ -32,7 +32,7 @@ export async function openScratch(host: QemuHost, createDriver: DriverFactory): 
   return { folder, driver: createScratchDriver(host, createDriver, folder) };
 }
 
-/** Removes it with its machines, whoever made it. */
+/** Removes the folder with its machines, whichever process created it. */
 export async function closeScratch(
   host: QemuHost,
   createDriver: DriverFactory,
@@ -40,23 +40,25 @@ export async function closeScratch(
 ): Promise<void> {
   const driver = createScratchDriver(host, createDriver, folder);
   for (const id of await driver.list()) {
-    await driver.remove(id).catch((err) => host.log.warn({ err }, 'a machine that was tried is ended'));
+    await driver
+      .remove(id)
+      .catch((err) => host.log.warn({ err }, 'removing a test machine failed, killing it'));
   }
   const netns = netnsName(folder);
-  // Nobody but the driver starts any there: what it could not end is killed.
+  // Only the driver starts processes there: kill any that it could not end.
   const pids = await host.run('ip', ['netns', 'pids', netns]).catch(() => '');
   for (const pid of pids.split('\n').map(Number)) if (pid > 1) killIfAlive(pid);
   await host.run('ip', ['netns', 'delete', netns]).catch(() => undefined);
   for (const each of [folder, new Layout(folder).runDir]) await rm(each, { recursive: true, force: true });
 }
 
-/** What those left that were killed. */
+/** Removes scratch folders of processes that were killed. */
 export async function removeStaleScratch(host: QemuHost, createDriver: DriverFactory): Promise<void> {
   for (const folder of await findStaleFolders(host.layout.dir, PREFIX))
     await closeScratch(host, createDriver, folder);
 }
 
-/** Folders that are named by a process which is not there any more. */
+/** Returns folders whose name contains the id of a process that no longer runs. */
 export async function findStaleFolders(dir: string, prefix: string): Promise<string[]> {
   const names = await readdir(dir).catch(() => []);
   const stale = names.filter((name) => {
@@ -82,7 +84,7 @@ function killIfAlive(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended by itself.
+    // It has already exited.
   }
 }
 

@@ -1,8 +1,8 @@
-/** Work that starts what must not outlive it: a signal that would end this process ends the work first. */
+/** Runs work whose child resources must not outlive it: a signal first stops the work, then this process. */
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Then the process ends, by the signal that it was sent. */
+/** Aborts the work on a signal, waits for its cleanup, and then re-sends the signal to this process. */
 export async function* stopOnSignal<T>(work: (signal: AbortSignal) => AsyncIterable<T>): AsyncGenerator<T> {
   const controller = new AbortController();
   let received: NodeJS.Signals | undefined;

@@ -1,4 +1,4 @@
-/** What the kernel, its settings and the disk give. */
+/** Checks the kernel, its settings, and the disk. */
 import { constants } from 'node:fs';
 import { mkdir, open, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
@@ -7,7 +7,7 @@ import { run } from '../command.ts';
 import type { QemuHost } from '../host.ts';
 
 const SPACE_MIN_GIB = 20;
-/** What nothing may take that is made anew. */
+/** Disk space that new files never use. */
 const RESERVE_GIB = 2;
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
@@ -16,24 +16,24 @@ export async function checkDevices({ options }: QemuHost): Promise<HostFinding[]
   const subject = 'devices';
   const findings: HostFinding[] = [];
   if (!(await canOpen('/dev/net/tun'))) {
-    findings.push({ level: 'fail', subject, message: '/dev/net/tun cannot be opened: modprobe tun' });
+    findings.push({ level: 'fail', subject, message: 'cannot open /dev/net/tun: modprobe tun' });
   }
   if (options.accelerator === 'tcg') {
     const message =
-      'SKERRY_QEMU_ACCELERATOR=tcg: the processor is emulated, many times slower; never sell that';
+      'SKERRY_QEMU_ACCELERATOR=tcg: the CPU is emulated and many times slower; do not sell such servers';
     findings.push({ level: 'note', subject, message });
   } else if (!(await canOpen('/dev/kvm'))) {
     const message =
-      '/dev/kvm cannot be opened: switch virtualisation on in the firmware and modprobe kvm_intel or kvm_amd; ' +
-      'a rented virtual machine may have none';
+      'cannot open /dev/kvm: enable virtualization in the firmware and modprobe kvm_intel or kvm_amd; ' +
+      'a rented virtual machine may not support it';
     findings.push({ level: 'fail', subject, message });
   }
   return findings.length > 0
     ? findings
-    : [{ level: 'ok', subject, message: '/dev/kvm and /dev/net/tun open' }];
+    : [{ level: 'ok', subject, message: '/dev/kvm and /dev/net/tun can be opened' }];
 }
 
-/** What the packet filter is made of; loaded in a network of its own, so that nothing here changes. */
+/** A sample of our packet filter. It is loaded in a separate network namespace, so nothing changes here. */
 const RULES = `table inet skerry_examined {
   map to { type ifname : verdict; }
   chain before { type filter hook prerouting priority raw; policy accept;
@@ -57,10 +57,12 @@ export async function checkKernel(): Promise<HostFinding[]> {
   const subject = 'kernel';
   try {
     await run('unshare', ['--net', 'nft', '-f', '-'], { input: RULES });
-    return [{ level: 'ok', subject, message: 'takes the packet filter' }];
+    return [{ level: 'ok', subject, message: 'the packet filter loads' }];
   } catch (error) {
     const reason = error instanceof Error ? error.message : '';
-    const message = `the packet filter cannot be loaded (${reason}): modprobe nf_tables nft_ct nft_reject_inet, or a newer kernel`;
+    const message =
+      `cannot load the packet filter (${reason}): ` +
+      'modprobe nf_tables nft_ct nft_reject_inet, or use a newer kernel';
     return [{ level: 'fail', subject, message }];
   }
 }
@@ -75,13 +77,13 @@ export async function checkForwarding(host: QemuHost): Promise<HostFinding[]> {
     const text = await host.runInNet('cat', [path]).catch(() => '0');
     if (text.trim() === '0') off.push(name);
   }
-  if (off.length === 0) return [{ level: 'ok', subject, message: 'IPv4 and IPv6 are forwarded' }];
+  if (off.length === 0) return [{ level: 'ok', subject, message: 'IPv4 and IPv6 forwarding is on' }];
   const lines = off.map((name) => `${name}=1`).join(' and ');
-  const message = `this machine does not forward: put ${lines} into /etc/sysctl.d/60-skerry.conf and run sysctl --system`;
+  const message = `forwarding is off: add ${lines} to /etc/sysctl.d/60-skerry.conf and run sysctl --system`;
   return [{ level: 'fail', subject, message }];
 }
 
-/** Without a way out a guest would be up and nobody could reach it. */
+/** Without a default route, a guest runs but is unreachable. */
 export async function checkRoutes(host: QemuHost): Promise<HostFinding[]> {
   const subject = 'routes';
   const findings: HostFinding[] = [];
@@ -91,7 +93,7 @@ export async function checkRoutes(host: QemuHost): Promise<HostFinding[]> {
     findings.push({
       level: 'note',
       subject,
-      message: `no default route for IPv${family}: servers are not reached by it`,
+      message: `no default route for IPv${family}: servers are unreachable over it`,
     });
   }
   return findings.length > 0
@@ -105,11 +107,12 @@ export async function checkSpace({ layout }: QemuHost): Promise<HostFinding[]> {
   const { bavail, bsize } = await statfs(layout.dir);
   const free = Math.floor((bavail * bsize) / GIB);
   if (free >= SPACE_MIN_GIB) return [{ level: 'ok', subject, message: `${free} GiB free for disks` }];
-  const message = `${free} GiB free in SKERRY_QEMU_DIR: give it a disk of its own, ${SPACE_MIN_GIB} GiB at the least`;
+  const message =
+    `${free} GiB free in SKERRY_QEMU_DIR: ` + `use a separate disk with at least ${SPACE_MIN_GIB} GiB free`;
   return [{ level: 'fail', subject, message }];
 }
 
-/** Memory is promised to guests whole, and so is disk: what is free beyond it is all that snapshots get. */
+/** Memory and disk are reserved for guests in full. Snapshots use only the disk space beyond that. */
 export async function checkCapacity(
   { layout }: QemuHost,
   { ramMb, diskGb }: ExpectedResources,
@@ -120,33 +123,37 @@ export async function checkCapacity(
   const totalGb = Math.floor((blocks * bsize) / GIB);
   const findings: HostFinding[] = [];
   if (ramMb > totalMb) {
-    const message = `the inventory promises ${ramMb} MiB of memory, this machine has ${totalMb}: skerryd hosts resize`;
+    const message =
+      `the inventory promises ${ramMb} MiB of memory, but this machine has ${totalMb}: ` +
+      'skerryd hosts resize';
     findings.push({ level: 'fail', subject, message });
   }
   if (diskGb + RESERVE_GIB >= totalGb) {
     const message =
-      `the inventory promises ${diskGb} GiB of disk, SKERRY_QEMU_DIR has ${totalGb}: once it is sold there are no snapshots, ` +
-      'and guests are halted when it is full: skerryd hosts resize';
+      `the inventory promises ${diskGb} GiB of disk, but SKERRY_QEMU_DIR has ${totalGb}: once sold out, ` +
+      'snapshots fail, and guests halt when the disk is full: skerryd hosts resize';
     findings.push({ level: 'fail', subject, message });
   }
   return findings;
 }
 
-/** What comes for an address that no server has must end here: by the default route it would come back, again and again. */
+/**
+ * Packets for unassigned addresses must be dropped here. The default route would bounce them back and forth.
+ */
 export async function checkBlackholes(
   host: QemuHost,
   { unusedAddresses }: ExpectedResources,
 ): Promise<HostFinding[]> {
   let leakingCount = 0;
   for (const address of unusedAddresses) {
-    // It fails where there is no way, and so no round.
+    // The command fails if there is no route, which means no loop either.
     const route = await host.runInNet('ip', ['route', 'get', 'fibmatch', address]).catch(() => '');
     if (route.startsWith('default ')) leakingCount += 1;
   }
   if (leakingCount === 0) return [];
   const message =
-    `${leakingCount} of the inventory's ${unusedAddresses.length} blocks lead out by the default route where no server is: packets go ` +
-    'round until they die; systemctl enable --now skerry-blackhole@… for each block';
+    `${leakingCount} of the inventory's ${unusedAddresses.length} blocks use the default route ` +
+    'for unassigned addresses, so packets loop: systemctl enable --now skerry-blackhole@… for each block';
   return [{ level: 'fail', subject: 'routes', message }];
 }
 
@@ -155,7 +162,7 @@ async function canOpen(path: string): Promise<boolean> {
     await (await open(path, constants.O_RDWR)).close();
     return true;
   } catch {
-    // Whatever the reason, QEMU would meet it too.
+    // QEMU would fail for the same reason.
     return false;
   }
 }

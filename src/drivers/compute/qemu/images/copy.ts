@@ -1,4 +1,6 @@
-/** A copy and its SHA-256 in one pass: what was checked is what is kept, whatever becomes of the file meanwhile. */
+/**
+ * Copies a file and hashes it in one pass, so the hash always matches the copy even if the source changes.
+ */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
@@ -12,7 +14,7 @@ export async function copyHashed(
   to: string,
 ): Promise<{ readonly sha256: string; readonly sizeBytes: number }> {
   const stats = await stat(from).catch(throwUnreadable);
-  if (!stats.isFile()) throw new ComputeError('refused', 'this is no file, but a folder or the like');
+  if (!stats.isFile()) throw new ComputeError('refused', 'this is not a file');
   await access(from, constants.R_OK).catch(throwUnreadable);
   const hash = createHash('sha256');
   let sizeBytes = 0;
@@ -28,8 +30,8 @@ export async function copyHashed(
     await pipeline(source, hashChunks, createWriteStream(to));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOSPC') throw new ComputeError('host', 'the disk of this host is full');
-    throw new ComputeError('transient', `the file cannot be copied: ${code ?? 'it ended early'}`);
+    if (code === 'ENOSPC') throw new ComputeError('host', 'the disk of the host is full');
+    throw new ComputeError('transient', `copying the file failed: ${code ?? 'it ended early'}`);
   }
   return { sha256: hash.digest('hex'), sizeBytes };
 }
@@ -37,8 +39,5 @@ export async function copyHashed(
 function throwUnreadable(error: unknown): never {
   const { code } = error as NodeJS.ErrnoException;
   const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
-  throw new ComputeError(
-    'refused',
-    isMissing ? 'there is no such file' : `the file cannot be read (${code})`,
-  );
+  throw new ComputeError('refused', isMissing ? 'file not found' : `the file cannot be read (${code})`);
 }

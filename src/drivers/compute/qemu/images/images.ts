@@ -1,6 +1,6 @@
 /**
- * Disks that the operator imported. Each is called by the SHA-256 of the file that came, is kept as qcow2, and is never
- * written again: the disks of machines lie over it. The file's arrival under its name is what makes it imported.
+ * Disks that the operator imported. Each is named by the SHA-256 of the imported file, stored as qcow2, and
+ * never written again: machine disks are overlays of it. An image exists once its file has its final name.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { inspectDisk } from './inspect-disk.ts';
 const GIB = 1024 ** 3;
 const CONVERT_MAX_MS = 3_600_000;
 const SHA256 = /^[0-9a-f]{64}$/;
-/** What a killed import left is deleted by a later one, when it is surely not under way. */
+/** Files of a killed import are deleted after this long, when the import can no longer be running. */
 const STALE_AFTER_MS = 86_400_000;
 const IMPORT_PREFIX = '.import-';
 
@@ -33,7 +33,7 @@ export class QemuImages implements BaseImages {
       const copy = join(scratch, 'copy');
       const { sha256, sizeBytes } = await copyHashed(path, copy);
       if (expected.sha256 !== null && expected.sha256 !== sha256) {
-        throw new ComputeError('refused', 'the file has another SHA-256 than the expected one');
+        throw new ComputeError('refused', 'the SHA-256 of the file does not match the expected one');
       }
       return (await this.#find(sha256)) ?? (await this.#store(scratch, copy, { sha256, sizeBytes }));
     } finally {
@@ -43,7 +43,7 @@ export class QemuImages implements BaseImages {
 
   async setRescue(sha256: string): Promise<void> {
     if ((await this.#find(sha256)) === undefined) {
-      throw new ComputeError('refused', 'no disk with this SHA-256 was imported');
+      throw new ComputeError('refused', 'no imported disk has this SHA-256');
     }
     await this.#host.withHostLock('images', () => writeJson(this.#rescueFile(), { sha256 }));
   }

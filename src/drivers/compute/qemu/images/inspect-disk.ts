@@ -1,6 +1,7 @@
 /**
- * Whether a file is a disk that guests may be installed from. The format is read from its first bytes, never guessed by
- * qemu-img; a qcow2 file that names other files is refused before anything opens those: it could name any of the host's.
+ * Checks whether guests can be installed from a file. The format is read from the first bytes, never guessed
+ * by qemu-img. A qcow2 file that references other files is rejected before they are opened: it could name any
+ * file of the host.
  */
 import { open } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
@@ -8,7 +9,7 @@ import type { QemuHost } from '../host.ts';
 
 const SECTOR_BYTES = 512;
 const QCOW2 = Buffer.from('QFI\xfb', 'latin1');
-/** What ends the first sector of a disk that a BIOS boots, and of one with a GPT. */
+/** The end of the first sector of a BIOS-bootable disk, and of a disk with a GPT. */
 const BOOTABLE = Buffer.from([0x55, 0xaa]);
 
 export interface InspectedDisk {
@@ -30,15 +31,12 @@ export async function inspectDisk(host: QemuHost, path: string): Promise<Inspect
   if (first.subarray(0, QCOW2.length).equals(QCOW2))
     return { format: 'qcow2', ...(await inspectQcow2(host, path)) };
   if (first.length < SECTOR_BYTES || !first.subarray(-BOOTABLE.length).equals(BOOTABLE)) {
-    throw new ComputeError(
-      'refused',
-      'the file is not a disk: it is neither qcow2 nor a raw disk that boots',
-    );
+    throw new ComputeError('refused', 'the file is not a disk: it is neither qcow2 nor a bootable raw disk');
   }
   if (sizeBytes % SECTOR_BYTES !== 0) {
     throw new ComputeError(
       'refused',
-      'the file is cut off: a raw disk is made of whole sectors of 512 bytes',
+      'the file is truncated: a raw disk consists of whole sectors of 512 bytes',
     );
   }
   return { format: 'raw', virtualBytes: sizeBytes };
@@ -51,7 +49,7 @@ async function inspectQcow2(host: QemuHost, path: string): Promise<Pick<Inspecte
   if (info['backing-filename'] !== undefined || dataFile !== undefined) {
     throw new ComputeError(
       'refused',
-      'the disk needs another file; make one file of it: qemu-img convert -O qcow2',
+      'the disk references another file; convert it to a single file: qemu-img convert -O qcow2',
     );
   }
   if (info.encrypted === true) throw new ComputeError('refused', 'the disk is encrypted');
@@ -60,7 +58,7 @@ async function inspectQcow2(host: QemuHost, path: string): Promise<Pick<Inspecte
 }
 
 function throwBrokenQcow2(): never {
-  throw new ComputeError('refused', 'the qcow2 file is broken');
+  throw new ComputeError('refused', 'the qcow2 file is corrupt');
 }
 
 async function readFirstSector(

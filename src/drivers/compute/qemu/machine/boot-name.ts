@@ -1,12 +1,12 @@
 /**
- * What a QEMU was started for. Its own name tells, so one that runs what is no longer wanted, because we were killed
- * between two steps, is known as such by whoever looks next.
+ * QEMU's own name records what it was started for. If we are killed between two steps, a later check detects
+ * a QEMU that runs an outdated configuration.
  */
 import type { MachineRecord } from '../record.ts';
 
 const DIGEST_CHARS = 16;
 
-/** What should be booted by the record: its disk, or the rescue system with this password. */
+/** Returns the name for what the record wants to boot: its disk, or the rescue system with this password. */
 export function bootName({ spec, generation, rescue }: MachineRecord): string {
   const target = rescue === null ? 'disk' : `rescue-${rescue.slice(0, DIGEST_CHARS)}`;
   return `${spec.id}/${generation}/${target}`;

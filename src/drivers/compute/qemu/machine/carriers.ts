@@ -1,4 +1,4 @@
-/** Which machines' wires are whole, asked once for all of the host. */
+/** Checks which machines have a working network link, with one query for the whole host. */
 import type { QemuHost } from '../host.ts';
 
 interface Link {
@@ -6,7 +6,7 @@ interface Link {
   readonly flags: readonly string[];
 }
 
-/** Whether the machine's tap is there and its QEMU has it open: one that was deleted and made anew is not. */
+/** Whether the tap exists and QEMU has it open. A tap that was deleted and recreated has no carrier. */
 export type HasCarrier = (id: string) => boolean;
 
 export async function readCarriers(host: QemuHost): Promise<HasCarrier> {

@@ -1,6 +1,6 @@
 /**
- * QEMU's command line: every device that the guest sees is named here, and nothing else is there. No word of it is a
- * secret, for the host's list of processes shows it.
+ * QEMU's command line. It names every device that the guest sees; there are no defaults. It contains no
+ * secrets, since the host's process list shows it.
  */
 
 export interface CommandLine {
@@ -8,25 +8,27 @@ export interface CommandLine {
   readonly accelerator: 'kvm' | 'tcg';
   readonly cpu: number;
   readonly ramMb: number;
-  /** Sockets and the file of the process id. */
+  /** Paths of the sockets and the pid file. */
   readonly run: {
     readonly qmp: string;
     readonly queryQmp: string;
     readonly vnc: string;
     readonly pid: string;
   };
-  /** Paths of qcow2 files; the rescue system's is booted before the machine's own. */
+  /** Paths of qcow2 files. The rescue system's disk boots before the machine's own. */
   readonly disk: string;
   readonly rescueDisk: string | null;
-  /** Path of the CD: a seed, or a customer's ISO, which boots when the disk does not. Null: the drive is empty. */
+  /**
+   * Path of the CD: a seed, or a customer's ISO, which boots if the disk does not. Null: the drive is empty.
+   */
   readonly cd: string | null;
   readonly tap: string;
   readonly mac: string;
 }
 
 /**
- * Places on the PCI bus. Guests name disks in this order, so volumes come after all of these, from 0x10 on, one for each
- * letter of a device.
+ * Slots on the PCI bus. Guests name disks in this order, so volumes come last: one slot per device letter,
+ * from 0x10 on.
  */
 const SLOT = {
   screen: '0x2',
@@ -38,10 +40,12 @@ const SLOT = {
   usb: '0x8',
 } as const;
 
-/** Nothing but what an emulator needs: no new processes, no other user, no scheduling, no ancient calls. */
+/**
+ * Denies everything an emulator does not need: new processes, other users, scheduling, obsolete system calls.
+ */
 const SANDBOX = 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny';
 
-/** What the guest last wrote on its serial line is kept in memory, and no more than that. */
+/** Size of the in-memory buffer for the guest's last serial output. */
 const SERIAL_BYTES = 65_536;
 
 export function buildCommandLine(line: CommandLine): string[] {
@@ -67,7 +71,8 @@ function machineArgs({ accelerator, cpu, ramMb }: CommandLine): string[] {
     ...['-rtc', 'base=utc,driftfix=slew'],
     ...['-boot', 'strict=on'],
     ...['-sandbox', SANDBOX],
-    // Its guest waits until volumes and limits are in place, and one that shuts down is seen to have done so itself.
+    // The guest waits until volumes and limits are in place. A guest that shuts down keeps its process, so we
+    // see it.
     ...['-S', '-no-shutdown'],
   ];
 }
@@ -91,7 +96,7 @@ function rootDisks({ disk, rescueDisk }: CommandLine): string[] {
   return [...qcow2Node('rescue', rescueDisk), ...blockDevice('rescue', SLOT.rescue, 0), ...own];
 }
 
-/** As JSON: a path may have commas. */
+/** Uses JSON because a path may contain commas. */
 function qcow2Node(node: string, filename: string): string[] {
   const file = { driver: 'file', filename, discard: 'unmap', aio: 'threads', locking: 'on' };
   const layer = {
@@ -104,7 +109,7 @@ function qcow2Node(node: string, filename: string): string[] {
 }
 
 function blockDevice(node: string, addr: string, bootindex: number): string[] {
-  // A host without space halts the guest, which goes on when there is some; other faults are the guest's to see.
+  // A full host disk halts the guest, which resumes when there is space. The guest sees all other errors.
   const policy = { werror: 'enospc', rerror: 'report' };
   const device = { driver: 'virtio-blk-pci', id: `dev-${node}`, drive: node, addr, bootindex, ...policy };
   return ['-device', JSON.stringify(device)];
@@ -125,7 +130,7 @@ function networkArgs({ tap, mac }: CommandLine): string[] {
   return ['-netdev', JSON.stringify(netdev), '-device', JSON.stringify(device)];
 }
 
-/** The guest's end of its wire, also for one that is plugged in while the guest runs. */
+/** The guest's network card, also for hot-plugging into a running guest. */
 export function networkCard(tap: string, mac: string) {
   return {
     netdev: { type: 'tap', id: 'net', ifname: tap, script: 'no', downscript: 'no', vhost: false },
@@ -137,9 +142,9 @@ function auxiliaryDevices(): string[] {
   return [
     ...['-object', 'rng-random,id=random,filename=/dev/urandom'],
     ...['-device', `virtio-rng-pci,rng=random,addr=${SLOT.random}`],
-    // Tells how much of its memory the guest uses, and gives back what it does not.
+    // Reports the guest's memory usage and returns unused memory to the host.
     ...['-device', `virtio-balloon-pci,id=balloon,addr=${SLOT.balloon},free-page-reporting=on`],
-    // A pointer that is where the viewer's is.
+    // An absolute pointing device, so that the guest's pointer matches the viewer's.
     ...['-device', `piix3-usb-uhci,id=usb,addr=${SLOT.usb}`, '-device', 'usb-tablet,bus=usb.0'],
   ];
 }

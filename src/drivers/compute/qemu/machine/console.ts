@@ -6,7 +6,7 @@ import { readRecord } from '../record.ts';
 import { machineNotFound } from './ensure.ts';
 import { readQemuState } from './qemu-state.ts';
 
-/** A connection to the VNC server in QEMU, which listens on a socket that root alone can open. Many may look at once. */
+/** Connects to QEMU's VNC server, whose socket only root can open. Several viewers can share it. */
 export async function openConsole(host: QemuHost, id: string): Promise<Duplex> {
   if (!(await readRecord(host.layout, id))) throw machineNotFound();
   const { state } = await readQemuState(host, id);
@@ -16,5 +16,5 @@ export async function openConsole(host: QemuHost, id: string): Promise<Duplex> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
   if (await promise) return socket;
-  throw new ComputeError('transient', 'the screen of the machine cannot be opened');
+  throw new ComputeError('transient', 'the console of the machine cannot be opened');
 }

@@ -1,4 +1,7 @@
-/** Files of a machine: its disk of each generation, a customer's ISO, what a rescue boots. Made beside, then put in place. */
+/**
+ * Files of a machine: its disks, a customer's ISO, the rescue overlay. Each is written under a temporary name
+ * first.
+ */
 import { copyFile, link, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { ComputeError, type MachineSpec } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
@@ -6,10 +9,10 @@ import type { MachineRecord, StoredSpec } from '../record.ts';
 import { ensureReserve } from '../reserve.ts';
 
 const GIB = 1024 ** 3;
-/** Of the file system with the disks: below it nothing new is begun, so that what runs can still write. */
+/** Below this much free space nothing new is started, so that running guests can still write. */
 const RESERVE_BYTES = 2 * GIB;
 
-/** Refuses what cannot be installed here, before anything of it is begun. */
+/** Rejects an image that cannot be installed here, before any file is created. */
 export async function requireInstallable(host: QemuHost, { image, diskGb }: StoredSpec): Promise<void> {
   await requireHostSpace(host);
   if (image.iso !== null) return;
@@ -27,13 +30,14 @@ export async function requireInstallable(host: QemuHost, { image, diskGb }: Stor
 export async function requireHostSpace(host: QemuHost): Promise<void> {
   const { bavail, bsize } = await statfs(host.options.dir);
   if (bavail * bsize < RESERVE_BYTES)
-    throw new ComputeError('host', 'the host has no space for another disk');
+    throw new ComputeError('host', 'the host has no disk space left for another disk');
   await ensureReserve(host.layout);
 }
 
 /**
- * The disk of an install: of its image, or empty. Made before any record names it, so one that is there is what a killed
- * call left; from then on it is never made again.
+ * Creates the disk of an install: an overlay of its image, or an empty disk. This runs before any record
+ * names the disk, so it may replace the leftover of a killed call. A disk named by a record is never
+ * recreated.
  */
 export async function createDisk(host: QemuHost, spec: MachineSpec): Promise<void> {
   const { base } = spec.image;
@@ -44,7 +48,7 @@ export async function createDisk(host: QemuHost, spec: MachineSpec): Promise<voi
   });
 }
 
-/** An empty disk, or one that begins as `base` is. The base is never written. */
+/** Creates an empty disk, or an overlay of `base`. The base is never written. */
 export async function createOverlay(
   host: QemuHost,
   path: string,
@@ -58,23 +62,23 @@ export async function createOverlay(
   await commitFile(tempPath, path);
 }
 
-/** The machine's own copy of a customer's ISO, which may be deleted where it came from. */
+/** Stores the machine's own copy of a customer's ISO, since the original may be deleted. */
 export async function storeIso(host: QemuHost, spec: MachineSpec): Promise<void> {
   if (spec.image.iso === null) return;
   const path = isoPath(host, spec.id, spec.generation);
   const tempPath = `${path}.new`;
   await rm(tempPath, { force: true });
   const from = spec.image.iso.path;
-  // The same file under a second name where that can be; it is never written.
+  // Use a hard link if possible: the ISO is never written.
   await link(from, tempPath).catch(async () => {
     await copyFile(from, tempPath).catch(() => {
-      throw new ComputeError('host', 'the ISO cannot be copied');
+      throw new ComputeError('host', 'copying the ISO failed');
     });
   });
   await commitFile(tempPath, path);
 }
 
-/** Whole or not there at all, even when the host loses its power. */
+/** Flushes the file and renames it, so that it is complete or absent even after a power failure. */
 export async function commitFile(tempPath: string, path: string): Promise<void> {
   const file = await open(tempPath, 'r');
   try {
@@ -91,7 +95,7 @@ export function isoPath(host: QemuHost, id: string, generation: number): string 
 export function seedPath(host: QemuHost, id: string, generation: number): string {
   return host.layout.machine(id, `seed-${generation}.iso`);
 }
-/** The seed without secrets that waits for the install to be done. */
+/** The seed without secrets, which replaces the full one when the install is done. */
 export function cleanSeedPath(host: QemuHost, id: string, generation: number): string {
   return host.layout.machine(id, `seed-${generation}-done.iso`);
 }
@@ -104,8 +108,8 @@ export async function createMachineFolder(host: QemuHost, id: string): Promise<v
 }
 
 /**
- * Disks that were left, once the install on the one after is done, and what killed steps left half made. A copy for a
- * generation that is to come may be under way.
+ * Deletes disks of earlier generations once the current install is done, and partial files of killed steps.
+ * Keeps the copy for a later generation, which may be in progress.
  */
 export async function removePreviousDisks(
   host: QemuHost,

@@ -13,7 +13,7 @@ import { endProcess } from './process.ts';
 import { writeSeeds } from './seed.ts';
 import { reconcile, switchOff } from './start.ts';
 
-/** Of a machine that was never told: as fast as the host can, and no way to mail servers. */
+/** Traffic settings before the first call sets them: full speed, no outbound SMTP. */
 const DEFAULT_TRAFFIC: Traffic = { bitsPerS: null, mail: false };
 
 export async function ensureMachine(host: QemuHost, spec: MachineSpec): Promise<void> {
@@ -21,13 +21,13 @@ export async function ensureMachine(host: QemuHost, spec: MachineSpec): Promise<
     const existing = await readRecord(host.layout, spec.id);
     if (existing && existing.spec.host !== spec.host) throw machineOnOtherHost();
     requireHost(host, spec);
-    // What the first call began is finished; a guest that runs, or switched itself off, is left alone.
+    // Finish what the first call started. A guest that runs, or that shut itself down, is left alone.
     if (existing) await reconcile(host, existing);
     else await createMachine(host, spec);
   });
 }
 
-/** With the record the machine exists: whatever happens from then on, it is brought up by whoever comes next. */
+/** The machine exists once its record does: from then on, any later call brings it up. */
 async function createMachine(host: QemuHost, spec: MachineSpec): Promise<void> {
   const storedSpec = toStoredSpec(spec);
   await requireInstallable(host, storedSpec);
@@ -46,36 +46,40 @@ async function createMachine(host: QemuHost, spec: MachineSpec): Promise<void> {
 }
 
 /**
- * A service whose database was put back does not know what was sold since, and gives its addresses out again. With both
- * machines here, whichever is plugged last has the packets of the other.
+ * Rejects addresses that another machine on this host already has. After a database restore, the service may
+ * issue addresses again that were sold since; the machine plugged last would receive the packets of the
+ * other.
  */
 async function requireFreeAddresses(host: QemuHost, { id, ipv4, ipv6 }: StoredSpec): Promise<void> {
   for (const other of await listRecords(host.layout)) {
     if (other === id) continue;
-    // A damaged record concerns no other machine.
+    // A damaged record of another machine must not block this one.
     const record = await readRecord(host.layout, other).catch(() => undefined);
     const hasConflict =
       record?.spec.ipv4.address === ipv4.address || record?.spec.ipv6.prefix === ipv6.prefix;
     if (!hasConflict) continue;
-    host.log.error({ machine: other, wanted: id }, 'a machine of this host has the addresses of another');
-    throw new ComputeError('host', 'another machine of this host has its address or its /64');
+    host.log.error(
+      { machine: other, wanted: id },
+      'another machine on this host already has these addresses',
+    );
+    throw new ComputeError('host', 'another machine on this host has its IPv4 address or its /64');
   }
 }
 
 export function requireHost(host: QemuHost, spec: MachineSpec): void {
-  if (!host.options.hosts.includes(spec.host)) throw new ComputeError('host', `no host ${spec.host}`);
+  if (!host.options.hosts.includes(spec.host)) throw new ComputeError('host', `unknown host ${spec.host}`);
 }
 
-/** One id on two hosts would be two machines with the same addresses. */
+/** The same id on two hosts would be two machines with the same addresses. */
 export function machineOnOtherHost(): ComputeError {
   return new ComputeError('refused', 'the machine exists on another host');
 }
 
 export function machineNotFound(): ComputeError {
-  return new ComputeError('refused', 'no such machine');
+  return new ComputeError('refused', 'machine not found');
 }
 
-/** A record in which the spec's install begins. A customer's own ISO is booted, not installed. */
+/** Returns a record with a new install in progress. A customer's ISO is only booted, not installed. */
 export function newInstallRecord(spec: MachineSpec): Omit<MachineRecord, 'filter' | 'traffic'> {
   return {
     spec: toStoredSpec(spec),
@@ -87,19 +91,19 @@ export function newInstallRecord(spec: MachineSpec): Omit<MachineRecord, 'filter
   };
 }
 
-/** Names each field, so that a secret the port gains later is not kept by accident. */
+/** Copies field by field, so that a secret added to the port later is not stored by accident. */
 export function toStoredSpec(spec: MachineSpec): StoredSpec {
   const { id, host, hostname, cpu, ramMb, diskGb, image, ipv4, ipv6 } = spec;
   return { id, host, hostname, cpu, ramMb, diskGb, image, ipv4, ipv6 };
 }
 
 /**
- * The record goes last: until then a second call finds what is left to do. The disks go as soon as nobody writes to them: on
- * a full disk nothing is written before that has made room.
+ * Deletes the record last: until then, a repeated call finds the remaining work. Deletes the disks as soon as
+ * nothing writes to them: on a full disk, no file can be written before that frees space.
  */
 export async function removeMachine(host: QemuHost, id: string): Promise<void> {
   await host.withMachineLock(id, async () => {
-    // Whatever is wrong with it, and without one: what runs is ended.
+    // End the process even if the record is damaged or missing.
     const record = await readRecord(host.layout, id).catch(() => undefined);
     await (record ? switchOffForRemoval(host, record) : endProcess(host, id));
     await stopCopies(host, host.layout.machine(id));
@@ -107,12 +111,12 @@ export async function removeMachine(host: QemuHost, id: string): Promise<void> {
     await releaseVolumes(host, id);
     await unplugNetwork(host, id);
     await removeLimits(host, id);
-    // Whoever meters it may write a last file meanwhile.
+    // The metrics sampler may write one more file meanwhile.
     await rm(host.layout.machine(id), { recursive: true, force: true, maxRetries: 5 });
   });
 }
 
-/** Nobody starts it again from here on. Where that cannot be written, because it has no disk any more. */
+/** Prevents a restart. If the disk is too full to record that, the missing disk prevents it. */
 async function switchOffForRemoval(host: QemuHost, record: MachineRecord): Promise<void> {
   try {
     await switchOff(host, record);

@@ -1,4 +1,4 @@
-/** The same for many, a few at a time. */
+/** Runs the same work for many machines, a few at a time. */
 const CONCURRENCY = 16;
 
 export async function forEachConcurrent(

@@ -1,4 +1,4 @@
-/** When an install is done, and what follows from that. */
+/** Detects when an install is done and cleans up after it. */
 import { stat } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
@@ -9,18 +9,18 @@ import { removePreviousDisks, seedPath } from './disks.ts';
 import { dropSecrets } from './seed.ts';
 import { changeSeed } from './start.ts';
 
-/** A guest whose network answers for so long, and has no SSH, is one without: its install is done as well. */
+/** A guest that refuses SSH connections for this long has no SSH: its install counts as done. */
 const NO_SSH_MS = 60_000;
 
 /**
- * So is that of a guest which has run for so long and lets nobody near port 22: its user data may have closed it. Less than
- * the service waits before it takes the machine away.
+ * A guest that runs this long without answering on port 22 also counts as done, since its user data may have
+ * closed the port. This is less than the service's own timeout for an install.
  */
 const NO_CONTACT_MAX_MS = { kvm: 600_000, tcg: 900_000 } as const;
-/** From a snapshot nothing is installed: what is in it boots, and may have closed its port long ago. */
+/** A restored snapshot installs nothing: it only boots, and its port may have been closed long before. */
 const RESTORED_NO_CONTACT_MAX_MS = { kvm: 60_000, tcg: 180_000 } as const;
 
-/** Whether the guest that runs from the record's disk is done with its install; if so, that is kept. */
+/** Whether the guest on the record's disk has finished its install. If so, the record is updated. */
 export async function detectInstallDone(host: QemuHost, record: MachineRecord): Promise<boolean> {
   const answer = await probeSsh(host, record.spec.ipv4.address);
   if (answer === 'ssh' || (await hasRunLong(host, record))) return await finishInstall(host, record);
@@ -37,14 +37,14 @@ export async function detectInstallDone(host: QemuHost, record: MachineRecord): 
   return false;
 }
 
-/** Since its QEMU was started: while that was not there, no guest installed anything. */
+/** Measures from the start of QEMU, since nothing is installed while it does not run. */
 async function hasRunLong(host: QemuHost, { spec, restored }: MachineRecord): Promise<boolean> {
   const pidFile = await stat(host.layout.runtimeFile(spec.id, 'pid')).catch(() => undefined);
   const limits = restored ? RESTORED_NO_CONTACT_MAX_MS : NO_CONTACT_MAX_MS;
   return pidFile !== undefined && Date.now() - pidFile.mtimeMs >= limits[host.options.accelerator];
 }
 
-/** Its secrets leave the host, and the disks before it go. Killed in between, it is done again. */
+/** Removes the install's secrets and the previous disks from the host. Safe to repeat after a kill. */
 async function finishInstall(host: QemuHost, record: MachineRecord): Promise<boolean> {
   await withSameInstall(host, record, async (now) => {
     const { id } = now.spec;
@@ -62,7 +62,7 @@ async function finishInstall(host: QemuHost, record: MachineRecord): Promise<boo
   return true;
 }
 
-/** Unless the install that was looked at is over, one way or the other. */
+/** Runs the work unless the observed install has ended meanwhile. */
 async function withSameInstall(
   host: QemuHost,
   observed: MachineRecord,

@@ -1,4 +1,4 @@
-/** What machines do. Looking takes no lock and changes nothing, but for an install that is seen to be done. */
+/** Observes machines without a lock. The only change it makes is to record a finished install. */
 import { ComputeError, type MachineState } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { type MachineRecord, readRecord } from '../record.ts';
@@ -27,9 +27,9 @@ async function observe(host: QemuHost, id: string): Promise<MachineState> {
     const crashed = state === 'stopped' && sight.state === 'gone' && record.power === 'on';
     return crashed ? { ...seen, crashed } : seen;
   } catch (error) {
-    // Nothing can be claimed of it, and the others are told all the same.
+    // The state of this machine is unknown; the others are still reported.
     if (!(error instanceof ComputeError))
-      host.log.warn({ err: error, machine: id }, 'machine cannot be seen');
+      host.log.warn({ err: error, machine: id }, 'observing a machine failed');
     return { id, host: record?.spec.host ?? null, state: 'unknown', generation: null, rescue: false };
   }
 }
@@ -41,8 +41,8 @@ async function resolveState(
 ): Promise<MachineState['state']> {
   if (record.power === 'off' || sight.state === 'off') return 'stopped';
   if (sight.state !== 'gone' && isRescueBoot(sight.name)) return 'running';
-  // A QEMU that is silent runs what it was started for.
-  // One that is to install is started again when it is not there: the install goes on.
+  // An unresponsive QEMU still runs what it was started for. During an install, a missing QEMU is restarted
+  // and the install continues.
   if (record.installingSince === null) return sight.state === 'gone' ? 'stopped' : 'running';
   if (sight.state !== 'on' || !runsOwnDisk(sight.name, record)) return 'installing';
   return (await isInstallDone(host, record)) ? 'running' : 'installing';
@@ -53,7 +53,7 @@ async function isInstallDone(host: QemuHost, record: MachineRecord): Promise<boo
     return await detectInstallDone(host, record);
   } catch (error) {
     if (!(error instanceof ComputeError)) throw error;
-    // Others work on the machine: it is done when they are.
+    // Another process works on the machine. The next observation tries again.
     return false;
   }
 }

@@ -14,7 +14,7 @@ export async function powerMachine(host: QemuHost, id: string, action: PowerActi
     const record = await readRecord(host.layout, id);
     if (!record) throw machineNotFound();
     await ACTIONS[action](host, record);
-    // Whoever sets its power has it stay on the disk that it has: a restore that is given up ends here.
+    // A power action keeps the machine on its current disk, so it also abandons an unfinished restore.
     if (action === 'on' || action === 'off') await stopCopies(host, host.layout.machine(id));
   });
 }
@@ -32,10 +32,11 @@ const ACTIONS: Record<PowerAction, Action> = {
 
   acpi: async (host, record) => {
     const sight = await readQemuState(host, record.spec.id);
-    // A machine whose process died is not started again only to be shut down.
+    // A machine whose process died is not started only to be shut down.
     if (sight.state === 'gone' || sight.state === 'off' || sight.state === 'begun')
       return await switchOff(host, record);
-    // It hears nothing: whoever asked sees that it stays on, and switches it off in the end.
+    // An unresponsive QEMU cannot receive the request. The caller sees that it stays on and powers it off
+    // later.
     if (!isUnresponsive(sight)) await sendQmpCommand(host, record, 'system_powerdown');
   },
 
@@ -43,18 +44,19 @@ const ACTIONS: Record<PowerAction, Action> = {
     if (record.power === 'off') return;
     const sight = await readQemuState(host, record.spec.id);
     if (sight.state === 'off') return await switchOff(host, record);
-    // Out of a rescue other disks are plugged in, and nothing is asked of a QEMU that is at its wits' end, or silent.
+    // Leaving a rescue changes the disks, and a halted or unresponsive QEMU takes no commands: start it
+    // again.
     if (sight.state !== 'on' || !runsOwnDisk(sight.name, record)) return await bootDisk(host, record);
     await sendQmpCommand(host, record, 'system_reset');
   },
 };
 
-/** Whether it runs what it should; the rescue system counts. */
+/** Whether it runs what the record wants; the rescue system counts. */
 function isOn(record: MachineRecord, sight: QemuState): boolean {
   return record.power === 'on' && isAlive(sight) && sight.name === bootName(record);
 }
 
-/** It leaves a rescue. */
+/** Also leaves rescue mode. */
 async function bootDisk(host: QemuHost, record: MachineRecord): Promise<void> {
   const next: MachineRecord = { ...record, power: 'on', rescue: null };
   await writeRecord(host.layout, next);

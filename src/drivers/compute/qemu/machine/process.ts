@@ -1,4 +1,4 @@
-/** QEMU as a process of the host. It belongs to nobody: it goes on when the service ends, however that ends. */
+/** QEMU as a detached process of the host: it keeps running when the service ends. */
 import { spawn } from 'node:child_process';
 import { open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -10,15 +10,15 @@ import { findProcesses } from '../processes.ts';
 import { Qmp } from '../qmp.ts';
 
 const START_MAX_MS = 15_000;
-/** How long it may take to hear that it is to end, and then to do so. */
+/** How long QEMU may take to accept the quit command, and then to exit. */
 const QUIT_MAX_MS = 5_000;
 const KILL_MAX_MS = 5_000;
 const POLL_INTERVAL_MS = 20;
 const LOG_LINE_MAX_CHARS = 200;
 
 /**
- * It stays root, because files are handed to it by their paths while it runs, wherever the operator keeps them; and it has
- * nothing of what root may do but to open files. What it may ask of the kernel its sandbox says.
+ * QEMU stays root because it opens files that are attached while it runs, wherever the operator keeps them.
+ * It loses all of root's capabilities except opening files. Its sandbox limits its system calls.
  */
 const UNPRIVILEGED = [
   'setpriv',
@@ -29,12 +29,12 @@ const UNPRIVILEGED = [
 ] as const;
 const PROGRAM = 'qemu-system-x86_64';
 
-/** Starts it, and waits until it can be spoken to. Its guest does not run yet. */
+/** Starts QEMU and waits until QMP answers. The guest does not run yet. */
 export async function launch(host: QemuHost, id: string, args: readonly string[]): Promise<Qmp> {
   const logPath = host.layout.machine(id, 'qemu.log');
   const [first, ...setprivArgs] = UNPRIVILEGED;
   const [program = first, ...words] = host.inNet(first, [...setprivArgs, PROGRAM, ...args]);
-  // Appended to, so that the log can be cut while it is written.
+  // Open for appending, so that the log can be truncated while QEMU writes it.
   await rm(logPath, { force: true });
   const log = await open(logPath, 'a', 0o600);
   const child = spawn(program, words, {
@@ -64,15 +64,17 @@ export async function launch(host: QemuHost, id: string, args: readonly string[]
     throw error;
   }
   if (!ended) child.kill('SIGKILL');
-  throw new ComputeError('transient', `QEMU does not start: ${await readFirstLogLine(logPath)}`);
+  throw new ComputeError('transient', `QEMU did not start: ${await readFirstLogLine(logPath)}`);
 }
 
 async function readFirstLogLine(path: string): Promise<string> {
   const line = (await readFile(path, 'utf8').catch(() => '')).trim().split('\n')[0] ?? '';
-  return line === '' ? 'it says nothing' : line.slice(0, LOG_LINE_MAX_CHARS);
+  return line === '' ? 'no output' : line.slice(0, LOG_LINE_MAX_CHARS);
 }
 
-/** Ends the machine's QEMU, if any, in whatever state it is, and waits until it is gone. Its disks are flushed if it can. */
+/**
+ * Ends the machine's QEMU in any state and waits until it has exited. Flushes its disks if possible.
+ */
 export async function endProcess(host: QemuHost, id: string): Promise<void> {
   const socket = host.layout.runtimeFile(id, 'qmp');
   if ((await findProcesses(socket)).length > 0) {
@@ -80,13 +82,13 @@ export async function endProcess(host: QemuHost, id: string): Promise<void> {
     if (!hasQuit || !(await waitUntilGone(socket, QUIT_MAX_MS))) {
       for (const { pid } of await findProcesses(socket)) killIfAlive(pid);
       if (!(await waitUntilGone(socket, KILL_MAX_MS)))
-        throw new ComputeError('transient', 'QEMU does not end');
+        throw new ComputeError('transient', 'QEMU cannot be killed');
     }
   }
   await rm(dirname(socket), { recursive: true, force: true });
 }
 
-/** False: it does not listen, and is killed. */
+/** Returns false if QEMU does not accept the command; the caller then kills it. */
 async function quit(socket: string): Promise<boolean> {
   try {
     const qmp = await Qmp.tryConnect(socket, QUIT_MAX_MS);
@@ -102,7 +104,7 @@ function killIfAlive(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended by itself.
+    // It has already exited.
   }
 }
 

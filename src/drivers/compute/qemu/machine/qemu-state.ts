@@ -1,21 +1,21 @@
-/** What a machine's QEMU says of itself. */
+/** The state of a machine's QEMU, as QEMU reports it. */
 import type { QemuHost } from '../host.ts';
 import { findProcesses } from '../processes.ts';
 import { Qmp, QmpUnresponsiveError } from '../qmp.ts';
 
-/** Short: a QEMU that is silent is known to be there all the same, and others wait to be looked at. */
+/** Short, because an unresponsive QEMU is detected by its process anyway and other machines are waiting. */
 const QUERY_TIMEOUT_MS = 3_000;
 
 /**
- * `gone`: no process. `silent`: there is one, which does not answer. `lost`: there is one, and its sockets were deleted.
- * `off`: the guest shut down. `begun`: started, and its guest was never let run.
+ * `gone`: no process. `silent`: a process that does not answer. `lost`: a process whose sockets were deleted.
+ * `off`: the guest shut down. `begun`: started, but its guest never ran.
  */
 export type QemuState =
   | { readonly state: 'gone' }
   | { readonly state: 'silent' | 'lost'; readonly name: string }
   | { readonly state: 'begun' | 'off' | 'halted' | 'on'; readonly name: string; readonly status: string };
 
-/** Looks without a lock, on a socket of its own, so that nobody who works on the machine is in the way. */
+/** Takes no lock and uses a socket of its own, so it never waits for other work on the machine. */
 export async function readQemuState(host: QemuHost, id: string): Promise<QemuState> {
   const socket = host.layout.runtimeFile(id, 'look');
   const answer = await queryQemu(socket);
@@ -24,12 +24,12 @@ export async function readQemuState(host: QemuHost, id: string): Promise<QemuSta
   return process ? { state: answer, name: process.name } : { state: 'gone' };
 }
 
-/** Whether it runs what its name says, as far as can be known. */
+/** Whether it runs what its name says, as far as we can tell. */
 export function isAlive(sight: QemuState): sight is Exclude<QemuState, { state: 'gone' }> {
   return sight.state === 'on' || sight.state === 'halted' || isUnresponsive(sight);
 }
 
-/** A QEMU that cannot be spoken to: it goes on, until it is switched off or reset, which needs no word of it. */
+/** Whether QEMU takes no commands. It keeps running until a power-off or restart, which kill the process. */
 export function isUnresponsive(sight: QemuState): sight is Extract<QemuState, { state: 'silent' | 'lost' }> {
   return sight.state === 'silent' || sight.state === 'lost';
 }
@@ -50,7 +50,7 @@ async function queryQemu(socket: string): Promise<QemuState | 'silent' | 'lost'>
   }
 }
 
-/** Run states of QEMU that are not simply on. */
+/** Run states of QEMU other than plain running. */
 const STATES_BY_STATUS: Readonly<Record<string, 'begun' | 'off' | 'halted'>> = {
   prelaunch: 'begun',
   shutdown: 'off',

@@ -1,4 +1,7 @@
-/** A new disk beside the one that is there; the record switches to it; the former goes when the install is done. */
+/**
+ * Creates a new disk next to the current one, switches the record to it, and deletes the old disk after the
+ * install.
+ */
 import { rename } from 'node:fs/promises';
 import { ComputeError, type MachineSpec } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
@@ -24,7 +27,7 @@ export async function restoreMachine(host: QemuHost, spec: MachineSpec, snapshot
   const copy = host.layout.diskCopy(spec.id, spec.generation, snapshotId);
   await reinstall(host, spec, copy, async () => {
     await requireHostSpace(host);
-    // Whole when this returns, maybe after a call that was told to come again.
+    // Returns only when the copy is complete, possibly after earlier calls that had to retry.
     await copySnapshot(host, snapshotId, { machineId: spec.id, path: copy, diskGb: spec.diskGb });
     await rename(copy, host.layout.disk(spec.id, spec.generation));
     await writeSeeds(host, spec, 'snapshot');
@@ -33,8 +36,8 @@ export async function restoreMachine(host: QemuHost, spec: MachineSpec, snapshot
 }
 
 /**
- * `prepare` makes the next generation's files, or refuses. Nothing of the machine has changed until then. Of copies that
- * others began and gave up, only `copy` goes on.
+ * `prepare` creates the files of the next generation, or rejects the request; the machine is unchanged until
+ * then. Of the unfinished copies, only `copy` continues.
  */
 async function reinstall(
   host: QemuHost,
@@ -47,10 +50,10 @@ async function reinstall(
     if (!record) throw machineNotFound();
     if (record.spec.host !== spec.host) throw machineOnOtherHost();
     if (record.generation > spec.generation) {
-      throw new ComputeError('refused', 'the machine is on a later disk already');
+      throw new ComputeError('refused', 'the machine already has a later disk');
     }
     if (record.generation === spec.generation) {
-      // What a killed call began is finished.
+      // Finish what a killed call started.
       await reconcile(host, record);
       return;
     }

@@ -6,8 +6,8 @@ import { networkCard } from './command-line.ts';
 const UNPLUG_MAX_MS = 10_000;
 
 /**
- * A tap that was deleted stays deleted for the QEMU that had it open. The guest's card is pulled out, and the same one is
- * put in on the tap that was made anew: the guest sees its network go and come.
+ * QEMU cannot reopen a tap that was deleted and recreated. Unplug the guest's network card and plug the same
+ * one into the new tap: the guest sees its network disconnect and reconnect.
  */
 export async function replaceNic(host: QemuHost, id: string): Promise<void> {
   const qmp = await Qmp.open(host.layout.runtimeFile(id, 'qmp'));
@@ -22,7 +22,7 @@ export async function replaceNic(host: QemuHost, id: string): Promise<void> {
   }
 }
 
-/** Each part may have been taken away by a call before that was killed. */
+/** An earlier call that was killed may already have removed either part. */
 async function unplugNic(qmp: Qmp): Promise<void> {
   const wasPlugged = await qmp.execute('device_del', { id: 'dev-net' }).then(
     () => true,
@@ -33,7 +33,7 @@ async function unplugNic(qmp: Qmp): Promise<void> {
   if (wasPlugged && !(await qmp.waitForEvent(isNicDeleted, UNPLUG_MAX_MS))) {
     throw new ComputeError(
       'transient',
-      'the guest does not let go of its network card; a restart of it cures that',
+      'the guest does not release its network card; restart the guest to fix it',
     );
   }
   await qmp.execute('netdev_del', { id: 'net' }).catch(() => undefined);

@@ -18,7 +18,7 @@ export async function rescueMachine(host: QemuHost, id: string, access: RescueAc
     if (!record) throw machineNotFound();
     if (await isInRescue(host, record, digest)) return;
     await requireRescueImage(host);
-    // A fresh one each time: nothing stays of what another password opened.
+    // Start from a fresh disk each time, so that nothing from an earlier rescue remains.
     await rm(rescuePath(host, id, 'rescue.qcow2'), { force: true });
     await writeRescueSeed(host, record.spec, { passwordHash: access.passwordHash, digest });
     const next: MachineRecord = { ...record, power: 'on', rescue: digest };

@@ -1,21 +1,21 @@
 /**
- * What a guest's cloud-init is told, by the NoCloud source. The customer's user data is handed over byte for byte, and
- * whatever it holds, his keys work: they are meta-data, which no user data replaces. The password is vendor data, which
- * comes before user data and gives way to it where both say something.
+ * Seed files for a guest's cloud-init (NoCloud source). The customer's user data is passed byte for byte. The
+ * SSH keys are meta-data, which user data cannot replace. The password is vendor data, which user data
+ * overrides where both set the same option.
  */
 import type { MachineSpec } from '../../../../ports/compute.ts';
 import { GATEWAY_V6 } from '../net/link.ts';
 
-/** Who answers a guest's questions for names, unless it chooses itself. */
+/** DNS resolvers of a guest, unless it configures its own. */
 const NAME_SERVERS = ['9.9.9.9', '2620:fe::fe'];
 const BOUNDARY = 'part-of-vendor-data';
 
 export type Addresses = Pick<MachineSpec, 'ipv4' | 'ipv6'> & { readonly mac: string };
 
 export interface Seed {
-  /** A guest does what a seed says once for each. */
+  /** A guest applies a seed once per instance id. */
   readonly instanceId: string;
-  /** Null: the guest keeps its name, its keys and its identity, and takes the addresses alone. */
+  /** Null: the guest keeps its hostname, keys, and identity, and takes only the addresses. */
   readonly hostname: string | null;
   readonly sshKeys: readonly string[];
   readonly rootPasswordHash: string | null;
@@ -36,7 +36,7 @@ export function renderSeed(seed: Seed): SeedFiles {
   };
 }
 
-/** The same instance with the same addresses, and nothing in it that anybody should not read: for an install that is done. */
+/** Returns the seed of a finished install: same instance and addresses, without secrets. */
 export function withoutSecrets(seed: Seed): Seed {
   return { ...seed, sshKeys: [], rootPasswordHash: null, userData: null };
 }
@@ -52,7 +52,7 @@ function metaData({ instanceId, hostname, sshKeys }: Seed): string {
 function vendorData({ hostname, rootPasswordHash: hash }: Seed): string {
   const config = joinLines(
     '#cloud-config',
-    // The customer's keys are root's: it is his machine.
+    // The customer owns the machine, so the keys are root's.
     'disable_root: false',
     ...(hostname === null ? ['preserve_hostname: true', 'ssh_deletekeys: false'] : []),
     ...(hash === null ? [] : ['ssh_pwauth: true', 'chpasswd:', '  expire: false', '  users:']),
@@ -69,7 +69,7 @@ function vendorData({ hostname, rootPasswordHash: hash }: Seed): string {
   );
 }
 
-/** cloud-init lets passwords in, but not root's: sshd has a switch of its own for that. Its first word on it counts. */
+/** cloud-init enables password logins, but sshd has a separate option for root. Its first occurrence wins. */
 const PERMIT_ROOT_LOGIN = `#!/bin/sh
 config=/etc/ssh/sshd_config
 [ -f $config ] || exit 0
@@ -82,7 +82,7 @@ function mimePart(type: string, content: string): string[] {
   return [`--${BOUNDARY}`, `Content-Type: ${type}; charset="utf-8"`, '', content];
 }
 
-/** Routed, not bridged: the gateway is on the link although no network of the address holds it. */
+/** The guest's network is routed, not bridged: the gateway is on-link but outside the address's prefix. */
 function networkConfig({ ipv4, ipv6, mac }: Addresses): string {
   return joinLines(
     'version: 2',
@@ -114,7 +114,7 @@ function joinLines(...all: readonly string[]): string {
   return `${all.join('\n')}\n`;
 }
 
-/** JSON's strings are YAML's. */
+/** JSON strings are valid YAML. */
 function quote(text: string): string {
   return JSON.stringify(text);
 }

@@ -1,4 +1,6 @@
-/** The CD with a machine's seed. Its texts lie in the machine's own folder while it is made, readable by root alone. */
+/**
+ * Builds the seed CD. Its source files are in the machine's folder while it is built, readable only by root.
+ */
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineSpec } from '../../../../ports/compute.ts';
@@ -7,13 +9,13 @@ import type { StoredSpec } from '../record.ts';
 import { cleanSeedPath, commitFile, createMachineFolder, exists, rescuePath, seedPath } from './disks.ts';
 import { renderSeed, type Seed, withoutSecrets } from './seed-files.ts';
 
-/** For an install: one with everything, and one that takes its place when the install is done. */
+/** Writes the two seeds of an install: the full one, and one without secrets that replaces it afterward. */
 export async function writeSeeds(
   host: QemuHost,
   spec: MachineSpec,
   content: 'image' | 'snapshot',
 ): Promise<void> {
-  // What is in a snapshot keeps its name, its keys and its passwords.
+  // A system from a snapshot keeps its hostname, keys, and passwords.
   const isNew = content === 'image';
   const seed: Seed = {
     instanceId: `${spec.id}-${spec.generation}`,
@@ -27,7 +29,7 @@ export async function writeSeeds(
   await writeSeed(host, spec.id, seed, seedPath(host, spec.id, spec.generation));
 }
 
-/** The install is done: from the next start on, its secrets are nowhere on this host. */
+/** Call when the install is done: from the next start on, its secrets are no longer on this host. */
 export async function dropSecrets(host: QemuHost, id: string, generation: number): Promise<void> {
   const done = cleanSeedPath(host, id, generation);
   if (await exists(done)) await rename(done, seedPath(host, id, generation));
@@ -58,7 +60,7 @@ async function writeSeed(host: QemuHost, id: string, seed: Seed, path: string): 
   try {
     for (const [name, text] of Object.entries(renderSeed(seed)))
       await writeFile(join(sourceFolder, name), text);
-    // xorriso writes into what is there.
+    // xorriso keeps the mode of an existing file.
     await rm(tempPath, { force: true });
     await (await open(tempPath, 'w', 0o600)).close();
     const args = ['-as', 'mkisofs', '-quiet', '-V', 'cidata', '-J', '-r', '-o', tempPath, sourceFolder];

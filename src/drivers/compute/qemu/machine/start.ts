@@ -1,6 +1,6 @@
 /**
- * Makes QEMU be what the machine's record says. Each step may have been done before, or half done by somebody who was
- * killed: what is half started is ended and started anew. The caller holds the machine's lock, and has written the record.
+ * Makes QEMU match the machine's record. Any step may already be done, or half done by a killed process: a
+ * partial start is ended and repeated. The caller holds the machine's lock and has written the record.
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -27,7 +27,7 @@ import {
 import { endProcess, launch } from './process.ts';
 import { readQemuState } from './qemu-state.ts';
 
-/** What it came to. `off`: the guest had switched itself off, and stays so. */
+/** `off`: the guest had shut itself down, and it stays off. */
 export type ReconcileOutcome = 'as-it-was' | 'started' | 'off';
 
 export async function reconcile(host: QemuHost, record: MachineRecord): Promise<ReconcileOutcome> {
@@ -46,13 +46,13 @@ export async function reconcile(host: QemuHost, record: MachineRecord): Promise<
   return 'started';
 }
 
-/** Off, whoever decided so. A rescue is over with it. A disk that is full is no reason to stay on. */
+/** Powers the machine off and ends a rescue. Works even if the disk is full. */
 export async function switchOff(host: QemuHost, record: MachineRecord): Promise<void> {
   const off: MachineRecord = { ...record, power: 'off', rescue: null };
   const isWritten = await writeRecord(host.layout, off).then(() => true, falseIfDiskFull);
   await endProcess(host, record.spec.id);
   await removeRescue(host, record.spec.id);
-  // Now it writes no more, and its rescue's disk has made room.
+  // The disk is free to write now, and deleting the rescue overlay has made room.
   if (!isWritten) await writeRecord(host.layout, off);
 }
 
@@ -61,7 +61,7 @@ function falseIfDiskFull(error: unknown): false {
   throw error;
 }
 
-/** Ends what runs of the machine, and boots what its record says. */
+/** Ends the machine's QEMU and boots what the record says. */
 export async function start(host: QemuHost, record: MachineRecord): Promise<void> {
   const { id } = record.spec;
   await endProcess(host, id);
@@ -82,19 +82,19 @@ export async function start(host: QemuHost, record: MachineRecord): Promise<void
   await removePreviousDisks(host, record);
 }
 
-/** Has the running guest's CD drive read the seed's file as it is now. */
+/** Makes the running guest's CD drive reload the seed file. */
 export async function changeSeed(qmp: Qmp, filename: string): Promise<void> {
   const medium = { id: 'dev-cd', filename, format: 'raw', 'read-only-mode': 'read-only', force: true };
   await qmp.execute('blockdev-change-medium', medium);
-  // The file before is open until its node is gone. There is none when this was done before.
+  // The previous file stays open until its node is deleted. A repeated call finds no such node.
   await qmp.execute('blockdev-del', { 'node-name': 'cd' }).catch(() => undefined);
 }
 
 async function prepareDisks(host: QemuHost, record: MachineRecord): Promise<void> {
   const { id } = record.spec;
-  // It is never made again: what was on it nobody else has.
+  // Never recreate the disk: its data exists nowhere else.
   if (!(await exists(host.layout.disk(id, record.generation)))) {
-    throw new ComputeError('host', 'the disk of the machine is not there');
+    throw new ComputeError('host', 'the disk of the machine is missing');
   }
   if (record.rescue === null) return await removeRescue(host, id);
   const overlay = rescuePath(host, id, 'rescue.qcow2');
@@ -102,10 +102,10 @@ async function prepareDisks(host: QemuHost, record: MachineRecord): Promise<void
     await createOverlay(host, overlay, { base: await requireRescueImage(host), diskGb: null });
 }
 
-/** The path of the disk that rescue systems boot from. */
+/** Returns the path of the rescue system's disk. */
 export async function requireRescueImage(host: QemuHost): Promise<string> {
   const image = await new QemuImages(host).rescue();
-  if (image === null) throw new ComputeError('refused', 'no image was made the rescue system of this host');
+  if (image === null) throw new ComputeError('refused', 'no rescue system is imported on this host');
   return host.layout.image(image.sha256);
 }
 
@@ -128,7 +128,7 @@ async function commandLineFor(host: QemuHost, record: MachineRecord): Promise<Co
     },
     disk: host.layout.disk(id, generation),
     rescueDisk: isRescue ? rescuePath(host, id, 'rescue.qcow2') : null,
-    // What was restored from a snapshot has no ISO.
+    // A machine restored from a snapshot has no ISO.
     cd: (await exists(cd)) ? cd : null,
     tap: host.tap(id),
     mac: host.mac(id),

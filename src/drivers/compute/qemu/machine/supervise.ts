@@ -1,6 +1,6 @@
 /**
- * Looks after the machines: makes what is true be what is wanted, machine by machine. Most of the time there is nothing
- * to do, so it looks first, without a lock, and looks again with one before it acts.
+ * Supervises machines: brings each to its desired state. Usually there is nothing to do, so the first check
+ * takes no lock. Before acting, it takes the lock and checks again.
  */
 import { existsSync } from 'node:fs';
 import { stat, truncate } from 'node:fs/promises';
@@ -26,20 +26,23 @@ import { start, switchOff } from './start.ts';
 
 const LOG_MAX_BYTES = 1024 ** 2;
 
-/** How long the others wait for one machine, and the caller for all of them. Work that takes longer goes on. */
+/**
+ * How long one machine may delay the others, and the whole round its caller. Slower work continues in the
+ * background.
+ */
 const MACHINE_TIMEOUT_MS = 8_000;
 const ROUND_TIMEOUT_MS = 20_000;
 
 type Outcome = SupervisionResult | undefined;
 
-/** What is under way in this process: one round at a time, and one act for each machine. */
+/** Work in progress in this process: one round at a time, and one job per machine. */
 interface Supervision {
   round: Promise<SupervisionResult[]> | undefined;
   readonly machines: Map<string, Promise<Outcome>>;
 }
 const SUPERVISIONS = new WeakMap<QemuHost, Supervision>();
 
-/** Whoever asks while a round is under way is told what that finds. */
+/** Returns the results of the current round if there is one; otherwise starts a round. */
 export async function superviseMachines(host: QemuHost): Promise<SupervisionResult[]> {
   const supervision: Supervision = SUPERVISIONS.get(host) ?? { round: undefined, machines: new Map() };
   SUPERVISIONS.set(host, supervision);
@@ -59,7 +62,7 @@ async function superviseAll(
   const [hasCarrier, hasProcess] = [await readCarriers(host), await createSocketCheck()];
   await forEachConcurrent(await listRecords(host.layout), async (id) => {
     const remainingMs = Math.min(MACHINE_TIMEOUT_MS, deadline - Date.now());
-    // The next round begins with it: those before are quickly seen to be well.
+    // The next round handles this machine; the ones before it are then quick to check.
     if (remainingMs <= 0) return;
     const unfinished = inProgress.get(id);
     const work = unfinished ?? superviseMachine(host, id, { hasCarrier, hasProcess });
@@ -67,7 +70,7 @@ async function superviseAll(
     const outcome = await withTimeout(remainingMs, work);
     if (outcome !== 'late') inProgress.delete(id);
     if (outcome === 'late' && unfinished)
-      outcomes.push({ id, outcome: 'failed', message: 'what it needs takes long' });
+      outcomes.push({ id, outcome: 'failed', message: 'the repair is taking long' });
     if (outcome && outcome !== 'late') outcomes.push(outcome);
   });
   await meterMachines(host);
@@ -83,12 +86,12 @@ async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T | 'late'>
   }
 }
 
-/** Rules that could not be put back are missing the next time, too. */
+/** Rules that could not be restored are still missing in the next round, which tries again. */
 async function repairRules(host: QemuHost): Promise<void> {
   try {
     await repairNetwork(host);
   } catch (error) {
-    host.log.warn({ err: error }, 'packet filter could not be put back');
+    host.log.warn({ err: error }, 'restoring the packet filter failed');
   }
 }
 
@@ -97,7 +100,7 @@ interface HostView {
   readonly hasProcess: (socket: string) => boolean;
 }
 
-/** What fails with one machine is told, and keeps nobody from looking after the others. */
+/** Reports a failure with one machine without stopping the round. */
 async function superviseMachine(
   host: QemuHost,
   id: string,
@@ -117,11 +120,11 @@ async function superviseMachine(
     await truncateLog(host.layout.machine(id, 'qemu.log'));
     return undefined;
   } catch (error) {
-    // Whoever works on it sees to it.
+    // The holder of the lock is already working on the machine.
     if (error instanceof LockBusyError) return undefined;
-    host.log.warn({ err: error, machine: id }, 'machine could not be looked after');
+    host.log.warn({ err: error, machine: id }, 'supervising a machine failed');
     const { message } = describeError(error) as { readonly message?: string };
-    return { id, outcome: 'failed', message: message ?? 'an unexpected fault' };
+    return { id, outcome: 'failed', message: message ?? 'unexpected error' };
   }
 }
 
@@ -130,7 +133,7 @@ function matchesRecord(record: MachineRecord, sight: QemuState): boolean {
   return sight.state === 'on' && sight.name === bootName(record);
 }
 
-/** The same look again, now that nobody else acts on it. */
+/** Checks again under the lock, then repairs. */
 async function repairMachine(host: QemuHost, id: string): Promise<SupervisionResult | undefined> {
   const record = await readRecord(host.layout, id);
   if (!record) return undefined;
@@ -147,22 +150,22 @@ async function repairMachine(host: QemuHost, id: string): Promise<SupervisionRes
     return {
       id,
       outcome: 'restarted',
-      message: 'its start, or a change to it, had been broken off; that is done now',
+      message: 'an interrupted start or change was completed',
     };
   }
   if (sight.state === 'off') {
-    // The guest's own will.
+    // The guest shut down on its own.
     await switchOff(host, record);
-    return { id, outcome: 'off', message: 'its guest switched itself off' };
+    return { id, outcome: 'off', message: 'the guest shut itself down' };
   }
   return await resumeHalted(host, id, sight.status);
 }
 
-/** Its guest may be well, or be so again: whether it is ended is not decided here. */
+/** The guest may be fine or recover, so this does not end it. */
 function unresponsiveOutcome(id: string, state: 'silent' | 'lost'): SupervisionResult {
   const says = {
-    silent: 'QEMU does not answer; if that lasts, a reset starts it anew',
-    lost: 'it runs, and its sockets below /run were deleted; a reset starts it anew',
+    silent: 'QEMU does not respond; if that continues, a force restart starts it again',
+    lost: 'it runs, but its sockets below /run were deleted; a force restart starts it again',
   };
   return { id, outcome: 'failed', message: says[state] };
 }
@@ -173,23 +176,25 @@ async function restartCrashed(host: QemuHost, record: MachineRecord): Promise<Su
     return {
       id,
       outcome: 'failed',
-      message: 'it does not stay on, or cannot be started; that is tried again in a while',
+      message: 'it keeps crashing or cannot be started; retrying later',
     };
   }
-  // A start of the host empties the folder with the process ids.
+  // A restart of the host empties the folder with the pid files.
   const hasCrashed = existsSync(host.layout.runtimeFile(id, 'pid'));
   await recordRestart(host, id);
   await start(host, record);
   const message = hasCrashed
-    ? 'its process had ended by itself'
-    : 'it was not on, as after a start of this host';
+    ? 'its process had exited unexpectedly'
+    : 'it was off, as after a restart of this host';
   return { id, outcome: 'restarted', message };
 }
 
-/** QEMU halts a guest whose disk cannot be written. When there is space again it goes on where it was. */
+/**
+ * QEMU halts a guest whose disk cannot be written. Once there is space, the guest resumes where it stopped.
+ */
 async function resumeHalted(host: QemuHost, id: string, status: string): Promise<SupervisionResult> {
   if (status !== 'io-error')
-    return { id, outcome: 'failed', message: `QEMU halted it (${status}); a reset starts it anew` };
+    return { id, outcome: 'failed', message: `QEMU halted it (${status}); a force restart starts it again` };
   const qmp = await Qmp.open(host.layout.runtimeFile(id, 'qmp'));
   try {
     await qmp?.execute('cont');
@@ -199,11 +204,11 @@ async function resumeHalted(host: QemuHost, id: string, status: string): Promise
   return {
     id,
     outcome: 'failed',
-    message: 'it was halted because its disk could not be written; it was told to go on',
+    message: 'it was halted because its disk could not be written; resuming it',
   };
 }
 
-/** Its tap was deleted under it. */
+/** Repairs a machine whose tap was deleted. */
 async function reconnectNetwork(host: QemuHost, id: string): Promise<SupervisionResult | undefined> {
   const record = await readRecord(host.layout, id);
   if (!record || !matchesRecord(record, await readQemuState(host, id))) return undefined;
@@ -213,7 +218,7 @@ async function reconnectNetwork(host: QemuHost, id: string): Promise<Supervision
   return {
     id,
     outcome: 'restarted',
-    message: 'its network had been taken away; it was put back while the machine ran on',
+    message: 'its network interface had been deleted; it was restored while the machine kept running',
   };
 }
 

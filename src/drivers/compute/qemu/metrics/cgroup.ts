@@ -1,10 +1,11 @@
 /**
- * Limits of QEMU's processes, by cgroups of version 2. Each machine has a group `skerry/<id>` below the root, apart from
- * the service's own, for two reasons: one guest cannot take what others have paid for, and whoever stops the service with
- * all processes of its group, as systemd does, stops no guest. Nothing else is moved, and no other group is changed but
- * for the controllers that ours needs from above.
+ * Resource limits of QEMU processes with cgroup v2. Each machine has a group `skerry/<id>` below the root,
+ * outside the service's own group. That has two reasons: a guest cannot use what others have paid for, and
+ * stopping the service's group, as systemd does, stops no guest. Other groups are unchanged, except that the
+ * parents enable our controllers.
  *
- * Where controllers are still those of version 1 there are no limits; a machine is never kept from starting by that.
+ * With cgroup v1 there are no limits. That never prevents a machine from starting.
+
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,47 +18,47 @@ const CONTROLLERS = ['cpu', 'memory', 'pids'];
 const MIB = 1024 ** 2;
 const PERIOD_US = 100_000;
 /**
- * What QEMU needs beside the guest's memory, with room: its own, screens, buffers of disks, page tables (a fiftieth of the
- * guest's memory at most). An emulated processor keeps up to 1 GiB of translated code as well.
+ * Memory that QEMU needs on top of the guest's: its own, screens, disk buffers, page tables (at most 1/50 of
+ * the guest's memory). An emulated CPU also keeps up to 1 GiB of translated code.
  */
 const OVERHEAD_MB = { kvm: 512, tcg: 1536 } as const;
 const OVERHEAD_SHARE = 1 / 32;
-/** Threads of QEMU: those of processors, and up to 64 at work on disks for each of several. */
+/** Limit for QEMU's threads apart from CPUs: up to 64 I/O threads for each of several disks. */
 const THREADS = 512;
-/** A process that was killed is gone soon. */
+/** A killed process leaves its group within this time. */
 const REMOVE_TRIES = 40;
 const REMOVE_RETRY_MS = 50;
 
-/** `v2`: limits work. `v1`: this machine's controllers are those of version 1. `none`: it has no cgroups. */
+/** `v2`: limits work. `v1`: the controllers are attached to cgroup v1. `none`: no usable cgroups. */
 export type LimitsState = 'v2' | 'v1' | 'none';
 
 export async function readLimitsState(): Promise<LimitsState> {
   return (await detectCgroups()).state;
 }
 
-/** Puts QEMU's process under the limits of its machine: processor time, memory, number of threads. Never fails. */
+/** Limits the CPU time, memory, and threads of a machine's QEMU process. Never throws. */
 export async function limitProcess(host: QemuHost, spec: StoredSpec, pid: number): Promise<void> {
   try {
     const { state, root } = await detectCgroups();
     if (state !== 'v2') warnOnce(host, state);
     if (root !== null) await applyLimits(root, { spec, pid, accelerator: host.options.accelerator });
   } catch (error) {
-    host.log.warn({ err: error, machine: spec.id }, 'machine runs without its limits');
+    host.log.warn({ err: error, machine: spec.id }, 'limiting a machine failed, it runs without limits');
   }
 }
 
-/** Takes the machine's group away, once its process is gone; one that is not there is fine. */
+/** Deletes the machine's group after its process has exited. A missing group is not an error. */
 export async function removeLimits(host: QemuHost, id: string): Promise<void> {
   try {
     const { root } = await detectCgroups();
     if (root !== null) await removeGroup(root, id);
   } catch (error) {
-    // An empty group costs nothing, and the machine's next start takes it again.
-    host.log.warn({ err: error, machine: id }, 'group of a machine could not be removed');
+    // An empty group costs nothing, and the machine's next start reuses it.
+    host.log.warn({ err: error, machine: id }, 'removing the cgroup of a machine failed');
   }
 }
 
-/** `root` is where version 2 is mounted; a machine without its controllers has it for the grouping alone. */
+/** `root` is the mount point of cgroup v2. Without controllers, the group only tracks the process. */
 export async function applyLimits(
   root: string,
   {
@@ -73,7 +74,7 @@ export async function applyLimits(
   const group = join(root, GROUP, spec.id);
   await mkdir(group, { recursive: true });
   const available = (await readControllers(root)).filter((name) => CONTROLLERS.includes(name));
-  // Group by group, from above: each gives its controllers to those below.
+  // From the top down: a group can only pass on controllers that its parent has enabled.
   for (const parent of [root, join(root, GROUP)]) await enableControllers(parent, available);
   const limits: Record<string, readonly [file: string, value: string][]> = {
     cpu: [['cpu.max', `${spec.cpu * PERIOD_US} ${PERIOD_US}`]],
@@ -106,7 +107,7 @@ export function memoryMax(ramMb: number, accelerator: 'kvm' | 'tcg'): number {
   return (ramMb + OVERHEAD_MB[accelerator] + Math.ceil(ramMb * OVERHEAD_SHARE)) * MIB;
 }
 
-/** What kind of cgroups there are, and where version 2 is mounted, with or without controllers. */
+/** Returns the kind of cgroups and the mount point of v2, with or without controllers. */
 export async function detectCgroups(
   mounts = '/proc/mounts',
 ): Promise<{ readonly state: LimitsState; readonly root: string | null }> {
@@ -123,7 +124,7 @@ async function readControllers(group: string): Promise<string[]> {
   return (await readFile(join(group, 'cgroup.controllers'), 'utf8')).trim().split(/\s+/);
 }
 
-/** One at a time: a word that is refused takes the others with it. */
+/** Writes one controller at a time: a rejected one would fail the whole write. */
 async function enableControllers(group: string, controllers: readonly string[]): Promise<void> {
   const file = join(group, 'cgroup.subtree_control');
   const enabled = (await readFile(file, 'utf8')).trim().split(/\s+/);
@@ -131,7 +132,7 @@ async function enableControllers(group: string, controllers: readonly string[]):
     await writeControlFile(file, `+${name}`);
 }
 
-/** The kernel makes these files: one that is not there is never made. `memory.swap.max` is missing without swap. */
+/** Never creates a file: the kernel provides them. `memory.swap.max` does not exist without swap. */
 async function writeControlFile(file: string, value: string): Promise<void> {
   try {
     await writeFile(file, value, { flag: 'r+' });
@@ -141,8 +142,10 @@ async function writeControlFile(file: string, value: string): Promise<void> {
 }
 
 const WARNINGS: Record<Exclude<LimitsState, 'v2'>, string> = {
-  v1: 'machines run without limits of processor and memory: this system keeps them under cgroups of version 1; boot it with systemd.unified_cgroup_hierarchy=1',
-  none: 'machines run without limits of processor and memory: this system has no cgroups with these controllers',
+  v1:
+    'machines run without CPU and memory limits because this system uses cgroup v1: ' +
+    'boot with systemd.unified_cgroup_hierarchy=1',
+  none: 'machines run without CPU and memory limits because this system lacks the cgroup controllers',
 };
 const warned = new WeakSet<QemuHost>();
 

@@ -1,16 +1,18 @@
-/** What a machine has used since it was switched on, as the kernel and QEMU count it. */
+/** Counters of a machine since it was powered on, from the kernel and QEMU. */
 import { readFile } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { Qmp } from '../qmp.ts';
 
-/** All count up. What could not be read is null: the next reading has it. */
+/**
+ * All values only increase, except `ramMb`. A value that could not be read is null until the next reading.
+ */
 export interface Counters {
-  /** Which run of QEMU they are of: its process and when that began. */
+  /** Identifies the QEMU run: its process id and start time. */
   readonly run: string;
   readonly runSince: number;
   readonly cpuMs: number;
-  /** What it has now. */
+  /** Current memory usage. */
   readonly ramMb: number;
   readonly diskRead: number | null;
   readonly diskWritten: number | null;
@@ -24,10 +26,10 @@ export interface Flow {
   readonly out: number;
 }
 
-/** Linux tells programs its times in hundredths of a second, whatever it counts in itself. */
+/** Linux reports process times in hundredths of a second. It may count more precisely. */
 const TICK_MS = 10;
 
-/** Undefined when the machine is off: it has no QEMU, or its guest went off and QEMU stands still. */
+/** Returns undefined if the machine is off: no QEMU, or its guest has shut down. */
 export async function readCounters(
   host: QemuHost,
   id: string,
@@ -47,13 +49,16 @@ export async function readCounters(
   };
 }
 
-/** The flows of all taps, by name. None when they cannot be read: what else is counted need not wait for them. */
+/**
+ * Returns the traffic of all taps by name, or an empty map on failure: the other counters do not depend on
+ * it.
+ */
 export async function readFlows(host: QemuHost): Promise<Map<string, Flow>> {
   try {
     const links = JSON.parse(await host.runInNet('ip', ['-s', '-j', 'link', 'show', 'type', 'tun']));
     return new Map((links as Link[]).flatMap(toFlow));
   } catch (error) {
-    host.log.warn({ err: error }, 'traffic of machines could not be read');
+    host.log.warn({ err: error }, 'reading the traffic of machines failed');
     return new Map();
   }
 }
@@ -63,7 +68,7 @@ interface Link {
   readonly stats64?: { readonly rx: { readonly bytes: number }; readonly tx: { readonly bytes: number } };
 }
 
-/** What the host receives from a tap is what the guest has sent. */
+/** Bytes that the host receives from a tap are bytes that the guest sent. */
 function toFlow({ ifname, stats64 }: Link): [string, Flow][] {
   return ifname && stats64 ? [[ifname, { in: stats64.tx.bytes, out: stats64.rx.bytes }]] : [];
 }
@@ -75,7 +80,7 @@ async function readProcess(
   const pid = Number((await readIfExists(host.layout.runtimeFile(id, 'pid')))?.trim());
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   const cmdline = await readIfExists(`/proc/${pid}/cmdline`);
-  // The number may belong to another process by now.
+  // The pid may have been reused by another process.
   if (!cmdline?.includes(host.layout.runtimeFile(id, 'qmp'))) return undefined;
   const [stat, status, uptime] = await Promise.all([
     readIfExists(`/proc/${pid}/stat`),
@@ -83,7 +88,7 @@ async function readProcess(
     readIfExists('/proc/uptime'),
   ]);
   const residentKb = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status ?? '')?.[1]);
-  // One that has just ended has no memory.
+  // A process that is exiting has no VmRSS.
   if (!stat || !uptime || Number.isNaN(residentKb)) return undefined;
   const { cpuMs, beganMs } = parseStat(stat);
   const upMs = Number(uptime.split(' ')[0]) * 1000;
@@ -91,7 +96,7 @@ async function readProcess(
   return { run: `${pid} ${beganMs}`, runSince, cpuMs, ramMb: residentKb / 1024 };
 }
 
-/** The name of the process, in parentheses, may hold spaces and parentheses: fields are counted after it. */
+/** The process name in parentheses may contain spaces and parentheses, so fields are counted after it. */
 export function parseStat(stat: string): { cpuMs: number; beganMs: number } {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const field = (number: number) => Number(fields[number - 3]);
@@ -102,7 +107,7 @@ interface BlockStats {
   readonly stats: { readonly rd_bytes: number; readonly wr_bytes: number };
 }
 
-/** Undefined when QEMU is busy with somebody else. */
+/** Returns undefined if QEMU is busy with another client. */
 async function readDisks(
   host: QemuHost,
   id: string,
@@ -131,7 +136,7 @@ async function readIfExists(path: string): Promise<string | undefined> {
     return await readFile(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // ESRCH: a process that ends while it is read.
+    // ESRCH: the process exited while being read.
     if (code === 'ENOENT' || code === 'ESRCH') return undefined;
     throw error;
   }

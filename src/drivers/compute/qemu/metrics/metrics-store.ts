@@ -1,7 +1,7 @@
 /**
- * Sums of each hour, on disk beside the machine's disks. The running hour is in a small file of its own, with the last
- * reading, which is written once a minute; hours that are over move to a larger one, once an hour. A kill between the two
- * leaves an hour in both: the small file is right.
+ * Hourly sums, stored next to the machine's disks. A small file holds the current hour and the last reading
+ * and is written every minute. Finished hours move to a larger file once an hour. A kill in between leaves an
+ * hour in both files; the small file then has the correct value.
  */
 import { DAY_MS, HOUR_MS } from '../../../../kernel/time.ts';
 import type { QemuHost } from '../host.ts';
@@ -10,10 +10,13 @@ import type { Counters } from './counters.ts';
 
 const RETENTION_MS = 31 * DAY_MS;
 
-/** One hour so far. `hour` is its beginning, in milliseconds; ram in MiB × milliseconds; flows in bytes. */
+/**
+ * Sums of one hour so far. `hour` is its start in milliseconds; memory in MiB × milliseconds; traffic in
+ * bytes.
+ */
 export interface HourSum {
   readonly hour: number;
-  /** How long it was on. */
+  /** How long the machine was on. */
   readonly onMs: number;
   readonly cpuMs: number;
   readonly ramMbMs: number;
@@ -23,7 +26,7 @@ export interface HourSum {
   readonly netOut: number;
 }
 
-/** The last reading; a counter that could not be read is as it was before. */
+/** The last reading. A counter that could not be read keeps its previous value. */
 export interface Reading extends Counters {
   readonly at: number;
 }
@@ -39,7 +42,7 @@ export async function readLast(host: QemuHost, id: string): Promise<Reading | nu
   return (await readJson<StoredMetrics>(metricsPath(host, id, 'metrics.json')))?.last ?? null;
 }
 
-/** All hours that are kept, oldest first. */
+/** Returns all stored hours, oldest first. */
 export async function readHours(host: QemuHost, id: string): Promise<HourSum[]> {
   const [past, now] = await Promise.all([
     readJson<HourSum[]>(metricsPath(host, id, 'metrics-past.json')),
@@ -48,7 +51,7 @@ export async function readHours(host: QemuHost, id: string): Promise<HourSum[]> 
   return mergeHours(past ?? [], now?.hours ?? []);
 }
 
-/** Adds what was used since the last reading. Only one at a time. */
+/** Adds the usage since the last reading. Must not run concurrently for one machine. */
 export async function storeReading(
   host: QemuHost,
   id: string,
@@ -71,15 +74,15 @@ export async function storeReading(
 }
 
 /**
- * What was used between two readings, spread evenly over the hours between them. Counters begin at 0 when QEMU does, so a
- * counter of another run, or one that is less than it was, is what was used.
+ * Returns the usage between two readings, spread evenly over the hours between them. Counters restart at 0
+ * with QEMU, so for a new run, or if a counter went down, the usage is the counter itself.
  */
 export function usageBetween(last: Reading | null, counters: Counters, at: number): HourSum[] {
   const sameRun = last?.run === counters.run ? last : null;
   const from = Math.min(at - 1, Math.max(sameRun?.at ?? counters.runSince, last?.at ?? 0, at - RETENTION_MS));
   const since = (now: number, then: number | null | undefined) =>
     now < (then ?? 0) ? now : now - (then ?? 0);
-  // A tap may outlive the QEMU that it was made for.
+  // A tap can outlive its QEMU.
   const sinceKnown = (now: number | null, then: number | null | undefined) =>
     now === null ? 0 : since(now, then);
   const totals = {
@@ -107,7 +110,7 @@ export function usageBetween(last: Reading | null, counters: Counters, at: numbe
   return hours;
 }
 
-/** Counters of an earlier run count for this one no more, but the tap's. */
+/** Keeps previous values of unreadable counters. Only those of the tap carry over to a new run. */
 function carryCounters(last: Reading | null, counters: Counters): Counters {
   const sameRun = last?.run === counters.run ? last : null;
   return {
@@ -119,7 +122,7 @@ function carryCounters(last: Reading | null, counters: Counters): Counters {
   };
 }
 
-/** By hour, in order; where both have one the later counts, or what `both` makes of them. */
+/** Merges by hour, sorted. If both have an hour, `combine` decides; by default the later value wins. */
 function mergeHours(
   first: readonly HourSum[],
   later: readonly HourSum[],

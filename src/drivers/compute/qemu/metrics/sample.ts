@@ -1,6 +1,6 @@
 /**
- * What machines use. Whoever looks after them has them metered once a minute; what a machine used in its last minute
- * before it went off is not seen.
+ * Resource usage of machines. The supervision reads the counters once a minute, so usage between the last
+ * reading and a power-off is lost.
  */
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../kernel/time.ts';
 import type { HourSample } from '../../../../ports/compute.ts';
@@ -10,15 +10,15 @@ import { readCounters, readFlows } from './counters.ts';
 import { type HourSum, readHours, readLast, storeReading } from './metrics-store.ts';
 
 const METER_EVERY_MS = 55 * SECOND_MS;
-/** Who asks for samples gets what was so a moment ago. */
+/** A reading this recent is good enough for a sample. */
 const FRESH_MS = 5 * SECOND_MS;
 const SAMPLED_DAYS = 31;
-/** Machines that are asked at once. */
+/** How many machines are read concurrently. */
 const CONCURRENCY = 8;
 
 const meteredAt = new WeakMap<QemuHost, number>();
 
-/** The hours of each machine from that of `since` on; the running one is metered now. */
+/** Returns hourly samples of each machine since `since`. The current hour is read now. */
 export async function sampleMachines(
   host: QemuHost,
   ids: readonly string[],
@@ -32,15 +32,15 @@ export async function sampleMachines(
     try {
       return await readSamples(host, id, first - HOUR_MS);
     } catch (error) {
-      // One whose files are damaged keeps nobody from the others.
-      host.log.warn({ err: error, machine: id }, 'what the machine used cannot be read');
+      // A machine with damaged files must not hide the others.
+      host.log.warn({ err: error, machine: id }, 'reading the usage of a machine failed');
       return [];
     }
   });
   return samples.flat();
 }
 
-/** Reads the counters of every machine that is on, once a minute however often it is called. Never fails. */
+/** Reads the counters of every running machine, at most once a minute. Never throws. */
 export async function meterMachines(host: QemuHost): Promise<void> {
   const now = Date.now();
   if (now - (meteredAt.get(host) ?? 0) < METER_EVERY_MS) return;
@@ -48,12 +48,12 @@ export async function meterMachines(host: QemuHost): Promise<void> {
   try {
     await meter(host, await listRecords(host.layout), now - METER_EVERY_MS);
   } catch (error) {
-    // Counters go on counting: the next time sees more.
-    host.log.warn({ err: error }, 'machines could not be metered');
+    // The counters keep counting, so the next reading includes this one.
+    host.log.warn({ err: error }, 'metering machines failed');
   }
 }
 
-/** Of those whose last reading is older than `before`, or was in an hour that is over. */
+/** Reads the machines whose last reading is older than `before` or from an earlier hour. */
 async function meter(host: QemuHost, ids: readonly string[], before: number): Promise<void> {
   await host.withHostLock('metrics', async () => {
     const flows = await readFlows(host);
@@ -65,9 +65,9 @@ async function meter(host: QemuHost, ids: readonly string[], before: number): Pr
         const counters = await readCounters(host, id, flows);
         if (counters) await storeReading(host, id, counters, at);
       } catch (error) {
-        // It was removed meanwhile.
+        // The machine was deleted meanwhile.
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-        host.log.warn({ err: error, machine: id }, 'machine could not be metered');
+        host.log.warn({ err: error, machine: id }, 'metering a machine failed');
       }
     });
   });
@@ -83,8 +83,9 @@ async function readSamples(host: QemuHost, id: string, after: number): Promise<H
 }
 
 /**
- * Load while it was on; flows over the whole hour, or what has passed of it, so that they add up to what flowed. QEMU's
- * own threads may take more than the guest's processors, and its memory be more than the guest's.
+ * CPU and memory are averages while the machine was on. Traffic is averaged over the whole hour, or the part
+ * of it that has passed, so that samples add up. QEMU's own overhead can exceed the guest's limits, so values
+ * are capped.
  */
 export function toSample(
   id: string,
@@ -109,7 +110,7 @@ function hourOf(at: number): number {
   return Math.floor(at / HOUR_MS);
 }
 
-/** Does it for each, a few at a time; the results in order. */
+/** Maps with limited concurrency; results keep their order. */
 async function mapConcurrent<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   let next = 0;

@@ -1,6 +1,7 @@
 /**
- * A filter as rules of nftables. `return` accepts: whoever asked goes on to the next question, such as the filter of a
- * second machine on this host that the packet is for. Whether a packet belongs to what was accepted is asked before.
+ * Translates a filter into nftables rules. `return` accepts: the calling chain continues, for example with
+ * the filter of another machine on this host that the packet is for. Established connections are accepted
+ * before these rules.
  */
 import { parseCidr } from '../../../../kernel/cidr.ts';
 import type { Filter, FilterRule } from '../../../../ports/network.ts';
@@ -9,7 +10,9 @@ type Range = readonly [low: number, high: number];
 
 const PORT_MAX = 65_535;
 
-/** The statements of one direction's chain, in their order. Without a filter there are none: everything passes. */
+/**
+ * Returns the ordered statements of one direction. Without a filter there are none, and everything passes.
+ */
 export function filterStatements(filter: Filter | null, direction: FilterRule['direction']): string[] {
   if (!filter) return [];
   const rules = filter.rules.filter((rule) => rule.direction === direction).flatMap(ruleStatements);
@@ -27,14 +30,14 @@ function ruleStatements(rule: FilterRule): string[] {
   );
 }
 
-/** The remote peer, which is also what keeps a rule to its family. */
+/** Matches the remote address, which also limits the rule to its address family. */
 function matchRemote({ direction, remote }: FilterRule, family: 4 | 6): string {
-  // nftables would make nothing of a match that every address of the family fits.
+  // nftables drops a match on a whole address family, so match the family explicitly.
   if (remote.endsWith('/0')) return `meta nfproto ipv${family}`;
   return `${family === 4 ? 'ip' : 'ip6'} ${direction === 'in' ? 'saddr' : 'daddr'} ${remote}`;
 }
 
-/** Null when no packet can match: ports of a protocol that has none. */
+/** Returns null if no packet can match: ports on a protocol that has none. */
 function matchProtocol({ proto, ports }: FilterRule, family: 4 | 6): string | null {
   const set = ports.length > 0 ? portSet(ports) : null;
   if (proto === 'icmp') return set ? null : `meta l4proto ${family === 4 ? 'icmp' : 'ipv6-icmp'}`;
@@ -42,7 +45,7 @@ function matchProtocol({ proto, ports }: FilterRule, family: 4 | 6): string | nu
   return set ? `${proto} dport ${set}` : `meta l4proto ${proto}`;
 }
 
-/** A peer that is rejected is told so in its protocol's own way. */
+/** A rejected packet is answered in the way of its protocol. */
 function verdicts({ action, proto }: FilterRule): string[] {
   const reset = 'reject with tcp reset';
   const unreachable = 'reject with icmpx port-unreachable';
@@ -52,12 +55,12 @@ function verdicts({ action, proto }: FilterRule): string[] {
   return proto === 'any' ? [`meta l4proto tcp ${reset}`, unreachable] : [unreachable];
 }
 
-/** nftables refuses a set whose ranges overlap. */
+/** Merges ranges, because nftables rejects a set whose ranges overlap. */
 function portSet(ports: readonly Range[]): string {
   const merged: [number, number][] = [];
   for (const [low, high] of ports.toSorted((a, b) => a[0] - b[0])) {
     if (!(Number.isInteger(low) && Number.isInteger(high) && 0 <= low && low <= high && high <= PORT_MAX)) {
-      throw new Error('not a range of ports');
+      throw new Error('not a port range');
     }
     const last = merged.at(-1);
     if (last && low <= last[1] + 1) last[1] = Math.max(last[1], high);
@@ -66,7 +69,7 @@ function portSet(ports: readonly Range[]): string {
   return `{ ${merged.map(([low, high]) => (low === high ? low : `${low}-${high}`)).join(', ')} }`;
 }
 
-/** Also the guard that nothing but a CIDR becomes a word of a rule. */
+/** Also guarantees that only a CIDR becomes part of a rule. */
 function familyOf(cidr: string): 4 | 6 {
   const block = parseCidr(cidr);
   if (!block) throw new Error('not a CIDR');

@@ -1,4 +1,4 @@
-/** What stands in the tables `skerry`, asked once for all machines, and whether it is what should. */
+/** Reads the installed `skerry` tables once for all machines and compares them with the expected rules. */
 import type { QemuHost } from '../host.ts';
 import type { MachineLink } from './link.ts';
 import {
@@ -12,15 +12,15 @@ import {
   type Table,
 } from './ruleset.ts';
 
-/** By table and name. */
+/** Keyed by table and name. */
 export interface InstalledRules {
-  /** The comments of its rules, '' for one without; before them, of a chain with a hook, that and its policy. */
+  /** Comments of each chain's rules, '' for none. A chain with a hook starts with its hook and policy. */
   readonly chains: ReadonlyMap<string, readonly string[]>;
-  /** Of maps and sets: element to the chain that it leads to: '' where it leads to none. */
+  /** Elements of maps and sets with the chain they jump to, or ''. */
   readonly elements: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-/** Two processes. One call of nft cannot list two tables: 1.0.6 finds only the last. */
+/** Runs nft once per table: with two tables in one call, nft 1.0.6 only finds the last. */
 export async function readInstalledRules(host: QemuHost): Promise<InstalledRules> {
   const chains = new Map<string, string[]>();
   const elements = new Map<string, Map<string, string>>();
@@ -33,13 +33,13 @@ export async function readInstalledRules(host: QemuHost): Promise<InstalledRules
   return { chains, elements };
 }
 
-/** A chain, a map or a set, as nft indents it. */
+/** Matches a chain, map, or set in nft's own indentation. */
 const BLOCK = /^\t(chain|map|set) (\S+) \{\n(.*?)^\t\}$/gms;
 const BASE = /^type filter hook (\w+) .*policy (\w+);$/;
 const COMMENT = / comment "([^"]*)"$/;
 const ELEMENT = /"([^"]+)"(?: : (?:jump (\S+?)|[^,}]*?))?(?=\s*[,}])/g;
 
-/** Empty when there is no such table. */
+/** Returns '' if the table does not exist. */
 async function listTable(host: QemuHost, table: Table): Promise<string> {
   try {
     return await host.runInNet('nft', ['list', 'table', ...table.split(' ')]);
@@ -64,12 +64,12 @@ function readElements(body: string): Map<string, string> {
   return new Map([...inBraces.matchAll(ELEMENT)].map(([, name = '', chain = '']) => [name, chain]));
 }
 
-/** Whether what all machines share is whole. */
+/** Whether the rules shared by all machines are complete. */
 export function hasSharedRules(installed: InstalledRules): boolean {
   return SHARED_CHAINS.every((chain) => hasChain(installed, chain));
 }
 
-/** Whether the machine's own part is whole. */
+/** Whether the machine's own rules are complete. */
 export function hasMachineRules(
   installed: InstalledRules,
   { tap }: MachineLink,
@@ -82,7 +82,7 @@ export function hasMachineRules(
   return hasJumps && isGuest && chains.every((chain) => hasChain(installed, chain));
 }
 
-/** Maps that lead the tap elsewhere than they should. */
+/** Returns the maps in which the tap jumps to a wrong chain. */
 export function strayJumps(installed: InstalledRules, tap: string): (readonly [table: Table, map: string])[] {
   return machineJumps(tap)
     .filter(([table, map, chain]) => ![undefined, chain].includes(jumpTarget(installed, table, map, tap)))

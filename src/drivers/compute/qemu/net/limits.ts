@@ -1,32 +1,33 @@
 /**
- * How fast a machine may send and receive. What reaches it waits in a queue of its tap. What it sends is led through an
- * interface of its own, because only what leaves an interface can be made to wait, and dropping alone is not a speed.
+ * Limits the speed of a machine. Inbound traffic waits in a queue of its tap. Outbound traffic is redirected
+ * through a separate interface, because Linux can only queue packets that leave an interface, and policing by
+ * drops is inaccurate.
  */
 import type { QemuHost } from '../host.ts';
 import { ensureLink, hasLink, removeLink } from './link.ts';
 
-/** As much as may pass at once: what a hundredth of a second brings, and never less than a few packets. */
+/** Burst size: the traffic of a hundredth of a second, but at least a few packets. */
 const BURST_PER_S = 100;
 const BURST_MIN_BYTES = 32 * 1024;
-/** Longer than a packet waits at most. */
+/** Packets that would wait longer are dropped. */
 const QUEUE_MS = 100;
 
-/** Makes both directions of a plugged machine be this fast; null: as fast as the host can. */
+/** Sets the speed of both directions of a plugged machine. Null removes the limit. */
 export async function limitSpeed(host: QemuHost, tap: string, bitsPerS: number | null): Promise<void> {
   if (bitsPerS === null) return await removeLimit(host, tap);
-  if (!(Number.isSafeInteger(bitsPerS) && bitsPerS > 0)) throw new Error('a speed that is none');
+  if (!(Number.isSafeInteger(bitsPerS) && bitsPerS > 0)) throw new Error('invalid speed limit');
   const egressLink = egressLinkName(tap);
   await ensureLink(host, egressLink, 'ifb');
   await host.runInNet('ip', ['link', 'set', 'dev', egressLink, 'up']);
   await host.runInNet('tc', ['-batch', '-'], { input: limitBatch(tap, egressLink, bitsPerS) });
 }
 
-/** Takes away what a tap that is deleted would leave. */
+/** Deletes the outbound interface, which would outlive a deleted tap. */
 export async function removeEgressLink(host: QemuHost, tap: string): Promise<void> {
   await removeLink(host, egressLinkName(tap));
 }
 
-/** The interface that what the machine sends goes through. */
+/** The interface for the machine's outbound traffic. */
 function egressLinkName(tap: string): string {
   return `${tap.slice(0, 1)}o${tap.slice(2)}`;
 }
@@ -38,7 +39,8 @@ function limitBatch(tap: string, egressLink: string, bitsPerS: number): string {
     `qdisc replace dev ${tap} ${queue}`,
     `qdisc replace dev ${egressLink} ${queue}`,
     `qdisc replace dev ${tap} ingress`,
-    `filter replace dev ${tap} ingress pref 1 handle 800::800 protocol all u32 match u32 0 0 action mirred egress redirect dev ${egressLink}`,
+    `filter replace dev ${tap} ingress pref 1 handle 800::800 protocol all u32 match u32 0 0 ` +
+      `action mirred egress redirect dev ${egressLink}`,
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -1,21 +1,23 @@
-/** The host's end of a machine's wire: a tap whose other end is the guest's network card, and the routes that lead there. */
+/**
+ * The host's side of a machine's network: a tap connected to the guest's network card, and the routes to it.
+ */
 import { addressFamily, parseCidr } from '../../../../kernel/cidr.ts';
 import type { Ipv4Assignment, Ipv6Assignment } from '../../../../ports/network.ts';
 import type { QemuHost } from '../host.ts';
 
-/** What every guest has as its gateway for IPv6. */
+/** The IPv6 gateway of every guest. */
 export const GATEWAY_V6 = 'fe80::1';
 
-/** A machine's wire, as `ip` and `nft` are told of it. Its addresses stay the same while it is plugged. */
+/** A machine's link, as `ip` and `nft` need it. Its addresses do not change while it is plugged. */
 export interface MachineLink {
   readonly tap: string;
-  /** Of the guest's network card. */
+  /** MAC address of the guest's network card. */
   readonly mac: string;
   readonly ipv4: Ipv4Assignment;
   readonly ipv6: Ipv6Assignment;
 }
 
-/** The addresses become words of commands, so nothing but an address may pass. */
+/** Validates the addresses, since they become parts of commands. */
 export function toMachineLink(
   host: QemuHost,
   spec: { readonly id: string; readonly ipv4: Ipv4Assignment; readonly ipv6: Ipv6Assignment },
@@ -29,13 +31,13 @@ export function toMachineLink(
   return { tap: host.tap(spec.id), mac: host.mac(spec.id), ipv4, ipv6 };
 }
 
-/** A tap has an owner, who may open it without being allowed anything else of the network: QEMU is not. */
+/** The tap belongs to root's user id, so QEMU can open it without network capabilities. */
 const CREATE_ARGS = {
   tap: (name: string) => ['tuntap', 'add', 'dev', name, 'mode', 'tap', 'user', '0'],
   ifb: (name: string) => ['link', 'add', 'dev', name, 'type', 'ifb'],
 } as const;
 
-/** Makes the interface exist. One that has the name already is taken as it is. */
+/** Creates the interface unless one with that name exists. */
 export async function ensureLink(
   host: QemuHost,
   name: string,
@@ -49,7 +51,7 @@ export async function hasLink(host: QemuHost, name: string): Promise<boolean> {
     await host.runInNet('ip', ['-brief', 'link', 'show', 'dev', name]);
     return true;
   } catch {
-    // Another reason than its absence shows when it is to be made.
+    // If the cause is something else, creating the interface fails with it.
     return false;
   }
 }
@@ -59,8 +61,9 @@ export async function removeLink(host: QemuHost, name: string): Promise<void> {
 }
 
 /**
- * Lines of `ip -batch -`. A gateway may stand on many taps at once: it is an address of each with a prefix of one. The
- * guest's neighbour entries are permanent, so no answer of any guest ever moves an address.
+ * Returns lines for `ip -batch -`. Several taps can share a gateway address, since each has it as a
+ * single-address prefix. The guest's neighbor entries are permanent, so no guest can take over an address by
+ * answering for it.
  */
 export function linkBatch({ tap, mac, ipv4, ipv6 }: MachineLink): string {
   const lines = [
@@ -77,12 +80,12 @@ export function linkBatch({ tap, mac, ipv4, ipv6 }: MachineLink): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The same whenever the tap is made again: a guest remembers it. */
+/** Stays the same when the tap is recreated, because guests cache it. */
 function gatewayMac(mac: string): string {
   return `fe${mac.slice(2)}`;
 }
 
-/** Arguments of `sysctl -w`. Forwarding is a matter of the whole host: what is on already is left alone by the kernel. */
+/** Arguments for `sysctl -w`. Forwarding is a host-wide setting and usually on already. */
 export function linkSettings(tap: string): string[] {
   return [
     'net.ipv4.ip_forward=1',

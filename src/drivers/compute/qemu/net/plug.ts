@@ -1,4 +1,4 @@
-/** The network of one machine on this host, all of it from its record. */
+/** Sets up the network of one machine from its record. */
 import type { QemuHost } from '../host.ts';
 import type { MachineRecord } from '../record.ts';
 import { limitSpeed, removeEgressLink } from './limits.ts';
@@ -6,12 +6,12 @@ import { ensureLink, linkBatch, linkSettings, removeLink, toMachineLink } from '
 import { machineRules, removeMachineRules } from './ruleset.ts';
 
 /**
- * Makes the machine's tap, routes, guard against spoofing, filter and limits be as its record says; may run again at any
- * time, also while the machine runs.
+ * Ensures the machine's tap, routes, spoofing guard, filter, and limits. Safe to repeat at any time, also
+ * while the machine runs.
  */
 export async function plugNetwork(host: QemuHost, record: MachineRecord): Promise<void> {
   const link = toMachineLink(host, record.spec);
-  // The guard stands before there is anything to guard.
+  // Install the guard before the interface it protects against exists.
   await applyRuleset(host, machineRules(link, record.filter, record.traffic));
   await ensureLink(host, link.tap, 'tap');
   await host.runInNet('sysctl', ['-q', '-w', ...linkSettings(link.tap)]);
@@ -19,7 +19,7 @@ export async function plugNetwork(host: QemuHost, record: MachineRecord): Promis
   await host.runInNet('ip', ['-batch', '-'], { input: linkBatch(link) });
 }
 
-/** Takes all of that away; what is not there is fine. */
+/** Removes all of that. Missing parts are not an error. */
 export async function unplugNetwork(host: QemuHost, id: string): Promise<void> {
   const tap = host.tap(id);
   await removeLink(host, tap);
@@ -28,8 +28,8 @@ export async function unplugNetwork(host: QemuHost, id: string): Promise<void> {
 }
 
 /**
- * One transaction of the packet filter, one after another on this host: of several at once nft lets only the first
- * through, and the others begin afresh. Whoever holds a machine's lock takes this one after it, never the other way.
+ * Applies one packet filter transaction. They run one at a time on this host: of several concurrent ones, nft
+ * commits the first and the others start over. Lock order: a machine's lock comes before this one.
  */
 export async function applyRuleset(host: QemuHost, text: string): Promise<void> {
   await host.withHostLock('network', () => host.runInNet('nft', ['-f', '-'], { input: text }));

@@ -1,4 +1,6 @@
-/** Puts back what others of this host took away: a packet filter that is loaded afresh flushes everybody's rules. */
+/**
+ * Restores rules that other software on this host deleted, for example by reloading its own packet filter.
+ */
 import type { QemuHost } from '../host.ts';
 import { LockBusyError } from '../lock.ts';
 import { forEachConcurrent } from '../machine/for-each-concurrent.ts';
@@ -15,8 +17,8 @@ import { applyRuleset, plugNetwork } from './plug.ts';
 import { machineChains, machineRules, removeJumps, sharedRuleset } from './ruleset.ts';
 
 /**
- * Called every few seconds: three processes when nothing is missing, however many machines there are. Only machines that
- * are plugged are looked at.
+ * Runs every few seconds. If nothing is missing, it takes three processes, regardless of the number of
+ * machines. Machines that are not plugged are skipped.
  */
 export async function repairNetwork(host: QemuHost): Promise<void> {
   const ids = await listPlugged(host);
@@ -32,7 +34,7 @@ export async function repairNetwork(host: QemuHost): Promise<void> {
     if (await repairMachineRules(host, id, installed)) repaired++;
   });
   if (isSharedMissing || repaired > 0)
-    host.log.warn({ machines: repaired }, 'packet filter put back: it had been flushed or changed');
+    host.log.warn({ machines: repaired }, 'restored the packet filter, which had been flushed or changed');
 }
 
 async function listPlugged(host: QemuHost): Promise<string[]> {
@@ -43,21 +45,21 @@ async function listPlugged(host: QemuHost): Promise<string[]> {
   return ids.filter((id) => names.has(host.tap(id)));
 }
 
-/** Whether there was something to put back. What fails with one machine keeps no other from its rules. */
+/** Whether rules were restored. A failure with one machine does not affect the others. */
 async function repairMachineRules(host: QemuHost, id: string, installed: InstalledRules): Promise<boolean> {
   try {
     const record = await readRecord(host.layout, id);
     if (!record || isIntact(host, record, installed)) return false;
     return await host.withMachineLock(id, () => reapplyRules(host, id));
   } catch (error) {
-    // Whoever works on it may be about to set its rules. If not, they are missing the next time, too.
+    // The lock holder may be about to set the rules. If not, the next run repairs them.
     if (!(error instanceof LockBusyError))
-      host.log.warn({ err: error, machine: id }, 'packet filter of a machine could not be put back');
+      host.log.warn({ err: error, machine: id }, 'restoring the packet filter of a machine failed');
     return false;
   }
 }
 
-/** The same look again, now that nobody else sets its rules. */
+/** Checks again under the lock, then restores the rules. */
 async function reapplyRules(host: QemuHost, id: string): Promise<boolean> {
   const record = await readRecord(host.layout, id);
   if (!record || !(await hasLink(host, host.tap(id)))) return false;
@@ -65,7 +67,7 @@ async function reapplyRules(host: QemuHost, id: string): Promise<boolean> {
   if (isIntact(host, record, installed)) return false;
   const strays = strayJumps(installed, host.tap(id));
   if (strays.length > 0) {
-    // In one with the right ones, so that no packet meets none.
+    // Fix the jumps in the same transaction, so that every packet meets some rules.
     const rules = machineRules(toMachineLink(host, record.spec), record.filter, record.traffic);
     await applyRuleset(host, `${removeJumps(host.tap(id), strays)}${rules}`);
   }

@@ -1,4 +1,7 @@
-/** What is changed of a machine's network while it exists. The record says it first, so a machine that is off has it later. */
+/**
+ * Changes the filter and traffic settings of a machine. The record comes first, so a stopped machine gets
+ * them later.
+ */
 import { ComputeError, type Traffic } from '../../../../ports/compute.ts';
 import type { Filter } from '../../../../ports/network.ts';
 import type { QemuHost } from '../host.ts';
@@ -12,21 +15,21 @@ export async function setFilter(host: QemuHost, id: string, filter: Filter | nul
   await host.withMachineLock(id, async () => {
     const record = await readRecord(host.layout, id);
     if (record) await storeAndApply(host, { ...record, filter });
-    else if (filter) throw new ComputeError('refused', 'no such machine');
+    else if (filter) throw new ComputeError('refused', 'machine not found');
   });
 }
 
 export async function setTraffic(host: QemuHost, id: string, traffic: Traffic): Promise<void> {
   await host.withMachineLock(id, async () => {
     const record = await readRecord(host.layout, id);
-    if (!record) throw new ComputeError('refused', 'no such machine');
+    if (!record) throw new ComputeError('refused', 'machine not found');
     await storeAndApply(host, { ...record, traffic });
   });
 }
 
 async function storeAndApply(host: QemuHost, record: MachineRecord): Promise<void> {
   const link = toMachineLink(host, record.spec);
-  // Made before it is kept: what cannot be a rule is refused and not remembered.
+  // Build the rules before storing the record, so that an invalid filter is rejected and not stored.
   const rules = machineRules(link, record.filter, record.traffic);
   await writeRecord(host.layout, record);
   if (!(await hasLink(host, link.tap))) return;

@@ -1,14 +1,14 @@
 /**
- * The tables `skerry` of nftables, as text for `nft -f -`. Each text is one transaction: the kernel has all of it or
- * nothing, and no packet meets half of it. Everything in it says *ensure*, the tables themselves included, so a host
- * whose rules were flushed has them again with the next text.
+ * The nftables tables `skerry`, as text for `nft -f -`. Each text is one transaction: the kernel applies all
+ * of it or nothing, and no packet meets a partial state. Every statement is an *ensure*, including the
+ * tables, so flushed rules are complete again with the next text.
  *
- * A packet from a guest is asked first who sent it (`guards`), then, where it is forwarded, what the filter of its
- * machine says (`leaving`) and, when it is for another machine here, that one's (`entering`). Interfaces are named
- * and not numbered, so rules may stand before their interface does.
+ * A packet from a guest first passes the spoofing check (`guards`). If it is forwarded, it then passes the
+ * filter of its machine (`leaving`) and, if it is for another machine here, that machine's filter
+ * (`entering`). Interfaces are matched by name, so rules can exist before their interface.
  *
- * Each rule has a comment that tells its chain's whole text and its place in it, by which it is known again
- * (`standing.ts`): nft prints a rule in words and an order of its own, which differ by its version.
+ * Each rule has a comment with the digest of its chain and its position. `installed-rules.ts` compares these
+ * comments, because nft prints rules differently from version to version.
  */
 import { createHash } from 'node:crypto';
 import { parseCidr } from '../../../../kernel/cidr.ts';
@@ -21,24 +21,24 @@ export const INET = 'inet skerry';
 const ARP = 'arp skerry';
 export const TABLES = [INET, ARP] as const;
 export type Table = (typeof TABLES)[number];
-/** `GATEWAY_V6` is the first address in it. */
+/** Contains `GATEWAY_V6` as its first address. */
 const LINK_LOCAL = 'fe80::/64';
-/** The host forgets a neighbour after five seconds at the earliest. */
+/** The host keeps a neighbor entry for at least five seconds. */
 const OVER_SOLICIT_RATE = 'limit rate over 10/second burst 40 packets';
 /** The set of all plugged taps. */
 export const GUESTS = 'guests';
 /**
- * All machines of a host share the kernel's table of connections. Not `ct count`: it goes through all that a machine has for
- * each new one, which is dearer than what it saves.
+ * All machines of a host share the kernel's connection table. `ct count` is no option: for each new
+ * connection it walks all connections of the machine, which costs more than it saves.
  */
 const NEW_CONNECTION_LIMIT = 'ct state new limit rate over 2000/second burst 20000 packets drop';
-/** Told apart are a chain's text of now and of before, not forgeries. */
+/** Distinguishes versions of a chain, not forgeries. */
 const DIGEST_CHARS = 8;
 
 export interface Chain {
   readonly table: Table;
   readonly name: string;
-  /** Where the kernel asks it, if not a rule or a map does. Its policy is to accept. */
+  /** Netfilter hook of a base chain, whose policy is to accept. Other chains are reached by a jump. */
   readonly hook?: string;
   readonly statements: readonly string[];
 }
@@ -54,12 +54,12 @@ const FORWARD: Chain = {
   name: 'forward',
   hook: 'forward priority filter',
   statements: [
-    // Before it is asked what belongs to a connection: one that a stranger began in the name of a mail server (who answers a
-    // SYN with a SYN is of the connection, too) is no way around the mail rule.
+    // Check port 25 before connection tracking: a stranger could open a connection in the name of a mail
+    // server, and the guest's SYN would then count as established.
     'tcp dport 25 tcp flags & (syn | ack) == syn iifname vmap @leaving',
-    // Errors about what was accepted are related. Any other is forged, or about what is forgotten.
+    // ICMP errors about accepted packets are related. Others are forged or refer to an expired connection.
     'ct state established,related accept',
-    // Without it a path's size is not found, also where the answers take another way.
+    // Path MTU discovery needs these even if the responses take another route.
     'icmpv6 type packet-too-big accept',
     'iifname vmap @leaving',
     'oifname vmap @entering',
@@ -84,7 +84,7 @@ const ARP_INPUT: Chain = {
   hook: 'input priority filter',
   statements: ['iifname vmap @guards'],
 };
-/** Chains of all machines. */
+/** Chains shared by all machines. */
 export const SHARED_CHAINS: readonly Chain[] = [SOURCE, FORWARD, INPUT, ARP_INPUT];
 
 const MAPS: readonly (readonly [table: Table, map: string, chain: (tap: string) => string])[] = [
@@ -104,11 +104,11 @@ function enteringChain(tap: string): string {
   return `entering-${tap}`;
 }
 
-/** The machine's own chains: its guard and its filter. */
+/** Returns the machine's own chains: its guard and its filter. */
 export function machineChains(link: MachineLink, filter: Filter | null, { mail }: Traffic): Chain[] {
   const { tap } = link;
   const leaving = [
-    // What the guest sends back to where it came from would go round until its time is over.
+    // A packet that the guest sends back to its own interface would loop until its TTL expires.
     `oifname ${tap} drop`,
     ...(mail ? [] : ['tcp dport 25 reject with tcp reset']),
     NEW_CONNECTION_LIMIT,
@@ -122,12 +122,12 @@ export function machineChains(link: MachineLink, filter: Filter | null, { mail }
   ];
 }
 
-/** Where a packet of this tap is led, by map: the chain's name. */
+/** Returns the chain that packets of this tap jump to, for each map. */
 export function machineJumps(tap: string): readonly (readonly [table: Table, map: string, chain: string])[] {
   return MAPS.map(([table, map, chain]) => [table, map, chain(tap)]);
 }
 
-/** What all machines share, and this one's guard and filter. */
+/** Returns the shared rules together with this machine's guard and filter. */
 export function machineRules(link: MachineLink, filter: Filter | null, traffic: Traffic): string {
   const { tap } = link;
   return joinLines([
@@ -138,17 +138,20 @@ export function machineRules(link: MachineLink, filter: Filter | null, traffic: 
   ]);
 }
 
-/** What all machines share, alone. */
+/** Returns only the shared rules. */
 export function sharedRuleset(): string {
   return joinLines(sharedRules());
 }
 
-/** For before `machineRules`: an element that leads elsewhere is not changed by adding the right one. */
+/**
+ * Returns the text to prepend to `machineRules` if jumps are wrong: adding the correct one does not replace
+ * them.
+ */
 export function removeJumps(tap: string, maps: readonly (readonly [table: Table, map: string])[]): string {
   return joinLines(maps.map(([table, map]) => element('delete', table, map, `"${tap}"`)));
 }
 
-/** Takes a machine's part away. What is to be deleted is added first: only what is there can be deleted. */
+/** Removes a machine's rules. Adds them first, because nft fails to delete what does not exist. */
 export function removeMachineRules(tap: string): string {
   return joinLines([
     ...sharedRules(),
@@ -183,7 +186,7 @@ function chainLines(chain: Chain): string[] {
   return [`add chain ${table} ${name}`, `flush chain ${table} ${name}`, ...rules];
 }
 
-/** Of the chain's rules, in their order. */
+/** Returns the comments of the chain's rules, in order. */
 export function ruleComments({ statements }: Chain): string[] {
   const digest = createHash('sha256')
     .update(statements.join('\n'))
@@ -196,7 +199,7 @@ function element(verb: 'add' | 'delete', table: Table, name: string, content: st
   return `${verb} element ${table} ${name} { ${content} }`;
 }
 
-/** Who a guest may say it is: its card, its address, its prefix and what only its own wire hears. */
+/** Allows only the guest's own MAC, address, prefix, and link-local traffic. */
 function guardStatements({ mac, ipv4, ipv6 }: MachineLink): string[] {
   const advert = 'icmpv6 type nd-neighbor-advert';
   const target = '@th,64,64';
@@ -206,14 +209,14 @@ function guardStatements({ mac, ipv4, ipv6 }: MachineLink): string[] {
     `ip6 saddr != { ::, ${LINK_LOCAL}, ${ipv6.prefix} } drop`,
     `ip6 saddr ${GATEWAY_V6} drop`,
     'ip6 saddr :: meta l4proto != ipv6-icmp drop',
-    // It is no router and answers for nobody else. The target of an advertisement is matched by its place in the packet.
+    // A guest is not a router and answers only for itself. Match the target of an advertisement by offset.
     'icmpv6 type { nd-router-advert, nd-redirect } drop',
     `${advert} ${target} != ${networkHex(ipv6.prefix)} ${target} != ${networkHex(LINK_LOCAL)} drop`,
     `${advert} @th,64,128 ${networkHex(LINK_LOCAL)}0000000000000001 drop`,
     'udp sport 67 udp dport 68 drop',
     'udp sport 547 udp dport 546 drop',
-    // Each sender that the host answers on the wire itself is an entry of its table of neighbours, which all machines
-    // share. A guest asks for its gateway about once a minute.
+    // Every sender that the host answers becomes an entry of its neighbor table, which all machines share. A
+    // guest normally asks for its gateway about once a minute.
     `icmpv6 type { nd-neighbor-solicit, nd-router-solicit } ${OVER_SOLICIT_RATE} drop`,
     `ip6 saddr ${LINK_LOCAL} ${OVER_SOLICIT_RATE} drop`,
   ];
@@ -227,7 +230,7 @@ function arpStatements({ mac, ipv4 }: MachineLink): string[] {
   ];
 }
 
-/** The first 64 bits of an IPv6 network as one number. */
+/** The first 64 bits of an IPv6 network as a hexadecimal number. */
 function networkHex(prefix: string): string {
   const block = parseCidr(prefix);
   if (!block) throw new Error('not a prefix');

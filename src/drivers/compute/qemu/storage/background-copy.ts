@@ -1,7 +1,7 @@
 /**
- * Copies of disks that take longer than a caller waits. A process of its own makes each, so it goes on when the service
- * ends; that it runs is known by a lock that it holds, which neither a kill nor a start of the host leaves behind. The file has
- * its name when it is whole; that is never the name of a disk which a machine may run on.
+ * Disk copies that take longer than a caller waits. A detached process makes each, so it survives the
+ * service. It holds a lock while it runs; a kill or a restart of the host releases it. The file gets its
+ * final name when it is complete, and that is never the name of a disk in use.
  */
 import { spawn } from 'node:child_process';
 import { access, readdir, readFile, rm } from 'node:fs/promises';
@@ -16,11 +16,14 @@ export type CopyState = 'done' | 'copying' | 'failed';
 export interface Copy {
   readonly from: string;
   readonly to: string;
-  /** How large its guest is to see it; null: as it is. */
+  /** Size of the new disk; null keeps the size. */
   readonly diskGb: number | null;
 }
 
-/** The process says its group, for who wants to end it. Holes stay holes; where the file system can, nothing is copied at all. */
+/**
+ * Writes its process group to a file, so that others can kill it. Keeps holes, and uses reflinks where
+ * possible.
+ */
 const SCRIPT = `
 echo $PPID > "$2.copy" || { : > "$2.failed"; exit 1; }
 cp --reflink=auto --sparse=always -- "$1" "$2.part" &&
@@ -30,7 +33,9 @@ rm -f -- "$2.copy"`;
 const POLL_INTERVAL_MS = 20;
 const STOP_MAX_MS = 5_000;
 
-/** How far the copy is after this long at most. One that was killed is begun again. The caller holds a lock on `to`. */
+/**
+ * Starts or restarts the copy and returns its state after at most `waitMs`. The caller holds a lock on `to`.
+ */
 export async function copyInBackground(host: QemuHost, copy: Copy, waitMs: number): Promise<CopyState> {
   const deadline = Date.now() + waitMs;
   const outcome = await readOutcome(copy.to);
@@ -44,7 +49,7 @@ export async function copyInBackground(host: QemuHost, copy: Copy, waitMs: numbe
   return (await readOutcome(copy.to)) ?? 'copying';
 }
 
-/** Whether it was begun, be it done by now, and not given up. */
+/** Whether the copy was started, finished or not, and has not been discarded. */
 export async function isStarted(to: string): Promise<boolean> {
   return (await exists(to)) || (await exists(`${to}.lock`));
 }
@@ -54,9 +59,9 @@ async function readOutcome(to: string): Promise<'done' | 'failed' | undefined> {
   return (await exists(`${to}.failed`)) ? 'failed' : undefined;
 }
 
-/** Returns when the process can be ended by who wants to. */
+/** Returns once the process can be stopped by others. */
 async function startCopy(host: QemuHost, { from, to, diskGb }: Copy): Promise<void> {
-  // What one that was killed has left would lead to a process that is somebody else's by now.
+  // The file of a killed copy could name a process group that was reused since.
   await rm(`${to}.copy`, { force: true });
   const size = diskGb === null ? '' : `${diskGb}G`;
   const args = ['--nonblock', `${to}.lock`, 'sh', '-c', SCRIPT, 'sh', from, to, size];
@@ -67,24 +72,24 @@ async function startCopy(host: QemuHost, { from, to, diskGb }: Copy): Promise<vo
   });
   child.once('error', (err) => {
     ended = true;
-    host.log.error({ err }, 'a disk cannot be copied');
+    host.log.error({ err }, 'starting a disk copy failed');
   });
   child.unref();
   while (!ended && !(await exists(`${to}.copy`))) await pause(POLL_INTERVAL_MS);
 }
 
-/** Ends it, if it runs, and leaves nothing of it but what it has put in place. */
+/** Stops the copy if it runs and deletes its temporary files. A completed copy stays. */
 export async function stopCopy(host: QemuHost, to: string): Promise<void> {
   const deadline = Date.now() + STOP_MAX_MS;
   while (await isRunning(host, to)) {
-    if (Date.now() > deadline) throw new ComputeError('transient', 'a copy of a disk does not end');
+    if (Date.now() > deadline) throw new ComputeError('transient', 'a disk copy cannot be stopped');
     await killCopy(to);
     await pause(POLL_INTERVAL_MS);
   }
   for (const suffix of ['part', 'copy', 'failed', 'lock']) await rm(`${to}.${suffix}`, { force: true });
 }
 
-/** Ends every copy that is to become a disk in the machine's folder, and deletes what there is of it, but for `kept`. */
+/** Stops and deletes every copy for a future disk in the machine's folder, except the one at `exceptPath`. */
 export async function stopCopies(
   host: QemuHost,
   folder: string,
@@ -97,7 +102,7 @@ export async function stopCopies(
   }
 }
 
-/** Every copy that is to become a disk in the machine's folder, whole or not: where it goes. */
+/** Returns the target paths of all copies for future disks in the machine's folder, complete or not. */
 export async function listCopies(folder: string): Promise<string[]> {
   const files = await readdir(folder).catch(() => []);
   const copies = new Set(files.flatMap((file) => /^copy-.*\.qcow2/.exec(file)?.[0] ?? []));
@@ -110,11 +115,11 @@ async function killCopy(to: string): Promise<void> {
   try {
     process.kill(-group, 'SIGKILL');
   } catch {
-    // It ended by itself meanwhile.
+    // It has already exited.
   }
 }
 
-/** Whether somebody holds its lock. */
+/** Whether a process holds the copy's lock. */
 async function isRunning(host: QemuHost, to: string): Promise<boolean> {
   const lock = `${to}.lock`;
   if (!(await exists(lock))) return false;

@@ -1,11 +1,11 @@
-/** Disks as a running QEMU has them: `blockdev-add` and what comes of it. */
+/** Block nodes of a running QEMU: open, list, and close disks. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Qmp } from '../qmp.ts';
 import { QmpRefusedError } from '../qmp.ts';
 
 export interface BlockNode {
   readonly 'node-name': string;
-  /** The file at the bottom of it. */
+  /** Path of the underlying file. */
   readonly file: string;
   readonly drv: string;
   readonly image: { readonly 'virtual-size': number };
@@ -16,8 +16,8 @@ export async function listBlockNodes(qmp: Qmp): Promise<BlockNode[]> {
 }
 
 /**
- * Opens a qcow2 file under this name. The host's page cache is passed by, so that a flush of the guest is one, and memory is
- * not kept twice; not where the file system (tmpfs, say) cannot do that.
+ * Opens a qcow2 file as a node. Uses O_DIRECT, so that a guest's flush reaches the disk and memory is not
+ * used twice. Falls back to cached access on file systems without it, such as tmpfs.
  */
 export async function openNode(
   qmp: Qmp,
@@ -40,7 +40,7 @@ export async function openNode(
 const CLOSE_TRIES = 20;
 const CLOSE_RETRY_MS = 100;
 
-/** Closes it, if it is open. What used it last may not have let go of it yet. */
+/** Closes the node if it is open. Retries, since its last user may not have released it yet. */
 export async function closeNode(qmp: Qmp, name: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     const open = (await listBlockNodes(qmp)).some((node) => node['node-name'] === name);

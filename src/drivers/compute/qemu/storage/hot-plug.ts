@@ -1,4 +1,4 @@
-/** Volumes in a QEMU that runs. Each step looks first whether it is done: whoever did half of it may have been killed. */
+/** Hot-plugs volumes into a running QEMU. Each step checks whether an earlier, killed call already did it. */
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { volumeSerial } from '../names.ts';
@@ -7,30 +7,32 @@ import { type BlockNode, closeNode, listBlockNodes, openNode } from './block-nod
 import { GIB, requireSpace } from './space.ts';
 import type { VolumeRecord } from './volume-record.ts';
 
-/** PCI slots from here on are volumes', by the letter of the device, so that guests find them in this order. */
+/**
+ * PCI slots of volumes start here, in the order of device letters, so that guests find them in this order.
+ */
 const FIRST_SLOT = 0x10;
 export const VOLUME_SLOTS = 15;
 
 const nodeName = (volumeId: string) => `vol-${volumeSerial(volumeId)}`;
 const deviceId = (volumeId: string) => `dev-${nodeName(volumeId)}`;
 
-/** The PCI slot of a device from /dev/vdb to /dev/vdp; a machine has no more, and refuses them. */
+/** Returns the PCI slot of a device from /dev/vdb to /dev/vdp. Rejects further ones. */
 export function pciSlot(device: string): number {
   const letter = /^\/dev\/vd([b-z])$/.exec(device)?.[1] ?? 'z';
   const index = letter.charCodeAt(0) - 'b'.charCodeAt(0);
   if (index >= VOLUME_SLOTS)
-    throw new ComputeError('refused', `a machine takes ${VOLUME_SLOTS} volumes, to /dev/vdp`);
+    throw new ComputeError('refused', `a machine supports ${VOLUME_SLOTS} volumes, up to /dev/vdp`);
   return FIRST_SLOT + index;
 }
 
-/** The volume as QEMU has it open; undefined when it has not. */
+/** Returns the volume's node, or undefined if QEMU does not have it open. */
 export async function findVolumeNode(qmp: Qmp, volumeId: string): Promise<BlockNode | undefined> {
   return (await listBlockNodes(qmp)).find((node) => node['node-name'] === nodeName(volumeId));
 }
 
-/** Makes the guest have it; the caller has made its file. A guest that shut down finds it when it is switched on. */
+/** Plugs the volume, whose file exists. A guest that has shut down gets it at the next power-on instead. */
 export async function plug(host: QemuHost, qmp: Qmp, { id, device }: VolumeRecord): Promise<void> {
-  if (device === null) throw new Error('a volume that is attached to nothing has no slot');
+  if (device === null) throw new Error('a detached volume has no slot');
   const { status } = await qmp.execute<{ readonly status: string }>('query-status');
   if (status === 'shutdown') return;
   if (!(await findVolumeNode(qmp, id))) {
@@ -47,7 +49,7 @@ export async function plug(host: QemuHost, qmp: Qmp, { id, device }: VolumeRecor
   });
 }
 
-/** Makes the open volume as large as its record says, while the guest uses it. */
+/** Resizes the open volume to the size in its record while the guest uses it. */
 export async function growNode(
   host: QemuHost,
   qmp: Qmp,
@@ -62,15 +64,15 @@ export async function growNode(
 }
 
 /**
- * How often a guest is asked whether it has let go, and how long each time: others want to speak to QEMU meanwhile. One that
- * was asked before is asked once: it had its time, and others wait for the machine.
+ * How many times to wait for the guest to release a volume, and for how long each time. In between, other
+ * clients can use QEMU. A repeated request waits only once: the guest already had its time.
  */
 const UNPLUG_CHECKS = 5;
 const UNPLUG_CHECK_MS = 2_000;
 
 /**
- * Makes the guest not have it any more. It must agree: one that does not listen (it is still booting, or knows nothing of
- * hot-plug) keeps it, and this is `transient`, until it does or is switched off.
+ * Unplugs the volume. The guest must cooperate: while it boots, or without hot-plug support, it keeps the
+ * volume, and this throws a `transient` error until the guest releases it or is powered off.
  */
 export async function unplug(
   host: QemuHost,
@@ -87,7 +89,7 @@ export async function unplug(
       qmp.close();
     }
   }
-  throw new ComputeError('transient', 'the guest does not let go of the volume');
+  throw new ComputeError('transient', 'the guest does not release the volume');
 }
 
 async function requestUnplug(qmp: Qmp, volumeId: string): Promise<boolean> {
@@ -96,7 +98,7 @@ async function requestUnplug(qmp: Qmp, volumeId: string): Promise<boolean> {
   try {
     await qmp.execute('device_del', { id });
   } catch (error) {
-    // It was asked already, and asking again is not possible for some seconds.
+    // The request is already pending, and QEMU rejects a repetition for some seconds.
     if (!(error instanceof QmpRefusedError)) throw error;
   }
   const deletedEvent = await qmp.waitForEvent(

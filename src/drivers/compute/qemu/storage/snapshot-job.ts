@@ -1,7 +1,7 @@
 /**
- * A snapshot as a job of the QEMU that runs the guest: from the moment that it begins, QEMU saves what a block held before
- * the guest writes it. So it is of one moment, as if the power had failed then. Only what the disk has beyond its image is copied,
- * into a file that builds on the same image and on nothing else.
+ * A snapshot as a backup job of the running QEMU. From its start on, QEMU saves the old content of a block
+ * before the guest overwrites it, so the snapshot is crash-consistent at one moment. It copies only the data
+ * on top of the base image, into an overlay of the same image.
  */
 import { rm } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
@@ -15,21 +15,24 @@ import { readDiskInfo } from './volume-file.ts';
 interface Job {
   readonly id: string;
   readonly status: string;
-  /** Why it failed. */
+  /** Set if the job failed. */
   readonly error?: string;
 }
 
-/** Of the job, and of the file that it writes. */
+/** Name of the job and of its target node. */
 const jobName = (snapshotId: string) => `snap-${volumeSerial(snapshotId)}`;
 
-/** The node of the disk that the snapshot is of; undefined when this QEMU has it not open. */
+/** Returns the node of the snapshot's source disk, or undefined if this QEMU does not have it open. */
 async function findSourceNode(host: QemuHost, qmp: Qmp, record: SnapshotRecord): Promise<string | undefined> {
   const path = host.layout.disk(record.machineId, record.generation);
   const nodes = await listBlockNodes(qmp);
   return nodes.find(({ drv, file }) => drv === 'qcow2' && file === path)?.['node-name'];
 }
 
-/** False when this QEMU has not the disk that it is of. What an earlier try left is taken away first. */
+/**
+ * Starts the job and removes leftovers of an earlier attempt. Returns false if this QEMU lacks the source
+ * disk.
+ */
 export async function startJob(host: QemuHost, qmp: Qmp, record: SnapshotRecord): Promise<boolean> {
   const device = await findSourceNode(host, qmp, record);
   if (device === undefined) return false;
@@ -42,13 +45,13 @@ export async function startJob(host: QemuHost, qmp: Qmp, record: SnapshotRecord)
   await host.run('qemu-img', ['create', '-q', '-f', 'qcow2', ...base, path, String(sizeBytes)]);
   const name = jobName(id);
   await openNode(qmp, { name, path });
-  // It stays when it is done, so that whoever asks next learns how it ended.
+  // Keep the finished job, so that a later query learns its result.
   const job = { 'job-id': name, device, target: name, sync: 'top', 'auto-dismiss': false };
   await qmp.execute('blockdev-backup', job);
   return true;
 }
 
-/** How far this QEMU is with it; `lost`: it knows nothing of it. */
+/** Returns the state of the job; `lost`: this QEMU does not know it. */
 export async function readJobState(
   qmp: Qmp,
   snapshotId: string,
@@ -62,14 +65,14 @@ export async function readJobState(
 const CANCEL_CHECKS = 50;
 const CANCEL_CHECK_MS = 100;
 
-/** Makes QEMU have neither the job nor its file; one that is not done is cancelled. */
+/** Removes the job and closes its file. Cancels a job that is still running. */
 export async function endJob(qmp: Qmp, snapshotId: string): Promise<void> {
   const id = jobName(snapshotId);
   for (let checks = 0; checks < CANCEL_CHECKS; checks++) {
     const job = await findJob(qmp, id);
     if (!job || job.status === 'null') return await closeNode(qmp, id);
     const verb = job.status === 'concluded' ? 'job-dismiss' : 'job-cancel';
-    // Between two looks it may have gone on by itself.
+    // The job may change its state between the two commands.
     await qmp.execute(verb, { id }).catch((error) => {
       if (!(error instanceof QmpRefusedError)) throw error;
     });
@@ -80,7 +83,7 @@ export async function endJob(qmp: Qmp, snapshotId: string): Promise<void> {
       );
     }
   }
-  throw new ComputeError('transient', 'QEMU does not end the snapshot');
+  throw new ComputeError('transient', 'QEMU cannot end the snapshot job');
 }
 
 async function findJob(qmp: Qmp, id: string): Promise<Job | undefined> {

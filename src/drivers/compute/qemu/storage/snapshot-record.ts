@@ -1,4 +1,6 @@
-/** What the driver keeps of a snapshot, beside its file. Who changes it holds the lock of the machine it was taken of. */
+/**
+ * The driver's record of a snapshot, next to its file. Changing it requires the lock of the source machine.
+ */
 import { rm } from 'node:fs/promises';
 import type { SnapshotState } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
@@ -10,16 +12,16 @@ import { readAllRecords } from './volume-record.ts';
 export interface SnapshotRecord {
   readonly id: string;
   readonly machineId: string;
-  /** Whose disk it is of. */
+  /** Generation of the source disk. */
   readonly generation: number;
-  /** Size of that disk: it fits onto one as large. */
+  /** Size of the source disk: a restore needs one at least as large. */
   readonly diskGb: number;
   readonly state: SnapshotState['state'];
-  /** `job`: a QEMU that runs makes it. `copy`: the machine is off, and its disk is copied. */
+  /** `job`: made by the running QEMU. `copy`: the disk of a stopped machine is copied. */
   readonly how: 'job' | 'copy';
-  /** Whether the moment that it is of has come; until then it may be begun again. */
+  /** Whether the snapshot's moment has passed. Until then it may be restarted. */
   readonly begun: boolean;
-  /** GiB that it takes, with two decimals; 0 until it is ready. */
+  /** Size on disk in GiB with two decimals; 0 until it is ready. */
   readonly sizeGb: number;
 }
 
@@ -32,16 +34,16 @@ export async function writeSnapshot(layout: Layout, record: SnapshotRecord): Pro
   return record;
 }
 
-/** Those of the machine that are being made. */
+/** Returns the machine's unfinished snapshots. */
 export async function listSnapshotsInProgress(host: QemuHost, machineId: string): Promise<SnapshotRecord[]> {
   const records = await readAllRecords(host, host.layout.snapshots(), (id) => readSnapshot(host.layout, id));
   return records.filter((record) => record.machineId === machineId && record.state === 'creating');
 }
 
-/** Its file is whole. */
+/** Call when the snapshot's file is complete. */
 export async function markReady(layout: Layout, record: SnapshotRecord): Promise<SnapshotRecord> {
   const bytes = (await allocatedBytes(layout.snapshot(record.id, 'qcow2'))) ?? 0;
-  // Rounded up, and never nothing: even an empty disk has its tables.
+  // Round up and never to 0: even an empty disk has metadata.
   const sizeGb = Math.max(0.01, Math.ceil((100 * bytes) / GIB) / 100);
   return await writeSnapshot(layout, { ...record, state: 'ready', sizeGb });
 }

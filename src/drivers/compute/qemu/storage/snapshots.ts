@@ -1,7 +1,8 @@
 /**
- * Snapshots of a machine's own disk, whatever it runs now. Of a machine that runs, its QEMU makes it; of one that is off, the
- * file is copied, and if it is switched on before that is done, its QEMU takes over before the guest runs: the disk is still
- * what it was. A snapshot is a file that builds on an imported image alone, so machines and other snapshots may go.
+ * Snapshots of a machine's own disk, also during a rescue. On a running machine, QEMU makes the snapshot; on
+ * a stopped one, the disk is copied. If the machine is powered on before the copy is done, its QEMU takes
+ * over before the guest runs, so the content is unchanged. A snapshot depends only on an imported image, so
+ * machines and other snapshots can be deleted.
  */
 import { rm } from 'node:fs/promises';
 import { ComputeError, type SnapshotState } from '../../../../ports/compute.ts';
@@ -43,12 +44,12 @@ function toSnapshotState({ state, sizeGb }: SnapshotRecord): SnapshotState {
   return { state, sizeGb };
 }
 
-/** Writes that it is to be made, from which moment on its room is its own. */
+/** Stores the snapshot's record, which reserves its space. */
 async function createRecord(host: QemuHost, machineId: string, id: string): Promise<SnapshotRecord> {
   const machine = await readRecord(host.layout, machineId);
-  if (!machine) throw new ComputeError('refused', 'no such machine');
+  if (!machine) throw new ComputeError('refused', 'machine not found');
   if (machine.installingSince !== null) {
-    throw new ComputeError('refused', 'a machine that is being installed has nothing to keep');
+    throw new ComputeError('refused', 'the machine is still being installed');
   }
   const { generation, spec } = machine;
   const bytes = await allocatedBytes(host.layout.disk(machineId, generation));
@@ -72,8 +73,8 @@ async function startSnapshot(host: QemuHost, record: SnapshotRecord): Promise<Sn
 }
 
 /**
- * Undefined: no guest runs. That of one which shut down has flushed its disk, and that of one which never ran has not written;
- * either will be ended, and the file is as good as that of a machine that is off.
+ * Returns undefined if no guest runs. A guest that shut down has flushed its disk, and a guest that never ran
+ * has not written to it. That QEMU will be ended, so its disk can be treated like that of a stopped machine.
  */
 async function withRunningQemu<T>(
   host: QemuHost,
@@ -90,7 +91,7 @@ async function withRunningQemu<T>(
   }
 }
 
-/** How far it is by now, which is written down when it is over. */
+/** Checks the progress and records the result when it is finished. */
 async function checkProgress(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
   const { layout } = host;
   if (record.how === 'job') return await checkJob(host, record);
@@ -106,14 +107,14 @@ function copySpec(host: QemuHost, { id, machineId, generation }: SnapshotRecord)
   return { from, to: host.layout.snapshot(id, 'qcow2'), diskGb: null };
 }
 
-/** A job ends with its QEMU: what that had not written yet is lost. */
+/** A job ends with its QEMU, and an unfinished snapshot is lost. */
 async function checkJob(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
   const qmp = await Qmp.open(host.layout.runtimeFile(record.machineId, 'qmp'));
   if (!qmp) return await markFailed(host.layout, record);
   try {
     const state = await readJobState(qmp, record.id);
     if (state === 'running') return record;
-    // The file is whole when it was closed.
+    // The file is complete once it is closed.
     await endJob(qmp, record.id);
     return state === 'done' ? await markReady(host.layout, record) : await markFailed(host.layout, record);
   } finally {
@@ -122,8 +123,8 @@ async function checkJob(host: QemuHost, record: SnapshotRecord): Promise<Snapsho
 }
 
 /**
- * Snapshots that are being copied from a disk that this QEMU, which does not run its guest yet, has open: it makes them from
- * here on. One that it cannot make has failed.
+ * Continues unfinished copies as jobs of this QEMU, whose guest does not run yet. A snapshot that cannot be
+ * continued is marked as failed.
  */
 export async function resumeSnapshots(host: QemuHost, machineId: string, qmp: Qmp): Promise<void> {
   for (const record of await listSnapshotsInProgress(host, machineId)) {
@@ -160,12 +161,13 @@ export async function removeSnapshot(host: QemuHost, snapshotId: string): Promis
   });
 }
 
-/** Less than others wait for the machine's lock, which our caller holds. */
+/** Less than other callers wait for the machine's lock, which our caller holds. */
 const COPY_WAIT_MS = 15_000;
 
 /**
- * Makes a disk with the snapshot's content at `path`, of `diskGb`; `refused` when it is absent, not ready or larger. A disk
- * that takes long is copied on when the caller is told `transient`, and is there when he asks again.
+ * Creates a disk of `diskGb` with the snapshot's content at `path`. Throws `refused` if the snapshot is
+ * missing, not ready, or larger. A slow copy continues in the background: this throws `transient`, and a
+ * later call finds the disk.
  */
 export async function copySnapshot(
   host: QemuHost,
@@ -173,7 +175,7 @@ export async function copySnapshot(
   disk: { readonly machineId: string; readonly path: string; readonly diskGb: number },
 ): Promise<void> {
   const record = await readSnapshot(host.layout, snapshotId);
-  if (!record) throw new ComputeError('refused', 'no such snapshot');
+  if (!record) throw new ComputeError('refused', 'snapshot not found');
   if (record.state !== 'ready') throw new ComputeError('refused', 'the snapshot is not ready');
   if (record.diskGb > disk.diskGb) throw new ComputeError('refused', 'the snapshot is larger than the disk');
   const from = host.layout.snapshot(snapshotId, 'qcow2');
@@ -186,5 +188,5 @@ export async function copySnapshot(
   const state = await copyInBackground(host, copy, COPY_WAIT_MS);
   if (state === 'copying') throw new ComputeError('transient', 'the snapshot is still being copied');
   await stopCopy(host, disk.path);
-  if (state === 'failed') throw new ComputeError('host', 'the snapshot could not be copied');
+  if (state === 'failed') throw new ComputeError('host', 'copying the snapshot failed');
 }

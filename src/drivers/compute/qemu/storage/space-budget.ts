@@ -1,7 +1,7 @@
 /**
- * Room on the disk of this host that nobody was promised. Disks and volumes are sold whole, and grow as guests write: what
- * they have yet to take is not free, though the file system says so. Nor is what snapshots and copies under way have yet to
- * write. Snapshots are sold to nobody, so they get the rest alone: they halt no guest.
+ * The unreserved disk space of this host. Disks and volumes are sold at full size and grow as guests write,
+ * so the space they have yet to use is not free, although the file system reports it as free. The same holds
+ * for unfinished snapshots and copies. Snapshots use only what remains, so they never halt a guest.
  */
 import { statfs } from 'node:fs/promises';
 import type { QemuHost } from '../host.ts';
@@ -11,22 +11,22 @@ import { readSnapshot, type SnapshotRecord } from './snapshot-record.ts';
 import { allocatedBytes, GIB, requireSpace } from './space.ts';
 import { readAllRecords, readVolume } from './volume-record.ts';
 
-/** XFS, btrfs and ZFS: a copy shares its blocks with what it was made of, until one of the two is written. */
+/** XFS, btrfs, and ZFS: a copy shares blocks with its source until either is written. */
 const REFLINK_FILE_SYSTEMS = new Set([0x58465342, 0x9123683e, 0x2fc12fc1]);
 
 export interface SpaceRequest {
-  /** Where it is written to. */
+  /** The folder to write to. */
   readonly folder: string;
   readonly bytes: number;
-  /** The snapshot that asks, which counts among those under way when it was asked for before. */
+  /** The requesting snapshot, which must not be counted twice if an earlier call reserved its space. */
   readonly snapshotId?: string;
-  /** The machine whose next disk it becomes: what its present one has yet to take, it will not. */
+  /** The machine whose current disk will be replaced, so the rest of that disk is not needed. */
   readonly insteadOf?: string;
 }
 
 /**
- * Begins what needs so much room, and fails as `host` where there is less. One at a time: what was begun is seen by whoever
- * asks next.
+ * Starts work that needs this much space, or throws a `host` error if there is less. Runs one request at a
+ * time, so the next one sees what this one started.
  */
 export async function withReservedSpace<T>(
   host: QemuHost,
@@ -38,7 +38,7 @@ export async function withReservedSpace<T>(
     const snapshots = await readAllRecords(host, layout.snapshots(), (id) => readSnapshot(layout, id));
     const others = snapshots.filter(({ id }) => id !== request.snapshotId);
     const machines = await listRecords(layout);
-    // What is free is looked at last: a guest that writes meanwhile is counted twice rather than not at all.
+    // Check the free space last: data written meanwhile is then counted twice rather than not at all.
     const outstanding = [
       ...(await Promise.all(
         machines.filter((id) => id !== request.insteadOf).map((id) => outstandingOfDisk(host, id, snapshots)),
@@ -63,7 +63,7 @@ async function outstandingOfDisk(
   snapshots: readonly SnapshotRecord[],
 ): Promise<number> {
   const record = await readRecord(host.layout, id).catch((err) => {
-    host.log.error({ err }, 'a record is passed over');
+    host.log.error({ err }, 'skipping an unreadable record');
     return undefined;
   });
   if (!record) return 0;
@@ -74,7 +74,7 @@ async function outstandingOfDisk(
   const path = host.layout.disk(id, generation);
   const shares =
     (restored === true || isCopied) && REFLINK_FILE_SYSTEMS.has((await statfs(host.options.dir)).type);
-  // What it shares it may write again, all of it.
+  // Shared blocks may all be rewritten and then need space of their own.
   return outstandingBytes(spec.diskGb * GIB, shares ? 0 : await allocatedBytes(path));
 }
 
@@ -95,7 +95,7 @@ async function outstandingOfSnapshot(host: QemuHost, record: SnapshotRecord): Pr
   return outstandingBytes(of ?? 0, await allocatedByCopy(layout.snapshot(record.id, 'qcow2')));
 }
 
-/** To copies of snapshots that are to become disks of the machine. */
+/** Returns the bytes that unfinished restores of the machine have yet to write. */
 async function outstandingOfCopies(
   host: QemuHost,
   id: string,
@@ -113,7 +113,7 @@ async function outstandingOfCopies(
   return outstanding;
 }
 
-/** Of a file that has its name when it is whole. */
+/** Returns the bytes of a copy, which has its final name once complete. */
 async function allocatedByCopy(path: string): Promise<number | undefined> {
   return (await allocatedBytes(`${path}.part`)) ?? (await allocatedBytes(path));
 }

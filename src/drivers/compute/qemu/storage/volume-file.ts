@@ -5,25 +5,25 @@ import type { QemuHost } from '../host.ts';
 import { GIB, requireSpace } from './space.ts';
 import { type VolumeRecord, writeVolume } from './volume-record.ts';
 
-/** Makes the file be there and as large as its record says. One that was there before is not made again. */
+/** Ensures that the file exists with the size in its record. A file that once existed is never recreated. */
 export async function ensureVolumeFile(host: QemuHost, record: VolumeRecord): Promise<void> {
   const path = host.layout.volume(record.id, 'qcow2');
   const exists = await access(path).then(
     () => true,
     () => false,
   );
-  // What was on it nobody else has: an empty one in its place would hide the loss.
-  if (!exists && record.made) throw new ComputeError('host', 'the file of the volume is not there');
+  // The data exists nowhere else, and an empty file in its place would hide the loss.
+  if (!exists && record.made) throw new ComputeError('host', 'the file of the volume is missing');
   if (!exists) await createFile(host, record, path);
   else await enlarge(host, record, path);
 }
 
-/** Its file was seen. The caller may change the record. */
+/** Records that the file exists. The caller may change the record. */
 export async function markCreated(host: QemuHost, record: VolumeRecord): Promise<void> {
   if (!record.made) await writeVolume(host.layout, { ...record, made: true });
 }
 
-/** Put in place when it is whole: what is there under its name may be attached. */
+/** Renames the file only when it is complete: a file with the final name may be attached. */
 async function createFile(host: QemuHost, { sizeGb }: VolumeRecord, path: string): Promise<void> {
   await requireSpace(host.layout.volumes(), sizeGb * GIB);
   const tempPath = `${path}.new`;
@@ -40,13 +40,13 @@ async function enlarge(host: QemuHost, { sizeGb }: VolumeRecord, path: string): 
 }
 
 export interface DiskInfo {
-  /** What a guest sees. */
+  /** Size that a guest sees. */
   readonly sizeBytes: number;
-  /** The file that it builds on; null when it stands alone. */
+  /** The backing file, or null. */
   readonly backing: string | null;
 }
 
-/** Of any qcow2 file, also one that QEMU has open. */
+/** Works for any qcow2 file, also while QEMU has it open. */
 export async function readDiskInfo(host: QemuHost, path: string): Promise<DiskInfo> {
   const printed = await host.run('qemu-img', ['info', '-U', '-f', 'qcow2', '--output=json', path]);
   const info = JSON.parse(printed) as {

@@ -1,6 +1,6 @@
 /**
- * What the driver keeps of a volume, beside its file. Who changes the record of one that is attached holds the lock of its
- * machine; of one that is not, and whoever attaches one, the lock `volumes`.
+ * The driver's record of a volume, next to its file. Changing the record of an attached volume requires the
+ * lock of its machine. Changing a detached one, or attaching one, requires the lock `volumes`.
  */
 import { mkdir, readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -11,14 +11,17 @@ import { isId, type Layout } from '../layout.ts';
 
 export interface VolumeRecord {
   readonly id: string;
-  /** GiB that it is to have. */
+  /** Desired size in GiB. */
   readonly sizeGb: number;
-  /** Both null while it is attached to nothing. */
+  /** Both are null while it is detached. */
   readonly machineId: string | null;
   readonly device: string | null;
-  /** The guest was asked to let go of it, and was not seen to do so yet. */
+  /** The guest was asked to release it and has not done so yet. */
   readonly leaving: boolean;
-  /** Its file was there once, so it is never made again. Records of older versions lack it until the file is seen. */
+  /**
+   * The file existed once, so it is never recreated. Records of older versions lack this until the file is
+   * seen.
+   */
   readonly made?: true;
 }
 
@@ -31,16 +34,16 @@ export async function writeVolume(layout: Layout, record: VolumeRecord): Promise
   await writeJson(layout.volume(record.id, 'json'), record);
 }
 
-/** The machine's volumes in the order of their devices, those included that are leaving it. */
+/** Returns the machine's volumes in the order of their devices, including volumes that are being detached. */
 export async function listVolumesOf(host: QemuHost, machineId: string): Promise<VolumeRecord[]> {
   const records = await readAllRecords(host, host.layout.volumes(), (id) => readVolume(host.layout, id));
   const own = records.filter((record) => record.machineId === machineId);
-  // `/dev/vdz` comes before `/dev/vdaa`.
+  // `/dev/vdz` sorts before `/dev/vdaa`.
   const order = ({ device }: VolumeRecord) => `${(device ?? '').length} ${device}`;
   return own.sort((one, other) => (order(one) < order(other) ? -1 : 1));
 }
 
-/** Every record in a folder of records. One that is damaged keeps nobody from the others. */
+/** Reads every record in a folder and skips damaged ones. */
 export async function readAllRecords<T>(
   host: QemuHost,
   folder: string,
@@ -54,7 +57,7 @@ export async function readAllRecords<T>(
   const records = await Promise.all(
     ids.filter(isId).map((id) =>
       read(id).catch((err) => {
-        host.log.error({ err }, 'a record is passed over');
+        host.log.error({ err }, 'skipping an unreadable record');
         return undefined;
       }),
     ),
@@ -64,7 +67,7 @@ export async function readAllRecords<T>(
 
 const MOVES_MAX = 3;
 
-/** Does the work while nobody else changes the volume; not at all when there is none. */
+/** Runs the work under the volume's lock. Does nothing if the volume does not exist. */
 export async function withVolume(
   host: QemuHost,
   id: string,
@@ -76,7 +79,7 @@ export async function withVolume(
     const { machineId } = seen;
     const attempt = async () => {
       const record = await readVolume(host.layout, id);
-      // It went elsewhere while we waited: another lock counts now.
+      // It was attached or detached while we waited, so a different lock applies now.
       if (record?.machineId !== machineId) return false;
       await work(record);
       return true;

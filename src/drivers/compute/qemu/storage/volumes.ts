@@ -1,4 +1,4 @@
-/** Volumes: files that are attached to one machine at a time, whether it is on or off, and outlive it. */
+/** Volumes: files that are attached to at most one machine, running or stopped, and that outlive it. */
 import { rm } from 'node:fs/promises';
 import { ComputeError, type VolumeSpec } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
@@ -22,15 +22,15 @@ export async function attachVolume(host: QemuHost, machineId: string, volume: Vo
 }
 
 async function requireMachine(host: QemuHost, id: string): Promise<void> {
-  if (!(await readRecord(host.layout, id))) throw new ComputeError('refused', 'no such machine');
+  if (!(await readRecord(host.layout, id))) throw new ComputeError('refused', 'machine not found');
 }
 
-/** Attached as it should be, and staying so. */
+/** Whether it is attached as requested and is not being detached. */
 function isAttachedAs(record: VolumeRecord, machineId: string, { device }: VolumeSpec): boolean {
   return record.machineId === machineId && record.device === device && !record.leaving;
 }
 
-/** Writes that the volume is this machine's, from which moment on it is no other's. */
+/** Records that the volume belongs to this machine. From then on no other machine can attach it. */
 async function claim(
   host: QemuHost,
   machineId: string,
@@ -42,7 +42,7 @@ async function claim(
     throw new ComputeError('transient', 'the volume is still attached elsewhere');
   }
   const others = (await listVolumesOf(host, machineId)).filter((other) => other.id !== id);
-  // Whoever is to leave the device may just not have done so yet.
+  // A volume that is being detached may not have released the device yet.
   if (others.some((other) => other.device === device)) {
     throw new ComputeError('transient', 'another volume is attached as that device');
   }
@@ -58,17 +58,17 @@ async function claim(
   return record;
 }
 
-/** Makes the volume be as its record says: its file, and what QEMU has of it. */
+/** Makes the volume match its record: its file, and its device in QEMU. */
 async function syncVolume(host: QemuHost, record: VolumeRecord, qmp: Qmp | undefined): Promise<void> {
   const node = qmp && (await findVolumeNode(qmp, record.id));
   if (qmp && node) await growNode(host, qmp, record, node);
   else await ensureVolumeFile(host, record);
   if (qmp) await plug(host, qmp, record);
-  // Last: on a disk that is full it is written of no volume, and its guest has it all the same.
+  // This comes last: on a full disk no record can be written, but the guest already has the volume.
   await markCreated(host, record);
 }
 
-/** Undefined: the machine is off. */
+/** Passes undefined if the machine is off. */
 async function withQemu<T>(
   host: QemuHost,
   machineId: string,
@@ -85,7 +85,7 @@ async function withQemu<T>(
 export async function detachVolume(host: QemuHost, volumeId: string): Promise<void> {
   await withVolume(host, volumeId, async (record) => {
     if (record.machineId === null) return;
-    // From here on it is not plugged in again, whoever starts the machine.
+    // From here on, no start of the machine plugs it in again.
     if (!record.leaving) await writeVolume(host.layout, { ...record, leaving: true });
     await unplug(host, record.machineId, record);
     await markDetached(host, record);
@@ -110,7 +110,8 @@ export async function removeVolume(host: QemuHost, volumeId: string): Promise<vo
   await withVolume(host, volumeId, async ({ machineId }) => {
     if (machineId !== null) throw new ComputeError('transient', 'the volume was attached again meanwhile');
     const { layout } = host;
-    // The record is last: without it, a file that stayed would be taken for the next volume's of this name.
+    // Delete the record last: a leftover file without one would become the content of the next volume with
+    // this id.
     const file = layout.volume(volumeId, 'qcow2');
     for (const path of [file, `${file}.new`, layout.volume(volumeId, 'json')])
       await rm(path, { force: true });
@@ -118,8 +119,8 @@ export async function removeVolume(host: QemuHost, volumeId: string): Promise<vo
 }
 
 /**
- * Plugs the machine's volumes into a QEMU that was just started and does not run its guest yet. A volume that cannot be
- * had does not keep the machine from starting: it is plugged in when it is attached again.
+ * Plugs the machine's volumes into a QEMU that was just started and whose guest does not run yet. A volume
+ * that fails does not prevent the start: it is plugged in when it is attached again.
  */
 export async function plugVolumes(host: QemuHost, machineId: string, qmp: Qmp): Promise<void> {
   for (const record of await listVolumesOf(host, machineId)) {
@@ -127,13 +128,16 @@ export async function plugVolumes(host: QemuHost, machineId: string, qmp: Qmp): 
     try {
       await syncVolume(host, record, qmp);
     } catch (err) {
-      host.log.error({ err, machine: machineId, volume: record.id }, 'machine starts without this volume');
+      host.log.error(
+        { err, machine: machineId, volume: record.id },
+        'starting the machine without this volume',
+      );
     }
   }
   await resumeSnapshots(host, machineId, qmp);
 }
 
-/** Every volume of the machine is attached to nothing; the caller holds the machine's lock and has switched it off. */
+/** Detaches every volume of the machine. The caller holds the machine's lock and has powered it off. */
 export async function releaseVolumes(host: QemuHost, machineId: string): Promise<void> {
   for (const record of await listVolumesOf(host, machineId)) await markDetached(host, record);
 }
