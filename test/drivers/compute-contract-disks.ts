@@ -1,4 +1,4 @@
-/** What every compute driver does with a machine's disk: rebuild it, and leave it alone in a rescue. */
+/** The compute contract for a machine's disk: rebuilds change it, rescues leave it alone. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { MachineSpec } from '../../src/ports/compute.ts';
@@ -39,7 +39,7 @@ export function disksContract(fixture: ContractFixture): void {
     await fixture.waitForState(spec.id, 'running');
   });
 
-  it('a rebuild onto the disk that the machine is on is done already', async (t) => {
+  it('a rebuild of the current generation changes nothing', async (t) => {
     const spec = await fixture.startMachine(t);
     await fixture.driver.rebuild(spec);
     assert.equal((await fixture.observe(spec.id)).state, 'running');
@@ -51,7 +51,7 @@ export function disksContract(fixture: ContractFixture): void {
     await fixture.waitForState(spec.id, 'stopped');
   });
 
-  it('a disk that was left never comes back, nor does a machine move for a rebuild', async (t) => {
+  it('a rebuild to an earlier generation or on another host is refused', async (t) => {
     const spec = await fixture.startMachine(t);
     await rebuildAndWait({ ...spec, generation: 3 });
     await failsAs('refused', fixture.driver.rebuild({ ...spec, generation: 2 }));
@@ -62,7 +62,7 @@ export function disksContract(fixture: ContractFixture): void {
     assert.equal((await fixture.observe(spec.id)).generation, 3);
   });
 
-  it('a machine that is off, in its rescue system or still installing is rebuilt and runs', async (t) => {
+  it('a machine that is off, in rescue mode, or installing can be rebuilt and then runs', async (t) => {
     const off = await fixture.startMachine(t);
     await fixture.driver.power(off.id, 'off');
     await rebuildAndWait({ ...off, generation: 2 });
@@ -72,14 +72,14 @@ export function disksContract(fixture: ContractFixture): void {
     await rebuildAndWait({ ...off, generation: 4 });
   });
 
-  it('an absent machine is neither rebuilt nor rescued', async () => {
+  it('an absent machine can be neither rebuilt nor rescued', async () => {
     const spec = fixture.spec({ id: 'never-made', generation: 2 });
     await failsAs('refused', fixture.driver.rebuild(spec));
     await failsAs('refused', fixture.driver.rescue(spec.id, ACCESS));
     assert.equal((await fixture.observe(spec.id)).state, 'absent');
   });
 
-  it('a rescue may be asked for twice, and a reset leaves it', async (t) => {
+  it('a rescue can be repeated, and a reset leaves it', async (t) => {
     const id = await startRescued(t);
     await fixture.driver.rescue(id, ACCESS);
     await fixture.driver.power(id, 'on');
@@ -92,9 +92,9 @@ export function disksContract(fixture: ContractFixture): void {
     );
   });
 
-  it('a rescue system shuts down when asked, and the machine starts from its disk again', async (t) => {
+  it('a rescue system shuts down on request, and the machine then boots from its disk', async (t) => {
     const id = await startRescued(t);
-    // It counts as running from its start on, and hears only when it is up: whoever wants it off asks again.
+    // It counts as running from its start but reacts only when booted, so repeat the request.
     await fixture.world.eventually(async () => {
       await fixture.driver.power(id, 'acpi');
       return (await fixture.observe(id)).state === 'stopped';
@@ -105,7 +105,7 @@ export function disksContract(fixture: ContractFixture): void {
     assert.equal((await fixture.observe(id)).rescue, false);
   });
 
-  it('a machine that is off is rescued, too', async (t) => {
+  it('a machine that is off can be rescued', async (t) => {
     const { id } = await fixture.startMachine(t);
     await fixture.driver.power(id, 'off');
     await fixture.driver.rescue(id, ACCESS);

@@ -1,4 +1,4 @@
-/** What every compute driver does with machines: make, switch, remove, look. */
+/** The compute contract for machines: create, power, remove, observe. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type ContractFixture, failsAs } from './compute-world.ts';
@@ -26,7 +26,7 @@ export function machinesContract(fixture: ContractFixture): void {
     assert.deepEqual(await fixture.observe(id), { id, host, state: 'running', generation: 1, rescue: false });
   });
 
-  it('the same id twice is one machine, and what runs is left alone', async (t) => {
+  it('ensuring the same id twice yields one machine and leaves it running', async (t) => {
     const { id } = await fixture.startMachine(t);
     await fixture.driver.ensure(fixture.spec({ id }));
     assert.equal((await fixture.observe(id)).state, 'running');
@@ -34,14 +34,14 @@ export function machinesContract(fixture: ContractFixture): void {
     assert.equal((await fixture.observe(id)).state, 'absent');
   });
 
-  it('a host nobody knows is a fault of the host', async (t) => {
+  it('an unknown host is a host error', async (t) => {
     await failsAs(
       'host',
       fixture.driver.ensure(fixture.spec({ id: fixture.newMachineId(t), host: 'nowhere' })),
     );
   });
 
-  it('a machine that lives on one host is refused on another until it is removed', async (t) => {
+  it('a machine on one host is refused on another until it is removed', async (t) => {
     const { id } = await fixture.startMachine(t);
     const [first, second] = fixture.world.hosts;
     await failsAs('refused', fixture.driver.ensure(fixture.spec({ id, host: second })));
@@ -57,7 +57,7 @@ export function machinesContract(fixture: ContractFixture): void {
     assert.equal((await fixture.observe(id)).host, second);
   });
 
-  it('removing is done once and may be asked for ever', async (t) => {
+  it('removing a machine can be repeated', async (t) => {
     const { id } = await fixture.startMachine(t);
     await fixture.driver.remove(id);
     await fixture.driver.remove(id);
@@ -71,7 +71,7 @@ export function machinesContract(fixture: ContractFixture): void {
     });
   });
 
-  it('power off stops a machine, power on starts it, and each may be repeated', async (t) => {
+  it('power off stops a machine, power on starts it, and both can be repeated', async (t) => {
     const { id } = await fixture.startMachine(t);
     await fixture.driver.power(id, 'on');
     for (const _ of ['once', 'again']) {
@@ -84,7 +84,7 @@ export function machinesContract(fixture: ContractFixture): void {
     }
   });
 
-  it('a guest that is asked to shut down does so in its own time', async (t) => {
+  it('a guest shuts down on an ACPI request and stays off', async (t) => {
     const { id } = await fixture.startMachine(t);
     await fixture.driver.power(id, 'acpi');
     await fixture.waitForState(id, 'stopped');
@@ -98,13 +98,13 @@ export function machinesContract(fixture: ContractFixture): void {
     await fixture.waitForState(id, 'running');
   });
 
-  it('an absent machine has no power button', async () => {
+  it('power actions on an absent machine are refused', async () => {
     for (const action of ['on', 'off', 'acpi', 'reset'] as const) {
       await failsAs('refused', fixture.driver.power('never-made', action));
     }
   });
 
-  it('machines are observed in the order asked, absent ones and repeats included', async (t) => {
+  it('machines are observed in the requested order, with absent ones and repeats', async (t) => {
     const { id: one } = await fixture.startMachine(t);
     const two = fixture.newMachineId(t);
     await fixture.driver.ensure(fixture.spec({ id: two, host: fixture.world.hosts[1] }));

@@ -1,4 +1,4 @@
-/** What every compute driver does around a machine: its packet filter, its screen, its load. */
+/** The compute contract for a machine's surroundings: its packet filter, its console, its load. */
 import assert from 'node:assert/strict';
 import type { Duplex } from 'node:stream';
 import { it } from 'node:test';
@@ -28,7 +28,7 @@ const FILTER: Filter = {
 };
 
 export function outsideContract(fixture: ContractFixture): void {
-  it('a filter is exactly the one last set, outlives a rebuild, and may be taken away', async (t) => {
+  it('the latest filter replaces earlier ones, survives a rebuild, and can be removed', async (t) => {
     const spec = await fixture.startMachine(t);
     const verdict = (remote: string, port: number) =>
       fixture.world.packetVerdict(spec.id, { direction: 'in', proto: 'tcp', port, remote });
@@ -52,14 +52,14 @@ export function outsideContract(fixture: ContractFixture): void {
     await failsAs('refused', fixture.driver.filter('never-made', FILTER));
   });
 
-  it('a machine that is on has a screen that speaks RFB 3.7 or later without security', async (t) => {
+  it('a running machine has a console that speaks RFB 3.7 or later without security', async (t) => {
     const { id } = await fixture.startMachine(t);
     const screens = [await fixture.driver.console(id), await fixture.driver.console(id)];
     for (const screen of screens) {
       const version = await firstBytes(screen, 12);
       assert.match(version, /^RFB 003\.00[78]\n$/);
       screen.write(version, 'latin1');
-      assert.equal(await firstBytes(screen, 2), '\x01\x01', 'security None, and no other');
+      assert.equal(await firstBytes(screen, 2), '\x01\x01', 'only security type None');
       screen.destroy();
     }
     await fixture.driver.power(id, 'off');
@@ -68,7 +68,7 @@ export function outsideContract(fixture: ContractFixture): void {
     await failsAs('refused', fixture.driver.console('never-made'));
   });
 
-  it('a machine that is on has a sample of each hour, the running one included', async (t) => {
+  it('a running machine has a sample of each hour, including the current one', async (t) => {
     const { id, ramMb } = await fixture.startMachine(t);
     const thisHour = Math.floor(fixture.world.now().getTime() / HOUR_MS) * HOUR_MS;
     const samples = await fixture.driver.sample([id, 'never-made'], new Date(thisHour - HOUR_MS));

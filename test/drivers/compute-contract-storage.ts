@@ -1,10 +1,10 @@
-/** What every compute driver does with volumes and snapshots. */
+/** The compute contract for volumes and snapshots. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type ContractFixture, failsAs, type TestScope } from './compute-world.ts';
 
 export function storageContract(fixture: ContractFixture): void {
-  /** A snapshot of the machine, ready. */
+  /** Creates a snapshot of the machine and waits until it is ready. */
   async function createSnapshot(t: TestScope, machineId: string): Promise<string> {
     const id = fixture.newSnapshotId(t);
     await fixture.world.eventually(
@@ -13,7 +13,7 @@ export function storageContract(fixture: ContractFixture): void {
     return id;
   }
 
-  it('a volume is made when it is first attached, and attaching it again changes nothing', async (t) => {
+  it('a volume is created when first attached, and attaching it again changes nothing', async (t) => {
     const { id } = await fixture.startMachine(t);
     const volume = { id: fixture.newVolumeId(t), sizeGb: 1, device: '/dev/vdb' };
     for (const _ of ['once', 'again']) {
@@ -35,7 +35,7 @@ export function storageContract(fixture: ContractFixture): void {
     assert.deepEqual(await fixture.world.attached(two.id), [volume]);
   });
 
-  it('a device holds one volume', async (t) => {
+  it('a device holds at most one volume', async (t) => {
     const { id } = await fixture.startMachine(t);
     const [volume, other] = [fixture.newVolumeId(t), fixture.newVolumeId(t)];
     await fixture.driver.attach(id, { id: volume, sizeGb: 1, device: '/dev/vdb' });
@@ -57,7 +57,7 @@ export function storageContract(fixture: ContractFixture): void {
     assert.deepEqual(await fixture.world.attached(id), [{ ...volume, sizeGb: 2 }]);
   });
 
-  it('volumes stay through a rebuild and survive their machine', async (t) => {
+  it('volumes stay attached during a rebuild and survive their machine', async (t) => {
     const spec = await fixture.startMachine(t);
     const volume = { id: fixture.newVolumeId(t), sizeGb: 1, device: '/dev/vdb' };
     await fixture.driver.attach(spec.id, volume);
@@ -71,7 +71,7 @@ export function storageContract(fixture: ContractFixture): void {
     assert.deepEqual(await fixture.world.attached(next.id), [{ ...volume, sizeGb: 2 }]);
   });
 
-  it('a volume that is gone is made anew, and its absence is no fault', async (t) => {
+  it('a deleted volume is created again when attached, and deleting a missing one is no error', async (t) => {
     const { id } = await fixture.startMachine(t);
     const volume = { id: fixture.newVolumeId(t), sizeGb: 1, device: '/dev/vdb' };
     await fixture.driver.attach(id, { ...volume, sizeGb: 2 });
@@ -84,7 +84,7 @@ export function storageContract(fixture: ContractFixture): void {
     await failsAs('refused', fixture.driver.attach('never-made', volume));
   });
 
-  it('a snapshot is made once, smaller than the disk, and says so for ever', async (t) => {
+  it('a snapshot is taken once, is smaller than the disk, and never changes', async (t) => {
     const { id, diskGb } = await fixture.startMachine(t);
     const snapshot = await createSnapshot(t, id);
     const made = await fixture.driver.snapshot(id, snapshot);
@@ -94,7 +94,7 @@ export function storageContract(fixture: ContractFixture): void {
     await createSnapshot(t, id);
   });
 
-  it('a snapshot survives its machine and is restored to others that are large enough', async (t) => {
+  it('a snapshot survives its machine and can be restored to a large enough disk', async (t) => {
     const source = await fixture.startMachine(t, { diskGb: 8 });
     const snapshot = await createSnapshot(t, source.id);
     await fixture.driver.remove(source.id);
@@ -109,7 +109,7 @@ export function storageContract(fixture: ContractFixture): void {
     assert.equal((await fixture.observe(tooSmall.id)).generation, 1);
   });
 
-  it('a restore that is done is done, even when its snapshot is gone', async (t) => {
+  it('a finished restore can be repeated after its snapshot is deleted', async (t) => {
     const spec = await fixture.startMachine(t);
     const snapshot = await createSnapshot(t, spec.id);
     await fixture.driver.restore({ ...spec, generation: 2 }, snapshot);
@@ -120,7 +120,7 @@ export function storageContract(fixture: ContractFixture): void {
     assert.equal((await fixture.observe(spec.id)).generation, 2);
   });
 
-  it('a machine that is absent or in mid-install has nothing to keep', async (t) => {
+  it('a snapshot of an absent or installing machine is refused', async (t) => {
     await failsAs('refused', fixture.driver.snapshot('never-made', fixture.newSnapshotId(t)));
     const spec = await fixture.startMachine(t);
     await fixture.driver.rebuild({ ...spec, generation: 2 });

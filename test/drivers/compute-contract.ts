@@ -1,4 +1,4 @@
-/** What every compute driver must do, whatever it drives. Called from each driver's own test file. */
+/** The contract of every compute driver. Each driver's own test file calls it. */
 import { after, before, describe } from 'node:test';
 import { disksContract } from './compute-contract-disks.ts';
 import { machinesContract } from './compute-contract-machines.ts';

@@ -1,4 +1,4 @@
-/** What the compute contract needs of a driver's world, and what its tests share. */
+/** The environment that the compute contract needs from a driver's test, and helpers shared by its tests. */
 import assert from 'node:assert/strict';
 import type { Packet } from '../../src/drivers/compute/simulator/evaluate-filter.ts';
 import {
@@ -12,26 +12,26 @@ import type { FilterRule } from '../../src/ports/network.ts';
 
 export interface ComputeWorld {
   readonly driver: ComputeDriver;
-  /** Two hosts, each with room for four machines of `machineSpec`. */
+  /** Two hosts, each with capacity for four machines of `machineSpec`. */
   readonly hosts: readonly [string, string];
-  /** What its machines differ in from `machineSpec`. */
+  /** Overrides of `machineSpec` in this world. */
   readonly machine?: Partial<MachineSpec>;
   now(): Date;
-  /** Lets time pass until this is so; throws when it does not come about. */
+  /** Lets time pass until the condition holds; throws after a limit. */
   eventually(reached: () => Promise<boolean>): Promise<void>;
-  /** The volumes that the hypervisor has attached to the machine, by id. */
+  /** Returns the volumes that the hypervisor has attached to the machine, by id. */
   attached(machineId: string): Promise<{ id: string; sizeGb: number; device: string }[]>;
-  /** What becomes of such a packet to or from the machine. */
+  /** Returns what happens to such a packet to or from the machine. */
   packetVerdict(machineId: string, packet: Packet): Promise<FilterRule['action']>;
   close(): Promise<void>;
 }
 
-/** A running test: what it makes is removed when it ends. */
+/** A running test. Resources that it creates are removed when it ends. */
 export interface TestScope {
   after(undo: () => Promise<void>): void;
 }
 
-/** The world of one contract's tests, and short ways to act in it. */
+/** The world of one contract run, with shortcuts to act in it. */
 export class ContractFixture {
   #world: ComputeWorld | undefined;
   #made = 0;
@@ -49,7 +49,7 @@ export class ContractFixture {
     return this.world.driver;
   }
 
-  /** An id that no machine has yet. */
+  /** Returns an unused machine id. */
   newMachineId(t: TestScope): string {
     const id = `contract-${this.#made++}`;
     t.after(() => this.driver.remove(id));
@@ -66,11 +66,11 @@ export class ContractFixture {
     return id;
   }
 
-  /** A machine of this world; on the first host unless told otherwise. */
+  /** Returns the spec of a machine in this world, on the first host by default. */
   spec(wanted: Pick<MachineSpec, 'id'> & Partial<MachineSpec>): MachineSpec {
     return machineSpec({ host: this.world.hosts[0], ...this.world.machine, ...wanted });
   }
-  /** The same, running. */
+  /** Starts such a machine. */
   async startMachine(t: TestScope, wanted: Partial<MachineSpec> = {}): Promise<MachineSpec> {
     const spec = this.spec({ id: this.newMachineId(t), ...wanted });
     await this.driver.ensure(spec);
@@ -89,14 +89,14 @@ export class ContractFixture {
 
 const numbers = new Map<string, number>();
 
-/** The same for the same machine; another for any other, among some hundred. */
+/** Returns a number that is stable per machine and unique among a few hundred. */
 function numberOf(id: string): number {
   const number = numbers.get(id) ?? numbers.size;
   numbers.set(id, number);
   return 10 + (number % 240);
 }
 
-/** A small machine. The addresses are from the ranges kept for documents, and its own. */
+/** Returns the spec of a small machine with its own documentation addresses. */
 export function machineSpec(wanted: Pick<MachineSpec, 'id' | 'host'> & Partial<MachineSpec>): MachineSpec {
   const number = numberOf(wanted.id);
   return {
@@ -115,7 +115,7 @@ export function machineSpec(wanted: Pick<MachineSpec, 'id' | 'host'> & Partial<M
   };
 }
 
-/** Asserts that the call fails as this kind of ComputeError. */
+/** Asserts that the call fails with this kind of ComputeError. */
 export async function failsAs(fault: ComputeFault, call: Promise<unknown>): Promise<void> {
   await assert.rejects(call, (error) => error instanceof ComputeError && error.fault === fault);
 }

@@ -28,7 +28,7 @@ function openTestScreen(readFacts: () => Promise<ScreenFacts | null> = async () 
 }
 
 describe('the simulated screen', () => {
-  it('shows its machine to a viewer of RFB 3.8 and of 3.7', async () => {
+  it('the screen shows its machine to viewers of RFB 3.8 and 3.7', async () => {
     for (const version of ['003.008', '003.007']) {
       const { stream, viewer } = openTestScreen();
       assert.deepEqual(await viewer.open(version), { width: 640, height: 400, name: 'web-1' });
@@ -43,7 +43,7 @@ describe('the simulated screen', () => {
     }
   });
 
-  it('draws in the format that was asked for, of 8, 16 or 32 bits and either end first', async () => {
+  it('the screen is drawn in the requested pixel format: 8, 16, or 32 bits, either byte order', async () => {
     const { stream, viewer } = openTestScreen();
     await viewer.open();
     for (const format of [
@@ -60,7 +60,7 @@ describe('the simulated screen', () => {
     stream.destroy();
   });
 
-  it('echoes keys, takes them back, answers a line, and hears Ctrl-Alt-Del', async () => {
+  it('the prompt echoes keys, handles backspace, answers commands, and shows Ctrl-Alt-Del', async () => {
     const { stream, viewer } = openTestScreen();
     await viewer.open();
     await viewer.fetchUpdate();
@@ -82,7 +82,7 @@ describe('the simulated screen', () => {
     stream.destroy();
   });
 
-  it('sends only rows that changed, and nothing while nothing does', async () => {
+  it('an incremental update has only changed rows, and there is none without a change', async () => {
     const { stream, viewer } = openTestScreen();
     await viewer.open();
     assert.equal(await viewer.fetchUpdate(), 400);
@@ -92,14 +92,14 @@ describe('the simulated screen', () => {
     viewer.movePointer(5, 5);
     viewer.paste('x'.repeat(100_000));
     const heard = viewer.updates;
-    // The answer to this one shows that the request before had none.
+    // The next update has one row, so the request before was not answered.
     viewer.type('b');
     await viewer.waitForScreen(() => viewer.updates > heard);
     assert.equal(viewer.lastUpdateRows, 16);
     stream.destroy();
   });
 
-  it('makes one update for a viewer that asks much and reads nothing', async () => {
+  it('at most one update is prepared for a viewer that requests much and reads nothing', async () => {
     const stream = openScreen({ first: FACTS, readFacts: async () => FACTS, clock });
     const viewer = new RfbViewer((bytes) => stream.write(bytes));
     viewer.sendHandshake();
@@ -109,35 +109,39 @@ describe('the simulated screen', () => {
     stream.destroy();
   });
 
-  it('follows its machine: a state, a rescue, a reboot, and an end', FULL_ONLY, async () => {
-    const seen: (ScreenFacts | null)[] = [
-      { ...FACTS, state: 'stopped' },
-      { ...FACTS, rescue: true, bootedAt: new Date(FACTS.bootedAt.getTime() + 1) },
-      null,
-    ];
-    let turn: ScreenFacts | null = FACTS;
-    const { stream, viewer } = openTestScreen(async () => turn);
-    await viewer.open();
-    await viewer.fetchUpdate();
-    viewer.type('secret');
-    await viewer.waitForScreen(() => viewer.rowText(11).includes('secret'));
-    for (const [facts = null, sign] of [
-      [seen[0], () => viewer.rowText(4) === '  state    stopped' && viewer.rowText(11) === ''],
-      [
-        seen[1],
-        () => viewer.rowText(4).endsWith('rescue system') && viewer.rowText(11) === '  web-1 rescue: \x7f',
-      ],
-    ] as const) {
-      turn = facts;
-      await viewer.waitForScreen(sign);
-    }
-    turn = null;
-    await viewer.ended;
-    stream.end();
-    await once(stream, 'close');
-  });
+  it(
+    'the screen follows its machine through a shutdown, a rescue, a reboot, and its end',
+    FULL_ONLY,
+    async () => {
+      const seen: (ScreenFacts | null)[] = [
+        { ...FACTS, state: 'stopped' },
+        { ...FACTS, rescue: true, bootedAt: new Date(FACTS.bootedAt.getTime() + 1) },
+        null,
+      ];
+      let turn: ScreenFacts | null = FACTS;
+      const { stream, viewer } = openTestScreen(async () => turn);
+      await viewer.open();
+      await viewer.fetchUpdate();
+      viewer.type('secret');
+      await viewer.waitForScreen(() => viewer.rowText(11).includes('secret'));
+      for (const [facts = null, sign] of [
+        [seen[0], () => viewer.rowText(4) === '  state    stopped' && viewer.rowText(11) === ''],
+        [
+          seen[1],
+          () => viewer.rowText(4).endsWith('rescue system') && viewer.rowText(11) === '  web-1 rescue: \x7f',
+        ],
+      ] as const) {
+        turn = facts;
+        await viewer.waitForScreen(sign);
+      }
+      turn = null;
+      await viewer.ended;
+      stream.end();
+      await once(stream, 'close');
+    },
+  );
 
-  it('ends when its viewer leaves, and with an error when he speaks something else', async () => {
+  it('the stream ends when the viewer disconnects, and fails on an invalid protocol', async () => {
     const { stream, viewer } = openTestScreen();
     await viewer.open();
     stream.end();
@@ -155,7 +159,7 @@ describe('the simulated screen', () => {
     }
   });
 
-  it('has a letter for each printable sign of ASCII, and no two alike', () => {
+  it('every printable ASCII character has its own glyph', () => {
     const letters = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index));
     assert.equal(new Set(letters.map((letter) => glyph(letter).join())).size, 95);
     assert.ok(letters.slice(1).every((letter) => glyph(letter).some((line) => line > 0)));

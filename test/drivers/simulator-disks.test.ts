@@ -1,4 +1,4 @@
-/** What only a simulator can be asked: which disks there are, and what is on them. */
+/** Tests that only a simulator allows: which disks exist, and their content. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { SimulatedMachine } from '../../src/drivers/compute/simulator/control.ts';
@@ -27,14 +27,14 @@ describe('the simulated disks', () => {
   async function machine(id: string): Promise<SimulatedMachine> {
     return (await world.control.machines()).find((each) => each.id === id) ?? assert.fail('it is gone');
   }
-  /** A snapshot of the machine, ready. */
+  /** Creates a snapshot of the machine and waits until it is ready. */
   async function snapshotOf(id: string): Promise<string> {
     const name = `snapshot-${made++}`;
     await world.eventually(async () => (await world.driver.snapshot(id, name)).state === 'ready');
     return name;
   }
 
-  it('the old disk goes when the new one is done, to the second', async () => {
+  it('the old disk is deleted at the moment the new one is installed', async () => {
     const spec = await running();
     await world.driver.rebuild({ ...spec, generation: 2, hostname: 'web-2' });
     world.clock.advanceS(INSTALL_S - 0.001);
@@ -58,7 +58,7 @@ describe('the simulated disks', () => {
     assert.deepEqual((await machine(spec.id)).disks, [3]);
   });
 
-  it("a customer's own ISO runs at power-on", async () => {
+  it("a customer's ISO is running at once", async () => {
     const iso = { path: '/images/own.iso', sha256: 'ab'.repeat(32) };
     const image = { id: 'custom_1', family: 'custom', version: '1', cloudInit: false, iso, base: null };
     const spec = machineSpec({ id: 'own', host: 'one', image });
@@ -70,7 +70,7 @@ describe('the simulated disks', () => {
     assert.deepEqual((await machine('own')).installed.image, image);
   });
 
-  it('a restore brings back what was installed, at the addresses that the machine has now', async () => {
+  it('a restore brings back the installed system at the machine’s current addresses', async () => {
     const source = await running({ hostname: 'db-1', sshKeys: ['ssh-ed25519 AAAA one'] });
     const snapshot = await snapshotOf(source.id);
     const before = (await machine(source.id)).installed;
@@ -90,7 +90,7 @@ describe('the simulated disks', () => {
     assert.deepEqual((await machine(source.id)).disks, [3]);
   });
 
-  it('only a snapshot that is ready is restored', async () => {
+  it('only a ready snapshot can be restored', async () => {
     const spec = await running();
     await world.driver.snapshot(spec.id, 'fresh');
     await failsAs('refused', world.driver.restore({ ...spec, generation: 2 }, 'fresh'));
@@ -102,7 +102,7 @@ describe('the simulated disks', () => {
     await world.driver.restore({ ...spec, generation: 2 }, 'fresh');
   });
 
-  it('an install waits for as long as the machine is in its rescue system', async () => {
+  it('an install pauses while the machine is in rescue mode or off', async () => {
     const spec = machineSpec({ id: `machine-${made++}`, host: 'one' });
     await world.driver.ensure(spec);
     world.clock.advanceS(INSTALL_S - 10);
@@ -118,7 +118,7 @@ describe('the simulated disks', () => {
     assert.equal(await world.state(spec.id), 'running');
   });
 
-  it('a rescue system hears what a hung guest does not, and boots anew for a new password', async () => {
+  it('a rescue system reacts to ACPI when the guest does not, and reboots for a new password', async () => {
     const { id } = await running();
     await world.control.setIgnoresShutdown(id, true);
     await world.driver.rescue(id, ACCESS);

@@ -1,4 +1,4 @@
-/** The load that simulated machines tell of. */
+/** The load that simulated machines report. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { HourSample } from '../../src/ports/compute.ts';
@@ -28,7 +28,7 @@ describe('the simulated load', () => {
   }
   const hoursOf = (all: readonly HourSample[]) => all.map(({ hour }) => hour.toISOString().slice(5, 13));
 
-  it('tells of the hours in which the machine was on, and of no other', async () => {
+  it('samples cover exactly the hours in which the machine was on', async () => {
     world.clock.moveTo(new Date('2030-03-01T08:50:00Z'));
     const id = await running();
     world.clock.moveTo(new Date('2030-03-01T10:10:00Z'));
@@ -46,7 +46,7 @@ describe('the simulated load', () => {
     assert.deepEqual(hoursOf(await samples(id, since)), ['03-01T13', '03-01T14', '03-01T18']);
   });
 
-  it('is the same whoever asks and when, and another for another machine', async () => {
+  it('the load is deterministic per machine and differs between machines', async () => {
     const [id, other] = [await running(), await running()];
     world.clock.advanceS(5 * HOUR_S);
     const first = await samples(id);
@@ -57,7 +57,7 @@ describe('the simulated load', () => {
     assert.notDeepEqual(mine, its);
   });
 
-  it('goes back 31 days, stays within the machine, and is busier by day', async () => {
+  it('samples go back 31 days, stay within the machine’s size, and are higher by day', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, running));
     world.clock.advanceS(40 * DAY_S);
     const all = await world.driver.sample(ids, new Date(0));

@@ -1,4 +1,4 @@
-/** Random histories: the simulator against the same rules kept in plain memory. */
+/** Random histories: compares the simulator with an in-memory model of its rules. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -38,7 +38,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('wait' as const), seconds: fc.constantFrom(1, SHUTDOWN_S, INSTALL_S) }),
 );
 
-/** A machine that counts down instead of comparing dates. */
+/** A machine that counts down instead of comparing times. */
 interface ModelMachine {
   host: string;
   on: boolean;
@@ -54,7 +54,7 @@ const OFF = { on: false, rescue: false, offInS: null };
 class Model {
   readonly machines = new Map<string, ModelMachine>();
 
-  /** Plays one step; answers 'done' or the fault it must fail with. */
+  /** Applies one step. Returns 'done' or the expected fault. */
   apply(now: Step): string {
     if (now.do === 'wait') this.#wait(now.seconds);
     else if (now.do === 'remove') this.machines.delete(now.id);
@@ -142,7 +142,7 @@ describe('the simulator', () => {
   });
   after(() => world.close());
 
-  it('does through any history what its rules say', async () => {
+  it('the simulator matches its model through any history', async () => {
     const numRuns = Number(process.env.SKERRY_TEST_RUNS ?? 15);
     const history = fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
       await world.db.run('delete from sim.machines');

@@ -5,7 +5,7 @@ import { ComputeError } from '../../src/ports/compute.ts';
 import { machineSpec } from './compute-world.ts';
 import { INSTALL_S, type SimulatedWorld, simulatedWorld } from './simulator-world.ts';
 
-describe('many callers, many processes, one simulated world', () => {
+describe('concurrent callers of one simulated world', () => {
   let world: SimulatedWorld;
   beforeEach(async () => {
     world = await simulatedWorld();
@@ -17,13 +17,13 @@ describe('many callers, many processes, one simulated world', () => {
   });
   afterEach(() => world.close());
 
-  /** Runs all at once, each on a driver of its own; says how each ended. */
+  /** Runs all calls at once, each with its own driver, and returns their outcomes. */
   async function race(specs: readonly MachineSpec[]): Promise<string[]> {
     return await Promise.all(
       specs.map(async (spec) => {
         try {
           await world.newDriver().ensure(spec);
-          return 'made';
+          return 'created';
         } catch (error) {
           if (error instanceof ComputeError) return error.fault;
           throw error;
@@ -35,27 +35,27 @@ describe('many callers, many processes, one simulated world', () => {
     Array.from({ length: count }, (_, n) => machineSpec(of(n)));
   const count = (ends: string[], end: string) => ends.filter((e) => e === end).length;
 
-  it('of sixty that race for room for seven, seven get in', async () => {
+  it('of sixty concurrent machines, exactly as many are created as the host has capacity for', async () => {
     const ends = await race(specs(60, (n) => ({ id: `m-${n}`, host: 'one' })));
-    assert.deepEqual([count(ends, 'made'), count(ends, 'host')], [7, 53]);
+    assert.deepEqual([count(ends, 'created'), count(ends, 'host')], [7, 53]);
     assert.equal((await world.control.machines()).length, 7);
   });
 
-  it('sixty calls for one machine make one', async () => {
+  it('sixty concurrent calls for one machine create one', async () => {
     const ends = await race(specs(60, () => ({ id: 'same', host: 'one' })));
-    assert.equal(count(ends, 'made'), 60);
+    assert.equal(count(ends, 'created'), 60);
     assert.equal((await world.control.machines()).length, 1);
   });
 
-  it('one machine wanted on two hosts at once is on one of them', async () => {
+  it('a machine requested on two hosts at once is created on one of them', async () => {
     for (let round = 0; round < 5; round++) {
       const ends = await race(specs(20, (n) => ({ id: `m-${round}`, host: n % 2 ? 'one' : 'two' })));
-      assert.deepEqual([count(ends, 'made'), count(ends, 'refused')], [10, 10]);
+      assert.deepEqual([count(ends, 'created'), count(ends, 'refused')], [10, 10]);
     }
     assert.equal((await world.control.machines()).length, 5);
   });
 
-  it('what one process made another goes on with, whatever became of the first', async () => {
+  it('another process can continue with a machine that the first one created', async () => {
     await world.driver.ensure(machineSpec({ id: 'm', host: 'one' }));
     world.clock.advanceS(INSTALL_S / 2);
     const successor = world.newDriver();
@@ -69,7 +69,7 @@ describe('many callers, many processes, one simulated world', () => {
     assert.equal(await world.state('m'), 'stopped');
   });
 
-  it('the next due moment is the end of the install or shutdown that ends first', async () => {
+  it('the next due time is that of the install or shutdown that ends first', async () => {
     const { clock, control, driver } = world;
     const inS = async () => {
       const due = await control.nextDue();

@@ -1,4 +1,4 @@
-/** What only a simulator can be asked of volumes, snapshots and filters. */
+/** Tests that only a simulator allows: volumes, snapshots, and filters. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { INJECTABLE_FAULTS } from '../../src/drivers/faults.ts';
@@ -20,7 +20,9 @@ const FILTER = {
   defaultOut: 'accept' as const,
 };
 
-/** A call of each verb on a machine that runs. A verb that the port gains does not compile until it is here. */
+/**
+ * A call of each verb on a running machine. A new verb of the port does not compile until it is listed here.
+ */
 function calls(
   driver: ComputeDriver,
   spec: MachineSpec,
@@ -62,7 +64,7 @@ describe('the simulated storage', () => {
   });
   after(() => world.close());
 
-  /** A machine with a volume and a snapshot, running alone on its host. */
+  /** Starts a machine with a volume and a snapshot, alone on its host. */
   async function running(): Promise<MachineSpec> {
     const [id, host] = [`machine-${made}`, `host-${made++}`];
     await world.control.addHost({ name: host, cpu: 1, ramMb: 512, diskGb: 40 });
@@ -74,7 +76,7 @@ describe('the simulated storage', () => {
     await world.eventually(async () => (await world.driver.snapshot(id, kept)).state === 'ready');
     return spec;
   }
-  /** The whole simulated world. */
+  /** Returns the state of the whole simulated world. */
   async function contents(): Promise<unknown> {
     const { control } = world;
     const machines = await control.machines();
@@ -82,7 +84,7 @@ describe('the simulated storage', () => {
     return [machines, filters, await control.volumes(), await control.snapshots()];
   }
 
-  it('each verb fails when a fault is armed and changes nothing', async () => {
+  it('every verb fails if a fault is armed, and changes nothing', async () => {
     const spec = await running();
     const before = await contents();
     const verbs = calls(world.driver, spec);
@@ -95,7 +97,7 @@ describe('the simulated storage', () => {
     }
   });
 
-  it('a fault of a snapshot is no fault of the call: that snapshot has failed, for good', async () => {
+  it('a fault of a snapshot fails the snapshot permanently instead of the call', async () => {
     const { id } = await running();
     await world.faults.set({ driver: 'compute', operation: 'snapshot', times: 1 });
     await failsAs('refused', world.driver.snapshot('never-made', 'x'));
@@ -107,7 +109,7 @@ describe('the simulated storage', () => {
     assert.equal((await world.driver.snapshot(id, 'whole')).state, 'creating');
   });
 
-  it('a host that is down does nothing with what it has, and nothing is lost', async () => {
+  it('a host that is down rejects every action, and nothing is lost', async () => {
     const spec = await running();
     const before = await contents();
     await world.control.setHostDown(spec.host, true);
@@ -127,7 +129,7 @@ describe('the simulated storage', () => {
     assert.deepEqual(await contents(), before);
   });
 
-  it('a snapshot takes two seconds; a first one is much of the disk, later ones are little', async () => {
+  it('a snapshot takes two seconds; the first is large, and later ones are small', async () => {
     const { id, diskGb } = await running();
     await world.driver.snapshot(id, `second of ${id}`);
     world.clock.advanceS(1.999);
@@ -140,7 +142,7 @@ describe('the simulated storage', () => {
     assert.ok(second.sizeGb > 0 && second.sizeGb < first.sizeGb && first.sizeGb < diskGb);
   });
 
-  it('what hung on a machine that is lost is free', async () => {
+  it('a volume of a lost machine is detached, and its snapshots remain', async () => {
     const { id } = await running();
     await world.control.loseMachine(id);
     const volume = (await world.control.volumes()).find((each) => each.id === `volume of ${id}`);
@@ -153,7 +155,7 @@ describe('the simulated storage', () => {
     });
   });
 
-  it('a filter is kept as it was given', async () => {
+  it('a filter is stored unchanged', async () => {
     const { id } = await running();
     assert.equal(await world.control.readFilter(id), null);
     await world.driver.filter(id, FILTER);
@@ -163,7 +165,7 @@ describe('the simulated storage', () => {
     await assert.rejects(world.control.readFilter('never-made'), /no machine/);
   });
 
-  it('twenty that attach one volume at once leave it on one machine', async () => {
+  it('twenty concurrent attachments of one volume leave it on one machine', async () => {
     const [one, two] = [await running(), await running()];
     await Promise.all(
       Array.from({ length: 20 }, (_, n) =>

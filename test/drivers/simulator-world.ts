@@ -1,4 +1,4 @@
-/** A simulated world for a test: its own database, and a clock that moves only when told. */
+/** A simulated world for a test: its own database, and a clock that the test moves. */
 import assert from 'node:assert/strict';
 import { SimulatorControl } from '../../src/drivers/compute/simulator/control.ts';
 import { SimulatedCompute } from '../../src/drivers/compute/simulator/driver.ts';
@@ -29,13 +29,13 @@ export interface SimulatedWorld {
   readonly faults: SqlFaults;
   readonly control: SimulatorControl;
   readonly driver: SimulatedCompute;
-  /** Another driver on the same world, as another process has it. */
+  /** Returns another driver on the same world, as another process would have it. */
   newDriver(): SimulatedCompute;
-  /** The state of one machine, as the driver sees it. */
+  /** Returns the state of one machine as the driver reports it. */
   state(id: string): Promise<MachineState['state'] | undefined>;
-  /** Moves the clock from one due moment to the next until the machine is in this state. */
+  /** Moves the clock from one due time to the next until the machine has this state. */
   waitForState(id: string, state: MachineState['state']): Promise<void>;
-  /** The same until this is so. */
+  /** Moves the clock in the same way until the condition holds. */
   eventually(reached: () => Promise<boolean>): Promise<void>;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function simulatedWorld(): Promise<SimulatedWorld> {
   async function eventually(reached: () => Promise<boolean>): Promise<void> {
     while (!(await reached())) {
       const due = await control.nextDue();
-      assert.ok(due, 'nothing is under way that could change anything');
+      assert.ok(due, 'nothing is in progress that could change the condition');
       clock.moveTo(due);
     }
   }

@@ -36,7 +36,7 @@ describe('the simulator', () => {
   });
   after(() => world.close());
 
-  /** A new host: one core, and memory and disk for so many machines of `machineSpec`. */
+  /** Adds a host with one core, and memory and disk for this many machines of `machineSpec`. */
   async function host(room: number, size: { cpu?: number } = {}): Promise<string> {
     const name = `host-${made++}`;
     await world.control.addHost({ name, cpu: 1, ramMb: 512 * room, diskGb: 4 * room, ...size });
@@ -48,7 +48,7 @@ describe('the simulator', () => {
     return id;
   }
 
-  it('an install takes the time it was set to, to the second', async () => {
+  it('an install takes exactly the configured time', async () => {
     const id = await machine();
     world.clock.advanceS(INSTALL_S - 0.001);
     assert.equal(await world.state(id), 'installing');
@@ -56,7 +56,7 @@ describe('the simulator', () => {
     assert.equal(await world.state(id), 'running');
   });
 
-  it('a guest shuts down two seconds after it is asked, whatever is asked of it meanwhile', async () => {
+  it('a guest shuts down two seconds after the request, even if other requests follow', async () => {
     const id = await machine();
     await world.waitForState(id, 'running');
     await world.driver.power(id, 'acpi');
@@ -68,7 +68,7 @@ describe('the simulator', () => {
     assert.equal(await world.state(id), 'stopped');
   });
 
-  it('a deaf guest and one still installing do not hear; power off needs no hearing', async () => {
+  it('a hung or installing guest ignores shutdown requests, but not a power-off', async () => {
     const deaf = await machine();
     await world.driver.power(deaf, 'acpi');
     await world.waitForState(deaf, 'running');
@@ -81,7 +81,7 @@ describe('the simulator', () => {
     await assert.rejects(world.control.setIgnoresShutdown('never-made', true));
   });
 
-  it('a reset boots again and ends a shutdown under way; a stopped machine stays stopped', async () => {
+  it('a reset reboots and cancels a shutdown, but does not start a stopped machine', async () => {
     const id = await machine();
     await world.waitForState(id, 'running');
     await world.driver.power(id, 'acpi');
@@ -97,7 +97,7 @@ describe('the simulator', () => {
     assert.equal(await world.state(id), 'stopped');
   });
 
-  it('a machine switched off in mid-install installs the rest when it is switched on', async () => {
+  it('a machine powered off during its install resumes it at power-on', async () => {
     const id = await machine();
     world.clock.advanceS(INSTALL_S - 10);
     await world.driver.power(id, 'off');
@@ -109,7 +109,7 @@ describe('the simulator', () => {
     assert.equal(await world.state(id), 'running');
   });
 
-  it('memory and disk are hard, eight processors go on a core, and removing makes room', async () => {
+  it('a host overcommits CPUs eightfold but not memory or disk, and a removal frees capacity', async () => {
     const name = await host(3);
     const [first] = [await machine({ host: name }), await machine({ host: name })];
     await failsAs('host', machine({ host: name, ramMb: 513 }));
@@ -132,13 +132,13 @@ describe('the simulator', () => {
     await failsAs('host', machine({ host: name }));
   });
 
-  it('a dedicated machine is a host that one server fills', async () => {
+  it('one server fills the host of a dedicated machine', async () => {
     const name = await host(1, { cpu: 16 });
     await machine({ host: name, cpu: 16 });
     await failsAs('host', machine({ host: name, cpu: 16 }));
   });
 
-  it('a host that is down takes no machine, and nothing is claimed of those it has', async () => {
+  it('a host that is down accepts no machine, and the state of its machines is unknown', async () => {
     const name = await host(2);
     const id = await machine({ host: name });
     await world.waitForState(id, 'running');
@@ -155,7 +155,7 @@ describe('the simulator', () => {
     await assert.rejects(world.control.setHostDown('never-added', true), /no host/);
   });
 
-  it('a machine that was lost is absent and its room is free', async () => {
+  it('a lost machine is absent, and its capacity is free', async () => {
     const name = await host(1);
     const id = await machine({ host: name });
     await world.control.loseMachine(id);
@@ -163,7 +163,7 @@ describe('the simulator', () => {
     await machine({ host: name });
   });
 
-  it('a fault that was met is over', async () => {
+  it('an armed fault happens once', async () => {
     const id = await machine();
     await world.waitForState(id, 'running');
     await world.faults.set({ driver: 'compute', operation: 'power', times: 1 });
@@ -173,7 +173,7 @@ describe('the simulator', () => {
     assert.equal(await world.state(id), 'stopped');
   });
 
-  it('what was installed is kept, its secrets only as digests', async () => {
+  it('the installed system is stored with digests instead of secrets', async () => {
     const userData = new TextEncoder().encode('canary-user-data');
     const spec = { rootPasswordHash: '$6$canary$hash', userData, hostname: 'db-1' };
     const full = await machine(spec);

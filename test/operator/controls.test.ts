@@ -253,12 +253,13 @@ test('status lists switches that are off, failing chains, and webhooks that rece
   );
 });
 
-test('status warns about an address pool that runs out and only notes one that was always small', async () => {
+test('status warns about a pool that runs out and only notes a pool that was always small', async () => {
   const { db } = world.opened;
   const few = `select addr from ipv4_addresses where region_id = $1 and server_id is null limit 20`;
-  const blockOthers = `update ipv4_addresses set blocked = true where region_id = $1 and addr not in (${few})`;
+  const others = `region_id = $1 and addr not in (${few})`;
+  const blockOthers = `update ipv4_addresses set blocked = true where ${others}`;
   await db.run(blockOthers, ['zrh']);
-  await db.run(`delete from ipv4_addresses where region_id = $1 and addr not in (${few})`, ['buh']);
+  await db.run(`delete from ipv4_addresses where ${others}`, ['buh']);
   const { said } = await run(['status']);
   assert.match(said, /^WARN +addresses +20 of 509 free in zrh$/m);
   assert.match(said, /^NOTE +addresses +20 of 20 free in buh$/m);

@@ -1,4 +1,6 @@
-/** The service as an operator runs it, with real machines in networks of their own, and a customer with money at it. */
+/**
+ * The service as an operator runs it, with real machines in isolated networks and a customer with a balance.
+ */
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -46,7 +48,7 @@ export class RealWorld {
     const tiny = await tinyImage();
     const net = await NetFixture.open();
     const folder = await mkdtemp(join(tmpdir(), 'skerry-real-'));
-    // Root's database runs as another user, who must be able to pass through.
+    // The database runs as another user, who needs to traverse the folder.
     await chmod(folder, 0o755);
     const env = {
       SKERRY_DATA_DIR: join(folder, 'data'),
@@ -72,9 +74,9 @@ export class RealWorld {
   }
 
   get url(): string {
-    return this.#serving?.url ?? assert.fail('the service does not run');
+    return this.#serving?.url ?? assert.fail('the service is not running');
   }
-  /** The customer's, with every scope. */
+  /** The customer's client, with every scope. */
   get api(): V1Client {
     return V1Client.forUrl(this.url, this.#token);
   }
@@ -82,7 +84,7 @@ export class RealWorld {
     return new Layout(this.env.SKERRY_QEMU_DIR ?? '');
   }
 
-  /** An operator's command, which must succeed; what it printed. */
+  /** Runs an operator command that must succeed and returns its output. */
   async operator(...args: readonly string[]): Promise<string> {
     const { code, stdout, stderr } = await runSkerryd(args, this.env);
     assert.equal(code, 0, `skerryd ${args.join(' ')}: ${stdout}${stderr}`);
@@ -92,7 +94,7 @@ export class RealWorld {
   async start(): Promise<void> {
     this.#serving = await startSkerryd(this.env);
   }
-  /** The service is killed, not asked to stop; its guests go on. */
+  /** Kills the service with SIGKILL. Its guests keep running. */
   async kill(): Promise<void> {
     await this.#serving?.stop('SIGKILL');
   }
@@ -106,16 +108,16 @@ export class RealWorld {
     return body.id;
   }
 
-  /** The id of the image that the tiny guest was imported as. */
+  /** Returns the id of the image that was imported from the tiny guest. */
   async imageId(): Promise<string> {
     const { body } = await this.api.get('/images?filter[family]=debian');
     return (
       body.data.find((image: JsonBody) => image.version === '12')?.id ??
-      assert.fail('the image is not offered')
+      assert.fail('the image is not available')
     );
   }
 
-  /** Waits for it, a refusal to connect being not yet; the last reason is told when it does not come about. */
+  /** Waits for a result and treats an error as "not yet". After the timeout, reports the last error. */
   async eventually<T>(what: string, reached: () => Promise<T | false | null>): Promise<T> {
     let reason: unknown = '';
     for (const until = Date.now() + WAIT_MAX_MS; Date.now() < until; await pause(POLL_INTERVAL_MS)) {
@@ -138,7 +140,7 @@ export class RealWorld {
     });
   }
 
-  /** What the command printed in the guest, run by root, who signs in by key from this address outside. */
+  /** Runs a command in the guest as root over SSH, from this outside address, and returns its output. */
   async ssh(
     address: string,
     command: string,
@@ -177,7 +179,7 @@ export class RealWorld {
   async close(): Promise<void> {
     await this.#serving?.stop();
     killLeftovers();
-    // With the guests that run in it.
+    // This also ends the guests in the namespaces.
     await this.net.close();
     for (const folder of [this.folder, this.layout.runDir]) {
       await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });

@@ -1,4 +1,4 @@
-/** A picture of a guest's screen over the console's WebSocket, as a viewer takes one. */
+/** Reads a guest's screen over the console's WebSocket, like a viewer. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
@@ -8,7 +8,7 @@ const ANSWER_MAX_MS = 10_000;
 export interface Picture {
   readonly width: number;
   readonly height: number;
-  /** How many colours there are on it. */
+  /** Number of distinct colors. */
   readonly colors: number;
 }
 
@@ -37,26 +37,26 @@ async function picture(
   reader: Reader,
   { width, height }: { readonly width: number; readonly height: number },
 ): Promise<Picture> {
-  // 32 bits a pixel, true colour, then raw rectangles only, then all of the screen.
+  // Request 32-bit true color, raw rectangles only, and the full screen.
   socket.send(Buffer.from([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0, 0, 0, 0]));
   socket.send(Buffer.from([2, 0, 0, 1, 0, 0, 0, 0]));
   const ask = Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
   ask.writeUInt16BE(width, 6);
   ask.writeUInt16BE(height, 8);
   socket.send(ask);
-  const colours = new Set<number>();
+  const colors = new Set<number>();
   const head = await reader.take(4);
-  assert.equal(head[0], 0, 'an update of the screen');
+  assert.equal(head[0], 0, 'a framebuffer update');
   for (let left = head.readUInt16BE(2); left > 0; left--) {
     const rectangle = await reader.take(12);
-    assert.equal(rectangle.readInt32BE(8), 0, 'raw');
+    assert.equal(rectangle.readInt32BE(8), 0, 'raw encoding');
     const pixels = await reader.take(4 * rectangle.readUInt16BE(4) * rectangle.readUInt16BE(6));
-    for (let at = 0; at < pixels.length; at += 4) colours.add(pixels.readUInt32LE(at) & 0xffffff);
+    for (let at = 0; at < pixels.length; at += 4) colors.add(pixels.readUInt32LE(at) & 0xffffff);
   }
-  return { width, height, colors: colours.size };
+  return { width, height, colors: colors.size };
 }
 
-/** Bytes as they come, in the portions that are asked for. */
+/** Buffers incoming bytes and returns them in the requested portions. */
 class Reader {
   #buffer = Buffer.alloc(0);
   #more: () => void = () => undefined;
@@ -80,7 +80,7 @@ class Reader {
       this.#more();
     }, ANSWER_MAX_MS);
     while (this.#buffer.length < count) {
-      assert.ok(!this.#isOver, `${count} bytes of the screen did not come`);
+      assert.ok(!this.#isOver, `${count} bytes of the screen did not arrive`);
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#more = resolve;
       await promise;

@@ -1,4 +1,4 @@
-/** Servers that a customer orders over the API are real machines: from the order to the last packet. */
+/** The life of a real server that a customer orders over the API, from the order to its removal. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { REAL_MACHINES } from '../drivers/qemu/qemu-world.ts';
@@ -6,7 +6,7 @@ import type { JsonBody } from '../support/v1-client.ts';
 import { RealWorld } from './real-world.ts';
 import { readScreen } from './screen.ts';
 
-describe('a server that is really sold', REAL_MACHINES, () => {
+describe('a real server', REAL_MACHINES, () => {
   let world: RealWorld;
   let server: JsonBody;
   let image = '';
@@ -26,14 +26,14 @@ describe('a server that is really sold', REAL_MACHINES, () => {
   const four = () => server.ipv4.address as string;
   const six = () => server.ipv6.address as string;
 
-  it('is reached by SSH, by key, over IPv4 and IPv6', async () => {
+  it('a new server accepts SSH by key over IPv4 and IPv6', async () => {
     const { id } = await order('web-1');
     server = await world.waitForStatus(id, 'running');
     assert.equal(await world.ssh(four(), 'hostname'), 'web-1');
     assert.equal(await world.ssh(six(), 'hostname'), 'web-1');
   });
 
-  it('lets in whom its firewall lets in, and answers others as its rules say', async () => {
+  it('the firewall of a server accepts, rejects, and drops as its rules say', async () => {
     const rule = (source: string, action: string) => ({
       direction: 'in',
       proto: 'tcp',
@@ -66,12 +66,12 @@ describe('a server that is really sold', REAL_MACHINES, () => {
     await assert.rejects(world.ssh(four(), 'true', { from: '192.88.99.7' }), /timed out/);
     const none = await world.api.patch(`/firewall/groups/${made.body.id}`, { applied_to: [] });
     assert.equal(none.status, 200);
-    await world.eventually('the firewall is gone', () =>
+    await world.eventually('the firewall is removed', () =>
       world.ssh(four(), 'hostname', { from: '192.88.99.7' }),
     );
   });
 
-  it('sees a volume that is attached and grown while it runs, and loses it when it is detached', async () => {
+  it('a running server sees a volume attached, grown, and detached', async () => {
     const made = await world.api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' });
     assert.equal(
       (await world.api.post(`/volumes/${made.body.id}/attach`, { server: server.id })).status,
@@ -79,17 +79,17 @@ describe('a server that is really sold', REAL_MACHINES, () => {
     );
     const gib = (sectors: string) => Number(sectors) / 2 ** 21;
     const size = () => world.ssh(four(), 'cat /sys/block/vdb/size').then(gib);
-    await world.eventually('vdb is there', async () => (await size()) === 10);
+    await world.eventually('vdb is attached', async () => (await size()) === 10);
     assert.equal((await world.api.patch(`/volumes/${made.body.id}`, { size_gb: 12 })).status, 200);
     await world.eventually('vdb has grown', async () => (await size()) === 12);
     assert.equal((await world.api.post(`/volumes/${made.body.id}/detach`)).status, 200);
     await world.eventually(
-      'vdb is gone',
+      'vdb is detached',
       async () => (await world.ssh(four(), 'ls /sys/block')).includes('vdb') === false,
     );
   });
 
-  it('is restored to what it was at its snapshot', async () => {
+  it('a restore brings back the data of the snapshot', async () => {
     await world.ssh(four(), 'echo before >/data/file; sync');
     const made = await world.api.post(`/servers/${server.id}/snapshots`, {});
     assert.equal(made.status, 201, made.text);
@@ -107,14 +107,14 @@ describe('a server that is really sold', REAL_MACHINES, () => {
     assert.equal(await world.sshWithRetry(four(), 'cat /data/file'), 'before');
   });
 
-  it('is empty after a rebuild, with its addresses', async () => {
+  it('a rebuild empties the disk and keeps the addresses', async () => {
     assert.equal((await world.api.post(`/servers/${server.id}/rebuild`, {})).status, 202);
     const now = await world.waitForStatus(server.id, 'running');
     assert.deepEqual([now.ipv4, now.ipv6], [server.ipv4, server.ipv6]);
     assert.equal(await world.sshWithRetry(four(), 'ls /data/file 2>/dev/null || echo none'), 'none');
   });
 
-  it('is rescued by a password that is told once, with its disk beside, and comes back', async () => {
+  it('a rescue accepts its one-time password, has the disk of the server, and can be left', async () => {
     await world.ssh(four(), 'echo mine >/data/file; sync');
     const { status, body } = await world.api.post(`/servers/${server.id}/rescue`);
     assert.equal(status, 202);
@@ -128,7 +128,7 @@ describe('a server that is really sold', REAL_MACHINES, () => {
     assert.equal(await world.sshWithRetry(four(), 'cat /data/file'), 'mine');
   });
 
-  it('shows its screen in the browser', async () => {
+  it('the console shows the server’s screen', async () => {
     const { body } = await world.api.get(`/servers/${server.id}/console`);
     const path = new URL(body.url).searchParams.get('path');
     const screen = await world.eventually('a picture', async () => {
@@ -138,7 +138,7 @@ describe('a server that is really sold', REAL_MACHINES, () => {
     assert.ok(screen.width >= 640 && screen.height >= 400, `${screen.width} × ${screen.height}`);
   });
 
-  it('goes on while the service is killed, and what was under way is finished by the next', async () => {
+  it('servers survive a killed service, and the next process finishes its operations', async () => {
     const bootId = () => world.sshWithRetry(four(), 'cat /proc/sys/kernel/random/boot_id');
     const booted = await bootId();
     const second = await order('web-2');
@@ -148,7 +148,7 @@ describe('a server that is really sold', REAL_MACHINES, () => {
     const two = await world.waitForStatus(second.id, 'running');
     assert.equal(await world.sshWithRetry(two.ipv4.address, 'hostname'), 'web-2');
     assert.equal((await world.api.post(`/servers/${second.id}/rebuild`, {})).status, 202);
-    await world.eventually('the rebuild has begun', async () => {
+    await world.eventually('the rebuild has started', async () => {
       const { body } = await world.api.get(`/servers/${second.id}`);
       return body.status === 'installing';
     });
@@ -160,11 +160,11 @@ describe('a server that is really sold', REAL_MACHINES, () => {
     assert.match(await world.operator('verify'), /\S/);
   });
 
-  it('is gone when it is destroyed: no process, no disk, no way to it', async () => {
+  it('a destroyed server leaves no process, disk, or route', async () => {
     const { body } = await world.api.get('/servers');
     for (const { id } of body.data) assert.equal((await world.api.delete(`/servers/${id}`)).status, 202);
     await world.eventually(
-      'both are gone',
+      'both are deleted',
       async () => (await world.api.get('/servers')).body.data.length === 0,
     );
     assert.equal((await world.net.runInRouter('ip', ['-o', 'link', 'show', 'type', 'tun'])).trim(), '');

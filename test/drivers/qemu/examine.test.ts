@@ -1,4 +1,4 @@
-/** What `skerryd doctor` sees of a host's routes, and the unit that mends it. */
+/** The `skerryd doctor` check of a host's routes, and the systemd unit that fixes them. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, it } from 'node:test';
@@ -28,23 +28,23 @@ const found = async () => {
     ({ level, subject, message }) => `${level} ${subject} ${message}`,
   );
 };
-/** What the unit does at its start, or its end, with this block. */
+/** Runs the unit's start or stop command for this block. */
 const unit = async (key: 'ExecStart' | 'ExecStop', block: string) => {
   const line = new RegExp(`^${key}=/bin/ip (.*)$`, 'm').exec(UNIT)?.[1] ?? assert.fail(key);
   await ip(...line.replaceAll('%I', block).split(' '));
 };
 
-it('an address without a server leads into its black hole, or the doctor says that it leads out', {
+it('doctor fails for unassigned addresses that use the default route, until the blackhole unit runs', {
   skip: NET_SKIP,
 }, async () => {
   assert.deepEqual(await found(), []);
   await ip('route', 'add', 'default', 'via', '172.31.255.2');
   await ip('route', 'add', 'default', 'via', 'fd00:5ce7::2');
-  assert.match((await found()).join(), /^look routes 2 of the inventory's 2 blocks lead out /);
+  assert.match((await found()).join(), /^fail routes 2 of the inventory's 2 blocks use the default route /);
   for (const _ of ['first', 'again']) await unit('ExecStart', '192.0.2.64/26');
-  assert.match((await found()).join(), /^look routes 1 of /);
+  assert.match((await found()).join(), /^fail routes 1 of /);
   await unit('ExecStart', '2001:db8:0:ff00::/60');
   assert.deepEqual(await found(), []);
   for (const block of ['192.0.2.64/26', '2001:db8:0:ff00::/60']) await unit('ExecStop', block);
-  assert.match((await found()).join(), /^look routes 2 of /);
+  assert.match((await found()).join(), /^fail routes 2 of /);
 });

@@ -11,15 +11,15 @@ function statements(...rules: readonly FilterRule[]): string[] {
   return filterStatements({ rules, defaultIn: 'accept', defaultOut: 'drop' }, 'in');
 }
 
-describe('a filter as rules of nftables', () => {
-  it('is nothing where there is none, and its default last', () => {
+describe('filterStatements', () => {
+  it('a filter ends with its default, and no filter has no statements', () => {
     const none: Filter = { rules: [], defaultIn: 'drop', defaultOut: 'accept' };
     assert.deepEqual(filterStatements(null, 'in'), []);
     assert.deepEqual(filterStatements(none, 'in'), ['drop']);
     assert.deepEqual(filterStatements(none, 'out'), []);
   });
 
-  it('keeps the order of a direction, and the peer on its side', () => {
+  it('the order of rules is kept per direction, and the remote is matched on the right side', () => {
     const rules = [
       rule({ proto: 'tcp', ports: [[22, 22]] }),
       rule({ direction: 'out', proto: 'udp', ports: [[53, 53]], remote: '2001:db8::/32' }),
@@ -36,7 +36,7 @@ describe('a filter as rules of nftables', () => {
     ]);
   });
 
-  it('holds a rule to the family of its peer, ICMP too', () => {
+  it('a rule matches only the address family of its remote, also for ICMP', () => {
     assert.deepEqual(statements(rule({ remote: '0.0.0.0/0' })), ['meta nfproto ipv4 return']);
     assert.deepEqual(statements(rule({ remote: '::/0', proto: 'icmp' })), [
       'meta nfproto ipv6 meta l4proto ipv6-icmp return',
@@ -44,7 +44,7 @@ describe('a filter as rules of nftables', () => {
     assert.deepEqual(statements(rule({ proto: 'icmp' })), ['ip saddr 192.0.2.0/24 meta l4proto icmp return']);
   });
 
-  it('says no in the way of each protocol', () => {
+  it('reject is translated for each protocol', () => {
     const unreachable = 'reject with icmpx port-unreachable';
     const reject = (proto: FilterRule['proto']) =>
       statements(rule({ proto, action: 'reject', remote: '::/0' })).map((each) => each.slice(18));
@@ -53,7 +53,7 @@ describe('a filter as rules of nftables', () => {
     assert.deepEqual(reject('any'), ['meta l4proto tcp reject with tcp reset', unreachable]);
   });
 
-  it('joins ranges that meet, and drops a rule that no packet can match', () => {
+  it('overlapping port ranges are merged, and a rule that no packet can match is dropped', () => {
     const ports = [
       [8000, 8100],
       [80, 80],
@@ -69,7 +69,7 @@ describe('a filter as rules of nftables', () => {
     assert.deepEqual(statements(rule({ proto: 'icmp', ports })), []);
   });
 
-  it('lets no word become a rule that is not one', () => {
+  it('an invalid remote or port range never becomes part of a rule', () => {
     for (const remote of [
       '192.0.2.0',
       '192.0.2.0/33',
@@ -90,7 +90,7 @@ describe('a filter as rules of nftables', () => {
   });
 });
 
-describe('the rules of a machine', () => {
+describe('machineRules', () => {
   const wire = {
     tap: 'skabc',
     mac: '52:54:00:00:00:01',
@@ -99,19 +99,19 @@ describe('the rules of a machine', () => {
   };
   const text = machineRules(wire, null, { bitsPerS: null, mail: false });
 
-  it('never touch what is not the service’s own: each line names its tables', () => {
+  it('every line names a table of the service', () => {
     for (const line of [...text.trim().split('\n'), ...removeMachineRules(wire.tap).trim().split('\n')]) {
       assert.match(line, /^(add|flush|delete) (table|chain|rule|set|map|element) (inet|arp) skerry\b/);
     }
   });
 
-  it('close the way to mail servers unless it is opened', () => {
+  it('outbound SMTP is rejected unless it is allowed', () => {
     const closed = 'leaving-skabc tcp dport 25 reject with tcp reset';
     assert.ok(text.includes(closed));
     assert.ok(!machineRules(wire, null, { bitsPerS: null, mail: true }).includes(closed));
   });
 
-  it('name a prefix by its first 64 bits', () => {
+  it('an IPv6 prefix is matched by its first 64 bits', () => {
     assert.ok(text.includes('@th,64,64 != 0x20010db8000a0000 @th,64,64 != 0xfe80000000000000 drop'));
     assert.ok(text.includes('@th,64,128 0xfe800000000000000000000000000001 drop'));
   });

@@ -1,4 +1,4 @@
-/** Ethernet frames, made byte by byte: what a guest's kernel would never send must be sent too. */
+/** Builds Ethernet frames byte by byte, including those that a guest's kernel would never send. */
 import { isIPv4 } from 'node:net';
 import { parseCidr } from '../../../src/kernel/cidr.ts';
 
@@ -9,7 +9,7 @@ export interface Endpoints {
 
 const PROTO = { icmp: 1, tcp: 6, udp: 17, icmp6: 58, other: 50 } as const;
 
-/** A frame around a packet of either family. */
+/** Wraps a transport payload in an IP packet and an Ethernet frame. */
 export function frame(
   mac: Endpoints,
   ends: Endpoints,
@@ -42,12 +42,12 @@ function ipv6(ends: Endpoints, proto: number, payload: Buffer): Buffer {
   header.writeUInt8(0x60, 0);
   header.writeUInt16BE(payload.length, 4);
   header.writeUInt8(proto, 6);
-  // What is for the neighbours alone proves by it that it came over no router.
+  // Receivers accept neighbor messages only with hop limit 255, which no router forwards.
   header.writeUInt8(proto === PROTO.icmp6 && (payload[0] ?? 0) >= 130 ? 255 : 64, 7);
   return Buffer.concat([header, ipBytes(ends.from), ipBytes(ends.to), payload]);
 }
 
-/** The first packet of a connection, or another with its flags. */
+/** A SYN by default, or a segment with other flags. */
 export const tcp =
   (sport: number, dport: number, flags = 2) =>
   (ends: Endpoints) => {
@@ -71,10 +71,13 @@ export const udp = (sport: number, dport: number) => (ends: Endpoints) => {
   return withChecksum(ends, PROTO.udp, bytes, 6);
 };
 
-/** An echo request of the packet's family; `id` makes it one of its own. */
+/** An echo request of the packet's family. `id` makes it unique. */
 export const echo = (id: number) => (ends: Endpoints) => icmp(isIPv4(ends.from) ? 8 : 128, u32(id))(ends);
 
-/** An error about a packet that nobody sent: it goes everywhere, and so tells when all before it has arrived. */
+/**
+ * An error about a packet that was never sent. It passes everywhere, so it marks that earlier packets
+ * arrived.
+ */
 export const tooBig = (token: Buffer) => (ends: Endpoints) =>
   icmp(2, Buffer.concat([u32(1280), token]))(ends);
 
@@ -86,11 +89,11 @@ export const icmp = (type: number, rest: Buffer) => (ends: Endpoints) => {
   return [PROTO.icmp, bytes] as const;
 };
 
-/** ESP: a protocol without ports, and without a sum that the kernel would check before it says no. */
+/** ESP: a protocol without ports and without a checksum that the kernel verifies before it rejects. */
 export const other = (id: number) => (_ends: Endpoints) =>
   [PROTO.other, Buffer.concat([u32(id), Buffer.from('other protocol')])] as const;
 
-/** Neighbour solicitation (135) or advertisement (136) of `target`, with the link address of `mac`. */
+/** Neighbor solicitation (135) or advertisement (136) of `target`, with the link address of `mac`. */
 export const neighbor = (type: 135 | 136, target: string, mac: string) =>
   icmp(
     type,
@@ -118,12 +121,12 @@ export function arp(
   return ethernet(mac, 0x0806, body);
 }
 
-/** What of a frame is beyond its IP header: the same on both sides of a router. */
+/** Returns the frame's bytes after the IP header, which are the same on both sides of a router. */
 export function ipPayload(bytes: Buffer): Buffer {
   return bytes.subarray(bytes.readUInt16BE(12) === 0x0800 ? 34 : 54);
 }
 
-/** Whether a frame tells the sender of `sent` that it was turned away, in the way of its protocol. */
+/** Whether a frame tells the sender of `sent` that it was rejected, in the way of its protocol. */
 export function isRejection(answer: Buffer, sent: Buffer): boolean {
   const v4 = answer.readUInt16BE(12) === 0x0800;
   const proto = answer.readUInt8(v4 ? 23 : 20);

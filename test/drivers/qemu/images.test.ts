@@ -33,7 +33,7 @@ describe('imported disks', { skip }, () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  /** A raw disk of so many bytes that a BIOS would boot. */
+  /** Writes a raw disk of this size with a boot signature. */
   async function rawDisk(name: string, sizeBytes = 1024 ** 2): Promise<string> {
     const disk = Buffer.alloc(sizeBytes);
     disk.write(name, 0);
@@ -52,7 +52,7 @@ describe('imported disks', { skip }, () => {
       .digest('hex');
   }
 
-  it('are called by the SHA-256 of their file, kept as qcow2, and the same twice is one', async () => {
+  it('an import is named by the SHA-256 of its file, stored as qcow2, and repeatable', async () => {
     assert.deepEqual(await new QemuImages(host).list(), []);
     const path = await rawDisk('a raw disk');
     const sha256 = await sha256Of(path);
@@ -62,7 +62,7 @@ describe('imported disks', { skip }, () => {
     await qemuImg('compare', '-f', 'raw', '-F', 'qcow2', path, host.layout.image(sha256));
   });
 
-  it('may be qcow2, and are as large as the disk that they hold', async () => {
+  it('a qcow2 file can be imported and keeps the size of its disk', async () => {
     const raw = await rawDisk('inside');
     await qemuImg('convert', '-f', 'raw', '-O', 'qcow2', raw, at('disk.qcow2'));
     await qemuImg('resize', '-f', 'qcow2', at('disk.qcow2'), `${2 * 1024 ** 3 + 512}`);
@@ -71,37 +71,37 @@ describe('imported disks', { skip }, () => {
     await qemuImg('compare', '-f', 'qcow2', '-F', 'qcow2', at('disk.qcow2'), host.layout.image(sha256));
   });
 
-  it('with another checksum are refused, and nothing of them is kept', async () => {
+  it('a file with another checksum is refused and leaves nothing behind', async () => {
     const before = await readdir(host.layout.images());
     const path = await rawDisk('another');
     await failsAs('refused', add(path, '0'.repeat(64)));
     assert.deepEqual(await readdir(host.layout.images()), before);
   });
 
-  it('are disks: anything else, what is cut off and what is not there is refused in words', async () => {
+  it('an import of anything but a complete disk is refused with a reason', async () => {
     await writeFile(at('text'), 'x'.repeat(4096));
     await refused(at('text'), /not a disk/);
     await writeFile(at('empty'), '');
     await refused(at('empty'), /not a disk/);
-    await refused(await rawDisk('cut off', 1024 ** 2 - 100), /cut off/);
+    await refused(await rawDisk('cut off', 1024 ** 2 - 100), /truncated/);
     await writeFile(at('broken'), Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(600)]));
-    await refused(at('broken'), /broken/);
-    await refused(at('not-there'), /no such file/);
-    await refused(folder, /is no file/);
+    await refused(at('broken'), /corrupt/);
+    await refused(at('not-there'), /file not found/);
+    await refused(folder, /not a file/);
     await qemuImg('create', '-q', '-f', 'vmdk', at('disk.vmdk'), '1M');
     await refused(at('disk.vmdk'), /not a disk/);
   });
 
-  it('may not name other files of the host, and no error says where they are', async () => {
+  it('a disk that references other files is refused, and the error does not reveal their paths', async () => {
     const raw = await rawDisk('secret');
     await qemuImg('create', '-q', '-f', 'qcow2', '-b', raw, '-F', 'raw', at('over.qcow2'));
-    await refused(at('over.qcow2'), /^ComputeError: the disk needs another file; [^/]*$/);
+    await refused(at('over.qcow2'), /^ComputeError: the disk references another file; [^/]*$/);
     const apart = `data_file=${at('apart')}`;
     await qemuImg('create', '-q', '-f', 'qcow2', '-o', apart, at('apart.qcow2'), '1M');
     await refused(at('apart.qcow2'), /another file/);
   });
 
-  it('serve as the rescue system once chosen, and only those that were imported', async () => {
+  it('only an imported disk can become the rescue system', async () => {
     assert.equal(await images.rescue(), null);
     await failsAs('refused', images.setRescue('f'.repeat(64)));
     await failsAs('refused', images.setRescue('../machines'));
@@ -110,7 +110,7 @@ describe('imported disks', { skip }, () => {
     assert.deepEqual(await new QemuImages(host).rescue(), image);
   });
 
-  it('that were left half-way do not count, and go with a later import', async () => {
+  it('an interrupted import does not count, and a later import deletes its files', async () => {
     const path = await rawDisk('killed');
     const sha256 = await sha256Of(path);
     const images = host.layout.images();

@@ -8,14 +8,14 @@ import { findProgram } from '../../support/installed-programs.ts';
 
 const WAIT_MAX_MS = 400;
 
-describe('locks of machines', { skip: findProgram(['flock']) ? false : 'not here: flock' }, () => {
+describe('machine locks', { skip: findProgram(['flock']) ? false : 'flock is not installed' }, () => {
   let path: string;
   before(async () => {
     path = join(await mkdtemp(join(tmpdir(), 'skerry-lock-')), 'locks', 'machine');
   });
   after(() => rm(join(path, '../..'), { recursive: true }));
 
-  /** Holds the lock until it is told. */
+  /** Takes the lock and returns a function that releases it. */
   async function held(locks: Locks): Promise<() => Promise<void>> {
     const [begun, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const holding = locks.withLock(path, async () => {
@@ -31,9 +31,9 @@ describe('locks of machines', { skip: findProgram(['flock']) ? false : 'not here
 
   for (const [where, others] of [
     ['in this process', (mine: Locks) => mine],
-    ['in another', () => new Locks()],
+    ['in another process', () => new Locks()],
   ] as const) {
-    it(`who waits too long for one ${where} is told so, and his work is not done later`, async () => {
+    it(`a caller that waits too long for a lock ${where} fails, and its work never runs`, async () => {
       const locks = new Locks(WAIT_MAX_MS);
       const release = await held(others(locks));
       let done = 0;
@@ -42,14 +42,14 @@ describe('locks of machines', { skip: findProgram(['flock']) ? false : 'not here
       };
       await Promise.all([1, 2].map(() => assert.rejects(locks.withLock(path, count), LockBusyError)));
       await release();
-      // Its turn comes after theirs.
+      // This call queues behind theirs.
       await new Locks().withLock(path, count);
       await locks.withLock(path, count);
       assert.equal(done, 2);
     });
   }
 
-  it('who holds one waits for another no longer than he is waited for himself', async () => {
+  it('a nested lock waits no longer than the caller of the outer one', async () => {
     const [outer, waitMaxMs] = [new Locks(4 * WAIT_MAX_MS), 4 * WAIT_MAX_MS];
     const release = await held(new Locks());
     try {
@@ -65,7 +65,7 @@ describe('locks of machines', { skip: findProgram(['flock']) ? false : 'not here
     }
   });
 
-  it('calls that come in time are carried out in their order', async () => {
+  it('calls that get the lock in time run in their order', async () => {
     const locks = new Locks();
     const order: number[] = [];
     await Promise.all([1, 2, 3].map((each) => locks.withLock(path, async () => void order.push(each))));

@@ -1,4 +1,4 @@
-/** A process that is there to be killed while it works on a machine: its arguments are a verb, the driver's options and the spec. */
+/** A process to be killed while it works on a machine. Arguments: a verb, the driver's options, the spec. */
 import { QemuCompute } from '../../../src/drivers/compute/qemu/driver.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { MachineSpec, SupervisionResult } from '../../../src/ports/compute.ts';
 import type { QemuWorld } from './qemu-world.ts';
 
-/** Calls the driver in a process that is killed with -9 as soon as the file is there. */
+/** Calls the driver in a process that is killed with SIGKILL as soon as the file exists. */
 export async function killWhenExists(
   world: QemuWorld,
   file: string,
@@ -24,7 +24,7 @@ export async function killWhenExists(
   await ended;
 }
 
-/** What looking after the machines found, in a line each. */
+/** Formats supervision results, one line each. */
 export function formatOutcomes(tended: readonly SupervisionResult[]): string[] {
   return tended.map(({ id, outcome, message }) => `${id} ${outcome}: ${message}`);
 }

@@ -1,4 +1,4 @@
-/** What QEMU and the guest are told, as words: no machine is started here. */
+/** QEMU's command line and the guest's seed files. No machine is started here. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -40,12 +40,12 @@ const SEED: Seed = {
   },
 };
 
-/** What follows each `word`. */
+/** Returns the arguments that follow each occurrence of `flag`. */
 function argsAfter(line: readonly string[], flag: string): string[] {
   return line.flatMap((each, index) => (each === flag ? (line[index + 1] ?? []) : []));
 }
 
-/** Devices and block nodes that are given as JSON. */
+/** Returns the devices and block nodes that are given as JSON. */
 function jsonArgsAfter(line: readonly string[], flag: string): Record<string, unknown>[] {
   return argsAfter(line, flag)
     .filter((text) => text.startsWith('{'))
@@ -53,7 +53,7 @@ function jsonArgsAfter(line: readonly string[], flag: string): Record<string, un
 }
 
 describe("QEMU's command line", () => {
-  it('has no device, no monitor and no file that it does not name', () => {
+  it('the command line disables default devices and monitors and enables the sandbox', () => {
     const line = buildCommandLine(LINE);
     for (const word of ['-nodefaults', '-no-user-config', '-S', '-no-shutdown'])
       assert.ok(line.includes(word), word);
@@ -65,12 +65,12 @@ describe("QEMU's command line", () => {
     );
   });
 
-  it('takes the processor of the host with KVM, and one that has everything without', () => {
+  it('the CPU is the host’s with KVM, and one with all features without', () => {
     assert.deepEqual(argsAfter(buildCommandLine(LINE), '-cpu'), ['host']);
     assert.deepEqual(argsAfter(buildCommandLine({ ...LINE, accelerator: 'tcg' }), '-cpu'), ['max']);
   });
 
-  it('boots the disk, then the CD; in a rescue the rescue system first, with the disk beside it', () => {
+  it('the disk boots before the CD, and a rescue disk boots before both', () => {
     const order = (line: CommandLine) =>
       jsonArgsAfter(buildCommandLine(line), '-device')
         .filter(({ bootindex }) => bootindex !== undefined)
@@ -81,7 +81,7 @@ describe("QEMU's command line", () => {
     assert.deepEqual(order({ ...LINE, cd: null }), ['disk']);
   });
 
-  it('leaves the places from 0x10 on to volumes, and gives each device one of its own', () => {
+  it('every device has its own PCI slot below 0x10, which leaves the others to volumes', () => {
     const line = buildCommandLine({ ...LINE, rescueDisk: '/data/rescue.qcow2' });
     const places = argsAfter(line, '-device').flatMap(
       (text) => /addr"?[=:]"?(0x[0-9a-f]+)/.exec(text)?.[1] ?? [],
@@ -90,27 +90,27 @@ describe("QEMU's command line", () => {
     assert.ok(places.length >= 6 && places.every((place) => Number(place) < 0x10), places.join(' '));
   });
 
-  it('keeps paths whole, commas included', () => {
+  it('a path with a comma is passed unchanged', () => {
     assert.ok(argsAfter(buildCommandLine(LINE), '-blockdev')[0]?.includes(JSON.stringify(LINE.disk)));
   });
 });
 
-describe('the seed of a guest', () => {
-  it('hands user data over byte for byte, and keys and password beside it', () => {
+describe("a guest's seed", () => {
+  it('user data is passed byte for byte, next to keys and password', () => {
     const texts = renderSeed(SEED);
     assert.deepEqual(texts['user-data'], SEED.userData);
     assert.ok(String(texts['meta-data']).includes(`  - ${JSON.stringify(KEY)}\n`));
     assert.ok(String(texts['vendor-data']).includes(`password: "${HASH}"\n      type: hash\n`));
   });
 
-  it('puts the gateway on the link, in words that every renderer knows', () => {
+  it('the gateway is on-link, in options that every network renderer supports', () => {
     const text = String(renderSeed(SEED)['network-config']);
     assert.match(text, /- to: "0\.0\.0\.0\/0"\n +via: "192\.0\.2\.1"\n +on-link: true\n/);
     assert.match(text, /- to: "::\/0"\n +via: "fe80::1"\n +on-link: true\n/);
     assert.ok(text.includes('"192.0.2.10/32"') && text.includes('"2001:db8:0:10::1/64"'));
   });
 
-  it('is the same instance without its secrets once the install is done', () => {
+  it('the seed of a finished install is the same instance without secrets', () => {
     const [before, done] = [renderSeed(SEED), renderSeed(withoutSecrets(SEED))];
     assert.equal(done['network-config'], before['network-config']);
     assert.equal(done['meta-data'], 'instance-id: "srv-1"\nlocal-hostname: "web-1.example"\n');
@@ -118,21 +118,21 @@ describe('the seed of a guest', () => {
     assert.ok(!String(done['vendor-data']).includes('$6$'));
   });
 
-  it('asks nothing of what was restored but to take its addresses', () => {
+  it('a restored guest only takes its new addresses', () => {
     const texts = renderSeed({ ...withoutSecrets(SEED), hostname: null });
     assert.equal(texts['meta-data'], 'instance-id: "srv-1"\n');
     assert.match(String(texts['vendor-data']), /^preserve_hostname: true\nssh_deletekeys: false$/m);
   });
 
-  it('without a password is one cloud-config, with one it is two parts', () => {
+  it('the vendor data is one cloud-config without a password and two parts with one', () => {
     assert.match(String(renderSeed({ ...SEED, rootPasswordHash: null })['vendor-data']), /^#cloud-config\n/);
     const parts = String(renderSeed(SEED)['vendor-data']).match(/^Content-Type: text\/[a-z-]+/gm);
     assert.deepEqual(parts, ['Content-Type: text/cloud-config', 'Content-Type: text/x-shellscript']);
   });
 });
 
-describe('a machine whose process keeps ending', () => {
-  it('waits longer each time, and five minutes at most', () => {
+describe('restarts of a crashing machine', () => {
+  it('the restart delay doubles up to five minutes', () => {
     assert.deepEqual([1, 2, 3, 4, 7, 50].map(restartDelayS), [5, 10, 20, 40, 300, 300]);
   });
 });

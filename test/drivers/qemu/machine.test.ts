@@ -1,4 +1,7 @@
-/** What a machine of the QEMU driver does beyond the contract: it outlives its makers, and comes back as it should be. */
+/**
+ * The QEMU driver beyond the contract: machines survive the service and are brought back to their desired
+ * state.
+ */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
@@ -59,12 +62,12 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
       qmp.close();
     }
   }
-  /** User data has no form in JSON. */
+  /** User data cannot be passed as JSON. */
   function childSpec(): MachineSpec {
     return { ...spec, userData: null };
   }
 
-  it('whoever makes a machine may be killed at any step, and the next call finishes it', async () => {
+  it('a creation killed at any step is finished by the next call', async () => {
     const { layout } = world.host;
     for (const file of [
       layout.disk(spec.id, 1),
@@ -80,7 +83,7 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     assert.equal((await world.sshWithRetry(spec.id, 'hostname')).trim(), spec.hostname);
   });
 
-  it('an install that is done leaves no secret on the host', async () => {
+  it('a finished install leaves no secret on the host', async () => {
     const files = (await readdir(fileOf(spec.id, '.'))).sort();
     assert.deepEqual(
       files.filter((name) => /disk|seed|new/.test(name)),
@@ -90,19 +93,19 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
       const bytes = await readFile(fileOf(spec.id, name));
       assert.ok(!bytes.includes(hash) && !bytes.includes('ssh-ed25519'), name);
     }
-    // Nor does the running guest's drive: the new CD is in it.
+    // The running guest's drive must contain the new CD as well.
     const seed = await readFile(fileOf(spec.id, 'seed-1.iso'));
     const read = 'cat /dev/sr0 >/dev/null 2>&1; sha256sum /dev/sr0; grep -c ssh-ed25519 /dev/sr0; true';
     const said = await world.ssh(spec.id, read);
     assert.match(said, /\n0\n$/, `${said} of ${seed.length} bytes`);
   });
 
-  it('root signs in by key over both families, and by password', async () => {
+  it('root can sign in by key over both address families, and by password', async () => {
     assert.equal((await world.ssh(spec.id, 'id -un', { family: 6 })).trim(), 'root');
     assert.equal((await world.ssh(spec.id, 'id -un', { password: PASSWORD })).trim(), 'root');
   });
 
-  it('the screen shows what the guest draws', async () => {
+  it('the console shows the guest’s screen', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'skerry-screen-'));
     const filename = join(folder, 'screen.ppm');
     await ask(spec.id, 'screendump', { filename });
@@ -112,18 +115,18 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     assert.ok(lit > 500, `${lit} bytes are lit`);
   });
 
-  it('a process that dies is started again with its disk as it was, and waits longer the next time', async () => {
+  it('a crashed machine is restarted with its disk, and the next restart waits longer', async () => {
     await world.ssh(spec.id, 'echo kept >/data/mark && sync');
     await crash(spec.id);
     assert.equal(await stateOf(spec.id), 'stopped, fell');
     assert.deepEqual(formatOutcomes(await world.driver.superviseMachines()), [
-      `${spec.id} restarted: its process had ended by itself`,
+      `${spec.id} restarted: its process had exited unexpectedly`,
     ]);
     assert.equal((await world.sshWithRetry(spec.id, 'cat /data/mark')).trim(), 'kept');
     await crash(spec.id);
     const crashes = fileOf(spec.id, 'crashes.json');
     await writeJson(crashes, { times: 3, at: new Date().toISOString() });
-    const later = 'it does not stay on, or cannot be started; that is tried again in a while';
+    const later = 'it keeps crashing or cannot be started; retrying later';
     assert.deepEqual(formatOutcomes(await world.driver.superviseMachines()), [`${spec.id} failed: ${later}`]);
     assert.equal(await stateOf(spec.id), 'stopped, fell');
     await writeJson(crashes, { times: 3, at: new Date(Date.now() - 1000 * restartDelayS(3)).toISOString() });
@@ -133,8 +136,9 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     await world.sshWithRetry(spec.id, 'true');
   });
 
-  it('a QEMU that is silent is not gone: nothing is done to it until it is switched off, and that is done by force', async () => {
-    const silent = `${spec.id} failed: QEMU does not answer; if that lasts, a reset starts it anew`;
+  it('an unresponsive QEMU is left alone until it is powered off or reset, which kills it', async () => {
+    const reason = 'QEMU does not respond; if that continues, a force restart starts it again';
+    const silent = `${spec.id} failed: ${reason}`;
     const pid = await pidOf(spec.id);
     process.kill(pid, 'SIGSTOP');
     try {
@@ -168,11 +172,11 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     );
   });
 
-  it('a machine whose sockets were deleted runs on until it is reset', async () => {
+  it('a machine whose sockets were deleted keeps running until it is reset', async () => {
     const pid = await pidOf(spec.id);
     await rm(world.host.layout.runDir, { recursive: true });
     assert.equal(await stateOf(spec.id), 'running');
-    const lost = 'it runs, and its sockets below /run were deleted; a reset starts it anew';
+    const lost = 'it runs, but its sockets below /run were deleted; a force restart starts it again';
     assert.deepEqual(formatOutcomes(await world.driver.superviseMachines()), [`${spec.id} failed: ${lost}`]);
     assert.equal((await world.ssh(spec.id, 'cat /data/mark')).trim(), 'kept');
     await failsAs('transient', world.driver.snapshot(spec.id, 'snap_lost'));
@@ -182,7 +186,7 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     assert.equal((await world.sshWithRetry(spec.id, 'cat /data/mark')).trim(), 'kept');
   });
 
-  it('rules that were flushed and a tap that was deleted come back while the guest runs on', async () => {
+  it('flushed rules and a deleted tap are restored while the guest keeps running', async () => {
     const boot = await world.ssh(spec.id, 'cat /proc/sys/kernel/random/boot_id');
     await world.net.runInRouter('nft', ['flush', 'ruleset']);
     await world.driver.superviseMachines();
@@ -195,7 +199,7 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     assert.deepEqual([await pidOf(spec.id), await world.driver.superviseMachines()], [pid, []]);
   });
 
-  it('a rescue is signed in to by its password and has the disk of the machine beside its own', async () => {
+  it('a rescue accepts its password and has the machine’s disk as a second disk', async () => {
     await world.driver.rescue(spec.id, { passwordHash: hash });
     assert.equal(await stateOf(spec.id), 'running, rescue');
     const read = 'mount -t ext4 -o ro /dev/vdb2 /mnt && cat /mnt/mark && hostname';
@@ -214,7 +218,7 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     );
   });
 
-  it('after a start of the host what should run comes back, and nothing else', async () => {
+  it('after a restart of the host, only machines that should be on are started', async () => {
     const off = specOf({ id: 'srv_off', ipv4: { address: '192.0.2.11', gateway: '192.0.2.1' } });
     await world.driver.ensure(off);
     await world.driver.power(off.id, 'off');
@@ -223,17 +227,17 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     await world.net.runInRouter('ip', ['link', 'delete', 'dev', world.host.tap(spec.id)]);
     await world.net.runInRouter('nft', ['flush', 'ruleset']);
     await rm(fileOf(spec.id, 'crashes.json'), { force: true });
-    const says = `${spec.id} restarted: it was not on, as after a start of this host`;
+    const says = `${spec.id} restarted: it was off, as after a restart of this host`;
     assert.deepEqual(formatOutcomes(await world.newDriver().superviseMachines()), [says]);
     assert.equal(await stateOf(off.id), 'stopped');
     assert.equal((await world.sshWithRetry(spec.id, 'cat /data/mark')).trim(), 'kept');
     await world.driver.remove(off.id);
   });
 
-  it('a rebuild that was killed is finished: an empty disk at the same addresses, and the disk before goes', async () => {
+  it('a killed rebuild is finished with an empty disk, the same addresses, and no old disk', async () => {
     const next = { ...childSpec(), generation: 2 };
     await killWhenExists(world, fileOf(spec.id, 'seed-2.iso'), 'rebuild', next);
-    // Whether or not it had got as far as the record, nothing is broken.
+    // Nothing is broken, whether or not the record was already written.
     assert.deepEqual(
       (await world.driver.superviseMachines()).filter(({ outcome }) => outcome === 'failed'),
       [],
@@ -244,7 +248,7 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     assert.equal(await world.ssh(spec.id, 'ls /data/mark 2>/dev/null; hostname', { family: 6 }), 'web-1\n');
   });
 
-  it('a guest that restarts goes on, and one that switches itself off stays off, which is told once', async () => {
+  it('a guest stays on after a reboot, and stays off after a shutdown, which is reported once', async () => {
     const boot = () => world.sshWithRetry(spec.id, 'cat /proc/sys/kernel/random/boot_id');
     const before = await boot();
     await world.ssh(spec.id, 'reboot');
@@ -252,19 +256,19 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     await world.ssh(spec.id, 'poweroff');
     await until(spec.id, 'stopped');
     assert.deepEqual(formatOutcomes(await world.driver.superviseMachines()), [
-      `${spec.id} off: its guest switched itself off`,
+      `${spec.id} off: the guest shut itself down`,
     ]);
     assert.deepEqual(await world.driver.superviseMachines(), []);
     assert.equal((await readRecord(world.host.layout, spec.id))?.power, 'off');
     assert.equal(await stateOf(spec.id), 'stopped');
   });
 
-  it('an ISO of the customer boots from the CD beside an empty disk, and is running from the start', async () => {
+  it('a customer’s ISO boots from the CD with an empty disk and is running from the start', async () => {
     const iso = { path: world.tiny.iso, sha256: '0'.repeat(64) };
     const image = { id: 'img_own', family: 'own', version: '1', cloudInit: false, iso, base: null };
     await world.driver.rebuild({ ...spec, image, generation: 3 });
     assert.equal(await stateOf(spec.id), 'running');
-    // Only a guest that is up hears the button.
+    // Only a booted guest reacts to the power button.
     await world.eventually(async () => {
       await world.driver.power(spec.id, 'acpi');
       return (await stateOf(spec.id)) === 'stopped';
@@ -272,7 +276,7 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     assert.ok(!existsSync(fileOf(spec.id, 'disk-2.qcow2')));
   });
 
-  it('a guest without SSH counts as installed when its network has answered for a minute', async () => {
+  it('a guest without SSH counts as installed a minute after its network answers', async () => {
     const userData = new TextEncoder().encode('#!/bin/sh\nrm /bin/dropbear\n');
     await world.driver.rebuild({ ...spec, generation: 4, userData });
     await world.eventually(async () => {
@@ -286,7 +290,7 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
       answersSince: new Date(Date.now() - 61_000).toISOString(),
     });
     assert.equal(await stateOf(spec.id), 'running');
-    // One that lets nobody near does so after a longer while.
+    // A guest that drops all packets counts as installed after a longer time.
     await world.net.runInRouter('ip', ['link', 'set', 'dev', world.host.tap(spec.id), 'down']);
     await writeRecord(world.host.layout, record);
     assert.equal(await stateOf(spec.id), 'installing');
@@ -295,7 +299,7 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     assert.equal(await stateOf(spec.id), 'running');
   });
 
-  it('what can never work, or not here, is refused before anything is made', async () => {
+  it('an impossible request is refused before anything is created', async () => {
     const image = { ...spec.image, base: 'f'.repeat(64) };
     await failsAs('refused', world.driver.ensure(specOf({ id: 'srv_new', image })));
     await failsAs('refused', world.driver.rebuild({ ...spec, generation: 5, image }));

@@ -11,20 +11,20 @@ import { type QemuWorld, qemuWorld, REAL_MACHINES } from './qemu-world.ts';
 const FOLDER = '/var/lib/skerry/qemu';
 const BLOCKS = codeBlocks(readGuide('operators/backup')).map(({ text }) => text);
 
-/** The commands of the block that has this one, but for those of the service itself. */
+/** Returns the code block with this command, without the commands of the service itself. */
 function guideCommands(command: string): string {
-  const block = BLOCKS.find((text) => text.includes(command)) ?? assert.fail(`nobody types ${command}`);
+  const block = BLOCKS.find((text) => text.includes(command)) ?? assert.fail(`no block has ${command}`);
   return block.replaceAll(/^(ID=|skerryd ).*\n/gm, '');
 }
 
-describe('a machine that is ended by hand', REAL_MACHINES, () => {
+describe('manual removal of a machine', REAL_MACHINES, () => {
   let world: QemuWorld;
   before(async () => {
     world = await qemuWorld();
   });
   after(() => world?.close());
 
-  it('tells its addresses, goes with its process and its wire, stays away, and keeps its disk', async () => {
+  it('a manually removed machine loses its process and network, stays away, and keeps its disk', async () => {
     const id = '0199d3a5-0000-7a40-9f3b-5d2e8c7b1a60';
     const { dir } = world.host.options;
     const shell = (text: string) =>
@@ -38,7 +38,7 @@ describe('a machine that is ended by hand', REAL_MACHINES, () => {
     assert.deepEqual([await world.driver.list(), await world.driver.superviseMachines()], [[], []]);
     assert.equal(await hasLink(world.host, world.host.tap(id)), false);
     assert.ok(existsSync(join(dir, `ended-${id}`, 'disk-1.qcow2')));
-    // Its addresses may be another's now.
+    // Its addresses can be assigned to another machine.
     const { ipv4, ipv6 } = spec;
     await world.driver.ensure({ ...spec, id: 'another', ipv4, ipv6 });
   });

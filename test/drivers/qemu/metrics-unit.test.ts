@@ -1,4 +1,4 @@
-/** What is made of counters, and what is written of limits: no machine is started here. */
+/** Metrics from counters, and the cgroup files of limits. No machine is started here. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,8 +34,8 @@ const readingAt = (minutes: number, wanted: Partial<Counters> = {}): Reading => 
 const total = (hours: readonly HourSum[], of: keyof HourSum) =>
   Math.round(hours.reduce((sum, hour) => sum + hour[of], 0));
 
-describe('what a machine has used', () => {
-  it('is what its counters rose by, over the time between two readings', () => {
+describe('usage between readings', () => {
+  it('usage is the increase of the counters over the time between two readings', () => {
     const last = readingAt(10, { cpuMs: 1000, diskRead: 5, diskWritten: 50, netIn: 500, netOut: 5000 });
     const now = counters({ cpuMs: 7000, diskRead: 8, diskWritten: 80, netIn: 800, netOut: 8000, ramMb: 64 });
     const [hour, ...others] = usageBetween(last, now, HOUR + 11 * MINUTE_MS);
@@ -46,7 +46,7 @@ describe('what a machine has used', () => {
     });
   });
 
-  it('is all that was counted since it was switched on, when that is since the last reading', () => {
+  it('after a restart, usage is everything since the new QEMU started', () => {
     const last = readingAt(10, { cpuMs: 1000, diskRead: 50, netOut: 5000 });
     const again = counters({
       run: '8 900',
@@ -61,13 +61,13 @@ describe('what a machine has used', () => {
       [total(hours, 'cpuMs'), total(hours, 'diskRead'), total(hours, 'netOut')],
       [2000, 70, 90],
     );
-    // Its tap is the one it had.
+    // The tap is the same, so its counters continue.
     const kept = usageBetween(last, { ...again, netOut: 5090 }, HOUR + 30 * MINUTE_MS);
     assert.equal(total(kept, 'netOut'), 90);
     assert.equal(total(usageBetween(null, again, HOUR + 30 * MINUTE_MS), 'cpuMs'), 2000);
   });
 
-  it('is spread over the hours that nobody looked', () => {
+  it('usage is spread over the hours between two readings', () => {
     const hours = usageBetween(readingAt(30), counters({ netOut: 6000 }), HOUR + 150 * MINUTE_MS);
     assert.deepEqual(
       hours.map(({ hour, onMs, netOut }) => [(hour - HOUR) / HOUR_MS, onMs / MINUTE_MS, netOut]),
@@ -79,7 +79,7 @@ describe('what a machine has used', () => {
     );
   });
 
-  it('is seen later where it could not be read, and never less than nothing', () => {
+  it('an unreadable counter is counted later, and usage is never negative', () => {
     assert.equal(
       total(
         usageBetween(readingAt(1, { diskRead: 5 }), counters({ diskRead: null }), HOUR + 2 * MINUTE_MS),
@@ -93,11 +93,11 @@ describe('what a machine has used', () => {
     assert.equal(
       usageBetween(null, counters({ runSince: HOUR }), HOUR).length,
       1,
-      'at the moment it is switched on, too',
+      'also at the moment of the power-on',
     );
   });
 
-  it('is shown as load while it was on, and as flows that add up', () => {
+  it('a sample shows the load while the machine was on, and traffic that adds up', () => {
     const sum = { hour: HOUR, onMs: 6 * MINUTE_MS, cpuMs: 6 * MINUTE_MS, ramMbMs: 700 * 6 * MINUTE_MS };
     const flows = { diskRead: 3600, diskWritten: 7200, netIn: 0, netOut: 36_000 };
     const over = toSample('a', { ...sum, ...flows }, { cpu: 2, ramMb: 512, now: HOUR + 2 * HOUR_MS });
@@ -109,7 +109,7 @@ describe('what a machine has used', () => {
     assert.deepEqual([running.netOutBps, running.cpuPct], [20, 100]);
   });
 
-  it('is read from the kernel whatever its process is called', () => {
+  it('process times are parsed for any process name', () => {
     const fields = Array.from({ length: 50 }, (_, n) => n + 3);
     assert.deepEqual(parseStat(`12 (qemu (a) b) ${fields.join(' ')}\n`), {
       cpuMs: (14 + 15) * 10,
@@ -118,7 +118,7 @@ describe('what a machine has used', () => {
   });
 });
 
-/** A folder such as the kernel shows: files that there are may be written, and no others. */
+/** Folders like the kernel's: existing files can be written, but no others. */
 const roots: string[] = [];
 after(() => Promise.all(roots.map((root) => rm(root, { recursive: true, force: true }))));
 
@@ -135,16 +135,16 @@ async function createCgroup(group: string, controllers: string): Promise<void> {
   await writeFile(join(group, 'cgroup.controllers'), controllers);
 }
 
-describe('limits by cgroups of version 2', () => {
+describe('limits with cgroup v2', () => {
   const machine = { spec: { id: 'one', cpu: 2, ramMb: 2048 }, pid: 4711, accelerator: 'kvm' } as const;
   const text = (...path: string[]) => readFile(join(...path), 'utf8');
 
-  it('are of a group of its own for each machine, and its process is moved there', async () => {
+  it('each machine has its own group, and its process is moved there', async () => {
     const root = await createCgroupRoot('cpuset cpu io memory pids\n');
     await createCgroup(join(root, 'skerry'), 'cpu memory pids\n');
     await createCgroup(join(root, 'skerry', 'one'), 'cpu memory pids\n');
     await applyLimits(root, machine);
-    // One word at a time; the kernel adds them up, a file has the last over the others.
+    // One controller per write. The kernel adds them up, while a plain file shows the last.
     for (const above of [root, join(root, 'skerry')]) {
       assert.match(await text(above, 'cgroup.subtree_control'), /^\+pids/);
     }
@@ -152,10 +152,10 @@ describe('limits by cgroups of version 2', () => {
     assert.equal(await text(own, 'cpu.max'), '200000 100000');
     assert.equal(await text(own, 'memory.max'), String((2048 + 512 + 64) * 1024 ** 2));
     assert.equal(await text(own, 'cgroup.procs'), '4711');
-    assert.equal(await text(root, 'cgroup.procs'), '', 'nothing else is moved');
+    assert.equal(await text(root, 'cgroup.procs'), '', 'no other process is moved');
   });
 
-  it('leave controllers alone that are given already', async () => {
+  it('controllers that are already enabled are not written again', async () => {
     const root = await createCgroupRoot('cpu memory pids\n');
     await createCgroup(join(root, 'skerry'), 'cpu memory pids\n');
     await createCgroup(join(root, 'skerry', 'one'), 'cpu memory pids\n');
@@ -167,7 +167,7 @@ describe('limits by cgroups of version 2', () => {
     assert.equal(await text(root, 'cgroup.subtree_control'), 'cpu memory pids\n');
   });
 
-  it('are not written where there are no controllers, and the machine has its group all the same', async () => {
+  it('without controllers no limits are written, but the machine still gets its group', async () => {
     const root = await createCgroupRoot('');
     await createCgroup(join(root, 'skerry'), '');
     await createCgroup(join(root, 'skerry', 'one'), '');
@@ -176,19 +176,19 @@ describe('limits by cgroups of version 2', () => {
     assert.equal(await text(root, 'skerry', 'one', 'cgroup.procs'), '4711');
   });
 
-  it('leave room for code that an emulated processor keeps', () => {
+  it('the memory limit leaves room for the translated code of an emulated CPU', () => {
     assert.ok(memoryMax(1024, 'tcg') >= (1024 + 1024) * 1024 ** 2);
     assert.ok(memoryMax(1024, 'tcg') > memoryMax(1024, 'kvm'));
   });
 
-  it('go with the machine, also a second time', async () => {
+  it('removing a group can be repeated', async () => {
     const root = await createCgroupRoot('');
     await mkdir(join(root, 'skerry', 'one'), { recursive: true });
     for (const _ of ['once', 'again']) await removeGroup(root, 'one');
     await assert.rejects(stat(join(root, 'skerry', 'one')));
   });
 
-  it('are found by what is mounted', async () => {
+  it('the kind of cgroups is detected from the mounts', async () => {
     const folder = await createCgroupRoot('');
     const mounts = join(folder, 'mounts');
     const state = async (...lines: string[]) => {

@@ -1,4 +1,4 @@
-/** What guests do shows in their metrics. */
+/** Metrics of real guests. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
@@ -11,7 +11,7 @@ import { type QemuWorld, qemuWorld, REAL_MACHINES } from './qemu-world.ts';
 
 const MIB = 1024 ** 2;
 
-describe('what real machines use', REAL_MACHINES, () => {
+describe('metrics of real machines', REAL_MACHINES, () => {
   let world: QemuWorld;
   let id: string;
   before(async () => {
@@ -23,7 +23,7 @@ describe('what real machines use', REAL_MACHINES, () => {
   });
   after(() => world?.close());
 
-  /** Sums of all hours that it was on, as they are kept. */
+  /** Returns the stored sums over all hours. */
   async function sums() {
     await world.driver.sample([id], new Date(0));
     const hours = await readHours(world.host, id);
@@ -40,14 +40,14 @@ describe('what real machines use', REAL_MACHINES, () => {
   }
   type Sums = Awaited<ReturnType<typeof sums>>;
 
-  /** Until a reading shows it: readings are some seconds apart. */
+  /** Waits until a reading shows it; readings are some seconds apart. */
   async function shows(more: (now: Sums) => boolean): Promise<void> {
     await world.eventually(async () => more(await sums()));
   }
 
-  it('has an hour at once, with the boot in it', async () => {
+  it('a new machine has a sample at once, including its boot', async () => {
     const [hour, ...others] = await world.driver.sample([id], new Date());
-    const seen: HourSample = hour ?? assert.fail('there is no hour');
+    const seen: HourSample = hour ?? assert.fail('no sample');
     assert.ok(others.length <= 1);
     assert.equal(seen.hour.getTime() % HOUR_MS, 0);
     const { cpu, read, on } = await sums();
@@ -55,18 +55,18 @@ describe('what real machines use', REAL_MACHINES, () => {
     assert.ok(seen.ramMb > 16 && seen.ramMb <= 128, `${seen.ramMb} MiB`);
   });
 
-  it('shows a processor that is busy', async () => {
+  it('a busy CPU shows in the metrics', async () => {
     const before = await sums();
     const count = 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done';
     const began = performance.now();
     await world.ssh(id, count, { timeoutMs: 60_000 });
     const tookMs = performance.now() - began;
-    // It may have had to wait for a processor of this machine, too.
+    // The guest may have had to wait for a host CPU.
     await shows((now) => now.cpu - before.cpu > 500);
-    assert.ok((await sums()).cpu - before.cpu < 2 * tookMs + 5000, 'no more than it can have had');
+    assert.ok((await sums()).cpu - before.cpu < 2 * tookMs + 5000, 'plausible upper bound');
   });
 
-  it('shows what is written to the disk', async () => {
+  it('disk writes show in the metrics', async () => {
     const before = await sums();
     await world.ssh(
       id,
@@ -77,16 +77,16 @@ describe('what real machines use', REAL_MACHINES, () => {
     assert.ok((await sums()).written - before.written < 64 * MIB);
   });
 
-  it('shows what is sent and what is received, each from the guest’s side', async () => {
+  it('sent and received bytes are counted from the guest’s side', async () => {
     const before = await sums();
     const sent = await world.ssh(id, 'dd if=/dev/zero bs=1M count=3 2>/dev/null', { timeoutMs: 60_000 });
     assert.equal(sent.length, 3 * MIB);
     await shows((now) => now.out - before.out >= 3 * MIB);
     const now = await sums();
-    assert.ok(now.in - before.in < 2 * MIB, 'what came in were acknowledgements');
+    assert.ok(now.in - before.in < 2 * MIB, 'only acknowledgments came in');
   });
 
-  it('goes on counting over a restart of QEMU, and has nothing of the time it was off', async () => {
+  it('counting continues across a restart of QEMU and stops while the machine is off', async () => {
     const before = await sums();
     await world.driver.power(id, 'off');
     await world.eventually(async () => (await world.driver.observe([id]))[0]?.state === 'stopped');
@@ -99,7 +99,7 @@ describe('what real machines use', REAL_MACHINES, () => {
     assert.deepEqual(await world.driver.sample(['never-made'], new Date(0)), []);
   });
 
-  it('is bounded by its cgroup, where there are controllers of version 2; it has a group of its own wherever there are groups', async () => {
+  it('a machine is limited by its own cgroup where cgroup v2 has controllers', async () => {
     const pid = (await readFile(world.host.layout.runtimeFile(id, 'pid'), 'utf8')).trim();
     const group = /^0::(.*)$/m.exec(await readFile(`/proc/${pid}/cgroup`, 'utf8'))?.[1];
     const state = await readLimitsState();

@@ -31,7 +31,7 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
 
   const filter = (wanted: Filter | null, of = guest) => setFilter(world.host, of.id, wanted);
   type Row = readonly [remote: string, l4: Layer4, expected: Verdict];
-  /** Each packet is the first of a flow of its own. */
+  /** Each packet is the first of its own flow. */
   async function expect(direction: 'in' | 'out', rows: readonly Row[]): Promise<void> {
     const packets = rows.map(([remote, l4]) => ({ direction, remote, l4 }));
     const expected = rows.map(([, , verdict]) => verdict);
@@ -42,7 +42,7 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
   const ping = () => echo(++port);
   const esp = () => other(++port);
 
-  it('asks its rules in their order, and the first that matches decides', async () => {
+  it('the first matching rule decides', async () => {
     await filter({
       ...closed,
       rules: [
@@ -72,7 +72,7 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
       [FAR, t(8200), 'accept'],
       [FAR, t(8201), 'drop'],
       [FAR, u(80), 'drop'],
-      // A block of IPv4 never matches IPv6, nor the other way round.
+      // IPv4 blocks never match IPv6, and vice versa.
       [NEAR_V6, t(80), 'drop'],
       [NEAR_V6, u(53), 'reject'],
       [NEAR, u(53), 'drop'],
@@ -87,7 +87,7 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
     ]);
   });
 
-  it('takes the peer for the target of what goes out', async () => {
+  it('an outbound rule matches the destination', async () => {
     await filter({
       ...closed,
       defaultIn: 'accept',
@@ -109,7 +109,7 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
     await expect('in', [[FAR, t(443), 'accept']]);
   });
 
-  it('lets answers pass to what was accepted, both ways, and nothing that only looks like one', async () => {
+  it('responses to accepted packets pass both ways, and false responses do not', async () => {
     const SYN_ACK = 18;
     const answers: readonly (readonly [at: 'in' | 'out', filter: Filter])[] = [
       ['in', { ...closed, defaultIn: 'accept' }],
@@ -129,7 +129,7 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
     }
   });
 
-  it('lets errors of ICMP pass that are about what it let pass, and no forged ones but of a packet too big', async () => {
+  it('ICMP errors about accepted packets pass, and forged ones do not, except packet too big', async () => {
     for (const [remote, types] of [
       [NEAR, [3, 11, 12]],
       [NEAR_V6, [1, 3, 4, 2]],
@@ -150,7 +150,7 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
     }
   });
 
-  it('between two machines of a host both filters are asked', async () => {
+  it('traffic between two machines of a host must pass both filters', async () => {
     const between = async (l4: Layer4) => {
       const bytes = frame(
         { from: guest.mac, to: guest.gatewayMac },
@@ -179,7 +179,7 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
     assert.equal(await between(t(80)), 'accept');
   });
 
-  it('is exactly the one last set, of this machine alone', async () => {
+  it('setting a filter replaces that of this machine only', async () => {
     await filter(closed, other1);
     const listed = () =>
       world.host.runInNet('nft', ['list', 'chain', 'inet', 'skerry', `entering-${other1.tap}`]);
@@ -191,21 +191,21 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
     assert.equal(await listed(), before);
   });
 
-  it('what cannot be a filter is neither applied nor kept', async () => {
+  it('an invalid filter is neither applied nor stored', async () => {
     await filter(closed);
     await assert.rejects(filter({ ...open, rules: [rule({ remote: '0.0.0.0/0; flush ruleset' })] }));
     await world.plug(guest);
     await expect('in', [[FAR, t(443), 'drop']]);
   });
 
-  it('an absent machine has none, and no limits', async () => {
+  it('setting a filter or limit of an absent machine is refused', async () => {
     const { host } = world;
     await setFilter(host, 'never-made', null);
     await failsAs('refused', setFilter(host, 'never-made', open));
     await failsAs('refused', setTraffic(host, 'never-made', { bitsPerS: null, mail: true }));
   });
 
-  it('mail servers of others are told to be unreachable, unless the machine may send mail', async () => {
+  it('outbound SMTP is rejected unless the machine may send mail', async () => {
     await filter(null);
     await expect('out', [
       [NEAR, t(25), 'reject'],
@@ -220,28 +220,28 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
     }
   });
 
-  it('a connection begun from both sides at once is no way to a mail server', async () => {
+  it('a simultaneous open does not reach a mail server', async () => {
     await filter(null);
     const [SYN, SYN_ACK] = [2, 18];
     for (const remote of [NEAR, NEAR_V6]) {
-      // Somebody else sends what only the mail server could: from then on the guest's own SYN is an answer.
+      // A stranger sends a SYN in the mail server's name: the guest's own SYN would then be a response.
       const mine = ++port;
       assert.equal(await world.verdict(guest, 'in', remote, tcp(25, mine, SYN)), 'accept');
       assert.equal(await world.verdict(guest, 'out', remote, tcp(mine, 25, SYN)), 'reject');
-      // A client at that port is answered.
+      // A client that connects from port 25 still gets its response.
       const web = ++port;
       assert.equal(await world.verdict(guest, 'in', remote, tcp(25, web, SYN)), 'accept');
       assert.equal(await world.verdict(guest, 'out', remote, tcp(web, 25, SYN_ACK)), 'accept');
     }
   });
 
-  it('of the host itself a guest reaches its web ports and ICMP, and nothing else, at any of its addresses', async () => {
+  it('a guest reaches only the web ports and ICMP of the host, at all its addresses', async () => {
     const answered = async (to: string, l4: Layer4) => {
       const seen = await world.exchange([[guest.id, world.outward(guest, to, l4)]]);
       return seen.some(([at]) => at === guest.id);
     };
     for (const to of ['198.51.100.1', '192.0.2.1', '2001:db8:ffff::1', 'fe80::1']) {
-      // Nobody listens there, so what comes through is answered by the host's kernel.
+      // Nothing listens there, so the host's kernel answers packets that pass.
       for (const dport of [80, 443]) assert.ok(await answered(to, t(dport)), `${to} ${dport}`);
       assert.ok(await answered(to, ping()), `${to} ICMP`);
       for (const l4 of [t(22), t(5432), u(53), u(443), esp()])
@@ -249,15 +249,15 @@ describe('the packet filter of a machine', { skip: NET_SKIP }, () => {
     }
     await filter(closed);
     assert.equal(await answered('192.0.2.1', t(443)), false);
-    // Its gateway it finds even then.
+    // Neighbor discovery of the gateway works even then.
     assert.ok(await answered('ff02::1:ff00:1', neighbor(135, 'fe80::1', guest.mac)));
     await filter(null);
   });
 
-  it('what a guest sends back to where it came from goes round no further', async () => {
+  it('a packet that a guest sends back to its own interface is dropped', async () => {
     const bytes = world.outward(guest, '2001:db8:1:0:bbbb::1', u(9));
     const seen = await world.exchange([[guest.id, bytes]]);
-    // The host tells the wire its own groups now and then.
+    // The host occasionally announces its multicast groups on the link.
     assert.ok(!seen.some(([, each]) => ipPayload(each).equals(ipPayload(bytes))));
   });
 });

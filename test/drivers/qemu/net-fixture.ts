@@ -1,6 +1,7 @@
 /**
- * Networks for real machines, apart from this machine's own: a namespace in which the driver acts as the host of the guests,
- * and one named `outside` beside it, from which packets come with whatever source address a test wants.
+ * Networks for real machines, isolated from this machine's own: a namespace in which the driver acts as the
+ * guests' host, and a namespace `outside` next to it, which sends packets from any source address that a test
+ * needs.
  */
 import { readdir } from 'node:fs/promises';
 import { run } from '../../../src/drivers/compute/qemu/command.ts';
@@ -10,13 +11,13 @@ const PREFIX = 'skt';
 const LINK = { router: '172.31.255.1', outside: '172.31.255.2' };
 const LINK_V6 = { router: 'fd00:5ce7::1', outside: 'fd00:5ce7::2' };
 
-/** The peers that are there from the start. */
+/** Remote addresses that exist from the start. */
 const PEERS = ['198.51.100.7', '203.0.113.9', '2001:db8:ffff::9'];
 
 let made = 0;
 
 export class NetFixture {
-  /** Where the driver acts. */
+  /** Namespace in which the driver acts. */
   readonly router: string;
   readonly outside: string;
   readonly #peers = new Set<string>();
@@ -38,7 +39,7 @@ export class NetFixture {
     return fixture;
   }
 
-  /** Runs a program outside. */
+  /** Runs a program in the outside namespace. */
   async runOutside(
     program: string,
     args: readonly string[],
@@ -46,7 +47,7 @@ export class NetFixture {
   ): Promise<string> {
     return await inNamespace(this.outside, [program, ...args], options);
   }
-  /** Runs a program where the driver acts. */
+  /** Runs a program in the driver's namespace. */
   async runInRouter(
     program: string,
     args: readonly string[],
@@ -55,7 +56,7 @@ export class NetFixture {
     return await inNamespace(this.router, [program, ...args], options);
   }
 
-  /** Makes the address be one outside, so that a test can be whom it likes. */
+  /** Adds an address outside, so that a test can send from it. */
   async addPeer(address: string): Promise<void> {
     if (this.#peers.has(address)) return;
     this.#peers.add(address);
@@ -81,7 +82,7 @@ export class NetFixture {
         'link set wire up',
         `addr add ${LINK[end]}/30 dev wire`,
         `addr add ${LINK_V6[end]}/64 dev wire nodad`,
-        // Only outside everything else is on the other side.
+        // Only outside has a default route to the other side.
         ...(end === 'outside'
           ? [`route add default via ${LINK[other]}`, `route add default via ${LINK_V6[other]}`]
           : []),
@@ -101,7 +102,7 @@ async function inNamespace(
   return await run('nsenter', [`--net=${NAMESPACES}/${name}`, ...args], options);
 }
 
-/** Of test runs that were killed: each namespace says which process made it. */
+/** Removes namespaces of killed test runs. Each name contains the id of the process that created it. */
 async function removeStaleNamespaces(): Promise<void> {
   const names = await readdir(NAMESPACES).catch(() => []);
   for (const name of names) {
@@ -110,20 +111,20 @@ async function removeStaleNamespaces(): Promise<void> {
   }
 }
 
-/** With the processes that run in it: nobody but a test and its driver starts any there. */
+/** Kills the namespace's processes first: only tests and their driver start any there. */
 async function removeNamespace(name: string): Promise<void> {
   const pids = await run('ip', ['netns', 'pids', name]).catch(() => '');
   for (const pid of pids.split('\n').filter((line) => line !== '')) {
     try {
       process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // It ended by itself.
+      // It has already exited.
     }
   }
   await run('ip', ['netns', 'delete', name]).catch(() => undefined);
 }
 
-/** Whether there is such a process. */
+/** Whether the process exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

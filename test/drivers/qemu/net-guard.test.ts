@@ -7,7 +7,7 @@ const PEERS = ['192.0.2.77', '2001:db8:77::7'];
 const ALL_NODES = 'ff02::1';
 const GATEWAY_V6 = 'fe80::1';
 
-describe('the guard of a machine', { skip: NET_SKIP }, () => {
+describe('the spoofing guard', { skip: NET_SKIP }, () => {
   let world: NetWorld;
   let guest: Guest;
   let other: Guest;
@@ -18,7 +18,7 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
   });
   after(() => world.close());
 
-  /** What the host answered to a frame of the guest, on the guest's own wire. */
+  /** Returns the host's answers to a guest's frame, on the guest's own link. */
   async function answers(bytes: Buffer): Promise<Buffer[]> {
     const seen = await world.exchange([[guest.id, bytes]]);
     return seen.filter(([at]) => at === guest.id).map(([, answer]) => answer);
@@ -26,7 +26,7 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
   const asked = (target: string, sender = { mac: guest.mac, ip: guest.ipv4 }, from = guest.mac) =>
     arp({ from, to: 'ff:ff:ff:ff:ff:ff' }, 1, sender, target);
 
-  it('lets it reach the world by its own addresses, and the world reach it', async () => {
+  it('a guest can send from its own addresses and receive from anywhere', async () => {
     for (const remote of PEERS) {
       for (const direction of ['in', 'out'] as const) {
         for (const l4 of [tcp(4001, 443), udp(4001, 53), echo(1)]) {
@@ -36,7 +36,7 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
     }
   });
 
-  it('lets nothing pass that has the address of another, of the host or of nobody', async () => {
+  it('a packet with another machine’s, the host’s, or an unassigned source address is dropped', async () => {
     const lies = [other.ipv4, '198.51.100.1', '192.0.2.1', '203.0.113.5', '0.0.0.0', '127.0.0.1'];
     for (const from of lies) {
       assert.equal(await world.passes(guest, world.outward(guest, '192.0.2.77', udp(1, 9), { from })), false);
@@ -49,7 +49,7 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
     assert.equal(await world.passes(guest, toOther), false);
   });
 
-  it('lets every address of its own prefix pass', async () => {
+  it('every address of the guest’s own prefix can be used', async () => {
     const from = '2001:db8:1:0:aaaa::5';
     assert.equal(
       await world.passes(guest, world.outward(guest, '2001:db8:77::7', udp(1, 9), { from })),
@@ -60,26 +60,26 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
     assert.ok(seen.some(([at]) => at === guest.id));
   });
 
-  it('lets nothing pass from another network card than its own', async () => {
+  it('a frame from another MAC address is dropped', async () => {
     for (const remote of PEERS) {
       const bytes = world.outward(guest, remote, udp(3, 9), { mac: other.mac });
       assert.equal(await world.passes(guest, bytes), false);
     }
   });
 
-  it('ARP for the gateway is answered with the host’s end of the wire, and only its own sender is heard', async () => {
+  it('ARP for the gateway gets the host’s MAC, and ARP from a false sender gets no answer', async () => {
     const [answer, ...more] = await answers(asked('198.51.100.1'));
     assert.equal(more.length, 0);
     assert.equal(answer?.subarray(6, 12).toString('hex'), guest.gatewayMac.replaceAll(':', ''));
     assert.deepEqual(await answers(asked('198.51.100.1', { mac: guest.mac, ip: other.ipv4 })), []);
     assert.deepEqual(await answers(asked('198.51.100.1', { mac: other.mac, ip: guest.ipv4 })), []);
     assert.deepEqual(await answers(asked('198.51.100.1', undefined, other.mac)), []);
-    // Neither its neighbours nor the host's other addresses are there to be found.
+    // A guest can discover neither its neighbors nor other addresses of the host.
     assert.deepEqual(await answers(asked(other.ipv4)), []);
     assert.deepEqual(await answers(asked('192.0.2.1')), []);
   });
 
-  it('a neighbour solicitation for the gateway is answered', async () => {
+  it('a neighbor solicitation for the gateway is answered', async () => {
     const bytes = world.outward(guest, 'ff02::1:ff00:1', neighbor(135, GATEWAY_V6, guest.mac));
     const [answer] = await answers(bytes);
     assert.equal(answer?.subarray(6, 12).toString('hex'), guest.gatewayMac.replaceAll(':', ''));
@@ -89,8 +89,8 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
     assert.deepEqual(await answers(lie), []);
   });
 
-  it('no answer of a guest moves an address, its own or another’s', async () => {
-    const table = () => world.host.runInNet('ip', ['neighbour', 'show']);
+  it('no message of a guest changes the host’s neighbor entries', async () => {
+    const table = () => world.host.runInNet('ip', ['neigh', 'show']);
     const before = await table();
     assert.equal(before.match(/PERMANENT/g)?.length, 2 + 2 * world.guests.length);
     const gateway = guest.gatewayMac;
@@ -106,7 +106,7 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
     assert.equal(await table(), before);
   });
 
-  it('advertisements for others, of routers and of better ways are counted as dropped, its own are not', async () => {
+  it('false neighbor advertisements, router advertisements, and redirects are dropped', async () => {
     const dropped = async (...frames: readonly Buffer[]) => {
       const before = await heardIcmp6();
       await world.exchange(frames.map((bytes) => [guest.id, bytes] as const));
@@ -127,13 +127,13 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
     }
   });
 
-  it('answers as a DHCP server pass nowhere', async () => {
+  it('a guest cannot act as a DHCP server', async () => {
     assert.equal(await world.verdict(guest, 'out', '192.0.2.77', udp(67, 68)), 'drop');
     assert.equal(await world.verdict(guest, 'out', '2001:db8:77::7', udp(547, 546)), 'drop');
     assert.equal(await world.verdict(guest, 'out', '192.0.2.77', udp(68, 67)), 'accept');
   });
 
-  it('senders that it makes up do not fill the host’s table of neighbours, and its gateway answers soon after', async () => {
+  it('made-up senders do not fill the host’s neighbor table, and the gateway still answers', async () => {
     const made = Array.from({ length: 600 }, (_, index) => (index + 1).toString(16));
     const ask = neighbor(135, GATEWAY_V6, guest.mac);
     const floods: readonly (readonly [what: string, frames: (from: string) => Buffer])[] = [
@@ -151,18 +151,18 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
     ];
     for (const [what, of] of floods) {
       await world.plug(guest);
-      const before = await neighbours();
+      const before = await neighborCount();
       await world.exchange(made.map((from) => [guest.id, of(from)] as const));
-      const more = (await neighbours()) - before;
+      const more = (await neighborCount()) - before;
       assert.ok(more <= 100, `${what}: ${more}`);
     }
     const { length } = await untilAnswered(world.outward(guest, 'ff02::1:ff00:1', ask));
     assert.equal(length, 1);
   });
 
-  /** How many the host has of IPv6. */
-  async function neighbours(): Promise<number> {
-    return (await world.host.runInNet('ip', ['-6', 'neighbour', 'show', 'nud', 'all'])).split('\n').length;
+  /** Returns the number of the host's IPv6 neighbor entries. */
+  async function neighborCount(): Promise<number> {
+    return (await world.host.runInNet('ip', ['-6', 'neigh', 'show', 'nud', 'all'])).split('\n').length;
   }
   async function untilAnswered(bytes: Buffer): Promise<Buffer[]> {
     for (;;) {
@@ -171,7 +171,7 @@ describe('the guard of a machine', { skip: NET_SKIP }, () => {
     }
   }
 
-  /** How many messages of ICMPv6 the host itself has taken in. */
+  /** Returns how many ICMPv6 messages the host itself has accepted. */
   async function heardIcmp6(): Promise<number> {
     const text = await world.host.runInNet('cat', ['/proc/thread-self/net/snmp6']);
     return Number(/Icmp6InMsgs\s+(\d+)/.exec(text)?.[1]);

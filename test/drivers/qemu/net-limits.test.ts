@@ -10,11 +10,11 @@ import { type Guest, NET_SKIP, NetWorld } from './net-world.ts';
 
 const OUTSIDE = { ipv4: '192.0.2.2', ipv6: '2001:db8:ffff::2' };
 const MEGABIT = 1_000_000;
-/** Of the speed that is expected. */
+/** Duration of a transfer at the expected speed. */
 const SECONDS = 2;
 
-/** Here somebody lives at both ends: what a limit does to a connection is seen only where one is. */
-describe('the wire of a guest that lives', { skip: NET_SKIP }, () => {
+/** Here a real network stack answers at both ends, since limits show only on real connections. */
+describe('the link of a guest with a network stack', { skip: NET_SKIP }, () => {
   let world: NetWorld;
   let guest: Guest;
   let home = '';
@@ -49,7 +49,7 @@ describe('the wire of a guest that lives', { skip: NET_SKIP }, () => {
     assert.ok(percent >= 80 && percent <= 120, `${measured.toFixed(2)} of ${wanted} Mbit/s`);
   }
 
-  it('is held to the limit of its machine both ways, in either family', async () => {
+  it('both directions are limited, in both address families', async () => {
     for (const wanted of [8, 25]) {
       await limit(wanted * MEGABIT);
       near(await received(wanted), wanted);
@@ -59,7 +59,7 @@ describe('the wire of a guest that lives', { skip: NET_SKIP }, () => {
     near(await sent(25, OUTSIDE.ipv6), 25);
   });
 
-  it('is so when the machine is plugged again, and is free when the limit is taken away', async () => {
+  it('a limit survives plugging the machine again, and removing it restores full speed', async () => {
     await limit(10 * MEGABIT);
     await world.plug(guest);
     near(await sent(10), 10);
@@ -69,7 +69,7 @@ describe('the wire of a guest that lives', { skip: NET_SKIP }, () => {
       assert.ok(measured > 50, `${measured} Mbit/s`);
   });
 
-  it('notices soon that a guest has begun to listen, though what came before was lost', async () => {
+  it('the SSH probe quickly notices a guest that starts to listen after lost packets', async () => {
     const { host } = world;
     const nft = async (...words: string[]) =>
       await host.run('nsenter', [`--net=/run/netns/${home}`, 'nft', ...words]);
@@ -83,7 +83,7 @@ describe('the wire of a guest that lives', { skip: NET_SKIP }, () => {
       const knocking = probeSsh(host, guest.ipv4).finally(() => {
         isOver = true;
       });
-      // By itself the kernel asks twice before the knock is over.
+      // On its own, the kernel would retry only once during the probe.
       while (!isOver && (await lost()) < 3) await pause(10);
       await nft('delete', 'table', 'inet', 'deaf');
       return await knocking;
@@ -91,7 +91,7 @@ describe('the wire of a guest that lives', { skip: NET_SKIP }, () => {
     assert.equal(said, 'ssh');
   });
 
-  it('tells whether an SSH server greets, whatever the filter says', async () => {
+  it('the SSH probe tells whether an SSH server answers, regardless of the filter', async () => {
     const { host } = world;
     await setFilter(host, guest.id, { rules: [], defaultIn: 'drop', defaultOut: 'drop' });
     for (const address of [guest.ipv4, guest.ipv6]) {
@@ -103,7 +103,7 @@ describe('the wire of a guest that lives', { skip: NET_SKIP }, () => {
     assert.equal(await probeSsh(host, guest.ipv4), 'silent');
   });
 
-  /** While the guest says this to whoever connects to its port 22. */
+  /** Runs the work while the guest greets each client on port 22 with these words. */
   async function greeted<T>(words: string, work: () => Promise<T>): Promise<T> {
     const program = `
 import socket, sys
@@ -119,7 +119,7 @@ sys.stdin.read()`;
     try {
       return await work();
     } finally {
-      // Nobody may have come.
+      // There may have been no client.
       guestProgram.kill('SIGKILL');
       await ended;
     }

@@ -10,7 +10,7 @@ import { type Layer4, NET_SKIP, NetWorld } from './net-world.ts';
 
 const PACKETS = 40;
 
-/** Few values, so that rules and packets meet often. */
+/** A few values only, so that rules and packets often match. */
 const REMOTES = [
   '192.0.2.77',
   '192.0.2.200',
@@ -61,7 +61,7 @@ const packet: fc.Arbitrary<Packet> = fc.oneof(
 );
 const packets = fc.array(packet, { minLength: PACKETS, maxLength: PACKETS });
 
-describe('the packet filter and its meaning', { skip: NET_SKIP }, () => {
+describe('nftables and evaluateFilter', { skip: NET_SKIP }, () => {
   let world: NetWorld;
   let flows = 1024;
   before(async () => {
@@ -69,7 +69,7 @@ describe('the packet filter and its meaning', { skip: NET_SKIP }, () => {
   });
   after(() => world.close());
 
-  it('are the same for any filter and any packet', async () => {
+  it('nftables and evaluateFilter agree on any filter and any packet', async () => {
     const property = fc.asyncProperty(filters, packets, async (filter, drawn) => {
       const sent = drawn.map((each) => flow(each, ++flows));
       await setFilter(world.host, world.guest().id, filter);
@@ -77,12 +77,12 @@ describe('the packet filter and its meaning', { skip: NET_SKIP }, () => {
       const expected = sent.map((each) => evaluateFilter(filter, each));
       assert.deepEqual(verdicts, expected);
     });
-    // A failure prints its seed and the smallest filter that has it.
+    // A failure prints its seed and the smallest failing filter.
     await fc.assert(property, { numRuns: PROPERTY_RUNS });
   });
 });
 
-/** A flow of its own. Of a protocol without ports only the addresses tell one from another. */
+/** Makes each packet a flow of its own. Without ports, only the addresses distinguish flows. */
 function flow(packet: Packet, id: number): Packet & { readonly l4: Layer4 } {
   const { proto, port: to } = packet;
   if (proto === 'icmp') return { ...packet, l4: echo(id) };

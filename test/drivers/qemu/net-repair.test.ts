@@ -43,7 +43,7 @@ table ip skerry {
 }
 `;
 
-describe('the network of a machine', { skip: NET_SKIP }, () => {
+describe('restoring the network of a machine', { skip: NET_SKIP }, () => {
   let world: NetWorld;
   let guest: Guest;
   let port = 30_000;
@@ -55,14 +55,14 @@ describe('the network of a machine', { skip: NET_SKIP }, () => {
 
   const nft = (input: string) => world.host.runInNet('nft', ['-f', '-'], { input });
   const rules = () => world.host.runInNet('nft', ['list', 'ruleset']);
-  /** Everything that is seen of it from outside the guest. */
+  /** Returns everything about the network that is visible from outside the guests. */
   async function state(): Promise<string> {
     const parts = [
       ['nft', 'list', 'ruleset'],
       ['ip', '-details', 'address'],
       ['ip', 'route', 'show', 'table', 'all'],
       ['ip', '-6', 'route', 'show', 'table', 'all'],
-      ['ip', 'neighbour'],
+      ['ip', 'neigh'],
       ['tc', 'qdisc'],
     ] as const;
     const said: string[] = [];
@@ -72,7 +72,7 @@ describe('the network of a machine', { skip: NET_SKIP }, () => {
   const reaches = (direction: 'in' | 'out', dport: number) =>
     world.verdict(guest, direction, PEER, tcp(++port, dport));
 
-  it('is the same however often it is plugged', async () => {
+  it('plugging a machine repeatedly changes nothing', async () => {
     await setTraffic(world.host, guest.id, { bitsPerS: 5_000_000, mail: true });
     const before = await state();
     await world.plug(guest);
@@ -82,7 +82,7 @@ describe('the network of a machine', { skip: NET_SKIP }, () => {
     assert.doesNotMatch(await state(), /tbf|ingress|ifb/);
   });
 
-  /** What is said and which programs run meanwhile. */
+  /** Counts the warnings and programs during the work. */
   async function watched(work: () => Promise<void>): Promise<{ warned: number; ran: string[] }> {
     const ran = mock.method(world.host, 'runInNet');
     const warn = mock.method(world.host.log, 'warn');
@@ -97,14 +97,14 @@ describe('the network of a machine', { skip: NET_SKIP }, () => {
   }
   const handles = () => world.host.runInNet('nft', ['-a', 'list', 'ruleset']);
 
-  const settings: readonly (readonly [what: string, changes: Pick<MachineRecord, 'filter' | 'traffic'>])[] = [
-    ['as it was deployed', { filter: null, traffic: { bitsPerS: null, mail: false } }],
+  const settings: readonly (readonly [name: string, changes: Pick<MachineRecord, 'filter' | 'traffic'>])[] = [
+    ['without a filter', { filter: null, traffic: { bitsPerS: null, mail: false } }],
     ['with mail and a limit', { filter: null, traffic: { bitsPerS: 5_000_000, mail: true } }],
     ['with a filter', { filter: mixedFilter, traffic: { bitsPerS: null, mail: false } }],
-    ['with all of it', { filter: mixedFilter, traffic: { bitsPerS: 5_000_000, mail: true } }],
+    ['with filter, mail, and a limit', { filter: mixedFilter, traffic: { bitsPerS: 5_000_000, mail: true } }],
   ];
-  for (const [what, changes] of settings) {
-    it(`is left alone while nothing is missing: ${what}`, async () => {
+  for (const [name, changes] of settings) {
+    it(`an intact machine ${name} is left alone`, async () => {
       await world.plug(guest, changes);
       const before = await handles();
       const { warned, ran } = await watched(() => repairNetwork(world.host));
@@ -115,40 +115,42 @@ describe('the network of a machine', { skip: NET_SKIP }, () => {
     });
   }
 
-  it('is not told to be flushed when the packet filter cannot be asked', async () => {
+  it('a packet filter that cannot be read does not count as flushed', async () => {
     const { host } = world;
     const elsewhere = new QemuHost({ ...host.options, netns: 'not-there' });
     await assert.rejects(readInstalledRules(elsewhere), { message: /^nsenter failed/ });
   });
 
-  const thefts: readonly (readonly [what: string, text: string])[] = [
+  const thefts: readonly (readonly [part: string, text: string])[] = [
     ['the whole ruleset', 'flush ruleset'],
     ['the rules of a table', 'flush table inet skerry'],
-    ['the chain of all machines', 'flush chain inet skerry input'],
-    ['one table of two', 'delete table arp skerry'],
-    ['a machine’s part', 'flush map inet skerry entering'],
+    ['a shared chain’s rules', 'flush chain inet skerry input'],
+    ['one of the two tables', 'delete table arp skerry'],
+    ['a machine’s map elements', 'flush map inet skerry entering'],
     ['both tables', 'delete table inet skerry\ndelete table arp skerry'],
-    ['a chain of all machines', 'flush chain arp skerry input\ndelete chain arp skerry input'],
+    ['a shared chain', 'flush chain arp skerry input\ndelete chain arp skerry input'],
     [
       'a machine’s chain',
-      'delete element inet skerry entering { "TAP" }\nflush chain inet skerry entering-TAP\ndelete chain inet skerry entering-TAP',
+      'delete element inet skerry entering { "TAP" }\n' +
+        'flush chain inet skerry entering-TAP\ndelete chain inet skerry entering-TAP',
     ],
-    ['the rules of a machine', 'flush chain inet skerry entering-TAP'],
+    ['a machine’s rules', 'flush chain inet skerry entering-TAP'],
     [
-      'where a map leads',
-      'delete element inet skerry entering { "TAP" }\nadd element inet skerry entering { "TAP" : jump guard-TAP }',
+      'the target of a jump',
+      'delete element inet skerry entering { "TAP" }\n' +
+        'add element inet skerry entering { "TAP" : jump guard-TAP }',
     ],
     [
-      'a map’s way to a chain',
+      'a jump',
       'delete element inet skerry guards { "TAP" }\nadd element inet skerry guards { "TAP" : accept }',
     ],
-    ['a guest’s name', 'delete element inet skerry guests { "TAP" }'],
-    ['what a rule says', 'flush chain inet skerry entering-TAP\nadd rule inet skerry entering-TAP accept'],
-    ['the last word, by another rule', 'insert rule inet skerry entering-TAP accept'],
-    ['what happens at the end', 'add chain inet skerry input { policy drop; }'],
+    ['a guest’s set element', 'delete element inet skerry guests { "TAP" }'],
+    ['a rule’s statement', 'flush chain inet skerry entering-TAP\nadd rule inet skerry entering-TAP accept'],
+    ['the order of rules', 'insert rule inet skerry entering-TAP accept'],
+    ['a chain’s policy', 'add chain inet skerry input { policy drop; }'],
   ];
-  for (const [what, text] of thefts) {
-    it(`is put back when others take away ${what}`, async () => {
+  for (const [part, text] of thefts) {
+    it(`${part} is restored after other software changed it`, async () => {
       await setFilter(world.host, guest.id, closed);
       const before = await rules();
       await nft(text.replaceAll('TAP', guest.tap));
@@ -162,7 +164,7 @@ describe('the network of a machine', { skip: NET_SKIP }, () => {
     });
   }
 
-  it('nothing of others’ tables is touched, and their rules are asked too', async () => {
+  it('tables of other software are never touched, and their rules stay in effect', async () => {
     await nft(FOREIGN_RULES);
     const theirs = async () => [
       await world.host.runInNet('nft', ['list', 'table', 'inet', 'firewall']),
@@ -179,8 +181,8 @@ describe('the network of a machine', { skip: NET_SKIP }, () => {
     assert.equal(await reaches('out', 4444), 'accept');
   });
 
-  it('unplugged leaves nothing, and what is set meanwhile is there when it is plugged again', async () => {
-    // A real tap this time: nobody but the driver made it.
+  it('unplugging leaves nothing, and settings changed meanwhile apply at the next plug', async () => {
+    // This tap is created by the driver itself.
     const { host } = world;
     const before = await state();
     const record = { ...guest.record, spec: { ...guest.record.spec, id: 'guest-of-a-tap', ...far } };

@@ -1,6 +1,7 @@
 /**
- * A host of guests without guests: a network namespace with an uplink to nowhere, and for each guest a wire whose host's
- * end has the name of its tap. Nobody lives at the other ends, so every frame that is seen there was let through.
+ * A host of guests without guests: a network namespace with an uplink, and one link per guest whose host side
+ * has the name of its tap. Nothing answers at the far ends, so every frame that is seen there passed the
+ * host.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
@@ -17,7 +18,7 @@ import { findProgram, skipUnlessInstalled } from '../../support/installed-progra
 import { FULL_ONLY } from '../../support/runs.ts';
 import { type Endpoints, frame, ipPayload, isRejection, tooBig } from './frames.ts';
 
-/** Everything here makes namespaces. */
+/** Everything here creates namespaces. */
 const allowed =
   process.getuid?.() === 0 && ['nft', 'tc', 'ip', 'python3'].every((name) => findProgram([name]));
 export const NET_SKIP =
@@ -31,13 +32,13 @@ export interface Guest {
   readonly mac: string;
   readonly ipv4: string;
   readonly ipv6: string;
-  /** Of the host's end of its wire: where it sends what leaves. */
+  /** MAC address of the host's side, the guest's gateway. */
   readonly gatewayMac: string;
   readonly record: MachineRecord;
 }
 
 export type Verdict = 'accept' | 'drop' | 'reject';
-/** A frame and the end of a wire where it is, or was seen: `outside` or a guest's id. */
+/** A frame with the far end where it is sent or was seen: `outside` or a guest's id. */
 export type Seen = readonly [at: string, bytes: Buffer];
 export type Layer4 = (ends: Endpoints) => readonly [proto: number, bytes: Buffer];
 
@@ -93,7 +94,7 @@ export class NetWorld {
     return guest;
   }
 
-  /** Keeps the record with these changes and plugs the machine by it. */
+  /** Stores the record with these changes and plugs the machine. */
   async plug(guest: Guest, changes: Partial<MachineRecord> = {}): Promise<void> {
     const kept = (await readRecord(this.host.layout, guest.id)) ?? guest.record;
     const record = { ...kept, ...changes };
@@ -101,7 +102,7 @@ export class NetWorld {
     await plugNetwork(this.host, record);
   }
 
-  /** Sends the frames in their order; what arrived anywhere by the time that all of them had to. */
+  /** Sends the frames in order and returns all that arrived by the time that later markers arrived. */
   async exchange(send: readonly Seen[]): Promise<Seen[]> {
     const tokens = this.guests.map(() => Buffer.from(`token-${++this.#tokens}-`.padEnd(24, '.')));
     const markers = this.guests.flatMap((guest, index) => {
@@ -121,13 +122,13 @@ export class NetWorld {
     return arrived.filter(([, bytes]) => !tokens.some((token) => bytes.includes(token)));
   }
 
-  /** From an address outside to the guest. */
+  /** Returns a frame from an outside address to the guest. */
   inward(guest: Guest, remote: string, l4: Layer4): Buffer {
     const to = remote.includes(':') ? guest.ipv6 : guest.ipv4;
     return frame({ from: UPLINK.outside, to: UPLINK.router }, { from: remote, to }, l4);
   }
 
-  /** From the guest, by its own addresses, to an address outside. */
+  /** Returns a frame from the guest, by default with its own addresses, to an outside address. */
   outward(
     guest: Guest,
     remote: string,
@@ -142,7 +143,7 @@ export class NetWorld {
     );
   }
 
-  /** What became of one packet between the guest and an address outside. */
+  /** Returns what happened to one packet between the guest and an outside address. */
   async verdict(guest: Guest, direction: 'in' | 'out', remote: string, l4: Layer4): Promise<Verdict> {
     const [verdict = 'drop'] = await this.verdicts(guest, [{ direction, remote, l4 }]);
     return verdict;
@@ -162,7 +163,7 @@ export class NetWorld {
     return sent.map(([from, bytes]) => verdictOf(from, bytes, seen));
   }
 
-  /** Whether the frame got beyond the host; it is sent by the guest. */
+  /** Whether a frame from the guest passes the host. */
   async passes(guest: Guest, bytes: Buffer): Promise<boolean> {
     const seen = await this.exchange([[guest.id, bytes]]);
     return verdictOf(guest.id, bytes, seen) === 'accept';
@@ -184,12 +185,14 @@ export class NetWorld {
       ({ tap, mac }, index) =>
         `link add ${tap} type veth peer end${index + 1} address ${mac} netns ${this.#ends}`,
     );
-    const input = `${[...UPLINK_BATCH, `link add uplink type veth peer outside netns ${this.#ends}`, ...wires, ...UPLINK_UP].join('\n')}\n`;
+    const up = `link add uplink type veth peer outside netns ${this.#ends}`;
+    const input = `${[...UPLINK_BATCH, up, ...wires, ...UPLINK_UP].join('\n')}\n`;
     await host.runInNet('ip', ['-batch', '-'], { input });
     const far = ['outside', ...guests.map((_, index) => `end${index + 1}`)];
     const ends = far.map(
       (name) =>
-        `link set ${name} ${name === 'outside' ? `address ${UPLINK.outside}` : ''} addrgenmode none arp off up\n`,
+        `link set ${name} ${name === 'outside' ? `address ${UPLINK.outside}` : ''} ` +
+        'addrgenmode none arp off up\n',
     );
     await host.run('ip', ['-netns', this.#ends, '-batch', '-'], { input: ends.join('') });
     for (const guest of guests) {
@@ -202,7 +205,7 @@ export class NetWorld {
     const wire = this.#wire ?? (await this.#startWire());
     wire.stdin.write(`${JSON.stringify(order)}\n`);
     const line = await this.#lines?.next();
-    assert.ok(line?.done === false, 'the wires ended');
+    assert.ok(line?.done === false, 'wire.py has exited');
     return (JSON.parse(line.value) as [string, string][]).map(([at, hex]) => [at, Buffer.from(hex, 'hex')]);
   }
 
@@ -226,7 +229,7 @@ function verdictOf(from: string, bytes: Buffer, seen: readonly Seen[]): Verdict 
   return seen.some(([at, each]) => at === from && isRejection(each, bytes)) ? 'reject' : 'drop';
 }
 
-/** Errors are not to be few: every packet that is rejected must be told so. */
+/** Disables rate limits for ICMP errors, so that every rejected packet is answered. */
 const NO_ICMP_RATE_LIMITS = [
   'net.ipv4.icmp_ratelimit=0',
   'net.ipv4.icmp_msgs_per_sec=100000',

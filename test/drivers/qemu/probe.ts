@@ -1,17 +1,17 @@
 /**
- * What becomes of a packet, told by a real one. A counter behind every filter of the host sees whether it went on towards
- * its target, so that the answer of a closed port of the guest is no rejection: accepted is what went on, rejected what did
- * not and was answered, dropped what did not and was not.
+ * Determines what happens to a real packet. A counter behind all filters of the host shows whether the packet
+ * passed, so a closed port of the guest does not count as a rejection. Accepted: it passed. Rejected: it did
+ * not pass but was answered. Dropped: neither.
  */
 import assert from 'node:assert/strict';
 import type { Packet } from '../../../src/drivers/compute/simulator/evaluate-filter.ts';
 import type { FilterRule } from '../../../src/ports/network.ts';
 import type { NetFixture } from './net-fixture.ts';
 
-/** A guest without KVM on a busy machine takes its time. */
+/** A guest without KVM on a busy machine is slow. */
 const ANSWER_MAX_MS = 3_000;
 
-/** One packet with this source, and what came back: `answer` from whoever, `refused`, or `silence`. */
+/** Sends one packet with this source. Prints `answer`, `refused`, or `silence`. */
 const SEND = `
 const [proto, from, to, port, waitMs] = process.argv.slice(1);
 const say = (word) => { console.log(word); process.exit(0); };
@@ -35,13 +35,13 @@ interface Target {
 
 let probes = 0;
 
-/** A packet from outside to a machine. */
+/** Sends a packet from outside to a machine. */
 export async function probeInbound(
   fixture: NetFixture,
   packet: Packet,
   target: Target,
 ): Promise<FilterRule['action']> {
-  assert.equal(packet.direction, 'in', 'packets of guests are sent by guests');
+  assert.equal(packet.direction, 'in', 'only inbound packets can be probed');
   await fixture.addPeer(packet.remote);
   const table = `probe_${probes++}`;
   await fixture.runInRouter('nft', ['-f', '-'], { input: counterTable(table, packet, target.tap) });
@@ -51,7 +51,10 @@ export async function probeInbound(
       ['passed', 'refused'].map((name) => hasCounted(fixture, table, name)),
     );
     if (passed) {
-      assert.ok(packet.proto !== 'tcp' || answer !== 'silence', 'it reached the guest, which did not answer');
+      assert.ok(
+        packet.proto !== 'tcp' || answer !== 'silence',
+        'the packet passed, but the guest did not answer',
+      );
       return 'accept';
     }
     return answer === 'refused' || refused ? 'reject' : 'drop';
@@ -79,7 +82,7 @@ function counterTable(table: string, { proto, port, remote }: Packet, tap: strin
 }
 
 async function send(fixture: NetFixture, { proto, port, remote }: Packet, to: string): Promise<Answer> {
-  assert.notEqual(proto, 'other', 'there is no way to send such a packet');
+  assert.notEqual(proto, 'other', 'such a packet cannot be sent');
   if (proto === 'icmp') return await ping(fixture, remote, to);
   const words = ['-e', SEND, proto, remote, to, String(port), String(ANSWER_MAX_MS)];
   const said = (await fixture.runOutside(process.execPath, words)).trim();
@@ -87,7 +90,7 @@ async function send(fixture: NetFixture, { proto, port, remote }: Packet, to: st
   return said as Answer;
 }
 
-/** It tells nothing of a rejection; the counters do. */
+/** busybox does not report a rejection; the counters do. */
 async function ping(fixture: NetFixture, from: string, to: string): Promise<Answer> {
   const applet = from.includes(':') ? 'ping6' : 'ping';
   const words = [applet, '-c', '1', '-W', '2', '-I', from, to];

@@ -1,4 +1,6 @@
-/** Real machines for a test: the driver in networks of its own, with the tiny guest imported, and ways into the guests. */
+/**
+ * Real machines for tests: the driver in isolated networks, an imported tiny guest, and SSH access to guests.
+ */
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,36 +29,41 @@ const EVENTUALLY_MAX_MS = 90_000;
 const POLL_INTERVAL_MS = 100;
 const PREFIX = 'skerry-qemu-';
 
-/** Of tests of real machines: `describe(name, REAL_MACHINES, …)`. They take long, and where CI is true nothing may be missing. */
+/**
+ * For tests of real machines: `describe(name, REAL_MACHINES, …)`. They are slow. With CI=true nothing is
+ * skipped.
+ */
 export const REAL_MACHINES = {
   skip: IS_FULL_RUN ? process.env.CI !== 'true' && (missingPrograms() ?? false) : FULL_ONLY.skip,
 };
 
 export interface SshOptions {
-  /** By which of its addresses; 4 unless told. */
+  /** Address family of the connection; 4 by default. */
   readonly family?: 4 | 6;
-  /** Of root, instead of the guest key. */
+  /** Signs in with root's password instead of the guest key. */
   readonly password?: string;
   readonly timeoutMs?: number;
 }
 
 export interface QemuWorld extends ComputeWorld {
   readonly driver: QemuCompute;
-  /** What the driver has for itself: folders, locks, commands. */
+  /** The driver's own host object: folders, locks, commands. */
   readonly host: QemuHost;
   readonly net: NetFixture;
   readonly tiny: TinyImage;
-  /** The tiny guest as it was imported; it is the rescue system as well. */
+  /** The imported tiny guest, which is also the rescue system. */
   readonly base: BaseImage;
-  /** OpenSSH public key that `ssh` signs in with. */
+  /** OpenSSH public key of `ssh`. */
   readonly guestKey: string;
-  /** Of machines of this world, unless a test wants others. */
+  /** Defaults for machines of this world. */
   readonly machine: Partial<MachineSpec>;
-  /** Another driver on the same host, as another process has it. */
+  /** Returns another driver on the same host, as another process would have it. */
   newDriver(): QemuCompute;
-  /** What the command printed in the guest, where root runs it, reached from outside. Fails when it does. */
+  /**
+   * Runs a command as root in the guest, from outside, and returns its output. Fails if the command fails.
+   */
   ssh(machineId: string, command: string, options?: SshOptions): Promise<string>;
-  /** The same until it succeeds: a guest that was switched on needs some seconds. */
+  /** Retries until it succeeds, since a guest takes some seconds to boot. */
   sshWithRetry(machineId: string, command: string, options?: SshOptions): Promise<string>;
 }
 
@@ -122,7 +129,7 @@ export async function qemuWorld(wanted: Partial<QemuOptions> = {}): Promise<Qemu
   }
 }
 
-/** A failure on the way counts as not yet; the last one is told when it does not come about. */
+/** Treats an error as "not yet". After the timeout, the last error is thrown. */
 async function eventually(reached: () => Promise<boolean>): Promise<void> {
   const until = Date.now() + EVENTUALLY_MAX_MS;
   for (;;) {
@@ -132,17 +139,17 @@ async function eventually(reached: () => Promise<boolean>): Promise<void> {
     } catch (error) {
       if (last) throw error;
     }
-    if (last) assert.fail(`it did not come about within ${EVENTUALLY_MAX_MS / 1000} s`);
+    if (last) assert.fail(`the condition was not met within ${EVENTUALLY_MAX_MS / 1000} s`);
     await pause(POLL_INTERVAL_MS);
   }
 }
 
 async function specOf(host: QemuHost, machineId: string) {
   const record = await readRecord(host.layout, machineId);
-  return record?.spec ?? assert.fail(`there is no machine ${machineId}`);
+  return record?.spec ?? assert.fail(`machine ${machineId} not found`);
 }
 
-/** Of a machine that is on, only what its QEMU really has. */
+/** For a running machine, returns only the volumes that its QEMU really has. */
 async function attached(host: QemuHost, machineId: string): ReturnType<ComputeWorld['attached']> {
   const volumes = await listVolumesOf(host, machineId);
   const qmp = await Qmp.open(host.layout.runtimeFile(machineId, 'qmp'));
@@ -163,7 +170,7 @@ async function attached(host: QemuHost, machineId: string): ReturnType<ComputeWo
 interface GuestAccess {
   readonly guestKey: string;
   readonly keyFile: string;
-  /** A program that says the password which is in its environment. */
+  /** A program that prints the password from its environment. */
   readonly askFile: string;
 }
 
@@ -213,7 +220,7 @@ async function signIn(
 
 const dataDir = (dir: string) => join(dir, 'data');
 
-/** Of test runs that were killed: each folder says which process made it. */
+/** Removes folders of killed test runs. Each name contains the id of the process that created it. */
 async function removeStaleWorlds(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = new RegExp(`^${PREFIX}([0-9]+)-`).exec(name)?.[1];
@@ -227,7 +234,7 @@ async function removeFolder(dir: string): Promise<void> {
   for (const folder of [dir, new Layout(data).runDir]) await rm(folder, { recursive: true, force: true });
 }
 
-/** Whatever has a path in this test's own folder among its words was started by its driver. */
+/** Kills QEMU programs with a path in this test's folder on their command line: its driver started them. */
 async function killStaleProcesses(dir: string): Promise<void> {
   for (const pid of (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name))) {
     const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
@@ -235,7 +242,7 @@ async function killStaleProcesses(dir: string): Promise<void> {
     try {
       process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // It ended by itself.
+      // It has already exited.
     }
   }
 }
@@ -244,6 +251,6 @@ function missingPrograms(): string | null {
   const programs = ['nft', 'ip', 'nsenter', 'ssh', 'ssh-keygen', 'flock'].filter(
     (name) => !findProgram([name]),
   );
-  if (programs.length > 0) return `not here: ${programs.join(', ')}`;
+  if (programs.length > 0) return `not installed: ${programs.join(', ')}`;
   return process.getuid?.() === 0 ? tinyMissing() : 'real machines need root';
 }

@@ -1,4 +1,4 @@
-/** What the answer of a QEMU means, and above all the lack of one. */
+/** How the driver reads answers of QEMU, and missing answers in particular. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,35 +39,35 @@ describe('QMP', () => {
     }
   }
 
-  it('one that accepts and says nothing is silent, not gone', async () => {
+  it('a QEMU that accepts a connection and says nothing is unresponsive, not gone', async () => {
     await withServer(
       () => undefined,
       (path) => assert.rejects(Qmp.tryConnect(path, ANSWER_MAX_MS), QmpUnresponsiveError),
     );
   });
 
-  it('one that makes no sense is silent, not gone', async () => {
+  it('a QEMU that sends invalid data is unresponsive, not gone', async () => {
     await withServer(
       (client) => client.write('no JSON\n'),
       (path) => assert.rejects(Qmp.tryConnect(path, ANSWER_MAX_MS), QmpUnresponsiveError),
     );
   });
 
-  it('one that falls silent later fails that command alone', async () => {
+  it('a QEMU that stops answering later fails only the current command', async () => {
     const serve = (client: Socket) => client.once('data', () => client.write('{"return":{}}\n'));
     await withServer(serve, async (path) => {
-      const qmp = (await Qmp.tryConnect(path, ANSWER_MAX_MS)) ?? assert.fail('nobody listens');
+      const qmp = (await Qmp.tryConnect(path, ANSWER_MAX_MS)) ?? assert.fail('no connection');
       await assert.rejects(qmp.execute('query-status'), QmpUnresponsiveError);
     });
   });
 
-  it('one that ends while it is spoken to is gone, and so is one whose socket nobody has', async () => {
+  it('a QEMU that exits during the handshake is gone, and so is one without a socket', async () => {
     const serve = (client: Socket) => client.once('data', () => client.destroy());
     await withServer(serve, async (path) => assert.equal(await Qmp.open(path), undefined));
-    assert.equal(await Qmp.open(join(folder, 'nobody')), undefined);
+    assert.equal(await Qmp.open(join(folder, 'missing')), undefined);
   });
 
-  it('one whose socket was deleted is not gone while its process lives', async () => {
+  it('a QEMU whose socket was deleted is not gone while its process runs', async () => {
     const path = join(folder, 'deleted');
     const live = 'console.log(1); setInterval(() => {}, 1000)';
     const words = ['-e', live, '--', '-name', 'srv/1/disk', qmpSocketArg(path)];

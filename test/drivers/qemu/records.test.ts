@@ -1,4 +1,4 @@
-/** What the driver keeps, and what is amiss in it: no machine is started here. */
+/** The driver's records, and how it handles damaged ones. No machine is started here. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,7 +34,7 @@ function createHost(dir: string, netns: string | null = null): QemuHost {
   return new QemuHost({ dir, hosts: ['one'], accelerator: 'tcg', netns, log: createLogger('silent') });
 }
 
-/** One that is off, with a disk. */
+/** Writes the record and disk of a machine that is off. */
 async function writeStoppedMachine(
   host: QemuHost,
   id: string,
@@ -70,7 +70,7 @@ describe('records of machines and volumes', () => {
     await writeFile(host.layout.machine(id, 'machine.json'), text);
   };
 
-  it('a damaged one, and a name that is no id, concern no other machine', { skip: missing }, async () => {
+  it('a damaged record or an invalid name does not affect other machines', { skip: missing }, async () => {
     const driver = new QemuCompute(host.options);
     const good = await writeStoppedMachine(host, 'good');
     for (const name of ['lost+found', '.trash', 'good~']) {
@@ -101,23 +101,23 @@ describe('records of machines and volumes', () => {
     assert.deepEqual(await driver.sample(ids, new Date()), []);
   });
 
-  it('a machine with the address or the /64 of another is not made', { skip: missing }, async () => {
+  it('a machine with the address or the /64 of another is refused', { skip: missing }, async () => {
     const driver = new QemuCompute(host.options);
     const { spec } = await writeStoppedMachine(host, 'unknown to its service');
-    await damage('beside', '{');
-    // No such file: nothing that passes the look at addresses is made here either.
+    await damage('another', '{');
+    // The ISO does not exist, so a spec that passes the address check is not created either.
     const iso = { path: join(dir, 'no.iso'), sha256: '0'.repeat(64) };
     const wanted = machineSpec({ id: 'new', host: 'one', image: { ...spec.image, cloudInit: false, iso } });
     const { ipv4, ipv6 } = spec;
     for (const taken of [{ ipv4 }, { ipv6 }]) {
-      const says = /another machine of this host has its address or its \/64/;
-      await assert.rejects(driver.ensure({ ...wanted, ...taken }), { fault: 'host', message: says });
+      const message = /another machine on this host has its IPv4 address or its \/64/;
+      await assert.rejects(driver.ensure({ ...wanted, ...taken }), { fault: 'host', message });
       assert.ok(!existsSync(host.layout.machine('new')));
     }
-    await assert.rejects(driver.ensure(wanted), { fault: 'host', message: /the ISO cannot be copied/ });
+    await assert.rejects(driver.ensure(wanted), { fault: 'host', message: /copying the ISO failed/ });
   });
 
-  it('volumes and snapshots beside a damaged one are found', async () => {
+  it('volumes and snapshots are found next to damaged ones', async () => {
     const { layout } = host;
     await writeVolume(layout, {
       id: 'vol',
@@ -145,7 +145,7 @@ describe('records of machines and volumes', () => {
     await assert.rejects(readVolume(layout, 'bad'), /volumes\/bad\.json is damaged/);
   });
 
-  it('copies that were given up are deleted, but for the one that goes on', async () => {
+  it('abandoned copies are deleted, except the copy that continues', async () => {
     const record = await writeStoppedMachine(host, 'copies');
     const { layout } = host;
     const [before, wanted, other] = [
@@ -167,9 +167,9 @@ describe('records of machines and volumes', () => {
   });
 });
 
-const CANNOT_MOUNT = IS_FULL_RUN ? process.getuid?.() !== 0 && 'to mount needs root' : FULL_ONLY.skip;
+const CANNOT_MOUNT = IS_FULL_RUN ? process.getuid?.() !== 0 && 'mounting needs root' : FULL_ONLY.skip;
 
-describe('a disk of the host that is full', { skip: CANNOT_MOUNT }, () => {
+describe('a full host disk', { skip: CANNOT_MOUNT }, () => {
   let dir: string;
   let host: QemuHost;
   let net: NetFixture;
@@ -196,14 +196,14 @@ describe('a disk of the host that is full', { skip: CANNOT_MOUNT }, () => {
       }
     }
   };
-  /** What its command line tells is enough to be taken for the machine's QEMU. */
+  /** Starts a process whose command line looks like the machine's QEMU. */
   const pretend = (id: string) => {
     const words = ['-c', 'read never', 'sh', `unix:${host.layout.runtimeFile(id, 'qmp')},server=on,wait=off`];
     const child = spawn('sh', words, { stdio: ['pipe', 'ignore', 'ignore'] });
     return { child, ended: once(child, 'exit') };
   };
 
-  it('takes what the reserve has room for: machines are switched off, and stay so', async () => {
+  it('with a reserve, machines can be powered off on a full disk and stay off', async () => {
     const driver = new QemuCompute(host.options);
     await ensureReserve(host.layout);
     for (const id of ['first', 'second']) await writeStoppedMachine(host, id, { power: 'on' });
@@ -215,7 +215,7 @@ describe('a disk of the host that is full', { skip: CANNOT_MOUNT }, () => {
     assert.deepEqual(await driver.list(), []);
   });
 
-  it('without a reserve keeps no process on and no machine from being removed', async () => {
+  it('without a reserve, a process is still ended and a machine can still be removed', async () => {
     const driver = new QemuCompute(host.options);
     await rm(join(dir, 'guests'));
     await rm(join(dir, 'reserve'));

@@ -1,4 +1,4 @@
-/** What the driver makes of the files of volumes and snapshots, and when it refuses: no machine is started here. */
+/** Files of volumes and snapshots, and when the driver refuses them. No machine is started here. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { findProgram } from '../../support/installed-programs.ts';
 import { FULL_ONLY, IS_FULL_RUN } from '../../support/runs.ts';
 import { failsAs, machineSpec } from '../compute-world.ts';
 
-/** The sockets of machines are in /run; and a guest is waited for in real time. */
+/** The machines' sockets are in /run, and guests are waited for in real time. */
 const CANNOT_PRETEND = {
   skip: IS_FULL_RUN ? process.getuid?.() !== 0 && 'sockets in /run need root' : FULL_ONLY.skip,
 };
@@ -42,7 +42,7 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
   });
   after(() => rm(dir, { recursive: true, force: true }));
 
-  /** One that is off. */
+  /** Writes the record of a machine that is off. */
   const keep = async (id: string) => {
     await mkdir(host.layout.machine(id), { recursive: true });
     await writeRecord(host.layout, {
@@ -57,7 +57,9 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
     });
   };
 
-  /** A QEMU whose guest does not let go: how often it was told to. */
+  /**
+   * Pretends to be a QEMU whose guest keeps the volume. Returns how many times it was asked to release it.
+   */
   const pretendToKeep = async (t: TestContext, volumeId: string) => {
     const path = host.layout.runtimeFile('off', 'qmp');
     await mkdir(dirname(path), { recursive: true });
@@ -80,7 +82,7 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
     return () => asked;
   };
 
-  it('a volume whose file is lost is not made anew, neither where it is attached nor anywhere else', async () => {
+  it('a volume whose file is lost is not recreated, attached or detached', async () => {
     const volume = { id: 'lost', sizeGb: 1, device: '/dev/vdb' };
     const file = host.layout.volume('lost', 'qcow2');
     await driver.attach('off', volume);
@@ -97,7 +99,7 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
     await driver.removeVolume('lost');
   });
 
-  it('a volume of an older version is known to have been made once its file was seen', async () => {
+  it('a volume of an older version counts as created once its file was seen', async () => {
     const volume = { id: 'older', sizeGb: 1, device: '/dev/vdb' };
     const file = host.layout.volume('older', 'qcow2');
     await driver.attach('off', volume);
@@ -109,7 +111,7 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
     await driver.removeVolume('older');
   });
 
-  it('a guest that keeps its volume is waited for once, and then looked at', CANNOT_PRETEND, async (t) => {
+  it('a guest that keeps its volume is waited for once and then only checked', CANNOT_PRETEND, async (t) => {
     await driver.attach('off', { id: 'kept', sizeGb: 1, device: '/dev/vdb' });
     const asked = await pretendToKeep(t, 'kept');
     await failsAs('transient', driver.detach('kept'));
@@ -118,18 +120,18 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
     assert.deepEqual([before, asked() - before], [5, 1]);
   });
 
-  it('the doctor says that no room is left for snapshots when all of the disk is for sale', async () => {
+  it('doctor fails if the whole disk is promised, so that no space is left for snapshots', async () => {
     const { blocks, bsize } = await statfs(dir);
     const hasGb = Math.floor((blocks * bsize) / 1024 ** 3);
     const found = async (diskGb: number) =>
       (await checkCapacity(host, { ramMb: 0, diskGb, unusedAddresses: [] })).map(({ level }) => level);
-    assert.deepEqual([await found(hasGb), await found(0)], [['look'], []]);
+    assert.deepEqual([await found(hasGb), await found(0)], [['fail'], []]);
   });
 
-  it('a copy of a restore that was given up ends when the power of its machine is set', async (t) => {
+  it('a power action ends the copy of an abandoned restore', async (t) => {
     t.after(() => stopCopies(host, host.layout.machine('off')));
     const [from, to] = [join(dir, 'snapshot'), host.layout.diskCopy('off', 2, 'given up')];
-    // Nobody writes to it, so reading it does not end.
+    // Nothing writes to the pipe, so the copy never finishes.
     await run('mkfifo', [from]);
     assert.equal(await copyInBackground(host, { from, to, diskGb: null }, 0), 'copying');
     await driver.power('off', 'off');

@@ -1,4 +1,4 @@
-/** Snapshots by what is in them. What every driver does with snapshots is in the contract. */
+/** The content of snapshots. The contract covers the rest. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -38,7 +38,7 @@ describe('snapshots of real machines', REAL_MACHINES, () => {
       assert.notEqual(state, 'failed');
       return state === 'ready';
     });
-  /** The machine runs what is in the snapshot. */
+  /** Restores the snapshot and waits until the machine runs. */
   const restore = async (id: string) => {
     const wanted = { ...spec, generation: ++generation };
     await world.eventually(async () => {
@@ -47,33 +47,34 @@ describe('snapshots of real machines', REAL_MACHINES, () => {
     });
     await bench.waitForState(spec.id, 'running');
   };
-  /** Files that belong to nothing any more. */
+  /** Returns leftover files of a snapshot. */
   const left = async (id: string) =>
     (await readdir(world.host.layout.snapshots())).filter((name) => name.startsWith(`${id}.`));
   const OFFSET_MIB = 100;
   const FILL_MIB = 64;
-  /** Enough of the disk behind its partitions that a snapshot takes a moment. */
+  /** Writes enough data behind the partitions that a snapshot takes a while. */
   const fill = (word: string) =>
     world.ssh(
       spec.id,
-      `yes ${word} | dd of=/dev/vda bs=64k seek=${OFFSET_MIB * 16} count=${FILL_MIB * 16} iflag=fullblock conv=fsync 2>/dev/null`,
+      `yes ${word} | dd of=/dev/vda bs=64k seek=${OFFSET_MIB * 16} count=${FILL_MIB * 16} ` +
+        'iflag=fullblock conv=fsync 2>/dev/null',
       { timeoutMs: 90_000 },
     );
-  /** What the last MiB of that begins with. */
+  /** Returns the word at the start of the last MiB of that data. */
   const filled = async () => {
     const at = (OFFSET_MIB + FILL_MIB - 1) * 16;
     return (
       await ssh(`dd if=/dev/vda bs=64k skip=${at} count=1 2>/dev/null | tr -s '\\n' ' ' | head -c 200`)
     ).split(' ')[1];
   };
-  /** QEMU works on it no more until it is given up. */
+  /** Slows the job down so much that it does not finish. */
   const hold = async (id: string) => {
     const qmp = (await Qmp.open(world.host.layout.runtimeFile(spec.id, 'qmp'))) ?? assert.fail('it is off');
     await qmp.execute('block-job-set-speed', { device: `snap-${volumeSerial(id)}`, speed: 1 });
     qmp.close();
   };
 
-  it('one of a running guest has what was written before it, and not what was written after', async () => {
+  it('a snapshot of a running guest has earlier writes and no later ones', async () => {
     const [id, next] = [fresh(), fresh()];
     await write('before');
     await fill('early');
@@ -85,7 +86,7 @@ describe('snapshots of real machines', REAL_MACHINES, () => {
     await restore(next);
     assert.ok((await files()).includes('after'));
     assert.equal(await filled(), 'early');
-    // A restore of the other that was whole, and one that was put in place, when they were given up.
+    // Two abandoned restores of the other snapshot: a complete copy, and a copy already in place.
     const { layout } = world.host;
     const givenUp = layout.diskCopy(spec.id, generation + 1, next);
     await copySnapshot(world.host, next, { machineId: spec.id, path: givenUp, diskGb: spec.diskGb });
@@ -102,12 +103,13 @@ describe('snapshots of real machines', REAL_MACHINES, () => {
     }
   });
 
-  it('one that the service was killed in is done, and so is the next of a machine that is off', async () => {
+  it('a snapshot is completed after the service was killed, with the machine on or off', async () => {
     const [running, off] = [fresh(), fresh()];
     const options = JSON.stringify({ ...world.host.options, log: undefined });
+    const source = (path: string) => JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href);
     const script = `
-      import { QemuCompute } from ${JSON.stringify(new URL('../../../src/drivers/compute/qemu/driver.ts', import.meta.url).href)};
-      import { createLogger } from ${JSON.stringify(new URL('../../../src/kernel/logger.ts', import.meta.url).href)};
+      import { QemuCompute } from ${source('drivers/compute/qemu/driver.ts')};
+      import { createLogger } from ${source('kernel/logger.ts')};
       const driver = new QemuCompute({ ...${options}, log: createLogger('silent') });
       await driver.snapshot(${JSON.stringify(spec.id)}, process.argv[1]);
       process.kill(process.pid, 'SIGKILL');`;
@@ -130,7 +132,7 @@ describe('snapshots of real machines', REAL_MACHINES, () => {
     for (const id of [running, off]) await world.driver.removeSnapshot(id);
   });
 
-  it('one of a machine that is off is of that moment, though the machine is switched on while it is made', async () => {
+  it('a snapshot of a stopped machine keeps its moment if the machine is powered on meanwhile', async () => {
     const id = fresh();
     await fill('then');
     await write('then');
@@ -145,7 +147,7 @@ describe('snapshots of real machines', REAL_MACHINES, () => {
     await world.driver.removeSnapshot(id);
   });
 
-  it('one whose machine is switched off while it is made has failed, and one that is removed leaves nothing', async () => {
+  it('a snapshot fails if its machine is powered off, and a deleted one leaves nothing', async () => {
     const [failed, removed] = [fresh(), fresh()];
     await fill('again');
     await world.driver.snapshot(spec.id, failed);
@@ -162,7 +164,7 @@ describe('snapshots of real machines', REAL_MACHINES, () => {
     }
   });
 
-  it('one of a machine in rescue is of its own disk', async () => {
+  it('a snapshot in rescue mode is of the machine’s own disk', async () => {
     const id = fresh();
     await write('own');
     await world.driver.rescue(spec.id, { passwordHash: '$6$salt$hash' });
@@ -173,7 +175,7 @@ describe('snapshots of real machines', REAL_MACHINES, () => {
     await world.driver.removeSnapshot(id);
   });
 
-  it('a copy that was killed is begun again', async () => {
+  it('a killed copy is started again', async () => {
     const [from, to] = ['from', 'to'].map((name) => join(world.host.options.dir, name)) as [string, string];
     await writeFile(from, randomBytes(256 * 1024 ** 2));
     const copy = { from, to, diskGb: null };

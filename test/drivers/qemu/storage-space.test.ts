@@ -1,4 +1,7 @@
-/** Snapshots get only what servers and volumes were not promised, on a file system that is nearly too small. */
+/**
+ * Snapshots only use space that servers and volumes were not promised. The file system here is barely large
+ * enough.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -19,16 +22,16 @@ import { FULL_ONLY, IS_FULL_RUN } from '../../support/runs.ts';
 import { failsAs, machineSpec } from '../compute-world.ts';
 
 const MIB = 1024 ** 2;
-/** What stays free, two disks of 1 GiB, and room for one of the snapshots. */
+/** The driver's minimum of free space, two disks of 1 GiB, and space for one of the snapshots. */
 const SIZE_MIB = 2048 + 2 * 1024 + 64;
 const WRITTEN_MIB = 40;
 
 function cannotMount(): string | false {
-  if (process.getuid?.() !== 0) return 'to mount needs root';
+  if (process.getuid?.() !== 0) return 'mounting needs root';
   return ['qemu-img', 'flock'].find((name) => !findProgram([name])) ?? false;
 }
 
-describe('room for snapshots', { skip: IS_FULL_RUN ? cannotMount() : FULL_ONLY.skip }, () => {
+describe('space for snapshots', { skip: IS_FULL_RUN ? cannotMount() : FULL_ONLY.skip }, () => {
   let dir: string;
   let host: QemuHost;
   let driver: QemuCompute;
@@ -47,7 +50,7 @@ describe('room for snapshots', { skip: IS_FULL_RUN ? cannotMount() : FULL_ONLY.s
     await rm(dir, { recursive: true });
   });
 
-  /** One that is off, with a disk of 1 GiB that is written in part. */
+  /** Writes a machine that is off, with a partly written disk of 1 GiB. */
   const keep = async (id: string) => {
     await mkdir(host.layout.machine(id), { recursive: true });
     const raw = host.layout.machine(id, 'raw');
@@ -65,7 +68,7 @@ describe('room for snapshots', { skip: IS_FULL_RUN ? cannotMount() : FULL_ONLY.s
     assert.equal((await driver.snapshot(machine, id)).state, 'ready');
   };
 
-  it('of two that are asked for together only one is begun where one fits, and the other when that is gone', async () => {
+  it('of two concurrent snapshots only one starts if one fits, the other after its deletion', async () => {
     const asked = [
       { machine: 'one', id: 'a' },
       { machine: 'two', id: 'b' },
@@ -82,7 +85,7 @@ describe('room for snapshots', { skip: IS_FULL_RUN ? cannotMount() : FULL_ONLY.s
     for (const { id } of refused) await driver.removeSnapshot(id);
   });
 
-  it('what a volume was promised is none', async () => {
+  it('space that a volume was promised is not available', async () => {
     await driver.attach('one', { id: 'vol', sizeGb: 1, device: '/dev/vdb' });
     await failsAs('host', driver.snapshot('one', 'c'));
     await driver.removeVolume('vol');
@@ -90,7 +93,7 @@ describe('room for snapshots', { skip: IS_FULL_RUN ? cannotMount() : FULL_ONLY.s
     await driver.removeSnapshot('c');
   });
 
-  it('a restore needs it for its copy, and one that is under way has its own', async (t) => {
+  it('a restore needs space for its copy, and an unfinished one keeps its space', async (t) => {
     const { layout } = host;
     const path = layout.diskCopy('two', 2, 'd');
     const copy = () => copySnapshot(host, 'd', { machineId: 'two', path, diskGb: 1 });
@@ -99,7 +102,7 @@ describe('room for snapshots', { skip: IS_FULL_RUN ? cannotMount() : FULL_ONLY.s
     await run('mount', ['-o', `remount,size=${SIZE_MIB - 1024 + 44}m`, dir]);
     await failsAs('host', copy());
     assert.deepEqual((await readdir(layout.machine('two'))).sort(), ['disk-1.qcow2', 'machine.json']);
-    // As one that was killed right after it was begun: the room of what it has yet to write stays its own.
+    // Like a copy that was killed right after its start: the space it has yet to write stays reserved.
     await run('mount', ['-o', `remount,size=${SIZE_MIB - 1024 + 84}m`, dir]);
     await writeFile(`${path}.lock`, '');
     await failsAs('host', driver.snapshot('two', 'e'));

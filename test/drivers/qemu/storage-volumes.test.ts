@@ -1,4 +1,4 @@
-/** Volumes as guests have them. What every driver does with volumes is in the contract. */
+/** Volumes as guests see them. The contract covers the rest. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { type QemuWorld, qemuWorld, REAL_MACHINES } from './qemu-world.ts';
 
 const GIB = 1024 ** 3;
 const DEVICE = '/dev/vdb';
-/** The guest writes it to the start of a volume; a sector long, so that it is found wherever it may lie. */
+/** The guest writes this to the start of a volume. It fills a sector. */
 const MARKER = 'SKERRY-WAS-HERE-'.repeat(32);
 
 describe('volumes of real machines', REAL_MACHINES, () => {
@@ -23,7 +23,7 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     world = await qemuWorld();
     const bench = new ContractFixture();
     await bench.open(async () => world);
-    // They go with the world: all tests of this file share them.
+    // All tests of this file share them, so they are removed with the world.
     const stay = { after: () => undefined };
     [one, two] = (await Promise.all([bench.startMachine(stay), bench.startMachine(stay)])).map(
       (spec) => spec.id,
@@ -37,7 +37,7 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     id = `${name}-${made++}`;
   };
   const file = () => world.host.layout.volume(id, 'qcow2');
-  /** In GiB, as the guest sees it; 0 when there is none. */
+  /** Returns the size in GiB that the guest sees; 0 without a volume. */
   const sizeIn = async (machine: string) =>
     (Number(await world.ssh(machine, 'cat /sys/block/vdb/size 2>/dev/null || echo 0')) * 512) / GIB;
   const sees = (machine: string, sizeGb: number) =>
@@ -54,7 +54,7 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     }
   };
 
-  it('a guest finds a volume while it runs, by its serial number, and what it writes goes with the volume', async () => {
+  it('a running guest finds a volume by its serial number, and its data moves with the volume', async () => {
     begin('moved');
     await world.driver.attach(one, volume());
     await sees(one, 1);
@@ -80,7 +80,7 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     assert.equal(await read(one), MARKER);
   });
 
-  it('volumes are in the order of their devices after a start, whichever came first', async (t) => {
+  it('after a start, volumes are in the order of their devices', async (t) => {
     begin('second');
     const first = `first-${made++}`;
     t.after(() => world.driver.removeVolume(first));
@@ -95,7 +95,7 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     assert.deepEqual(serials.trim().split(/\s+/), [first, id].map(volumeSerial));
   });
 
-  it('a guest that does not answer keeps its volume until it does, and the volume stays its own', async () => {
+  it('a guest that does not respond keeps its volume until it does', async () => {
     begin('kept');
     await world.driver.attach(one, volume());
     await sees(one, 1);
@@ -103,7 +103,7 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     await failsAs('transient', world.driver.detach(id));
     await failsAs('transient', world.driver.attach(two, volume()));
     await inQemu(one, (qmp) => qmp.execute('cont'));
-    // It may take longer to let go than it is waited for now.
+    // The release may take longer than one call waits.
     await world.eventually(async () => {
       await world.driver.attach(two, volume());
       return true;
@@ -111,14 +111,14 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     await Promise.all([sees(one, 0), sees(two, 1)]);
   });
 
-  it('a machine takes fifteen volumes', async () => {
+  it('a machine supports fifteen volumes', async () => {
     begin('many');
     await failsAs('refused', world.driver.attach(one, { ...volume(), device: '/dev/vdq' }));
     await world.driver.attach(one, { ...volume(), device: '/dev/vdp' });
     assert.equal((await world.attached(one)).length, 1);
   });
 
-  it('a volume that cannot be had does not keep its machine from starting, and comes when it is attached again', async () => {
+  it('a machine starts without a broken volume and gets it when it is attached again', async () => {
     begin('missed');
     await world.driver.attach(one, volume());
     await sees(one, 1);
@@ -135,7 +135,7 @@ describe('volumes of real machines', REAL_MACHINES, () => {
     assert.equal(await read(one), MARKER);
   });
 
-  it('a volume whose file is lost stays lost: its machine starts without it, and no empty one comes in its place', async () => {
+  it('a volume whose file is lost stays lost, and no empty one replaces it', async () => {
     begin('lost');
     await world.driver.attach(one, volume());
     await sees(one, 1);

@@ -1,7 +1,8 @@
 /**
- * A guest that is ready in seconds even without KVM: Debian's cloud kernel, busybox and dropbear in an initramfs, on a
- * disk that SeaBIOS boots. It takes a NoCloud seed by cloud-init's rules, keeps `/data` on its second partition, and
- * shuts down on the power button. It serves as an operating system, as a rescue system and, on a CD, as a customer's ISO.
+ * A guest that boots in seconds even without KVM: Debian's cloud kernel, busybox, and dropbear in an
+ * initramfs, on a disk that SeaBIOS boots. It applies a NoCloud seed like cloud-init, keeps `/data` on its
+ * second partition, and shuts down on the power button. Tests use it as an operating system, as a rescue
+ * system, and on a CD as a customer's ISO.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -12,17 +13,18 @@ import { run } from '../../../src/drivers/compute/qemu/command.ts';
 import { findProgram } from '../../support/installed-programs.ts';
 import { TINY, tinyInitramfs } from './tiny-initramfs.ts';
 
-/** What `.ci/run` unpacked: the package of Debian's cloud kernel, `boot/vmlinuz-…` and its modules. */
+/** Unpacked by `.ci/run`: the package of Debian's cloud kernel, with `boot/vmlinuz-…` and its modules. */
 const KERNEL = process.env.SKERRY_TEST_KERNEL ?? '/var/cache/skerry-test/kernel';
 
 const MIB = 1024 ** 2;
-/** The first partition has the boot loader, the kernel and the initramfs, the second one `/data`. */
+/** The first partition has the boot loader, kernel, and initramfs; the second has `/data`. */
 const BOOT = { startMib: 1, sizeMib: 31 };
 const DATA = { startMib: 32, sizeMib: 32 };
 
 const KERNEL_ARGS =
-  'quiet loglevel=1 nokaslr mitigations=off tsc=reliable no_timer_check cryptomgr.notests audit=0 apparmor=0 ' +
-  'random.trust_cpu=on rcupdate.rcu_expedited=1 8250.nr_uarts=1 vt.global_cursor_default=0 panic=-1';
+  'quiet loglevel=1 nokaslr mitigations=off tsc=reliable no_timer_check cryptomgr.notests ' +
+  'audit=0 apparmor=0 random.trust_cpu=on ' +
+  'rcupdate.rcu_expedited=1 8250.nr_uarts=1 vt.global_cursor_default=0 panic=-1';
 
 const REQUIRED_PROGRAMS = {
   'qemu-system-x86_64': ['qemu-system-x86_64'],
@@ -35,7 +37,7 @@ const REQUIRED_PROGRAMS = {
   xorriso: ['xorriso'],
 } as const;
 
-/** Why there can be no tiny image, or null. */
+/** Returns the reason why the tiny image cannot be built, or null. */
 export function tinyMissing(): string | null {
   const programs = Object.entries(REQUIRED_PROGRAMS).filter(
     ([, names]) => findProgram(names) === null && !names.some((name) => existsSync(name)),
@@ -44,17 +46,19 @@ export function tinyMissing(): string | null {
     (path) => !existsSync(path),
   );
   const missing = [...programs.map(([name]) => name), ...files];
-  return missing.length === 0 ? null : `not here: ${missing.join(', ')}`;
+  return missing.length === 0 ? null : `not installed: ${missing.join(', ')}`;
 }
 
 export interface TinyImage {
-  /** qcow2 of a disk of 64 MiB. */
+  /** A 64 MiB disk in qcow2 format. */
   readonly disk: string;
-  /** The same as an ISO 9660 file that boots; its `/data` is in memory, and it leaves the disks alone. */
+  /**
+   * The same guest as a bootable ISO 9660 file. Its `/data` is in memory, and it does not touch the disks.
+   */
   readonly iso: string;
 }
 
-/** Built once for each recipe, and kept under the folder of temporary files for all tests after. */
+/** Builds the image once per recipe and caches it in the temporary folder. */
 export async function tinyImage(): Promise<TinyImage> {
   const vmlinuz = await kernelFile();
   const recipe = createHash('sha256').update(KERNEL_ARGS).update(vmlinuz);
@@ -66,7 +70,7 @@ export async function tinyImage(): Promise<TinyImage> {
   return { disk: join(folder, 'tiny.qcow2'), iso: join(folder, 'tiny.iso') };
 }
 
-/** Several test files may build it at once: the first to be done has it. */
+/** Several test files may build it at once; the first to finish wins. */
 async function build(folder: string, vmlinuz: string): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'skerry-tiny-build-'));
   try {
@@ -136,10 +140,11 @@ async function buildIso(scratch: string, { vmlinuz, initrd }: Payload): Promise<
 }
 
 function loaderConfig(words: string): string {
-  return `DEFAULT tiny\nPROMPT 0\nLABEL tiny\nKERNEL vmlinuz\nINITRD initrd\nAPPEND ${KERNEL_ARGS} ${words}\n`;
+  const lines = ['DEFAULT tiny', 'PROMPT 0', 'LABEL tiny', 'KERNEL vmlinuz', 'INITRD initrd'];
+  return `${lines.join('\n')}\nAPPEND ${KERNEL_ARGS} ${words}\n`;
 }
 
-/** Boot code, then a table of the two partitions, the first one active. */
+/** Boot code, followed by a table of the two partitions. The first is active. */
 async function bootSector(): Promise<Buffer> {
   const sector = Buffer.alloc(512);
   (await readFile(TINY.mbr)).copy(sector, 0, 0, 440);
@@ -149,7 +154,7 @@ async function bootSector(): Promise<Buffer> {
   ];
   for (const [index, { active, type, startMib, sizeMib }] of partitions.entries()) {
     const at = 446 + 16 * index;
-    // The fields of cylinders, heads and sectors say that they are out of range: everybody reads the sector numbers.
+    // CHS values are out of range, so that LBA values are used.
     sector.set([active, 0xfe, 0xff, 0xff, type, 0xfe, 0xff, 0xff], at);
     sector.writeUInt32LE((startMib * MIB) / 512, at + 8);
     sector.writeUInt32LE((sizeMib * MIB) / 512, at + 12);
@@ -164,7 +169,7 @@ async function kernelFile(): Promise<string> {
   return join(KERNEL, 'boot', name);
 }
 
-/** In a folder that not every PATH has. */
+/** Some systems do not have /usr/sbin in PATH. */
 function tool(name: string): string {
   return findProgram([name]) ?? join('/usr/sbin', name);
 }

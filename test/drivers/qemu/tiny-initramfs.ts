@@ -1,4 +1,7 @@
-/** What is in memory of the tiny guest: busybox, dropbear with its libraries, a few modules, and `tiny/init`. */
+/**
+ * Builds the initramfs of the tiny guest: busybox, dropbear with its libraries, a few modules, and
+ * `tiny/init`.
+ */
 import { copyFile, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { run } from '../../../src/drivers/compute/qemu/command.ts';
@@ -12,7 +15,7 @@ export const TINY = {
 } as const;
 
 const MODULES = [
-  // virtio_ring has to be there before virtio, which does not say so.
+  // virtio needs virtio_ring but does not declare it.
   'virtio_ring',
   'virtio_pci',
   'virtio_blk',
@@ -31,18 +34,18 @@ const FILES = {
   'etc/group': 'root:x:0:\n',
   'etc/shells': '/bin/sh\n',
   'etc/nsswitch.conf': 'passwd: files\nshadow: files\ngroup: files\n',
-  // The screen says what it is called.
+  // The console shows the hostname.
   'etc/issue': '\\n\n',
   'etc/acpi/PWRF/00000080': '#!/bin/sh\npoweroff\n',
 } as const;
 
 interface BuildPaths {
   readonly scratch: string;
-  /** Where the package of the kernel is unpacked. */
+  /** Folder of the unpacked kernel package. */
   readonly kernel: string;
 }
 
-/** The path of the initramfs. */
+/** Returns the path of the initramfs. */
 export async function tinyInitramfs({ scratch, kernel }: BuildPaths): Promise<string> {
   const root = join(scratch, 'root');
   for (const folder of [
@@ -95,7 +98,7 @@ async function installPrograms(root: string): Promise<void> {
   }
 }
 
-/** Each with what it needs, numbered in the order in which they are loaded. */
+/** Installs each module with its dependencies, numbered in load order. */
 async function installModules(root: string, kernel: string): Promise<void> {
   const versions = join(kernel, 'lib/modules');
   const [version = ''] = await readdir(versions);

@@ -1,7 +1,7 @@
-"""How fast one TCP connection between two network namespaces is.
+"""Measures the speed of one TCP connection between two network namespaces.
 
-Arguments: the sender's namespace, the receiver's, the receiver's address, how many bytes. Prints bits a second, from the
-connection's beginning until the receiver has all: so it does not matter when the processes got their turn in between.
+Arguments: the sender's namespace, the receiver's namespace, the receiver's address, and the number of bytes.
+Prints bits per second, from the accepted connection until the last byte, so process startup does not count.
 """
 import ctypes
 import os
@@ -36,7 +36,7 @@ def main():
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     listener = socket.create_server((address, PORT), family=family)
     listener.settimeout(10)
-    # A socket stays where it was made: the threads that come go on elsewhere.
+    # A socket stays in its namespace; threads started later use the new one.
     enter(sender_in)
     threading.Thread(target=send, args=(address, int(count)), daemon=True).start()
     receiver, _ = listener.accept()
@@ -45,7 +45,7 @@ def main():
     while chunk := receiver.recv(CHUNK_BYTES):
         received += len(chunk)
     if received != int(count):
-        raise ConnectionError("not all arrived")
+        raise ConnectionError("incomplete transfer")
     print(received * 8 / (time.monotonic() - began))
 
 

@@ -1,8 +1,8 @@
-"""Raw frames in and out of interfaces of several network namespaces.
+"""Sends and receives raw frames on interfaces of several network namespaces.
 
-The argument is a JSON list of [name, namespace, interface]. Each line of standard input is an order
-{"send": [[name, hex], ...], "until": [hex, ...]}: the frames are sent in that order, and once every text of `until` was
-seen within some frame that arrived, the answer is one line with all that arrived: [[name, hex], ...].
+The argument is a JSON list of [name, namespace, interface]. Each line of standard input is a request:
+{"send": [[name, hex], ...], "until": [hex, ...]}. The frames are sent in order. Once every text of `until` was
+seen within a received frame, the response is one line with all received frames: [[name, hex], ...].
 """
 import ctypes
 import json
@@ -34,7 +34,7 @@ def open_in(namespace, interface):
 
 
 def take(sockets):
-    """All that has arrived by now."""
+    """Returns all frames that have arrived."""
     arrived = []
     for name, each in sockets.items():
         while True:
@@ -55,7 +55,7 @@ def carry_out(sockets, order):
     until = time.monotonic() + ANSWER_MAX_S
     while waited_for:
         if time.monotonic() > until:
-            raise TimeoutError("a frame that always arrives did not")
+            raise TimeoutError("a marker frame did not arrive")
         select.select(list(sockets.values()), [], [], 0.1)
         arrived += take(sockets)
         waited_for = {text for text in waited_for if not any(text in frame for _, frame in arrived)}
@@ -63,7 +63,7 @@ def carry_out(sockets, order):
 
 
 def main():
-    # On one processor frames keep their order from one end to the other.
+    # On a single CPU, frames keep their order from end to end.
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     sockets = {name: open_in(namespace, interface) for name, namespace, interface in json.loads(sys.argv[1])}
     print("ready", flush=True)

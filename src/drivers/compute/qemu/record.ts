@@ -11,8 +11,8 @@ import { releaseReserve } from './reserve.ts';
 export type StoredSpec = Omit<MachineSpec, 'sshKeys' | 'rootPasswordHash' | 'userData' | 'generation'>;
 
 export interface MachineRecord {
-  /** The disk that the machine runs on. */
-  /** The disk that it runs on. */
+  readonly spec: StoredSpec;
+  /** Generation of the current disk. */
   readonly generation: number;
   /** Desired power state. Becomes `off` when the guest shuts itself down. */
   readonly power: 'on' | 'off';
