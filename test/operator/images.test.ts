@@ -160,7 +160,15 @@ describe('images of real machines', { skip }, () => {
     await refused(/not a disk/, 'images', 'import', join(folder, 'text'), ...image);
     await refused(/file not found/, 'images', 'import', join(folder, 'nothing'), ...image);
     await refused(/this is not a file/, 'images', 'import', folder, ...image);
-    await refused(/another SHA-256/, 'images', 'import', path, ...image, '--sha256', '0'.repeat(64));
+    await refused(
+      /SHA-256 of the file does not match/,
+      'images',
+      'import',
+      path,
+      ...image,
+      '--sha256',
+      '0'.repeat(64),
+    );
     await refused(/64 hexadecimal digits/, 'images', 'import', path, ...image, '--sha256', 'abc');
     await world.opened.db.run(`update images set deprecated_at = now() where family = 'fedora'`);
     assert.match(await ok('images', 'list'), /^fedora-\S+ +img_\w+ +not imported +deprecated$/m);

@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { Qmp } from '../../../src/drivers/compute/qemu/qmp.ts';
 import type { MachineSpec, SupervisionResult } from '../../../src/ports/compute.ts';
 import type { QemuWorld } from './qemu-world.ts';
 
@@ -27,4 +29,20 @@ export async function killWhenExists(
 /** Formats supervision results, one line each. */
 export function formatOutcomes(tended: readonly SupervisionResult[]): string[] {
   return tended.map(({ id, outcome, message }) => `${id} ${outcome}: ${message}`);
+}
+
+/** Runs one QMP command on the machine's QEMU, which must be running. */
+export async function executeQmp(
+  world: QemuWorld,
+  id: string,
+  command: string,
+  args: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const qmp = await Qmp.open(world.host.layout.runtimeFile(id, 'qmp'));
+  assert.ok(qmp);
+  try {
+    await qmp.execute(command, args);
+  } finally {
+    qmp.close();
+  }
 }

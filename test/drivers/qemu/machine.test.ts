@@ -12,11 +12,10 @@ import { run } from '../../../src/drivers/compute/qemu/command.ts';
 import { readJson, writeJson } from '../../../src/drivers/compute/qemu/json-file.ts';
 import { readCarriers } from '../../../src/drivers/compute/qemu/machine/carriers.ts';
 import { restartDelayS } from '../../../src/drivers/compute/qemu/machine/crashes.ts';
-import { Qmp } from '../../../src/drivers/compute/qemu/qmp.ts';
 import { readRecord, writeRecord } from '../../../src/drivers/compute/qemu/record.ts';
 import type { MachineSpec } from '../../../src/ports/compute.ts';
 import { failsAs, machineSpec } from '../compute-world.ts';
-import { formatOutcomes, killWhenExists } from './machine-helpers.ts';
+import { executeQmp, formatOutcomes, killWhenExists } from './machine-helpers.ts';
 import { type QemuWorld, qemuWorld, REAL_MACHINES } from './qemu-world.ts';
 
 const PASSWORD = 'of root, for once';
@@ -40,7 +39,7 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
   }
   async function stateOf(id: string): Promise<string> {
     const [seen] = await world.driver.observe([id]);
-    return `${seen?.state}${seen?.rescue ? ', rescue' : ''}${seen?.crashed ? ', fell' : ''}`;
+    return `${seen?.state}${seen?.rescue ? ', rescue' : ''}${seen?.crashed ? ', crashed' : ''}`;
   }
   async function until(id: string, state: string): Promise<void> {
     await world.eventually(async () => (await stateOf(id)) === state);
@@ -52,15 +51,6 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     const pid = await pidOf(id);
     process.kill(pid, 'SIGKILL');
     await world.eventually(async () => !existsSync(`/proc/${pid}/exe`));
-  }
-  async function ask<T>(id: string, command: string, args: Record<string, unknown> = {}): Promise<T> {
-    const qmp = await Qmp.open(world.host.layout.runtimeFile(id, 'qmp'));
-    assert.ok(qmp);
-    try {
-      return await qmp.execute<T>(command, args);
-    } finally {
-      qmp.close();
-    }
   }
   /** User data cannot be passed as JSON. */
   function childSpec(): MachineSpec {
@@ -108,7 +98,7 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
   it('the console shows the guest’s screen', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'skerry-screen-'));
     const filename = join(folder, 'screen.ppm');
-    await ask(spec.id, 'screendump', { filename });
+    await executeQmp(world, spec.id, 'screendump', { filename });
     const pixels = (await readFile(filename)).subarray(15);
     const lit = pixels.filter((byte) => byte > 64).length;
     await rm(folder, { recursive: true });
@@ -118,7 +108,7 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
   it('a crashed machine is restarted with its disk, and the next restart waits longer', async () => {
     await world.ssh(spec.id, 'echo kept >/data/mark && sync');
     await crash(spec.id);
-    assert.equal(await stateOf(spec.id), 'stopped, fell');
+    assert.equal(await stateOf(spec.id), 'stopped, crashed');
     assert.deepEqual(formatOutcomes(await world.driver.superviseMachines()), [
       `${spec.id} restarted: its process had exited unexpectedly`,
     ]);
@@ -128,7 +118,7 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     await writeJson(crashes, { times: 3, at: new Date().toISOString() });
     const later = 'it keeps crashing or cannot be started; retrying later';
     assert.deepEqual(formatOutcomes(await world.driver.superviseMachines()), [`${spec.id} failed: ${later}`]);
-    assert.equal(await stateOf(spec.id), 'stopped, fell');
+    assert.equal(await stateOf(spec.id), 'stopped, crashed');
     await writeJson(crashes, { times: 3, at: new Date(Date.now() - 1000 * restartDelayS(3)).toISOString() });
     assert.equal((await world.driver.superviseMachines()).length, 1);
     assert.equal((await readJson<{ times: number }>(crashes))?.times, 4);
