@@ -209,8 +209,8 @@ function argumentRow(argument: Argument): string {
 
 function optionRow(option: Option): string {
   const text = [
-    option.mandatory ? 'required' : '',
     option.description,
+    option.mandatory ? 'required' : '',
     option.argChoices ? `one of ${codes(option.argChoices)}` : '',
     defaultOf(option),
   ];

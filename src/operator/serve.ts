@@ -9,22 +9,22 @@ type ServeRole = (typeof ROLES)[number];
 export interface ServeChoice {
   readonly processes: number;
   readonly role: ReadonlySet<ServeRole>;
-  /** One of the processes that a parent started. */
+  /** Set in processes that a parent process started. */
   readonly child?: true;
 }
 
-/** Adds `serve` to the program; `run` starts the service and resolves when it has stopped. */
+/** Adds `serve` to the program. `run` starts the service and resolves when it has stopped. */
 export function addServe(program: Command, run: (choice: ServeChoice) => Promise<void>): void {
   program
     .command('serve')
-    .description('run the service until SIGTERM')
+    .description('Run the service until SIGTERM')
     .addOption(
-      new Option('--processes <n>', 'number of processes that share the work')
+      new Option('--processes <n>', 'Number of processes that share the work')
         .default(1)
         .argParser(parseProcesses),
     )
     .addOption(
-      new Option('--role <roles>', 'work of these processes: api, worker, or both')
+      new Option('--role <roles>', 'Work of these processes: api, worker, or both')
         .default(new Set(ROLES), 'api,worker')
         .argParser(parseRoles),
     )
@@ -35,13 +35,13 @@ export function addServe(program: Command, run: (choice: ServeChoice) => Promise
 function parseProcesses(text: string): number {
   const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
   if (count < 1 || count > PROCESSES_MAX)
-    throw new InvalidArgumentError(`give a number from 1 to ${PROCESSES_MAX}`);
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${PROCESSES_MAX}.`);
   return count;
 }
 
 function parseRoles(text: string): ReadonlySet<ServeRole> {
   const words = text.split(',').map((word) => word.trim());
   const roles = words.flatMap((word) => ROLES.filter((role) => role === word));
-  if (roles.length < words.length) throw new InvalidArgumentError(`give one or both of ${ROLES.join(',')}`);
+  if (roles.length < words.length) throw new InvalidArgumentError(`Use one or both of ${ROLES.join(',')}.`);
   return new Set(roles);
 }
