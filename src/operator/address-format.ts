@@ -14,7 +14,7 @@ export interface AddressLine {
 }
 
 export function addressRow({ number, path, coin, address, given }: AddressLine): string[] {
-  const state = coin === null ? 'unused' : given === null ? '' : 'issued';
+  const state = coin === null ? 'unused' : given === null ? '' : 'given out';
   const units = given?.units ?? 0n;
   return [
     String(number),
