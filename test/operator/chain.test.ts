@@ -120,7 +120,10 @@ describe('skerryd chain', () => {
     const { code, out } = await run(['chain', 'addresses', 'BTC', '--from', '0', '--count', '3']);
     assert.equal(code, 0);
     const lines = out.split('\n');
-    assert.match(lines[2] ?? '', new RegExp(`^1 +0/1 +BTC +${topup.deposit_address} +given out +0\\.002 BTC$`));
+    assert.match(
+      lines[2] ?? '',
+      new RegExp(`^1 +0/1 +BTC +${topup.deposit_address} +given out +0\\.002 BTC$`),
+    );
     assert.match(lines[1] ?? '', /^0 +0\/0 +BTC +bc1-0$/);
     const paid = (await run(['chain', 'addresses', 'BTC', '--paid', '--count', '100'])).out.split('\n');
     assert.equal(paid.length, 2);

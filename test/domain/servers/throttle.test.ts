@@ -82,11 +82,11 @@ describe('a server that sends more than its plan includes', () => {
         'You are not charged for the extra transfer.',
     ]);
     const row = await findServerForOperator(world.service, shown);
-    assert.equal(serverColumns(row).at(-1), 'slow');
-    const sent = serverFacts(row).find(([label]) => label === 'sent');
+    assert.equal(serverColumns(row).at(-1), 'throttled');
+    const sent = serverFacts(row).find(([label]) => label === 'traffic');
     assert.equal(
       sent?.[1],
-      `1.00 of 1 TiB since ${begin.toISOString().slice(0, 10)}; slow until the month ends`,
+      `1.00 of 1 TiB sent since ${begin.toISOString().slice(0, 10)}; throttled until the month ends`,
     );
     await world.runUntilIdle();
     assert.deepEqual(await tasks(), []);
