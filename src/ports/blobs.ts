@@ -1,35 +1,37 @@
 /**
- * The blobs port: files of customers that are too large for the database. They are found by a key that the caller makes
- * up, and written once. Which of them are wanted, the database knows; a driver knows only what it was given.
+ * The blobs port: customer files that are too large for the database. The caller chooses a unique key, and
+ * each blob is written once. The database knows which blobs are in use; a driver only knows the bytes.
  */
 
-/** What is on the disk, once all of it is there. */
+/** The contents of a finished blob. */
 export interface BlobInfo {
   /** Lower-case hexadecimal. */
   readonly sha256: string;
   readonly sizeBytes: number;
 }
 
-/** A blob that is being written. One caller at a time. */
+/** A blob that is being written, by one caller at a time. */
 export interface BlobWriter {
-  /** Takes the bytes; returns when more may come. The caller leaves the buffer alone from then on. */
+  /**
+   * Writes the chunk; resolves when the writer accepts more. The caller must not modify the buffer afterward.
+   */
   write(chunk: Uint8Array): Promise<void>;
-  /** Makes the blob be found under its key. It survives the loss of power from here on. */
+  /** Publishes the blob under its key. From then on it survives a power loss. */
   finish(): Promise<BlobInfo>;
-  /** Makes it not exist, finished or not. May be called more than once. */
+  /** Deletes the blob, finished or not. You can call it more than once. */
   abort(): Promise<void>;
 }
 
 export interface BlobStore {
-  /** Throws BlobsFull when there is no room for so many bytes, and any time later when there is none left. */
+  /** Throws BlobStoreFullError if there isn't enough space; writes may throw it later. */
   createWriter(key: string, expectedBytes: number): Promise<BlobWriter>;
-  /** Where the machine that runs servers finds it. */
+  /** The path where the machine that runs servers finds the blob. */
   path(key: string): string;
-  /** Makes the blob not exist, and what a killed process had written of it. An absent one is fine. */
+  /** Deletes the blob and any partial file that a killed process left. Succeeds if there is none. */
   remove(key: string): Promise<void>;
 }
 
 export class BlobStoreFullError extends Error {
-  override readonly name = 'BlobsFull';
-  override readonly message = 'there is no room for another file';
+  override readonly name = 'BlobStoreFullError';
+  override readonly message = 'not enough disk space for another file';
 }

@@ -4,12 +4,12 @@
 
 export type ObservationState = 'mempool' | 'included' | 'final' | 'removed' | 'conflicted';
 
-/** One output (or log, or transfer) that pays an address of ours, as the chain has it now. */
+/** One output (or log, or transfer) that pays one of our addresses, in its current state on the chain. */
 export interface Observation {
-  /** Unique on its coin for ever: `txid:vout`, `txid:log`, … */
+  /** Permanently unique for its coin: `txid:vout`, `txid:log`, … */
   readonly key: string;
   readonly txid: string;
-  /** Spelled as `allocate` gave it; empty for a `removed` output that the chain knows nothing of any more. */
+  /** Spelled as `allocate` returned it; empty for a `removed` output that the chain no longer knows. */
   readonly address: string;
   /** In the coin's smallest unit; 0 where the address is empty. */
   readonly amountUnits: bigint;
@@ -20,28 +20,31 @@ export interface Observation {
   readonly blockHash: string | null;
   /** The block's own time, on the chain's clock. */
   readonly blockTime: Date | null;
-  /** False: a second node was asked and does not have it there (yet). It is not credited; a credit that stands is left. */
+  /**
+   * False if a second node was asked and doesn't have it in that block (yet): not credited, but an existing
+   * credit stays.
+   */
   readonly agreed: boolean;
 }
 
 export interface Deposit {
   readonly address: string;
-  /** What a wallet opens; for Tron the bare address. */
+  /** The URI that a wallet opens; for Tron the bare address. */
   readonly uri: string;
 }
 
 export interface ChainHealth {
-  /** Whether what the node says can be relied on now. */
+  /** Whether the node's data can be relied on now. */
   readonly ok: boolean;
-  /** Of its newest block. */
+  /** The height of the newest block. */
   readonly height: number;
-  /** When that block was made, on the chain's clock; null where the chain does not tell. */
+  /** When that block was created, on the chain's clock; null if the chain doesn't say. */
   readonly tipAt: Date | null;
-  /** In plain words, without an address or a password of the node. */
+  /** Plain text without the node's address or password. */
   readonly detail: string;
 }
 
-/** What whoever runs the service should know of a coin. */
+/** A finding about a coin, for the operator. */
 export interface ChainFinding {
   /** `fail`: something does not work; `warn`: needs attention soon; `note`: good to know. */
   readonly level: 'ok' | 'note' | 'warn' | 'fail';
@@ -49,72 +52,83 @@ export interface ChainFinding {
 }
 
 /**
- * The node or its wallet must not be used: it could spend, it is on another network, it holds somebody else's keys. Nothing
- * that passes with time.
+ * The node or its wallet must not be used: it could spend, it is on another network, or it holds someone
+ * else's keys. Waiting doesn't fix it.
  */
 export class UnsafeChainError extends Error {
-  override readonly name = 'UnsafeChain';
+  override readonly name = 'UnsafeChainError';
 }
 
-/** Addresses that nobody can derive here: the operator made them elsewhere, and they are given out in their order. */
+/** Addresses that the service can't derive: the operator imports them, and they are assigned in order. */
 export interface AddressPool {
-  /** The invoice's own, or the next free one that becomes its own; null when there is none left. */
+  /** Returns the invoice's address, assigning the next free one if it has none; null if the pool is empty. */
   allocate(invoiceId: string): Promise<WatchedAddress | null>;
-  /** It is not fit to be given out: it stays taken, by no invoice. */
+  /** Marks the address as unusable: it stays taken, assigned to no invoice. */
   reject(address: string): Promise<void>;
-  /** Those given out that may be paid, newest first; `after` and what is left follow the last one of the page before. */
+  /**
+   * Assigned addresses that may still be paid, newest first; `after` is the last address of the previous
+   * page.
+   */
   listWatched(page: {
     readonly after: string | null;
     readonly limit: number;
   }): Promise<readonly WatchedAddress[]>;
-  /** Keeps how far an address was read. */
+  /** Saves how far an address was read. */
   saveMark(address: string, mark: string): Promise<void>;
-  /** How many are left, counted up to `most`. */
+  /** Counts the free addresses, up to `max`. */
   countFree(max: number): Promise<number>;
 }
 
 export interface WatchedAddress {
   readonly address: string;
-  /** How far it was read, in its driver's words; null: never. */
+  /** How far the address was read, in the driver's format; null if it never was. */
   readonly mark: string | null;
   readonly takenAt: Date;
 }
 
-/** Which of these addresses were given out for this coin, spelled as `allocate` gave them. */
+/** Returns the addresses that were assigned for this coin, spelled as `allocate` returned them. */
 export type OwnAddressLookup = (addresses: readonly string[]) => Promise<ReadonlySet<string>>;
 
 export interface PollResult {
   readonly cursor: string;
   readonly observations: Observation[];
-  /** False: there is more, and the next poll goes on from here. */
+  /** False if there is more: the next poll continues from the cursor. */
   readonly isComplete: boolean;
-  /** To be called once all that was told is kept, and the cursor: what the driver itself remembers of it moves on then. */
+  /** Call it after saving the observations and the cursor: it advances the driver's own state. */
   readonly commit?: () => Promise<void>;
 }
 
 export interface ChainDriver {
   readonly coin: string;
-  /** Throws UnsafeChain where the node must not be used, and any other error where it cannot be asked. */
+  /**
+   * Throws UnsafeChainError if the node must not be used, and any other error if the node can't be reached.
+   */
   checkSafety(): Promise<void>;
   /**
-   * A fresh address for this invoice; the same invoice always gets the same one. `index` is its number in
-   * the coin's derivation, never that of two invoices that were made. `amountUnits` only shapes the URI.
+   * Assigns a new address to this invoice; the same invoice always gets the same address. `index` is the
+   * invoice's number in the coin's derivation; two invoices never share one. `amountUnits` only affects the
+   * URI.
    */
   allocate(invoice: { id: string; index: number; amountUnits: bigint }): Promise<Deposit>;
   /**
-   * Everything that changed since `cursor` (`height:hash`, null at the beginning) and everything in the mempool.
-   * A cursor on an orphaned branch rewinds: what was above the fork is reported again, `removed` where it is gone.
+   * Returns everything that changed since `cursor` (`height:hash`, null on the first poll) and the whole
+   * mempool. A cursor on an orphaned branch rewinds: everything above the fork is reported again, `removed`
+   * where it is gone.
    */
   poll(from: { cursor: string | null }): Promise<PollResult>;
   /**
-   * The present state of each key; one that the chain no longer has is `removed`. `removed` and not `agreed`: the node knows nothing
-   * of it, and may only have forgotten it: what was in a block stays as it was told.
+   * Returns the current state of each key, `removed` if the chain no longer has it. `removed` without
+   * `agreed` means that the node doesn't know it and may have forgotten it: a payment that was in a block
+   * keeps its state.
    */
   recheck(keys: readonly string[]): Promise<Observation[]>;
-  /** Its network is simulated: no node that could lose it. */
+  /** The network is simulated, so there is no node that could lose it. */
   readonly isSimulated?: true;
-  /** Of the node that is read. */
+  /** Returns the health of the primary node. */
   health(): Promise<ChainHealth>;
-  /** Beyond its health: that of a second node, how many addresses are left, what gap the operator's wallet must bridge. `given` is the next number. */
+  /**
+   * Returns findings beyond health: a second node's health, the free addresses, and the gap that the
+   * operator's wallet must scan. `nextIndex` is the next derivation index.
+   */
   examine(nextIndex: number): Promise<readonly ChainFinding[]>;
 }

@@ -1,17 +1,21 @@
 /**
- * The compute port: what Skerry asks of the thing that runs machines. Every verb says *ensure*: it may be called
- * again after a crash, with the same result. A call that was given up may still act later, so a driver carries out
- * the calls for one machine in the order they came. A driver never decides anything about money or customers.
+ * The compute port: the interface to the software that runs machines. Every method is an *ensure*: calling it
+ * again after a crash has the same result. A call that timed out may still take effect later, so a driver
+ * runs the calls for one machine in the order they arrived. A driver makes no decisions about money or
+ * customers.
  */
 import type { Duplex } from 'node:stream';
 import type { Filter, Ipv4Assignment, Ipv6Assignment } from './network.ts';
 
-/** The machine as it should be. `id` is the server's id; the driver keeps it as the machine's name. */
+/** The desired state of a machine. `id` is the server's id; the driver uses it as the machine's name. */
 export interface MachineSpec {
   readonly id: string;
-  /** The host that must carry it, by the name the operator gave it. */
+  /** The host that must run it, by the operator's name for the host. */
   readonly host: string;
-  /** Which disk: a rebuild or restore makes the next generation, switches to it, then deletes the one before. From 1. */
+  /**
+   * The disk generation, from 1. A rebuild or restore creates the next generation, switches to it, and then
+   * deletes the previous one.
+   */
   readonly generation: number;
   readonly hostname: string;
   readonly cpu: number;
@@ -22,7 +26,7 @@ export interface MachineSpec {
   readonly ipv6: Ipv6Assignment;
   /** OpenSSH public keys. */
   readonly sshKeys: readonly string[];
-  /** crypt(3) hash of the root password, or null when only keys may sign in. */
+  /** crypt(3) hash of the root password, or null if only SSH keys may sign in. */
   readonly rootPasswordHash: string | null;
   readonly userData: Uint8Array | null;
 }
@@ -32,32 +36,35 @@ export interface MachineImage {
   readonly family: string;
   readonly version: string;
   readonly cloudInit: boolean;
-  /** A customer's own ISO 9660 file, booted as a CD: the machine counts as `running` at power-on. */
+  /** A customer's ISO 9660 file, booted as a CD: the machine counts as `running` at power-on. */
   readonly iso: { readonly path: string; readonly sha256: string } | null;
-  /** The imported disk that is installed, by the SHA-256 of its file in hex; null for an ISO, and where a driver needs none. */
+  /** SHA-256 (hex) of the imported disk to install; null for an ISO or a driver that needs no import. */
   readonly base: string | null;
 }
 
 /**
- * `acpi` asks the guest to shut down; one that ignores or cannot hear it stays on. `on` means a machine that is off, `reset` one that
- * is on; both boot its disk and so leave a rescue system.
+ * `acpi` asks the guest to shut down; a guest that ignores it stays on. `on` applies to a machine that is
+ * off, `reset` to a machine that is on. Both boot the machine's own disk and so leave a rescue system.
  */
 export type PowerAction = 'on' | 'off' | 'acpi' | 'reset';
 
-/** What the driver sees. `absent`: the host answers and has no such machine; `unknown`: its host does not answer. */
+/**
+ * The observed state. `absent`: the host responds and doesn't have the machine; `unknown`: its host doesn't
+ * respond.
+ */
 export interface MachineState {
   readonly id: string;
   readonly state: 'absent' | 'unknown' | 'installing' | 'running' | 'stopped';
   readonly host: string | null;
-  /** The disk it runs on; null where there is none to see. */
+  /** The generation of the disk it runs on; null if none is visible. */
   readonly generation: number | null;
-  /** It runs the rescue system; false while it is off. */
+  /** Whether it runs the rescue system; false while it is off. */
   readonly rescue: boolean;
-  /** Set where it is `stopped` and should be on: its process died, and nobody switched it off. */
+  /** Set if it is `stopped` but should be on: its process died without a power-off. */
   readonly crashed?: true;
 }
 
-/** What signs in to the rescue system. */
+/** The credentials for the rescue system. */
 export interface RescueAccess {
   /** crypt(3) hash of root's one-time password. */
   readonly passwordHash: string;
@@ -70,7 +77,7 @@ export interface VolumeSpec {
   readonly device: string;
 }
 
-/** `failed` is final; `creating` is asked again. */
+/** `failed` is final; the caller asks again while it is `creating`. */
 export interface SnapshotState {
   readonly state: 'creating' | 'ready' | 'failed';
   /** GiB after deduplication; 0 until ready. */
@@ -78,8 +85,8 @@ export interface SnapshotState {
 }
 
 /**
- * Means over one hour, as far as it was seen. Flows are in bytes a second, over the whole hour or what has passed of it,
- * however long the machine was on: so they add up to what flowed.
+ * Averages over one hour, as far as it was observed. Rates are in bytes per second over the whole hour (or
+ * the part that has passed), however long the machine was on, so that they add up to the total traffic.
  */
 export interface HourSample {
   readonly id: string;
@@ -93,9 +100,9 @@ export interface HourSample {
   readonly netOutBps: number;
 }
 
-/** What hardware of a category can do; the rest is refused as `unavailable`. Power, install and rescue are always there. */
+/** Optional features of a hardware category; a missing one is refused as `unavailable`. */
 export interface Capabilities {
-  /** How many one machine takes; null: any number. */
+  /** Maximum volumes per machine; null: unlimited. */
   readonly volumes: number | null;
   readonly snapshots: boolean;
   readonly filter: boolean;
@@ -103,30 +110,30 @@ export interface Capabilities {
   readonly customImages: boolean;
 }
 
-/** What is let through beside the filter. */
+/** Traffic limits, in addition to the packet filter. */
 export interface Traffic {
-  /** Bits a second that may leave and reach the machine; null: as fast as the host can. */
+  /** Bits per second, inbound and outbound; null: as fast as the host can. */
   readonly bitsPerS: number | null;
-  /** Whether it may reach others' mail servers: TCP port 25 outside. */
+  /** Whether the machine may reach external mail servers (TCP port 25). */
   readonly mail: boolean;
 }
 
 /**
- * What looking after the machines found: each was put right, or could not be (`failed`), or its guest has switched itself
- * off (`off`), which is told once. No addresses in `says`.
+ * The outcome for one machine: it was restarted, restarting it failed (`failed`), or its guest shut itself
+ * down (`off`, reported once). `message` contains no addresses.
  */
 export interface SupervisionResult {
   readonly id: string;
   readonly outcome: 'restarted' | 'failed' | 'off';
-  /** In plain words, for the operator. */
+  /** Plain text for the operator. */
   readonly message: string;
 }
 
-/** What the inventory says that this machine has for servers, under all its names. */
+/** The resources that the inventory assigns to servers on this host, under all of the host's names. */
 export interface ExpectedResources {
   readonly ramMb: number;
   readonly diskGb: number;
-  /** One address of each block in its regions, which no server has. */
+  /** One unassigned address of each block in its regions. */
   readonly unusedAddresses: readonly string[];
 }
 
@@ -134,30 +141,33 @@ export interface ExpectedResources {
 export interface HostFinding {
   readonly level: 'ok' | 'note' | 'warn' | 'fail';
   readonly subject: string;
-  /** In plain words, with what to do. No addresses. */
+  /** Plain text with the fix. No addresses. */
   readonly message: string;
 }
 
-/** An imported disk, as the driver keeps it. */
+/** An imported disk, as the driver stores it. */
 export interface BaseImage {
-  /** Of the file that was imported, in hex: what it is called. */
+  /** SHA-256 of the imported file in hex; it identifies the disk. */
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** The smallest disk it fits on. */
+  /** The smallest disk that it fits on. */
   readonly diskGb: number;
 }
 
-/** Where machines are installed from disks that the operator imports. */
+/** The disks that the operator imports and machines are installed from. */
 export interface BaseImages {
-  /** Takes a qcow2 or raw disk. A file that is neither, or whose checksum is not the expected one, is `refused`. */
+  /** Imports a qcow2 or raw disk. Any other format or a wrong checksum is `refused`. */
   add(path: string, expected: { readonly sha256: string | null }): Promise<BaseImage>;
-  /** The disk that rescue systems boot from now on; `refused` unless it was imported. */
+  /** Sets the disk that rescue systems boot; `refused` unless it was imported. */
   setRescue(sha256: string): Promise<void>;
   rescue(): Promise<BaseImage | null>;
   list(): Promise<BaseImage[]>;
 }
 
-/** Why a call failed: `host` may be cured by another host, `transient` by trying again, `refused` by neither. */
+/**
+ * The kind of failure: for `host`, try another host; for `transient`, try again; for `refused`, neither
+ * helps.
+ */
 export type ComputeFault = 'host' | 'transient' | 'refused';
 
 export class ComputeError extends Error {
@@ -171,68 +181,78 @@ export class ComputeError extends Error {
 
 export interface ComputeDriver {
   readonly name: string;
-  /** Null: it has no hardware of that kind. */
+  /** Null: the driver has no hardware of that category. */
   readonly capabilities: Readonly<Record<'vps' | 'dedicated', Capabilities | null>>;
-  /** The names of the hosts that it drives; null where it is told of them. */
+  /** The names of the driver's hosts; null if the caller supplies them. */
   readonly hosts: readonly string[] | null;
-  /** Null where images need no import. */
+  /** Null if images need no import. */
   readonly images: BaseImages | null;
-  /** Makes the machine exist on its host and begin its install. The same id twice is one machine. */
+  /** Creates the machine on its host and starts its install. The same id twice is one machine. */
   ensure(spec: MachineSpec): Promise<void>;
-  /** Makes the machine and its disks not exist, on whichever host it is; its volumes are detached first. An absent one is fine. */
+  /**
+   * Deletes the machine and its disks on any host, detaching its volumes first. Succeeds if it doesn't exist.
+   */
   remove(id: string): Promise<void>;
-  /** After `on` and `off` nothing more is done for a rebuild or restore that has not switched the machine over. */
+  /** `on` and `off` also stop any rebuild or restore that has not switched the machine over yet. */
   power(id: string, action: PowerAction): Promise<void>;
-  /** The state of each asked machine, in the order asked. */
+  /** Returns the state of each machine, in the order of `ids`. */
   observe(ids: readonly string[]): Promise<MachineState[]>;
   /**
-   * Begins an install on disk generation `spec.generation`, unless the machine is on that one already, and switches the
-   * machine on. The disk before is deleted when the install is done. Refuses a generation before the machine's own.
+   * Starts an install on disk generation `spec.generation`, unless the machine already uses it, and powers
+   * the machine on. Deletes the previous disk after the install. Refuses a generation older than the
+   * machine's own.
    */
   rebuild(spec: MachineSpec): Promise<void>;
   /**
-   * The same with the snapshot's content: host name, image, keys and passwords are those in it, addresses the spec's.
-   * Refuses a snapshot that is absent, not ready or larger than the disk, unless the machine is on the generation already.
+   * Like `rebuild`, from a snapshot: host name, image, keys, and passwords come from the snapshot, addresses
+   * from `spec`. Refuses a snapshot that is absent, not ready, or larger than the disk, unless the machine
+   * already uses the generation.
    */
   restore(spec: MachineSpec, snapshotId: string): Promise<void>;
-  /** Boots the rescue system, whatever the machine does now, unless it runs one with this very password. */
+  /** Boots the rescue system from any state, unless the machine already runs it with this password. */
   rescue(id: string, access: RescueAccess): Promise<void>;
   /**
-   * A stream that speaks RFB (VNC) for the machine's screen; the caller ends it. Its server greets with version 3.7 or later
-   * and offers security None alone: who may see the screen is decided before. Refuses a machine that is off.
+   * Opens an RFB (VNC) stream of the machine's screen; the caller closes it. The server speaks version 3.7 or
+   * later and offers only security type None, because the caller has already authorized access. Refuses a
+   * machine that is off.
    */
   console(id: string): Promise<Duplex>;
   /**
-   * Hourly means of each machine from the hour of `since` on, 31 days at most, the running hour included. Hours in which
-   * it was not on have none; nor have machines that are absent, or whose host does not answer.
+   * Returns hourly averages per machine from the hour of `since`, at most 31 days, including the current
+   * hour. Skips hours in which a machine was off, absent machines, and hosts that don't respond.
    */
   sample(ids: readonly string[], since: Date): Promise<HourSample[]>;
-  /** Makes the volume exist, at least this large, and be attached to this machine and no other. */
+  /** Ensures that the volume exists, is at least this large, and is attached only to this machine. */
   attach(machineId: string, volume: VolumeSpec): Promise<void>;
-  /** Makes the volume be attached to nothing. An absent one is fine. */
+  /** Detaches the volume. Succeeds if it doesn't exist. */
   detach(volumeId: string): Promise<void>;
-  /** Makes the volume at least this large, online. An absent one is fine: it has no disk yet. */
+  /** Grows the volume online to at least this size. Succeeds if it doesn't exist: it has no disk yet. */
   grow(volumeId: string, sizeGb: number): Promise<void>;
-  /** Makes the volume and its content not exist, detached first if need be. */
+  /** Deletes the volume and its data, detaching it first if necessary. */
   removeVolume(volumeId: string): Promise<void>;
   /**
-   * Begins a crash-consistent snapshot of the machine, or says how far it is. It survives the machine. Refuses a machine
-   * in mid-install.
+   * Starts a crash-consistent snapshot of the machine, or returns its progress. The snapshot survives the
+   * machine. Refuses a machine during an install.
    */
   snapshot(machineId: string, snapshotId: string): Promise<SnapshotState>;
-  /** Makes the snapshot not exist, whether or not it is ready. */
+  /** Deletes the snapshot, ready or not. */
   removeSnapshot(snapshotId: string): Promise<void>;
-  /** Makes the packet filter outside the guest be exactly this one; null: none. It stays through rebuilds. */
+  /** Replaces the packet filter outside the guest; null removes it. It persists across rebuilds. */
   filter(id: string, filter: Filter | null): Promise<void>;
-  /** Makes the limits outside the guest be these; a machine that was never told has no limit and no way to mail servers. */
+  /**
+   * Sets the limits outside the guest. By default a machine has no rate limit and no access to mail servers.
+   */
   traffic(id: string, traffic: Traffic): Promise<void>;
-  /** The ids of all machines on its hosts, the service's and any other. */
+  /** Returns the ids of all machines on the driver's hosts, including any that the service doesn't know. */
   list(): Promise<string[]>;
   /**
-   * Looks after the machines: what should be on and is not, because its process died or its host was started again, is
-   * switched on. What a guest switched off itself stays off. May run at any time, in any process.
+   * Powers on machines that should be on but aren't because their process died or their host restarted. A
+   * machine that its guest shut down stays off. Safe to run at any time, in any process.
    */
   superviseMachines(): Promise<SupervisionResult[]>;
-  /** Looks at everything that the driver needs and the host has, one after another; at last boots a machine of its own from each imported disk. */
+  /**
+   * Checks everything that the driver needs on the host, one item at a time, and finally boots a test machine
+   * from each imported disk.
+   */
   examine(expected: ExpectedResources): AsyncIterable<HostFinding>;
 }

@@ -1,12 +1,12 @@
-/** Reverse DNS: who publishes the host names of addresses. */
+/** Reverse DNS: publishes the host names of addresses. */
 
 /**
- * `unreachable` and `key` pass, or are mended in the settings, and say nothing about a name. `no_zone`: the server holds none that
- * the address's reverse name is in. `refused`: there is one, and it does not take this name.
+ * `unreachable` and `key` are temporary or fixed in the settings; they say nothing about the name. `no_zone`:
+ * the server has no zone for the address's reverse name. `refused`: it has one, but rejects this name.
  */
 export type DnsFault = 'unreachable' | 'key' | 'no_zone' | 'refused';
 
-/** What went wrong, in words without an address or a host name. */
+/** A DNS failure. The message contains no address and no host name. */
 export class DnsError extends Error {
   readonly fault: DnsFault;
   constructor(fault: DnsFault, message: string) {
@@ -16,12 +16,12 @@ export class DnsError extends Error {
   }
 }
 
-/** Names of zones are in lower case and end in a dot. Every verb may fail with a DnsError, and may be called again. */
+/** Zone names are lowercase and end in a dot. Every method may throw a DnsError and may be called again. */
 export interface ReverseDns {
-  /** Ensures that the address has this name and no other; null: that it has none, which is so where there is no zone. */
+  /** Ensures that the address has exactly this name; null: none, which succeeds without a zone. */
   set(address: string, host: string | null): Promise<void>;
-  /** The zones of reverse names that there are now. */
+  /** Lists the current reverse zones. */
   zones(): Promise<readonly string[]>;
-  /** Ensures that there is this zone, served by these name servers; false when it was there. */
+  /** Ensures that the zone exists with these name servers; false if it already existed. */
   createZone(zone: string, nameservers: readonly string[]): Promise<boolean>;
 }

@@ -1,5 +1,5 @@
-/** Where an address of the internet belongs. Asked for each caller, so the answer comes from memory. */
+/** Maps an IP address to a country. Called for every request, so lookups are in memory. */
 export interface Geo {
-  /** The country of a public address (ISO 3166-1 alpha-2), or null when it is not known. Never fails. */
+  /** Returns the country of a public address (ISO 3166-1 alpha-2), or null if unknown. Never throws. */
   countryOf(address: string): string | null;
 }

@@ -1,8 +1,8 @@
-/** Who takes mails from us: a mail server, or the sandbox's letter box. */
+/** Sends mail: to a mail server, or to the sandbox's outbox. */
 
-/** A mail as it leaves the house. */
+/** An outgoing mail. */
 export interface OutgoingMail {
-  /** The shown id (`mail_…`), the same on every attempt: it is the name of its Message-ID. */
+  /** The public id (`mail_…`), the same on every attempt; the Message-ID contains it. */
   readonly id: string;
   readonly to: string;
   readonly subject: string;
@@ -12,9 +12,9 @@ export interface OutgoingMail {
 }
 
 /**
- * What became of it. `unreachable`: nobody takes mail from us at the moment. `deferred`: this one was not taken now.
- * `refused`: it never will be. `unknown`: it was given away and no answer came. `taken`: `handOver` said no.
- * `detail` is for the log and names no address.
+ * The result of an attempt. `unreachable`: the server accepts no mail from us at the moment. `deferred`: it
+ * didn't accept this mail now. `refused`: it never will. `unknown`: the mail was handed over and no response
+ * came. `taken`: `confirmHandover` returned false. `detail` is for the log and contains no address.
  */
 export type MailOutcome =
   | { readonly outcome: 'sent' | 'taken' }
@@ -22,10 +22,11 @@ export type MailOutcome =
 
 export interface Mailer {
   /**
-   * Sends one mail; answers for every failure. It calls `handOver` before the first byte after which it could not say
-   * whether the mail was sent, and sends nothing when the answer is false. One that knows a mail again by its id need not.
+   * Sends one mail and never rejects. Calls `confirmHandover` before the first byte after which the outcome
+   * could be unclear, and sends nothing if it returns false. A mailer that deduplicates by id doesn't need to
+   * call it.
    */
   send(mail: OutgoingMail, confirmHandover: () => Promise<boolean>): Promise<MailOutcome>;
-  /** Cuts short what is being sent: for the end of the process. */
+  /** Aborts mails in transit when the process shuts down. */
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** Addresses as a machine and a reader see them. */
+/** A machine's addresses and packet filter. */
 export interface Ipv4Assignment {
   readonly address: string;
   readonly gateway: string;
@@ -11,18 +11,18 @@ export interface Ipv6Assignment {
   readonly prefix: string;
 }
 
-/** A rule of a packet filter. The remote peer is the source of what comes in and the target of what goes out. */
+/** A packet filter rule. The remote peer is the source of inbound and the destination of outbound packets. */
 export interface FilterRule {
   readonly direction: 'in' | 'out';
   readonly proto: 'tcp' | 'udp' | 'icmp' | 'any';
   /** Inclusive ranges; empty: every port. */
   readonly ports: readonly (readonly [low: number, high: number])[];
-  /** CIDR of the remote peer; a v4 one never matches v6. */
+  /** CIDR of the remote peer; an IPv4 range never matches IPv6. */
   readonly remote: string;
   readonly action: 'accept' | 'drop' | 'reject';
 }
 
-/** Stateful: answers to what was accepted pass. The first matching rule of a direction wins. */
+/** Stateful: replies to accepted packets pass. The first matching rule of a direction wins. */
 export interface Filter {
   readonly rules: readonly FilterRule[];
   readonly defaultIn: 'accept' | 'drop';

@@ -1,12 +1,12 @@
-/** Prices of coins and of the dollar. Decimal strings, so that no digit is lost. */
+/** Prices of coins and of the dollar. Decimal strings, so that no digits are lost. */
 import type { PricedCoin } from '../spec/quote-sources.ts';
 
-/** One price that a rate was made of: kept with whatever was priced by it. */
+/** One price that a rate is based on, stored with everything that used the rate. */
 export interface Quote {
   readonly source: string;
   /** US dollars for one whole coin. */
   readonly usd: string;
-  /** When the source gave it, RFC 3339. */
+  /** When the source quoted it, RFC 3339. */
   readonly at: string;
 }
 
@@ -18,20 +18,22 @@ export interface Rate {
 }
 
 export interface Rates {
-  /** Of now. Throws while there is none that can be relied on. */
+  /** Returns the current rate. Throws if no reliable rate is available. */
   usdPerCoin(coin: string): Promise<Rate>;
-  /** Euros for one US dollar, e.g. `0.92`; the last known one when its source is silent. Shown, never charged. */
+  /**
+   * Euros per US dollar, e.g. `0.92`; the last known value if the source is down. Displayed, never charged.
+   */
   eurPerUsd(): Promise<string>;
 }
 
-/** A source's newest price of a coin, as it is kept. */
+/** A source's latest price of a coin, as stored. */
 export interface StoredQuote {
   readonly source: string;
   readonly usd: string;
   readonly quotedAt: Date;
 }
 
-/** What the sources said last: written by whoever asks them, read by whoever needs a rate. */
+/** The latest quotes of all sources: a worker writes them, and every process reads them. */
 export interface QuoteStore {
   listQuotes(coin: PricedCoin): Promise<readonly StoredQuote[]>;
   eurPerUsd(): Promise<string>;
@@ -40,18 +42,18 @@ export interface QuoteStore {
 export interface FeedPrice {
   readonly coin: PricedCoin;
   readonly usd: string;
-  /** On the source's clock; null: it does not tell. */
+  /** On the source's clock; null if it doesn't say. */
   readonly at: Date | null;
 }
 
-/** A public source of prices. */
+/** A public price source. */
 export interface QuoteFeed {
   readonly source: string;
-  /** How often it may be asked. */
+  /** Minimum interval between requests. */
   readonly intervalS: number;
   /**
-   * Its prices of those of the coins that it lists, within a bounded time. `missing`: listed, and nothing that is a price came.
-   * Throws FeedError.
+   * Returns prices of the coins that the source lists, within a bounded time. `missing`: listed, but without
+   * a valid price. Throws FeedError.
    */
   read(
     coins: readonly PricedCoin[],
@@ -59,14 +61,14 @@ export interface QuoteFeed {
   ): Promise<{ readonly prices: readonly FeedPrice[]; readonly missing: readonly PricedCoin[] }>;
 }
 
-/** A public source of the euro. */
+/** A public source of the euro's exchange rate. */
 export interface EuroFeed {
   readonly source: string;
-  /** US dollars for one euro, and the day that it is of. Throws FeedError. */
+  /** Returns US dollars per euro and the day of the rate. Throws FeedError. */
   read(signal: AbortSignal): Promise<{ readonly usd: string; readonly at: Date }>;
 }
 
-/** A feed gave nothing. The message is a few words of our own, the same for the same fault, without the feed's address. */
+/** A feed failed. The message is short, the same for the same fault, and doesn't contain the feed's URL. */
 export class FeedError extends Error {
   override readonly name = 'FeedError';
 }

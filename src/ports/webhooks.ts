@@ -1,12 +1,12 @@
-/** What is asked of whoever sends to receivers of webhooks. */
+/** A webhook request to send. */
 export interface WebhookRequest {
-  /** https, as the customer gave it. */
+  /** https, as the customer entered it. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Why there was no answer. It is shown to the customer: no address, no text of the other side. */
+/** Why there was no response. Shown to the customer: no addresses and no text from the receiver. */
 export const SEND_FAULTS = [
   'timeout',
   'dns',
@@ -15,7 +15,7 @@ export const SEND_FAULTS = [
   'unreachable',
   'connection reset',
   'tls',
-  'invalid answer',
+  'invalid response',
   'failed',
 ] as const;
 export type SendFault = (typeof SEND_FAULTS)[number];
@@ -24,10 +24,11 @@ export type WebhookResponse = { readonly status: number } | { readonly fault: Se
 
 export interface WebhookSender {
   /**
-   * One POST, without redirects, that ends within the time-out: the status line that came, whatever became of the rest, or
-   * why none came. Rejects where the fault is our own (no sockets left) or `close` cut it: then nothing is known.
+   * Sends one POST without redirects, within the timeout. Returns the status once it arrived, even if the
+   * body then fails, or the fault. Rejects if the cause is ours (out of sockets) or `close` aborted it: then
+   * the outcome is unknown.
    */
   send(request: WebhookRequest): Promise<WebhookResponse>;
-  /** Cuts what is under way. */
+  /** Aborts requests in flight. */
   close(): Promise<void>;
 }

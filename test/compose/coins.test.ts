@@ -251,7 +251,7 @@ describe('before a live service listens', () => {
     await checkCoins(createCoins(config), (line) => void said.push(line), 50);
     silent.closeAllConnections();
     silent.close();
-    assert.match(said.join(), /SKERRY_SOL_URL: the node did not answer in time/);
+    assert.match(said.join(), /SKERRY_SOL_URL: the request to the node timed out/);
   });
 
   it('it says which coins it takes, and loudly when there is none or when they are worth nothing', () => {

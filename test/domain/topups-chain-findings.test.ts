@@ -98,7 +98,7 @@ test('a node that is put back, or ahead of what was read, is said', async () => 
   world.btc.rewind(2);
   assert.ok(
     (await btcFindingLines()).includes(
-      `fail BTC: the node is at block ${height - 2}, and was read up to ${height} before: it is waited for`,
+      `fail BTC: the node is at block ${height - 2}, but was already read up to ${height}; waiting for it to catch up`,
     ),
   );
   world.btc.resync();

@@ -76,7 +76,7 @@ test('why it is waited for is kept for the operator, until it is back', async ()
   const { height } = world.btc;
   world.btc.rewind(2);
   await pollChain();
-  const why = `the node is at block ${height - 2}, and was read up to ${height} before: it is waited for`;
+  const why = `the node is at block ${height - 2}, but was already read up to ${height}; waiting for it to catch up`;
   assert.equal((await coin())?.last_fault, why);
   world.btc.resync();
   await world.runUntilIdle();

@@ -5,19 +5,22 @@ import { HDKey } from '@scure/bip32';
 import { AccountKey, InvalidKeyError } from '../../src/drivers/chain/account-key.ts';
 
 const SEED = hex.decode(
-  '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4',
+  '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc1' +
+    '9a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4',
 );
+/** BIP 84's example account, from the words `abandon … about`. */
 /** BIP 84's own account, of the words `abandon … about`. */
 const ZPUB =
-  'zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs';
+  'zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtK' +
+  'sAYz2oz2AGutZYs';
 const FIRST_KEY = '0330d54fd0dd420a6e5f8d3624f5f3482cae350f79d5f0753bf5beef9c2d91af3c';
 
-describe('an account’s public key', () => {
-  it('derives the addresses of the standard’s own examples', () => {
+describe('account keys', () => {
+  it('an account key derives the keys in the BIP 84 examples', () => {
     assert.equal(hex.encode(AccountKey.parse(ZPUB).publicKeyAt(0)), FIRST_KEY);
   });
 
-  it('derives what the wallet that has the private key derives, for many accounts and numbers', () => {
+  it('an account key derives the same keys as the wallet with the private key', () => {
     for (let account = 0; account < 20; account++) {
       const wallet = HDKey.fromMasterSeed(SEED).derive(`m/44'/60'/${account}'`);
       const key = AccountKey.parse(wallet.publicExtendedKey);
@@ -28,7 +31,7 @@ describe('an account’s public key', () => {
     }
   });
 
-  it('is the same key however the main network and the test ones write it', () => {
+  it('an xpub and its tpub form are the same key', () => {
     const key = AccountKey.parse(ZPUB);
     const other = AccountKey.parse(key.tpub);
     assert.deepEqual([key.isTest, other.isTest], [false, true]);
@@ -36,20 +39,20 @@ describe('an account’s public key', () => {
     assert.deepEqual(other.publicKeyAt(7), key.publicKeyAt(7));
   });
 
-  it('is refused when it is private, wrapped, of another depth, damaged or none, without being repeated', () => {
+  it('a private, wrapped, wrong-depth, or damaged key is rejected without repeating it', () => {
     const root = HDKey.fromMasterSeed(SEED);
     const wrong: [string, RegExp][] = [
       [root.derive("m/84'/0'/0'").privateExtendedKey, /private key \(xprv\)/],
       [root.publicExtendedKey, /depth is 0/],
       [root.derive("m/84'/0'/0'/0").publicExtendedKey, /depth is 4/],
-      [`${ZPUB.slice(0, -1)}t`, /typing error/],
-      ['xpub', /typing error/],
-      ['', /typing error/],
+      [`${ZPUB.slice(0, -1)}t`, /has a typo/],
+      ['xpub', /has a typo/],
+      ['', /has a typo/],
     ];
-    for (const [text, says] of wrong) {
+    for (const [text, pattern] of wrong) {
       const refused = (error: unknown) =>
         error instanceof InvalidKeyError &&
-        says.test(error.message) &&
+        pattern.test(error.message) &&
         (text === '' || !error.message.includes(text.slice(8, 40) || '\0'));
       assert.throws(() => AccountKey.parse(text), refused, text);
     }

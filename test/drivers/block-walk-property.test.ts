@@ -6,28 +6,28 @@ import { PROPERTY_RUNS } from '../support/runs.ts';
 import { seededRuns } from '../support/seed.ts';
 import { pays, WalkFixture } from './block-walk-world.ts';
 
-/** What settlement keeps of payments: told of by polls, rechecked when the cursor moves. */
+/** The state of payments as settlement keeps it: observed by polls, rechecked when the cursor moves. */
 class ObservedPayments {
   readonly states = new Map<string, Observation>();
   readonly fixture: WalkFixture;
 
-  constructor(walked: WalkFixture) {
-    this.fixture = walked;
+  constructor(fixture: WalkFixture) {
+    this.fixture = fixture;
   }
 
-  /** As the watch duty looks at a chain; until all is read. */
+  /** Polls like the watch worker until everything is read. */
   async pollUntilRead(): Promise<void> {
-    for (let whole = false; !whole; ) {
+    for (let isComplete = false; !isComplete; ) {
       const before = this.fixture.cursor;
       const { cursor, observations, ...polled } = await this.fixture.walk.poll({ cursor: before });
       this.#record(observations);
-      const told = new Set(observations.map(({ key }) => key));
+      const polledKeys = new Set(observations.map(({ key }) => key));
       const open = [...this.states.values()].filter(
-        ({ state, key }) => state === 'included' && !told.has(key),
+        ({ state, key }) => state === 'included' && !polledKeys.has(key),
       );
       if (cursor !== before) this.#record(await this.fixture.walk.recheck(open.map(({ key }) => key)));
       this.fixture.cursor = cursor;
-      whole = polled.isComplete;
+      isComplete = polled.isComplete;
     }
   }
 
@@ -37,14 +37,14 @@ class ObservedPayments {
       assert.notEqual(
         known?.state === 'final' && observation.state !== 'final',
         true,
-        'what is final changed',
+        'a final payment changed',
       );
       this.states.set(observation.key, observation);
     }
   }
 }
 
-it('a walk along blocks knows in the end of each payment where it is, whatever the chain did on the way', async (t) => {
+it('a block walk ends with the correct block of every payment after any sequence of changes', async (t) => {
   type Act = { readonly act: 'mine' | 'reorg' | 'restart' | 'look'; readonly n: number };
   const acts = fc.array(
     fc.record<Act>({
@@ -55,25 +55,25 @@ it('a walk along blocks knows in the end of each payment where it is, whatever t
   );
   await fc.assert(
     fc.asyncProperty(acts, async (script) => {
-      const walked = new WalkFixture({ mostBlocks: 3, rewindBlocks: 5 });
-      const kept = new ObservedPayments(walked);
-      walked.chain.knownOrphans = script.length % 7;
-      walked.chain.mineEmpty(3);
-      await kept.pollUntilRead();
+      const fixture = new WalkFixture({ maxBlocksPerPoll: 3, rewindBlocks: 5 });
+      const observed = new ObservedPayments(fixture);
+      fixture.chain.knownOrphans = script.length % 7;
+      fixture.chain.mineEmpty(3);
+      await observed.pollUntilRead();
       let made = 0;
       for (const [step, { act, n }] of script.entries()) {
         const fresh = () => pays(`ours${n % 3}`, `tx${made++}`);
-        if (act === 'mine') walked.chain.mine([], Array.from({ length: n % 3 }, fresh));
-        if (act === 'look') await kept.pollUntilRead();
-        if (act === 'restart') walked.restart();
-        if (act === 'reorg') walked.chain.reorg(n % 5, `b${step}x`, n);
+        if (act === 'mine') fixture.chain.mine([], Array.from({ length: n % 3 }, fresh));
+        if (act === 'look') await observed.pollUntilRead();
+        if (act === 'restart') fixture.restart();
+        if (act === 'reorg') fixture.chain.reorg(n % 5, `b${step}x`, n);
       }
-      walked.chain.mine([]);
-      await kept.pollUntilRead();
-      const found = [...kept.states.values()]
+      fixture.chain.mine([]);
+      await observed.pollUntilRead();
+      const found = [...observed.states.values()]
         .filter(({ state }) => state !== 'removed')
         .map(({ key, height, blockHash }) => `${key} ${height} ${blockHash}`);
-      assert.deepEqual(found.toSorted(), walked.chain.payments().toSorted());
+      assert.deepEqual(found.toSorted(), fixture.chain.payments().toSorted());
     }),
     seededRuns(t, PROPERTY_RUNS * 5),
   );

@@ -1,4 +1,4 @@
-/** A walk along a chain in memory, which a test makes, and what it told. */
+/** A block walk over an in-memory chain that the test controls. */
 import {
   type BlockHead,
   type BlockSource,
@@ -9,16 +9,16 @@ import {
 } from '../../src/drivers/chain/block-walk.ts';
 import type { PollResult } from '../../src/ports/chain.ts';
 
-/** Blocks are named by their branch and height, so that those of another branch have other hashes. */
+/** A block's hash is its branch and height, so that blocks of different branches have different hashes. */
 export class MemoryChain implements BlockSource {
   blocksRead: number[] = [];
   finalLag = 5;
-  /** How many of the newest orphaned blocks it still knows. */
+  /** How many of the newest orphaned blocks the chain still knows. */
   knownOrphans = 0;
   readonly #orphans: BlockWithTransfers[] = [];
   #blocks: BlockWithTransfers[] = [];
   #branch = 'a';
-  /** Runs when blocks are about to be given. */
+  /** Runs before blocks are returned. */
   beforeBlocks: () => void = () => undefined;
 
   mine(...payments: (readonly Transfer[])[]): void {
@@ -39,16 +39,16 @@ export class MemoryChain implements BlockSource {
     this.#branch = branch;
   }
 
-  /** The newest blocks give way to as many: some of their payments come again, in any of them, the others are gone. */
+  /** Replaces the newest blocks: some of their payments move to other blocks, the rest disappear. */
   reorg(depth: number, branch: string, choice: number): void {
-    const gone = this.#blocks.slice(this.#blocks.length - Math.min(depth, this.#blocks.length - 1));
-    this.drop(gone.length, branch);
-    const back = gone.flatMap(({ transfers }) => transfers).filter((_, i) => (choice + i) % 3 > 0);
-    for (let i = 0; i < gone.length; i++) this.mine(back.splice(0, (choice + i) % 4));
-    this.mine(back);
+    const orphaned = this.#blocks.slice(this.#blocks.length - Math.min(depth, this.#blocks.length - 1));
+    this.drop(orphaned.length, branch);
+    const readded = orphaned.flatMap(({ transfers }) => transfers).filter((_, i) => (choice + i) % 3 > 0);
+    for (let i = 0; i < orphaned.length; i++) this.mine(readded.splice(0, (choice + i) % 4));
+    this.mine(readded);
   }
 
-  /** All that there are, and where. */
+  /** Returns all payments with their blocks. */
   payments(): string[] {
     return this.#blocks.flatMap(({ transfers, height, hash }) =>
       transfers.map(({ key }) => `${key} ${height} ${hash}`),
@@ -101,12 +101,12 @@ export class WalkFixture {
   cursor: string | null = null;
   readonly #options: { readonly rewindBlocks: number; readonly maxBlocksPerPoll: number };
 
-  constructor({ rewindBlocks = 4, mostBlocks: maxBlocksPerPoll = 100 } = {}) {
+  constructor({ rewindBlocks = 4, maxBlocksPerPoll = 100 } = {}) {
     this.#options = { rewindBlocks, maxBlocksPerPoll };
     this.walk = this.#walk();
   }
 
-  /** As another process reads on. */
+  /** Continues like another process. */
   restart(): void {
     this.walk = this.#walk();
   }

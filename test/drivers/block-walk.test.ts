@@ -4,8 +4,8 @@ import { BlockWalk } from '../../src/drivers/chain/block-walk.ts';
 import { NodeBehind } from '../../src/drivers/chain/node-behind.ts';
 import { pays, WalkFixture } from './block-walk-world.ts';
 
-describe('a walk along blocks', () => {
-  it('begins as far back as blocks may change: an invoice may have been paid before', async () => {
+describe('block walk', () => {
+  it('a first poll starts as far back as blocks may change, for invoices paid earlier', async () => {
     const world = new WalkFixture();
     world.chain.mineEmpty(4);
     world.chain.mine([pays('ours', 'older')], [pays('ours', 'old')], [pays('ours', 'young')]);
@@ -14,10 +14,10 @@ describe('a walk along blocks', () => {
     assert.equal(world.cursor, '9:a9');
   });
 
-  it('begins no later than at a height that was kept, whose block is of no chain, however late it begins', async () => {
+  it('a walk starts below a stored height of an unknown branch, even if it starts late', async () => {
     const world = new WalkFixture();
     world.chain.mineEmpty(10);
-    // As the store keeps it with the first address, and when blocks are to be read again.
+    // The store creates such a cursor with the first address, and to read blocks again.
     world.cursor = `10:${'0'.repeat(64)}`;
     world.chain.mine([pays('ours', 'first')]);
     world.chain.mineEmpty(60);
@@ -25,7 +25,7 @@ describe('a walk along blocks', () => {
     assert.equal(world.chain.blocksRead[0], 6);
   });
 
-  it('tells of what pays an address of ours, once, and asks for all addresses of a poll together', async () => {
+  it('a poll reports payments to our addresses once and looks up all addresses in one query', async () => {
     const world = new WalkFixture();
     world.chain.mineEmpty(1);
     await world.poll();
@@ -37,11 +37,11 @@ describe('a walk along blocks', () => {
     assert.deepEqual(await world.pollSummaries(), ['one:0 included 2', 'three:0 included 1']);
     assert.deepEqual(world.ownQueries, [['ours1', 'other']]);
     assert.deepEqual(await world.pollSummaries(), []);
-    assert.equal(world.ownQueries.length, 1, 'where nothing is new nobody is asked');
+    assert.equal(world.ownQueries.length, 1, 'without new blocks there is no query');
   });
 
-  it('reads a bounded number of blocks in a poll, and says when there is more', async () => {
-    const world = new WalkFixture({ mostBlocks: 3 });
+  it('a poll reads a limited number of blocks and reports whether there are more', async () => {
+    const world = new WalkFixture({ maxBlocksPerPoll: 3 });
     world.chain.mineEmpty(2);
     await world.poll();
     world.chain.mineEmpty(4);
@@ -51,7 +51,7 @@ describe('a walk along blocks', () => {
     assert.deepEqual(world.chain.blocksRead, [2, 3, 4, 5]);
   });
 
-  it('goes back from an orphaned branch and tells again of what is above', async () => {
+  it('a cursor on an orphaned branch rewinds and everything above the fork is reported again', async () => {
     const world = new WalkFixture();
     world.chain.mineEmpty(20);
     world.chain.mine([pays('ours', 'kept')], [pays('ours', 'moved')], [pays('ours', 'lost')]);
@@ -70,7 +70,7 @@ describe('a walk along blocks', () => {
     );
   });
 
-  it('goes back to the fork only, where the node still knows the other branch', async () => {
+  it('a rewind stops at the fork if the node still knows the orphaned branch', async () => {
     for (const [knowsOrphans, first] of [
       [3, 18],
       [1, 15],
@@ -88,7 +88,7 @@ describe('a walk along blocks', () => {
     }
   });
 
-  it('goes back to what is final where that is farther, but not to the beginning of the chain', async () => {
+  it('a rewind goes back to the final height if that is farther, but only up to a limit', async () => {
     for (const [finalLag, first] of [
       [2, 196],
       [30, 169],
@@ -106,7 +106,7 @@ describe('a walk along blocks', () => {
     }
   });
 
-  it('calls a payment final once its block is, and only then', async () => {
+  it('a payment is final exactly when its block is', async () => {
     const world = new WalkFixture();
     world.chain.mineEmpty(5);
     world.chain.mine([pays('ours', 'paid')]);
@@ -117,7 +117,7 @@ describe('a walk along blocks', () => {
     assert.equal(await state(), 'final');
   });
 
-  it('reads again where the chain changes while it is read', async () => {
+  it('a poll fails and is repeated if the chain changes during the read', async () => {
     const world = new WalkFixture();
     world.chain.mineEmpty(5);
     await world.poll();
@@ -133,13 +133,13 @@ describe('a walk along blocks', () => {
     assert.deepEqual(await world.pollSummaries(), ['first:0 included 1']);
   });
 
-  it('does not go on from a cursor on a block that is not the parent of the next', async () => {
+  it('a poll fails if the next block does not build on the cursor', async () => {
     const world = new WalkFixture();
     world.chain.mineEmpty(6);
     await world.poll();
     world.chain.mineEmpty(1);
     world.chain.head = async (height) => {
-      // The branch changes right after it was looked at.
+      // The branch changes right after the check.
       const head = { height, hash: `a${height}`, parentHash: `a${height - 1}`, time: new Date(0) };
       world.chain.drop(2, 'b');
       world.chain.mineEmpty(2);
@@ -148,7 +148,7 @@ describe('a walk along blocks', () => {
     await assert.rejects(world.poll(), /the chain changed/);
   });
 
-  it('says nothing of a node that was put back until it is as high again', async () => {
+  it('a walk waits for a node that was restored from a backup until it has caught up', async () => {
     const world = new WalkFixture();
     world.chain.mineEmpty(6);
     world.chain.mine([pays('ours', 'paid')]);
@@ -156,7 +156,7 @@ describe('a walk along blocks', () => {
     world.chain.drop(1, 'b');
     await assert.rejects(world.poll(), NodeBehind);
     await assert.rejects(world.walk.recheck(['paid:0']), NodeBehind);
-    // Another process knows the cursor.
+    // Another process only knows the cursor.
     const other = new BlockWalk(world.chain, async () => new Set(), {
       rewindBlocks: 4,
       maxBlocksPerPoll: 100,
@@ -167,7 +167,7 @@ describe('a walk along blocks', () => {
     assert.equal((await world.walk.recheck(['paid:0']))[0]?.state, 'removed');
   });
 
-  it('begins anew with a cursor that is none', async () => {
+  it('an invalid cursor starts from the beginning', async () => {
     const world = new WalkFixture();
     world.chain.mineEmpty(3);
     world.cursor = 'nonsense';
@@ -176,13 +176,13 @@ describe('a walk along blocks', () => {
     assert.deepEqual(world.chain.blocksRead, [0, 1, 2]);
   });
 
-  it('does not take fewer blocks than it asked for as all there are', async () => {
+  it('a poll fails if the node returns too few blocks or wrong ones', async () => {
     const world = new WalkFixture();
     world.chain.mineEmpty(3);
     const { blocks } = world.chain;
     world.chain.blocks = async (from, to) => (await blocks.call(world.chain, from, to)).slice(0, -1);
     await assert.rejects(world.poll(), /too few blocks/);
     world.chain.blocks = async (from, to) => (await blocks.call(world.chain, from, to)).slice(1);
-    await assert.rejects(world.poll(), /another block/);
+    await assert.rejects(world.poll(), /a different block/);
   });
 });

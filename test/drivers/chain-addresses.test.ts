@@ -18,7 +18,7 @@ import { COIN_CODES, type CoinCode } from '../../src/spec/coins.ts';
 
 const SEED = Buffer.alloc(32, 7);
 
-test('addresses are written as the networks publish them', () => {
+test('addresses match the examples that the networks publish', () => {
   assert.equal(
     segwitAddress('tb', hex.decode('751e76e8199196d454941c45d1b3a323f1433bd6')),
     'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
@@ -70,7 +70,7 @@ function segwitBytes(prefix: string, address: string): number {
 }
 
 for (const coin of COIN_CODES) {
-  test(`a simulated ${coin} address has its network's test form, a valid checksum, and is the index's own`, () => {
+  test(`a simulated ${coin} address has the test format and a valid checksum and is unique`, () => {
     const addresses = Array.from({ length: 50 }, (_, index) => addressAt(coin, SEED, index));
     for (const address of addresses) {
       DECODES[coin](address);
@@ -87,7 +87,7 @@ test('coins that share a network do not share addresses', () => {
   assert.notEqual(addressAt('TRX', SEED, 0), addressAt('USDTTRC', SEED, 0));
 });
 
-test('an address in one case means the same where the network says so, a wrong checksum does not', () => {
+test('an address in a single case is accepted where the network allows it, a wrong checksum is not', () => {
   const evm = addressAt('ETH', SEED, 0);
   assert.equal(canonicalAddress('ETH', evm.toLowerCase()), evm);
   assert.equal(canonicalAddress('ETH', `0x${evm.slice(2).toUpperCase()}`), evm);
@@ -99,7 +99,7 @@ test('an address in one case means the same where the network says so, a wrong c
   assert.notEqual(canonicalAddress('TRX', tron.toLowerCase()), tron);
 });
 
-test('payment URIs carry the exact amount', () => {
+test('payment URIs contain the exact amount', () => {
   const units = 123_456_789_012_345_678n;
   assert.equal(paymentUri('BTC', 'tb1qa', 150_000n), 'bitcoin:tb1qa?amount=0.0015');
   assert.equal(paymentUri('LTC', 'tltc1qa', 100_000_000n), 'litecoin:tltc1qa?amount=1');
@@ -114,7 +114,7 @@ test('payment URIs carry the exact amount', () => {
   assert.equal(paymentUri('USDTTRC', 'Ta', 1n), 'Ta');
 });
 
-test('ids look like the network and never repeat', () => {
+test('simulated ids have the format of their network and never repeat', () => {
   for (const coin of COIN_CODES) {
     const shape = coin === 'ETH' || coin === 'USDT' ? /^0x[0-9a-f]{64}$/ : /^[0-9a-f]{64}$/;
     const txid = newTxid(coin);
@@ -128,7 +128,7 @@ test('ids look like the network and never repeat', () => {
   }
 });
 
-test('no driver of real coins reaches what makes a private key', () => {
+test('no driver of a real coin imports code that can create a private key', () => {
   const folder = join(import.meta.dirname, '../../src/drivers/chain');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),

@@ -17,7 +17,7 @@ beforeEach(() => {
   key = first.pay('an address', 7n);
 });
 
-/** The payment, as a poll and a question for it tell it alike. */
+/** Returns the payment, which a poll and a recheck report alike. */
 async function pollOnce() {
   const { observations } = await chain.poll({ cursor: null });
   assert.deepEqual(await chain.recheck([key]), observations);
@@ -26,25 +26,25 @@ async function pollOnce() {
   return observation;
 }
 
-test('what both have in the same block is told as the first one tells it', async () => {
+test('a payment that both nodes have in the same block is passed on unchanged', async () => {
   first.mine(3);
   assert.deepEqual(await pollOnce(), first.observe(key));
 });
 
-test('the second node is not asked for what is in no block', async () => {
+test('the second node is not asked for payments in no block', async () => {
   assert.deepEqual(await pollOnce(), first.observe(key));
   first.forget(key);
   assert.equal((await pollOnce()).state, 'removed');
   assert.deepEqual(second.confirmCalls, []);
 });
 
-test('what the second node lacks is told as not agreed, where the first one has it', async () => {
+test('a payment that only the first node has is reported as not agreed', async () => {
   first.mine(2);
   second.missingKeys.add(key);
   assert.deepEqual(await pollOnce(), { ...first.observe(key), agreed: false });
 });
 
-test('what the second node has in another block is not agreed', async () => {
+test('a payment that the second node has in another block is not agreed', async () => {
   first.mine();
   second.freeze([key]);
   first.reorg(1);
@@ -54,7 +54,7 @@ test('what the second node has in another block is not agreed', async () => {
   assert.equal((await pollOnce()).agreed, true);
 });
 
-test('the confirmations are those of the node that has fewer', async () => {
+test('confirmations are those of the node that has fewer', async () => {
   first.mine();
   second.freeze([key]);
   first.mine(4);
@@ -62,7 +62,7 @@ test('the confirmations are those of the node that has fewer', async () => {
   assert.deepEqual([agreed, confirmations, state], [true, 1, 'included']);
 });
 
-test('a second node that is always behind keeps nothing from being final that is deep enough there', async () => {
+test('a second node that lags lets a payment become final once it is deep enough there', async () => {
   first.mine(30);
   second.freeze([key]);
   first.mine(20);
@@ -70,7 +70,7 @@ test('a second node that is always behind keeps nothing from being final that is
   assert.deepEqual([confirmations, state], [30, 'final']);
 });
 
-test('nothing is final until the second node has it deep enough', async () => {
+test('a payment is not final until the second node has it deep enough', async () => {
   first.mine();
   second.freeze([key]);
   first.mine(50);
@@ -82,59 +82,59 @@ test('nothing is final until the second node has it deep enough', async () => {
   assert.equal((await pollOnce()).state, 'final');
 });
 
-test('a second node that fails agrees to nothing, and holds nothing up', async () => {
+test('a second node that fails agrees to nothing and delays nothing', async () => {
   first.mine();
   second.unresponsive = true;
   assert.deepEqual(await pollOnce(), { ...first.observe(key), agreed: false });
 });
 
-test('a second node that hangs is given up on', { timeout: 5_000 }, async () => {
+test('a second node that hangs times out', { timeout: 5_000 }, async () => {
   first.mine();
   second.confirm = () => new Promise(() => undefined);
-  chain = new CrossCheckedChain(first, second, { patienceMs: 20 });
+  chain = new CrossCheckedChain(first, second, { timeoutMs: 20 });
   assert.equal((await pollOnce()).agreed, false);
 });
 
-test('of many payments it is asked in parts, and a part that fails, or comes too late, keeps no other waiting', {
+test('a batch that fails or times out at the second node does not affect the other batches', {
   timeout: 5_000,
 }, async () => {
   const keys = [key, ...Array.from({ length: 149 }, () => first.pay('an address', 7n))];
   first.mine();
   const { confirm } = second;
-  second.confirm = async (some) => {
-    if (some.some((each) => each.key === keys[0])) throw new Error('it stumbles');
-    if (some.some((each) => each.key === keys[149])) await new Promise(() => undefined);
-    return await confirm.call(second, some);
+  second.confirm = async (batch) => {
+    if (batch.some((each) => each.key === keys[0])) throw new Error('scripted failure');
+    if (batch.some((each) => each.key === keys[149])) await new Promise(() => undefined);
+    return await confirm.call(second, batch);
   };
-  chain = new CrossCheckedChain(first, second, { patienceMs: 200 });
+  chain = new CrossCheckedChain(first, second, { timeoutMs: 200 });
   const { observations } = await chain.poll({ cursor: null });
-  const agreed = keys.map((each) => observations.find((told) => told.key === each)?.agreed);
+  const agreed = keys.map((each) => observations.find((observed) => observed.key === each)?.agreed);
   assert.deepEqual(
     agreed,
     keys.map((_, i) => i >= 50 && i < 100),
   );
 });
 
-test('a second node that let one wait in vain is not waited for again at once, but later', {
+test('a second node that timed out is skipped for a while and then asked again', {
   timeout: 5_000,
 }, async () => {
   first.mine();
   const { confirm } = second;
-  let questions = 0;
+  let requests = 0;
   second.confirm = async () => {
-    questions += 1;
+    requests += 1;
     return await new Promise(() => undefined);
   };
-  chain = new CrossCheckedChain(first, second, { patienceMs: 20 });
-  for (let looks = 0; looks < 3; looks++) assert.equal((await pollOnce()).agreed, false);
-  assert.equal(questions, 1);
-  chain = new CrossCheckedChain(first, second, { patienceMs: 20, restsMs: 0 });
+  chain = new CrossCheckedChain(first, second, { timeoutMs: 20 });
+  for (let polls = 0; polls < 3; polls++) assert.equal((await pollOnce()).agreed, false);
+  assert.equal(requests, 1);
+  chain = new CrossCheckedChain(first, second, { timeoutMs: 20, backoffMs: 0 });
   assert.equal((await pollOnce()).agreed, false);
   second.confirm = confirm;
   assert.equal((await pollOnce()).agreed, true);
 });
 
-test('what is to be known of a coin is what is to be known of both nodes, as far as they answer', async () => {
+test('findings include those of both nodes, as far as they respond', async () => {
   const note = { level: 'note', message: 'the second node cannot trace' } as const;
   const examined: SecondNode = Object.assign(second, { examine: async () => [note] });
   first.notes = [{ level: 'note', message: 'of the first' }];
@@ -146,7 +146,7 @@ test('what is to be known of a coin is what is to be known of both nodes, as far
   assert.deepEqual(await chain.examine(0), [...first.notes, well]);
 });
 
-test('a second node that must not be used is not asked, and agrees to nothing', async () => {
+test('an unsafe second node is not asked and agrees to nothing', async () => {
   first.mine();
   second.checkSafety = async () => {
     throw new UnsafeChainError('it is on another network');
@@ -156,7 +156,7 @@ test('a second node that must not be used is not asked, and agrees to nothing', 
   await assert.rejects(chain.checkSafety(), UnsafeChainError);
 });
 
-test('the first node’s failures are the chain’s', async () => {
+test('failures of the first node are failures of the chain', async () => {
   first.failures.poll = 1;
   first.failures.recheck = 1;
   first.failures.checkSafety = 1;
@@ -165,7 +165,7 @@ test('the first node’s failures are the chain’s', async () => {
   await assert.rejects(chain.checkSafety(), /scripted failure of checkSafety/);
 });
 
-test('its health is that of the first node; how the second one is can be known as well', async () => {
+test('health is that of the first node, and findings report the second node', async () => {
   assert.deepEqual(await chain.health(), await first.health());
   const levels = async () => (await chain.examine(0)).map(({ level, message }) => `${level} ${message}`);
   first.ok = false;
@@ -173,10 +173,10 @@ test('its health is that of the first node; how the second one is can be known a
   first.ok = true;
   second.unresponsive = true;
   assert.deepEqual(await chain.health(), await first.health());
-  assert.deepEqual(await levels(), ['fail the second node cannot be asked: scripted silence']);
+  assert.deepEqual(await levels(), ['fail the second node is unavailable: scripted silence']);
 });
 
-test('addresses are the first node’s alone', async () => {
+test('addresses come from the first node alone', async () => {
   second.unresponsive = true;
   const invoice = { id: 'one', index: 4, amountUnits: 7n };
   assert.deepEqual(await chain.allocate(invoice), await first.allocate(invoice));

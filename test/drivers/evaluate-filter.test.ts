@@ -14,19 +14,19 @@ function filter(rules: FilterRule[], defaults: Partial<Filter> = {}): Filter {
   return { rules, defaultIn: 'drop', defaultOut: 'accept', ...defaults };
 }
 
-describe('a packet filter', () => {
-  it('that is not there lets everything pass', () => {
+describe('packet filter', () => {
+  it('a missing filter accepts everything', () => {
     assert.equal(evaluateFilter(null, packet()), 'accept');
   });
 
-  it('decides by the first rule that matches', () => {
+  it('the first matching rule of a filter decides', () => {
     const reject = rule({ action: 'reject', remote: '203.0.113.0/24' });
     const accept = rule({ action: 'accept' });
     assert.equal(evaluateFilter(filter([reject, accept]), packet()), 'reject');
     assert.equal(evaluateFilter(filter([accept, reject]), packet()), 'accept');
   });
 
-  it('falls back on the default of the direction', () => {
+  it('a packet that matches no rule gets the default action of its direction', () => {
     const out = rule({ direction: 'out', action: 'reject' });
     assert.equal(evaluateFilter(filter([out]), packet()), 'drop');
     assert.equal(evaluateFilter(filter([out]), packet({ direction: 'out' })), 'reject');
@@ -34,7 +34,7 @@ describe('a packet filter', () => {
     assert.equal(evaluateFilter(filter([]), packet({ direction: 'out' })), 'accept');
   });
 
-  it('matches ports inclusively, and none where a packet has none', () => {
+  it('port ranges are inclusive and match no packet without a port', () => {
     const web = filter([
       rule({
         proto: 'tcp',
@@ -58,16 +58,16 @@ describe('a packet filter', () => {
     assert.equal(evaluateFilter(web, packet({ port: 80, proto: 'udp' })), 'drop');
   });
 
-  it('knows its protocols, and any is all of them', () => {
+  it('a rule matches its own protocol, and "any" matches all of them', () => {
     for (const proto of ['tcp', 'udp', 'icmp', 'other'] as const) {
-      const one = packet({ proto, port: null });
-      assert.equal(evaluateFilter(filter([rule({})]), one), 'accept');
+      const sent = packet({ proto, port: null });
+      assert.equal(evaluateFilter(filter([rule({})]), sent), 'accept');
       const udp = filter([rule({ proto: 'udp' })]);
-      assert.equal(evaluateFilter(udp, one), proto === 'udp' ? 'accept' : 'drop');
+      assert.equal(evaluateFilter(udp, sent), proto === 'udp' ? 'accept' : 'drop');
     }
   });
 
-  it('never matches one family by the block of another, mapped addresses included', () => {
+  it('an IPv4 range never matches IPv6, not even mapped addresses, and vice versa', () => {
     const four = filter([rule({ remote: '0.0.0.0/0' })]);
     const six = filter([rule({ remote: '::/0' })]);
     for (const remote of ['2001:db8::9', '::ffff:203.0.113.9', '::1']) {
@@ -79,7 +79,7 @@ describe('a packet filter', () => {
     assert.deepEqual([evaluateFilter(four, packet()), evaluateFilter(six, packet())], ['accept', 'drop']);
   });
 
-  it('matches by the first bits of an address, however many', () => {
+  it('a range of any prefix length matches exactly the addresses inside it', () => {
     const numRuns = Number(process.env.SKERRY_TEST_RUNS ?? 200);
     const dotted = (bits: number) => [24, 16, 8, 0].map((shift) => (bits >>> shift) & 255).join('.');
     const word = fc.integer({ min: 0, max: 0xffffffff });

@@ -25,30 +25,30 @@ function senderWith(options: Partial<HttpsSenderOptions> = {}): HttpsSender {
 }
 
 const post = (sender: HttpsSender, url: string) => sender.send({ url, headers: {}, body: '{}' });
-/** The receiver's URL of this path, by a name that only a resolver of the test knows. */
+/** Returns the receiver's URL for this path, under a name that only the test's resolver knows. */
 const named = (path: string) => receiver.url(path).replace('127.0.0.1', 'hooks.test');
 
-describe('the sender', () => {
-  it('goes to no address but those of the public internet, however it is written', async () => {
-    const asked: string[] = [];
+describe('webhook sender', () => {
+  it('the sender connects only to public addresses, in any notation', async () => {
+    const resolved: string[] = [];
     const sender = senderWith({
       allowLoopback: false,
       resolve: async (name) => {
-        asked.push(name);
+        resolved.push(name);
         return ['127.0.0.1'];
       },
     });
     const urls = [...LOOPBACK_URLS, ...PRIVATE_URLS];
     assert.ok(urls.length >= 60);
     for (const url of urls) assert.deepEqual(await post(sender, url), { fault: 'forbidden address' }, url);
-    // Only names are asked about; addresses never are.
+    // Only names are resolved, never addresses.
     assert.deepEqual(
-      asked.filter((name) => !/localhost|loopback/.test(name)),
+      resolved.filter((name) => !/localhost|loopback/.test(name)),
       [],
     );
   });
 
-  it('refuses a name that has a forbidden address among others', async () => {
+  it('a name with one forbidden address among others is refused', async () => {
     for (const addresses of [
       ['10.0.0.1'],
       ['8.8.8.8', '10.0.0.1'],
@@ -60,33 +60,33 @@ describe('the sender', () => {
     }
   });
 
-  it('connects to the address that it checked, whatever the name means a moment later', async () => {
-    let asked = 0;
-    const sender = senderWith({ resolve: async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']) });
+  it('the sender connects to the checked address even if the name changes a moment later', async () => {
+    let lookups = 0;
+    const sender = senderWith({ resolve: async () => (lookups++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']) });
     const url = named('/rebound');
     assert.deepEqual(await post(sender, url), { status: 200 });
-    assert.equal(asked, 1);
-    // The connection is kept, from the next turn on. Once it is gone the name is asked about, and checked, again.
+    assert.equal(lookups, 1);
+    // The connection is kept alive from the next event loop turn. After it closes, the name is checked again.
     await turn();
     receiver.url('/rebound', (response) => {
       response.shouldKeepAlive = false;
       response.end();
     });
     assert.deepEqual(await post(sender, url), { status: 200 });
-    assert.equal(asked, 1);
+    assert.equal(lookups, 1);
     await turn();
     assert.deepEqual(await post(sender, url), { fault: 'forbidden address' });
-    assert.equal(asked, 2);
+    assert.equal(lookups, 2);
   });
 
-  it('wants a certificate that is valid for the name, and one of its authorities', async () => {
+  it('the sender requires a valid certificate for the name from a trusted authority', async () => {
     const { authority } = receiver;
     const resolve = async () => ['127.0.0.1'];
     const faults = [];
     faults.push(await post(senderWith({ resolve }), named('/tls').replace('hooks.test', 'other.test')));
-    const stranger = new HttpsSender({ timeoutMs: TIMEOUT_MS, allowLoopback: true });
-    senders.push(stranger);
-    faults.push(await post(stranger, receiver.url('/tls')));
+    const withoutCa = new HttpsSender({ timeoutMs: TIMEOUT_MS, allowLoopback: true });
+    senders.push(withoutCa);
+    faults.push(await post(withoutCa, receiver.url('/tls')));
     const expired = await WebhookReceiver.start(authority, ['127.0.0.1'], { expired: true });
     faults.push(await post(senderWith(), expired.url('/tls')));
     await expired.stop();
@@ -97,7 +97,7 @@ describe('the sender', () => {
     assert.equal(receiver.requestsTo('/tls').length, 0);
   });
 
-  it('tries once more, at once, where a connection that was kept is dead, and not where a new one is', async () => {
+  it('a request over a dead kept-alive connection is retried once, a new connection is not', async () => {
     const sender = senderWith();
     let hits = 0;
     const url = receiver.url('/kept', (response) => {
@@ -110,10 +110,10 @@ describe('the sender', () => {
     assert.deepEqual(await post(sender, url), { status: 200 });
     assert.equal(hits, 3);
     await turn();
-    // The third connection was not kept: this is a new one, and its end is an answer.
+    // The third connection was not kept alive: this is a new one, and its end is the result.
     assert.deepEqual(await post(sender, url), { fault: 'connection reset' });
     assert.equal(hits, 4);
-    // Nor is it tried a third time.
+    // A retry is not retried again.
     receiver.url('/others');
     assert.deepEqual(await post(sender, receiver.url('/others')), { status: 200 });
     await turn();
@@ -121,7 +121,7 @@ describe('the sender', () => {
     assert.equal(hits, 6);
   });
 
-  it('reads little of an answer and cuts the rest', async () => {
+  it('the sender reads only a little of a response and aborts the rest', async () => {
     let written = 0;
     const closed = new Promise<void>((resolve) => {
       receiver.url('/bomb', (response) => {
@@ -139,7 +139,7 @@ describe('the sender', () => {
     assert.ok(written < 16 * 1024 ** 2, `${written} bytes were written`);
   });
 
-  it('ends what is under way, without an answer, when it is closed', async () => {
+  it('closing the sender aborts requests in flight without a result', async () => {
     const sender = senderWith();
     const url = receiver.url('/open', hang);
     const sent = post(sender, url);

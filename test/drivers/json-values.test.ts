@@ -1,52 +1,52 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as answers from '../../src/drivers/chain/json-values.ts';
+import * as values from '../../src/drivers/chain/json-values.ts';
 import { NodeError } from '../../src/drivers/chain/node-http.ts';
 
 const HASH = 'ab'.repeat(32);
 
-/** Each reader, what it takes and what it does not. */
-const READERS = [
-  { read: answers.asObject, takes: { a: 1 }, refuses: [[], 'a', 1] },
-  { read: answers.asArray, takes: [1], refuses: [{}, 'a', 1] },
-  { read: answers.asString, takes: 'a', refuses: [1, [], {}] },
-  { read: answers.asUint, takes: 7, refuses: [-1, 1.5, '7', 2 ** 53] },
-  { read: answers.asInteger, takes: -1, refuses: [1.5, '7', 2 ** 53] },
-  { read: answers.asHash, takes: HASH, refuses: [`0x${HASH}`, HASH.slice(1), 7] },
+/** Each parser with a value that it accepts and values that it rejects. */
+const PARSERS = [
+  { parse: values.asObject, accepts: { a: 1 }, rejects: [[], 'a', 1] },
+  { parse: values.asArray, accepts: [1], rejects: [{}, 'a', 1] },
+  { parse: values.asString, accepts: 'a', rejects: [1, [], {}] },
+  { parse: values.asUint, accepts: 7, rejects: [-1, 1.5, '7', 2 ** 53] },
+  { parse: values.asInteger, accepts: -1, rejects: [1.5, '7', 2 ** 53] },
+  { parse: values.asHash, accepts: HASH, rejects: [`0x${HASH}`, HASH.slice(1), 7] },
   {
-    read: answers.asUint64,
-    takes: '18446744073709551615',
-    gives: 2n ** 64n - 1n,
-    refuses: ['-1', '1.5', [7]],
+    parse: values.asUint64,
+    accepts: '18446744073709551615',
+    returns: 2n ** 64n - 1n,
+    rejects: ['-1', '1.5', [7]],
   },
-  { read: answers.asDate, takes: 7, gives: new Date(7_000), refuses: ['7', -1] },
+  { parse: values.asDate, accepts: 7, returns: new Date(7_000), rejects: ['7', -1] },
 ];
 
-const MAYBE = [
-  { read: answers.optionalObject, takes: { a: 1 }, missing: null, refuses: [[], 'a'] },
-  { read: answers.optionalArray, takes: [1], missing: [], refuses: [{}, 'a'] },
-  { read: answers.optionalString, takes: 'a', missing: null, refuses: [1] },
-  { read: answers.optionalUint, takes: 7, missing: null, refuses: ['7', -1] },
+const OPTIONAL_PARSERS = [
+  { parse: values.optionalObject, accepts: { a: 1 }, missing: null, rejects: [[], 'a'] },
+  { parse: values.optionalArray, accepts: [1], missing: [], rejects: [{}, 'a'] },
+  { parse: values.optionalString, accepts: 'a', missing: null, rejects: [1] },
+  { parse: values.optionalUint, accepts: 7, missing: null, rejects: ['7', -1] },
 ];
 
-test('what is missing in an answer, or of another kind, is said by its name', () => {
-  for (const { read, takes, refuses, ...rest } of READERS) {
-    assert.deepEqual(read(takes, 'thing'), 'gives' in rest ? rest.gives : takes);
-    for (const wrong of [...refuses, undefined, null]) {
+test('a missing or malformed value is rejected with its name', () => {
+  for (const { parse, accepts, rejects, ...rest } of PARSERS) {
+    assert.deepEqual(parse(accepts, 'thing'), 'returns' in rest ? rest.returns : accepts);
+    for (const wrong of [...rejects, undefined, null]) {
       assert.throws(
-        () => read(wrong, 'the height of a block'),
+        () => parse(wrong, 'block height'),
         (error) => {
-          return error instanceof NodeError && error.message.startsWith('the height of a block: ');
+          return error instanceof NodeError && error.message.startsWith('block height: ');
         },
       );
     }
   }
 });
 
-test('what a node may leave out may be missing, but not of another kind', () => {
-  for (const { read, takes, missing, refuses } of MAYBE) {
-    assert.deepEqual(read(takes, 'thing'), takes);
-    for (const none of [undefined, null]) assert.deepEqual(read(none, 'thing'), missing);
-    for (const wrong of refuses) assert.throws(() => read(wrong, 'thing'), NodeError);
+test('an optional value may be missing but not malformed', () => {
+  for (const { parse, accepts, missing, rejects } of OPTIONAL_PARSERS) {
+    assert.deepEqual(parse(accepts, 'thing'), accepts);
+    for (const none of [undefined, null]) assert.deepEqual(parse(none, 'thing'), missing);
+    for (const wrong of rejects) assert.throws(() => parse(wrong, 'thing'), NodeError);
   }
 });

@@ -10,13 +10,13 @@ import { publicKeyHash } from '../../src/drivers/chain/key-hash.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-describe('Keccak by hand', () => {
-  it('gives what is written of the empty message', () => {
+describe('Keccak reference implementation', () => {
+  it('the reference Keccak matches the published hash of an empty message', () => {
     const known = 'c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470';
     assert.equal(hex(keccak256Reference(new Uint8Array())), known);
   });
 
-  it('gives what a library gives, around the length of its blocks too', () => {
+  it('the reference Keccak matches the library around its block length', () => {
     for (const length of [1, 31, 64, 65, 135, 136, 137, 271, 272, 273, 1000]) {
       const message = randomBytes(length);
       assert.equal(hex(keccak256Reference(message)), hex(keccak_256(message)), hex(message));
@@ -24,14 +24,14 @@ describe('Keccak by hand', () => {
   });
 });
 
-describe('addresses of Ethereum', () => {
-  it('are those that every wallet derives from the words "test … junk"', () => {
+describe('Ethereum addresses', () => {
+  it('addresses match those that every wallet derives from the words "test … junk"', () => {
     const words = `${'test '.repeat(11)}junk`;
     const seed = pbkdf2Sync(words, 'mnemonic', 2048, 64, 'sha512');
     const account = HDKey.fromMasterSeed(seed).derive("m/44'/60'/0'").publicExtendedKey;
     const key = AccountKey.parse(account);
     assert.deepEqual(
-      [0, 1, 2].map((number) => evmAddress(publicKeyHash(key.publicKeyAt(number)))),
+      [0, 1, 2].map((index) => evmAddress(publicKeyHash(key.publicKeyAt(index)))),
       [
         '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
         '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',

@@ -1,4 +1,4 @@
-/** What a node may answer, and what it may not. */
+/** The limits on responses of nodes. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -11,7 +11,7 @@ import {
   requestNode,
 } from '../../src/drivers/chain/node-http.ts';
 
-describe('an answer of a node', () => {
+describe('responses of nodes', () => {
   let server: Server;
   let answer = '';
   before(async () => {
@@ -20,46 +20,46 @@ describe('an answer of a node', () => {
   });
   after(() => server.close());
 
-  const asked = async (maxBytes?: number) => {
+  const request = async (maxBytes?: number) => {
     const address = server.address();
     const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
     return (await requestNode(parseNodeUrl(url), 'block', maxBytes === undefined ? {} : { maxBytes })).body;
   };
 
-  it('may be as large as was asked for, and no larger', async () => {
+  it('a response may be as large as its limit and no larger', async () => {
     answer = JSON.stringify('x'.repeat(998));
-    assert.equal(await asked(1_000), 'x'.repeat(998));
+    assert.equal(await request(1_000), 'x'.repeat(998));
     await assert.rejects(
-      asked(999),
-      (error) => error instanceof NodeResponseTooLarge && /too long/.test(error.message),
+      request(999),
+      (error) => error instanceof NodeResponseTooLarge && /too large/.test(error.message),
     );
   });
 
-  it('is small where nobody said how large it may be', async () => {
+  it('a response has a small limit by default', async () => {
     answer = JSON.stringify('x'.repeat(2 * 1024 ** 2));
-    await assert.rejects(asked(), NodeResponseTooLarge);
+    await assert.rejects(request(), NodeResponseTooLarge);
   });
 
-  it('that is made of very many small values is not read', async () => {
+  it('a response with too many small values is rejected', async () => {
     for (const value of ['1', '{}', '[]', '""']) {
       answer = `[${Array.from({ length: 1_100_000 }, () => value).join(',')}]`;
-      await assert.rejects(asked(64 * 1024 ** 2), NodeResponseTooLarge);
+      await assert.rejects(request(64 * 1024 ** 2), NodeResponseTooLarge);
     }
     answer = JSON.stringify(Array.from({ length: 1_000 }, (_, i) => ({ hash: `${i}`.padStart(64), n: i })));
-    assert.equal(((await asked()) as unknown[]).length, 1_000);
+    assert.equal(((await request()) as unknown[]).length, 1_000);
   });
 
-  it('that is no JSON is said to be none', async () => {
+  it('a response that is not JSON is reported as such', async () => {
     answer = '<html>';
     await assert.rejects(
-      asked(),
-      (error) => error instanceof NodeUnreachable && /no JSON/.test(error.message),
+      request(),
+      (error) => error instanceof NodeUnreachable && /not JSON/.test(error.message),
     );
   });
 });
 
-describe('what a node says of its trouble', () => {
-  it('is kept without what moves a terminal’s cursor or turns text around', () => {
+describe('error messages of nodes', () => {
+  it('an error message is kept without control characters and direction overrides', () => {
     const { message } = new NodeError('call', -1, 'bad\u001b]0;title\u0007\r\nthing\u202e\u0000 é');
     assert.equal(message, 'call: bad ]0;title thing é (-1)');
   });

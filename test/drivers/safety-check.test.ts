@@ -2,56 +2,56 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SafetyCheck } from '../../src/drivers/chain/safety-check.ts';
 
-describe('proof that a node may be used', () => {
-  it('is asked for once, and holds', async () => {
-    let proofs = 0;
-    const proof = new SafetyCheck(async () => {
-      proofs += 1;
+describe('safety check', () => {
+  it('a passed check is cached', async () => {
+    let checks = 0;
+    const check = new SafetyCheck(async () => {
+      checks += 1;
     });
-    await proof.ensure();
-    await proof.ensure();
-    assert.equal(proofs, 1);
+    await check.ensure();
+    await check.ensure();
+    assert.equal(checks, 1);
   });
 
-  it('is shared by all who wait for it', async () => {
-    let proofs = 0;
-    let tell: () => void = () => undefined;
-    const proof = new SafetyCheck(() => {
-      proofs += 1;
+  it('concurrent callers share one check', async () => {
+    let checks = 0;
+    let pass: () => void = () => undefined;
+    const check = new SafetyCheck(() => {
+      checks += 1;
       return new Promise((resolve) => {
-        tell = resolve;
+        pass = resolve;
       });
     });
-    const waiting = Promise.all([proof.ensure(), proof.ensure(), proof.rerun()]);
-    tell();
+    const waiting = Promise.all([check.ensure(), check.ensure(), check.rerun()]);
+    pass();
     await waiting;
-    assert.equal(proofs, 1);
+    assert.equal(checks, 1);
   });
 
-  it('is asked for again once it is old', async () => {
-    let proofs = 0;
-    const proof = new SafetyCheck(
+  it('an expired check runs again', async () => {
+    let checks = 0;
+    const check = new SafetyCheck(
       async () => {
-        proofs += 1;
+        checks += 1;
       },
       { validMs: 0 },
     );
-    await proof.ensure();
-    await proof.ensure();
-    assert.equal(proofs, 2);
+    await check.ensure();
+    await check.ensure();
+    assert.equal(checks, 2);
   });
 
-  it('that fails is told to everybody who asks, and holds for nobody', async () => {
-    let answers = 0;
-    const proof = new SafetyCheck(async () => {
-      answers += 1;
-      if (answers !== 2) throw new Error(`answer ${answers}`);
+  it('a failed check is reported to all its callers and not cached', async () => {
+    let checks = 0;
+    const check = new SafetyCheck(async () => {
+      checks += 1;
+      if (checks !== 2) throw new Error(`check ${checks}`);
     });
-    await assert.rejects(Promise.all([proof.ensure(), proof.ensure()]), /answer 1/);
-    await proof.ensure();
-    await proof.ensure();
-    assert.equal(answers, 2);
-    await assert.rejects(proof.rerun(), /answer 3/);
-    await assert.rejects(proof.ensure(), /answer 4/);
+    await assert.rejects(Promise.all([check.ensure(), check.ensure()]), /check 1/);
+    await check.ensure();
+    await check.ensure();
+    assert.equal(checks, 2);
+    await assert.rejects(check.rerun(), /check 3/);
+    await assert.rejects(check.ensure(), /check 4/);
   });
 });

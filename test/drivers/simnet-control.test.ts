@@ -18,13 +18,13 @@ function secondsFromNow(time: Date | null): number | null {
   return time && (time.getTime() - world.clock.now().getTime()) / 1000;
 }
 
-test('a network that nobody paid mines nothing', async () => {
+test('a simulated network without payments mines nothing', async () => {
   world.clock.advanceS(3600);
   assert.equal(await control.nextBlockDue(), null);
   assert.equal(await control.tick(), 0);
 });
 
-test('a payment wakes the network until it has 30 confirmations', async () => {
+test('a payment makes the network mine blocks until it has 30 confirmations', async () => {
   const address = await world.address('BTC');
   const poller = new Poller(world.network('BTC'));
   world.clock.advanceS(1000);
@@ -43,7 +43,7 @@ test('a payment wakes the network until it has 30 confirmations', async () => {
   assert.equal(await control.tick(), 0);
 });
 
-test('a late tick gives each block its own time', async () => {
+test('a late tick gives each block its scheduled time', async () => {
   const address = await world.address('ETH');
   const paidAt = world.clock.now().getTime();
   await control.pay({ coin: 'ETH', address, amount: '1' });
@@ -59,7 +59,7 @@ test('a late tick gives each block its own time', async () => {
   assert.equal(secondsFromNow(await control.nextBlockDue()), 1);
 });
 
-test('a block that was due before a payment was made does not contain it', async () => {
+test('a block that was due before a payment does not contain it', async () => {
   const address = await world.address('BTC');
   const poller = new Poller(world.network('BTC'));
   const early = await control.pay({ coin: 'BTC', address, amount: '1' });
@@ -77,7 +77,7 @@ test('a block that was due before a payment was made does not contain it', async
   assert.equal(lateBlock.confirmations, 1);
 });
 
-test('one tick mines at most 200 blocks, the next goes on', async () => {
+test('a tick mines at most 200 blocks and the next one continues', async () => {
   for (const coin of COIN_CODES) await control.pay({ coin, address: await world.address(coin), amount: '1' });
   world.clock.advanceS(86_400);
   assert.equal(await control.tick(), 200);
@@ -86,7 +86,7 @@ test('one tick mines at most 200 blocks, the next goes on', async () => {
   assert.equal(await control.nextBlockDue(), null);
 });
 
-test('several processes mine a due block once', async () => {
+test('a due block is mined once by several processes', async () => {
   const address = await world.address('BTC');
   await control.pay({ coin: 'BTC', address, amount: '1' });
   world.clock.advanceS(BLOCK_S * 5);
@@ -96,12 +96,12 @@ test('several processes mine a due block once', async () => {
     ),
   );
   assert.equal(
-    mined.reduce((sum, one) => sum + one, 0),
+    mined.reduce((sum, count) => sum + count, 0),
     5,
   );
 });
 
-test('a reorganisation wakes the network again; a conflict lets it sleep', async () => {
+test('a reorganization makes the network mine again, and a conflict stops it', async () => {
   const address = await world.address('BTC');
   const { txid } = await control.pay({ coin: 'BTC', address, amount: '1' });
   await control.mine({ coin: 'BTC', count: 30 });
@@ -113,7 +113,7 @@ test('a reorganisation wakes the network again; a conflict lets it sleep', async
   assert.equal(await control.nextBlockDue(), null);
 });
 
-test('without an interval blocks come on demand only', async () => {
+test('a network without a block interval mines only on demand', async () => {
   const address = await world.address('BTC');
   await world.control.pay({ coin: 'BTC', address, amount: '1' });
   world.clock.advanceS(3600);
@@ -123,7 +123,7 @@ test('without an interval blocks come on demand only', async () => {
   assert.equal((await world.network('BTC').health()).height, height);
 });
 
-test('what cannot be is refused with the name of the field', async () => {
+test('invalid input is rejected with the name of its field', async () => {
   const address = await world.address('BTC');
   const pays = [
     ['amount', { coin: 'BTC', address, amount: '0' }],
@@ -151,7 +151,7 @@ test('what cannot be is refused with the name of the field', async () => {
   assert.deepEqual(observations, []);
 });
 
-test('hands that act at the same time lose nothing', async () => {
+test('concurrent operations on a network lose nothing', async () => {
   const address = await world.address('BTC');
   const network = world.network('BTC');
   const poller = new Poller(network);
@@ -170,8 +170,8 @@ test('hands that act at the same time lose nothing', async () => {
   const seen = [...poller.picture.values()];
   const paid = Array.from({ length: 60 }, (_, i) => i).filter((i) => i % 4 !== 0 && i % 10 !== 3);
   assert.deepEqual(
-    seen.map((one) => one.amountUnits / 100_000_000n).sort((a, b) => Number(a - b)),
+    seen.map(({ amountUnits }) => amountUnits / 100_000_000n).sort((a, b) => Number(a - b)),
     paid.map(BigInt),
   );
-  for (const one of seen) assert.equal(one.state, 'included');
+  for (const each of seen) assert.equal(each.state, 'included');
 });

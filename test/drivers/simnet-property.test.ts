@@ -1,4 +1,4 @@
-/** Whatever happens to a chain and however rarely one looks, a poller's picture is the chain's truth. */
+/** After any sequence of changes and polls, a poller's view matches the chain. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
@@ -36,7 +36,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('poll' as const), poller: fc.nat(1) }) },
 );
 
-/** The chain as a child would draw it: a list of blocks, each a list of transactions. */
+/** A minimal model of a chain: a list of blocks, each a list of transactions. */
 class Model {
   readonly blocks: string[][] = [];
   mempool: string[] = [];
@@ -51,7 +51,7 @@ class Model {
     else this.mempool.push(...freed);
   }
   conflict(txid: string): void {
-    this.mempool = this.mempool.filter((one) => one !== txid);
+    this.mempool = this.mempool.filter((each) => each !== txid);
     this.gone.set(txid, 'conflicted');
   }
   truth(): Map<string, string> {
@@ -65,10 +65,10 @@ class Model {
   }
 }
 
-function told(observations: Iterable<Observation>): Map<string, string> {
-  const described = [...observations].map((one): [string, string] => {
-    assert.equal(one.height === null, one.confirmations === 0);
-    return [one.txid, one.state === 'included' ? `included ${one.confirmations}` : one.state];
+function describe(observations: Iterable<Observation>): Map<string, string> {
+  const described = [...observations].map((each): [string, string] => {
+    assert.equal(each.height === null, each.confirmations === 0);
+    return [each.txid, each.state === 'included' ? `included ${each.confirmations}` : each.state];
   });
   return new Map(described);
 }
@@ -77,7 +77,7 @@ function sorted(picture: Map<string, string>): [string, string][] {
   return [...picture].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Puts every network back to its first block. */
+/** Resets every network to its first block. */
 async function reset(): Promise<void> {
   await world.db.run('delete from sim.payments');
   await world.db.run(
@@ -99,7 +99,7 @@ async function play(coin: CoinCode, script: readonly Step[]): Promise<void> {
   const pollers = [new Poller(network), new Poller(network)];
   const look = async (poller: Poller) => {
     await poller.poll();
-    assert.deepEqual(sorted(told(poller.picture.values())), sorted(model.truth()));
+    assert.deepEqual(sorted(describe(poller.picture.values())), sorted(model.truth()));
   };
   for (const step of script) {
     if (step.do === 'pay') {
@@ -121,11 +121,11 @@ async function play(coin: CoinCode, script: readonly Step[]): Promise<void> {
     }
   }
   for (const poller of [...pollers, new Poller(network)]) await look(poller);
-  const keys = [...(pollers[0]?.picture.values() ?? [])].map((one) => one.key);
-  assert.deepEqual(sorted(told(await network.recheck(keys))), sorted(model.truth()));
+  const keys = [...(pollers[0]?.picture.values() ?? [])].map(({ key }) => key);
+  assert.deepEqual(sorted(describe(await network.recheck(keys))), sorted(model.truth()));
 }
 
-test("a poller's picture always becomes the chain's truth", async () => {
+test("a poller's view always matches the chain after a poll", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...COIN_CODES),

@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => world.close());
 
-test('every coin has a fixed rate', async () => {
+test('every coin has a fixed sandbox rate', async () => {
   const rates = new FixedRates({ db: world.db, clock: world.clock });
   const all = await Promise.all(COIN_CODES.map(async (coin) => [coin, (await rates.usdPerCoin(coin)).usd]));
   assert.deepEqual(Object.fromEntries(all), {
@@ -27,7 +27,7 @@ test('every coin has a fixed rate', async () => {
   await assert.rejects(rates.usdPerCoin('DOGE'));
 });
 
-test('a rate set in one process is the rate in all, to the last digit', async () => {
+test('a rate set in one process applies in all of them, to the last digit', async () => {
   await new FixedRates({ db: world.db, clock: world.clock }).set('TRX', '0.123456789012');
   assert.equal(
     (await new FixedRates({ db: world.db, clock: world.clock }).usdPerCoin('TRX')).usd,
@@ -37,7 +37,7 @@ test('a rate set in one process is the rate in all, to the last digit', async ()
   assert.equal((await new FixedRates({ db: world.db, clock: world.clock }).usdPerCoin('TRX')).usd, '0.2');
 });
 
-test('a rate that cannot be is refused', async () => {
+test('an invalid rate is rejected', async () => {
   const rates = new FixedRates({ db: world.db, clock: world.clock });
   for (const usd of ['0', '-1', '', 'NaN', '1e5', '0.0000000000001', '1000000000', '1,5']) {
     await assert.rejects(
@@ -52,7 +52,7 @@ test('a rate that cannot be is refused', async () => {
   assert.equal((await rates.usdPerCoin('BTC')).usd, '60000');
 });
 
-test('an armed fault silences the source', async () => {
+test('an armed fault makes the rates fail', async () => {
   const rates = new FixedRates({
     db: world.db,
     clock: world.clock,

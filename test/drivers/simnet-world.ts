@@ -1,4 +1,4 @@
-/** A database with the simulated networks and a clock that only moves by hand. */
+/** A database with the simulated networks, and a clock that the test moves. */
 import { SimnetControl } from '../../src/drivers/chain/simnet/control.ts';
 import { Simnet } from '../../src/drivers/chain/simnet/driver.ts';
 import type { Faults } from '../../src/drivers/faults.ts';
@@ -22,10 +22,10 @@ export const NO_FAULTS: Faults = { consume: async () => false };
 export interface SimnetWorld {
   readonly db: Database;
   readonly clock: ManualClock;
-  /** Blocks on demand. */
+  /** Mines on demand. */
   readonly control: SimnetControl;
   network(coin: CoinCode): Simnet;
-  /** A fresh deposit address. */
+  /** Returns a new deposit address. */
   address(coin: CoinCode): Promise<string>;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export async function simnetWorld(): Promise<SimnetWorld> {
   };
 }
 
-/** The last thing that a poller was told about each transaction. */
+/** The latest observation of each transaction. */
 export class Poller {
   readonly picture = new Map<string, Observation>();
   cursor: string | null = null;

@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => world.close());
 
-test('an invoice always gets the same address, another one never', async () => {
+test('an invoice always has the same address and no other invoice has it', async () => {
   const network = world.network('BTC');
   const first = await network.allocate({ id: 'same', index: 9001, amountUnits: 5n });
   const again = await Promise.all(
@@ -23,7 +23,7 @@ test('an invoice always gets the same address, another one never', async () => {
   assert.notEqual(other.address, first.address);
 });
 
-test('a number whose invoice came to nothing goes to another invoice, with its address', async () => {
+test('an index whose invoice failed passes to another invoice together with its address', async () => {
   const network = world.network('BTC');
   const refused = await network.allocate({ id: 'refused', index: 9003, amountUnits: 5n });
   const next = await network.allocate({ id: 'next', index: 9003, amountUnits: 7n });
@@ -31,7 +31,7 @@ test('a number whose invoice came to nothing goes to another invoice, with its a
 });
 
 for (const coin of COIN_CODES) {
-  test(`a ${coin} payment goes from the mempool into a block and becomes final`, async () => {
+  test(`a ${coin} payment moves from the mempool into a block and becomes final`, async () => {
     const address = await world.address(coin);
     const poller = new Poller(world.network(coin));
     await poller.poll();
@@ -57,7 +57,7 @@ for (const coin of COIN_CODES) {
     assert.equal(final.confirmations, 30);
     assert.equal(final.blockHash, included.blockHash);
     await poller.poll();
-    assert.deepEqual(await poller.poll(), [], 'what is final and unchanged is not told again');
+    assert.deepEqual(await poller.poll(), [], 'an unchanged final payment is not reported again');
   });
 }
 
@@ -68,7 +68,7 @@ test('amounts are exact to the smallest unit', async () => {
   assert.equal(observations.at(-1)?.amountUnits, 1_000_000_000_000_000_001n);
 });
 
-test('a payment in two parts is two outputs to one address', async () => {
+test('a payment in two parts has two outputs to one address', async () => {
   const address = await world.address('LTC');
   const poller = new Poller(world.network('LTC'));
   await poller.poll();
@@ -85,7 +85,7 @@ test('a payment in two parts is two outputs to one address', async () => {
   );
 });
 
-test('a reorganisation returns payments to the mempool, from where another block takes them', async () => {
+test('a reorganization returns payments to the mempool and another block includes them', async () => {
   const coin = 'XMR';
   const address = await world.address(coin);
   const poller = new Poller(world.network(coin));
@@ -103,7 +103,7 @@ test('a reorganisation returns payments to the mempool, from where another block
   assert.notEqual(poller.picture.get(txid)?.blockHash, orphaned);
 });
 
-test('a payment that a reorganisation dropped is removed, however late one looks', async () => {
+test('a payment dropped by a reorganization is reported as removed, however late the poll', async () => {
   const coin = 'SOL';
   const address = await world.address(coin);
   const poller = new Poller(world.network(coin));
@@ -124,14 +124,14 @@ test('a payment that a reorganisation dropped is removed, however late one looks
   assert.deepEqual(await world.network(coin).recheck([removed.key]), [removed]);
 });
 
-test('a reorganisation stops at the first block of the network', async () => {
+test('a reorganization stops at the first block of the network', async () => {
   const { height } = await world.control.mine({ coin: 'TRX', count: 1 });
   const { height: first, removed } = await world.control.reorg({ coin: 'TRX', depth: 1000 });
   assert.equal(height - first, removed);
   assert.deepEqual(await world.control.reorg({ coin: 'TRX', depth: 1 }), { height: first, removed: 0 });
 });
 
-test('a double-spent payment is conflicted for ever', async () => {
+test('a double-spent payment stays conflicted', async () => {
   const coin = 'BTC';
   const address = await world.address(coin);
   const poller = new Poller(world.network(coin));
@@ -147,24 +147,24 @@ test('a double-spent payment is conflicted for ever', async () => {
   await assert.rejects(world.control.conflict('nothing'), { name: 'SimnetInputError', field: 'txid' });
 });
 
-test('recheck answers for each key in turn, and calls removed what the chain never had', async () => {
+test('recheck returns each key in order and reports unknown ones as removed', async () => {
   const coin = 'USDT';
   const address = await world.address(coin);
   const { txid } = await world.control.pay({ coin, address, amount: '31' });
   const { observations } = await world.network(coin).poll({ cursor: null });
-  const known = observations.find((one) => one.txid === txid);
+  const known = observations.find((each) => each.txid === txid);
   assert.ok(known);
-  const [never, present] = await world.network(coin).recheck(['0xdead:1', known.key]);
-  assert.equal(never?.key, '0xdead:1');
-  assert.equal(never.txid, '0xdead');
-  assert.equal(never.state, 'removed');
-  assert.deepEqual(present, known);
+  const [unknown, current] = await world.network(coin).recheck(['0xdead:1', known.key]);
+  assert.equal(unknown?.key, '0xdead:1');
+  assert.equal(unknown.txid, '0xdead');
+  assert.equal(unknown.state, 'removed');
+  assert.deepEqual(current, known);
   const [foreign] = await world.network('ETH').recheck([known.key]);
   assert.equal(foreign?.state, 'removed', "another coin's output is not on this chain");
   assert.deepEqual(await world.network(coin).recheck([]), []);
 });
 
-test('a cursor that the chain never had begins at the beginning', async () => {
+test('an unknown cursor starts from the beginning', async () => {
   const all = await world.network('BTC').poll({ cursor: null });
   assert.ok(all.observations.length > 0);
   for (const cursor of ['12:ffff', 'nonsense', '']) {
@@ -172,7 +172,7 @@ test('a cursor that the chain never had begins at the beginning', async () => {
   }
 });
 
-test('each block names its parent', async () => {
+test('each simulated block references its parent', async () => {
   await world.control.mine({ coin: 'SOL', count: 3 });
   const blocks = await world.db.rows<{ hash: string; parent_hash: string | null }>(
     `select hash, parent_hash from sim.blocks where coin = 'SOL' and not orphaned order by height`,
@@ -181,19 +181,19 @@ test('each block names its parent', async () => {
   assert.equal(base58.decode(blocks[0]?.hash ?? '').length, 32);
 });
 
-test('health tells the height and the pace', async () => {
+test('health reports the height and the block interval', async () => {
   const { height } = await world.control.mine({ coin: 'LTC', count: 1 });
   const { tipAt, ...health } = await world.network('LTC').health();
   assert.deepEqual(health, { ok: true, height, detail: 'simulated, blocks on demand' });
   assert.equal(tipAt?.getTime(), world.clock.now().getTime());
 });
 
-test('an armed fault fails the call it was armed for, before anything happens', async () => {
+test('an armed fault fails its call before anything happens', async () => {
   const { db, clock } = world;
-  const asked: string[] = [];
+  const consumed: string[] = [];
   const faults = {
     consume: async (driver: string, operation: string) => {
-      asked.push(`${driver} ${operation}`);
+      consumed.push(`${driver} ${operation}`);
       return true;
     },
   };
@@ -205,7 +205,7 @@ test('an armed fault fails the call it was armed for, before anything happens', 
     () => network.health(),
   ];
   for (const call of calls) await assert.rejects(call, { message: 'simulated fault' });
-  assert.deepEqual(asked, ['chain allocate', 'chain poll', 'chain recheck', 'chain health']);
+  assert.deepEqual(consumed, ['chain allocate', 'chain poll', 'chain recheck', 'chain health']);
   const left = await db.row(`select from sim.addresses where invoice_id = 'faulty'`);
   assert.equal(left, undefined);
 });

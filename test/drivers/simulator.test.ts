@@ -30,7 +30,7 @@ computeContract('the simulator', async () => {
 
 describe('the simulator', () => {
   let world: SimulatedWorld;
-  let made = 0;
+  let created = 0;
   before(async () => {
     world = await simulatedWorld();
   });
@@ -38,12 +38,12 @@ describe('the simulator', () => {
 
   /** Adds a host with one core, and memory and disk for this many machines of `machineSpec`. */
   async function host(room: number, size: { cpu?: number } = {}): Promise<string> {
-    const name = `host-${made++}`;
+    const name = `host-${created++}`;
     await world.control.addHost({ name, cpu: 1, ramMb: 512 * room, diskGb: 4 * room, ...size });
     return name;
   }
   async function machine(wanted: Partial<MachineSpec> = {}): Promise<string> {
-    const id = wanted.id ?? `machine-${made++}`;
+    const id = wanted.id ?? `machine-${created++}`;
     await world.driver.ensure(machineSpec({ id, host: await host(1), ...wanted }));
     return id;
   }
@@ -78,7 +78,7 @@ describe('the simulator', () => {
     assert.equal(await world.state(deaf), 'running');
     await world.driver.power(deaf, 'off');
     assert.equal(await world.state(deaf), 'stopped');
-    await assert.rejects(world.control.setIgnoresShutdown('never-made', true));
+    await assert.rejects(world.control.setIgnoresShutdown('never-created', true));
   });
 
   it('a reset reboots and cancels a shutdown, but does not start a stopped machine', async () => {
@@ -121,7 +121,7 @@ describe('the simulator', () => {
     await machine({ host: name });
   });
 
-  it('adding a host again changes its size and keeps its machines', async () => {
+  it('adding an existing host changes its size and keeps its machines', async () => {
     const name = await host(1);
     const id = await machine({ host: name });
     await failsAs('host', machine({ host: name }));

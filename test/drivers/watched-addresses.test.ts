@@ -1,6 +1,6 @@
 /**
- * What a block costs does not grow with the addresses that were given out: with ten and with ten thousand the same questions go to
- * the node, and the same statements to the database. How long each takes is measured by the benches of these names.
+ * The cost of a block doesn't grow with the number of assigned addresses: with 10 and with 10,000 there are
+ * the same calls to the node and the same SQL statements. The benchmarks of the same names measure the time.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -33,9 +33,9 @@ const DRIVER_TIMEOUT_MS = 60_000;
 
 interface NodeFixture {
   readonly url: string;
-  /** Of a driver that asks it at `url`, in the place of its own. */
+  /** Creates a driver that sends its requests to `url` instead of the node. */
   readonly driver: (url: string, own: OwnAddressLookup, given: () => Promise<number>) => ChainDriver;
-  /** A block in which these invoices are paid in full. */
+  /** Mines a block in which these invoices are paid in full. */
   readonly mine: (invoices: readonly TopupRow[]) => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -127,7 +127,10 @@ interface CallCounts {
   readonly database: Readonly<Record<string, number>>;
 }
 
-/** What each look asks: at a block in which three invoices are paid, at the next one, and at rest. */
+/**
+ * Counts the calls of each poll: for a block with three paid invoices, for an empty block, and without a new
+ * block.
+ */
 async function measurePolls(
   coin: CoinCode,
   start: () => Promise<NodeFixture>,
@@ -136,43 +139,43 @@ async function measurePolls(
   const calls = new CallCounter();
   const statements = new CallCounter();
   const node = await start();
-  const between = await CountingProxy.start(node.url, calls);
-  let given = 0;
+  const proxy = await CountingProxy.start(node.url, calls);
+  let allocatedCount = 0;
   const world = await TopupWorld.start({
     chains: ({ db }) => {
       const counted = countingDatabase(db, statements);
       const own: OwnAddressLookup = (addresses) => findOwnAddresses(counted, coin, addresses);
-      return new Map([[coin, node.driver(between.url, own, async () => given)]]);
+      return new Map([[coin, node.driver(proxy.url, own, async () => allocatedCount)]]);
     },
   });
-  const look = chainPoller(world, coin, statements);
+  const poll = chainPoller(world, coin, statements);
   try {
     const paid: TopupRow[] = [];
     while (paid.length < PAID) paid.push(await world.createInvoice(40, coin));
-    given = count;
+    allocatedCount = count;
     await allocateMany(world, paid[0] ?? assert.fail(), count);
-    // From here on it is proven, and finds what is new only.
+    // From here on the safety check is cached, and a poll finds only new blocks.
     await (world.chains.get(coin) ?? assert.fail()).checkSafety();
     await node.mine([]);
-    await look();
-    const asked: CallCounts[] = [];
+    await poll();
+    const counts: CallCounts[] = [];
     for (const invoices of [paid, [], null]) {
       if (invoices !== null) await node.mine(invoices);
       calls.drain();
       statements.drain();
-      await look();
-      asked.push({ node: calls.drain(), database: statements.drain() });
+      await poll();
+      counts.push({ node: calls.drain(), database: statements.drain() });
     }
     assert.equal((await world.db.rows('select 1 from deposits')).length, PAID);
-    return asked;
+    return counts;
   } finally {
     await world.close();
-    await between.close();
+    await proxy.close();
     await node.close();
   }
 }
 
-/** One look as the watch duty has it, under a lease that nobody extends meanwhile. */
+/** Returns a function that polls like the watch worker, under a lease that is not renewed meanwhile. */
 function chainPoller(world: TopupWorld, coin: CoinCode, statements: CallCounter): () => Promise<void> {
   const service = { ...world.service, db: countingDatabase(world.db, statements) };
   return async () => {
@@ -180,16 +183,17 @@ function chainPoller(world: TopupWorld, coin: CoinCode, statements: CallCounter)
     await world.db.run('update coins set leased_until = null');
     const leases = new Map([[coin, randomUUID()]]);
     const [claimed] = await claimCoins(world.db, { leases, leaseMs: LEASE_MS });
-    await readChain(service, claimed ?? assert.fail('the coin is not to be had'), DRIVER_TIMEOUT_MS);
+    await readChain(service, claimed ?? assert.fail('the coin could not be claimed'), DRIVER_TIMEOUT_MS);
   };
 }
 
-/** So many invoices in all, as this one. */
+/** Copies an invoice until there are `count` in total. */
 async function allocateMany(world: TopupWorld, like: TopupRow, count: number): Promise<void> {
   await world.db.run(
     `insert into topups
      select (jsonb_populate_record(t, jsonb_build_object(
-              'id', new_id(now()), 'public_no', t.public_no + i, 'order_ref', 'ord_' || i, 'deposit_address', 'nobody-' || i))).*
+              'id', new_id(now()), 'public_no', t.public_no + i,
+              'order_ref', 'ord_' || i, 'deposit_address', 'unpaid-' || i))).*
        from topups t, generate_series(1, $2) i where t.id = $1`,
     [like.id, count - PAID],
   );
@@ -201,17 +205,17 @@ async function allocateMany(world: TopupWorld, like: TopupRow, count: number): P
 
 for (const [coin, { start, missing }] of Object.entries(NODES) as [CoinCode, NodeSetup][]) {
   const skip = missing || FULL_ONLY.skip;
-  it(`a block of ${coin} asks as much with 10,000 addresses as with ten`, { skip }, async (t) => {
+  it(`a ${coin} block needs the same calls with 10,000 addresses as with ten`, { skip }, async (t) => {
     const few = await measurePolls(coin, start, FEW);
     const many = await measurePolls(coin, start, MANY);
     assert.deepEqual(many, few);
     const sums = few.map(({ node, database }) => `${sum(node)} calls and ${sum(database)} statements`);
-    t.diagnostic(`${coin}: paid, empty, at rest: ${sums.join('; ')}`);
-    // And something was asked.
+    t.diagnostic(`${coin}: paid, empty, idle: ${sums.join('; ')}`);
+    // Make sure that calls were counted at all.
     for (const { node, database } of few.slice(0, 2)) assert.ok(sum(node) > 0 && sum(database) > 0);
   });
 }
 
-function sum(asked: Readonly<Record<string, number>>): number {
-  return Object.values(asked).reduce((total, n) => total + n, 0);
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, n) => total + n, 0);
 }

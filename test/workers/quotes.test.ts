@@ -125,13 +125,13 @@ test('a failing price source is logged once, and its recovery once', async () =>
   await job.run();
   feeds.overrides.bitfinex = status(503);
   for (let i = 0; i < 3; i++) await job.run();
-  assert.deepEqual(lines, ['warn bitfinex it answers 503']);
+  assert.deepEqual(lines, ['warn bitfinex responded with HTTP 503']);
   feeds.overrides.bitfinex = text('<html>');
   feeds.overrides.coinbase = status(404);
   for (let i = 0; i < 3; i++) await job.run();
   assert.deepEqual(lines.slice(1).sort(), [
-    'warn bitfinex its answer is no JSON',
-    'warn coinbase it answers 404',
+    'warn bitfinex response is not JSON',
+    'warn coinbase responded with HTTP 404',
   ]);
   delete feeds.overrides.bitfinex;
   for (let i = 0; i < 2; i++) await job.run();
@@ -151,7 +151,7 @@ test('the euro rate is retried soon after a failure, and refreshed a few times a
   await job.run();
   assert.equal(await dueInMinutes(), 15);
   assert.equal(await readEurRate(world.db), '0.9');
-  assert.deepEqual(lines, ['warn ecb it answers 500']);
+  assert.deepEqual(lines, ['warn ecb responded with HTTP 500']);
   delete feeds.overrides.ecb;
   await world.db.run(`update beats set due_at = now() - interval '1 s' where name = 'euro'`);
   await start().job.run();

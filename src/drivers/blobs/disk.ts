@@ -1,7 +1,8 @@
 /**
- * Blobs as files of one folder, which several processes may share. A file has its name only when it is complete and on
- * the disk; before, it is a `part-…` of its own. Hashing and writing overlap: while the disk takes one piece, the next is
- * received, hashed and copied together, so that what comes from the network is garbage at once and memory stays flat.
+ * Blobs as files in one folder, which several processes may share. A file gets its final name only when it is
+ * complete and on disk; until then it is a `part-…` file. Hashing and writing overlap: while the disk writes
+ * one chunk, the next is received, hashed, and copied. Network buffers can so be freed at once, and memory
+ * use stays flat.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm, statfs } from 'node:fs/promises';
@@ -9,12 +10,12 @@ import { join } from 'node:path';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
 import { type BlobInfo, type BlobStore, BlobStoreFullError, type BlobWriter } from '../../ports/blobs.ts';
 
-/** Left free for everything else on the disk, the database above all. */
+/** Kept free for everything else on the disk, mainly the database. */
 const RESERVE_BYTES = GIB_BYTES;
-/** How much may be written between two looks at the room that is left. */
+/** How much is written between two checks of the free space. */
 const SPACE_CHECK_INTERVAL_BYTES = 64 * 1024 ** 2;
 
-/** How much is written at once, and how many such pieces are filled or wait for the disk: all that is held in memory. */
+/** Bytes per write and the number of write buffers: an upper bound on memory per blob. */
 const CHUNK_BYTES = 1024 ** 2;
 const CHUNK_COUNT = 4;
 
@@ -50,8 +51,8 @@ export class DiskBlobs implements BlobStore {
   }
 
   path(key: string): string {
-    // Keys are ids of ours. A name of somebody else's must never become a path.
-    if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(key)) throw new Error('not the key of a blob');
+    // Keys are our own UUIDs. A name from anyone else must never become a path.
+    if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(key)) throw new Error('invalid blob key');
     return join(this.#folder, key);
   }
 
@@ -76,7 +77,7 @@ interface BlobTarget {
   readonly remove: () => Promise<void>;
 }
 
-/** A place for one piece, and when the disk has taken what was in it last. */
+/** A write buffer, and the completion of the last write from it. */
 interface WriteChunk {
   readonly bytes: Buffer;
   written: Promise<void>;
@@ -91,13 +92,13 @@ class DiskWriter implements BlobWriter {
   #filledBytes = 0;
   #sizeBytes = 0;
   #nextSpaceCheckBytes = SPACE_CHECK_INTERVAL_BYTES;
-  /** Until everything that was passed on is written; after a failure nothing is. */
+  /** Settles when everything queued is written; after a failure nothing more is written. */
   #writing: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor(file: FileHandle, place: BlobTarget) {
+  constructor(file: FileHandle, target: BlobTarget) {
     this.#file = file;
-    this.#target = place;
+    this.#target = target;
   }
 
   async write(chunk: Uint8Array): Promise<void> {
@@ -105,10 +106,10 @@ class DiskWriter implements BlobWriter {
     this.#sizeBytes += chunk.length;
     for (let from = 0; from < chunk.length; ) {
       const { bytes } = this.#currentChunk();
-      const some = chunk.subarray(from, from + CHUNK_BYTES - this.#filledBytes);
-      bytes.set(some, this.#filledBytes);
-      this.#filledBytes += some.length;
-      from += some.length;
+      const slice = chunk.subarray(from, from + CHUNK_BYTES - this.#filledBytes);
+      bytes.set(slice, this.#filledBytes);
+      this.#filledBytes += slice.length;
+      from += slice.length;
       if (this.#filledBytes === CHUNK_BYTES) await this.#flushChunk();
     }
   }
@@ -136,14 +137,17 @@ class DiskWriter implements BlobWriter {
     return this.#chunks[this.#current] as WriteChunk;
   }
 
-  /** Has what is filled written, and returns when there is a place to go on in. Throws what went wrong before. */
+  /**
+   * Queues the filled chunk for writing and returns when the next buffer is free. Throws an earlier write
+   * error.
+   */
   async #flushChunk(): Promise<void> {
-    const piece = this.#currentChunk();
-    const filled = piece.bytes.subarray(0, this.#filledBytes);
+    const chunk = this.#currentChunk();
+    const filled = chunk.bytes.subarray(0, this.#filledBytes);
     this.#writing = this.#writing.then(() => this.#append(filled));
-    // It is heard below, or at the end; until then it is nobody's unhandled failure.
+    // The error is thrown below or in `finish`; until then it must not count as an unhandled rejection.
     this.#writing.catch(() => undefined);
-    piece.written = this.#writing;
+    chunk.written = this.#writing;
     this.#current = (this.#current + 1) % CHUNK_COUNT;
     this.#filledBytes = 0;
     await this.#currentChunk().written;
@@ -175,7 +179,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** A full disk by its own name. */
+/** Throws BlobStoreFullError if the disk is full, and the original error otherwise. */
 function rethrowDiskError(error: unknown): never {
   const { code } = error as { code?: unknown };
   throw typeof code === 'string' && DISK_FULL_CODES.has(code) ? new BlobStoreFullError() : error;

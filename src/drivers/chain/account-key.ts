@@ -1,6 +1,7 @@
 /**
- * An account's extended public key (BIP 32): the addresses of one coin are derived from it, and nothing can be spent with it.
- * Each is derived twice, by a library and by hand, so that a fault of either gives out no address that nobody has the key of.
+ * An account's extended public key (BIP 32). All addresses of one coin are derived from it, and it can't
+ * spend. Each address is derived twice, by a library and by our own code, so that a bug in either never
+ * assigns an address that no one has the key for.
  */
 import { createHmac } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
@@ -10,7 +11,7 @@ import { HDKey } from '@scure/bip32';
 
 const base58check = createBase58check(sha256);
 
-/** What the first four bytes of an extended key say: SLIP 132, and Litecoin's own. */
+/** Meanings of an extended key's first four bytes: SLIP 132, and Litecoin's own. */
 const VERSIONS: Readonly<Record<string, { readonly name: string; readonly kind: KeyKind }>> = {
   '0488b21e': { name: 'xpub', kind: 'main' },
   '04b24746': { name: 'zpub', kind: 'main' },
@@ -36,13 +37,13 @@ type KeyKind = 'main' | 'test' | 'wrapped' | 'private';
 const EXTENDED_KEY_BYTES = 78;
 const PUBLIC_VERSION = 0x0488b21e;
 const TEST_VERSION = 0x043587cf;
-/** m / purpose' / coin' / account': what wallets export. */
+/** m / purpose' / coin' / account': the level that wallets export. */
 const ACCOUNT_DEPTH = 3;
 const RECEIVE_CHAIN = 0;
 
-/** It is no key that this service may have. The message never holds it. */
+/** The key is invalid or not allowed here. The message never contains it. */
 export class InvalidKeyError extends Error {
-  override readonly name = 'KeyRefused';
+  override readonly name = 'InvalidKeyError';
 }
 
 interface ExtendedKey {
@@ -72,51 +73,51 @@ export class AccountKey {
     );
   }
 
-  /** Throws KeyRefused. */
+  /** Throws InvalidKeyError. */
   static parse(text: string): AccountKey {
     const bytes = decodeExtendedKey(text.trim());
     const version = VERSIONS[Buffer.from(bytes.subarray(0, 4)).toString('hex')];
     if (version === undefined)
-      throw new InvalidKeyError('it is no extended public key (xpub…, zpub…, Ltub…)');
+      throw new InvalidKeyError('this is not an extended public key (xpub…, zpub…, Ltub…)');
     const { kind, name } = version;
     if (kind === 'private') {
       throw new InvalidKeyError(
-        `it is a private key (${name}): this service never has one. Give the public one`,
+        `this is a private key (${name}), which must never be on this server; use the public key instead`,
       );
     }
     if (kind === 'wrapped') {
       throw new InvalidKeyError(
-        `${name} is an account of wrapped SegWit (BIP 49): give one of native SegWit (BIP 84)`,
+        `${name} is a wrapped SegWit account (BIP 49); use a native SegWit account (BIP 84)`,
       );
     }
     if (bytes[4] !== ACCOUNT_DEPTH) {
       throw new InvalidKeyError(
-        `it is not the key of an account, such as m/84'/0'/0': its depth is ${bytes[4]}, not 3`,
+        `this is not an account key such as m/84'/0'/0': its depth is ${bytes[4]} and must be 3`,
       );
     }
     try {
       return new AccountKey(bytes, kind === 'test');
     } catch {
-      throw new InvalidKeyError('it is damaged: it holds no point of the curve');
+      throw new InvalidKeyError('the key is damaged: it is not a point on the curve');
     }
   }
 
-  /** As `xpub…`, whatever it was written as: what nodes take. */
+  /** As `xpub…`, regardless of the original prefix: the form that nodes accept. */
   get xpub(): string {
     return this.#xpub;
   }
 
-  /** The same as `tpub…`: what nodes of test networks take. */
+  /** As `tpub…`: the form that nodes of test networks accept. */
   get tpub(): string {
     return this.#tpub;
   }
 
-  /** The compressed public key of the receiving address with this number. */
+  /** Returns the compressed public key of the receiving address with this index. */
   publicKeyAt(index: number): Uint8Array {
     const first = this.#receiveKey.deriveChild(index).publicKey;
     const second = deriveChildKey(this.#referenceKey, index).key;
     if (first === null || Buffer.compare(first, second) !== 0) {
-      throw new Error(`two derivations of address ${index} differ`);
+      throw new Error(`two derivations of address ${index} don't match`);
     }
     return first;
   }
@@ -127,9 +128,9 @@ function decodeExtendedKey(text: string): Uint8Array {
     const bytes = base58check.decode(text);
     if (bytes.length === EXTENDED_KEY_BYTES) return bytes;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new InvalidKeyError('it is no extended public key (xpub…, zpub…, Ltub…), or has a typing error');
+  throw new InvalidKeyError('this is not an extended public key (xpub…, zpub…, Ltub…), or it has a typo');
 }
 
 /** CKDpub of BIP 32. */

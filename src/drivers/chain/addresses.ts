@@ -1,4 +1,4 @@
-/** Addresses as each network writes them, checksums included. None of these keys can be spent from. */
+/** Encodes addresses in each network's format, with checksums. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, base58xmr, bech32, createBase58check, hex } from '@scure/base';
@@ -23,7 +23,7 @@ export function tronAddress(hash: Uint8Array): string {
   return base58check.encode(Uint8Array.of(0x41, ...hash));
 }
 
-/** `network` 36 is a subaddress of stagenet. The keys are points of 32 bytes. */
+/** `network` 36 is a stagenet subaddress. The keys are 32-byte points. */
 export function moneroAddress(network: number, spendKey: Uint8Array, viewKey: Uint8Array): string {
   const body = Uint8Array.of(network, ...spendKey, ...viewKey);
   return base58xmr.encode(Uint8Array.of(...body, ...keccak_256(body).subarray(0, 4)));

@@ -1,10 +1,10 @@
 /**
- * Reading a chain of accounts (EVM, Tron) block by block. There is no wallet in between that watches addresses: every block's
- * transfers are read, and one question to the index tells which of them are ours, however many addresses were ever given out.
+ * Reads an account-based chain (EVM, Tron) block by block. No wallet watches addresses: every block's
+ * transfers are read, and one indexed query finds those to our addresses, however many were ever assigned.
  *
- * A cursor on an orphaned branch goes back to the fork, where the node still knows that branch, else as far as blocks may change;
- * what is above is told again. Payments that are in no block any more are found by the recheck of what is unfinished, which
- * follows whenever the cursor moves.
+ * A cursor on an orphaned branch rewinds to the fork if the node still knows that branch, otherwise as far as
+ * blocks may change; everything above is reported again. Payments that left their block are found by
+ * the recheck of unfinished payments, which runs whenever the cursor moves.
  */
 import type { Observation, OwnAddressLookup, PollResult } from '../../ports/chain.ts';
 import { type Cursor, formatCursor, parseCursor } from './cursor.ts';
@@ -27,43 +27,46 @@ export interface BlockWithTransfers extends BlockHead {
 
 export interface Tip {
   readonly height: number;
-  /** Where it is told along: then a chain at rest is one question. */
+  /** If the source returns it along with the height, polling an idle chain takes one request. */
   readonly hash?: string;
-  /** Blocks up to this one never change. */
+  /** Blocks up to this height never change. */
   readonly finalHeight: number;
 }
 
 export interface BlockSource {
   tip(): Promise<Tip>;
-  /** Null above the tip. */
+  /** Returns null above the tip. */
   head(height: number): Promise<BlockHead | null>;
-  /** A block of whatever branch; null where the node does not know it any more. Left out where it cannot be asked so. */
+  /**
+   * Returns a block of any branch, or null if the node no longer has it. Absent if the node can't look up
+   * hashes.
+   */
   headByHash?(hash: string): Promise<BlockHead | null>;
-  /** These heights, both included, in order; throws where one of them is missing. */
+  /** Returns the blocks at these heights, both inclusive, in order; throws if one is missing. */
   blocks(from: number, to: number): Promise<readonly BlockWithTransfers[]>;
-  /** Each of these transactions as the chain of this tip has it; left out where it is in no block. */
+  /** Returns each transaction as of this tip; leaves out those in no block. */
   transactions(txids: readonly string[], tip: Tip): Promise<ReadonlyMap<string, IncludedTransaction>>;
 }
 
 export interface IncludedTransaction {
   readonly head: BlockHead;
   readonly transfers: readonly Transfer[];
-  /** The node does not know any more what all of it transferred: there may be others than these. */
+  /** The node no longer knows everything that the transaction transferred: there may be more transfers. */
   readonly isPartial?: boolean;
 }
 
 export interface WalkOptions {
-  /** How far blocks may change; beyond that they are taken for final. */
+  /** How far back blocks may change; deeper blocks are treated as final. */
   readonly rewindBlocks: number;
-  /** Read in one poll. */
+  /** Maximum blocks read in one poll. */
   readonly maxBlocksPerPoll: number;
-  /** How far back the first reading begins, for it may come late; `rewindBlocks` where it is left out. */
+  /** How far back the first poll starts, because it may come late; defaults to `rewindBlocks`. */
   readonly initialBlocks?: number;
 }
 
 /**
- * Where the node's final block lags far behind, blocks may change as far back; but what it says may be as wrong as 0. Times
- * `rewindBlocks`.
+ * If the node's final height lags far behind, blocks may change that far back. But the node could report any
+ * height, even 0, so the rewind is limited to this multiple of `rewindBlocks`.
  */
 const MAX_REWIND_FACTOR = 16;
 
@@ -71,7 +74,7 @@ export class BlockWalk {
   readonly #source: BlockSource;
   readonly #own: OwnAddressLookup;
   readonly #options: WalkOptions;
-  /** How high the node was. Another process knows no more than the cursor, and that does: this is only told sooner. */
+  /** The highest tip seen by this process. The cursor also detects a node that fell behind, only later. */
   #tipHeight = 0;
 
   constructor(source: BlockSource, own: OwnAddressLookup, options: WalkOptions) {
@@ -84,7 +87,7 @@ export class BlockWalk {
     const cursor = parseCursor(from.cursor);
     const tip = await this.#tipAtLeast(cursor?.height ?? 0);
     const first = await this.#firstUnread(cursor, tip);
-    // Only where the cursor is at the tip.
+    // Only possible when the cursor is at the tip.
     if (first > tip.height) return { cursor: from.cursor ?? '', observations: [], isComplete: true };
     const last = Math.min(tip.height, first + this.#options.maxBlocksPerPoll - 1);
     const blocks = await this.#source.blocks(first, last);
@@ -106,19 +109,20 @@ export class BlockWalk {
       const transaction = found.get(removedObservation(key).txid);
       if (!transaction) return removedObservation(key);
       const { head, transfers, isPartial = false } = transaction;
-      // In a block newer than the tip was when it was asked for.
+      // The block may be newer than the tip that was read before.
       const now = { ...tip, height: Math.max(tip.height, head.height) };
       const transfer = transfers.find((each) => each.key === key);
       if (transfer) return toObservation(transfer, head, now);
       const remembered = isPartial ? parseTransferKey(key) : null;
-      // It stands, and nobody says what it paid: nothing is credited by it, nor taken back, until a node can tell.
+      // Still in a block, but the amount can't be verified: neither credit nor reverse it until a node can
+      // tell.
       return remembered
         ? { ...toObservation(remembered, head, now), state: 'included', agreed: false }
         : removedObservation(key);
     });
   }
 
-  /** A node that was put back knows nothing of payments that stand: nothing is said of them until it is as high again. */
+  /** A node restored from a backup doesn't know recent payments: wait until it has caught up. */
   async #tipAtLeast(height: number): Promise<Tip> {
     const tip = await this.#source.tip();
     const readTo = Math.max(height, this.#tipHeight);
@@ -129,7 +133,7 @@ export class BlockWalk {
 
   async #firstUnread(cursor: Cursor | null, tip: Tip): Promise<number> {
     const { rewindBlocks, initialBlocks = rewindBlocks } = this.#options;
-    // An invoice may have been paid before its coin was first read.
+    // An invoice may have been paid before its coin was first polled.
     if (cursor === null) return Math.max(0, tip.height - initialBlocks);
     const atCursor = tip.height === cursor.height ? tip.hash : undefined;
     const same = (atCursor ?? (await this.#source.head(cursor.height))?.hash) === cursor.hash;
@@ -140,7 +144,7 @@ export class BlockWalk {
     return Math.max(0, back, cursor.height - MAX_REWIND_FACTOR * rewindBlocks);
   }
 
-  /** The newest block that the cursor's branch and the chain have both; null where nobody knows. */
+  /** Returns the newest block that the cursor's branch and the chain share; null if it can't be found. */
   async #findForkHeight(cursor: Cursor): Promise<number | null> {
     let { hash } = cursor;
     for (let height = cursor.height - 1; height >= cursor.height - this.#options.rewindBlocks; height--) {
@@ -153,7 +157,7 @@ export class BlockWalk {
   }
 }
 
-/** The chain may have changed while it was read: then it is read again. */
+/** The chain may have changed while it was read; the caller then polls again. */
 function requireContiguous(
   blocks: readonly BlockWithTransfers[],
   range: { readonly first: number; readonly last: number; readonly cursor: Cursor | null },
@@ -162,18 +166,17 @@ function requireContiguous(
   let parent = cursor !== null && first === cursor.height + 1 ? cursor.hash : null;
   let height = first;
   for (const block of blocks) {
-    if (block.height !== height) throw new Error('the node gave another block than it was asked for');
-    if (parent !== null && block.parentHash !== parent)
-      throw new Error('the chain changed while it was read');
+    if (block.height !== height) throw new Error('the node returned a different block than requested');
+    if (parent !== null && block.parentHash !== parent) throw new Error('the chain changed during the read');
     parent = block.hash;
     height += 1;
   }
   const newest = blocks.at(-1);
-  if (newest?.height !== last) throw new Error('the node gave too few blocks');
+  if (newest?.height !== last) throw new Error('the node returned too few blocks');
   return newest;
 }
 
-/** Each once, of what pays anything. */
+/** Returns the distinct addresses that receive a positive amount. */
 function paidAddresses(blocks: readonly BlockWithTransfers[]): string[] {
   const paid = blocks.flatMap((block) => block.transfers.filter(({ amountUnits }) => amountUnits > 0n));
   return [...new Set(paid.map(({ address }) => address))];

@@ -1,7 +1,8 @@
 /**
- * A chain with a second node. The first is read as if there were no other; of what it has in a block the second is asked, and
- * what that one does not have in the same block is told as not agreed: it is not credited, and a credit that stands is left. A
- * second node that is silent, or must not be used, agrees to nothing, and holds nothing else up.
+ * A chain with a second node. The first node is read as if it were the only one. For every payment in a
+ * block, the second node is asked; a payment that it doesn't have in the same block is marked as not agreed:
+ * it isn't credited, but an existing credit stays. A second node that is down or unsafe agrees to nothing and
+ * delays nothing else.
  */
 
 import { summarizeError } from '../../kernel/logger.ts';
@@ -18,26 +19,26 @@ import type {
 import { maxConfirmations } from '../../spec/coins.ts';
 import { SafetyCheck } from './safety-check.ts';
 
-/** Less than a poll may take: the first node's word is not lost because the second one hangs. */
+/** Shorter than a poll's timeout, so that a hanging second node doesn't cost the first node's result. */
 const SECOND_NODE_TIMEOUT_MS = 8 * SECOND_MS;
 /**
- * How long it is not asked after it let us wait in vain: a look asks several times, and the first node's news must not wait for each. It
- * agrees to nothing meanwhile.
+ * How long the second node is skipped after a timeout, so that a run of polls doesn't wait for it each time.
+ * It agrees to nothing in the meantime.
  */
 const SECOND_NODE_BACKOFF_MS = 10 * SECOND_MS;
-/** Asked for at once: one that the second node stumbles over keeps few others waiting. */
+/** Payments per request: a payment that the second node fails on delays few others. */
 const CONFIRM_BATCH_SIZE = 50;
 
 export interface SecondNode {
-  /** Throws UnsafeChain where it is on another network, and any other error where it cannot be asked. */
+  /** Throws UnsafeChainError if it is on another network, and any other error if it can't be reached. */
   checkSafety(): Promise<void>;
   /**
-   * Of these payments, each in a block: those that it has in the same block with the same amount, by key, and how many confirmations
-   * they have there.
+   * Returns, by key, the confirmations of those payments that it has in the same block with the same amount.
+   * Each given payment is in a block.
    */
   confirm(observations: readonly Observation[]): Promise<ReadonlyMap<string, number>>;
   health(): Promise<ChainHealth>;
-  /** What whoever runs the service should know of it. */
+  /** Returns findings for the operator. */
   examine?(): Promise<readonly ChainFinding[]>;
 }
 
@@ -53,14 +54,14 @@ export class CrossCheckedChain implements ChainDriver {
   constructor(
     first: ChainDriver,
     second: SecondNode,
-    { patienceMs = SECOND_NODE_TIMEOUT_MS, restsMs = SECOND_NODE_BACKOFF_MS } = {},
+    { timeoutMs = SECOND_NODE_TIMEOUT_MS, backoffMs = SECOND_NODE_BACKOFF_MS } = {},
   ) {
     this.coin = first.coin;
     this.#first = first;
     this.#second = second;
     this.#safetyCheck = new SafetyCheck(() => second.checkSafety());
-    this.#timeoutMs = patienceMs;
-    this.#backoffMs = restsMs;
+    this.#timeoutMs = timeoutMs;
+    this.#backoffMs = backoffMs;
   }
 
   async checkSafety(): Promise<void> {
@@ -85,11 +86,11 @@ export class CrossCheckedChain implements ChainDriver {
     return await this.#first.health();
   }
 
-  async examine(given: number): Promise<readonly ChainFinding[]> {
+  async examine(nextIndex: number): Promise<readonly ChainFinding[]> {
     const health = this.#secondNodeNote();
-    // Why it does not answer its health says.
+    // The health finding already reports why it doesn't respond.
     const notes = this.#withTimeout(async () => (await this.#second.examine?.()) ?? []).catch(() => []);
-    return [...(await this.#first.examine(given)), await health, ...(await notes)];
+    return [...(await this.#first.examine(nextIndex)), await health, ...(await notes)];
   }
 
   async #secondNodeNote(): Promise<ChainFinding> {
@@ -97,31 +98,33 @@ export class CrossCheckedChain implements ChainDriver {
       const { ok, height, detail } = await this.#withTimeout(() => this.#second.health());
       return { level: ok ? 'ok' : 'fail', message: `the second node is at block ${height}: ${detail}` };
     } catch (error) {
-      return { level: 'fail', message: `the second node cannot be asked: ${summarizeError(error)}` };
+      return { level: 'fail', message: `the second node is unavailable: ${summarizeError(error)}` };
     }
   }
 
   async #crossCheck(observations: readonly Observation[]): Promise<Observation[]> {
     const included = observations.filter(({ blockHash }) => blockHash !== null);
     if (included.length === 0) return [...observations];
-    const most = maxConfirmations(this.coin);
+    const neededConfirmations = maxConfirmations(this.coin);
     const confirmed = await this.#confirmations(included);
     return observations.map((observation) =>
-      applySecondNode(observation, confirmed.get(observation.key) ?? 0, most),
+      applySecondNode(observation, confirmed.get(observation.key) ?? 0, neededConfirmations),
     );
   }
 
-  /** What the second node said in time. Why it said no more is for whoever examines it. */
+  /**
+   * Returns the confirmations that the second node reported in time. `examine` reports why any are missing.
+   */
   async #confirmations(included: readonly Observation[]): Promise<ReadonlyMap<string, number>> {
     if (performance.now() < this.#backoffUntilMs) return NO_CONFIRMATIONS;
     const confirmed = new Map<string, number>();
     let isLate = false;
     const ask = async () => {
       for (let i = 0; i < included.length && !isLate; i += CONFIRM_BATCH_SIZE) {
-        const some = await this.#second
+        const batch = await this.#second
           .confirm(included.slice(i, i + CONFIRM_BATCH_SIZE))
           .catch(() => NO_CONFIRMATIONS);
-        if (!isLate) for (const [key, confirmations] of some) confirmed.set(key, confirmations);
+        if (!isLate) for (const [key, confirmations] of batch) confirmed.set(key, confirmations);
       }
     };
     await this.#withTimeout(ask).catch((error: unknown) => {
@@ -139,17 +142,18 @@ export class CrossCheckedChain implements ChainDriver {
 
 const NO_CONFIRMATIONS: ReadonlyMap<string, number> = new Map();
 
-/** `most`: as many as any amount needs. */
+/** `neededConfirmations` is the most that any amount needs. */
 function applySecondNode(
   observation: Observation,
   confirmations: number,
-  maxConfirmations: number,
+  neededConfirmations: number,
 ): Observation {
   if (observation.blockHash === null) return observation;
   if (confirmations >= observation.confirmations) return observation;
-  // A node that is always a block behind keeps nothing from being final.
-  if (confirmations >= maxConfirmations) return { ...observation, confirmations };
-  // What is final is not asked for again: this must be, until the second node has it deep enough.
+  // Deep enough for any amount: a second node that is a block behind must not keep a payment from becoming
+  // final.
+  if (confirmations >= neededConfirmations) return { ...observation, confirmations };
+  // A final payment is not polled again, so keep it `included` until the second node has it deep enough.
   if (confirmations > 0) return { ...observation, state: 'included', confirmations };
   return { ...observation, state: 'included', agreed: false };
 }

@@ -4,7 +4,7 @@ export interface Cursor {
   readonly hash: string;
 }
 
-/** Null for none, and for what is none: then the chain is read as if for the first time. */
+/** Returns null for a missing or invalid cursor: the chain is then read as on the first poll. */
 export function parseCursor(text: string | null): Cursor | null {
   const match = /^(\d{1,12}):([0-9A-Za-z]{1,128})$/.exec(text ?? '');
   return match ? { height: Number(match[1]), hash: match[2] ?? '' } : null;

@@ -1,4 +1,4 @@
-/** JSON-RPC, as Bitcoin's family, Monero, Ethereum and Solana speak it. */
+/** JSON-RPC, as spoken by nodes of Bitcoin, Litecoin, Monero, Ethereum, and Solana. */
 import {
   type NodeEndpoint,
   NodeError,
@@ -8,9 +8,9 @@ import {
   requestNode,
 } from './node-http.ts';
 
-/** All makes of node take as many in one request (Erigon at most 100, others 1000). */
+/** Every node implementation accepts this many calls in one request (Erigon at most 100, others 1000). */
 const DEFAULT_BATCH_SIZE = 20;
-/** What geth says of answers that come after 25 MB of others. */
+/** geth's code for the calls of a batch beyond 25 MB of responses. */
 const RESPONSE_TOO_LARGE = -32_003;
 
 interface RpcResponse {
@@ -26,13 +26,13 @@ export interface RpcCall {
 
 export interface CallOptions {
   readonly timeoutMs?: number;
-  /** What the answer to a request may have: by default as much for each of its calls as `askNode` says. */
+  /** Limits for the response to one request; by default `requestNode`'s limit times the number of calls. */
   readonly maxBytes?: number;
   readonly maxValues?: number;
 }
 
 export interface BatchOptions extends CallOptions {
-  /** Calls in one request. */
+  /** Calls per request. */
   readonly batchSize?: number;
 }
 
@@ -41,14 +41,14 @@ export class JsonRpc {
   readonly #path: string;
   readonly #version: '1.0' | '2.0';
 
-  /** `path` is what follows the node's address: `/json_rpc` for Monero. */
+  /** `path` is appended to the node's URL: `/json_rpc` for Monero. */
   constructor(node: NodeEndpoint, { path = '', version = '2.0' as '1.0' | '2.0' } = {}) {
     this.#node = node;
     this.#path = path;
     this.#version = version;
   }
 
-  /** The result. Throws NodeError with the node's own code, or NodeUnreachable. */
+  /** Returns the result. Throws NodeError with the node's own code, or NodeUnreachable. */
   async call(
     method: string,
     params: readonly unknown[] | object,
@@ -59,14 +59,16 @@ export class JsonRpc {
     return unwrapResult(method, answer.status, answer.body);
   }
 
-  /** However many, a few in each request, their results in order; an error of one is thrown. */
+  /**
+   * Sends any number of calls, a few per request, and returns the results in order; throws the first error.
+   */
   async batch(calls: readonly RpcCall[], options: BatchOptions = {}): Promise<unknown[]> {
     const results = await this.batchSettled(calls, options);
     for (const result of results) if (result instanceof NodeError) throw result;
     return results;
   }
 
-  /** The same, but in the place of a result that there is none of stands the node's error. */
+  /** Like `batch`, but returns a failed call's NodeError in place of its result. */
   async batchSettled(
     calls: readonly RpcCall[],
     { batchSize = DEFAULT_BATCH_SIZE, ...options }: BatchOptions = {},
@@ -78,7 +80,7 @@ export class JsonRpc {
     return results;
   }
 
-  /** What is too large together is asked in parts: whoever can make one answer large holds up no other. */
+  /** Splits a batch whose response is too large, so that one oversized result doesn't block the others. */
   async #batchOrSplit(calls: readonly RpcCall[], options: CallOptions): Promise<unknown[]> {
     try {
       const results = await this.#sendBatch(calls, options);
@@ -99,10 +101,10 @@ export class JsonRpc {
     const bound = { maxBytes: calls.length * RESPONSE_MAX_BYTES, ...options };
     const answer = await requestNode(this.#node, 'batch', { path: this.#path, body, ...bound });
     const { status } = answer;
-    // One answer to all of them says what is wrong with them all.
+    // A single response to the whole batch explains what is wrong with the request.
     if (!Array.isArray(answer.body)) {
       unwrapResult('batch', status, answer.body);
-      throw new NodeUnreachable('batch: the node does not answer each call');
+      throw new NodeUnreachable('batch: the node did not respond to each call');
     }
     const byId = new Map((answer.body as RpcResponse[]).map((each) => [each?.id, each]));
     return calls.map(({ method }, id) => resultOrError(method, status, byId.get(id)));
@@ -124,7 +126,9 @@ function unwrapResult(method: string, status: number, body: unknown): unknown {
     const { code, message } = answer.error;
     throw new NodeError(method, typeof code === 'number' ? code : 0, String(message ?? 'no reason given'));
   }
-  if (status === 401 || status === 403) throw new NodeUnreachable(`${method}: the node refuses our password`);
-  if (answer.result === undefined) throw new NodeUnreachable(`${method}: the node answers ${status}`);
+  if (status === 401 || status === 403)
+    throw new NodeUnreachable(`${method}: the node rejected the user name or password`);
+  if (answer.result === undefined)
+    throw new NodeUnreachable(`${method}: the node responded with HTTP ${status}`);
   return answer.result;
 }

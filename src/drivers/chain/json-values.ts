@@ -1,15 +1,15 @@
 /**
- * Answers of nodes, taken apart. What is missing, or of another kind than it should be, throws a NodeError that says what was looked
- * for: read as nothing, a broken answer would look like no payment. `maybe…` are for what a node may leave out, and only for that:
- * what is there must still be of its kind.
+ * Parsers for node responses. A missing or malformed value throws a NodeError that names it: silently
+ * ignoring a broken response would look like no payment. The `optional…` parsers accept only missing values;
+ * a value that is there must still be valid.
  */
 import { NodeError } from './node-http.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** `what` is the thing itself: `block`, `the height of a block`. Each reader below takes it so. */
+/** `label` names the value, such as `block height`. All parsers below take it. */
 export function malformedValue(label: string, expected: string): NodeError {
-  return new NodeError(label, 0, `the node gave no ${expected}`);
+  return new NodeError(label, 0, `the node returned no valid ${expected}`);
 }
 
 export function asObject(value: unknown, label: string): JsonObject {
@@ -24,35 +24,35 @@ export function asArray(value: unknown, label: string): readonly unknown[] {
 
 export function asString(value: unknown, label: string): string {
   if (typeof value === 'string') return value;
-  throw malformedValue(label, 'text');
+  throw malformedValue(label, 'string');
 }
 
-/** A height, a slot, a count, a time: 0 or more. */
+/** A height, a slot, a count, or a time: 0 or more. */
 export function asUint(value: unknown, label: string): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
   throw malformedValue(label, 'whole number');
 }
 
-/** As `wholeOf`, or below 0. */
+/** Like `asUint`, but may be negative. */
 export function asInteger(value: unknown, label: string): number {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   throw malformedValue(label, 'whole number');
 }
 
-/** 64 bits, 0 or more: more than a number holds, which `parseExact` leaves as text. */
+/** An unsigned 64-bit number; `parseExactJson` leaves those beyond a JavaScript number as text. */
 export function asUint64(value: unknown, label: string): bigint {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text === 'string' && /^\d{1,20}$/.test(text)) return BigInt(text);
   throw malformedValue(label, 'whole number');
 }
 
-/** 32 bytes as 64 digits, in lower case. */
+/** 32 bytes as 64 lowercase hex digits. */
 export function asHash(value: unknown, label: string): string {
   if (typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)) return value;
   throw malformedValue(label, 'hash');
 }
 
-/** Of seconds. */
+/** A time in seconds. */
 export function asDate(value: unknown, label: string): Date {
   return new Date(asUint(value, label) * 1_000);
 }
@@ -61,7 +61,7 @@ export function optionalObject(value: unknown, label: string): JsonObject | null
   return isMissing(value) ? null : asObject(value, label);
 }
 
-/** Empty where it is left out. */
+/** Returns an empty list for a missing value. */
 export function optionalArray(value: unknown, label: string): readonly unknown[] {
   return isMissing(value) ? [] : asArray(value, label);
 }
@@ -78,7 +78,7 @@ function isMissing(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** All of them, a few at once, their results in order. */
+/** Transforms all items, a few at a time, and returns the results in order. */
 export async function mapInChunks<Item, Result>(
   items: readonly Item[],
   chunkSize: number,

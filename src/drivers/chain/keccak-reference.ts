@@ -1,12 +1,12 @@
 /**
- * Keccak-256 from its description, slow and plain: the second opinion on addresses, which a library computes first. Nothing else
+ * A slow, literal Keccak-256: a second implementation to verify the library's addresses with. Nothing else
  * uses it.
  */
 const LANES = 25;
 const LANE_BYTES = 8;
 const LANE_BITS = 64;
 const ROUNDS = 24;
-/** 1600 bits of state, less twice the 256 of the answer. */
+/** 1600 bits of state minus twice the digest's 256 bits. */
 const RATE_BYTES = 136;
 const DIGEST_LANES = 4;
 
@@ -57,7 +57,7 @@ function rotateLeft(value: bigint, bits: number): bigint {
   return BigInt.asUintN(LANE_BITS, (value << BigInt(bits)) | (value >> BigInt(LANE_BITS - bits)));
 }
 
-/** Where each lane goes in a round, and by how much it is turned on its way. */
+/** Where each lane moves in a round, and by how many bits it rotates. */
 const LANE_MOVES = ((): readonly { readonly from: number; readonly to: number; readonly turn: number }[] => {
   const moves = [{ from: 0, to: 0, turn: 0 }];
   let [x, y] = [1, 0];
@@ -69,7 +69,7 @@ const LANE_MOVES = ((): readonly { readonly from: number; readonly to: number; r
   return moves;
 })();
 
-/** What each round adds: bits of a shift register, at the places 2^j − 1. */
+/** The constant of each round: bits of a shift register at positions 2^j − 1. */
 const ROUND_CONSTANTS = ((): readonly bigint[] => {
   let register = 1;
   return Array.from({ length: ROUNDS }, () => {

@@ -1,10 +1,11 @@
 /**
- * A node that was read further than it is now, put back or still loading: it is waited for. What it does not know would else be
- * taken for removed, and credits be reversed for nothing. A real reorganisation ends in a chain that is no shorter.
+ * The node is below a height that was already read: restored from a backup, or still loading. Wait for it,
+ * because payments that it doesn't know yet would look removed and their credits would be reversed. A real
+ * reorganization never ends with a shorter chain.
  */
 export class NodeBehind extends Error {
   override readonly name = 'NodeBehind';
   constructor(height: number, readTo: number) {
-    super(`the node is at block ${height}, and was read up to ${readTo} before: it is waited for`);
+    super(`the node is at block ${height}, but was already read up to ${readTo}; waiting for it to catch up`);
   }
 }

@@ -1,44 +1,44 @@
 /**
- * How nodes are asked: HTTP with JSON both ways, a bound on time and on size. What an error says never holds the node's address or
- * its password.
+ * HTTP requests to nodes: JSON in both directions, with a timeout and a size limit. Error messages never
+ * contain the node's address or password.
  */
 import { MAX_VALUES, parseExactJson, TooManyValuesError } from '../../kernel/exact-json.ts';
 import { toSingleLine } from '../../kernel/logger.ts';
 import { BodyTooLargeError, readBoundedBody } from '../../kernel/read-bounded.ts';
 
 const TIMEOUT_MS = 15_000;
-/** Where a question names none, as those for blocks, traces and lists do. */
+/** The default limit. Requests for blocks, traces, and lists set their own. */
 export const RESPONSE_MAX_BYTES = 1024 ** 2;
 
-/** Values that an answer may have for its bytes: one with more is made to keep the process busy. */
+/** Minimum bytes per JSON value: a denser response is crafted to keep this process busy. */
 const MIN_BYTES_PER_VALUE = 8;
 
-/** The node answered, and what it answered is an error. `code` is its own number. */
+/** The node responded with an error. `code` is the node's own error code. */
 export class NodeError extends Error {
   override readonly name = 'NodeError';
   readonly code: number;
   constructor(label: string, code: number, message: string) {
-    // Its words reach terminals and logs.
+    // The message reaches terminals and logs.
     super(`${label}: ${toSingleLine(message.slice(0, 200))} (${code})`);
     this.code = code;
   }
 }
 
-/** Nothing that can be understood came from the node. */
+/** No valid response came from the node. */
 export class NodeUnreachable extends Error {
   override readonly name = 'NodeUnreachable';
 }
 
-/** What the node answered is larger than was asked for. */
+/** The response exceeds the size limit. */
 export class NodeResponseTooLarge extends NodeUnreachable {}
 
-/** It did not answer in the time that it has. */
+/** The node did not respond within the timeout. */
 export class NodeTimeout extends NodeUnreachable {}
 
 export interface NodeEndpoint {
-  /** Without user, password and query. */
+  /** Without user, password, and query. */
   readonly url: string;
-  /** `?api-key=…`, as providers of nodes have it: it goes along with every question, behind its path. */
+  /** `?api-key=…`, as node providers use it: appended to every request, after the path. */
   readonly query?: string;
   readonly authorization: string | null;
 }
@@ -57,17 +57,17 @@ export function parseNodeUrl(text: string): NodeEndpoint {
 
 export interface NodeRequest {
   readonly method?: 'GET' | 'POST';
-  /** Appended to the node's address. */
+  /** Appended to the node's URL. */
   readonly path?: string;
   readonly body?: unknown;
   readonly timeoutMs?: number;
-  /** What the answer may have. More is not read: NodeTooLong. */
+  /** Response size limit; a larger one throws NodeResponseTooLarge. */
   readonly maxBytes?: number;
-  /** The same of its values: by default fewer the shorter it may be. */
+  /** Limit on JSON values in the response; by default in proportion to `maxBytes`. */
   readonly maxValues?: number;
 }
 
-/** The answer, whatever its status; numbers as `parseExact` reads them. Throws NodeUnreachable. */
+/** Returns the response with any status; numbers as `parseExactJson` reads them. Throws NodeUnreachable. */
 export async function requestNode(
   node: NodeEndpoint,
   label: string,
@@ -90,14 +90,14 @@ export async function requestNode(
     return { status: response.status, body: text === '' ? null : parseExactJson(text, maxValues) };
   } catch (error) {
     if (error instanceof BodyTooLargeError || error instanceof TooManyValuesError)
-      throw new NodeResponseTooLarge(`${label}: the node’s answer is too long`);
+      throw new NodeResponseTooLarge(`${label}: the node’s response is too large`);
     if (error instanceof Error && error.name === 'TimeoutError')
-      throw new NodeTimeout(`${label}: the node did not answer in time`);
+      throw new NodeTimeout(`${label}: the request to the node timed out`);
     throw new NodeUnreachable(`${label}: ${describeFailure(error)}`);
   }
 }
 
 function describeFailure(error: unknown): string {
-  if (error instanceof SyntaxError) return 'the node’s answer is no JSON';
+  if (error instanceof SyntaxError) return 'the node’s response is not JSON';
   return 'the node cannot be reached';
 }

@@ -1,7 +1,10 @@
-/** Observations, as drivers put them together. */
+/** Observations that do not depend on the coin. */
 import type { Observation } from '../../ports/chain.ts';
 
-/** One that the chain knows nothing of any more. `txid` is what stands before the first colon of its key. */
+/**
+ * An observation of a payment that the chain no longer has. The txid is the part of the key before the first
+ * colon.
+ */
 export function removedObservation(key: string): Observation {
   return {
     key,

@@ -1,7 +1,7 @@
 /**
- * That a node may be used, as a driver knows it: proven before its first use, and again from time to time, for a node may be
- * exchanged or its wallet unlocked while the service runs. Who comes while it is being proven waits for the same answer. A proof
- * that fails holds for nobody later: the next one asks again.
+ * Caches a driver's proof that its node is safe to use. The check runs before the first use and again from
+ * time to time, because a node may be replaced or its wallet unlocked while the service runs. Concurrent
+ * callers share one check. A failed check is not cached: the next caller runs it again.
  */
 const VALID_MS = 10 * 60_000;
 
@@ -16,12 +16,12 @@ export class SafetyCheck {
     this.#validMs = options.validMs ?? VALID_MS;
   }
 
-  /** Throws what the proof throws. */
+  /** Throws the check's error. */
   async ensure(): Promise<void> {
     if (performance.now() - this.#passedAtMs >= this.#validMs) await this.rerun();
   }
 
-  /** Proves anew, whatever was proven before. */
+  /** Runs the check again, even if it passed before. */
   async rerun(): Promise<void> {
     this.#running ??= this.#runCheck();
     await this.#running;
@@ -29,7 +29,7 @@ export class SafetyCheck {
 
   async #runCheck(): Promise<void> {
     this.#passedAtMs = Number.NEGATIVE_INFINITY;
-    // It is as old as its question, not as its answer.
+    // The result is as old as its start.
     const startedAtMs = performance.now();
     try {
       await this.#check();

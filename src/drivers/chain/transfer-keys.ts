@@ -1,13 +1,13 @@
 /**
- * Keys of transfers inside transactions. A contract may pay another amount, or somebody else, when its transaction comes into another
- * block: a swap that pays out at the price of the moment. A key must not be the same then, for what it pays is known by it. And nodes
- * of different make do not agree on the place of a transfer: some leave calls of built-in contracts out of their traces, some tell
- * of destroyed contracts later. So a key is the transfer itself, with a number for those that are alike:
- * `txid:address:amount:0`.
+ * Keys for transfers inside transactions. A contract may pay a different amount or a different address when
+ * its transaction moves to another block, such as a swap at the current price. The key must then differ,
+ * because it identifies what was paid. And node implementations don't agree on a transfer's position: some
+ * leave calls of built-in contracts out of traces, some report destroyed contracts later. So the key is the
+ * transfer's content, with a number for identical ones: `txid:address:amount:0`.
  */
 
 export interface Transfer {
-  /** Unique on the coin, and the same in whatever block the transaction is. */
+  /** Unique on the coin, and the same in any block that contains the transaction. */
   readonly key: string;
   readonly txid: string;
   /** As `allocate` spells it. */
@@ -15,7 +15,7 @@ export interface Transfer {
   readonly amountUnits: bigint;
 }
 
-/** All that these transactions transferred, with keys. */
+/** Adds keys to all transfers of these transactions. */
 export function assignKeys(transfers: Iterable<Omit<Transfer, 'key'>>): Transfer[] {
   const counts = new Map<string, number>();
   const all: Transfer[] = [];
@@ -28,7 +28,7 @@ export function assignKeys(transfers: Iterable<Omit<Transfer, 'key'>>): Transfer
   return all;
 }
 
-/** What such a key says of its transfer; null for what is none. */
+/** Returns the transfer that a key describes; null for another kind of key. */
 export function parseTransferKey(key: string): Transfer | null {
   const [txid = '', address = '', amount = '', n = '', ...more] = key.split(':');
   if (more.length > 0 || !/^\d{1,78}$/.test(amount) || !/^\d+$/.test(n)) return null;

@@ -1,24 +1,25 @@
 /**
- * Reverse DNS over the HTTP API of PowerDNS. Its list of zones is asked for every ten seconds at most, and again before an address is
- * said to have none. A server that does not answer is left alone for a moment, so that many names do not wait for it one
- * after another. What it answers in words is never passed on: it names addresses.
+ * Reverse DNS over the PowerDNS HTTP API. The list of zones is cached for ten seconds and fetched again
+ * before an address is considered to have none. After a failure, requests fail fast for a moment, so that
+ * many names don't each wait for a timeout. Response texts are never passed on, because they contain
+ * addresses.
  */
 import { ReverseZones } from '../../kernel/reverse-zones.ts';
 import { DnsError, type ReverseDns } from '../../ports/dns.ts';
 import { toSendFault } from '../webhooks/send-faults.ts';
 
-/** How long resolvers may keep a name. */
+/** How long resolvers may cache a name. */
 const TTL_S = 300;
 const TIMEOUT_MS = 5_000;
 const ZONE_CACHE_MS = 10_000;
 const BACKOFF_MS = 1_000;
-/** Some 50,000 zones. */
+/** About 50,000 zones. */
 const RESPONSE_MAX_BYTES = 16 * 1024 ** 2;
-/** Zones whose content is its own; those of other kinds are copies. */
+/** Zone kinds whose records can be edited here; the others are copies. */
 const WRITABLE_KINDS = new Set(['native', 'master', 'primary', 'producer']);
 
 export interface PowerDnsOptions {
-  /** Where its web server listens, without a path. */
+  /** Address of the PowerDNS web server, without a path. */
   readonly url: string;
   readonly key: string;
   readonly timeoutMs?: number;
@@ -26,7 +27,7 @@ export interface PowerDnsOptions {
 
 interface Zones {
   readonly reverse: ReverseZones;
-  /** By name: the id in the API, and whether names can be changed in it. */
+  /** By name: the API's id, and whether the zone's records can be edited. */
   readonly byName: ReadonlyMap<string, { readonly id: string; readonly isOwn: boolean }>;
 }
 
@@ -52,7 +53,10 @@ export class PowerDns implements ReverseDns {
       const zone = place && byName.get(place.zone);
       if (!place || !zone) continue;
       if (!zone.isOwn) {
-        throw new DnsError('refused', 'the zone of a reverse name is a copy: its names are set elsewhere');
+        throw new DnsError(
+          'refused',
+          'the reverse zone is a secondary copy; change its names on its primary',
+        );
       }
       if (await this.#writePtr(zone.id, place.name, host)) return;
     }
@@ -66,19 +70,19 @@ export class PowerDns implements ReverseDns {
   async createZone(zone: string, nameservers: readonly string[]): Promise<boolean> {
     const [first = ''] = nameservers;
     const mailbox = `hostmaster.${first.slice(first.indexOf('.') + 1)}`;
-    // What is not there is forgotten as soon as what is there: a name that is set soon is seen soon.
+    // The same TTL for negative answers: a new name becomes visible as soon as a changed one.
     const content = `${first} ${mailbox} 1 10800 3600 1209600 ${TTL_S}`;
     const soa = { name: zone, type: 'SOA', ttl: 3600, records: [{ content, disabled: false }] };
-    // A primary tells its secondaries of changes, where it is set up to; else it is as a native one.
+    // A primary notifies its secondaries of changes if it has any; otherwise it acts like a native zone.
     const wanted = { name: zone, kind: 'Master', nameservers, rrsets: [soa] };
     const { status } = await this.#request('POST', '/zones', wanted);
     this.#zones = undefined;
     if (status === 201) return true;
     if (status === 409) return false;
-    throw new DnsError('refused', `PowerDNS does not make a zone: it answers ${status}`);
+    throw new DnsError('refused', `PowerDNS did not create the zone: it responded with HTTP ${status}`);
   }
 
-  /** False when the zone is gone. */
+  /** Returns false if the zone no longer exists. */
   async #writePtr(zoneId: string, name: string, host: string | null): Promise<boolean> {
     const change =
       host === null
@@ -88,10 +92,10 @@ export class PowerDns implements ReverseDns {
     const { status } = await this.#request('PATCH', `/zones/${zoneId}`, { rrsets });
     if (status === 204 || status === 200) return true;
     if (status === 404) return false;
-    throw new DnsError('refused', `PowerDNS does not take a reverse name: it answers ${status}`);
+    throw new DnsError('refused', `PowerDNS rejected the reverse name: it responded with HTTP ${status}`);
   }
 
-  /** As they were so long ago at most; those who may be told what is not new share an answer. */
+  /** Returns zones at most this old; concurrent callers that accept a cached answer share one request. */
   async #cachedZones(maxAgeMs: number): Promise<Zones> {
     const now = performance.now();
     if (this.#zones === undefined || now - this.#zonesFetchedAt > maxAgeMs) {
@@ -108,14 +112,16 @@ export class PowerDns implements ReverseDns {
   async #fetchZones(): Promise<Zones> {
     const { status, text } = await this.#request('GET', '/zones?dnssec=false');
     const zones = status === 200 ? parseZones(text) : null;
-    if (!zones)
-      throw new DnsError('unreachable', `SKERRY_DNS_URL: no API of PowerDNS answers there (${status})`);
+    if (!zones) {
+      const message = `SKERRY_DNS_URL: this is not a PowerDNS API (HTTP ${status}). Check the setting`;
+      throw new DnsError('unreachable', message);
+    }
     return { reverse: new ReverseZones(zones.keys()), byName: zones };
   }
 
   async #request(method: string, path: string, body?: object): Promise<ApiResponse> {
     const { url, key, timeoutMs = TIMEOUT_MS } = this.#options;
-    if (performance.now() < this.#backoffUntil) throw unreachable('it did not answer a moment ago');
+    if (performance.now() < this.#backoffUntil) throw unreachable('it failed to respond a moment ago');
     const answer = await fetch(`${url}/api/v1/servers/localhost${path}`, {
       method,
       headers: { 'x-api-key': key, ...(body ? { 'content-type': 'application/json' } : {}) },
@@ -129,50 +135,50 @@ export class PowerDns implements ReverseDns {
         throw unreachable(describeFailure(error));
       });
     if (answer.status === 401 || answer.status === 403) {
-      throw new DnsError('key', 'SKERRY_DNS_KEY: PowerDNS does not take this key');
+      throw new DnsError('key', 'SKERRY_DNS_KEY: PowerDNS rejected the API key. Check the setting');
     }
-    if (answer.status >= 500) throw unreachable(`it answers ${answer.status}`);
+    if (answer.status >= 500) throw unreachable(`it responded with HTTP ${answer.status}`);
     return answer;
   }
 }
 
 function unreachable(why: string): DnsError {
-  return new DnsError('unreachable', `PowerDNS cannot be asked at SKERRY_DNS_URL: ${why}`);
+  return new DnsError('unreachable', `PowerDNS at SKERRY_DNS_URL is unavailable: ${why}`);
 }
 
-/** Errors of the network name addresses. */
+/** Returns our own words for a network error, because its message contains addresses. */
 function describeFailure(error: unknown): string {
   if (error instanceof DnsError) return error.message;
   const { name, cause } = error as Error;
   if (name === 'TimeoutError') return 'timeout';
   const { code } = (cause ?? {}) as NodeJS.ErrnoException;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its name could not be resolved';
-  if (!(cause instanceof Error)) return 'no connection';
-  if (cause.message === 'bad port') return 'its port belongs to another protocol; take one above 1024';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its host name could not be resolved';
+  if (!(cause instanceof Error)) return 'connection failed';
+  if (cause.message === 'bad port') return 'its port is reserved for another protocol; use a port above 1024';
   const fault = toSendFault(cause);
-  return fault === 'failed' ? 'no connection' : fault;
+  return fault === 'failed' ? 'connection failed' : fault;
 }
 
 async function readResponse(response: Response): Promise<ApiResponse> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  // Leaving the loop ends the connection.
+  // Breaking out of the loop closes the connection.
   for await (const part of response.body ?? []) {
     bytes += part.length;
-    if (bytes > RESPONSE_MAX_BYTES) throw new DnsError('unreachable', 'its answer is too long');
+    if (bytes > RESPONSE_MAX_BYTES) throw new DnsError('unreachable', 'its response is too large');
     parts.push(part);
   }
   return { status: response.status, text: Buffer.concat(parts).toString('utf8') };
 }
 
-/** Null when this is no list of zones. */
+/** Returns null if the text is not a list of zones. */
 function parseZones(text: string): Zones['byName'] | null {
   const list = parseJson(text);
   if (!Array.isArray(list)) return null;
   const zones = new Map<string, { id: string; isOwn: boolean }>();
   for (const each of list as Record<string, unknown>[]) {
     const { id, name, kind } = each ?? {};
-    // An id is made to stand in a URL; another would lead elsewhere.
+    // PowerDNS ids are safe in a URL; any other id could point to another path.
     if (typeof id !== 'string' || typeof name !== 'string' || !/^[\w.=-]+$/.test(id)) continue;
     if (!/\.(in-addr|ip6)\.arpa\.$/i.test(name)) continue;
     zones.set(name.toLowerCase(), { id, isOwn: WRITABLE_KINDS.has(String(kind).toLowerCase()) });

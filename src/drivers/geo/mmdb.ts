@@ -1,6 +1,6 @@
 /**
- * Countries from a file of the MaxMind DB form, held in memory: 8 MB a process, a microsecond a look-up. It is read with
- * the first look-up or by `load`, so that no start waits for it.
+ * Country lookup in a MaxMind DB file held in memory: 8 MB per process, one microsecond per lookup. The file
+ * is read on the first lookup or by `load`, so that it never delays startup.
  */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -10,10 +10,10 @@ import type { Reader, Response } from 'mmdb-lib';
 import type { Geo } from '../../ports/geo.ts';
 import { isCountryCode } from '../../spec/countries.ts';
 
-/** What comes with us: the registries' data as a package (ARCHITECTURE, "Data"). */
+/** The bundled database: registry data as an npm package (ARCHITECTURE, "Data"). */
 const BUNDLED_DATABASE = '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb';
 
-/** A country as the shipped file has it, and as MaxMind's and others' have. */
+/** A country record in the bundled file's format or in MaxMind's. */
 interface CountryRecord {
   readonly country_code?: unknown;
   readonly country?: { readonly iso_code?: unknown };
@@ -21,15 +21,15 @@ interface CountryRecord {
 
 export class MmdbGeo implements Geo {
   readonly #file: string;
-  /** null: the file is of no use. */
+  /** null: the file can't be used. */
   #reader: Reader<Response> | null | undefined;
 
-  /** `file` null: the one that comes with us. */
+  /** `file` null: the bundled database. */
   constructor({ file }: { file: string | null }) {
     this.#file = file ?? fileURLToPath(import.meta.resolve(BUNDLED_DATABASE));
   }
 
-  /** Reads the file, so that no caller waits for it. Throws when it cannot be read or is none of the kind. */
+  /** Preloads the file, so that no caller waits for it. Throws if it can't be read or isn't a MaxMind DB. */
   async load(): Promise<void> {
     this.#reader ??= openReader(await readFile(this.#file));
   }
@@ -41,7 +41,7 @@ export class MmdbGeo implements Geo {
       const code = found?.country_code ?? found?.country?.iso_code;
       return typeof code === 'string' && isCountryCode(code) ? code : null;
     } catch {
-      // What is no address is nowhere.
+      // Not a valid address.
       return null;
     }
   }
@@ -50,13 +50,15 @@ export class MmdbGeo implements Geo {
     try {
       this.#reader = openReader(readFileSync(this.#file));
     } catch {
-      // Whoever calls `load` hears why.
+      // `load` reports the reason.
       this.#reader = null;
     }
   }
 }
 
-/** Not before it is needed, either: every command would wait for it. Throws where the file is none of the kind. */
+/**
+ * Loads the library lazily, because otherwise every CLI command would. Throws if the file isn't a MaxMind DB.
+ */
 function openReader(file: Buffer): Reader<Response> {
   const mmdb = createRequire(import.meta.url)('mmdb-lib') as typeof import('mmdb-lib');
   return new mmdb.Reader(file);

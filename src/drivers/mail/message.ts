@@ -1,12 +1,17 @@
-/** A mail as bytes (RFC 5322): plain text, or PGP/MIME (RFC 3156) around what was encrypted already. */
+/**
+ * Renders a mail as bytes (RFC 5322): plain text, or PGP/MIME (RFC 3156) around text that is already
+ * encrypted.
+ */
 import MimeNode from 'nodemailer/lib/mime-node';
 import type { Sender } from '../../kernel/smtp-url.ts';
 import type { OutgoingMail } from '../../ports/mail.ts';
 
-/** The parts of an encrypted mail are text already; the library would encode them once more. */
+/**
+ * The parts of an encrypted mail are already ASCII; without this header the library would encode them again.
+ */
 const SEVEN_BIT = { 'content-transfer-encoding': '7bit' };
 
-/** Headers are encoded and folded by the library, which lets no line end of theirs through. */
+/** The library encodes and folds headers, and lets no line break in them through. */
 export async function messageBytes(mail: OutgoingMail, from: Sender, date: Date): Promise<Buffer> {
   const root = mail.encrypted ? encryptedNode(mail.text) : plainNode(mail.text);
   root.setHeader({
@@ -15,7 +20,7 @@ export async function messageBytes(mail: OutgoingMail, from: Sender, date: Date)
     subject: mail.subject,
     'message-id': `<${mail.id}@${from.domain}>`,
     date: date.toUTCString().replace('GMT', '+0000'),
-    // Neither out-of-office notes nor other machines should answer.
+    // Keeps out-of-office replies and other automatic responses away.
     'auto-submitted': 'auto-generated',
   });
   return await root.build();

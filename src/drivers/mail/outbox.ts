@@ -1,6 +1,7 @@
 /**
- * The sandbox's letter box: every mail that a customer would have received, for whoever tries the service out. It knows a
- * mail by its id, so one that is sent again is there once. What it keeps is sealed, because mails hold links.
+ * The sandbox's outbox: every mail that a customer would have received, for people who try the service. It
+ * deduplicates by id, so a mail that is sent again appears once. Stored mails are sealed, because they
+ * contain links.
  */
 import { parseId } from '../../kernel/ids.ts';
 import type { KeyRing } from '../../kernel/secrets.ts';
@@ -8,7 +9,7 @@ import type { Database } from '../../kernel/sql.ts';
 import type { Mailer, MailOutcome, OutgoingMail } from '../../ports/mail.ts';
 import type { Faults } from '../faults.ts';
 
-/** A mail as the letter box shows it. */
+/** A mail as the outbox shows it. */
 export interface ReceivedMail {
   readonly to: string;
   readonly subject: string;
@@ -16,7 +17,7 @@ export interface ReceivedMail {
 }
 
 const SEAL_PURPOSE = 'sandbox mail';
-/** The box holds about this many, and a reader sees this many at once. */
+/** Maximum mails kept (approximately) and returned at once. */
 const STORED_MAX = 10_000n;
 const CLEANUP_INTERVAL = 100n;
 const SHOWN_MAX = 100;
@@ -27,7 +28,7 @@ export class MailOutbox implements Mailer {
   readonly #faults: Faults;
   readonly #server: Mailer | null;
 
-  /** With a `server`, mails go there, and what it has taken is in the letter box too. */
+  /** With a `server`, mails are sent there, and the outbox also keeps those it accepted. */
   constructor(options: { db: Database; keys: KeyRing; faults: Faults; server?: Mailer | null }) {
     this.#db = options.db;
     this.#keys = options.keys;
@@ -35,10 +36,10 @@ export class MailOutbox implements Mailer {
     this.#server = options.server ?? null;
   }
 
-  async send(mail: OutgoingMail, handOver: () => Promise<boolean>): Promise<MailOutcome> {
+  async send(mail: OutgoingMail, confirmHandover: () => Promise<boolean>): Promise<MailOutcome> {
     if (await this.#faults.consume('mail', 'send'))
       return { outcome: 'unreachable', detail: 'simulated fault' };
-    const outcome = await this.#server?.send(mail, handOver);
+    const outcome = await this.#server?.send(mail, confirmHandover);
     if (outcome && outcome.outcome !== 'sent') return outcome;
     await this.#store(mail);
     return { outcome: 'sent' };
@@ -48,7 +49,7 @@ export class MailOutbox implements Mailer {
     this.#server?.close();
   }
 
-  /** The newest mails, to one address when it is given; oldest first. */
+  /** Returns the newest mails, optionally to one address, oldest first. */
   async read(to: string | null): Promise<ReceivedMail[]> {
     const rows = await this.#db.rows<{ mail_sealed: string }>(
       to === null
@@ -67,7 +68,8 @@ export class MailOutbox implements Mailer {
       JSON.stringify({ to, subject, text } satisfies ReceivedMail),
     );
     const kept = await this.#db.row<{ no: bigint }>(
-      `insert into sim.mails (id, to_key, mail_sealed) values ($1, $2, $3) on conflict (id) do nothing returning no`,
+      `insert into sim.mails (id, to_key, mail_sealed) values ($1, $2, $3)
+       on conflict (id) do nothing returning no`,
       [parseId('mail', id), to.toLowerCase(), sealed],
     );
     if (!kept || kept.no % CLEANUP_INTERVAL !== 0n) return;

@@ -1,7 +1,8 @@
 /**
- * Mail over SMTP, one connection for each. The message is a stream that the library reads only after the server has said
- * that it takes the text (354): there it is handed over, and before that every failure is a sure one. Afterwards only an
- * answer of the server tells; a connection that breaks or stays silent leaves the outcome unknown.
+ * Mail over SMTP, one connection per mail. The message is a stream that the library reads only after the
+ * server's 354 response to DATA. That is the handover: before it, a failure means that nothing was sent.
+ * After it, only a response from the server is proof; a connection that breaks or times out leaves the
+ * outcome unknown.
  */
 import { Readable } from 'node:stream';
 import { domainToASCII } from 'node:url';
@@ -11,25 +12,25 @@ import type { Mailer, MailOutcome, OutgoingMail } from '../../ports/mail.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const GREETING_TIMEOUT_MS = 10_000;
-/** A server may look through a mail before it answers. */
+/** A server may scan a mail before it responds. */
 const IDLE_TIMEOUT_MS = 30_000;
 
 interface SmtpOptions {
   readonly server: SmtpServer;
   readonly from: Sender;
-  /** Certificates to trust besides those that the system does. */
+  /** A certificate to trust in addition to the system's. */
   readonly ca?: string;
   readonly idleTimeoutMs?: number;
 }
 
-/** What the library hangs on its errors. */
+/** The fields that the library adds to its errors. */
 interface SmtpError extends Error {
   readonly code?: string;
   readonly command?: string;
   readonly responseCode?: number;
 }
 
-/** The lease was lost before the text was given away. */
+/** The lease was lost before the handover. */
 class LeaseLost extends Error {}
 
 export class SmtpMailer implements Mailer {
@@ -40,18 +41,18 @@ export class SmtpMailer implements Mailer {
     this.#options = options;
   }
 
-  async send(mail: OutgoingMail, handOver: () => Promise<boolean>): Promise<MailOutcome> {
-    const handover = { over: false };
+  async send(mail: OutgoingMail, confirmHandover: () => Promise<boolean>): Promise<MailOutcome> {
+    let isHandedOver = false;
     try {
       await this.#deliver(mail, async () => {
-        if (!(await handOver())) throw new LeaseLost();
-        handover.over = true;
+        if (!(await confirmHandover())) throw new LeaseLost();
+        isHandedOver = true;
       });
       return { outcome: 'sent' };
     } catch (error) {
       return error instanceof LeaseLost
         ? { outcome: 'taken' }
-        : failureOutcome(error as SmtpError, handover.over);
+        : failureOutcome(error as SmtpError, isHandedOver);
     }
   }
 
@@ -59,9 +60,9 @@ export class SmtpMailer implements Mailer {
     for (const connection of this.#openConnections) connection.close();
   }
 
-  async #deliver(mail: OutgoingMail, handOver: () => Promise<void>): Promise<void> {
+  async #deliver(mail: OutgoingMail, onHandover: () => Promise<void>): Promise<void> {
     const { from, server } = this.#options;
-    // Not loaded before the first mail: a start should not wait for it.
+    // Loaded with the first mail, so that it doesn't delay startup.
     const { messageBytes } = await import('./message.ts');
     const bytes = await messageBytes(mail, from, new Date());
     const connection = await this.#createConnection();
@@ -80,7 +81,7 @@ export class SmtpMailer implements Mailer {
           promisifyStep((done) => connection.login({ credentials: { user, pass } }, done)),
         ]);
       }
-      const text = Readable.from(streamAfterHandOver(bytes, handOver), { objectMode: false });
+      const text = Readable.from(streamAfterHandover(bytes, onHandover), { objectMode: false });
       const envelope = { from: from.address, to: [toWireAddress(mail.to)], size: bytes.length };
       await Promise.race([broken, promisifyStep((done) => connection.send(envelope, text, done))]);
       connection.quit();
@@ -97,10 +98,10 @@ export class SmtpMailer implements Mailer {
       host: server.host,
       port: server.port,
       secure: server.secure,
-      // Encrypted or not at all, but for a server on this machine, whose certificate nobody would trust.
+      // Always encrypted, except to a server on this machine, whose certificate no client would trust.
       requireTLS: !server.secure && !server.loopback,
       ignoreTLS: !server.secure && server.loopback,
-      // Not our machine's name, which is nobody's business.
+      // Not this machine's host name, which would leak to receivers.
       name: from.domain,
       connectionTimeout: CONNECT_TIMEOUT_MS,
       greetingTimeout: Math.min(GREETING_TIMEOUT_MS, idleTimeoutMs),
@@ -110,12 +111,12 @@ export class SmtpMailer implements Mailer {
   }
 }
 
-async function* streamAfterHandOver(bytes: Buffer, handOver: () => Promise<void>): AsyncGenerator<Buffer> {
-  await handOver();
+async function* streamAfterHandover(bytes: Buffer, onHandover: () => Promise<void>): AsyncGenerator<Buffer> {
+  await onHandover();
   yield bytes;
 }
 
-/** A domain of other letters in the form that every server takes; the part before it has none, and asks for SMTPUTF8. */
+/** Converts the domain to ASCII (punycode). The local part has no ASCII form; non-ASCII needs SMTPUTF8. */
 function toWireAddress(address: string): string {
   const at = address.lastIndexOf('@');
   const domain = domainToASCII(address.slice(at + 1));
@@ -127,8 +128,8 @@ function promisifyStep(start: (done: (error?: Error | null) => void) => void): P
 }
 
 /**
- * Before the receiver was named, the failure is the server's or our settings' and says nothing about the mail: even a 5xx
- * there, a wrong password say, must not cost the customer a mail.
+ * Before RCPT TO, a failure is about the server or our settings and says nothing about the mail: even a 5xx,
+ * such as for a wrong password, must not lose the customer's mail.
  */
 function failureOutcome(error: SmtpError, handedOver: boolean): MailOutcome {
   const { code = 'error', command = '', responseCode = 0 } = error;
@@ -138,7 +139,7 @@ function failureOutcome(error: SmtpError, handedOver: boolean): MailOutcome {
   const aboutMail = command === 'RCPT TO' || command === 'DATA' || code === 'EMESSAGE' || command === 'API';
   if (!aboutMail || responseCode === 421) return { outcome: 'unreachable', detail };
   if (responseCode === 0) return { outcome: code === 'EENVELOPE' ? 'refused' : 'unreachable', detail };
-  // 503 says that the conversation went wrong, not the mail.
+  // 503 means a wrong command sequence, not a rejected mail.
   const final = responseCode >= 500 && responseCode !== 503;
   return { outcome: final ? 'refused' : 'deferred', detail };
 }

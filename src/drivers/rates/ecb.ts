@@ -1,7 +1,7 @@
 /**
- * The euro's reference rates of the European Central Bank, published once on each of its working days. Of its XML two elements are
- * read, `<Cube time='2026-09-18'>` and `<Cube currency='USD' rate='1.0876'/>`, and each must be there exactly once: what looks
- * otherwise is not this file.
+ * The European Central Bank's euro reference rates, published once per working day. Two elements of the XML
+ * are read, `<Cube time='2026-09-18'>` and `<Cube currency='USD' rate='1.0876'/>`; each must occur exactly
+ * once, or the file is rejected.
  */
 import { parseDecimal } from '../../kernel/money.ts';
 import { DAY_MS, parseRfc3339, SECOND_MS } from '../../kernel/time.ts';
@@ -9,9 +9,9 @@ import { type EuroFeed, FeedError } from '../../ports/rates.ts';
 import { fetchFeed } from './fetch-feed.ts';
 
 const TIMEOUT_MS = 8 * SECOND_MS;
-/** It has some 2 KB. */
+/** The file has about 2 KB. */
 const RESPONSE_MAX_BYTES = 64 * 1024;
-/** In all its life the euro was worth 0.8 to 1.6 dollars. */
+/** The euro has always been worth 0.8 to 1.6 dollars; the bounds below leave room. */
 const MIN_TENTHS = 3n;
 const MAX_TENTHS = 30n;
 
@@ -39,17 +39,17 @@ export class EcbEuro implements EuroFeed {
     const usd = matchOnce(xml, DOLLAR_PATTERN);
     const day = matchOnce(xml, DAY_PATTERN);
     const at = day === undefined ? undefined : parseRfc3339(`${day}T00:00:00Z`);
-    if (usd === undefined || at === undefined) throw new FeedError('its answer has no rate of the dollar');
+    if (usd === undefined || at === undefined) throw new FeedError('response has no dollar rate');
     const { digits, scale } = parseDecimal(usd) ?? { digits: 0n, scale: 1n };
     if (digits * 10n < MIN_TENTHS * scale || digits * 10n > MAX_TENTHS * scale) {
-      throw new FeedError('its rate of the dollar cannot be');
+      throw new FeedError('dollar rate is out of range');
     }
-    if (at.getTime() > Date.now() + DAY_MS) throw new FeedError('its rate is of a day to come');
+    if (at.getTime() > Date.now() + DAY_MS) throw new FeedError('rate is dated in the future');
     return { usd, at };
   }
 }
 
-/** What the pattern holds where it matches once, and no other time. */
+/** Returns the captured group if the pattern matches exactly once. */
 function matchOnce(xml: string, pattern: RegExp): string | undefined {
   const [match, ...more] = xml.matchAll(pattern);
   return more.length > 0 ? undefined : (match?.[1] ?? match?.[2]);

@@ -1,13 +1,13 @@
-/** What the feeds have in common: a few questions, and for each name that a coin has there, what is said of it. */
+/** The shape that all feeds share: a few requests, then a quote for each of the feed's symbols. */
 
-/** What somebody paid, and when. Values are as `parseExact` reads them; whether they are prices is decided by whoever asked. */
+/** The last trade. Values are as `parseExactJson` reads them; the caller decides whether they are prices. */
 export interface TradeQuote {
   readonly usd: unknown;
-  /** Undefined where it tells none that can be read. */
+  /** Undefined if the feed has no readable time. */
   readonly at: Date | undefined;
 }
 
-/** What somebody would pay and somebody would take now. A last trade without its time may be of any day; a book is of now. */
+/** The best bid and ask. Unlike a last trade without a time, which may be old, a book is current. */
 export interface BookQuote {
   readonly bid: unknown;
   readonly ask: unknown;
@@ -15,16 +15,16 @@ export interface BookQuote {
 
 export type FeedQuote = TradeQuote | BookQuote;
 
-/** The JSON at a path of the feed. Throws FeedError. */
+/** Fetches the JSON at a path of the feed. Throws FeedError. */
 export type FetchJson = (path: string) => Promise<unknown>;
 
-/** What a feed tells of those of the names that it answers for. */
+/** Returns the feed's quotes for those symbols that it knows. */
 export type FeedReader = (
   ask: FetchJson,
   names: readonly string[],
 ) => Promise<ReadonlyMap<string, FeedQuote>>;
 
-/** The own field of an object that came from outside, or undefined. */
+/** Returns an own field of an untrusted object, or undefined. */
 export function fieldOf(value: unknown, name: string): unknown {
   const isRecord = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
   return isRecord ? (value as Record<string, unknown>)[name] : undefined;

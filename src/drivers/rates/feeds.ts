@@ -1,4 +1,4 @@
-/** The feeds of prices: one shape each, and what is true of all: bounds, and what a price is. */
+/** The price feeds. Each has its own reader; bounds and the plausibility of a price are common. */
 import { parseExactJson, toPlainDecimal } from '../../kernel/exact-json.ts';
 import { parseDecimal } from '../../kernel/money.ts';
 import type { QuoteSourceConfig } from '../../kernel/quote-sources.ts';
@@ -20,16 +20,16 @@ import { midPrice } from './order-book.ts';
 
 const FEED_READERS: Readonly<Record<QuoteSourceName, FeedReader>> = { kraken, bitfinex, coinbase, coingecko };
 
-/** For all questions of one round. */
+/** For all requests of one round. */
 const TIMEOUT_MS = 8 * SECOND_MS;
-/** Kraken's answer for all pairs is some 500 KB. */
+/** Kraken's response for all pairs has about 500 KB. */
 const RESPONSE_MAX_BYTES = 2 * 1024 ** 2;
-/** No coin is worth as much, and none as little: a source that says so is mistaken. */
+/** No coin is worth this much or this little: such a quote is a mistake of the source. */
 const USD_LIMIT = 1_000_000_000n;
 const MIN_USD_DIVISOR = 1_000_000n;
 
 export interface FeedOptions {
-  /** How far bid and ask of one source may lie apart. */
+  /** Maximum difference between a source's bid and ask. */
   readonly maxSpreadPercent: number;
   readonly timeoutMs?: number;
 }
@@ -66,11 +66,11 @@ class HttpFeed implements QuoteFeed {
     const symbols = new Map(coins.flatMap((coin) => this.#pairFor(coin)));
     if (symbols.size === 0) return { prices: [], missing: [] };
     const signal = AbortSignal.any([stop, AbortSignal.timeout(this.#timeoutMs)]);
-    const told = await FEED_READERS[this.source](
+    const quotes = await FEED_READERS[this.source](
       (path) => this.#fetchJson(path, signal),
       [...symbols.values()],
     );
-    const read = [...symbols].map(([coin, name]) => ({ coin, price: this.#priceOf(coin, told.get(name)) }));
+    const read = [...symbols].map(([coin, name]) => ({ coin, price: this.#priceOf(coin, quotes.get(name)) }));
     return {
       prices: read.flatMap(({ price }) => price ?? []),
       missing: read.flatMap(({ coin, price }) => (price === undefined ? [coin] : [])),
@@ -82,21 +82,21 @@ class HttpFeed implements QuoteFeed {
     return name === undefined ? [] : [[coin, name]];
   }
 
-  #priceOf(coin: PricedCoin, told: FeedQuote | undefined): FeedPrice | undefined {
-    if (told === undefined) return undefined;
-    const isBook = 'bid' in told;
-    const usd = isBook ? midPrice(told, this.#maxSpreadPercent) : toPlainDecimal(told.usd);
-    const at = isBook ? null : told.at;
+  #priceOf(coin: PricedCoin, quote: FeedQuote | undefined): FeedPrice | undefined {
+    if (quote === undefined) return undefined;
+    const isBook = 'bid' in quote;
+    const usd = isBook ? midPrice(quote, this.#maxSpreadPercent) : toPlainDecimal(quote.usd);
+    const at = isBook ? null : quote.at;
     return usd === undefined || at === undefined || !isPlausiblePrice(usd) ? undefined : { coin, usd, at };
   }
 
   async #fetchJson(path: string, signal: AbortSignal): Promise<unknown> {
-    const asked = { signal, maxBytes: RESPONSE_MAX_BYTES, accept: 'application/json' };
-    const text = await fetchFeed(this.#url + path, asked);
+    const request = { signal, maxBytes: RESPONSE_MAX_BYTES, accept: 'application/json' };
+    const text = await fetchFeed(this.#url + path, request);
     try {
       return parseExactJson(text);
     } catch {
-      throw new FeedError('its answer is no JSON');
+      throw new FeedError('response is not JSON');
     }
   }
 }

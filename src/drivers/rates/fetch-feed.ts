@@ -1,4 +1,4 @@
-/** How a feed is asked: GET, no redirects, a bound on size, and whoever calls bounds the time. */
+/** Fetches a feed: GET, no redirects, bounded size. The caller bounds the time. */
 import { BodyTooLargeError, readBoundedBody } from '../../kernel/read-bounded.ts';
 import { FeedError } from '../../ports/rates.ts';
 import { toSendFault } from '../webhooks/send-faults.ts';
@@ -9,14 +9,14 @@ export interface FeedRequest {
   readonly accept: string;
 }
 
-/** The answer's text. Throws FeedError, whose words name no address. */
+/** Returns the response text. Throws FeedError, whose message contains no address. */
 export async function fetchFeed(url: string, { signal, maxBytes, accept }: FeedRequest): Promise<string> {
   try {
-    // A redirect would lead where nobody said that prices come from.
+    // A redirect could lead to a source that the operator did not choose.
     const response = await fetch(url, { headers: { accept }, redirect: 'manual', signal });
     if (response.status !== 200) {
       await response.body?.cancel();
-      throw new FeedError(`it answers ${response.status}`);
+      throw new FeedError(`responded with HTTP ${response.status}`);
     }
     return await readBoundedBody(response, maxBytes);
   } catch (error) {
@@ -25,12 +25,12 @@ export async function fetchFeed(url: string, { signal, maxBytes, accept }: FeedR
 }
 
 function describeFailure(error: unknown): string {
-  if (error instanceof BodyTooLargeError) return 'its answer is too long';
+  if (error instanceof BodyTooLargeError) return 'response is too large';
   const { name, cause } = error as Error;
-  if (name === 'TimeoutError') return 'it is too slow';
-  if (name === 'AbortError') return 'it was asked no longer';
+  if (name === 'TimeoutError') return 'request timed out';
+  if (name === 'AbortError') return 'request was canceled';
   const code = (cause as NodeJS.ErrnoException | undefined)?.code;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its name could not be resolved';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'host name could not be resolved';
   const fault = cause instanceof Error ? toSendFault(cause) : 'failed';
-  return fault === 'failed' ? 'no connection' : fault;
+  return fault === 'failed' ? 'connection failed' : fault;
 }

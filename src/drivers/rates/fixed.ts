@@ -1,4 +1,6 @@
-/** The sandbox's rates: fixed, until a hand sets another. They live in the database, so all processes agree. */
+/**
+ * The sandbox's rates: fixed until someone sets another. Stored in the database, so that all processes agree.
+ */
 import type { Clock } from '../../kernel/clock.ts';
 import { parseUnits } from '../../kernel/money.ts';
 import type { Database } from '../../kernel/sql.ts';
@@ -21,10 +23,10 @@ const USD_PER_COIN: Readonly<Record<CoinCode, string>> = {
 const EUR_PER_USD = '0.92';
 
 const RATE_DECIMALS = 12;
-/** Keeps what an invoice is worth, in cents, within 64 bits. */
+/** Keeps the value of an invoice, in cents, within 64 bits. */
 const MAX_USD = 1_000_000_000n;
 
-/** A rate that cannot be. `field` is `coin` or `usd`. */
+/** An invalid rate. */
 export class RateInputError extends Error {
   readonly field: 'coin' | 'usd';
   constructor(field: 'coin' | 'usd', message: string) {
@@ -47,7 +49,7 @@ export class FixedRates implements Rates {
 
   async usdPerCoin(coin: string): Promise<Rate> {
     await this.#throwIfFaultArmed('usdPerCoin');
-    if (!isCoinCode(coin)) throw new Error(`no such coin: ${coin}`);
+    if (!isCoinCode(coin)) throw new Error(`unknown coin: ${coin}`);
     const set = await this.#db.row<{ usd: string }>('select usd from sim.rates where coin = $1', [coin]);
     const usd = set?.usd ?? USD_PER_COIN[coin];
     return { usd, quotes: [{ source: 'sandbox', usd, at: formatRfc3339(this.#clock.now()) }] };
@@ -59,16 +61,16 @@ export class FixedRates implements Rates {
   }
 
   /**
-   * From now on one whole coin costs `usd`, a positive decimal with at most 12 digits after the point.
+   * Sets the price of one whole coin to `usd`, a positive decimal with at most 12 decimal places.
    * Throws RateInputError.
    */
   async set(coin: string, usd: string): Promise<void> {
-    if (!isCoinCode(coin)) throw new RateInputError('coin', `there is no coin ${JSON.stringify(coin)}`);
+    if (!isCoinCode(coin)) throw new RateInputError('coin', `unknown coin ${JSON.stringify(coin)}`);
     const units = parseUnits(usd, RATE_DECIMALS);
     if (units === undefined || units <= 0n || units >= MAX_USD * 10n ** BigInt(RATE_DECIMALS)) {
       throw new RateInputError(
         'usd',
-        `a positive decimal number below ${MAX_USD} with at most ${RATE_DECIMALS} digits after the point`,
+        `must be a positive decimal number below ${MAX_USD} with at most ${RATE_DECIMALS} decimal places`,
       );
     }
     await this.#db.run(

@@ -1,6 +1,6 @@
 /**
- * Rates of a live service: made of what the sources said last, which a duty of the workers asks them for. So an order waits for
- * nobody, and all processes have the same rate.
+ * Rates of a live service, computed from the latest stored quotes, which a worker job fetches. An order
+ * therefore waits for no network request, and all processes see the same rate.
  */
 import type { Clock } from '../../kernel/clock.ts';
 import { evaluatePrices, type Market } from '../../kernel/market-rate.ts';
@@ -11,15 +11,18 @@ import { pricedAs } from '../../spec/quote-sources.ts';
 
 export interface MarketRatesOptions {
   readonly book: QuoteStore;
-  /** The business clock. Only a sandbox moves it: in a live service it is real time, and measures how old prices are. */
+  /**
+   * Business clock. Only a sandbox moves it: in a live service it is real time and measures how old prices
+   * are.
+   */
   readonly clock: Clock;
-  /** What was kept of sources that are asked no more does not count. */
+  /** Stored quotes of sources that are no longer configured are ignored. */
   readonly market: Market;
 }
 
-/** There is no rate that can be relied on. The message is for the operator. */
+/** No reliable rate is available. The message is for the operator. */
 export class RateUnavailable extends Error {
-  override readonly name = 'NoRate';
+  override readonly name = 'RateUnavailable';
 }
 
 export class MarketRates implements Rates {
@@ -30,11 +33,11 @@ export class MarketRates implements Rates {
   }
 
   async usdPerCoin(coin: string): Promise<Rate> {
-    if (!isCoinCode(coin)) throw new RateUnavailable('there is no such coin');
+    if (!isCoinCode(coin)) throw new RateUnavailable('unknown coin');
     const { book, clock, market } = this.#options;
-    const kept = await book.listQuotes(pricedAs(coin));
-    const asked = kept.filter(({ source }) => market.sources.includes(source));
-    const { fresh, rate } = evaluatePrices(asked, market.rules, clock.now());
+    const stored = await book.listQuotes(pricedAs(coin));
+    const configured = stored.filter(({ source }) => market.sources.includes(source));
+    const { fresh, rate } = evaluatePrices(configured, market.rules, clock.now());
     if ('fault' in rate) throw new RateUnavailable(`${coin}: ${rate.fault}`);
     const quotes = fresh.map(({ source, usd, quotedAt }) => ({ source, usd, at: formatRfc3339(quotedAt) }));
     return { usd: rate.usd, quotes };

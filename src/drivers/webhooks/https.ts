@@ -1,9 +1,9 @@
 /**
- * Sends webhooks over https, to the public internet and nowhere else. The name is resolved here, every address it has is
- * looked at, and the connection goes to those addresses: what a resolver says a moment later changes nothing. Redirects are
- * answers like others. A receiver has so long for everything, name and handshake included, and its status line is the
- * answer: of what comes after it little is read, and for little time, only so that the connection can be used again. Where a
- * connection that was kept turns out to be dead, the request is made once more, over a new one.
+ * Sends webhooks over https to the public internet only. The name is resolved here, all of its addresses are
+ * checked, and the connection goes to exactly those addresses, so that a later DNS change has no effect (DNS
+ * rebinding). Redirects are ordinary responses. The timeout covers everything up to the status line, DNS and
+ * handshake included. A little of the body is read, for a short time, only to reuse the connection. If a
+ * kept-alive connection turns out to be dead, the request is sent once more over a new one.
  */
 import { isIP } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
@@ -14,20 +14,20 @@ import { LIMITS } from '../../spec/limits.ts';
 import { type Resolve, resolveLocal, resolvePublic } from './resolve.ts';
 import { ForbiddenAddress, HostNotResolved, isLocalFault, SenderClosed, toSendFault } from './send-faults.ts';
 
-/** How long a body may take once the status line is there. */
+/** Time limit for the body once the status line has arrived. */
 const BODY_MAX_MS = 1_000;
-/** Of one name; they are tried one after another. */
+/** Per host name; addresses are tried one after another. */
 const ADDRESSES_MAX = 6;
 const ADDRESS_ATTEMPT_TIMEOUT_MS = 500;
-/** How long a connection is kept that nobody uses. */
+/** How long an idle connection is kept. */
 const KEEP_ALIVE_MS = 4_000;
 
 export interface HttpsSenderOptions {
   readonly timeoutMs: number;
   readonly allowLoopback: boolean;
-  /** Certificates, PEM, that are trusted beside the public ones. */
+  /** Certificates (PEM) to trust in addition to the public ones. */
   readonly ca?: string;
-  /** All addresses of a name. */
+  /** Returns all addresses of a name. */
   readonly resolve?: Resolve;
 }
 
@@ -62,7 +62,7 @@ export class HttpsSender implements WebhookSender {
     await Promise.all([agents?.pooled.destroy(), agents?.fresh.destroy()]);
   }
 
-  /** Once, when there is something to send: loading the library takes longer than a command may. */
+  /** Loads the library on first use: loading it takes longer than a CLI command may. */
   #loadAgents(): Promise<Agents> {
     this.#agentsPromise ??= import('undici').then((undici) => {
       this.#agents = openAgents(undici, this.#options);
@@ -73,9 +73,9 @@ export class HttpsSender implements WebhookSender {
 }
 
 interface Agents {
-  /** Keeps connections, and tells an exchange whether it goes over one that was kept. */
+  /** Keeps connections alive, and marks an exchange that reuses one. */
   readonly pooled: Agent;
-  /** For requests that end their connection: so each has a new one. */
+  /** For requests that close their connection, so that each opens a new one. */
   readonly fresh: Agent;
 }
 
@@ -95,19 +95,19 @@ function openAgents(
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // One clock for all of it is ours.
+    // The exchange has its own timer for the whole request.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
   const factory = (origin: string | URL, more: Pool.Options) =>
-    new Pool(origin, { ...more, factory: (one, each) => new Connection(one, each) });
+    new Pool(origin, { ...more, factory: (target, each) => new Connection(target, each) });
   return { pooled: new Agent({ ...common, factory }), fresh: new Agent(common) };
 }
 
-/** One request and its answer, which is decided once. */
+/** One request and its response, which is settled once. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly answer: Promise<WebhookResponse>;
-  /** The connection had served another request before. */
+  /** The connection already served another request. */
   isReusedConnection = false;
   #retry: (() => void) | undefined;
   #resolve: (answer: WebhookResponse) => void = () => undefined;
@@ -118,25 +118,25 @@ class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #isDone = false;
 
-  /** `again` makes the request once more, over a new connection. */
-  constructor(timeoutMs: number, again: () => void) {
-    this.#retry = again;
+  /** `retry` sends the request once more, over a new connection. */
+  constructor(timeoutMs: number, retry: () => void) {
+    this.#retry = retry;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // What has come while this process was busy with something else has come in time: it is read first.
+    // Data that arrived while this process was busy is in time: the event loop reads it first.
     this.#timer = setTimeout(() => setImmediate(() => this.#onAnswerTimeout()), timeoutMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The connection came too late: nothing is written to it.
+    // The connection opened too late: write nothing to it.
     if (this.#isDone) controller.abort(new SenderClosed());
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
-    // 103 Early Hints and the like are no answer yet.
+    // 1xx, such as 103 Early Hints, is not the final response.
     if (status < 200) return;
     this.#status = status;
     clearTimeout(this.#timer);
@@ -158,17 +158,17 @@ class Exchange implements Dispatcher.DispatchHandler {
     else if (!this.#tryRetry(error)) this.#finish({ fault: toSendFault(error) });
   }
 
-  /** The receiver ends connections that are idle, and may have ended this one in the moment in which it was used. */
+  /** The receiver may close an idle connection at the moment we use it. */
   #tryRetry(error: Error): boolean {
-    const again = this.#retry;
-    if (!again || !this.isReusedConnection || this.#status !== undefined) return false;
+    const retry = this.#retry;
+    if (!retry || !this.isReusedConnection || this.#status !== undefined) return false;
     if (toSendFault(error) !== 'connection reset') return false;
     this.#retry = undefined;
-    again();
+    retry();
     return true;
   }
 
-  /** Ends without an answer. */
+  /** Ends the exchange without a response. */
   abort(): void {
     const error = new SenderClosed();
     if (!this.#isDone) this.#fail(error);
@@ -179,13 +179,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#status === undefined) this.#timeOut();
   }
 
-  /** Time is up, or the body goes on and on. */
+  /** Ends the exchange on a timeout or an endless body. */
   #timeOut(): void {
     this.#finish({ fault: 'timeout' });
     this.#controller?.abort(new SenderClosed());
   }
 
-  #finish(fallback: WebhookResponse = { fault: 'invalid answer' }): void {
+  #finish(fallback: WebhookResponse = { fault: 'invalid response' }): void {
     if (this.#isDone) return;
     this.#isDone = true;
     clearTimeout(this.#timer);
@@ -199,7 +199,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** A connector that goes to checked addresses only. A literal is checked here: nobody is asked to resolve it. */
+/**
+ * A connector that only connects to checked addresses. IP literals are checked here, because they skip the
+ * lookup.
+ */
 function createCheckedConnector(
   build: typeof buildConnector,
   options: HttpsSenderOptions,
@@ -210,18 +213,18 @@ function createCheckedConnector(
     timeout: options.timeoutMs,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_TIMEOUT_MS,
-    // One for all connections: making it means reading all certificates.
+    // One for all connections: creating it parses all certificates.
     ...(ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...rootCertificates, ca] }) }),
     lookup: (name, _options, done) => {
       resolve(name).then(
         (addresses) => {
-          if (addresses.length === 0 || addresses.some((one) => isForbiddenAddress(one, options))) {
+          if (addresses.length === 0 || addresses.some((each) => isForbiddenAddress(each, options))) {
             done(new ForbiddenAddress(), []);
           } else {
-            const tried = addresses.slice(0, ADDRESSES_MAX);
+            const candidates = addresses.slice(0, ADDRESSES_MAX);
             done(
               null,
-              tried.map((address) => ({ address, family: isIP(address) })),
+              candidates.map((address) => ({ address, family: isIP(address) })),
             );
           }
         },

@@ -1,8 +1,10 @@
-/** What went wrong with a request, in one of few words: errors of the network name addresses and repeat what others sent. */
+/**
+ * Maps an error to one of a few fixed words: network errors contain addresses and repeat what others sent.
+ */
 import type { SendFault } from '../../ports/webhooks.ts';
 
 export class ForbiddenAddress extends Error {
-  override message = 'the name leads to an address that webhooks are not sent to';
+  override message = 'the name resolves to an address that webhooks may not be sent to';
 }
 
 export class HostNotResolved extends Error {
@@ -11,9 +13,9 @@ export class HostNotResolved extends Error {
   }
 }
 
-/** We ended it ourselves. */
+/** We ended the request ourselves. */
 export class SenderClosed extends Error {
-  override message = 'the sender has ended this request';
+  override message = 'the sender aborted this request';
 }
 
 const FAULT_BY_CODE: Readonly<Record<string, SendFault>> = {
@@ -30,14 +32,16 @@ const FAULT_BY_CODE: Readonly<Record<string, SendFault>> = {
   ETIMEDOUT: 'timeout',
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   EPROTO: 'tls',
-  UND_ERR_HEADERS_OVERFLOW: 'invalid answer',
+  UND_ERR_HEADERS_OVERFLOW: 'invalid response',
 };
 
-/** Of certificates, OpenSSL's and Node's own. */
-const TLS_CODE =
-  /^ERR_TLS_|^ERR_SSL_|^ERR_OSSL_|CERT|^DEPTH_ZERO|^SELF_SIGNED|^UNABLE_TO_|^HOSTNAME_MISMATCH|^INVALID_CA|^INVALID_PURPOSE|^PATH_LENGTH/;
+/** Certificate errors of OpenSSL and Node. */
+const TLS_CODE = new RegExp(
+  '^ERR_TLS_|^ERR_SSL_|^ERR_OSSL_|CERT|^DEPTH_ZERO|^SELF_SIGNED|^UNABLE_TO_|^HOSTNAME_MISMATCH|' +
+    '^INVALID_CA|^INVALID_PURPOSE|^PATH_LENGTH',
+);
 
-/** This machine has no more sockets or no memory, or we are closing: it says nothing about the receiver. */
+/** This machine is out of sockets or memory, or we are closing: it says nothing about the receiver. */
 const LOCAL_CODES = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 
 export function isLocalFault(error: Error): boolean {
@@ -51,7 +55,7 @@ export function toSendFault(error: Error): SendFault {
   const known = FAULT_BY_CODE[code];
   if (known) return known;
   if (TLS_CODE.test(code)) return 'tls';
-  return error.name === 'HTTPParserError' ? 'invalid answer' : 'failed';
+  return error.name === 'HTTPParserError' ? 'invalid response' : 'failed';
 }
 
 function errorCode(error: Error): string {

@@ -13,8 +13,8 @@ after(() => rm(join(folder, '..'), { recursive: true, force: true }));
 
 const names = async () => (await readdir(folder)).sort();
 
-describe('a blob on the disk', () => {
-  it('has its name once all of it is there, and only its owner may read it', async () => {
+describe('blobs on disk', () => {
+  it('a blob has its final name only when it is complete, and only its owner can read it', async () => {
     const key = randomUUID();
     const pieces = [Buffer.alloc(300_000, 1), Buffer.from('the end')];
     const writer = await blobs.createWriter(key, 0);
@@ -32,7 +32,7 @@ describe('a blob on the disk', () => {
     assert.deepEqual(await names(), []);
   });
 
-  it('that is given up leaves nothing, finished or not', async () => {
+  it('an aborted blob leaves no file, finished or not', async () => {
     const begun = await blobs.createWriter(randomUUID(), 0);
     await begun.write(Buffer.alloc(10));
     await begun.abort();
@@ -43,7 +43,7 @@ describe('a blob on the disk', () => {
     assert.deepEqual(await names(), []);
   });
 
-  it('that a killed process left half written is removed by its key', async () => {
+  it('a partial blob that a killed process left is removed by its key', async () => {
     const key = randomUUID();
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, `part-${key}`), 'half');
@@ -51,16 +51,16 @@ describe('a blob on the disk', () => {
     assert.deepEqual(await names(), []);
   });
 
-  it('is not begun, or not gone on with, where the disk has no room for it', async () => {
+  it('a blob is refused if the disk has too little space', async () => {
     const full = new DiskBlobs({ folder, reserveBytes: Number.MAX_SAFE_INTEGER });
     await assert.rejects(full.createWriter(randomUUID(), 0), BlobStoreFullError);
     await assert.rejects(blobs.createWriter(randomUUID(), 1024 ** 6), BlobStoreFullError);
     assert.deepEqual(await names(), []);
   });
 
-  it('is never found by what is no key', async () => {
+  it('an invalid key never becomes a path', async () => {
     for (const name of ['../secret', 'a', '', `${randomUUID()}/..`, `../${randomUUID()}`]) {
-      assert.throws(() => blobs.path(name), /not the key of a blob/);
+      assert.throws(() => blobs.path(name), /invalid blob key/);
       await assert.rejects(blobs.createWriter(name, 0));
       await assert.rejects(blobs.remove(name));
     }

@@ -1,4 +1,4 @@
-/** Reverse DNS over a real PowerDNS, and what resolvers are told by it. */
+/** Reverse DNS over a real PowerDNS, as a resolver sees it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -14,7 +14,7 @@ const V6 = '2001:db8:0:a0f::25';
 const ZONES = ['113.0.203.in-addr.arpa.', '8.b.d.0.1.0.0.2.ip6.arpa.'] as const;
 const NAMESERVERS = ['ns1.example.org.', 'ns2.example.org.'];
 
-/** The fault, after a look whether its words name what they must not. */
+/** Returns the fault, after checking that its message contains no secret and no address. */
 async function fault(attempt: Promise<unknown>): Promise<string> {
   const error: unknown = await attempt.then(
     () => assert.fail('it did not fail'),
@@ -38,7 +38,7 @@ describe('PowerDNS', { skip: FULL_ONLY.skip || NO_PDNS }, () => {
   });
   after(() => pdns?.close());
 
-  it('serves a name that was set, the one that it was changed to, and none that was removed', async () => {
+  it('PowerDNS serves a name that was set or changed, and none after removal', async () => {
     for (const address of [V4, V6]) {
       await dns.set(address, 'web.example.org');
       assert.deepEqual(await pdns.lookUp(address), ['web.example.org.']);
@@ -51,7 +51,7 @@ describe('PowerDNS', { skip: FULL_ONLY.skip || NO_PDNS }, () => {
     }
   });
 
-  it('makes a zone once, and tells which there are', async () => {
+  it('a zone is created once and listed', async () => {
     assert.equal(await dns.createZone(ZONES[0], NAMESERVERS), false);
     assert.deepEqual([...(await dns.zones())].sort(), [...ZONES]);
     assert.equal(
@@ -61,7 +61,7 @@ describe('PowerDNS', { skip: FULL_ONLY.skip || NO_PDNS }, () => {
     assert.deepEqual([...(await dns.zones())].sort(), [...ZONES]);
   });
 
-  it('holds a name in the longest zone, as soon as there is one, and in the next when that is gone', async () => {
+  it('a name is set in the longest matching zone, as soon as it exists', async () => {
     await dns.set('203.0.114.1', null);
     assert.match(await fault(dns.set('203.0.114.1', 'web.example.org')), /^no_zone: /);
     await pdns.api('POST', '/zones', { name: '0.203.in-addr.arpa.', kind: 'Native', nameservers: [] });
@@ -75,7 +75,7 @@ describe('PowerDNS', { skip: FULL_ONLY.skip || NO_PDNS }, () => {
     assert.deepEqual(await pdns.lookUp('203.0.114.1'), ['again.example.org.']);
   });
 
-  it('serves names of a part of a /24 where its holder points to it', async () => {
+  it('a name in a part of a /24 is served through the CNAME of the parent zone', async () => {
     const whole = '115.0.203.in-addr.arpa.';
     const part = `16/28.${whole}`;
     for (const zone of [whole, part]) await dns.createZone(zone, NAMESERVERS);
@@ -86,38 +86,38 @@ describe('PowerDNS', { skip: FULL_ONLY.skip || NO_PDNS }, () => {
     assert.equal(await pdns.api('PATCH', `/zones/${whole}`, { rrsets: [cname] }), 204);
     await dns.set('203.0.115.17', 'part.example.org');
     assert.deepEqual(await pdns.lookUp('203.0.115.17'), [`17.${part}`, 'part.example.org.']);
-    // Without the part, the name would have to stand where it points away.
+    // Without the partial zone, the name would have to replace the CNAME.
     assert.equal(await pdns.api('DELETE', '/zones/16=2F28.115.0.203.in-addr.arpa.'), 204);
     assert.match(await fault(dns.set('203.0.115.17', 'part.example.org')), /^refused: .* 422$/);
   });
 
-  it('is told that a zone is a copy, and does not change it', async () => {
+  it('a secondary zone is reported as a copy and not changed', async () => {
     const copy = { name: '116.0.203.in-addr.arpa.', kind: 'Slave', masters: ['192.0.2.1'] };
     assert.equal(await pdns.api('POST', '/zones', copy), 201);
     const fresh = new PowerDns({ url: pdns.url, key: pdns.key });
     assert.match(await fault(fresh.set('203.0.116.1', 'web.example.org')), /^refused: .*copy/);
   });
 
-  it('does not take a wrong key', async () => {
+  it('a wrong API key is reported', async () => {
     const wrong = new PowerDns({ url: pdns.url, key: 'a-key-that-is-not-it' });
     assert.match(await fault(wrong.set(V4, 'web.example.org')), /^key: SKERRY_DNS_KEY/);
     assert.match(await fault(wrong.zones()), /^key: /);
     assert.deepEqual(await pdns.lookUp(V4), []);
   });
 
-  it('that is away is left alone for a moment, and asked again when it is back', async () => {
+  it('requests fail fast for a moment while PowerDNS is down, and work again afterward', async () => {
     await pdns.stop();
     assert.match(await fault(dns.set(V4, 'web.example.org')), /^unreachable: .*(refused|reset)/);
     assert.match(await fault(dns.set(V4, 'web.example.org')), /^unreachable: .*a moment ago/);
     await pdns.start();
-    // Whoever asks is the task, which comes again: here it is another one.
+    // The retried job may run in another process, which has no backoff.
     const later = new PowerDns({ url: pdns.url, key: pdns.key });
     await later.set(V4, 'web.example.org');
     assert.deepEqual(await pdns.lookUp(V4), ['web.example.org.']);
   });
 });
 
-describe('what is no PowerDNS', FULL_ONLY, () => {
+describe('PowerDNS failures', FULL_ONLY, () => {
   let server: Server;
   let answer: RequestListener = (_request, response) => response.end();
   const seen: string[] = [];
@@ -134,37 +134,43 @@ describe('what is no PowerDNS', FULL_ONLY, () => {
     server.close();
   });
 
-  /** How a fresh driver takes this answer. */
-  async function met(how: RequestListener, timeoutMs = 10_000): Promise<string> {
+  /** Returns the fault of a new driver for this response. */
+  async function faultWith(how: RequestListener, timeoutMs = 10_000): Promise<string> {
     answer = how;
     const { port } = server.address() as AddressInfo;
     return await fault(new PowerDns({ url: `http://127.0.0.1:${port}`, key: API_KEY, timeoutMs }).zones());
   }
 
-  it('is told in words', async () => {
+  it('a server that is not PowerDNS is reported in plain words', async () => {
     assert.match(
-      await met((_, response) => response.end('<html>')),
-      /^unreachable: SKERRY_DNS_URL: no API .*200/,
+      await faultWith((_, response) => response.end('<html>')),
+      /^unreachable: SKERRY_DNS_URL: this is not a PowerDNS API \(HTTP 200\)/,
     );
-    assert.match(await met((_, response) => response.writeHead(404).end()), /^unreachable: .*404/);
+    assert.match(await faultWith((_, response) => response.writeHead(404).end()), /^unreachable: .*404/);
     assert.match(
-      await met((_, response) => response.writeHead(500).end('192.0.2.1')),
+      await faultWith((_, response) => response.writeHead(500).end('192.0.2.1')),
       /^unreachable: .*500$/,
     );
-    assert.match(await met((_, response) => response.destroy()), /^unreachable: .*reset/);
+    assert.match(await faultWith((_, response) => response.destroy()), /^unreachable: .*reset/);
   });
 
-  it('that never answers, or never ends its answer, is not waited for', async () => {
-    assert.match(await met(() => undefined, 200), /^unreachable: .*timeout/);
-    assert.match(await met((_, response) => void response.write('['), 200), /^unreachable: .*timeout/);
-    const much = Buffer.alloc(17 * 1024 ** 2, ' ');
-    assert.match(await met((_, response) => response.end(much)), /^unreachable: .*(too long|timeout)/);
+  it('a response that never arrives or never ends times out', async () => {
+    assert.match(await faultWith(() => undefined, 200), /^unreachable: .*timeout/);
+    assert.match(await faultWith((_, response) => void response.write('['), 200), /^unreachable: .*timeout/);
+    const large = Buffer.alloc(17 * 1024 ** 2, ' ');
+    assert.match(
+      await faultWith((_, response) => response.end(large)),
+      /^unreachable: .*(too large|timeout)/,
+    );
   });
 
-  it('that leads elsewhere gets no second request with the key', async () => {
+  it('a redirect is not followed, so the key is not sent elsewhere', async () => {
     const before = seen.length;
-    const away = { location: 'http://127.0.0.1:9/' };
-    assert.match(await met((_, response) => response.writeHead(307, away).end()), /^unreachable: .*307/);
+    const redirect = { location: 'http://127.0.0.1:9/' };
+    assert.match(
+      await faultWith((_, response) => response.writeHead(307, redirect).end()),
+      /^unreachable: .*307/,
+    );
     assert.equal(seen.length, before + 1);
   });
 });

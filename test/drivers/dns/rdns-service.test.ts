@@ -1,4 +1,4 @@
-/** What customers do to names of their addresses, seen by a resolver: the whole service, a real PowerDNS. */
+/** Customers' changes of reverse names, seen by a resolver: the whole service with a real PowerDNS. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { runOperator } from '../../../src/operator/run.ts';
@@ -34,77 +34,77 @@ describe('reverse DNS of the service', { skip: FULL_ONLY.skip || NO_PDNS }, () =
     await pdns?.close();
   });
 
-  const name = async (body: object) => assert.equal((await api.post(`${path}/rdns`, body)).status, 200);
+  const setNames = async (body: object) => assert.equal((await api.post(`${path}/rdns`, body)).status, 200);
   const lookUp = async () => [...(await pdns.lookUp(ipv4)), ...(await pdns.lookUp(ipv6))];
   const operator = async (...argv: string[]) => {
     const lines: string[] = [];
-    const say = (line: string) => void lines.push(line);
+    const write = (line: string) => void lines.push(line);
     const { service, db } = world.opened;
-    const doors = {
+    const dependencies = {
       settings: () => [],
       database: async () => db,
       service: async () => ({ service, register: async () => undefined, coins: null }),
     };
-    const code = await runOperator(argv, doors, undefined, { out: say, err: say, ask: null });
-    return { code, said: lines.join('\n') };
+    const code = await runOperator(argv, dependencies, undefined, { out: write, err: write, ask: null });
+    return { code, output: lines.join('\n') };
   };
 
-  it('has no zones at first: the operator is told, and makes them, and what waited is published', async () => {
-    await name({ ipv4: 'web.example.org', ipv6: 'six.example.org' });
+  it('missing zones are reported, and names are published once the operator creates them', async () => {
+    await setNames({ ipv4: 'web.example.org', ipv6: 'six.example.org' });
     await world.settle();
     assert.deepEqual(await lookUp(), []);
     const status = await operator('status');
     assert.equal(status.code, 1);
-    assert.match(status.said, /WARN {2}reverse DNS +2 names have no zone/);
+    assert.match(status.output, /WARN {2}reverse DNS +2 names have no zone/);
     const check = await operator('dns', 'check');
     assert.equal(check.code, 1);
-    assert.match(check.said, /WARN .*198\.18\.0\.0\/23 in par has no zone 0\.18\.198\.in-addr\.arpa\./);
+    assert.match(check.output, /WARN .*198\.18\.0\.0\/23 in par has no zone 0\.18\.198\.in-addr\.arpa\./);
     assert.match(
-      (await operator('dns', 'zones')).said,
+      (await operator('dns', 'zones')).output,
       /^par +198\.18\.0\.0\/23 +1\.18\.198\.in-addr\.arpa\. +MISSING$/m,
     );
-    assert.match((await operator('dns', 'zones', '--create')).said, /go together/);
-    const made = await operator('dns', 'zones', '--create', '--nameserver', 'ns1.example.org');
-    assert.equal(made.code, 0, made.said);
-    assert.match(made.said, /^16 zones created$/m);
-    assert.doesNotMatch(made.said, /MISSING/);
+    assert.match((await operator('dns', 'zones', '--create')).output, /go together/);
+    const created = await operator('dns', 'zones', '--create', '--nameserver', 'ns1.example.org');
+    assert.equal(created.code, 0, created.output);
+    assert.match(created.output, /^16 zones created$/m);
+    assert.doesNotMatch(created.output, /MISSING/);
     await world.settle();
     assert.deepEqual(await lookUp(), ['web.example.org.', 'six.example.org.']);
     const again = await operator('dns', 'check');
-    assert.deepEqual([again.code, /WARN|FAIL|published/.test(again.said)], [0, false], again.said);
+    assert.deepEqual([again.code, /WARN|FAIL|published/.test(again.output)], [0, false], again.output);
   });
 
-  it('follows what the customer says', async () => {
-    await name({ ipv4: 'Mail.example.org' });
-    await name({ ipv6: 'other.example.org', address: ipv6.replace(/::1$/, '::25') });
+  it('a change by the customer is published', async () => {
+    await setNames({ ipv4: 'Mail.example.org' });
+    await setNames({ ipv6: 'other.example.org', address: ipv6.replace(/::1$/, '::25') });
     await world.settle();
     assert.deepEqual(await lookUp(), ['Mail.example.org.', 'six.example.org.']);
     assert.deepEqual(await pdns.lookUp(ipv6.replace(/::1$/, '::25')), ['other.example.org.']);
-    await name({ ipv6: null });
+    await setNames({ ipv6: null });
     await world.settle();
     assert.deepEqual(await lookUp(), ['Mail.example.org.']);
   });
 
-  it('catches up when PowerDNS was away, and when it was set up anew', async () => {
+  it('names are published after an outage of PowerDNS, and again after its zones were lost', async () => {
     await pdns.stop();
-    await name({ ipv4: 'late.example.org' });
+    await setNames({ ipv4: 'late.example.org' });
     await world.settle();
     await pdns.start();
-    // The task comes again by the clock that is moved, the driver asks again by the real one.
+    // The job is retried on the business clock, but the driver's backoff uses real time.
     const deadline = Date.now() + 20_000;
     while ((await lookUp())[0] !== 'late.example.org.') {
-      assert.ok(Date.now() < deadline, 'it does not catch up');
+      assert.ok(Date.now() < deadline, 'the name was not published in time');
       await world.advance(31);
     }
     await pdns.api('DELETE', '/zones/0.18.198.in-addr.arpa.');
     await operator('dns', 'zones', '--create', '--nameserver', 'ns1.example.org');
-    assert.match((await operator('dns', 'publish')).said, /publishing the names of 1 server/);
+    assert.match((await operator('dns', 'publish')).output, /publishing the names of 1 server/);
     await world.settle();
     assert.deepEqual(await lookUp(), ['late.example.org.']);
   });
 
-  it('knows nothing of a server that is destroyed', async () => {
-    await name({ ipv6: 'six.example.org' });
+  it('the names of a deleted server are removed', async () => {
+    await setNames({ ipv6: 'six.example.org' });
     await world.settle();
     assert.equal((await lookUp()).length, 2);
     assert.equal((await api.delete(path)).status, 202);

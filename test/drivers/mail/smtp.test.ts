@@ -1,4 +1,4 @@
-/** Mail over a real SMTP server: what was surely not sent, what never will be, and what nobody can know. */
+/** Mail over a real SMTP server: certain failures, permanent failures, and unknown outcomes. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { SmtpMailer } from '../../../src/drivers/mail/smtp.ts';
@@ -10,12 +10,12 @@ import { type Fault, type MailServer, startMailServer } from '../../support/mail
 const MAIL: OutgoingMail = {
   id: 'mail_aaaaaaaaaaaaaaaaaaaaaaaaaa',
   to: 'ann@example.org',
-  subject: 'Größe – a subject that is long enough to be folded by whoever writes it, twice',
+  subject: 'Größe – a subject that is long enough to be folded twice by the library that encodes it',
   text: 'First line.\n.A line that begins with a dot.\nGrüße.\n',
   encrypted: false,
 };
 const FROM = parseSender('Skerry Ho\u0308st <no-reply@skerry.example>');
-const SILENCE_MS = 1_000;
+const IDLE_TIMEOUT_MS = 1_000;
 
 function mailer(port: number, more: Partial<SmtpServer> = {}, ca?: string): SmtpMailer {
   assert.ok(FROM);
@@ -23,23 +23,23 @@ function mailer(port: number, more: Partial<SmtpServer> = {}, ca?: string): Smtp
   return new SmtpMailer({
     server,
     from: FROM,
-    idleTimeoutMs: SILENCE_MS,
+    idleTimeoutMs: IDLE_TIMEOUT_MS,
     ...(ca === undefined ? {} : { ca }),
   });
 }
 
-/** What was told, and whether the mail was handed over first. */
+/** Returns the outcome, and whether the handover was confirmed before it. */
 async function send(
   through: SmtpMailer,
-  handOver = true,
+  confirms = true,
   mail = MAIL,
 ): Promise<[MailOutcome['outcome'], boolean]> {
-  let handed = false;
+  let isHandedOver = false;
   const { outcome } = await through.send(mail, async () => {
-    handed = true;
-    return handOver;
+    isHandedOver = true;
+    return confirms;
   });
-  return [outcome, handed];
+  return [outcome, isHandedOver];
 }
 
 describe('SMTP', () => {
@@ -53,7 +53,7 @@ describe('SMTP', () => {
     for (const stage of Object.keys(server.faults)) delete server.faults[stage as keyof typeof server.faults];
   });
 
-  it('a mail arrives as it was written', async () => {
+  it('a mail arrives unchanged', async () => {
     assert.deepEqual(await send(mailer(server.port)), ['sent', true]);
     const [mail] = server.received;
     assert.ok(mail);
@@ -70,24 +70,24 @@ describe('SMTP', () => {
     assert.equal(text.replaceAll('\r\n', '\n').trimEnd(), MAIL.text.trimEnd());
   });
 
-  it('a domain of other letters is named as every server knows it', async () => {
+  it('an internationalized domain is sent in ASCII form', async () => {
     const mail = { ...MAIL, to: 'ann@bücher.example' };
     assert.deepEqual(await send(mailer(server.port), true, mail), ['sent', true]);
     const [arrived] = server.received;
-    // The server shows the name as people write it.
+    // The server shows the name in Unicode.
     assert.deepEqual([arrived?.to, arrived?.smtpUtf8], [['ann@bücher.example'], false]);
     assert.match(arrived?.message ?? '', /^To: ann@xn--bcher-kva\.example\r$/m);
   });
 
-  it('nothing is sent that may not be handed over', async () => {
+  it('a mail whose handover is not confirmed is not sent', async () => {
     assert.deepEqual(await send(mailer(server.port), false), ['taken', true]);
     assert.deepEqual(server.received, []);
   });
 
-  it('nobody listening is unreachable, and so is a connection that was cut short', async () => {
-    const gone = await startMailServer();
-    await gone.close();
-    assert.deepEqual(await send(mailer(gone.port)), ['unreachable', false]);
+  it('a server that is down or a connection that breaks is reported as unreachable', async () => {
+    const stopped = await startMailServer();
+    await stopped.close();
+    assert.deepEqual(await send(mailer(stopped.port)), ['unreachable', false]);
     server.faults.receiver = 'silence';
     const cut = mailer(server.port);
     const sending = send(cut);
@@ -96,7 +96,7 @@ describe('SMTP', () => {
     clearInterval(timer);
   });
 
-  it('the detail of a failure names no address', async () => {
+  it('the detail of a failure contains no address', async () => {
     server.faults.receiver = 550;
     const outcome = await mailer(server.port).send(MAIL, async () => true);
     assert.ok('detail' in outcome);
@@ -104,9 +104,9 @@ describe('SMTP', () => {
   });
 });
 
-// The server waits before it greets: at once they take no longer than one.
-describe('an SMTP server that answers', { concurrency: true }, () => {
-  for (const [stage, trouble, outcome, handedOver] of [
+// The server delays its greeting, so run these concurrently.
+describe('SMTP failures', { concurrency: true }, () => {
+  for (const [stage, failure, outcome, handedOver] of [
     ['connect', 421, 'unreachable', false],
     ['connect', 554, 'unreachable', false],
     ['connect', 'silence', 'unreachable', false],
@@ -128,9 +128,9 @@ describe('an SMTP server that answers', { concurrency: true }, () => {
     MailOutcome['outcome'],
     boolean,
   ])[]) {
-    it(`${trouble} at the ${stage} is ${outcome}`, async () => {
+    it(`a mail server with ${failure} at the ${stage} stage is reported as ${outcome}`, async () => {
       const server = await startMailServer();
-      server.faults[stage] = trouble;
+      server.faults[stage] = failure;
       assert.deepEqual(await send(mailer(server.port)), [outcome, handedOver]);
       await server.close();
     });
@@ -145,47 +145,47 @@ describe('SMTP with TLS', () => {
     server = await startMailServer({ cert, key });
   });
   after(() => server.close());
-  const away = { host: 'localhost', loopback: false };
+  const remote = { host: 'localhost', loopback: false };
 
-  it('STARTTLS and login come first', async () => {
+  it('STARTTLS and login happen before a mail is sent', async () => {
     const login = { user: 'skerry', password: 'p@ss w\u00f6rd' };
-    assert.deepEqual(await send(mailer(server.port, { ...away, login }, authority.cert)), ['sent', true]);
+    assert.deepEqual(await send(mailer(server.port, { ...remote, login }, authority.cert)), ['sent', true]);
     assert.deepEqual([server.received[0]?.secure, server.received[0]?.user], [true, 'skerry']);
   });
 
-  it('a wrong password costs no mail', async () => {
+  it('a wrong password is unreachable, so no mail is lost', async () => {
     server.faults.login = 535;
     const login = { user: 'skerry', password: 'wrong' };
-    assert.deepEqual(await send(mailer(server.port, { ...away, login }, authority.cert)), [
+    assert.deepEqual(await send(mailer(server.port, { ...remote, login }, authority.cert)), [
       'unreachable',
       false,
     ]);
   });
 
-  it('without a certificate of the right name by somebody trusted nothing is sent', async () => {
+  it('no mail is sent without a trusted certificate for the right name', async () => {
     server.received.splice(0);
-    assert.deepEqual(await send(mailer(server.port, away)), ['unreachable', false]);
-    const other = { ...away, host: '127.0.0.1' };
+    assert.deepEqual(await send(mailer(server.port, remote)), ['unreachable', false]);
+    const other = { ...remote, host: '127.0.0.1' };
     assert.deepEqual(await send(mailer(server.port, other, authority.cert)), ['unreachable', false]);
     const plain = await startMailServer();
-    assert.deepEqual(await send(mailer(plain.port, away, authority.cert)), ['unreachable', false]);
+    assert.deepEqual(await send(mailer(plain.port, remote, authority.cert)), ['unreachable', false]);
     assert.deepEqual([...server.received, ...plain.received], []);
     await plain.close();
   });
 
-  it('smtps begins with TLS', async () => {
+  it('an smtps server is contacted with TLS from the start', async () => {
     const secure = await startMailServer({ secure: true, cert, key });
-    assert.deepEqual(await send(mailer(secure.port, { ...away, secure: true }, authority.cert)), [
+    assert.deepEqual(await send(mailer(secure.port, { ...remote, secure: true }, authority.cert)), [
       'sent',
       true,
     ]);
-    assert.deepEqual(await send(mailer(secure.port, { ...away, secure: true })), ['unreachable', false]);
+    assert.deepEqual(await send(mailer(secure.port, { ...remote, secure: true })), ['unreachable', false]);
     await secure.close();
   });
 });
 
-describe('the address of a mail server', () => {
-  it('is read with its defaults', () => {
+describe('SMTP URLs and senders', () => {
+  it('an SMTP URL is parsed with its defaults', () => {
     assert.deepEqual(parseSmtpUrl('smtp://mail.example.org'), {
       host: 'mail.example.org',
       port: 587,
@@ -209,12 +209,12 @@ describe('the address of a mail server', () => {
     'smtp://u@a',
     'smtp://%ff:x@a',
   ]) {
-    it(`is not ${JSON.stringify(text)}`, () => {
+    it(`${JSON.stringify(text)} is not an SMTP URL`, () => {
       assert.equal(parseSmtpUrl(text), undefined);
     });
   }
 
-  it('a sender is an address, with a name or without', () => {
+  it('a sender is an address with or without a name', () => {
     assert.deepEqual(parseSender('Skerry <a@b.example>'), {
       name: 'Skerry',
       address: 'a@b.example',

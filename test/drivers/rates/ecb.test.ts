@@ -28,18 +28,18 @@ async function faultOf(xml: string): Promise<string> {
   return error.message;
 }
 
-test('the dollars of a euro are read with their day, in either kind of quotes', async () => {
+test('the euro rate is read with its day, in either kind of quotes', async () => {
   feeds.euro = { day: '2026-11-20', usd: '1.0876' };
-  const told = { usd: '1.0876', at: new Date('2026-11-20T00:00:00Z') };
-  assert.deepEqual(await euro().read(NEVER), told);
+  const expected = { usd: '1.0876', at: new Date('2026-11-20T00:00:00Z') };
+  assert.deepEqual(await euro().read(NEVER), expected);
   feeds.overrides.ecb = text(
     `<Cube><Cube time="2026-11-20">\n<Cube  currency="USD"\n rate="1.0876" /></Cube></Cube>`,
   );
-  assert.deepEqual(await euro().read(NEVER), told);
+  assert.deepEqual(await euro().read(NEVER), expected);
 });
 
-test('what is not the file of one day is refused', async () => {
-  const none = 'its answer has no rate of the dollar';
+test('a response that is not the file of one day is rejected', async () => {
+  const none = 'response has no dollar rate';
   assert.equal(await faultOf('<html>Maintenance</html>'), none);
   assert.equal(await faultOf(''), none);
   assert.equal(await faultOf(dollar('1.08')), none);
@@ -51,25 +51,25 @@ test('what is not the file of one day is refused', async () => {
   }
 });
 
-test('a rate that cannot be is refused, and one of a day to come', async () => {
+test('an implausible rate and a rate from the future are rejected', async () => {
   for (const rate of ['0.0', '0.2', '3.1', '108.0']) {
-    assert.equal(await faultOf(cube(dollar(rate))), 'its rate of the dollar cannot be', rate);
+    assert.equal(await faultOf(cube(dollar(rate))), 'dollar rate is out of range', rate);
   }
   const later = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
-  assert.equal(await faultOf(cube(dollar('1.08'), later)), 'its rate is of a day to come');
+  assert.equal(await faultOf(cube(dollar('1.08'), later)), 'rate is dated in the future');
 });
 
-test('a source that is down, elsewhere, slow or endless is named by what it does', async () => {
-  const says = async (timeoutMs?: number) =>
+test('a source that fails, redirects, is too slow, or never ends is reported as such', async () => {
+  const message = async (timeoutMs?: number) =>
     await euro(timeoutMs)
       .read(NEVER)
       .catch((error: unknown) => (error instanceof FeedError ? error.message : error));
   feeds.overrides.ecb = status(500);
-  assert.equal(await says(), 'it answers 500');
+  assert.equal(await message(), 'responded with HTTP 500');
   feeds.overrides.ecb = status(301, { location: '/ecb' });
-  assert.equal(await says(), 'it answers 301');
+  assert.equal(await message(), 'responded with HTTP 301');
   feeds.overrides.ecb = endless;
-  assert.equal(await says(), 'its answer is too long');
+  assert.equal(await message(), 'response is too large');
   feeds.overrides.ecb = unresponsive;
-  assert.equal(await says(60), 'it is too slow');
+  assert.equal(await message(60), 'request timed out');
 });

@@ -37,7 +37,7 @@ async function read(source: QuoteSourceName, coins: readonly PricedCoin[] = COIN
   return await (feed ?? assert.fail()).read(coins, NEVER);
 }
 
-/** Prices by coin, and what is missing. */
+/** Returns prices by coin, and the missing coins. */
 async function readPrices(source: QuoteSourceName, coins?: readonly PricedCoin[]) {
   const { prices, missing } = await read(source, coins);
   return { ...Object.fromEntries(prices.map(({ coin, usd }) => [coin, usd])), missing };
@@ -51,8 +51,8 @@ async function faultOf(source: QuoteSourceName, behavior: FeedBehavior, timeoutM
   return error.message;
 }
 
-describe('a feed in the shape of', () => {
-  it('Kraken gives all prices in one answer, without a time', async () => {
+describe('feeds', () => {
+  it('Kraken returns all prices in one response, without times', async () => {
     assert.deepEqual(await readPrices('kraken', ['BTC', 'XMR', 'USDT']), {
       BTC: '60010.1',
       XMR: '150.01',
@@ -63,23 +63,23 @@ describe('a feed in the shape of', () => {
     assert.equal((await read('kraken', ['BTC'])).prices[0]?.at, null);
   });
 
-  it('Kraken is asked for all it has when it knows one of them no longer', async () => {
+  it('Kraken is asked for all pairs if it no longer knows one of them', async () => {
     const { missing, ...prices } = await readPrices('kraken');
     assert.deepEqual(Object.keys(prices), ['BTC', 'XMR', 'ETH', 'USDT', 'LTC']);
     assert.deepEqual(missing, ['TRX', 'SOL']);
     assert.deepEqual(feeds.requests.at(-1), '/kraken/0/public/Ticker');
   });
 
-  it('Kraken may have errors beside its prices, or only errors', async () => {
+  it('Kraken may return errors along with prices, or only errors', async () => {
     feeds.overrides.kraken = text(
       '{"error":["EQuery:Unknown asset pair"],"result":{"XXBTZUSD":{"b":["4.9","1"],"a":["5","1"]}}}',
     );
     assert.deepEqual(await readPrices('kraken', ['BTC', 'ETH']), { BTC: '4.95', missing: ['ETH'] });
     const busy = text('{"error":["EGeneral:Too many requests","<b>x</b>", 7]}');
-    assert.equal(await faultOf('kraken', busy), 'it answers EGeneral:Too many requests');
+    assert.equal(await faultOf('kraken', busy), 'responded with EGeneral:Too many requests');
   });
 
-  it('Bitfinex gives numbers, and leaves out what it does not list', async () => {
+  it('Bitfinex returns numbers and leaves out unlisted pairs', async () => {
     const { missing, ...prices } = await readPrices('bitfinex');
     assert.deepEqual(prices, { BTC: '60000', XMR: '150', ETH: '3000.5', USDT: '1.0001', LTC: '80.1' });
     assert.deepEqual(missing, ['TRX', 'SOL']);
@@ -89,7 +89,7 @@ describe('a feed in the shape of', () => {
     assert.deepEqual((await readPrices('bitfinex', ['BTC'])).missing, ['BTC']);
   });
 
-  it('Coinbase is asked for each pair that it lists, and tells when it was traded', async () => {
+  it('Coinbase is asked for each listed pair and returns the time of its last trade', async () => {
     feeds.now = () => new Date('2030-05-01T12:00:00.500Z');
     const { prices, missing } = await read('coinbase');
     assert.deepEqual(Object.fromEntries(prices.map(({ coin, usd }) => [coin, usd])), {
@@ -98,7 +98,7 @@ describe('a feed in the shape of', () => {
       USDT: '1',
       LTC: '79.95',
     });
-    // XMR and TRX are not listed there, so nothing is missing of them.
+    // XMR and TRX are not listed there, so they are not missing.
     assert.deepEqual(missing, ['SOL']);
     assert.equal(prices[0]?.at?.toISOString(), '2030-05-01T12:00:00.500Z');
     assert.ok(feeds.requests.includes('/coinbase/products/USDT-USD/ticker'));
@@ -107,7 +107,7 @@ describe('a feed in the shape of', () => {
     assert.equal(feeds.requests.length, 5);
   });
 
-  it('CoinGecko tells when it was made, to the second', async () => {
+  it('CoinGecko returns the time of a price in seconds', async () => {
     feeds.now = () => new Date('2030-05-01T12:00:00.900Z');
     const { prices, missing } = await read('coingecko');
     assert.equal(prices.find(({ coin }) => coin === 'BTC')?.usd, '60005.123456789012');
@@ -118,8 +118,8 @@ describe('a feed in the shape of', () => {
   });
 });
 
-describe('a price', () => {
-  it('is read to its last digit, whatever a double makes of it', async () => {
+describe('prices of feeds', () => {
+  it('a price keeps every digit, beyond the precision of a double', async () => {
     for (const usd of ['60005.12345678901234567', '0.100000000000000001', '123456789.1', '3e-1', '1.5E+3']) {
       feeds.set('bitfinex', { tBTCUSD: usd });
       const plain = { '3e-1': '0.3', '1.5E+3': '1500' }[usd] ?? usd;
@@ -130,7 +130,7 @@ describe('a price', () => {
     feeds.set('bitfinex', { tBTCUSD: '60000' });
   });
 
-  it('that is none is passed over, and the others are not', async () => {
+  it('an invalid price is skipped without affecting the others', async () => {
     const none = [
       '0',
       '0.0',
@@ -150,23 +150,23 @@ describe('a price', () => {
       assert.deepEqual(await readPrices('bitfinex', ['BTC', 'LTC']), { LTC: '80.1', missing: ['BTC'] }, usd);
     }
     feeds.set('bitfinex', { tBTCUSD: '60000' });
+    const book = (price: string) => `{"b":["${price}","1"],"a":["${price}","1"]}`;
     feeds.overrides.kraken = text(
-      '{"error":[],"result":{"XXBTZUSD":{"b":["0","1"],"a":["0.00000","1"]},"XLTCZUSD":{"b":["80","1"],"a":["80","1"]}}}',
+      `{"error":[],"result":{"XXBTZUSD":{"b":["0","1"],"a":["0.00000","1"]},"XLTCZUSD":${book('80')}}}`,
     );
     assert.deepEqual(await readPrices('kraken', ['BTC', 'LTC']), { LTC: '80', missing: ['BTC'] });
   });
 
-  it('of a source without times is the middle of what is bid and asked, whatever the last trade was', async () => {
-    feeds.overrides.kraken = text(
-      '{"error":[],"result":{"XXBTZUSD":{"a":["60001.1","1","1"],"b":["60000.0","1","1"],"c":["99999","1"]}}}',
-    );
+  it('a source without times has the midpoint of its book as price, not the last trade', async () => {
+    const pair = '{"a":["60001.1","1","1"],"b":["60000.0","1","1"],"c":["99999","1"]}';
+    feeds.overrides.kraken = text(`{"error":[],"result":{"XXBTZUSD":${pair}}}`);
     assert.deepEqual(await readPrices('kraken', ['BTC']), { BTC: '60000.55', missing: [] });
     feeds.overrides.bitfinex = text('[["tXMRUSD",150,1,151.5,1,0,0,99999,1,1,1]]');
     assert.deepEqual(await readPrices('bitfinex', ['XMR']), { XMR: '150.75', missing: [] });
   });
 
-  it('is none where bid and ask lie further apart than prices may, cross, or are of one side only', async () => {
-    const ofBook = async (bid: string, ask: string) => {
+  it('a book that is wide, crossed, or one-sided has no price', async () => {
+    const readBook = async (bid: string, ask: string) => {
       feeds.overrides.kraken = text(
         `{"error":[],"result":{"XXBTZUSD":{"a":[${ask},"1"],"b":[${bid},"1"],"c":["100","1"]}}}`,
       );
@@ -176,17 +176,17 @@ describe('a price', () => {
       return both[0];
     };
     const none = { missing: ['BTC'] };
-    assert.deepEqual(await ofBook('98.5', '101.5'), { BTC: '100', missing: [] });
-    assert.deepEqual(await ofBook('98.499999', '101.5'), none);
-    assert.deepEqual(await ofBook('50', '150'), none);
-    assert.deepEqual(await ofBook('100.1', '100'), none);
-    assert.deepEqual(await ofBook('0', '100'), none);
-    assert.deepEqual(await ofBook('null', '100'), none);
-    assert.deepEqual(await ofBook('100', 'null'), none);
-    assert.deepEqual(await ofBook('-100', '100'), none);
+    assert.deepEqual(await readBook('98.5', '101.5'), { BTC: '100', missing: [] });
+    assert.deepEqual(await readBook('98.499999', '101.5'), none);
+    assert.deepEqual(await readBook('50', '150'), none);
+    assert.deepEqual(await readBook('100.1', '100'), none);
+    assert.deepEqual(await readBook('0', '100'), none);
+    assert.deepEqual(await readBook('null', '100'), none);
+    assert.deepEqual(await readBook('100', 'null'), none);
+    assert.deepEqual(await readBook('-100', '100'), none);
   });
 
-  it('without the time that belongs to it is none', async () => {
+  it('a price without its time is skipped', async () => {
     feeds.overrides.coingecko = text(
       '{"bitcoin":{"usd":60000},"litecoin":{"usd":80,"last_updated_at":1711356300}}',
     );
@@ -196,50 +196,51 @@ describe('a price', () => {
   });
 });
 
-describe('a feed that', () => {
-  it('answers no JSON, or JSON of another shape, has no prices', async () => {
+describe('failures of feeds', () => {
+  it('a response that is not JSON, or JSON of another shape, has no prices', async () => {
     for (const source of QUOTE_SOURCE_NAMES) {
-      assert.equal(await faultOf(source, text('<html>Just a moment…</html>')), 'its answer is no JSON');
+      assert.equal(await faultOf(source, text('<html>Just a moment…</html>')), 'response is not JSON');
     }
     for (const body of ['{}', '[]', 'null', '7', '"x"', '[[]]', '[null]', '{"error":[],"result":[]}']) {
       for (const source of QUOTE_SOURCE_NAMES) {
         feeds.overrides[source] = text(body);
         const answer = await read(source, ['BTC']).catch((error: unknown) => error);
-        if (answer instanceof FeedError) assert.equal(answer.message, 'its answer has no prices');
+        if (answer instanceof FeedError) assert.equal(answer.message, 'response has no prices');
         else assert.deepEqual(answer, { prices: [], missing: ['BTC'] }, `${source} ${body}`);
       }
     }
   });
 
-  it('leads elsewhere is not followed', async () => {
+  it('a redirect of a feed is not followed', async () => {
     const elsewhere = status(302, { location: `${feeds.origin}/bitfinex/v2/tickers?symbols=tBTCUSD` });
-    for (const source of QUOTE_SOURCE_NAMES) assert.equal(await faultOf(source, elsewhere), 'it answers 302');
+    for (const source of QUOTE_SOURCE_NAMES)
+      assert.equal(await faultOf(source, elsewhere), 'responded with HTTP 302');
     assert.ok(feeds.requests.every((path) => !path.endsWith('symbols=tBTCUSD')));
   });
 
-  it('is down, busy or gone is named by what it does', async () => {
+  it('a feed that is down, busy, or hangs up is reported as such', async () => {
     for (const source of QUOTE_SOURCE_NAMES) {
-      assert.equal(await faultOf(source, status(503)), 'it answers 503');
-      assert.equal(await faultOf(source, status(429)), 'it answers 429');
+      assert.equal(await faultOf(source, status(503)), 'responded with HTTP 503');
+      assert.equal(await faultOf(source, status(429)), 'responded with HTTP 429');
       assert.equal(await faultOf(source, hangUp), 'connection reset');
     }
-    const [gone] = quoteFeeds([{ name: 'kraken', url: 'http://127.0.0.1:1' }], { maxSpreadPercent: 3 });
-    await assert.rejects((gone ?? assert.fail()).read(['BTC'], NEVER), FeedError);
+    const [offline] = quoteFeeds([{ name: 'kraken', url: 'http://127.0.0.1:1' }], { maxSpreadPercent: 3 });
+    await assert.rejects((offline ?? assert.fail()).read(['BTC'], NEVER), FeedError);
   });
 
-  it('says too much is cut off', async () => {
+  it('an endless response is aborted', async () => {
     for (const source of QUOTE_SOURCE_NAMES) {
-      assert.equal(await faultOf(source, endless), 'its answer is too long');
+      assert.equal(await faultOf(source, endless), 'response is too large');
     }
   });
 
-  it('is slow is given up, whether it has begun to answer or not', async () => {
+  it('a slow feed times out, before or during its response', async () => {
     const faults = await Promise.all(QUOTE_SOURCE_NAMES.map((source) => faultOf(source, unresponsive, 60)));
-    assert.deepEqual(new Set(faults), new Set(['it is too slow']));
-    assert.equal(await faultOf('kraken', stalled, 60), 'it is too slow');
+    assert.deepEqual(new Set(faults), new Set(['request timed out']));
+    assert.equal(await faultOf('kraken', stalled, 60), 'request timed out');
   });
 
-  it('is asked no longer when the service stops', async () => {
+  it('a request is canceled when the service stops', async () => {
     feeds.overrides.kraken = unresponsive;
     const stopping = new AbortController();
     const [feed] = quoteFeeds(feeds.sources('kraken'), { maxSpreadPercent: 3 });
@@ -248,7 +249,7 @@ describe('a feed that', () => {
     await assert.rejects(reading, FeedError);
   });
 
-  it('has one pair that fails gives the others', async () => {
+  it('a feed with one failing pair still returns the others', async () => {
     feeds.overrides.coinbase = (response, request) => {
       if (request.url?.includes('BTC-USD')) response.writeHead(500).end();
       else response.end(`{"price":"80","time":"${new Date().toISOString()}"}`);

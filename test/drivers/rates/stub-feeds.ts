@@ -1,10 +1,10 @@
-/** Public feeds on this machine, in the shapes that they document: each says what a test lets it say. */
+/** Local copies of the public feeds, in their documented formats, with responses that a test controls. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { QuoteSourceConfig } from '../../../src/kernel/quote-sources.ts';
 import { QUOTE_SOURCES, type QuoteSourceName } from '../../../src/spec/quote-sources.ts';
 
-/** By the feed's own name of the coin; numbers as they stand in JSON. */
+/** Prices by the feed's name of the coin, as JSON numbers. */
 export type Prices = Record<string, string>;
 
 export type FeedBehavior = (response: ServerResponse, request: IncomingMessage) => void;
@@ -19,7 +19,7 @@ export const text =
     response.end(body);
 export const unresponsive: FeedBehavior = () => undefined;
 export const hangUp: FeedBehavior = (response) => response.socket?.destroy();
-/** Says more and more, until nobody listens. */
+/** Sends data until the client disconnects. */
 export const endless: FeedBehavior = (response) => {
   const more = () => {
     while (!response.destroyed && response.write('x'.repeat(65_536)));
@@ -27,7 +27,7 @@ export const endless: FeedBehavior = (response) => {
   };
   more();
 };
-/** Begins an answer and does not end it. */
+/** Starts a response and never finishes it. */
 export const stalled: FeedBehavior = (response) => response.write('{');
 
 export class StubFeeds {
@@ -49,12 +49,12 @@ export class StubFeeds {
       litecoin: '80',
     },
   };
-  /** What a feed does instead of answering. */
+  /** Behavior of a feed in place of its response. */
   readonly overrides: Partial<Record<QuoteSourceName | 'ecb', FeedBehavior>> = {};
-  /** The time that feeds tell who tell one. */
+  /** The time that feeds with times report. */
   now: () => Date = () => new Date();
   euro: { day: string; usd: string } = { day: new Date().toISOString().slice(0, 10), usd: '1.0800' };
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   readonly requests: string[] = [];
   readonly #server: Server;
 
@@ -81,12 +81,12 @@ export class StubFeeds {
     return `${this.origin}/ecb`;
   }
 
-  /** These feeds, in place of the real ones. */
+  /** Configures these feeds in place of the real ones. */
   sources(...names: readonly QuoteSourceName[]): readonly QuoteSourceConfig[] {
     return names.map((name) => ({ name, url: `${this.origin}/${name}` }));
   }
 
-  /** A price of a coin at a feed, by the feed's name of it. */
+  /** Sets prices at a feed, by the feed's name of the coin. */
   set(source: QuoteSourceName, prices: Prices): void {
     Object.assign(this.prices[source], prices);
   }
@@ -95,9 +95,9 @@ export class StubFeeds {
     const url = new URL(request.url ?? '/', this.origin);
     const [, feed = '', ...rest] = url.pathname.split('/');
     this.requests.push(`${url.pathname}${decodeURIComponent(url.search)}`);
-    const instead = this.overrides[feed as QuoteSourceName];
-    if (instead) {
-      instead(response, request);
+    const override = this.overrides[feed as QuoteSourceName];
+    if (override) {
+      override(response, request);
       return;
     }
     const isQuotes = Object.hasOwn(QUOTE_SOURCES, feed);
@@ -117,8 +117,11 @@ export class StubFeeds {
   #euro(path: string): string | undefined {
     if (path !== 'ecb') return undefined;
     const { day, usd } = this.euro;
+    const schemas =
+      'xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" ' +
+      'xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref"';
     return `<?xml version="1.0" encoding="UTF-8"?>
-<gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">
+<gesmes:Envelope ${schemas}>
 	<gesmes:subject>Reference rates</gesmes:subject>
 	<gesmes:Sender>
 		<gesmes:name>European Central Bank</gesmes:name>
@@ -134,19 +137,21 @@ export class StubFeeds {
   }
 }
 
-/** Bid and ask are the price, the last trade is of long ago. Prices are text; without pairs it has all of them, and one that it does not know leaves none. */
+/**
+ * Bid and ask are the price; the last trade is old. Prices are strings. Without pairs it returns all of them;
+ * with an unknown pair it returns none.
+ */
 function kraken(prices: Prices, pairs: readonly string[] = Object.keys(prices)): string {
   if (pairs.some((pair) => !Object.hasOwn(prices, pair))) return '{"error":["EQuery:Unknown asset pair"]}';
-  const result = pairs.map(
-    (
-      pair,
-    ) => `"${pair}":{"a":["${prices[pair]}","1","1.000"],"b":["${prices[pair]}","1","1.000"],"c":["9","0.00067643"],
-      "v":["4083.67","4412.73"],"p":["30706.77771","30689.13205"],"t":[34619,38907],"l":["1","1"],"h":["9","9"],"o":"2"}`,
-  );
+  const old = '"v":["4083.67","4412.73"],"p":["30706.77771","30689.13205"],"t":[34619,38907],"l":["1","1"]';
+  const result = pairs.map((pair) => {
+    const level = `["${prices[pair]}","1","1.000"]`;
+    return `"${pair}":{"a":${level},"b":${level},"c":["9","0.00067643"],${old},"h":["9","9"],"o":"2"}`;
+  });
   return `{"error":[],"result":{${result.join(',')}}}`;
 }
 
-/** The same. Prices are numbers; what it does not know it leaves out. */
+/** Like Kraken, but prices are numbers and unknown symbols are left out. */
 function bitfinex(prices: Prices, symbols: readonly string[]): string {
   const known = symbols.filter((symbol) => Object.hasOwn(prices, symbol));
   const tickers = known.map(
@@ -158,7 +163,8 @@ function bitfinex(prices: Prices, symbols: readonly string[]): string {
 function coinbase(prices: Prices, pair: string, now: Date): string | undefined {
   if (!Object.hasOwn(prices, pair)) return undefined;
   const time = now.toISOString().replace('Z', '123Z');
-  return `{"ask":"9","bid":"1","volume":"1.5","trade_id":86326522,"price":"${prices[pair]}","size":"0.00698254","time":"${time}"}`;
+  const trade = `"trade_id":86326522,"price":"${prices[pair]}","size":"0.00698254","time":"${time}"`;
+  return `{"ask":"9","bid":"1","volume":"1.5",${trade}}`;
 }
 
 function coingecko(prices: Prices, ids: readonly string[], now: Date): string {

@@ -1,13 +1,14 @@
 /**
- * What addresses got in a block, by their balance before and after: for a node that cannot trace. It says how much came, and not by
- * which transaction; so what was shown once counts, and nobody's payment is proven by another's.
+ * Confirms payments by an address's balance before and after a block, for a node that can't trace. A balance
+ * doesn't say which transaction paid, so every confirmed payment uses up its share of the increase: no
+ * payment counts as proof of another.
  */
 import type { Observation } from '../../../ports/chain.ts';
 import type { BlockHead } from '../block-walk.ts';
 import { NodeError } from '../node-http.ts';
 import type { EvmNode } from './node.ts';
 
-/** Addresses in blocks of which it is kept what was shown there. */
+/** Maximum (block, address) pairs whose confirmed payments are cached. */
 const CACHE_MAX = 10_000;
 
 export class BalanceIncreases {
@@ -18,19 +19,22 @@ export class BalanceIncreases {
     this.#node = node;
   }
 
-  /** This payment is known to be in this block. */
+  /** Records a payment that is confirmed in this block. */
   record({ key, address, amountUnits }: Observation, head: BlockHead): void {
     this.#knownAt(address, head).set(key, amountUnits);
   }
 
-  /** Whether the address got as much in this block, beside what was shown there before. False where the node cannot say. */
+  /**
+   * Whether the address received this amount in the block in addition to the recorded payments. False if
+   * unknown.
+   */
   async covers(observation: Observation, head: BlockHead): Promise<boolean> {
     const { key, address, amountUnits } = observation;
-    const shown = this.#knownAt(address, head);
-    if (shown.get(key) === amountUnits) return true;
-    const rise = await this.#increase(address, head);
-    const others = [...shown.values()].reduce((sum, units) => sum + units, 0n);
-    if (rise === null || rise < others + amountUnits) return false;
+    const recorded = this.#knownAt(address, head);
+    if (recorded.get(key) === amountUnits) return true;
+    const increase = await this.#increase(address, head);
+    const others = [...recorded.values()].reduce((sum, units) => sum + units, 0n);
+    if (increase === null || increase < others + amountUnits) return false;
     this.record(observation, head);
     return true;
   }
@@ -47,10 +51,10 @@ export class BalanceIncreases {
 
   #knownAt(address: string, { hash }: BlockHead): Map<string, bigint> {
     const name = `${hash} ${address}`;
-    const shown = this.#known.get(name) ?? new Map<string, bigint>();
-    this.#known.set(name, shown);
+    const recorded = this.#known.get(name) ?? new Map<string, bigint>();
+    this.#known.set(name, recorded);
     const [oldest] = this.#known.keys();
     if (this.#known.size > CACHE_MAX && oldest !== undefined) this.#known.delete(oldest);
-    return shown;
+    return recorded;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Ether and USDT on Ethereum, from the operator's own node. There is no wallet: every block is read, and its payments are looked up
- * among the addresses that were given out. Both coins share one account: an invoice's number, doubled, is its address of ether,
- * and the next one its address of USDT.
+ * Ether and USDT on Ethereum, from the operator's own node. There is no wallet: every block is read, and its
+ * payments are matched with the assigned addresses. Both coins share one account: an invoice's index times
+ * two is its ETH address, and the next index is its USDT address.
  */
 import type {
   ChainDriver,
@@ -25,11 +25,13 @@ import { checkNetwork, checksumAddress, evmHealth, type Network, requireToken } 
 import { type EvmCoin, EvmSource, FINAL_DEPTH, latestHead } from './source.ts';
 
 /**
- * What one poll reads: the node executes a block once more to trace it, while logs are at hand. A poll that takes too long is given up,
- * so that a slow node gets to its end only with as many as are traced at the same time.
+ * Blocks per poll. To trace a block the node executes it again, while logs are cheap. A poll has a timeout,
+ * so ETH reads only as many blocks as are traced concurrently: then even a slow node finishes.
  */
 const MAX_BLOCKS_PER_POLL = { ETH: TRACE_CONCURRENCY, USDT: 40 };
-/** What the first one goes back, in several polls: a node that keeps no history can trace 128 blocks. */
+/**
+ * How far back the first poll starts; it takes several polls. A node without an archive can trace 128 blocks.
+ */
 const INITIAL_BLOCKS = { ETH: 100, USDT: 1_800 };
 
 export interface EvmOptions {
@@ -37,11 +39,11 @@ export interface EvmOptions {
   readonly node: NodeEndpoint;
   readonly account: AccountKey;
   readonly own: OwnAddressLookup;
-  /** Of USDT. */
+  /** Address of the USDT contract. */
   readonly contract: string;
-  /** Networks whose coins are worth nothing. */
+  /** Whether test networks are allowed. */
   readonly allowTest: boolean;
-  /** Told, in a line, of transactions that could not be read whole. */
+  /** Receives a log line for each transaction that could not be read completely. */
   readonly onUnreadable?: (line: string) => void;
 }
 
@@ -87,12 +89,13 @@ export class EvmChain implements ChainDriver {
   async allocate(invoice: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
     const { chainId } = await this.#checkedNetwork();
     const { amountUnits } = invoice;
-    const number = derivationIndex(this.coin, invoice.index);
-    const address = evmAddress(publicKeyHash(this.#account.publicKeyAt(number)));
+    const derived = derivationIndex(this.coin, invoice.index);
+    const address = evmAddress(publicKeyHash(this.#account.publicKeyAt(derived)));
+    const token = `${checksumAddress(this.#contract)}@${chainId}`;
     const uri =
       this.coin === 'ETH'
         ? `ethereum:${address}@${chainId}?value=${amountUnits}`
-        : `ethereum:${checksumAddress(this.#contract)}@${chainId}/transfer?address=${address}&uint256=${amountUnits}`;
+        : `ethereum:${token}/transfer?address=${address}&uint256=${amountUnits}`;
     return { address, uri };
   }
 
@@ -110,15 +113,15 @@ export class EvmChain implements ChainDriver {
     return await evmHealth(this.#node, await this.#checkedNetwork());
   }
 
-  async examine(given: number): Promise<readonly ChainFinding[]> {
+  async examine(nextIndex: number): Promise<readonly ChainFinding[]> {
     await this.#safetyCheck.ensure();
-    const highest = given === 0 ? null : derivationIndex(this.coin, given - 1);
+    const highest = nextIndex === 0 ? null : derivationIndex(this.coin, nextIndex - 1);
     return await examineEvm(this.#node, { coin: this.coin, highest, tracing: this.#tracing });
   }
 
   async #checkedNetwork(): Promise<Network> {
     await this.#safetyCheck.ensure();
-    if (!this.#network) throw new Error('the node was not proven');
+    if (!this.#network) throw new Error('the node has not passed its safety check');
     return this.#network;
   }
 
@@ -134,7 +137,7 @@ export class EvmChain implements ChainDriver {
   }
 }
 
-/** In the account that both coins share, so that no address is given out twice. */
+/** Returns an index in the account that both coins share, so that no address is assigned twice. */
 export function derivationIndex(coin: EvmCoin, index: number): number {
   return 2 * index + (coin === 'ETH' ? 0 : 1);
 }

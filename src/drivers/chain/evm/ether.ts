@@ -1,6 +1,6 @@
 /**
- * Ether has no logs: a contract may pay an address without a transaction to it, as exchanges do that pay many at once. Only who
- * executes a block again sees that, so the node must be able to trace.
+ * Ether transfers have no logs: a contract may pay an address without a transaction to it, as exchanges do
+ * for batch payouts. Only executing the block again reveals that, so the node must be able to trace.
  */
 import { UnsafeChainError } from '../../../ports/chain.ts';
 import { mapInChunks } from '../json-values.ts';
@@ -16,15 +16,18 @@ import type { Movement } from './movement.ts';
 import type { EvmBlockHead, EvmNode } from './node.ts';
 import { movementsFromFrames, movementsFromTraces } from './traces.ts';
 
-/** How a node tells where ether went. */
+/** How the node reports transfers of ether. */
 export type Tracing = TraceFormat | 'none';
 
-/** Blocks traced at the same time: each costs the node about what its first execution did, and memory here. */
+/** Blocks traced concurrently: each costs the node about as much as its first execution, and memory here. */
 export const TRACE_CONCURRENCY = 2;
-/** Transactions whose movements are kept: in one block they are always the same. */
+/** Transactions whose movements are cached: in a given block they never change. */
 const CACHE_MAX = 2_000;
 
-/** Asked once for each proof: by the newest block. Throws where the node could trace, but does not now. */
+/**
+ * Detects the trace method with the newest block, once per safety check. Throws if tracing fails for another
+ * reason.
+ */
 export async function detectTracing(node: EvmNode, newest: EvmBlockHead): Promise<Tracing> {
   for (const tracing of ['traces', 'frames'] as const) {
     try {
@@ -32,9 +35,9 @@ export async function detectTracing(node: EvmNode, newest: EvmBlockHead): Promis
       return tracing;
     } catch (error) {
       if (isMethodUnavailable(error)) continue;
-      // It can, and more than is wanted.
+      // It can trace, but this block's trace is too large.
       if (isTooLarge(error)) return tracing;
-      // The first block was never executed, and geth says so.
+      // geth reports an error for the genesis block, because it was never executed.
       if (error instanceof NodeError && newest.height === 0) return tracing;
       throw error;
     }
@@ -42,21 +45,22 @@ export async function detectTracing(node: EvmNode, newest: EvmBlockHead): Promis
   return 'none';
 }
 
-/** Without tracing payments would be missed, and nobody would know. */
+/** Refuses a node without tracing: payments would be missed silently. */
 export function requireTracing(tracing: Tracing): void {
   if (tracing !== 'none') return;
   throw new UnsafeChainError(
-    'the node can trace neither by trace_block nor by debug_traceBlockByHash: payments that contracts make, such as those of exchanges, would be missed. Turn its trace or debug interface on',
+    'the node supports neither trace_block nor debug_traceBlockByHash, so payments made by contracts, such ' +
+      'as exchange payouts, would be missed. Enable its trace or debug API',
   );
 }
 
-/** The method is not there, or turned off; each make of node has its own words and number for it. */
+/** Whether the method is missing or disabled; each node implementation has its own code and message. */
 function isMethodUnavailable(error: unknown): boolean {
   if (!(error instanceof NodeError)) return false;
   return [-32601, -32600, -32004].includes(error.code) || /method|namespace|module/i.test(error.message);
 }
 
-/** What moved in this block. Throws NodeError where the node cannot say it, any more or at all. */
+/** Returns the movements in this block. Throws NodeError if the node can't trace it, or no longer can. */
 export async function traceBlock(node: EvmNode, tracing: Tracing, head: EvmBlockHead): Promise<Movement[]> {
   if (tracing === 'none') throw new Error('the node cannot trace');
   return tracing === 'traces'
@@ -66,7 +70,7 @@ export async function traceBlock(node: EvmNode, tracing: Tracing, head: EvmBlock
 
 export interface TracedMovements {
   readonly movements: readonly Movement[];
-  /** The node cannot trace its block: there may be more than these. */
+  /** The node can't trace the block: there may be more movements. */
   readonly isPartial: boolean;
 }
 
@@ -82,7 +86,7 @@ export class EtherReader {
     this.#largeBlocks = new LargeBlockReader(node, onUnreadable);
   }
 
-  /** Of each block in turn. */
+  /** Returns the movements of each block, in order. */
   async readBlocks(heads: readonly EvmBlockHead[]): Promise<(readonly Movement[])[]> {
     return await mapInChunks(heads, TRACE_CONCURRENCY, (head) => this.#readBlock(head));
   }
@@ -90,36 +94,36 @@ export class EtherReader {
   async #readBlock(head: EvmBlockHead): Promise<readonly Movement[]> {
     const tracing = this.#tracing();
     if (head.txids.length === 0) return [];
-    // Not asked for whole again: that would take a poll's time each time.
+    // Don't request the whole block again: that would use up each poll's time.
     if (tracing !== 'none' && this.#largeBlocks.isInProgress(head))
       return await this.#largeBlocks.readMovements(tracing, head);
     try {
       return await traceBlock(this.#node, tracing, head);
     } catch (error) {
-      // Nodes have many words for a block that is too much for them.
+      // Nodes report an oversized block in many ways.
       if (!isRequestFailure(error) || tracing === 'none') throw error;
       return await this.#largeBlocks.readMovements(tracing, head);
     }
   }
 
-  /** Of these transactions, each in its block, that succeeded; by transaction. */
+  /** Returns the movements of successful transactions, each in its block, by txid. */
   async readTransactions(
     found: readonly { readonly head: EvmBlockHead; readonly receipt: { readonly txid: string } }[],
   ): Promise<ReadonlyMap<string, TracedMovements>> {
-    const told = new Map<string, TracedMovements>();
+    const results = new Map<string, TracedMovements>();
     const unknown = new Map<string, { readonly head: EvmBlockHead; readonly txids: string[] }>();
     for (const {
       head,
       receipt: { txid },
     } of found) {
-      const kept = this.#cache.get(cacheKey(txid, head));
-      if (kept) told.set(txid, { movements: kept, isPartial: false });
+      const cached = this.#cache.get(cacheKey(txid, head));
+      if (cached) results.set(txid, { movements: cached, isPartial: false });
       else unknown.set(head.hash, { head, txids: [...(unknown.get(head.hash)?.txids ?? []), txid] });
     }
     await mapInChunks([...unknown.values()], TRACE_CONCURRENCY, async ({ head, txids }) => {
-      for (const [txid, each] of await this.#readInBlock(head, txids)) told.set(txid, each);
+      for (const [txid, each] of await this.#readInBlock(head, txids)) results.set(txid, each);
     });
-    return told;
+    return results;
   }
 
   async #readInBlock(
@@ -137,7 +141,7 @@ export class EtherReader {
     );
   }
 
-  /** Null where the node cannot tell, any more or at all. */
+  /** Returns null if the node can't trace the block, or no longer can. */
   async #tryReadBlock(head: EvmBlockHead): Promise<readonly Movement[] | null> {
     if (this.#tracing() === 'none') return null;
     try {

@@ -1,4 +1,4 @@
-/** Numbers and bytes as nodes of Ethereum write them, in hexadecimal. Each throws NodeError where the node gave something else. */
+/** Parsers for the hexadecimal values of Ethereum nodes. Each throws NodeError for any other value. */
 import { malformedValue } from '../json-values.ts';
 
 /** Up to 2^53. */
@@ -15,13 +15,13 @@ export function asHexBigInt(value: unknown, label: string): bigint {
   throw malformedValue(label, 'number');
 }
 
-/** In lower case, with `0x`. */
+/** Returns it in lowercase with `0x`. */
 export function asHexHash(value: unknown, label: string): string {
   if (typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value)) return value.toLowerCase();
   throw malformedValue(label, 'hash');
 }
 
-/** In lower case, with `0x`. */
+/** Returns it in lowercase with `0x`. */
 export function asHexAddress(value: unknown, label: string): string {
   if (typeof value === 'string' && /^0x[0-9a-f]{40}$/i.test(value)) return value.toLowerCase();
   throw malformedValue(label, 'address');

@@ -1,8 +1,9 @@
 /**
- * A block whose trace is too long, or takes too long, is read transaction by transaction. Anybody can make such a block for a few
- * dollars, and a block that cannot be read would hold up all payments of ether for good. A transaction that is too long by itself is
- * read by what it changed; and where the node cannot tell even that, by what it says itself that it pays: what contracts paid in it
- * is not seen then, and that is told.
+ * Reads a block whose trace is too long or too slow one transaction at a time. Anyone can create such a block
+ * for a few dollars, and a block that can't be read would block all ether payments permanently. A single
+ * transaction that is too long is read by its balance changes. If the node can't report even those, only the
+ * payment that the transaction itself declares is read; payments by contracts in it are missed, which is
+ * logged.
  */
 import { mapInChunks } from '../json-values.ts';
 import { NodeError, NodeResponseTooLarge, NodeTimeout } from '../node-http.ts';
@@ -11,128 +12,129 @@ import type { Movement } from './movement.ts';
 import type { EvmBlockHead, EvmNode } from './node.ts';
 import { movementsFromFrame, movementsFromTrace } from './traces.ts';
 
-/** Each may be as long as a whole block. */
+/** Each trace may be as long as a whole block's. */
 const CONCURRENCY = 2;
 
 /**
- * As often one that the node fails to trace is tried again: what it changed would give a payment another key, where it is one of several
- * to an address, so that is not asked for because of a passing trouble.
+ * Attempts to trace a transaction before its balance changes are used instead. Those merge several payments
+ * to one address and so change their keys, which a temporary failure must not cause.
  */
 const MAX_ATTEMPTS = 3;
-/** What nodes say of answers that they find too long: reth and others, and geth. */
+/** Error codes for a response that is too long: reth and others, and geth. */
 const TOO_LARGE_CODES = [-32_008, -32_003];
-/** Blocks of which it is kept what was read. */
+/** Blocks whose partial results are cached. */
 const PARTIAL_BLOCKS_MAX = 8;
-/** Transactions of which it is kept how often they failed. */
+/** Transactions whose failures are counted. */
 const FAILURES_MAX = 1_000;
 
-/** How a node that can trace tells where ether went. */
+/** How a node that can trace reports transfers of ether. */
 export type TraceFormat = 'traces' | 'frames';
 
 export class LargeBlockReader {
   readonly #node: EvmNode;
   readonly #onUnreadable: (line: string) => void;
   readonly #failures = new Map<string, number>();
-  /** Of blocks, by transaction: a reading that was given up before its end goes on there. */
+  /** Results by block and transaction: an aborted read resumes from there. */
   readonly #partial = new Map<string, Map<string, readonly Movement[]>>();
-  /** One block after the other. */
+  /** Reads one block at a time. */
   #queue: Promise<unknown> = Promise.resolve();
 
-  /** `unread` is told of what could not be read whole. */
+  /** `onUnreadable` receives a log line for each transaction that could not be read completely. */
   constructor(node: EvmNode, onUnreadable: (line: string) => void) {
     this.#node = node;
     this.#onUnreadable = onUnreadable;
   }
 
-  /** Whether it was too much for the node before. */
+  /** Whether the block was too large for the node before. */
   isInProgress({ hash }: EvmBlockHead): boolean {
     return this.#partial.has(hash);
   }
 
-  async readMovements(telling: TraceFormat, head: EvmBlockHead): Promise<Movement[]> {
-    const turn = this.#queue.then(() => this.#readBlock(telling, head));
+  async readMovements(format: TraceFormat, head: EvmBlockHead): Promise<Movement[]> {
+    const turn = this.#queue.then(() => this.#readBlock(format, head));
     this.#queue = turn.catch(() => undefined);
     return await turn;
   }
 
-  async #readBlock(telling: TraceFormat, head: EvmBlockHead): Promise<Movement[]> {
-    const begun = this.#partialOf(head);
+  async #readBlock(format: TraceFormat, head: EvmBlockHead): Promise<Movement[]> {
+    const partial = this.#partialOf(head);
     const movements = await mapInChunks(head.txids, CONCURRENCY, async (txid) => {
-      const told = begun.get(txid) ?? (await this.#readTransaction(telling, txid, head));
-      begun.set(txid, told);
-      return told;
+      const own = partial.get(txid) ?? (await this.#readTransaction(format, txid, head));
+      partial.set(txid, own);
+      return own;
     });
-    // Not all of what was asked names its block.
+    // Some of these responses don't name their block, so check that it is still on the chain.
     if ((await this.#node.head(head.height))?.hash !== head.hash) {
       this.#partial.delete(head.hash);
-      throw new Error('the chain changed while it was read');
+      throw new Error('the chain changed during the read');
     }
     return movements.flat();
   }
 
   #partialOf({ hash }: EvmBlockHead): Map<string, readonly Movement[]> {
-    const begun = this.#partial.get(hash) ?? new Map<string, readonly Movement[]>();
-    this.#partial.set(hash, begun);
+    const partial = this.#partial.get(hash) ?? new Map<string, readonly Movement[]>();
+    this.#partial.set(hash, partial);
     const [oldest] = this.#partial.keys();
     if (this.#partial.size > PARTIAL_BLOCKS_MAX && oldest !== undefined) this.#partial.delete(oldest);
-    return begun;
+    return partial;
   }
 
-  async #readTransaction(telling: TraceFormat, txid: string, head: EvmBlockHead): Promise<Movement[]> {
+  async #readTransaction(format: TraceFormat, txid: string, head: EvmBlockHead): Promise<Movement[]> {
     try {
-      return await this.#traceTransaction(telling, txid, head);
+      return await this.#traceTransaction(format, txid, head);
     } catch (error) {
       if (!isRequestFailure(error) || !(isTooLarge(error) || this.#hasExhaustedAttempts(txid))) throw error;
-      return await this.#readChanges(telling, txid, error);
+      return await this.#readChanges(format, txid, error);
     }
   }
 
-  /** Once more; whether that is often enough. */
+  /** Counts a failure and returns whether the attempts are used up. */
   #hasExhaustedAttempts(txid: string): boolean {
-    const times = (this.#failures.get(txid) ?? 0) + 1;
-    this.#failures.set(txid, times);
+    const failures = (this.#failures.get(txid) ?? 0) + 1;
+    this.#failures.set(txid, failures);
     const [oldest] = this.#failures.keys();
     if (this.#failures.size > FAILURES_MAX && oldest !== undefined) this.#failures.delete(oldest);
-    return times >= MAX_ATTEMPTS;
+    return failures >= MAX_ATTEMPTS;
   }
 
-  async #traceTransaction(telling: TraceFormat, txid: string, head: EvmBlockHead): Promise<Movement[]> {
-    return telling === 'traces'
+  async #traceTransaction(format: TraceFormat, txid: string, head: EvmBlockHead): Promise<Movement[]> {
+    return format === 'traces'
       ? movementsFromTrace(await this.#node.traceTransaction(txid), txid, head)
       : movementsFromFrame(await this.#node.traceTransactionCalls(txid), txid);
   }
 
-  async #readChanges(telling: TraceFormat, txid: string, traceError: Error): Promise<Movement[]> {
+  async #readChanges(format: TraceFormat, txid: string, traceError: Error): Promise<Movement[]> {
     try {
-      return await movementsFromChanges(this.#node, telling, txid);
+      return await movementsFromChanges(this.#node, format, txid);
     } catch (error) {
-      // A node that can tell nothing of it, such as one that has no history of this block, may be replaced; what is too long stays so.
+      // A node that can't report anything, for example without history of this block, may be replaced. An
+      // oversized transaction stays oversized.
       if (!isTooLarge(traceError) || !isRequestFailure(error)) throw traceError;
       this.#onUnreadable(
-        `transaction ${txid} is too long to be traced: what contracts paid in it is not seen`,
+        `transaction ${txid} is too long to trace: payments made by contracts in it are not detected`,
       );
       return await declaredMovements(this.#node, [txid]);
     }
   }
 }
 
-/** By what it changed. Throws NodeError where the node cannot tell in either way. */
+/** Reads the balance changes of a transaction. Throws NodeError if the node supports neither method. */
 export async function movementsFromChanges(
   node: EvmNode,
-  telling: TraceFormat,
+  format: TraceFormat,
   txid: string,
 ): Promise<Movement[]> {
-  const states = async () => movementsFromPrestate(await node.prestateDiff(txid), txid);
-  if (telling === 'frames') return await states();
+  const fromPrestate = async () => movementsFromPrestate(await node.prestateDiff(txid), txid);
+  if (format === 'frames') return await fromPrestate();
   try {
     return movementsFromStateDiff(await node.replayTransaction(txid), txid);
   } catch (error) {
-    if (error instanceof NodeError) return await states();
+    if (error instanceof NodeError) return await fromPrestate();
     throw error;
   }
 }
 
-/** In one of the words that there are for it. */
+/** Whether the response was too large, in any of the ways that nodes report it. */
 export function isTooLarge(error: unknown): boolean {
   return (
     error instanceof NodeResponseTooLarge ||
@@ -140,12 +142,12 @@ export function isTooLarge(error: unknown): boolean {
   );
 }
 
-/** Whether another transaction might be told of. */
+/** Whether the failure concerns this request, so that another transaction may still be readable. */
 export function isRequestFailure(error: unknown): error is Error {
   return error instanceof NodeError || error instanceof NodeResponseTooLarge || error instanceof NodeTimeout;
 }
 
-/** What these transactions, which succeeded or not, say themselves that they pay: what of those that succeeded is true. */
+/** Returns the payments that the successful ones among these transactions declare themselves. */
 export async function declaredMovements(node: EvmNode, txids: readonly string[]): Promise<Movement[]> {
   const [payments, receipts] = [await node.payments(txids), await node.receipts(txids)];
   return payments.flatMap((payment, i) => {

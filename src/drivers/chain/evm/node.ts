@@ -1,5 +1,6 @@
 /**
- * What a node of Ethereum is asked. Several calls go in one request where their answers are small; blocks are traced one in a request.
+ * The JSON-RPC calls to an Ethereum node. Calls with small responses are batched; each block trace is its own
+ * request.
  */
 
 import type { BlockHead } from '../block-walk.ts';
@@ -8,13 +9,13 @@ import { asArray, asObject } from '../json-values.ts';
 import { type NodeEndpoint, NodeError } from '../node-http.ts';
 import { asHexAddress, asHexBigInt, asHexHash, asHexUint } from './hex-values.ts';
 
-/** Of headers and logs, of as many blocks as go in one request. */
+/** Limit for headers and logs, for as many blocks as fit in one request. */
 const BATCH_MAX_BYTES = 16 * 1024 ** 2;
-/** Of a block with very much in it, by a node that executes it once more. */
+/** Timeout for a trace: the node executes a full block again. */
 const TRACE_TIMEOUT_MS = 15_000;
 /**
- * Of a block, and of a transaction: several times what a full block has. A trace repeats what calls were given, which costs next to
- * nothing, so anybody can make one of any length.
+ * Limit for the trace of a block or a transaction: several times that of a full block. A trace repeats call
+ * data, which costs next to nothing, so anyone can make one of any length.
  */
 const TRACE_MAX_BYTES = 16 * 1024 ** 2;
 const TRACE_OPTIONS = { timeoutMs: TRACE_TIMEOUT_MS, maxBytes: TRACE_MAX_BYTES };
@@ -28,15 +29,15 @@ export interface Receipt {
   readonly height: number;
   readonly blockHash: string;
   readonly succeeded: boolean;
-  /** Of all contracts, as the node gave them. */
+  /** Logs of all contracts, as the node returned them. */
   readonly logs: readonly unknown[];
 }
 
-/** What a transaction says itself, whatever the contracts do that it calls. */
+/** The payment that a transaction itself declares, regardless of the contracts that it calls. */
 export interface DeclaredPayment {
   readonly txid: string;
   readonly blockHash: string;
-  /** In lower case; null where it makes a contract. */
+  /** Lowercase; null if it creates a contract. */
   readonly to: string | null;
   readonly amountUnits: bigint;
 }
@@ -49,15 +50,15 @@ export class EvmNode {
   }
 
   async chainId(): Promise<number> {
-    return asHexUint(await this.#rpc.call('eth_chainId', []), 'the network’s number');
+    return asHexUint(await this.#rpc.call('eth_chainId', []), 'chain id');
   }
 
-  /** Null where there is none. */
+  /** Returns null if there is no such block. */
   async head(at: number | 'latest'): Promise<EvmBlockHead | null> {
     return parseHead(await this.#rpc.call(...headCall(at)));
   }
 
-  /** Of whatever branch; null where it is not known, or not any more. */
+  /** Returns a block of any branch; null if the node doesn't know it, or no longer does. */
   async headByHash(hash: string): Promise<EvmBlockHead | null> {
     try {
       return parseHead(await this.#rpc.call('eth_getBlockByHash', [hash, false]));
@@ -67,13 +68,13 @@ export class EvmNode {
     }
   }
 
-  /** In their order. */
+  /** Returns the heads in the order of `heights`. */
   async heads(heights: readonly number[]): Promise<(EvmBlockHead | null)[]> {
     const calls = heights.map((height) => toCall(...headCall(height)));
     return (await this.#batch(calls)).map(parseHead);
   }
 
-  /** Null where it tells none, as one without a consensus client, or of an old make. */
+  /** Returns null if the node doesn't know it, such as an old one or one without a consensus client. */
   async finalHeight(): Promise<number | null> {
     try {
       return parseHead(await this.#rpc.call(...headCall('finalized')))?.height ?? null;
@@ -83,20 +84,20 @@ export class EvmNode {
     }
   }
 
-  /** Null for what is in no block of the chain. */
+  /** Returns null for a transaction that is in no block of the chain. */
   async receipts(txids: readonly string[]): Promise<(Receipt | null)[]> {
     const answers = await this.#batch(txids.map((txid) => toCall('eth_getTransactionReceipt', [txid])));
     return answers.map(parseReceipt);
   }
 
-  /** Of each block in turn, what this contract said under this topic. */
+  /** Returns this contract's logs with this topic, for each block in order. */
   async logs(
     blockHashes: readonly string[],
-    of: { readonly contract: string; readonly topic: string },
+    filter: { readonly contract: string; readonly topic: string },
   ): Promise<(readonly unknown[])[]> {
     const answers = await this.#batch(
       blockHashes.map((blockHash) =>
-        toCall('eth_getLogs', [{ blockHash, address: of.contract, topics: [of.topic] }]),
+        toCall('eth_getLogs', [{ blockHash, address: filter.contract, topics: [filter.topic] }]),
       ),
     );
     return answers.map((logs) => asArray(logs, 'logs'));
@@ -110,7 +111,7 @@ export class EvmNode {
     return await this.#rpc.call('trace_transaction', [txid], TRACE_OPTIONS);
   }
 
-  /** What it changed. */
+  /** Returns the state changes of a transaction, in Parity's format. */
   async replayTransaction(txid: string): Promise<unknown> {
     return await this.#rpc.call('trace_replayTransaction', [txid, ['stateDiff']], TRACE_OPTIONS);
   }
@@ -124,15 +125,15 @@ export class EvmNode {
     return await this.#rpc.call('debug_traceTransaction', [txid, { tracer: 'callTracer' }], TRACE_OPTIONS);
   }
 
-  /** What it changed. */
+  /** Returns the state changes of a transaction, in geth's format. */
   async prestateDiff(txid: string): Promise<unknown> {
-    // Code of contracts and their storage are left out where the node knows how.
+    // Newer nodes can leave out contract code and storage.
     const tracerConfig = { diffMode: true, disableCode: true, disableStorage: true };
     const params = [txid, { tracer: 'prestateTracer', tracerConfig }];
     return await this.#rpc.call('debug_traceTransaction', params, TRACE_OPTIONS);
   }
 
-  /** What each of these says itself that it pays; null for what is in no block of the chain. */
+  /** Returns the payment that each transaction itself declares; null if it is in no block of the chain. */
   async payments(txids: readonly string[]): Promise<(DeclaredPayment | null)[]> {
     const answers = await this.#batch(txids.map((txid) => toCall('eth_getTransactionByHash', [txid])));
     return answers.map(parsePayment);
@@ -143,16 +144,18 @@ export class EvmNode {
     return typeof code === 'string' && /^0x[0-9a-f]{2,}$/i.test(code);
   }
 
-  /** After this block. */
+  /** Returns the balance after this block. */
   async balance(address: string, blockHash: string): Promise<bigint> {
     return asHexBigInt(await this.#rpc.call('eth_getBalance', [address, { blockHash }]), 'balance');
   }
 
-  /** Of a contract without arguments, by the first four bytes of the name's Keccak. */
+  /**
+   * Calls a contract method without arguments; `selector` is the first four bytes of its name's Keccak hash.
+   */
   async callUint(contract: string, selector: string): Promise<bigint> {
     return asHexBigInt(
       await this.#rpc.call('eth_call', [{ to: contract, data: selector }, 'latest']),
-      'answer',
+      'contract call result',
     );
   }
 
@@ -160,10 +163,10 @@ export class EvmNode {
     return (await this.#rpc.call('eth_syncing', [])) !== false;
   }
 
-  /** Null where it does not tell. */
+  /** Returns null if the node doesn't say. */
   async peers(): Promise<number | null> {
     try {
-      return asHexUint(await this.#rpc.call('net_peerCount', []), 'the number of peers');
+      return asHexUint(await this.#rpc.call('net_peerCount', []), 'peer count');
     } catch (error) {
       if (error instanceof NodeError) return null;
       throw error;
@@ -191,10 +194,10 @@ function parseHead(answer: unknown): EvmBlockHead | null {
   if (answer === null) return null;
   const { number, hash, parentHash, timestamp, transactions } = asObject(answer, 'block');
   return {
-    height: asHexUint(number, 'the height of a block'),
+    height: asHexUint(number, 'block height'),
     hash: asHexHash(hash, 'block'),
     parentHash: asHexHash(parentHash, 'parent'),
-    time: new Date(asHexUint(timestamp, 'the time of a block') * 1000),
+    time: new Date(asHexUint(timestamp, 'block time') * 1000),
     txids: asArray(transactions, 'transactions').map((txid) => asHexHash(txid, 'transaction')),
   };
 }
@@ -202,13 +205,13 @@ function parseHead(answer: unknown): EvmBlockHead | null {
 function parseReceipt(answer: unknown): Receipt | null {
   if (answer === null) return null;
   const { transactionHash, blockNumber, blockHash, status, logs } = asObject(answer, 'receipt');
-  // Some tell of a transaction that waits.
+  // Some nodes return a receipt for a pending transaction.
   if (blockHash === null || blockHash === undefined) return null;
   return {
     txid: asHexHash(transactionHash, 'transaction'),
-    height: asHexUint(blockNumber, 'the height of a block'),
+    height: asHexUint(blockNumber, 'block height'),
     blockHash: asHexHash(blockHash, 'block'),
-    succeeded: asHexUint(status, 'the status of a transaction') === 1,
+    succeeded: asHexUint(status, 'transaction status') === 1,
     logs: asArray(logs, 'logs'),
   };
 }
@@ -221,6 +224,6 @@ function parsePayment(answer: unknown): DeclaredPayment | null {
     txid: asHexHash(hash, 'transaction'),
     blockHash: asHexHash(blockHash, 'block'),
     to: to === null || to === undefined ? null : asHexAddress(to, 'payee'),
-    amountUnits: asHexBigInt(value, 'amount of a transaction'),
+    amountUnits: asHexBigInt(value, 'transaction amount'),
   };
 }

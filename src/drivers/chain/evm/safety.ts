@@ -1,4 +1,4 @@
-/** Which network a node is on, whether its token is the one, and how well it is. */
+/** Checks of an Ethereum node: its network, its token, and its health. */
 import { hex } from '@scure/base';
 import { type ChainHealth, UnsafeChainError } from '../../../ports/chain.ts';
 import { evmAddress } from '../addresses.ts';
@@ -17,52 +17,62 @@ const MINUTE_MS = 60_000;
 
 export interface Network {
   readonly chainId: number;
-  /** Ethereum itself: its coins have worth, and its nodes have peers. */
+  /** Ethereum mainnet: its coins have value, and its nodes have peers. */
   readonly isMainnet: boolean;
 }
 
-/** Throws UnsafeChain where it is not Ethereum itself, unless worthless coins are allowed. */
+/** Throws UnsafeChainError for a network other than Ethereum mainnet, unless test networks are allowed. */
 export async function checkNetwork(node: EvmNode, allowTest: boolean): Promise<Network> {
   const chainId = await node.chainId();
-  // A network for tests may call itself 1 as well.
+  // A test network may also use chain id 1.
   const isMainnet = chainId === MAINNET && (await node.head(0))?.hash === MAINNET_GENESIS;
   if (isMainnet || allowTest) return { chainId, isMainnet };
-  const actual = chainId === MAINNET ? 'a copy of Ethereum' : `network ${chainId}`;
+  const actual = chainId === MAINNET ? 'a copy of Ethereum' : `chain ${chainId}`;
   throw new UnsafeChainError(
-    `the node is on ${actual}, not on Ethereum (network 1): its coins are worth nothing`,
+    `the node is on ${actual}, whose coins are worthless; use a node on Ethereum mainnet (chain 1)`,
   );
 }
 
-/** Throws UnsafeChain where it is no address, or was mistyped. */
+/** Throws UnsafeChainError if the address is invalid or has a typo. */
 function requireAddress(text: string): void {
   const digits = /^0x([0-9a-f]{40})$/i.exec(text)?.[1];
   if (digits === undefined)
-    throw new UnsafeChainError('the contract of USDT is no address: 0x and 40 digits');
-  // In one case it has no checksum.
+    throw new UnsafeChainError('the USDT contract is not a valid address: it must be 0x and 40 hex digits');
+  // An address in a single case has no checksum.
   if (digits === digits.toLowerCase() || digits === digits.toUpperCase()) return;
-  if (checksumAddress(text) !== text) throw new UnsafeChainError('the contract of USDT has a typing error');
+  if (checksumAddress(text) !== text) {
+    throw new UnsafeChainError('the USDT contract address has a typo: its checksum is incorrect');
+  }
 }
 
-/** As wallets write it. */
+/** Returns the checksummed form (EIP-55) that wallets use. */
 export function checksumAddress(address: string): string {
   return evmAddress(hex.decode(address.slice(2).toLowerCase()));
 }
 
-/** Throws UnsafeChain where this is no address, or no token of six decimals is there; NodeError while the node may yet read the token. */
+/**
+ * Throws UnsafeChainError unless the address has a token with 6 decimals; NodeError if the node is still
+ * syncing.
+ */
 export async function requireToken(node: EvmNode, contract: string, network: Network): Promise<void> {
   requireAddress(contract);
   if (!(await node.hasCode(contract))) await throwTokenMissing(node, network);
   const decimals = await node.callUint(contract, DECIMALS_SELECTOR);
   if (decimals !== USDT_DECIMALS) {
-    throw new UnsafeChainError(`the contract of USDT has ${decimals} decimals, not 6: it is another token`);
+    throw new UnsafeChainError(
+      `the USDT contract has ${decimals} decimals and must have 6; this is a different token`,
+    );
   }
 }
 
-/** A node that still reads the chain answers by its first block, where nothing is yet: only one at the chain's end knows. */
+/**
+ * A syncing node responds with the state of an early block, so only a synced one proves that the token is
+ * missing.
+ */
 async function throwTokenMissing(node: EvmNode, network: Network): Promise<never> {
   const { ok, height, detail } = await evmHealth(node, network);
-  if (ok && height > 0) throw new UnsafeChainError('the contract of USDT is not on this network');
-  throw new NodeError('USDT', 0, `block ${height} does not have its contract: ${detail}`);
+  if (ok && height > 0) throw new UnsafeChainError('the USDT contract does not exist on this network');
+  throw new NodeError('USDT', 0, `the contract does not exist at block ${height}: ${detail}`);
 }
 
 export async function evmHealth(node: EvmNode, { isMainnet }: Network): Promise<ChainHealth> {
@@ -73,12 +83,12 @@ export async function evmHealth(node: EvmNode, { isMainnet }: Network): Promise<
   ]);
   const ageMs = Date.now() - time.getTime();
   const problems = [
-    ...(syncing ? ['it is still reading the chain'] : []),
-    ...(peers === 0 ? ['it has no peers'] : []),
+    ...(syncing ? ['the node is syncing'] : []),
+    ...(peers === 0 ? ['the node has no peers'] : []),
     ...(isMainnet && ageMs > TIP_MAX_AGE_MS
-      ? [`its newest block is ${Math.round(ageMs / MINUTE_MS)} minutes old`]
+      ? [`the newest block is ${Math.round(ageMs / MINUTE_MS)} minutes old`]
       : []),
   ];
-  const well = peers === null ? 'it follows the chain' : `it follows the chain, with ${peers} peers`;
+  const well = peers === null ? 'in sync' : `in sync, ${peers} peers`;
   return { ok: problems.length === 0, height, tipAt: time, detail: problems.join('; ') || well };
 }

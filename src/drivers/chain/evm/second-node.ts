@@ -1,4 +1,4 @@
-/** A second node of Ethereum: what it says of payments that the first one has in a block. */
+/** A second Ethereum node: confirms payments that the first node has in a block. */
 import type { ChainFinding, ChainHealth, Observation } from '../../../ports/chain.ts';
 import type { BlockHead } from '../block-walk.ts';
 import type { SecondNode } from '../cross-checked.ts';
@@ -10,13 +10,13 @@ import { EvmNode } from './node.ts';
 import { checkNetwork, evmHealth, type Network, requireToken } from './safety.ts';
 import { type EvmCoin, EvmSource, latestHead } from './source.ts';
 
-/** What a node that keeps no history has of it: geth, the one that keeps least. */
+/** The minimum history of a node without an archive (geth). */
 const MIN_HISTORY_BLOCKS = 128;
 
 export interface EvmSecondNodeOptions {
   readonly coin: EvmCoin;
   readonly node: NodeEndpoint;
-  /** Of USDT. */
+  /** Address of the USDT contract. */
   readonly contract: string;
   readonly allowTest: boolean;
 }
@@ -66,8 +66,8 @@ export class EvmSecondNode implements SecondNode {
         untraced.push({ observation, head });
       }
     }
-    // What this node cannot trace, though its transaction succeeded in the same block: what the address got there says enough. A node
-    // that no longer has that either agrees to nothing, or whatever a lying first one says would be credited.
+    // This node can't trace the block, but the transaction succeeded there: the balance increase is the
+    // evidence. If that history is gone too, don't agree; otherwise a first node that lies would be believed.
     for (const { observation, head } of untraced) {
       if (await this.#balanceIncreases.covers(observation, head))
         confirmed.set(observation.key, confirmationsAt(head));
@@ -81,14 +81,16 @@ export class EvmSecondNode implements SecondNode {
     return [
       {
         level: 'note',
-        message: `the second node cannot trace: what contracts pay it compares by balances, and only in its newest ${MIN_HISTORY_BLOCKS} blocks. Older payments by contracts would not be agreed to; turn its trace or debug interface on`,
+        message:
+          'the second node cannot trace: it checks payments made by contracts by balances, and ' +
+          `only in its newest ${MIN_HISTORY_BLOCKS} blocks. Older ones would not be confirmed; enable its trace or debug API`,
       },
     ];
   }
 
   async health(): Promise<ChainHealth> {
     await this.#safetyCheck.ensure();
-    if (!this.#network) throw new Error('the node was not proven');
+    if (!this.#network) throw new Error('the node has not passed its safety check');
     return await evmHealth(this.#node, this.#network);
   }
 

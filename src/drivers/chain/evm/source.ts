@@ -1,4 +1,4 @@
-/** Blocks and their payments, in ether or in the token, for the walk. */
+/** Supplies blocks and their payments, in ether or in the token, to the block walk. */
 import type { BlockHead, BlockSource, BlockWithTransfers, IncludedTransaction, Tip } from '../block-walk.ts';
 import { EtherReader, type TracedMovements, type Tracing } from './ether.ts';
 import { type Movement, toTransfers } from './movement.ts';
@@ -6,8 +6,8 @@ import type { EvmBlockHead, EvmNode, Receipt } from './node.ts';
 import { movementsFromLogs, TRANSFER_TOPIC } from './token.ts';
 
 /**
- * Two epochs, after which the network finalizes a block; where a node tells what is final, that counts as well. It is more than any
- * payment needs, so that a final one is a confirmed one.
+ * Two epochs, after which the network finalizes a block; a final height that the node reports also limits it.
+ * It is more than any payment needs, so that a final payment is always a confirmed one.
  */
 export const FINAL_DEPTH = 64;
 
@@ -22,7 +22,7 @@ export type EvmSourceOptions =
   | {
       readonly coin: 'ETH';
       readonly tracing: () => Tracing;
-      /** Told of transactions that could not be read whole. */
+      /** Receives a log line for each transaction that could not be read completely. */
       readonly onUnreadable?: (line: string) => void;
     }
   | { readonly coin: 'USDT'; readonly contract: string };
@@ -32,17 +32,17 @@ export class EvmSource implements BlockSource {
   readonly #reader: EtherReader | TokenReader;
   #tip: EvmTip | undefined;
 
-  constructor(node: EvmNode, reads: EvmSourceOptions) {
+  constructor(node: EvmNode, options: EvmSourceOptions) {
     this.#node = node;
     this.#reader =
-      reads.coin === 'ETH'
-        ? new EtherReader(node, reads.tracing, reads.onUnreadable ?? (() => undefined))
-        : new TokenReader(node, reads.contract);
+      options.coin === 'ETH'
+        ? new EtherReader(node, options.tracing, options.onUnreadable ?? (() => undefined))
+        : new TokenReader(node, options.contract);
   }
 
   async tip(): Promise<EvmTip> {
     const { height, hash } = await latestHead(this.#node);
-    // The node is looked at many times for each block, and what is final changes by a block at most.
+    // The tip is requested many times per block, and the final height doesn't change in between.
     if (this.#tip?.hash === hash) return this.#tip;
     const finalHeight = (await this.#node.finalHeight()) ?? height;
     this.#tip = { height, hash, finalHeight: Math.min(height - FINAL_DEPTH, finalHeight) };
@@ -60,7 +60,7 @@ export class EvmSource implements BlockSource {
   async blocks(from: number, to: number): Promise<readonly BlockWithTransfers[]> {
     const heights = Array.from({ length: to - from + 1 }, (_, i) => from + i);
     const heads = (await this.#node.heads(heights)).map((head) => {
-      if (head === null) throw new Error('the node does not have a block below its newest');
+      if (head === null) throw new Error('the node has no block at a height below its tip');
       return head;
     });
     const movements = await this.#reader.readBlocks(heads);
@@ -69,10 +69,10 @@ export class EvmSource implements BlockSource {
 
   async transactions(txids: readonly string[], tip: Tip): Promise<ReadonlyMap<string, IncludedTransaction>> {
     const found = await findTransactions(this.#node, txids, tip);
-    const told = await this.#reader.readTransactions([...found.values()]);
+    const traced = await this.#reader.readTransactions([...found.values()]);
     return new Map(
       [...found].map(([txid, { head }]) => {
-        const { movements, isPartial } = told.get(txid) ?? NO_MOVEMENTS;
+        const { movements, isPartial } = traced.get(txid) ?? NO_MOVEMENTS;
         return [txid, { head, transfers: toTransfers(movements), isPartial }];
       }),
     );
@@ -93,10 +93,9 @@ class TokenReader {
   }
 
   async readBlocks(heads: readonly EvmBlockHead[]): Promise<(readonly Movement[])[]> {
-    const of = { contract: this.#contract, topic: TRANSFER_TOPIC };
     const logs = await this.#node.logs(
       heads.map(({ hash }) => hash),
-      of,
+      { contract: this.#contract, topic: TRANSFER_TOPIC },
     );
     return heads.map(({ hash }, i) =>
       movementsFromLogs(logs[i] ?? [], { contract: this.#contract, blockHash: hash }),
@@ -114,8 +113,8 @@ class TokenReader {
 }
 
 /**
- * Those that succeeded, in blocks of the chain. Throws where the chain changed since it had this tip: then what is missing may not be
- * gone.
+ * Returns the successful transactions in blocks of the chain. Throws if the chain changed since this tip: a
+ * missing transaction may then not be gone.
  */
 async function findTransactions(
   node: EvmNode,
@@ -124,13 +123,13 @@ async function findTransactions(
 ): Promise<ReadonlyMap<string, IncludedReceipt>> {
   const before = tip.hash === undefined ? await latestHead(node) : { height: tip.height, hash: tip.hash };
   const receipts = (await node.receipts(txids)).filter((receipt) => receipt !== null);
-  // With the newest of before: it must be there still.
+  // Include the previous tip: it must still be on the chain.
   const heights = [...new Set([...receipts.map(({ height }) => height), before.height])];
   const heads = new Map((await node.heads(heights)).map((head, i) => [heights[i], head]));
   const changed = [before, ...receipts.map(({ height, blockHash }) => ({ height, hash: blockHash }))].some(
     ({ height, hash }) => heads.get(height)?.hash !== hash,
   );
-  if (changed) throw new Error('the chain changed while it was read');
+  if (changed) throw new Error('the chain changed during the read');
   const found = new Map<string, IncludedReceipt>();
   for (const receipt of receipts) {
     const head = heads.get(receipt.height);
@@ -141,6 +140,6 @@ async function findTransactions(
 
 export async function latestHead(node: EvmNode): Promise<EvmBlockHead> {
   const head = await node.head('latest');
-  if (head === null) throw new Error('the node has no block');
+  if (head === null) throw new Error('the node has no blocks');
   return head;
 }

@@ -1,4 +1,4 @@
-/** Transfers of a token, as its contract's logs tell them. */
+/** Token transfers, from the contract's logs. */
 import { asArray, asObject, type JsonObject } from '../json-values.ts';
 import { asHexAddress, asHexHash } from './hex-values.ts';
 import type { Movement } from './movement.ts';
@@ -6,28 +6,30 @@ import type { Movement } from './movement.ts';
 /** Keccak of `Transfer(address,address,uint256)`. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-/** What the contract transferred in this block. Whatever else it may log under another shape is no transfer of a token. */
+/** Returns the contract's transfers in this block. Logs of any other shape are ignored. */
 export function movementsFromLogs(
   answers: readonly unknown[],
-  of: { readonly contract: string; readonly blockHash: string },
+  source: { readonly contract: string; readonly blockHash: string },
 ): Movement[] {
   const logs = answers.map((answer) => asObject(answer, 'log'));
   return logs
-    .filter(({ address, removed }) => removed !== true && asHexAddress(address, 'contract') === of.contract)
+    .filter(
+      ({ address, removed }) => removed !== true && asHexAddress(address, 'contract') === source.contract,
+    )
     .flatMap((log) => {
-      if (asHexHash(log.blockHash, 'block') !== of.blockHash) {
-        throw new Error('the node gave logs of another block');
+      if (asHexHash(log.blockHash, 'block') !== source.blockHash) {
+        throw new Error('the node returned logs of another block');
       }
       return parseTransferLog(log) ?? [];
     });
 }
 
-function parseTransferLog({ topics: given, data, transactionHash }: JsonObject): Movement | null {
-  const topics = asArray(given, 'topics');
+function parseTransferLog({ topics: list, data, transactionHash }: JsonObject): Movement | null {
+  const topics = asArray(list, 'topics');
   const txid = asHexHash(transactionHash, 'transaction');
   const [topic, , to] = topics;
   if (topics.length !== 3 || topic !== TRANSFER_TOPIC) return null;
-  // An address fills the last 20 of 32 bytes.
+  // An address occupies the last 20 of 32 bytes.
   if (typeof to !== 'string' || !/^0x0{24}[0-9a-f]{40}$/i.test(to)) return null;
   if (typeof data !== 'string' || !/^0x[0-9a-f]{64}$/i.test(data)) return null;
   return { txid, to: `0x${to.slice(26).toLowerCase()}`, amountUnits: BigInt(data) };

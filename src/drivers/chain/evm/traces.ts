@@ -1,38 +1,38 @@
 /**
- * Where ether went in a block, as nodes tell it in either of two ways: a flat list of what was called (`trace_block`: Erigon,
- * Nethermind, Reth, Besu), or a tree for each transaction (`callTracer`: geth and most others).
+ * Movements of ether in a block, from either of two trace formats: a flat list of calls (`trace_block`:
+ * Erigon, Nethermind, Reth, Besu) or a tree per transaction (`callTracer`: geth and most others).
  *
- * Value moves by calls and when a contract destroys itself. A call that failed moves nothing, and neither does what is inside of it,
- * though that may have gone well. Delegated calls repeat the value of the call that they are in. Both ways must tell of every
- * transaction of the block: less would be payments not seen.
+ * Value moves in calls and when a contract self-destructs. A failed call moves nothing, and neither do calls
+ * inside it, even if they succeeded. Delegate calls repeat the value of their outer call. Both formats must
+ * include every transaction of the block; otherwise payments would be missed.
  */
 import { asArray, asObject, type JsonObject } from '../json-values.ts';
 import { asHexAddress, asHexBigInt, asHexHash } from './hex-values.ts';
 import type { Movement } from './movement.ts';
 import type { EvmBlockHead } from './node.ts';
 
-/** From `trace_block`. Throws where these are traces of another block, or not of all of it. */
+/** Reads `trace_block`. Throws if the traces belong to another block or are incomplete. */
 export function movementsFromTraces(answer: unknown, head: EvmBlockHead): Movement[] {
   const traces = asArray(answer, 'traces').map((trace) => asObject(trace, 'trace'));
-  // Rewards belong to no transaction.
+  // Block rewards belong to no transaction.
   const ofTransactions = traces.filter(({ transactionHash }) => typeof transactionHash === 'string');
   const failed = new Set<string>();
-  const whole = new Set<string>();
+  const traced = new Set<string>();
   for (const trace of ofTransactions) {
     if (asHexHash(trace.blockHash, 'block') !== head.hash) {
-      throw new Error('the chain changed while it was read');
+      throw new Error('the chain changed during the read');
     }
     if (typeof trace.error === 'string') failed.add(tracePathKey(trace));
-    if (tracePath(trace).length === 0) whole.add(asHexHash(trace.transactionHash, 'transaction'));
+    if (tracePath(trace).length === 0) traced.add(asHexHash(trace.transactionHash, 'transaction'));
   }
-  requireAllTraced(head, whole);
-  // Some list what is inside before what it is inside of.
+  requireAllTraced(head, traced);
+  // Filter afterward, because some nodes list inner calls before the outer one.
   return ofTransactions
     .filter((trace) => !isReverted(trace, failed))
     .flatMap((trace) => traceMovements(trace));
 }
 
-/** From `trace_transaction`. */
+/** Reads `trace_transaction`. */
 export function movementsFromTrace(answer: unknown, txid: string, head: EvmBlockHead): Movement[] {
   return movementsFromTraces(answer, { ...head, txids: [txid] }).filter((each) => each.txid === txid);
 }
@@ -45,14 +45,14 @@ function requireAllTraced(head: EvmBlockHead, traced: ReadonlySet<string>): void
 }
 
 function tracePath(trace: JsonObject): readonly unknown[] {
-  return asArray(trace.traceAddress, 'places in a trace');
+  return asArray(trace.traceAddress, 'trace address');
 }
 
 function tracePathKey(trace: JsonObject, depth = tracePath(trace).length): string {
   return `${trace.transactionHash} ${tracePath(trace).slice(0, depth).join(' ')}`;
 }
 
-/** Whether it failed, or anything that it is inside of. */
+/** Whether the call or any call that contains it failed. */
 function isReverted(trace: JsonObject, failed: ReadonlySet<string>): boolean {
   if (failed.size === 0) return false;
   return [...tracePath(trace), null].some((_, depth) => failed.has(tracePathKey(trace, depth)));
@@ -68,7 +68,7 @@ function traceMovements(trace: JsonObject): Movement[] {
   return [];
 }
 
-/** From `debug_traceBlockByHash` with `callTracer`. Throws where it does not tell of all of the block. */
+/** Reads `debug_traceBlockByHash` with `callTracer`. Throws if it doesn't cover the whole block. */
 export function movementsFromFrames(answer: unknown, head: EvmBlockHead): Movement[] {
   const transactions = asArray(answer, 'transactions').map((each) => asObject(each, 'transaction'));
   if (transactions.length !== head.txids.length) {
@@ -76,18 +76,18 @@ export function movementsFromFrames(answer: unknown, head: EvmBlockHead): Moveme
   }
   return head.txids.flatMap((txid, i) => {
     const { txHash, result } = transactions[i] ?? {};
-    // Older ones do not name it; it is where the block has it.
+    // Older nodes leave out the txid; the order is that of the block.
     if (txHash !== undefined && asHexHash(txHash, 'transaction') !== txid) {
-      throw new Error('the node traced a block in another order');
+      throw new Error('the node traced the block in a different order');
     }
-    // In its place there may be an error: it took too long.
-    return collectFrameMovements(txid, asObject(result, 'trace of a transaction'));
+    // A transaction that took too long has an error instead of a result.
+    return collectFrameMovements(txid, asObject(result, 'transaction trace'));
   });
 }
 
-/** From `debug_traceTransaction` with `callTracer`. */
+/** Reads `debug_traceTransaction` with `callTracer`. */
 export function movementsFromFrame(answer: unknown, txid: string): Movement[] {
-  return collectFrameMovements(txid, asObject(answer, 'trace of a transaction'));
+  return collectFrameMovements(txid, asObject(answer, 'transaction trace'));
 }
 
 function collectFrameMovements(txid: string, top: JsonObject): Movement[] {
@@ -106,6 +106,6 @@ function collectFrameMovements(txid: string, top: JsonObject): Movement[] {
 }
 
 function toMovements(txid: string, to: unknown, value: unknown): Movement[] {
-  const amountUnits = value === undefined || value === null ? 0n : asHexBigInt(value, 'an amount');
+  const amountUnits = value === undefined || value === null ? 0n : asHexBigInt(value, 'amount');
   return amountUnits === 0n ? [] : [{ txid, to: asHexAddress(to, 'payee'), amountUnits }];
 }

@@ -1,9 +1,9 @@
 /**
- * The account of a Monero wallet without its spend key. The operator says its primary address; the private view key, which sees
- * what comes in and can spend nothing, comes from the view-only wallet and stays in memory. A subaddress is derived here by hand,
- * to be compared with what the wallet says of the same number:
+ * A Monero account without its spend key. The operator configures its primary address. The private view key,
+ * which reveals incoming payments but can't spend, comes from the view-only wallet and stays in memory.
+ * Subaddresses are derived here and compared with the wallet's:
  *
- *     m = Hs("SubAddr\0" ‖ a ‖ account ‖ number)    D = B + m·G    C = a·D
+ *     m = Hs("SubAddr\0" ‖ a ‖ account ‖ index)    D = B + m·G    C = a·D
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
@@ -36,7 +36,7 @@ type Point = InstanceType<typeof Point>;
 
 export class MoneroAccount {
   readonly network: MoneroNetwork;
-  /** Its primary address. */
+  /** The primary address. */
   readonly address: string;
   readonly #spendPublic: Point;
   readonly #viewPublic: Uint8Array;
@@ -48,36 +48,36 @@ export class MoneroAccount {
     this.#viewPublic = bytes.slice(33, 65);
   }
 
-  /** Throws KeyRefused. */
+  /** Throws InvalidKeyError. */
   static parse(text: string): MoneroAccount {
     const address = text.trim();
     const bytes = decodeAddress(address);
     const version = bytes[0] ?? 0;
     for (const [network, { primary, integrated, subaddress }] of Object.entries(NETWORKS)) {
-      if (version === subaddress) throw new InvalidKeyError('it is a subaddress: give the primary address');
+      if (version === subaddress) throw new InvalidKeyError('this is a subaddress; use the primary address');
       if (version === integrated) {
-        throw new InvalidKeyError('it is an integrated address: give the primary address');
+        throw new InvalidKeyError('this is an integrated address; use the primary address');
       }
       if (version !== primary) continue;
       try {
         return new MoneroAccount(address, network as MoneroNetwork, bytes);
       } catch {
-        throw new InvalidKeyError('it is damaged: it holds no point of the curve');
+        throw new InvalidKeyError('the address is damaged: it is not a point on the curve');
       }
     }
-    throw new InvalidKeyError('it is no primary address of Monero (4…)');
+    throw new InvalidKeyError('this is not a Monero primary address (4…)');
   }
 
-  /** Whether the private view key, as text, is that of this account. */
+  /** Whether the private view key (hex) belongs to this account. */
   hasViewKey(text: string): boolean {
     const key = parseScalar(text);
     return key !== null && Buffer.compare(Point.BASE.multiply(key).toBytes(), this.#viewPublic) === 0;
   }
 
-  /** `viewKey` is the private one, as text; `minor` is at least 1. */
+  /** Derives a subaddress. `viewKey` is the private view key (hex); `minor` is at least 1. */
   subaddress(viewKey: string, minor: number): string {
     const key = parseScalar(viewKey);
-    if (key === null) throw new Error('the wallet gave a view key that is none');
+    if (key === null) throw new Error('the wallet returned an invalid view key');
     const place = Buffer.alloc(8);
     place.writeUInt32LE(ACCOUNT);
     place.writeUInt32LE(minor, 4);
@@ -92,16 +92,16 @@ function decodeAddress(address: string): Uint8Array {
     const bytes = base58xmr.decode(address);
     const body = bytes.subarray(0, -CHECKSUM_BYTES);
     const sum = keccak_256(body).subarray(0, CHECKSUM_BYTES);
-    // An integrated address is eight bytes longer: it is named as what it is.
+    // An integrated address is eight bytes longer; accept it here so that the error can name it.
     const isWhole = bytes.length === ADDRESS_BYTES || bytes.length === ADDRESS_BYTES + 8;
     if (isWhole && Buffer.compare(sum, bytes.subarray(-CHECKSUM_BYTES)) === 0) return bytes;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new InvalidKeyError('it is no primary address of Monero (4…), or has a typing error');
+  throw new InvalidKeyError('this is not a Monero primary address (4…), or it has a typo');
 }
 
-/** A private key as text; null where it is none. */
+/** Parses a private key (hex); null if it is invalid. */
 function parseScalar(text: string): bigint | null {
   if (!/^[0-9a-f]{64}$/.test(text)) return null;
   const scalar = littleEndian(hex.decode(text));

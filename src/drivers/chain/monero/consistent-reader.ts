@@ -1,16 +1,16 @@
-/** Looks at wallet and node while both have the same newest block. */
+/** Reads wallet and node while both are at the same newest block. */
 import { NodeBehind } from '../node-behind.ts';
 import type { MoneroBlock, MoneroDaemon } from './daemon.ts';
 import type { MoneroWallet } from './wallet.ts';
 
-/** Further behind, the wallet reads on by itself: asking it to would only keep it busy. */
+/** If the wallet is further behind than this, it catches up on its own; a refresh would only keep it busy. */
 export const REFRESH_MAX_BLOCKS = 1000;
 const MAX_ATTEMPTS = 3;
 
 export class ConsistentReader {
   readonly #wallet: MoneroWallet;
   readonly #daemon: MoneroDaemon;
-  /** The block that the wallet was last brought to; to ask it once more costs little. */
+  /** The block that the wallet was last synced to. Syncing again costs little. */
   #syncedTo = '';
 
   constructor(wallet: MoneroWallet, daemon: MoneroDaemon) {
@@ -18,7 +18,9 @@ export class ConsistentReader {
     this.#daemon = daemon;
   }
 
-  /** Runs `read` with the wallet at the node's newest block, again should that have changed meanwhile. */
+  /**
+   * Runs `read` with the wallet at the node's newest block, and again if that block changes in the meantime.
+   */
   async read<T>(read: (tip: MoneroBlock) => Promise<T>): Promise<T> {
     let tip = await this.#daemon.tip();
     for (let tries = 1; ; tries++) {
@@ -49,7 +51,7 @@ export class ConsistentReader {
     if (tip.height - before > REFRESH_MAX_BLOCKS) throw new WalletBehind(before, tip.height);
     await this.#wallet.refresh();
     const height = await this.#wallet.height();
-    // It keeps the blocks that its node had, until that has overtaken them.
+    // After a reorganization the wallet keeps its old blocks until its node has overtaken them.
     if (height > tip.height) throw new NodeBehind(tip.height, height);
     if (height < tip.height) throw new WalletBehind(height, tip.height);
     this.#syncedTo = tip.hash;
@@ -57,19 +59,20 @@ export class ConsistentReader {
 }
 
 export class ChainChanged extends Error {
-  override readonly name = 'ChainMoved';
-  override readonly message = 'Monero: the chain changed while it was read';
+  override readonly name = 'ChainChanged';
+  override readonly message = 'Monero: the chain changed during the read';
 }
 
 export class WalletBehind extends Error {
   override readonly name = 'WalletBehind';
   constructor(height: number, tipHeight: number) {
-    super(`Monero: the wallet has read up to block ${height} of ${tipHeight}: it is waited for`);
+    super(`Monero: the wallet is at block ${height} of ${tipHeight}; waiting for it to catch up`);
   }
 }
 
 export class WalletMismatch extends Error {
-  override readonly name = 'WalletDiffers';
+  override readonly name = 'WalletMismatch';
   override readonly message =
-    'Monero: the wallet has a payment in a block that the node does not have there: do both belong together?';
+    'Monero: the wallet has a payment in a block where the node does not have it. ' +
+    'Make sure that the wallet uses this node';
 }

@@ -1,4 +1,4 @@
-/** A monerod: blocks, and where a transaction is. It sees no amounts and no addresses. */
+/** A monerod: blocks and the location of transactions. It sees no amounts and no addresses. */
 
 import { JsonRpc } from '../json-rpc.ts';
 import {
@@ -18,28 +18,28 @@ export interface MoneroBlock {
   readonly time: Date;
 }
 
-/** Where a transaction is: in a block, or in the pool. */
+/** The location of a transaction: in a block or in the pool. */
 export interface TransactionLocation {
   /** Null: in the pool. */
   readonly height: number | null;
-  /** Another transaction that spends the same was seen. */
+  /** A conflicting transaction with the same inputs was seen. */
   readonly doubleSpent: boolean;
 }
 
 export interface DaemonInfo {
   readonly network: string;
   readonly height: number;
-  /** What its peers have; lower than its own where it does not know. */
+  /** The height of its peers; lower than its own if unknown. */
   readonly targetHeight: number;
   readonly synchronized: boolean;
-  /** Null where the node does not tell: its RPC is restricted. */
+  /** Null if the node doesn't say, because its RPC is restricted. */
   readonly peers: number | null;
 }
 
-/** A restricted node answers no more than these at once. */
+/** A restricted node returns at most this many per request. */
 const TRANSACTION_BATCH_SIZE = 100;
 const HEADER_BATCH_SIZE = 500;
-/** Of as many, with all that the node tells of them. */
+/** Limit for a full batch with all its fields. */
 const LIST_MAX_BYTES = 32 * 1024 ** 2;
 
 export class MoneroDaemon {
@@ -71,7 +71,7 @@ export class MoneroDaemon {
     return parseBlock(asObject(answer.block_header, 'block_header'));
   }
 
-  /** By height; those above the tip are refused by the node. */
+  /** Returns blocks by height; the node refuses heights above its tip. */
   async blocks(heights: readonly number[]): Promise<ReadonlyMap<number, MoneroBlock>> {
     const found = new Map<number, MoneroBlock>();
     for (const { first, last } of mergeHeights(heights)) {
@@ -86,7 +86,7 @@ export class MoneroDaemon {
     return found;
   }
 
-  /** By id; left out where it is nowhere. */
+  /** Returns locations by txid; leaves out unknown transactions. */
   async locateTransactions(txids: readonly string[]): Promise<ReadonlyMap<string, TransactionLocation>> {
     const found = new Map<string, TransactionLocation>();
     const wanted = [...new Set(txids)];
@@ -97,9 +97,9 @@ export class MoneroDaemon {
         body,
         maxBytes: LIST_MAX_BYTES,
       });
-      // Left out where there is none: that is how Monero writes it.
-      for (const one of optionalArray(requireOk('get_transactions', answer.body).txs, 'txs')) {
-        const each = asObject(one, 'txs');
+      // Monero leaves out empty lists.
+      for (const entry of optionalArray(requireOk('get_transactions', answer.body).txs, 'txs')) {
+        const each = asObject(entry, 'txs');
         const height = each.in_pool === true ? null : asUint(each.block_height, 'block_height');
         found.set(asHash(each.tx_hash, 'tx_hash'), { height, doubleSpent: each.double_spend_seen === true });
       }
@@ -116,17 +116,17 @@ function parseBlock(header: JsonObject): MoneroBlock {
   };
 }
 
-/** monerod tells most of its troubles beside the answer. */
+/** monerod reports most problems in the body of a successful response. */
 function requireOk(label: string, answer: unknown): JsonObject {
   const fields = asObject(answer, label);
   if (fields.untrusted === true) {
-    throw new NodeUnreachable(`${label}: the node is not synchronised, and asks another one in the meantime`);
+    throw new NodeUnreachable(`${label}: the node is not synchronized and is using another node meanwhile`);
   }
   if (fields.status === 'OK') return fields;
-  throw new NodeUnreachable(`${label}: the node is busy, or refuses it`);
+  throw new NodeUnreachable(`${label}: the node is busy or refused the request`);
 }
 
-/** Heights near each other are asked for together. */
+/** Merges nearby heights into ranges, to request them together. */
 function mergeHeights(heights: readonly number[]): { readonly first: number; readonly last: number }[] {
   const found: { first: number; last: number }[] = [];
   for (const height of [...new Set(heights)].sort((a, b) => a - b)) {

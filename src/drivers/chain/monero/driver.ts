@@ -1,10 +1,12 @@
 /**
- * Monero, by a view-only wallet behind monero-wallet-rpc and the monerod that it uses. The wallet knows what came in to which
- * address; the node, which sees neither, knows the chain. The wallet alone is not believed: after a reorganisation it keeps its
- * old blocks until its node has overtaken them. So it is brought to the node's newest block first, each payment's block is asked
- * of the node, confirmations are counted by heights, and all of it is told only where the newest block was the same before and after.
+ * Monero, with a view-only wallet behind monero-wallet-rpc and the monerod that it uses. The wallet knows
+ * payments and addresses; the node sees neither, but knows the chain. The wallet alone can't be trusted:
+ * after a reorganization it keeps its old blocks until its node has overtaken them. So each read first syncs
+ * the wallet to the node's tip, asks the node for each payment's block, counts confirmations by height, and
+ * is discarded if the tip changed during the read.
  *
- * Invoice number i has subaddress i + 1 of account 0. The wallet sees what it has made, and 200 beyond the last one of them.
+ * Invoice index i uses subaddress i + 1 of account 0. The wallet scans all created subaddresses and 200
+ * beyond the last.
  */
 import { formatUnits } from '../../../kernel/money.ts';
 import type {
@@ -37,16 +39,16 @@ import { checkNetwork, checkWallet } from './safety.ts';
 import { type HeightRange, type MoneroTransfer, MoneroWallet } from './wallet.ts';
 
 const DECIMALS = 12;
-/** How far back each look at new blocks goes: what is not final is told by every one of them. */
+/** How far back each poll of new blocks goes: every payment that isn't final is reported each time. */
 const LOOKBACK_BLOCKS = FINAL_CONFIRMATIONS + 4;
 /**
- * A week: how far the first look after a start goes back. An invoice may have been paid before its coin was first read; and a wallet
- * that was lost and made anew finds payments that lie long before what was read.
+ * One week: how far back the first poll after a start goes. An invoice may have been paid before its coin was
+ * first polled, and a restored wallet finds payments long before the cursor.
  */
 const INITIAL_LOOKBACK_BLOCKS = 5040;
-/** A day, beyond what was read before. */
+/** One day beyond the cursor. */
 const MAX_BLOCKS_PER_POLL = 720;
-/** What a wallet looks beyond the last address that it has made, or was paid to. */
+/** How many subaddresses a wallet scans beyond the last created or paid one. */
 const SUBADDRESS_LOOKAHEAD = 200;
 
 export interface MoneroOptions {
@@ -54,9 +56,9 @@ export interface MoneroOptions {
   readonly daemon: NodeEndpoint;
   /** The primary address of the operator's own wallet. */
   readonly address: string;
-  /** Networks without value are taken as well. */
+  /** Whether test networks are allowed. */
   readonly allowTest: boolean;
-  /** How many numbers were given out: their addresses are made again in a wallet that was restored. */
+  /** Returns how many indexes were assigned: their addresses are created again in a restored wallet. */
   readonly allocatedCount?: () => Promise<number>;
 }
 
@@ -68,11 +70,11 @@ export class MoneroChain implements ChainDriver {
   readonly #account: MoneroAccount;
   readonly #options: MoneroOptions;
   readonly #safetyCheck = new SafetyCheck(() => this.#checkNodes());
-  /** Private, and in no log and on no disk of ours. */
+  /** Private: never logged, never written to disk. */
   #viewKey = '';
   #hasPolled = false;
 
-  /** Throws KeyRefused where the address is none. */
+  /** Throws InvalidKeyError if the address is invalid. */
   constructor(options: MoneroOptions) {
     this.#options = options;
     this.#account = MoneroAccount.parse(options.address);
@@ -88,8 +90,8 @@ export class MoneroChain implements ChainDriver {
   async #checkNodes(): Promise<void> {
     const network = await checkNetwork(this.#daemon, this.#options.allowTest);
     this.#viewKey = await checkWallet(this.#wallet, this.#account, network);
-    const given = (await this.#options.allocatedCount?.()) ?? 0;
-    if (given > 0) await this.#addressOf(given - 1);
+    const count = (await this.#options.allocatedCount?.()) ?? 0;
+    if (count > 0) await this.#addressOf(count - 1);
   }
 
   async allocate(invoice: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
@@ -98,12 +100,12 @@ export class MoneroChain implements ChainDriver {
     return { address, uri: `monero:${address}?tx_amount=${formatUnits(invoice.amountUnits, DECIMALS)}` };
   }
 
-  /** Derived here and by the wallet, which watches it from then on. */
+  /** Derives the address here and in the wallet, which then watches it. */
   async #addressOf(index: number): Promise<string> {
     const minor = index + 1;
     const address = this.#account.subaddress(this.#viewKey, minor);
     if ((await this.#wallet.ensureAddress(minor)) === address) return address;
-    throw new Error(`Monero: two derivations of address ${minor} differ`);
+    throw new Error(`Monero: two derivations of address ${minor} don't match`);
   }
 
   async poll(from: { cursor: string | null }): Promise<PollResult> {
@@ -147,14 +149,15 @@ export class MoneroChain implements ChainDriver {
         const place = part && places.get(part.txid);
         if (!part || !place) return removedObservation(key);
         const transfer = known.get(key);
-        // A wallet shows no transaction that has come back into the pool: it remembers to have looked at it.
+        // The wallet doesn't list a transaction that returned to the pool, because it has already scanned it.
         if (place.height === null)
           return observePooled(transfer ?? this.#unlistedTransfer(part), place.doubleSpent);
         const block = blocks.get(place.height);
         if (!block) throw new ChainChanged();
         if (transfer) return observeIncluded(transfer, block, tip);
-        // The wallet was made anew and has not found it yet; or somebody pays an output twice, which counts once. What was
-        // credited stays, and nothing is credited; what is not agreed is never final, or nobody would ask for it again.
+        // A restored wallet has not found it yet, or it is a repeated output, which counts once. An existing
+        // credit stays and none is added. It is not agreed, so it must not become final, or it would never be
+        // rechecked.
         return {
           ...observeIncluded(this.#unlistedTransfer(part), block, tip),
           state: 'included',
@@ -168,22 +171,28 @@ export class MoneroChain implements ChainDriver {
     return await moneroHealth(this.#daemon, this.#wallet);
   }
 
-  async examine(given: number): Promise<readonly ChainFinding[]> {
-    if (given === 0) return [];
+  async examine(count: number): Promise<readonly ChainFinding[]> {
+    if (count === 0) return [];
     const notes: ChainFinding[] = [];
-    if (!(await this.#wallet.hasAddress(given))) {
-      const message = `the wallet has not made all ${given} addresses that were given out, so it was put back or made anew: they are made with the next invoice; then let it read the chain again (rescan_blockchain)`;
+    if (!(await this.#wallet.hasAddress(count))) {
+      const message =
+        `the wallet has not created all ${count} assigned addresses, so it was restored or replaced. They ` +
+        'are created with the next invoice; then make it scan the chain again (rescan_blockchain)';
       notes.push({ level: 'fail', message });
     } else {
-      notes.push({ level: 'ok', message: `the wallet watches all ${given} addresses that were given out` });
+      notes.push({ level: 'ok', message: `the wallet watches all ${count} assigned addresses` });
     }
-    if (given > SUBADDRESS_LOOKAHEAD) {
-      const message = `a wallet made anew from its seed looks only ${SUBADDRESS_LOOKAHEAD} addresses ahead: open yours with --subaddress-lookahead 1:${given + SUBADDRESS_LOOKAHEAD}`;
+    if (count > SUBADDRESS_LOOKAHEAD) {
+      const message =
+        `a wallet restored from its seed scans only ${SUBADDRESS_LOOKAHEAD} addresses ahead: open yours ` +
+        `with --subaddress-lookahead 1:${count + SUBADDRESS_LOOKAHEAD}`;
       notes.push({ level: 'note', message });
     }
     const locked = await this.#countLocked();
     if (locked > 0) {
-      const message = `payments of the last two weeks that whoever sent them has locked (unlock_time): ${locked}. Each counts once it can be spent, if that is within a week, and else never`;
+      const message =
+        `payments of the last two weeks that their sender locked (unlock_time): ${locked}. Each is ` +
+        'credited once it can be spent, if that is within a week, and otherwise never';
       notes.push({ level: 'note', message });
     }
     return notes;
@@ -196,7 +205,7 @@ export class MoneroChain implements ChainDriver {
     return [...indexByKey(included).values()].filter(({ unlockTime }) => !isUnlocked(unlockTime, tip)).length;
   }
 
-  /** What the wallet has in these blocks and in the pool, each in the block where the node has it. */
+  /** Returns the wallet's payments in these blocks and in the pool, each checked against the node's block. */
   async #observeTransfers(range: HeightRange | null, tip: MoneroBlock): Promise<Observation[]> {
     const transfers = [...indexByKey(await this.#wallet.transfers(range)).values()];
     const included = transfers.flatMap((each) =>
@@ -221,18 +230,18 @@ export class MoneroChain implements ChainDriver {
     return block;
   }
 
-  /** Who was paid is in the key; how much is known already. */
+  /** The key contains the address; the amount is already known to the caller. */
   #unlistedTransfer({ txid, minor }: { readonly txid: string; readonly minor: number }): MoneroTransfer {
     const address = this.#account.subaddress(this.#viewKey, minor);
     return { txid, minor, address, amountUnits: 0n, height: null, unlockTime: 0n, doubleSpent: false };
   }
 }
 
-/** What the wallet has both in a block and in the pool is in the block. */
+/** A payment that the wallet lists both in a block and in the pool is in the block. */
 function indexByKey(transfers: readonly MoneroTransfer[]): Map<string, MoneroTransfer> {
   const found = new Map<string, MoneroTransfer>();
   for (const transfer of transfers) {
-    // Number 0 is the primary address, which is given to nobody.
+    // Index 0 is the primary address, which is never assigned.
     if (transfer.minor === 0) continue;
     const key = transferKey(transfer);
     if (transfer.height !== null || !found.has(key)) found.set(key, transfer);
@@ -240,7 +249,7 @@ function indexByKey(transfers: readonly MoneroTransfer[]): Map<string, MoneroTra
   return found;
 }
 
-/** Of what is in a block that is no newer than the tip. */
+/** Returns the heights of included transactions up to the tip. */
 function includedHeights(places: ReadonlyMap<string, TransactionLocation>, tip: MoneroBlock): number[] {
   return [...places.values()].flatMap(({ height }) => height ?? []).filter((height) => height <= tip.height);
 }

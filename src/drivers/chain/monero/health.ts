@@ -3,26 +3,26 @@ import { REFRESH_MAX_BLOCKS } from './consistent-reader.ts';
 import type { DaemonInfo, MoneroBlock, MoneroDaemon } from './daemon.ts';
 import type { MoneroWallet } from './wallet.ts';
 
-/** A block comes every two minutes. */
+/** Monero has a block every two minutes. */
 const TIP_MAX_AGE_MS = 3_600_000;
-/** The wallet looks every twenty seconds. */
+/** The wallet refreshes every 20 seconds. */
 const WALLET_MAX_LAG_BLOCKS = 3;
 
-/** `wallet` is null for a second node, which has none. */
+/** `wallet` is null for a second node without a wallet. */
 export async function moneroHealth(daemon: MoneroDaemon, wallet: MoneroWallet | null): Promise<ChainHealth> {
   const [info, tip] = await Promise.all([daemon.info(), daemon.tip()]);
   const walletHeight = wallet === null ? null : await syncedHeight(wallet, tip);
-  const trouble = nodeProblem(info, tip) ?? (walletHeight === null ? null : walletProblem(walletHeight, tip));
+  const problem = nodeProblem(info, tip) ?? (walletHeight === null ? null : walletProblem(walletHeight, tip));
   const peers = info.peers === null ? '' : `, ${info.peers} peers`;
   return {
-    ok: trouble === null,
+    ok: problem === null,
     height: tip.height,
     tipAt: tip.time,
-    detail: trouble ?? `${info.network}, synchronised${peers}`,
+    detail: problem ?? `${info.network}, synchronized${peers}`,
   };
 }
 
-/** How far the wallet has read; one that is behind is asked to look now, unless it reads on for long. */
+/** Returns the wallet's height; first refreshes a wallet that is a little behind. */
 async function syncedHeight(wallet: MoneroWallet, tip: MoneroBlock): Promise<number> {
   const height = await wallet.height();
   const behind = tip.height - height;
@@ -32,17 +32,18 @@ async function syncedHeight(wallet: MoneroWallet, tip: MoneroBlock): Promise<num
 }
 
 function nodeProblem(info: DaemonInfo, tip: MoneroBlock): string | null {
-  if (info.targetHeight > info.height) return `the node reads block ${info.height} of ${info.targetHeight}`;
-  // Blocks of regtest are made by hand, by a node that is alone.
+  if (info.targetHeight > info.height)
+    return `the node is syncing: block ${info.height} of ${info.targetHeight}`;
+  // A regtest node is alone and mines on demand.
   if (info.network === 'fakechain') return null;
-  if (!info.synchronized) return 'the node is not synchronised';
+  if (!info.synchronized) return 'the node is not synchronized';
   if (info.peers === 0) return 'the node has no peers';
   const ageMs = Date.now() - tip.time.getTime();
   return ageMs > TIP_MAX_AGE_MS ? `the newest block is ${Math.floor(ageMs / 60_000)} minutes old` : null;
 }
 
 function walletProblem(height: number, tip: MoneroBlock): string | null {
-  if (height > tip.height) return `the node is at block ${tip.height}, its wallet at ${height}`;
+  if (height > tip.height) return `the node is at block ${tip.height}, but its wallet is at ${height}`;
   if (tip.height - height <= WALLET_MAX_LAG_BLOCKS) return null;
-  return `the wallet has read up to block ${height} of ${tip.height}`;
+  return `the wallet is at block ${height} of ${tip.height}`;
 }

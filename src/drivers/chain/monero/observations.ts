@@ -1,24 +1,24 @@
-/** What the wallet and its node know of a payment, as an observation. */
+/** Converts transfers of the wallet into observations. */
 import type { Observation } from '../../../ports/chain.ts';
 import type { MoneroBlock } from './daemon.ts';
 import type { MoneroTransfer } from './wallet.ts';
 
-/** Nothing so deep has ever changed. */
+/** No reorganization has ever been this deep. */
 export const FINAL_CONFIRMATIONS = 60;
 /**
- * A week. What is locked longer is no payment that anybody waits for, and there may be many: it is final without a confirmation, so
- * that it is never credited, nor asked for again.
+ * One week. A payment locked for longer is useless to us, and there may be many: it becomes final with no
+ * confirmations, so that it is neither credited nor rechecked.
  */
 export const MAX_LOCK_BLOCKS = 5_040;
 /** An unlock time below this is a height, above it a time in seconds. */
 const UNLOCK_HEIGHT_LIMIT = 500_000_000n;
 
-/** An address is never given out twice, and one transaction's outputs to one address are one payment. */
+/** An address is never assigned twice, and one transaction's outputs to one address count as one payment. */
 export function transferKey(transfer: Pick<MoneroTransfer, 'txid' | 'minor'>): string {
   return `${transfer.txid}:${transfer.minor}`;
 }
 
-/** Null where the key is none of ours. */
+/** Returns null if the key isn't ours. */
 export function parseKey(key: string): { readonly txid: string; readonly minor: number } | null {
   const match = /^([0-9a-f]{64}):(\d{1,9})$/.exec(key);
   return match ? { txid: match[1] ?? '', minor: Number(match[2]) } : null;
@@ -35,15 +35,15 @@ export function observePooled(transfer: MoneroTransfer, doubleSpent = transfer.d
   };
 }
 
-/** `block` is the one of the node's chain that it is in. */
+/** `block` is the node's block that contains the transfer. */
 export function observeIncluded(transfer: MoneroTransfer, block: MoneroBlock, tip: MoneroBlock): Observation {
-  // Who sends may lock what is sent, for ever if they like: until it can be spent it confirms nothing.
-  const deep = tip.height - block.height + 1;
+  // A sender may lock a payment, even permanently: until it can be spent, it has no confirmations.
+  const depth = tip.height - block.height + 1;
   const isLocked = !isUnlocked(transfer.unlockTime, tip);
-  const confirmations = isLocked ? 0 : deep;
+  const confirmations = isLocked ? 0 : depth;
   return {
     ...baseObservation(transfer),
-    state: deep >= (isLocked ? MAX_LOCK_BLOCKS : FINAL_CONFIRMATIONS) ? 'final' : 'included',
+    state: depth >= (isLocked ? MAX_LOCK_BLOCKS : FINAL_CONFIRMATIONS) ? 'final' : 'included',
     confirmations,
     height: block.height,
     blockHash: block.hash,
@@ -58,7 +58,7 @@ function baseObservation(
   return { key: transferKey(transfer), txid, address, amountUnits, agreed: true };
 }
 
-/** Whether the block after the tip may spend it. */
+/** Whether it can be spent in the block after the tip. */
 export function isUnlocked(unlockTime: bigint, tip: MoneroBlock): boolean {
   if (unlockTime < UNLOCK_HEIGHT_LIMIT) return unlockTime <= BigInt(tip.height + 1);
   return unlockTime * 1000n <= BigInt(tip.time.getTime());

@@ -1,6 +1,6 @@
 /**
- * A second monerod. It cannot see who is paid, nor how much: it confirms that the transaction is in the same block, whose amount
- * the first wallet has proven with the commitments of that transaction.
+ * A second monerod. It can't see receivers or amounts: it confirms that the transaction is in the same block.
+ * The first wallet has verified the amount against that transaction's commitments.
  */
 import type { ChainHealth, Observation } from '../../../ports/chain.ts';
 import type { SecondNode } from '../cross-checked.ts';

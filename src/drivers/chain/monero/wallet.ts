@@ -1,4 +1,7 @@
-/** A monero-wallet-rpc with a view-only wallet. It knows what came in, for addresses that it has made or looks ahead to. */
+/**
+ * A monero-wallet-rpc with a view-only wallet. It knows payments to the subaddresses that it created or scans
+ * ahead.
+ */
 
 import { type CallOptions, JsonRpc } from '../json-rpc.ts';
 import {
@@ -13,7 +16,7 @@ import {
 } from '../json-values.ts';
 import { type NodeEndpoint, NodeError, NodeResponseTooLarge } from '../node-http.ts';
 
-/** What one transaction pays to one of the wallet's addresses. */
+/** The payment of one transaction to one of the wallet's addresses. */
 export interface MoneroTransfer {
   readonly txid: string;
   readonly minor: number;
@@ -21,9 +24,9 @@ export interface MoneroTransfer {
   readonly amountUnits: bigint;
   /** Null: in the pool. */
   readonly height: number | null;
-  /** A height, or a time in seconds, before which it cannot be spent; mostly 0. */
+  /** The height or time (seconds) from which it can be spent; usually 0. */
   readonly unlockTime: bigint;
-  /** Another transaction that spends the same was seen. */
+  /** A conflicting transaction with the same inputs was seen. */
   readonly doubleSpent: boolean;
 }
 
@@ -32,17 +35,17 @@ export interface HeightRange {
   readonly to: number;
 }
 
-/** The wallet's own numbers of its errors. */
+/** The wallet's error codes. */
 const WATCH_ONLY_CODE = -29;
 const DENIED_CODE = -7;
 const ADDRESS_NOT_FOUND_CODE = -15;
 
 const ACCOUNT = 0;
-/** Older ones make no more. */
+/** The limit of older wallets. */
 const CREATE_BATCH_SIZE = 64;
-/** Of all that came in at addresses, or in a span of blocks. */
+/** Limit for all payments in a range of blocks. */
 const LIST_MAX_BYTES = 64 * 1024 ** 2;
-/** What is made and not written down yet is lost when the wallet is killed; it looks 200 beyond what it had. */
+/** A killed wallet loses unsaved subaddresses, but scans 200 beyond the last saved one. */
 const STORE_EVERY = 50;
 const REFRESH_TIMEOUT_MS = 12_000;
 
@@ -61,7 +64,7 @@ export class MoneroWallet {
     return asString((await this.#call('query_key', { key_type: 'view_key' })).key, 'key');
   }
 
-  /** Whether it has the key that spends; null where it does not say, because its RPC is restricted. */
+  /** Whether it has the spend key; null if it doesn't say, because its RPC is restricted. */
   async canSpend(): Promise<boolean | null> {
     try {
       const key = asString((await this.#call('query_key', { key_type: 'spend_key' })).key, 'key');
@@ -73,12 +76,12 @@ export class MoneroWallet {
     }
   }
 
-  /** The newest block that it has read. */
+  /** Returns the height of the newest block that it has scanned. */
   async height(): Promise<number> {
     return asUint((await this.#call('get_height', {})).height, 'height') - 1;
   }
 
-  /** Reads the chain as far as its node has it. */
+  /** Scans the chain up to its node's tip. */
   async refresh(): Promise<void> {
     await this.#rpc.call('refresh', {}, { timeoutMs: REFRESH_TIMEOUT_MS });
   }
@@ -87,47 +90,50 @@ export class MoneroWallet {
     return (await this.#findAddress(minor)) !== null;
   }
 
-  /** The address with this number, made where it is not there yet, with all before it. */
+  /** Returns the subaddress with this index, after creating it and all before it if necessary. */
   async ensureAddress(minor: number): Promise<string> {
     const existing = await this.#findAddress(minor);
     if (existing !== null) return existing;
     for (let count = 1; ; ) {
-      const made = await this.#call('create_address', { account_index: ACCOUNT, count });
-      const first = asUint(made.address_index, 'address_index');
+      const created = await this.#call('create_address', { account_index: ACCOUNT, count });
+      const first = asUint(created.address_index, 'address_index');
       const last = first + count - 1;
       if (crossesStoreBoundary(first, last)) await this.#rpc.call('store', {});
-      if (first === minor) return asString(made.address, 'address');
+      if (first === minor) return asString(created.address, 'address');
       if (last >= minor) return (await this.#findAddress(minor)) ?? '';
       count = Math.min(minor - last, CREATE_BATCH_SIZE);
     }
   }
 
-  /** Everything in the pool, and what is in these blocks, to anybody or to these addresses; `blocks` null: the pool alone. */
+  /**
+   * Returns payments in the pool and in these blocks, to all or to these subaddresses; `blocks` null: only
+   * the pool.
+   */
   async transfers(blocks: HeightRange | null, minors?: readonly number[]): Promise<MoneroTransfer[]> {
-    const to = minors === undefined ? {} : { subaddr_indices: [...new Set(minors)] };
+    const filter = minors === undefined ? {} : { subaddr_indices: [...new Set(minors)] };
     return blocks === null
-      ? await this.#transfers({ ...to, in: false })
-      : await this.#transfersInRange(blocks, to);
+      ? await this.#transfers({ ...filter, in: false })
+      : await this.#transfersInRange(blocks, filter);
   }
 
-  /** Who pays dust by the ten thousand makes a list too long for one answer: it is asked for by halves, at last by the block. */
-  async #transfersInRange({ from, to }: HeightRange, which: object): Promise<MoneroTransfer[]> {
-    // Its lower bound is not included.
+  /** Tens of thousands of dust payments exceed one response: the range is halved, down to single blocks. */
+  async #transfersInRange({ from, to }: HeightRange, filter: object): Promise<MoneroTransfer[]> {
+    // The lower bound is exclusive.
     const range = { min_height: Math.max(0, from - 1), max_height: to };
     try {
-      return await this.#transfers({ ...which, in: true, filter_by_height: true, ...range });
+      return await this.#transfers({ ...filter, in: true, filter_by_height: true, ...range });
     } catch (error) {
       if (!(error instanceof NodeResponseTooLarge) || from >= to) throw error;
       const middle = Math.floor((from + to) / 2);
-      const older = await this.#transfersInRange({ from, to: middle }, which);
-      return [...older, ...(await this.#transfersInRange({ from: middle + 1, to }, which))];
+      const older = await this.#transfersInRange({ from, to: middle }, filter);
+      return [...older, ...(await this.#transfersInRange({ from: middle + 1, to }, filter))];
     }
   }
 
-  async #transfers(which: object): Promise<MoneroTransfer[]> {
-    const params = { account_index: ACCOUNT, pool: true, ...which };
+  async #transfers(filter: object): Promise<MoneroTransfer[]> {
+    const params = { account_index: ACCOUNT, pool: true, ...filter };
     const answer = await this.#call('get_transfers', params, { maxBytes: LIST_MAX_BYTES });
-    // Left out where there is none: that is how Monero writes it.
+    // Monero leaves out empty lists.
     return [...optionalArray(answer.in, 'in'), ...optionalArray(answer.pool, 'pool')].map(parseTransfer);
   }
 
@@ -151,12 +157,12 @@ function crossesStoreBoundary(first: number, last: number): boolean {
   return Math.floor((first - 1) / STORE_EVERY) < Math.floor(last / STORE_EVERY);
 }
 
-function parseTransfer(one: unknown): MoneroTransfer {
-  const entry = asObject(one, 'a transfer');
-  const place = asObject(entry.subaddr_index, 'subaddr_index');
+function parseTransfer(value: unknown): MoneroTransfer {
+  const entry = asObject(value, 'transfer');
+  const index = asObject(entry.subaddr_index, 'subaddr_index');
   return {
     txid: asHash(entry.txid, 'txid'),
-    minor: asUint(place.minor, 'minor'),
+    minor: asUint(index.minor, 'minor'),
     address: asString(entry.address, 'address'),
     amountUnits: asUint64(entry.amount, 'amount'),
     height: entry.type === 'pool' ? null : asUint(entry.height, 'height'),

@@ -1,12 +1,12 @@
 /**
- * One simulated chain in the database. Whatever changes it locks its row first, so its changes have one order,
- * which `seq` numbers; readers take one statement, hence one snapshot, and no lock.
+ * One simulated chain in the database. Every change locks the chain's row first, so changes have a total
+ * order, which `seq` numbers. Readers use a single statement, hence one snapshot, and no lock.
  */
 import type { Sql } from '../../../kernel/sql.ts';
 import type { CoinCode } from '../../../spec/coins.ts';
 import { newBlockHash } from './networks.ts';
 
-/** From this many confirmations on nothing changes any more, short of a deep reorganisation. */
+/** From this many confirmations a payment no longer changes, except in a deep reorganization. */
 export const FINAL_CONFIRMATIONS = 30;
 
 export interface Chain {
@@ -15,12 +15,12 @@ export interface Chain {
   readonly height: number;
   readonly hash: string;
   readonly seq: bigint;
-  /** The next block is due an interval after this; null while no payment waits for one. */
+  /** The next block is due one interval after this; null while no payment is waiting for one. */
   readonly waitingFrom: Date | null;
 }
 
 export async function lockChain(tx: Sql, coin: CoinCode): Promise<Chain> {
-  // Not "for update": that would wait for every address being dealt out, whose rows refer to this one.
+  // Not "for update": that would wait for every address insert, whose row references this one.
   const chain = await tx.row<Chain>(
     `select coin, first_height as "firstHeight", height, hash, seq, waiting_from as "waitingFrom"
      from sim.chains where coin = $1 for no key update`,
@@ -30,7 +30,7 @@ export async function lockChain(tx: Sql, coin: CoinCode): Promise<Chain> {
   return chain;
 }
 
-/** Mines a block for each time, oldest first; the first takes all that is in the mempool. */
+/** Mines one block per time, oldest first; the first includes the whole mempool. */
 export async function mineBlocks(tx: Sql, chain: Chain, times: readonly Date[]): Promise<Chain> {
   const hashes: string[] = [];
   for (const _ of times) hashes.push(newBlockHash(chain.coin, hashes.at(-1) ?? chain.hash));
@@ -56,7 +56,10 @@ export async function mineBlocks(tx: Sql, chain: Chain, times: readonly Date[]):
   });
 }
 
-/** Takes blocks off the tip, at most down to the first; returns how many. Their payments become `state`. */
+/**
+ * Removes blocks from the tip, at most down to the first block; returns how many. Their payments become
+ * `state`.
+ */
 export async function removeBlocks(
   tx: Sql,
   chain: Chain,
@@ -82,7 +85,7 @@ export async function removeBlocks(
   return { chain: moved, removed: chain.height - height };
 }
 
-/** Writes the chain's row; it waits for a block only while some payment is unconfirmed or young. */
+/** Saves the chain's row; it only waits for a block while some payment is unconfirmed or not final. */
 export async function saveTip(tx: Sql, chain: Chain): Promise<Chain> {
   const waitingFrom = (await countBlocksNeeded(tx, chain)) > 0 ? chain.waitingFrom : null;
   await tx.run('update sim.chains set height = $2, hash = $3, seq = $4, waiting_from = $5 where coin = $1', [
@@ -95,7 +98,7 @@ export async function saveTip(tx: Sql, chain: Chain): Promise<Chain> {
   return { ...chain, waitingFrom };
 }
 
-/** Mines the blocks that are due by `now`, each at its own time, at most `limit`. */
+/** Mines the blocks that are due by `now`, each at its scheduled time, at most `limit`. */
 export async function mineDueBlocks(
   tx: Sql,
   chain: Chain,
@@ -110,7 +113,7 @@ export async function mineDueBlocks(
   return await mineBlocks(tx, chain, times);
 }
 
-/** Blocks until every payment is final. */
+/** Returns how many blocks make every payment final. */
 async function countBlocksNeeded(tx: Sql, chain: Chain): Promise<number> {
   const found = await tx.row<{ waiting: boolean; newest: number | null }>(
     `select exists (select from sim.payments where coin = $1 and state = 'mempool') as waiting,

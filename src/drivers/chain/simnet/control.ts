@@ -1,4 +1,7 @@
-/** The sandbox's hands on the simulated networks: what the world does to a chain, and the passing of its time. */
+/**
+ * The sandbox's controls for the simulated networks: payments, blocks, reorganizations, and the passage of
+ * time.
+ */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Database, Sql } from '../../../kernel/sql.ts';
@@ -7,7 +10,7 @@ import { type Chain, lockChain, mineBlocks, mineDueBlocks, removeBlocks, saveTip
 import { parseAmount, parseBlockCount, parseCoin, SimnetInputError } from './input.ts';
 import { canonicalAddress, newTxid } from './networks.ts';
 
-/** One tick stays short however late it comes; the next one goes on. */
+/** Keeps a late tick short; the next one continues. */
 const MAX_BLOCKS_PER_TICK = 200;
 
 export class SimnetControl {
@@ -34,27 +37,30 @@ export class SimnetControl {
       coin,
       address,
     ]);
-    if (!known) throw new SimnetInputError('address', `no wallet on the simulated ${coin} network has it`);
+    if (!known) throw new SimnetInputError('address', `not an address on the simulated ${coin} network`);
     const txid = newTxid(coin);
     await this.#updateChain(coin, async (tx, chain, now) => {
-      // Blocks that were due before this payment was made must not contain it.
-      const present = await mineDueBlocks(tx, chain, {
+      // Blocks that were due before this payment must not contain it.
+      const current = await mineDueBlocks(tx, chain, {
         now,
         blockS: this.#blockS,
         limit: MAX_BLOCKS_PER_TICK,
       });
-      const seq = present.seq + 1n;
+      const seq = current.seq + 1n;
       await tx.run(
         `insert into sim.payments (coin, key, txid, address, amount_units, state, changed_seq)
          values ($1, $2, $3, $4, $5, 'mempool', $6)`,
         [coin, `${txid}:${randomInt(2)}`, txid, address, units, seq],
       );
-      await saveTip(tx, { ...present, seq, waitingFrom: present.waitingFrom ?? now });
+      await saveTip(tx, { ...current, seq, waitingFrom: current.waitingFrom ?? now });
     });
     return { txid };
   }
 
-  /** Mines `count` blocks (1–1000) now; the first takes the mempool. Throws SimnetInputError on `coin` or `count`. */
+  /**
+   * Mines `count` blocks (1–1000) now; the first includes the mempool. Throws SimnetInputError on `coin` or
+   * `count`.
+   */
   async mine(input: { coin: string; count: number }): Promise<{ height: number }> {
     const count = parseBlockCount('count', input.count);
     return await this.#updateChain(parseCoin(input.coin), async (tx, chain, now) => {
@@ -64,8 +70,8 @@ export class SimnetControl {
   }
 
   /**
-   * The last `depth` blocks (1–1000, never the network's first) vanish. Their payments return to the mempool or,
-   * with `drop`, are gone. `removed` counts blocks. Throws SimnetInputError on `coin` or `depth`.
+   * Removes the last `depth` blocks (1–1000, never the network's first). Their payments return to the mempool
+   * or, with `drop`, disappear. `removed` counts blocks. Throws SimnetInputError on `coin` or `depth`.
    */
   async reorg(input: {
     coin: string;
@@ -81,17 +87,17 @@ export class SimnetControl {
   }
 
   /**
-   * Another transaction spent the same coins: this one can never be mined again. Throws SimnetInputError on
-   * `txid` when it is unknown, or in a block: then a reorganisation must free it first.
+   * Double-spends the transaction's coins: it can never be mined again. Throws SimnetInputError on `txid` if
+   * it is unknown or in a block (a reorganization must remove it first).
    */
   async conflict(txid: string): Promise<void> {
     const find = 'select coin, state from sim.payments where txid = $1';
     const found = await this.#db.row<{ coin: CoinCode }>(find, [txid]);
-    if (!found) throw new SimnetInputError('txid', 'no simulated network has this transaction');
+    if (!found) throw new SimnetInputError('txid', 'transaction not found on any simulated network');
     await this.#updateChain(found.coin, async (tx, chain) => {
       const payment = await tx.row<{ state: string }>(find, [txid]);
       if (payment?.state === 'included') {
-        throw new SimnetInputError('txid', 'it is in a block: reorganise that away first');
+        throw new SimnetInputError('txid', 'the transaction is in a block; reorganize the chain first');
       }
       const seq = chain.seq + 1n;
       await tx.run(`update sim.payments set state = 'conflicted', changed_seq = $2 where txid = $1`, [
@@ -106,23 +112,26 @@ export class SimnetControl {
   async tick(): Promise<number> {
     if (this.#blockS <= 0) return 0;
     const dueBefore = new Date(this.#clock.now().getTime() - this.#blockS * 1000);
-    const late = await this.#db.rows<{ coin: CoinCode }>(
+    const overdue = await this.#db.rows<{ coin: CoinCode }>(
       'select coin from sim.chains where waiting_from <= $1 order by waiting_from',
       [dueBefore],
     );
     let mined = 0;
-    for (const { coin } of late) {
+    for (const { coin } of overdue) {
       const limit = MAX_BLOCKS_PER_TICK - mined;
       if (limit <= 0) break;
       mined += await this.#updateChain(coin, async (tx, chain, now) => {
-        const present = await mineDueBlocks(tx, chain, { now, blockS: this.#blockS, limit });
-        return present.height - chain.height;
+        const current = await mineDueBlocks(tx, chain, { now, blockS: this.#blockS, limit });
+        return current.height - chain.height;
       });
     }
     return mined;
   }
 
-  /** Business time of the next block; null when blocks come on demand only, or no payment waits for one. */
+  /**
+   * Returns when the next block is due (business time); null if no payment waits or blocks are mined on
+   * demand.
+   */
   async nextBlockDue(): Promise<Date | null> {
     if (this.#blockS <= 0) return null;
     const first = await this.#db.row<{ waiting_from: Date | null }>(
@@ -131,7 +140,9 @@ export class SimnetControl {
     return first?.waiting_from ? new Date(first.waiting_from.getTime() + this.#blockS * 1000) : null;
   }
 
-  /** Changes one chain under its lock. `now` is read once the lock is held, so that times follow the order of changes. */
+  /**
+   * Changes one chain under its lock. Reads `now` after locking, so that times follow the order of changes.
+   */
   async #updateChain<T>(coin: CoinCode, work: (tx: Sql, chain: Chain, now: Date) => Promise<T>): Promise<T> {
     return await this.#db.transaction(async (tx) => work(tx, await lockChain(tx, coin), this.#clock.now()));
   }

@@ -1,4 +1,4 @@
-/** What the service sees of a simulated network: the chain port over the `sim` schema. It only ever reads payments. */
+/** The chain port over a simulated network in the `sim` schema. It only reads payments. */
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/sql.ts';
 import type {
@@ -28,17 +28,17 @@ interface PaymentRow {
   tip_height: number;
 }
 
-const OBSERVED_COLUMNS = `observed.key, observed.txid, observed.address, observed.amount_units, observed.state, observed.height,
-    observed.block_hash, (select mined_at from sim.blocks where coin = $1 and hash = observed.block_hash) as mined_at`;
+const OBSERVED_COLUMNS = `observed.key, observed.txid, observed.address, observed.amount_units,
+    observed.state, observed.height, observed.block_hash,
+    (select mined_at from sim.blocks where coin = $1 and hash = observed.block_hash) as mined_at`;
 
 type PollRow = { tip_height: number; tip_hash: string } & (PaymentRow | { key: null });
 
 /**
- * What changed after the cursor's block, and what was not yet final at it or is not now: the confirmations of
- * these have moved. The mempool is among the changes, since every block empties it. A block that was orphaned
- * still knows its place in the order of changes, so a rewind needs no walk back to the fork; a cursor that this
- * chain never had begins at the beginning. "Between" where "from" would do: the planner takes a closed range for
- * a small one and keeps to the index.
+ * Selects payments that changed after the cursor's block, and those that were not final then or aren't now,
+ * because their confirmations changed. The mempool is included, since every block empties it. An orphaned
+ * block keeps its `seq`, so a rewind needs no walk back to the fork; an unknown cursor starts at the
+ * beginning. The closed ranges ("between") make the planner expect few rows and use the index.
  */
 const POLL = `
   with tip as (
@@ -70,7 +70,10 @@ export class Simnet implements ChainDriver {
   readonly #blockS: number;
   #seed: Buffer | undefined;
 
-  /** `blockS`: seconds between blocks, 0 for blocks on demand only. `db` must not be in a transaction of the service. */
+  /**
+   * `blockS`: seconds between blocks, 0 for on demand only. `db` must not be inside one of the service's
+   * transactions.
+   */
   constructor(options: { coin: CoinCode; db: Database; clock: Clock; faults: Faults; blockS: number }) {
     this.coin = options.coin;
     this.#db = options.db;
@@ -140,7 +143,7 @@ export class Simnet implements ChainDriver {
 
   #describePace(waitingFrom: Date | null): string {
     if (this.#blockS <= 0) return 'simulated, blocks on demand';
-    if (!waitingFrom) return 'simulated, no payment waits for a block';
+    if (!waitingFrom) return 'simulated, no payment is waiting for a block';
     const waitedMs = this.#clock.now().getTime() - waitingFrom.getTime();
     return `simulated, next block in ${Math.max(0, Math.ceil(this.#blockS - waitedMs / 1000))} s`;
   }

@@ -1,8 +1,8 @@
-/** What a sandbox caller may ask of the simulated networks. */
+/** Validation of the sandbox's input for the simulated networks. */
 import { parseUnits } from '../../../kernel/money.ts';
 import { type CoinCode, getCoin as coinOf, isCoinCode } from '../../../spec/coins.ts';
 
-/** The sandbox was asked for what a network would not do. `field` is the input that is wrong. */
+/** The input is invalid. `field` names it. */
 export class SimnetInputError extends Error {
   readonly field: string;
   constructor(field: string, message: string) {
@@ -12,25 +12,25 @@ export class SimnetInputError extends Error {
   }
 }
 
-/** Keeps what a payment is worth, in cents, within 64 bits. */
+/** Keeps a payment's value, in cents, within 64 bits. */
 const MAX_COINS = 1_000_000_000n;
 
-/** Each block is a row: a mistyped count must not fill the disk. */
+/** Each block is a row: a typo in the count must not fill the disk. */
 const MAX_BLOCKS = 1_000;
 
 export function parseCoin(code: string): CoinCode {
-  if (!isCoinCode(code)) throw new SimnetInputError('coin', `there is no coin ${JSON.stringify(code)}`);
+  if (!isCoinCode(code)) throw new SimnetInputError('coin', `unknown coin ${JSON.stringify(code)}`);
   return code;
 }
 
-/** A decimal coin amount in the coin's smallest unit. */
+/** Parses a decimal amount into the coin's smallest unit. */
 export function parseAmount(code: CoinCode, text: string): bigint {
   const { decimals } = coinOf(code);
   const units = parseUnits(text, decimals);
   if (units === undefined) {
-    throw new SimnetInputError('amount', `a decimal number with at most ${decimals} digits after the point`);
+    throw new SimnetInputError('amount', `must be a decimal number with at most ${decimals} decimal places`);
   }
-  if (units <= 0n) throw new SimnetInputError('amount', 'must be more than 0');
+  if (units <= 0n) throw new SimnetInputError('amount', 'must be greater than 0');
   if (units >= MAX_COINS * 10n ** BigInt(decimals)) {
     throw new SimnetInputError('amount', `must be less than ${MAX_COINS}`);
   }

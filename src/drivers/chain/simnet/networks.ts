@@ -1,6 +1,6 @@
 /**
- * What tells the eight simulated networks apart: addresses, ids and URIs. Where a network has a test form, that
- * form is used, so that no real wallet pays a simulated address by mistake.
+ * The differences between the eight simulated networks: addresses, ids, and URIs. Networks that have a test
+ * format use it, so that no real wallet pays a simulated address by mistake.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { base58, hex } from '@scure/base';
@@ -9,18 +9,18 @@ import { type CoinCode, getCoin as coinOf } from '../../../spec/coins.ts';
 import { evmAddress, moneroAddress, segwitAddress, solanaAddress, tronAddress } from '../addresses.ts';
 import { ed25519PublicKey } from './seed-key.ts';
 
-/** Sepolia and the test USDT on it. */
+/** Sepolia and its test USDT. */
 const EVM_CHAIN_ID = 11_155_111;
 const TEST_USDT = '0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0';
 
 const MONERO_STAGENET_SUBADDRESS = 36;
 
 interface Network {
-  /** The address of a 32-byte secret. */
+  /** Returns the address of a 32-byte secret. */
   readonly address: (secret: Buffer) => string;
-  /** The network's one way of writing an address that some wallets write differently. */
+  /** Returns the network's canonical spelling of an address that some wallets write differently. */
   readonly canonical: (address: string) => string;
-  /** How transaction ids and block hashes are written. */
+  /** Encodes transaction ids and block hashes. */
   readonly id: (bytes: Uint8Array) => string;
   readonly txidBytes: number;
   readonly uri: (address: string, units: bigint, decimal: string) => string;
@@ -75,13 +75,13 @@ function bitcoinLike(prefix: string, scheme: string): Network {
   return {
     ...HEX,
     address: (secret) => segwitAddress(prefix, secret.subarray(0, 20)),
-    // QR codes carry bech32 in capitals; a mixture is invalid.
+    // QR codes contain bech32 in uppercase; mixed case is invalid.
     canonical: (address) => (address === address.toUpperCase() ? address.toLowerCase() : address),
     uri: (address, _units, decimal) => `${scheme}:${address}?amount=${decimal}`,
   };
 }
 
-/** An address all in one case carries no checksum and means the same. */
+/** An address in a single case carries no checksum and means the same. */
 function evmCanonical(address: string): string {
   const match = /^0x([0-9a-f]{40}|[0-9A-F]{40})$/.exec(address);
   return match?.[1] ? evmAddress(hex.decode(match[1].toLowerCase())) : address;
@@ -91,7 +91,7 @@ function derive(secret: Uint8Array, use: string): Buffer {
   return createHmac('sha256', secret).update(use).digest();
 }
 
-/** The address with this number on the coin's network: the same for ever, one for each number. */
+/** Returns the address with this index on the coin's network: stable, and unique per index. */
 export function addressAt(coin: CoinCode, seed: Uint8Array, index: number): string {
   return NETWORKS[coin].address(derive(seed, `${coin}:${index}`));
 }
@@ -108,7 +108,7 @@ export function newTxid(coin: CoinCode): string {
   return NETWORKS[coin].id(randomBytes(NETWORKS[coin].txidBytes));
 }
 
-/** The hash of a new block on `parentHash`: commits to its parent and, as a nonce does, to chance. */
+/** Returns a new block's hash: it commits to the parent and, like a nonce, to randomness. */
 export function newBlockHash(coin: CoinCode, parentHash: string): string {
   const digest = createHash('sha256').update(`${coin}:${parentHash}:`).update(randomBytes(16)).digest();
   return NETWORKS[coin].id(digest);

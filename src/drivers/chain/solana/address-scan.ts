@@ -1,4 +1,4 @@
-/** Looks at addresses, one after another, until it has had enough for one poll. */
+/** Scans addresses one after another, until the poll's budget is used up. */
 import type { Observation, WatchedAddress } from '../../../ports/chain.ts';
 import { NodeError } from '../node-http.ts';
 import { advanceMark, formatMark, type Mark, parseMark, REFUSED_MARK } from './mark.ts';
@@ -6,9 +6,9 @@ import type { ListedTransaction, ListQuery, SolanaNode } from './node.ts';
 import { parsePayment } from './payments.ts';
 
 export interface ScanLimits {
-  /** Of one address, in one poll. */
+  /** Transactions per address and poll. */
   readonly pageSize: number;
-  /** Transactions read in one poll; one address more may be begun. */
+  /** Transactions per poll; one more address may still be started. */
   readonly maxTransactions: number;
   readonly durationMs: number;
 }
@@ -21,11 +21,11 @@ interface ListedAddress {
 
 export class AddressScan {
   readonly observations: Observation[] = [];
-  /** The marks that hold once what was observed is kept. */
+  /** The marks to save once the observations are saved. */
   readonly marks = new Map<string, string>();
-  /** An address has more to tell than fits into one look. */
+  /** Whether an address has more transactions than one page. */
   hasMore = false;
-  /** Transactions that the node lists and does not tell. */
+  /** Transactions that the node lists but can't return. */
   unreadable = 0;
   readonly #node: SolanaNode;
   readonly #limits: ScanLimits;
@@ -33,32 +33,32 @@ export class AddressScan {
   #transactionsRead = 0;
   #hasStarted = false;
 
-  constructor(node: SolanaNode, bounds: ScanLimits) {
+  constructor(node: SolanaNode, limits: ScanLimits) {
     this.#node = node;
-    this.#limits = bounds;
-    this.#endMs = performance.now() + bounds.durationMs;
+    this.#limits = limits;
+    this.#endMs = performance.now() + limits.durationMs;
   }
 
-  /** How many of these were looked at, in their order: fewer than all where it has had enough. */
+  /** Scans the addresses in order and returns how many were scanned; fewer than all if the budget ran out. */
   async scan(watched: readonly WatchedAddress[]): Promise<number> {
     const wanted = watched.filter(({ mark }) => mark !== REFUSED_MARK);
     const pages = await this.#node.listTransactions(wanted.map((each) => this.#listQuery(each)));
-    const jobs = new Map(
+    const listed = new Map(
       wanted.map(({ address, mark }, i) => [
         address,
         { address, mark: parseMark(mark), page: pages[i] ?? [] },
       ]),
     );
-    let looked = 0;
+    let scanned = 0;
     for (const { address } of watched) {
-      const job = jobs.get(address);
-      if (job !== undefined) {
+      const entry = listed.get(address);
+      if (entry !== undefined) {
         if (this.#isOverBudget()) break;
-        await this.#scanAddress(job);
+        await this.#scanAddress(entry);
       }
-      looked += 1;
+      scanned += 1;
     }
-    return looked;
+    return scanned;
   }
 
   #listQuery({ address, mark }: WatchedAddress): ListQuery {
@@ -67,7 +67,7 @@ export class AddressScan {
   }
 
   #isOverBudget(): boolean {
-    // However slow the node is, each poll gets one address further.
+    // Even with a slow node, each poll advances by at least one address.
     return (
       this.#hasStarted &&
       (this.#transactionsRead >= this.#limits.maxTransactions || performance.now() > this.#endMs)
@@ -76,9 +76,9 @@ export class AddressScan {
 
   async #scanAddress({ address, mark, page }: ListedAddress): Promise<void> {
     this.#hasStarted = true;
-    const told = await this.#readPage(address, page);
-    // What cannot be told now is asked for again: the mark stays before it.
-    if (!told) return;
+    const isRead = await this.#readPage(address, page);
+    // Keep the mark in front of transactions that can't be read now, so that they are read again.
+    if (!isRead) return;
     const next = (await this.#isGapLost(mark, page))
       ? { mark: { base: mark.base, gap: null }, more: true }
       : advanceMark(mark, page, this.#limits.pageSize);
@@ -86,34 +86,34 @@ export class AddressScan {
     if (formatMark(next.mark) !== formatMark(mark)) this.marks.set(address, formatMark(next.mark));
   }
 
-  /** False where one of the final ones could not be read. */
+  /** Returns false if a final transaction could not be read. */
   async #readPage(address: string, page: readonly ListedTransaction[]): Promise<boolean> {
     const paying = page.filter(({ failed }) => !failed);
     const final = paying.filter((each) => each.final);
-    const waiting = paying.filter((each) => !each.final);
+    const unconfirmed = paying.filter((each) => !each.final);
     this.#transactionsRead += paying.length;
-    const untold = await this.#observe(address, final, true);
-    await this.#observe(address, waiting, false);
-    this.unreadable += untold;
-    return untold === 0;
+    const unreadable = await this.#observe(address, final, true);
+    await this.#observe(address, unconfirmed, false);
+    this.unreadable += unreadable;
+    return unreadable === 0;
   }
 
-  /** How many could not be read. */
+  /** Returns how many transactions could not be read. */
   async #observe(address: string, listed: readonly ListedTransaction[], final: boolean): Promise<number> {
     const signatures = listed.map(({ signature }) => signature);
     const transactions = await this.#node.transactions(signatures, final ? 'finalized' : 'confirmed');
-    let untold = 0;
+    let unreadable = 0;
     for (const [i, signature] of signatures.entries()) {
       const transaction = transactions[i] ?? null;
       const readable = transaction === null || transaction instanceof NodeError ? null : transaction;
       const payment = readable && parsePayment(readable, { signature, address, final });
-      if (payment === null) untold += 1;
+      if (payment === null) unreadable += 1;
       else if (payment.amountUnits > 0n) this.observations.push(payment);
     }
-    return untold;
+    return unreadable;
   }
 
-  /** A node lists nothing older than what it does not know: a gap must not be taken for read then. */
+  /** A node that doesn't know the `before` transaction returns an empty list; that must not close the gap. */
   async #isGapLost({ gap }: Mark, page: readonly ListedTransaction[]): Promise<boolean> {
     if (gap === null || page.length > 0) return false;
     const [known] = await this.#node.transactions([gap.before], 'finalized');

@@ -1,20 +1,21 @@
 /**
- * Solana, over the RPC of one's own node. Its keys have no public derivation, so addresses come from a pool that the operator made
- * offline and imported; and nothing on a server can watch many addresses by one question, so each is asked for by itself.
+ * Solana, over the RPC of the operator's own node. Its keys have no public derivation, so addresses come from
+ * a pool that the operator created offline and imported. No request covers many addresses, so each is queried
+ * separately.
  *
- * Each poll looks at the addresses that were given out in the last week, and at some of the older ones, which have turns: a payment
- * that comes years later is found within one round. An address has a mark, up to which all was told. A mark must not move before
- * what was told is kept: a process may die between the poll and the end of its work. So the marks go along with the poll, and are
- * kept when all else is. Whoever dies before forgets them, and the addresses are read again from their old marks; what is told
- * twice changes nothing. Where the next poll goes on stands in the cursor, not in memory.
+ * Each poll scans the addresses assigned in the last week and some of the older ones in rotation, so a
+ * payment that comes years later is found within one rotation. Each address has a mark, up to which
+ * everything was reported. Because the process may die between a poll and saving its result, marks are part
+ * of the poll's result and are saved after everything else. Without them the addresses are read again from
+ * their old marks; repeated observations change nothing. The position of the next poll is in the cursor, not
+ * in memory.
  *
- * Only final transactions count. One that is confirmed and not yet final is told as waiting, so that payers see it a few
- * seconds after they paid.
+ * Only finalized transactions count. A confirmed one is reported as unconfirmed, so that payers see it within
+ * seconds.
  *
- * An address that was used before it was given out is not given out: what others send there is nobody's payment.
+ * An address that was used before its assignment is rejected: transfers to it are not payments of an invoice.
  *
- * Written against the documented calls of Agave and tried with a stand-in node that speaks them; it was never tried on a live
- * network.
+ * Written against the documented calls of Agave and tested with a stub node; never tested on a live network.
  */
 import { formatUnits } from '../../../kernel/money.ts';
 import { DAY_MS, SECOND_MS } from '../../../kernel/time.ts';
@@ -41,23 +42,23 @@ import { formatPosition, type Position, parsePosition } from './position.ts';
 import { checkSolanaNode, solanaHealth } from './safety.ts';
 
 export interface SolanaLimits extends ScanLimits {
-  /** Addresses of the last days looked at in one poll. */
+  /** Recently assigned addresses scanned in one poll. */
   readonly recentAddresses: number;
-  /** Older ones looked at in one poll. */
+  /** Older addresses scanned in one poll. */
   readonly olderAddresses: number;
 }
 
 export interface SolanaOptions {
   readonly node: NodeEndpoint;
   readonly pool: AddressPool;
-  /** Networks whose coins are worth nothing are allowed. */
+  /** Whether test networks are allowed. */
   readonly allowTest: boolean;
   readonly limits?: Partial<SolanaLimits>;
-  /** Business time, which the pool notes as well. */
+  /** Business time, like the pool's assignment times. */
   readonly now?: () => Date;
 }
 
-/** Well below the time that a poll may take. */
+/** Well below a poll's timeout. */
 const DEFAULT_LIMITS: SolanaLimits = {
   pageSize: 100,
   maxTransactions: 300,
@@ -66,7 +67,7 @@ const DEFAULT_LIMITS: SolanaLimits = {
   olderAddresses: 50,
 };
 const PAGE_SIZE = 50;
-/** How many used addresses in a row are passed over for one invoice. */
+/** How many used addresses in a row are skipped for one invoice. */
 const MAX_ATTEMPTS = 10;
 
 export class SolanaChain implements ChainDriver {
@@ -94,9 +95,9 @@ export class SolanaChain implements ChainDriver {
   async allocate({ id, amountUnits }: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
     await this.#safetyCheck.ensure();
     for (let i = 0; i < MAX_ATTEMPTS; i++) {
-      const taken = await this.#pool.allocate(id);
-      if (taken === null) throw new Error('no address of Solana is left: import some');
-      const { address, mark } = taken;
+      const assigned = await this.#pool.allocate(id);
+      if (assigned === null) throw new Error('the Solana address pool is empty; import more addresses');
+      const { address, mark } = assigned;
       if (await this.#isUnused(address, mark)) {
         return {
           address,
@@ -106,22 +107,22 @@ export class SolanaChain implements ChainDriver {
       await this.#pool.saveMark(address, REFUSED_MARK);
       await this.#pool.reject(address);
     }
-    throw new Error(`${MAX_ATTEMPTS} addresses of Solana in a row were used before: import fresh ones`);
+    throw new Error(`the next ${MAX_ATTEMPTS} Solana addresses were used before; import unused addresses`);
   }
 
   async poll(from: { cursor: string | null }): Promise<PollResult> {
     await this.#safetyCheck.ensure();
     const position = parsePosition(from.cursor);
     const { slot, blockhash } = await this.#tipAtLeast(position?.slot ?? 0);
-    const look = new AddressScan(this.#node, this.#limits);
-    const { resume, turn, whole } = await this.#scanPool(look, position);
+    const scan = new AddressScan(this.#node, this.#limits);
+    const { resume, turn, whole } = await this.#scanPool(scan, position);
     const cursor = formatPosition({ slot, blockhash, resume, turn });
-    this.#unreadableCount = look.unreadable;
+    this.#unreadableCount = scan.unreadable;
     return {
       cursor,
-      observations: look.observations,
-      isComplete: whole && !look.hasMore,
-      commit: () => this.#saveMarks(look.marks),
+      observations: scan.observations,
+      isComplete: whole && !scan.hasMore,
+      commit: () => this.#saveMarks(scan.marks),
     };
   }
 
@@ -129,20 +130,21 @@ export class SolanaChain implements ChainDriver {
     await this.#safetyCheck.ensure();
     await this.#tipAtLeast(0);
     const final = await this.#findPayments(keys, true);
-    const waiting = await this.#findPayments(
+    const unconfirmed = await this.#findPayments(
       keys.filter((key) => !final.has(key)),
       false,
     );
-    // It may have dropped the oldest of its ledger, and what is final cannot go: who saw that is not told otherwise.
+    // A node may have pruned old transactions, and a finalized one can't be undone: so a missing one is not
+    // agreed.
     return keys.map(
-      (key) => final.get(key) ?? waiting.get(key) ?? { ...removedObservation(key), agreed: false },
+      (key) => final.get(key) ?? unconfirmed.get(key) ?? { ...removedObservation(key), agreed: false },
     );
   }
 
   async health(): Promise<ChainHealth> {
     const health = await solanaHealth(this.#node);
     if (this.#unreadableCount === 0) return health;
-    const detail = `${health.detail}; ${this.#unreadableCount} transactions are listed and cannot be read`;
+    const detail = `${health.detail}; ${this.#unreadableCount} listed transactions cannot be read`;
     return { ...health, ok: false, detail };
   }
 
@@ -150,11 +152,11 @@ export class SolanaChain implements ChainDriver {
     return await examineSolana(this.#node, this.#pool, this.#recentSince());
   }
 
-  /** A node that was put back knows nothing of what was told: it is waited for. */
+  /** A restored node doesn't know recent payments: wait until it has caught up. */
   async #tipAtLeast(minSlot: number): Promise<FinalizedBlock> {
     const tip = await this.#node.latestFinalized();
-    const least = Math.max(minSlot, this.#highestSlot);
-    if (tip.slot < least) throw new NodeBehind(tip.slot, least);
+    const requiredSlot = Math.max(minSlot, this.#highestSlot);
+    if (tip.slot < requiredSlot) throw new NodeBehind(tip.slot, requiredSlot);
     this.#highestSlot = tip.slot;
     return tip;
   }
@@ -164,45 +166,45 @@ export class SolanaChain implements ChainDriver {
   }
 
   async #scanPool(
-    look: AddressScan,
+    scan: AddressScan,
     position: Position | null,
   ): Promise<Pick<Position, 'resume' | 'turn'> & { readonly whole: boolean }> {
     const turn = position?.turn ?? null;
-    const recent = await this.#scanRecent(look, position?.resume ?? null);
+    const recent = await this.#scanRecent(scan, position?.resume ?? null);
     if (!recent.whole) return { resume: recent.last, turn, whole: false };
     const page = await this.#pool.listWatched({
       after: turn ?? recent.last,
       limit: this.#limits.olderAddresses,
     });
-    const looked = await look.scan(page);
-    const isRound = looked === page.length && page.length < this.#limits.olderAddresses;
-    return { resume: null, turn: isRound ? null : (page[looked - 1]?.address ?? turn), whole: true };
+    const scanned = await scan.scan(page);
+    const isLastPage = scanned === page.length && page.length < this.#limits.olderAddresses;
+    return { resume: null, turn: isLastPage ? null : (page[scanned - 1]?.address ?? turn), whole: true };
   }
 
-  /** `last`: the last one that was looked at. */
+  /** Returns the last scanned address as `last`. */
   async #scanRecent(
-    look: AddressScan,
+    scan: AddressScan,
     resume: string | null,
   ): Promise<{ whole: boolean; last: string | null }> {
     const since = this.#recentSince();
     let last = resume;
-    for (let looked = 0; looked < this.#limits.recentAddresses; ) {
+    for (let scanned = 0; scanned < this.#limits.recentAddresses; ) {
       const page = await this.#pool.listWatched({ after: last, limit: PAGE_SIZE });
       const recent = page.filter(({ takenAt }) => takenAt >= since);
-      const done = await look.scan(recent);
+      const done = await scan.scan(recent);
       last = recent[done - 1]?.address ?? last;
-      looked += done;
+      scanned += done;
       if (done < recent.length) return { whole: false, last };
       if (recent.length < PAGE_SIZE) return { whole: true, last };
     }
     return { whole: false, last };
   }
 
-  /** It has no past, or its past was looked at when it was given to the same invoice before. */
+  /** Whether it has no transactions, or was already checked when it was assigned to the same invoice. */
   async #isUnused(address: string, mark: string | null): Promise<boolean> {
     if (mark !== null) return mark !== REFUSED_MARK;
-    const order = { address, before: null, until: null, limit: 1 };
-    const [used = []] = await this.#node.listTransactions([order]);
+    const query = { address, before: null, until: null, limit: 1 };
+    const [used = []] = await this.#node.listTransactions([query]);
     if (used.length > 0 || (await this.#node.accountExists(address))) return false;
     await this.#pool.saveMark(address, formatMark(UNREAD_MARK));
     return true;
@@ -221,7 +223,7 @@ export class SolanaChain implements ChainDriver {
       if (answer instanceof NodeError) throw answer;
       if (answer === null) continue;
       const payment = parsePayment(answer, { signature, address, final });
-      if (payment === null) throw new Error('the node does not tell what a transaction did');
+      if (payment === null) throw new Error('the node returned a transaction without its balances');
       if (payment.amountUnits > 0n) found.set(payment.key, payment);
     }
     return found;

@@ -1,4 +1,6 @@
-/** What whoever runs the service should know of Solana: what is left of the pool, and whether the node knows its history. */
+/**
+ * Findings about Solana for the operator: the free addresses in the pool, and how much history the node has.
+ */
 import { DAY_MS } from '../../../kernel/time.ts';
 import type { AddressPool, ChainFinding } from '../../../ports/chain.ts';
 import { LIMITS } from '../../../spec/limits.ts';
@@ -6,13 +8,13 @@ import { formatMark, UNREAD_MARK } from './mark.ts';
 import type { SolanaNode } from './node.ts';
 
 export const RECENT_DAYS = 7;
-/** Nobody asks by how much there are more. */
+/** Counting stops here; the exact number of more doesn't matter. */
 const COUNT_MAX = 10_000;
 const PAGE_SIZE = 100;
-/** The newest ones that were given out. */
+/** The most recently assigned addresses to check. */
 const SCANNED_ADDRESSES_MAX = 5_000;
 
-/** `since`: so many days ago. */
+/** `since` is RECENT_DAYS ago. */
 export async function examineSolana(
   node: SolanaNode,
   pool: AddressPool,
@@ -21,7 +23,9 @@ export async function examineSolana(
   const notes = [await examinePool(pool, since), await examineLedgerAge(node)];
   const unlisted = await countUnlisted(node, pool);
   if (unlisted === 0) return notes;
-  const message = `addresses with money that the node lists no transaction of: ${unlisted}. Its history has a gap: use one that has all`;
+  const message =
+    `addresses with a balance for which the node lists no transactions: ${unlisted}. Its history has ` +
+    'a gap; use a node with the complete history';
   return [...notes, { level: 'fail', message }];
 }
 
@@ -29,27 +33,27 @@ async function examinePool(pool: AddressPool, since: Date): Promise<ChainFinding
   const free = await pool.countFree(COUNT_MAX);
   const used = await countRecentlyAllocated(pool, since);
   const left = free < COUNT_MAX ? free : `${free} or more`;
-  const message = `addresses left: ${left}; given out in the last ${RECENT_DAYS} days: ${used}`;
+  const message = `free addresses: ${left}; assigned in the last ${RECENT_DAYS} days: ${used}`;
   if (free >= Math.min(COUNT_MAX, Math.max(LIMITS.addressPoolWarning, used)))
     return { level: 'note', message };
   return {
     level: 'warn',
-    message: `${message}. Make more offline and import them: skerryd chain import SOL`,
+    message: `${message}. Create more offline and import them with skerryd chain import SOL`,
   };
 }
 
-/** Addresses of more than some days ago are looked at in turns: what was paid there is listed only if the node still has it. */
+/** Older addresses are scanned in rotation: a payment to one is only found if the node still has it. */
 async function examineLedgerAge(node: SolanaNode): Promise<ChainFinding> {
   const { slot } = await node.latestFinalized();
   const [now, oldest] = [await node.blockTime(slot), await node.blockTime(await node.oldestSlot())];
   if (now === null || oldest === null)
-    return { level: 'note', message: 'the node does not tell how far back its ledger reaches' };
+    return { level: 'note', message: 'the node does not report how much history it has' };
   const days = (now - oldest) / (DAY_MS / 1000);
-  const message = `the node’s ledger reaches ${days.toFixed(1)} days back`;
+  const message = `the node has ${days.toFixed(1)} days of history`;
   if (days >= RECENT_DAYS) return { level: 'ok', message };
-  const missed = 'what is paid late, or while this service is away for longer, may never be found';
-  const keep = `let it keep ${RECENT_DAYS} days or more (--limit-ledger-size)`;
-  return { level: 'warn', message: `${message}: ${missed}; ${keep}` };
+  const risk = 'late payments, and payments during a longer outage, may never be found';
+  const fix = `keep at least ${RECENT_DAYS} days (--limit-ledger-size)`;
+  return { level: 'warn', message: `${message}: ${risk}; ${fix}` };
 }
 
 async function countRecentlyAllocated(pool: AddressPool, since: Date): Promise<number> {
@@ -68,23 +72,23 @@ async function countRecentlyAllocated(pool: AddressPool, since: Date): Promise<n
 }
 
 /**
- * How many addresses have money that nobody told of. A node that was away begins again at a newer state of the chain and never lists
- * what came in between: such payments show only by the balance of an address that has no transactions. A node with the whole
- * history lists them, and then they are found.
+ * Counts addresses with a balance but no listed transactions. A node that was down restarts from a newer
+ * snapshot and never lists what came in between: such payments show only in the balance. A node with the
+ * complete history lists them, and then they are found.
  */
 async function countUnlisted(node: SolanaNode, pool: AddressPool): Promise<number> {
-  const blank = formatMark(UNREAD_MARK);
+  const unread = formatMark(UNREAD_MARK);
   let count = 0;
   let after: string | null = null;
-  for (let looked = 0; looked < SCANNED_ADDRESSES_MAX; looked += PAGE_SIZE) {
+  for (let checked = 0; checked < SCANNED_ADDRESSES_MAX; checked += PAGE_SIZE) {
     const page: Awaited<ReturnType<AddressPool['listWatched']>> = await pool.listWatched({
       after,
       limit: PAGE_SIZE,
     });
-    const silent = page.filter(({ mark }) => mark === blank).map(({ address }) => address);
-    const funded = await node.filterFunded(silent);
-    const orders = funded.map((address) => ({ address, before: null, until: null, limit: 1 }));
-    count += (await node.listTransactions(orders)).filter((list) => list.length === 0).length;
+    const unpaid = page.filter(({ mark }) => mark === unread).map(({ address }) => address);
+    const funded = await node.filterFunded(unpaid);
+    const queries = funded.map((address) => ({ address, before: null, until: null, limit: 1 }));
+    count += (await node.listTransactions(queries)).filter((list) => list.length === 0).length;
     after = page.at(-1)?.address ?? null;
     if (after === null) break;
   }

@@ -1,17 +1,17 @@
 /**
- * How far an address was read. A node lists the newest transactions first and so many at once: where there are more, the rest
- * between the newest one read and the last mark is a gap, which is read page by page before anything newer is looked at.
+ * How far an address was read. A node lists a page of the newest transactions first. If there are more, the
+ * rest down to the previous mark is a gap, which is read page by page before anything newer.
  */
 import type { ListedTransaction } from './node.ts';
 
 export interface Mark {
-  /** All up to this one was told; null: there was nothing before the address was given out. */
+  /** Everything up to this transaction was reported; null: the address had none when it was assigned. */
   readonly base: string | null;
   readonly gap: { readonly head: string; readonly before: string } | null;
 }
 
 export const UNREAD_MARK: Mark = { base: null, gap: null };
-/** It has a past, and was not given out. */
+/** The address was used before and was never assigned. */
 export const REFUSED_MARK = 'refused';
 
 const NONE = '-';
@@ -29,7 +29,7 @@ export function parseMark(text: string | null): Mark {
   };
 }
 
-/** After a page of at most `limit` was read; `more`: there is something else to be read at once. */
+/** Returns the mark after reading a page of at most `limit`; `more`: there is more to read now. */
 export function advanceMark(
   mark: Mark,
   page: readonly ListedTransaction[],
@@ -38,7 +38,7 @@ export function advanceMark(
   const { base, gap } = mark;
   const last = page.at(-1);
   const isFull = page.length >= limit && last !== undefined;
-  // What is not final may still move.
+  // A transaction that isn't final may still change its position.
   const newest = page.find(({ final }) => final)?.signature;
   if (gap !== null) {
     if (isFull) return { mark: { base, gap: { head: gap.head, before: last.signature } }, more: true };

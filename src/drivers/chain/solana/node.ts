@@ -1,4 +1,4 @@
-/** The JSON-RPC of a node of Solana (Agave), as it is documented. Calls that are many go in batches. */
+/** The documented JSON-RPC of a Solana node (Agave). Repeated calls are batched. */
 
 import { JsonRpc } from '../json-rpc.ts';
 import {
@@ -19,24 +19,24 @@ export interface FinalizedBlock {
   readonly blockhash: string;
 }
 
-/** A transaction in which an address takes part. */
+/** A transaction that involves an address. */
 export interface ListedTransaction {
   readonly signature: string;
   readonly failed: boolean;
-  /** Else only confirmed: hardly ever undone, but not for ever. */
+  /** False: only confirmed, which is rarely reverted but not final. */
   readonly final: boolean;
 }
 
 export interface ListQuery {
   readonly address: string;
-  /** Older than this one. */
+  /** Only transactions older than this one. */
   readonly before: string | null;
-  /** Newer than this one; all where the node does not know it. */
+  /** Only transactions newer than this one; all if the node doesn't know it. */
   readonly until: string | null;
   readonly limit: number;
 }
 
-/** Requests of a node are bounded to 50 KB. */
+/** Nodes limit a request to 50 KB. */
 const LIST_BATCH_SIZE = 50;
 const TRANSACTION_BATCH_SIZE = 20;
 
@@ -48,47 +48,47 @@ export class SolanaNode {
   }
 
   async genesisHash(): Promise<string> {
-    return asString(await this.#rpc.call('getGenesisHash', []), 'the first block’s hash');
+    return asString(await this.#rpc.call('getGenesisHash', []), 'genesis hash');
   }
 
   async latestFinalized(): Promise<FinalizedBlock> {
-    const what = 'the newest final block';
+    const label = 'latest blockhash';
     const answer = await this.#rpc.call('getLatestBlockhash', [{ commitment: 'finalized' }]);
-    const { context, value } = asObject(answer, what);
-    const slot = asUint(asObject(context, what).slot, what);
-    return { slot, blockhash: asString(asObject(value, what).blockhash, what) };
+    const { context, value } = asObject(answer, label);
+    const slot = asUint(asObject(context, label).slot, label);
+    return { slot, blockhash: asString(asObject(value, label).blockhash, label) };
   }
 
-  /** The oldest block that it still has. */
+  /** Returns the oldest slot that the node still has. */
   async oldestSlot(): Promise<number> {
-    return asUint(await this.#rpc.call('getFirstAvailableBlock', []), 'the oldest block');
+    return asUint(await this.#rpc.call('getFirstAvailableBlock', []), 'first available block');
   }
 
-  /** In unix seconds; null where the node does not know. */
+  /** Returns a Unix time in seconds; null if the node doesn't know. */
   async blockTime(slot: number): Promise<number | null> {
-    return optionalUint(await this.#rpc.call('getBlockTime', [slot]), 'a block’s time');
+    return optionalUint(await this.#rpc.call('getBlockTime', [slot]), 'block time');
   }
 
-  /** Null while the node keeps up with the others; else what it says. */
+  /** Returns null while the node keeps up with the network, otherwise the problem. */
   async healthProblem(): Promise<string | null> {
     try {
       return (await this.#rpc.call('getHealth', [])) === 'ok'
         ? null
-        : 'the node does not say that it is well';
+        : 'the node does not report itself as healthy';
     } catch (error) {
       if (error instanceof NodeError) return error.message;
       throw error;
     }
   }
 
-  /** Whether there is an account under this address, with any money at all. */
+  /** Whether an account with a balance exists at this address. */
   async accountExists(address: string): Promise<boolean> {
     const config = { encoding: 'base64', commitment: 'confirmed' };
-    const answer = asObject(await this.#rpc.call('getAccountInfo', [address, config]), 'an account');
-    return optionalObject(answer.value, 'an account') !== null;
+    const answer = asObject(await this.#rpc.call('getAccountInfo', [address, config]), 'account');
+    return optionalObject(answer.value, 'account') !== null;
   }
 
-  /** Those of these addresses that have money, final; a hundred at once at most. */
+  /** Returns those of up to 100 addresses that have a finalized balance. */
   async filterFunded(addresses: readonly string[]): Promise<readonly string[]> {
     if (addresses.length === 0) return [];
     const config = { encoding: 'base64', commitment: 'finalized' };
@@ -97,7 +97,7 @@ export class SolanaNode {
     return addresses.filter((_, i) => (accounts[i] ?? null) !== null);
   }
 
-  /** Of each address, newest first. */
+  /** Returns a page per address, newest first. */
   async listTransactions(queries: readonly ListQuery[]): Promise<readonly (readonly ListedTransaction[])[]> {
     const calls = queries.map(({ address, before, until, limit }) => ({
       method: 'getSignaturesForAddress',
@@ -112,11 +112,11 @@ export class SolanaNode {
       ],
     }));
     const answers = await this.#rpc.batch(calls, { batchSize: LIST_BATCH_SIZE });
-    // Read as an empty one, what is no list would close a gap that nobody read.
-    return answers.map((list) => asArray(list, 'transactions of an address').map(parseListedTransaction));
+    // Treating an invalid list as empty would close a gap that was never read.
+    return answers.map((list) => asArray(list, 'transaction list').map(parseListedTransaction));
   }
 
-  /** Null for one that the node does not have; its error where it has one that it cannot tell. */
+  /** Returns null for an unknown transaction, and the error for a transaction that the node can't return. */
   async transactions(
     signatures: readonly string[],
     commitment: Commitment,
@@ -125,15 +125,15 @@ export class SolanaNode {
     const calls = signatures.map((signature) => ({ method: 'getTransaction', params: [signature, config] }));
     const answers = await this.#rpc.batchSettled(calls, { batchSize: TRANSACTION_BATCH_SIZE });
     return answers.map((each) =>
-      each === null || each instanceof NodeError ? each : asObject(each, 'a transaction'),
+      each === null || each instanceof NodeError ? each : asObject(each, 'transaction'),
     );
   }
 }
 
 function parseListedTransaction(value: unknown): ListedTransaction {
-  const { signature, err, confirmationStatus } = asObject(value, 'a transaction of a list');
+  const { signature, err, confirmationStatus } = asObject(value, 'listed transaction');
   return {
-    signature: asString(signature, 'a transaction’s signature'),
+    signature: asString(signature, 'transaction signature'),
     failed: (err ?? null) !== null,
     final: confirmationStatus === 'finalized',
   };

@@ -1,4 +1,4 @@
-/** What a transaction of Solana brought to an address: its balance after, less its balance before. */
+/** The amount that a Solana transaction paid to an address: its balance after minus its balance before. */
 import { parseCoinAmount } from '../../../kernel/exact-json.ts';
 import type { Observation } from '../../../ports/chain.ts';
 import {
@@ -13,22 +13,22 @@ import {
 import { NodeError } from '../node-http.ts';
 
 /**
- * A finalized block has 31 others on it. It is told so whatever its age, so that two nodes say the same: no amount needs more, and
- * it never changes.
+ * A finalized block has 31 others on top. Reported for any age, so that two nodes agree: no amount needs
+ * more, and it never changes.
  */
 export const FINAL_CONFIRMATIONS = 32;
 
-/** 0 where it failed, or took something away. Null where the node does not say what it did. */
+/** Returns 0 if it failed or took something away; null if the node doesn't return the balances. */
 export function creditedLamports(transaction: JsonObject, address: string): bigint | null {
   const { err, preBalances, postBalances, loadedAddresses } =
-    optionalObject(transaction.meta, 'what a transaction did') ?? {};
+    optionalObject(transaction.meta, 'transaction metadata') ?? {};
   if (err === undefined) return null;
   if (err !== null) return 0n;
-  const { message } = asObject(transaction.transaction, 'a transaction’s text');
-  const keys = asArray(asObject(message, 'a message').accountKeys, 'accounts');
-  // Balances of accounts that came by a table stand after the others.
-  const { writable, readonly } = optionalObject(loadedAddresses, 'accounts of a table') ?? {};
-  const tables = [writable, readonly].flatMap((each) => optionalArray(each, 'accounts of a table'));
+  const { message } = asObject(transaction.transaction, 'transaction');
+  const keys = asArray(asObject(message, 'message').accountKeys, 'accounts');
+  // Balances of accounts from lookup tables follow the others.
+  const { writable, readonly } = optionalObject(loadedAddresses, 'loaded addresses') ?? {};
+  const tables = [writable, readonly].flatMap((each) => optionalArray(each, 'loaded addresses'));
   const at = [...keys, ...tables].indexOf(address);
   const [before, after] = [preBalances, postBalances].map((each) => asArray(each, 'balances')[at]);
   if (at < 0 || before === undefined || after === undefined) return null;
@@ -46,10 +46,10 @@ export interface PaymentSource {
   readonly final: boolean;
 }
 
-/** Null where nothing can be told of it: one that nobody can read keeps no other waiting. */
-export function parsePayment(transaction: JsonObject, place: PaymentSource): Observation | null {
+/** Returns null for an unreadable transaction, so that it doesn't block the others. */
+export function parsePayment(transaction: JsonObject, source: PaymentSource): Observation | null {
   try {
-    return readPayment(transaction, place);
+    return readPayment(transaction, source);
   } catch (error) {
     if (error instanceof NodeError) return null;
     throw error;
@@ -61,20 +61,20 @@ function readPayment(
   { signature, address, final }: PaymentSource,
 ): Observation | null {
   const amountUnits = creditedLamports(transaction, address);
-  const slot = asUint(transaction.slot, 'a transaction’s slot');
+  const slot = asUint(transaction.slot, 'transaction slot');
   if (amountUnits === null) return null;
-  const seconds = optionalUint(transaction.blockTime, 'a block’s time');
+  const seconds = optionalUint(transaction.blockTime, 'block time');
   const base = { key: paymentKey(signature, address), txid: signature, address, amountUnits, agreed: true };
   if (!final) {
-    const nowhere = { height: null, blockHash: null, blockTime: null };
-    return { ...base, ...nowhere, state: 'mempool', confirmations: 0 };
+    const noBlock = { height: null, blockHash: null, blockTime: null };
+    return { ...base, ...noBlock, state: 'mempool', confirmations: 0 };
   }
   return {
     ...base,
     state: 'final',
     confirmations: FINAL_CONFIRMATIONS,
     height: slot,
-    // A finalized slot holds one block for ever: its number says which, and costs no further question.
+    // A finalized slot has one block permanently: its number identifies it without another request.
     blockHash: String(slot),
     blockTime: seconds === null ? null : new Date(seconds * 1000),
   };

@@ -1,13 +1,13 @@
 /**
- * The cursor of Solana, `slot:blockhash` of the newest finalized block and where the next poll goes on, as the last address that was
- * looked at.
+ * The Solana cursor: `slot:blockhash` of the newest finalized block, and where the next poll continues, as
+ * the last scanned address.
  */
 export interface Position {
   readonly slot: number;
   readonly blockhash: string;
-  /** Among the addresses of the last days, where there were too many at once; null: from the newest one. */
+  /** Position among the recent addresses if they didn't fit in one poll; null: start with the newest. */
   readonly resume: string | null;
-  /** Among the older ones, which have turns; null: from the newest of them. */
+  /** Position in the rotation of older addresses; null: start with the newest of them. */
   readonly turn: string | null;
 }
 
@@ -17,7 +17,7 @@ export function formatPosition({ slot, blockhash, resume, turn }: Position): str
   return [slot, blockhash, resume ?? NONE, turn ?? NONE].join(':');
 }
 
-/** Null for none, and for what is none: then everything is looked at from the beginning. */
+/** Returns null for a missing or invalid cursor: then everything is scanned from the start. */
 export function parsePosition(text: string | null): Position | null {
   const match = /^(\d{1,15}):(\w{1,64}):(-|\w{1,64}):(-|\w{1,64})$/.exec(text ?? '');
   const [, slot, blockhash, resume, turn] = match ?? [];

@@ -1,4 +1,4 @@
-/** A second node of Solana: whether it has the same payments in the same slots, final there as well. */
+/** A second Solana node: confirms that it has the same finalized payments in the same slots. */
 import type { ChainHealth, Observation } from '../../../ports/chain.ts';
 import type { SecondNode } from '../cross-checked.ts';
 import { type NodeEndpoint, NodeError } from '../node-http.ts';

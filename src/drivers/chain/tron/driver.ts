@@ -1,10 +1,10 @@
 /**
- * Tron, over the HTTP API of one's own full node: TRX, and USDT as a token (TRC-20). Addresses are derived from an account's public
- * key; blocks are read one by one, so it costs the same however many addresses were given out. There is no mempool worth reading:
- * a block comes every three seconds.
+ * Tron, over the HTTP API of the operator's own full node: TRX, and USDT as a token (TRC-20). Addresses are
+ * derived from an account's public key. Blocks are read one by one, so the cost doesn't depend on the number
+ * of assigned addresses. The mempool is skipped: there is a block every three seconds.
  *
- * Written against the documented shapes of java-tron and tried with a stand-in node that speaks them; it was never tried on a
- * live network.
+ * Written against the documented API of java-tron and tested with a stub node; never tested on a live
+ * network.
  */
 import type {
   ChainDriver,
@@ -33,17 +33,17 @@ export interface TronOptions {
   readonly node: NodeEndpoint;
   readonly account: AccountKey;
   readonly own: OwnAddressLookup;
-  /** Of USDT; unused for TRX. */
+  /** Address of the USDT contract; unused for TRX. */
   readonly contract: string;
-  /** Networks whose coins are worth nothing are allowed. */
+  /** Whether test networks are allowed. */
   readonly allowTest: boolean;
 }
 
-/** Some megabytes, read within a few seconds. */
+/** A few megabytes, read within a few seconds. */
 const MAX_BLOCKS_PER_POLL = 10;
-/** An hour: the first invoice may have been made while nobody read the chain. */
+/** One hour: the first invoice may have been created while the chain was not polled. */
 const INITIAL_BLOCKS = 1_200;
-/** Read to see whether the node keeps what happens inside contracts. */
+/** Blocks sampled to find out whether the node saves internal transactions. */
 const SAMPLED_BLOCKS = 5;
 const MIN_SAMPLED_CALLS = 50;
 
@@ -77,7 +77,7 @@ export class TronChain implements ChainDriver {
   async allocate({ index }: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
     await this.#safetyCheck.ensure();
     const address = tronAddress(publicKeyHash(this.#account.publicKeyAt(this.#derivationIndex(index))));
-    // There is no form of a URI that wallets agree on.
+    // Wallets don't agree on a URI format.
     return { address, uri: address };
   }
 
@@ -95,39 +95,39 @@ export class TronChain implements ChainDriver {
     return await tronHealth(this.#node, this.#allowTest);
   }
 
-  async examine(given: number): Promise<readonly ChainFinding[]> {
-    const highest =
-      given === 0 ? 'none yet' : `up to number ${this.#derivationIndex(given - 1)} of the account`;
+  async examine(nextIndex: number): Promise<readonly ChainFinding[]> {
+    const highest = nextIndex === 0 ? 'none yet' : `up to index ${this.#derivationIndex(nextIndex - 1)}`;
     const notes: ChainFinding[] = [
       {
         level: 'note',
-        message: `addresses given out: ${highest}; a wallet that looks for them needs a gap limit above that`,
+        message: `assigned addresses: ${highest}; a wallet that scans for them needs a higher gap limit`,
       },
     ];
     return this.coin === 'TRX' ? [...notes, await this.#examineInternalTransfers()] : notes;
   }
 
-  /** Both coins share an account: even numbers are TRX, odd ones USDT. */
+  /** Both coins share an account: even indexes are TRX, odd ones USDT. */
   #derivationIndex(index: number): number {
     return 2 * index + (this.coin === 'TRX' ? 0 : 1);
   }
 
-  /** Payments from inside contracts are told only by nodes that are set so: `vm.saveInternalTx`, off by default. */
+  /** Nodes only report payments made by contracts with `vm.saveInternalTx`, which is off by default. */
   async #examineInternalTransfers(): Promise<ChainFinding> {
     const { height } = await this.#node.latestBlock();
     let calls = 0;
     for (let at = height; at > Math.max(0, height - SAMPLED_BLOCKS); at--) {
       for (const outcome of await this.#node.transactionOutcomes(at)) {
-        if (optionalArray(outcome.internal_transactions, 'calls inside').length > 0) {
-          return { level: 'ok', message: 'the node tells of payments from inside contracts' };
+        if (optionalArray(outcome.internal_transactions, 'internal transactions').length > 0) {
+          return { level: 'ok', message: 'the node reports payments made by contracts' };
         }
         if (outcome.contract_address !== undefined) calls += 1;
       }
     }
-    const set =
-      'payments from inside contracts (exchanges pay so) are missed unless vm.saveInternalTx = true is set in its file';
+    const fix =
+      'payments made by contracts, such as exchange payouts, are missed unless vm.saveInternalTx = true ' +
+      'is set in the node’s configuration';
     if (calls < MIN_SAMPLED_CALLS)
-      return { level: 'note', message: `too little happens on this network to tell: ${set}` };
-    return { level: 'warn', message: `the node seems not to keep what happens inside contracts: ${set}` };
+      return { level: 'note', message: `this network has too little traffic to tell: ${fix}` };
+    return { level: 'warn', message: `the node does not seem to save internal transactions: ${fix}` };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The HTTP API of a full node of Tron (java-tron), as it is documented. It leaves out whatever is zero, empty or false, and answers
- * `{}` for what it does not know. Addresses are asked for in hex.
+ * The documented HTTP API of a Tron full node (java-tron). It leaves out values that are zero, empty, or
+ * false, and returns `{}` for anything unknown. Addresses in requests are hex.
  */
 
 import type { BlockHead } from '../block-walk.ts';
@@ -26,10 +26,10 @@ export interface TronBlock extends BlockHead {
   readonly transactions: readonly JsonObject[];
 }
 
-/** Any account; what only reads a contract needs one that asks. */
+/** Any account: a read-only contract call needs a caller. */
 const ZERO_ADDRESS = `41${'0'.repeat(40)}`;
 
-/** Of blocks with all their transactions, or with what these did; and of one transaction. */
+/** Limits for blocks with all transactions or their outcomes, and for one transaction. */
 const BLOCKS_MAX_BYTES = 64 * 1024 ** 2;
 const TRANSACTION_MAX_BYTES = 16 * 1024 ** 2;
 
@@ -43,16 +43,16 @@ export class TronNode {
   async latestBlock(): Promise<BlockHead> {
     return (
       parseHead(await this.#request('/wallet/getnowblock', {}, BLOCKS_MAX_BYTES)) ??
-      throwMissing('newest block')
+      throwMissing('latest block')
     );
   }
 
-  /** Null where the node has none of this height. */
+  /** Returns null if the node has no block at this height. */
   async head(height: number): Promise<BlockHead | null> {
     return parseHead(await this.#request('/wallet/getblock', { id_or_num: String(height), detail: false }));
   }
 
-  /** These heights, both included. At most a hundred at once, says the node; what is too long together is asked in parts. */
+  /** Returns the blocks, both heights inclusive. Nodes allow 100 per request; an oversized range is split. */
   async blocks(from: number, to: number): Promise<readonly TronBlock[]> {
     try {
       return await this.#blocksInOneRequest(from, to);
@@ -71,64 +71,65 @@ export class TronNode {
     );
     return optionalArray(asObject(answer, 'blocks').block, 'blocks').map((block) => {
       const head = parseHead(block) ?? throwMissing('block');
-      const transactions = optionalArray(asObject(block, 'a block').transactions, 'transactions');
-      return { ...head, transactions: transactions.map((each) => asObject(each, 'a transaction')) };
+      const transactions = optionalArray(asObject(block, 'block').transactions, 'transactions');
+      return { ...head, transactions: transactions.map((each) => asObject(each, 'transaction')) };
     });
   }
 
-  /** What the transactions of a block did: logs, calls inside, results. */
+  /** Returns the outcomes of a block's transactions: logs, internal transactions, results. */
   async transactionOutcomes(height: number): Promise<readonly JsonObject[]> {
     const answer = await this.#request(
       '/wallet/gettransactioninfobyblocknum',
       { num: height },
       BLOCKS_MAX_BYTES,
     );
-    const outcomes = isEmptyObject(answer) ? [] : asArray(answer, 'what transactions did');
-    return outcomes.map((each) => asObject(each, 'what a transaction did'));
+    const outcomes = isEmptyObject(answer) ? [] : asArray(answer, 'transaction outcomes');
+    return outcomes.map((each) => asObject(each, 'transaction outcome'));
   }
 
-  /** The same of one; null where it is in no block. */
+  /** Returns the outcome of one transaction; null if it is in no block. */
   async transactionOutcome(txid: string): Promise<JsonObject | null> {
-    const what = 'what a transaction did';
+    const label = 'transaction outcome';
     const answer = asObject(
       await this.#request('/wallet/gettransactioninfobyid', { value: txid }, TRANSACTION_MAX_BYTES),
-      what,
+      label,
     );
-    return optionalString(answer.id, what) === null ? null : answer;
+    return optionalString(answer.id, label) === null ? null : answer;
   }
 
   async transaction(txid: string): Promise<JsonObject | null> {
     const answer = asObject(
       await this.#request('/wallet/gettransactionbyid', { value: txid }, TRANSACTION_MAX_BYTES),
-      'a transaction',
+      'transaction',
     );
-    return optionalString(answer.txID, 'a transaction’s id') === null ? null : answer;
+    return optionalString(answer.txID, 'transaction id') === null ? null : answer;
   }
 
-  /** The newest block that can change no more, as the node knows it; null where it does not tell. */
+  /** Returns the height of the newest final block according to the node; null if it doesn't say. */
   async solidHeight(): Promise<number | null> {
-    // Not every node offers this under the same address; then it is among what the node says of itself.
+    // Not every node offers this path; the node info then has the height.
     const solid = await this.#request('/walletsolidity/getnowblock', {}, BLOCKS_MAX_BYTES).then(
       parseHead,
       () => null,
     );
     if (solid !== null) return solid.height;
-    const about = await this.nodeInfo().catch(() => null);
-    return about?.solidHeight ?? null;
+    const info = await this.nodeInfo().catch(() => null);
+    return info?.solidHeight ?? null;
   }
 
   async nodeInfo(): Promise<{ readonly peers: number; readonly solidHeight: number | null }> {
-    const answer = asObject(await this.#request('/wallet/getnodeinfo'), 'the node');
-    const solid = /^Num:(\d{1,12}),/.exec(
-      optionalString(answer.solidityBlock, 'the newest final block') ?? '',
-    );
+    const answer = asObject(await this.#request('/wallet/getnodeinfo'), 'node info');
+    const solid = /^Num:(\d{1,12}),/.exec(optionalString(answer.solidityBlock, 'solidity block') ?? '');
     return {
-      peers: optionalUint(answer.currentConnectCount, 'the number of peers') ?? 0,
+      peers: optionalUint(answer.currentConnectCount, 'peer count') ?? 0,
       solidHeight: solid ? Number(solid[1]) : null,
     };
   }
 
-  /** What a token says its smallest unit is; null where it is no token, or the node reads no contracts. `contract` is in hex. */
+  /**
+   * Returns the token's decimals; null if it isn't a token or the node can't call contracts. `contract` is
+   * hex.
+   */
   async tokenDecimals(contract: string): Promise<bigint | null> {
     const answer = asObject(
       await this.#request('/wallet/triggerconstantcontract', {
@@ -136,41 +137,42 @@ export class TronNode {
         contract_address: contract,
         function_selector: 'decimals()',
       }),
-      'what a contract says',
+      'contract call',
     );
-    const [said] = optionalArray(answer.constant_result, 'what a contract says');
-    const word = optionalString(said, 'what a contract says') ?? '';
+    const [result] = optionalArray(answer.constant_result, 'contract call result');
+    const word = optionalString(result, 'contract call result') ?? '';
     return /^[0-9a-f]{64}$/i.test(word) ? BigInt(`0x${word}`) : null;
   }
 
   async #request(path: string, body: object = {}, maxBytes = RESPONSE_MAX_BYTES): Promise<unknown> {
     const answer = await requestNode(this.#node, path, { path, body, maxBytes });
-    const says = Array.isArray(answer.body) ? undefined : optionalObject(answer.body, path)?.Error;
-    if (says !== undefined) throw new NodeError(path, answer.status, String(says));
-    if (answer.status !== 200) throw new NodeUnreachable(`${path}: the node answers ${answer.status}`);
+    const message = Array.isArray(answer.body) ? undefined : optionalObject(answer.body, path)?.Error;
+    if (message !== undefined) throw new NodeError(path, answer.status, String(message));
+    if (answer.status !== 200)
+      throw new NodeUnreachable(`${path}: the node responded with HTTP ${answer.status}`);
     return answer.body;
   }
 }
 
 function isEmptyObject(answer: unknown): boolean {
-  return !Array.isArray(answer) && Object.keys(asObject(answer, 'an answer')).length === 0;
+  return !Array.isArray(answer) && Object.keys(asObject(answer, 'response')).length === 0;
 }
 
-/** Null for `{}`. The first block has neither number nor time. */
+/** Returns null for `{}`. The genesis block has neither number nor time. */
 function parseHead(block: unknown): BlockHead | null {
-  const { blockID, block_header } = asObject(block, 'a block');
-  const hash = optionalString(blockID, 'a block’s hash');
+  const { blockID, block_header } = asObject(block, 'block');
+  const hash = optionalString(blockID, 'block hash');
   if (hash === null) return null;
-  const { raw_data } = asObject(block_header, 'a block’s header');
-  const { number, parentHash, timestamp } = asObject(raw_data, 'a block’s header');
+  const { raw_data } = asObject(block_header, 'block header');
+  const { number, parentHash, timestamp } = asObject(raw_data, 'block header');
   return {
-    height: optionalUint(number, 'a block’s height') ?? 0,
+    height: optionalUint(number, 'block height') ?? 0,
     hash,
-    parentHash: optionalString(parentHash, 'the block before') ?? '',
-    time: new Date(optionalUint(timestamp, 'a block’s time') ?? 0),
+    parentHash: optionalString(parentHash, 'parent hash') ?? '',
+    time: new Date(optionalUint(timestamp, 'block time') ?? 0),
   };
 }
 
-function throwMissing(what: string): never {
-  throw new Error(`the node gave no ${what}`);
+function throwMissing(label: string): never {
+  throw new Error(`the node returned no ${label}`);
 }

@@ -1,10 +1,10 @@
 /**
- * What a transaction of Tron transferred, by its text and by what it did.
+ * The transfers of a Tron transaction, from its contents and its outcome.
  *
- * TRX comes by a plain transfer, or from inside a contract. Inside, only calls, creations and destructions move it: the node tells
- * resources that are lent or taken back in the same list and with an amount too (`delegateResourceOfEnergy`), and nothing
- * moves then. Tokens of the older kind (TRC-10) stand beside TRX with their number. What failed, or was rejected on the way,
- * moved nothing, whatever amounts stand in it.
+ * TRX moves in a plain transfer or inside a contract. Of a contract's internal transactions only calls,
+ * creations, and destructions move it: delegated resources are in the same list with an amount too
+ * (`delegateResourceOfEnergy`), but move nothing. TRC-10 tokens appear next to TRX, with a token id. A failed
+ * or rejected transaction moves nothing, regardless of its amounts.
  */
 import { parseCoinAmount } from '../../../kernel/exact-json.ts';
 import type { Transfer } from '../block-walk.ts';
@@ -28,14 +28,14 @@ export interface ExecutedTransaction {
   readonly outcome: JsonObject;
 }
 
-/** Words of the virtual machine for what moves TRX. */
+/** The virtual machine's names for internal transactions that move TRX. */
 const VALUE_MOVING_CALLS = new Set(['call', 'create', 'suicide']);
 /** Transfer(address,address,uint256). */
 const TRANSFER_TOPIC = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
 type RawTransfer = { readonly address: string | null; readonly amountUnits: bigint };
 
-/** `token`: the contract's forty digits, null where it has none. */
+/** `token` is the contract's 40 hex digits, or null. */
 export function transfersOf(
   coin: TronCoin,
   token: string | null,
@@ -54,27 +54,29 @@ export function transfersOf(
 }
 
 function plainTransfers(transaction: JsonObject, outcome: JsonObject): RawTransfer[] {
-  const text = optionalObject(transaction.raw_data, 'a transaction’s text') ?? {};
-  const [contract] = optionalArray(text.contract, 'a transaction’s text');
-  const { type, parameter } = optionalObject(contract, 'a transaction’s text') ?? {};
-  const [result] = optionalArray(transaction.ret, 'a transaction’s result');
-  const { contractRet } = optionalObject(result, 'a transaction’s result') ?? {};
+  const content = optionalObject(transaction.raw_data, 'transaction content') ?? {};
+  const [contract] = optionalArray(content.contract, 'transaction content');
+  const { type, parameter } = optionalObject(contract, 'transaction content') ?? {};
+  const [result] = optionalArray(transaction.ret, 'transaction result');
+  const { contractRet } = optionalObject(result, 'transaction result') ?? {};
   if (type !== 'TransferContract' || contractRet !== 'SUCCESS' || hasFailed(outcome)) return [];
-  const { to_address, amount } = asObject(asObject(parameter, 'a transfer').value, 'a transfer');
-  const address = fromHexAddress(asString(to_address, 'who is paid'));
+  const { to_address, amount } = asObject(asObject(parameter, 'transfer').value, 'transfer');
+  const address = fromHexAddress(asString(to_address, 'destination address'));
   return [{ address, amountUnits: parseCoinAmount(amount ?? 0, 0) }];
 }
 
 function internalTransfers(outcome: JsonObject): RawTransfer[] {
   if (!hasSucceeded(outcome)) return [];
-  return optionalArray(outcome.internal_transactions, 'calls inside').flatMap((inner) => {
-    const { rejected, note, transferTo_address, callValueInfo } = asObject(inner, 'a call inside');
-    const word = Buffer.from(optionalString(note, 'a call’s kind') ?? '', 'hex').toString('latin1');
-    // Whatever this is, it must not be taken for "not rejected".
-    if ((rejected !== undefined && rejected !== false) || !VALUE_MOVING_CALLS.has(word)) return [];
-    const address = fromHexAddress(optionalString(transferTo_address, 'who is paid') ?? '');
+  return optionalArray(outcome.internal_transactions, 'internal transactions').flatMap((inner) => {
+    const { rejected, note, transferTo_address, callValueInfo } = asObject(inner, 'internal transaction');
+    const kind = Buffer.from(optionalString(note, 'internal transaction note') ?? '', 'hex').toString(
+      'latin1',
+    );
+    // An unexpected value must not count as "not rejected".
+    if ((rejected !== undefined && rejected !== false) || !VALUE_MOVING_CALLS.has(kind)) return [];
+    const address = fromHexAddress(optionalString(transferTo_address, 'destination address') ?? '');
     return optionalArray(callValueInfo, 'amounts')
-      .map((each) => asObject(each, 'an amount'))
+      .map((each) => asObject(each, 'amount'))
       .filter(({ tokenId }) => tokenId === undefined)
       .map(({ callValue }) => ({ address, amountUnits: parseCoinAmount(callValue ?? 0, 0) }));
   });
@@ -83,11 +85,11 @@ function internalTransfers(outcome: JsonObject): RawTransfer[] {
 function tokenTransfers(token: string | null, outcome: JsonObject): RawTransfer[] {
   if (token === null || !hasSucceeded(outcome)) return [];
   return optionalArray(outcome.log, 'logs').flatMap((log) => {
-    const { address, topics, data } = asObject(log, 'a log');
-    const [event, , to, ...more] = optionalArray(topics, 'topics').map((topic) => asString(topic, 'a topic'));
+    const { address, topics, data } = asObject(log, 'log');
+    const [event, , to, ...more] = optionalArray(topics, 'topics').map((topic) => asString(topic, 'topic'));
     const isTransfer = event === TRANSFER_TOPIC && to !== undefined && more.length === 0;
-    if (!isTransfer || addressHash(optionalString(address, 'a contract') ?? '') !== token) return [];
-    const word = optionalString(data, 'a log’s data') ?? '';
+    if (!isTransfer || addressHash(optionalString(address, 'contract address') ?? '') !== token) return [];
+    const word = optionalString(data, 'log data') ?? '';
     if (!/^[0-9a-f]{64}$/i.test(word)) return [];
     return [{ address: fromHexAddress(to.slice(-40)), amountUnits: BigInt(`0x${word}`) }];
   });
@@ -97,7 +99,7 @@ function hasFailed(outcome: JsonObject): boolean {
   return outcome.result !== undefined && outcome.result !== 'SUCESS';
 }
 
-/** A contract that ran to its end. The node spells one of the two words as it does. */
+/** Whether a contract ran to completion. java-tron spells one of the two words "SUCESS". */
 function hasSucceeded(outcome: JsonObject): boolean {
-  return optionalObject(outcome.receipt, 'a receipt')?.result === 'SUCCESS' && !hasFailed(outcome);
+  return optionalObject(outcome.receipt, 'receipt')?.result === 'SUCCESS' && !hasFailed(outcome);
 }

@@ -1,46 +1,46 @@
-/** What must be true of a node of Tron before anything is asked of it. */
+/** Safety checks of a Tron node. */
 import { UnsafeChainError } from '../../../ports/chain.ts';
 import { getCoin as coinOf } from '../../../spec/coins.ts';
 import { toHexAddress } from './address.ts';
 import type { TronNode } from './node.ts';
 import type { TronCoin } from './payments.ts';
 
-/** Of the first block of the real network. */
+/** The main network's genesis hash. */
 const MAINNET_GENESIS = '00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc';
-/** The token itself, known by heart: a node needs `vm.supportConstant` to tell of others. */
+/** The real token, hardcoded: a node needs `vm.supportConstant` to check any other contract. */
 const USDT_CONTRACT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 
 export interface TronNetworkOptions {
   readonly coin: TronCoin;
-  /** Of USDT, base58. */
+  /** Address of the USDT contract, base58. */
   readonly contract: string;
-  /** Networks whose coins are worth nothing are allowed. */
+  /** Whether test networks are allowed. */
   readonly allowTest: boolean;
 }
 
-/** Throws UnsafeChain, or whatever the asking throws. */
+/** Throws UnsafeChainError, or the error of a failed request. */
 export async function checkTronNode(
   node: TronNode,
   { coin, contract, allowTest }: TronNetworkOptions,
 ): Promise<void> {
   const first = await node.head(0);
-  if (first === null) throw new Error('the node has no first block');
+  if (first === null) throw new Error('the node has no genesis block');
   const isMain = first.hash === MAINNET_GENESIS;
   if (!isMain && !allowTest)
-    throw new UnsafeChainError('the node is on a test network of Tron, or on another chain');
+    throw new UnsafeChainError('the node is not on Tron’s main network; use a mainnet node');
   if (coin === 'USDTTRC' && !(isMain && contract === USDT_CONTRACT)) await checkToken(node, contract);
 }
 
 async function checkToken(node: TronNode, contract: string): Promise<void> {
   const digits = toHexAddress(contract);
-  if (digits === null) throw new UnsafeChainError('the contract of USDT is no address of Tron');
+  if (digits === null) throw new UnsafeChainError('the USDT contract is not a valid Tron address');
   const decimals = await node.tokenDecimals(digits);
   if (decimals === null) {
     throw new Error(
-      'no decimals() from the contract of USDT: it is no token, or the node lacks vm.supportConstant = true',
+      'the USDT contract has no decimals(): it is not a token, or the node needs vm.supportConstant = true',
     );
   }
   const wanted = coinOf('USDTTRC').decimals;
   if (decimals !== BigInt(wanted))
-    throw new UnsafeChainError(`the contract of USDT has ${decimals} decimals, not ${wanted}`);
+    throw new UnsafeChainError(`the USDT contract has ${decimals} decimals and must have ${wanted}`);
 }

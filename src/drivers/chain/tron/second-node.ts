@@ -1,4 +1,4 @@
-/** A second node of Tron: whether it has the same payments in the same blocks. */
+/** A second Tron node: confirms that it has the same payments in the same blocks. */
 import type { ChainHealth, Observation } from '../../../ports/chain.ts';
 import type { SecondNode } from '../cross-checked.ts';
 import type { NodeEndpoint } from '../node-http.ts';
@@ -31,7 +31,7 @@ export class TronSecondNode implements SecondNode {
     const found = await this.#source.transactions([...new Set(observations.map(({ txid }) => txid))]);
     const confirmed = observations.flatMap(({ key, txid, blockHash }) => {
       const { head, transfers = [] } = found.get(txid) ?? {};
-      // The key holds address and amount.
+      // The key includes address and amount.
       const has = head?.hash === blockHash && transfers.some((transfer) => transfer.key === key);
       return head && has ? [[key, Math.max(1, height - head.height + 1)] as const] : [];
     });

@@ -1,4 +1,6 @@
-/** Blocks of Tron for the walk: each block's transactions, and what they did, which the node tells apart from them. */
+/**
+ * Supplies Tron blocks to the block walk: transactions and their outcomes, which the node returns separately.
+ */
 
 import type { BlockHead, BlockSource, BlockWithTransfers, Tip, Transfer } from '../block-walk.ts';
 import { asString, type JsonObject, mapInChunks, optionalUint } from '../json-values.ts';
@@ -8,8 +10,8 @@ import { type TronCoin, transfersOf } from './payments.ts';
 
 const CONCURRENCY = 4;
 /**
- * One round of the 27 who make blocks. 19 of them make a block final; what the node calls so is taken for it only a round deep,
- * which is also more than any amount needs.
+ * One round of the 27 block producers, of which 19 make a block final. A block that the node calls final is
+ * treated so only once it is also one round deep, which is more than any amount needs.
  */
 export const ROUND_BLOCKS = 27;
 
@@ -27,8 +29,8 @@ export class TronSource implements BlockSource {
   async tip(): Promise<Tip> {
     const solidHeight = await this.#node.solidHeight();
     const { height } = await this.#node.latestBlock();
-    const deep = height - ROUND_BLOCKS + 1;
-    return { height, finalHeight: Math.min(solidHeight ?? deep, deep) };
+    const roundHeight = height - ROUND_BLOCKS + 1;
+    return { height, finalHeight: Math.min(solidHeight ?? roundHeight, roundHeight) };
   }
 
   async head(height: number): Promise<BlockHead | null> {
@@ -47,12 +49,12 @@ export class TronSource implements BlockSource {
     const found = await mapInChunks(txids, CONCURRENCY, async (txid) => {
       const outcome = await this.#node.transactionOutcome(txid);
       const transaction = outcome && (await this.#transaction(txid));
-      const height = optionalUint(outcome?.blockNumber, 'a block’s height');
+      const height = optionalUint(outcome?.blockNumber, 'block height');
       const head = outcome && height !== null ? await this.#node.head(height) : null;
       if (!outcome || !transaction || !head) return [];
-      // Every block has a time of its own: this one has taken the place of another meanwhile.
-      if (optionalUint(outcome.blockTimeStamp, 'a block’s time') !== head.time.getTime()) {
-        throw new Error('the chain changed while it was read');
+      // Each block has a unique time: a different one means that the block was replaced in the meantime.
+      if (optionalUint(outcome.blockTimeStamp, 'block time') !== head.time.getTime()) {
+        throw new Error('the chain changed during the read');
       }
       return [[txid, { head, transfers: this.#transfers({ txid, transaction, outcome }) }] as const];
     });
@@ -61,18 +63,19 @@ export class TronSource implements BlockSource {
 
   async #readBlock(block: TronBlock): Promise<BlockWithTransfers> {
     const { transactions, ...head } = block;
-    // The first block has no outcomes, and pays nobody of ours.
+    // The genesis block has no outcomes and pays none of our addresses.
     if (transactions.length === 0 || head.height === 0) return { ...head, transfers: [] };
     const outcomes = new Map(
       (await this.#node.transactionOutcomes(head.height)).map((outcome) => [
-        asString(outcome.id, 'a transaction’s id'),
+        asString(outcome.id, 'transaction id'),
         outcome,
       ]),
     );
-    // A payment of which the node tells only half would be missed for ever; and a block may have changed between the two answers.
+    // A payment without its outcome would be missed permanently; and the block may have changed between the
+    // requests.
     if (outcomes.size !== transactions.length) throw new Error(INCOMPLETE_BLOCK);
     const transfers = transactions.flatMap((transaction) => {
-      const txid = asString(transaction.txID, 'a transaction’s id');
+      const txid = asString(transaction.txID, 'transaction id');
       const outcome = outcomes.get(txid);
       if (outcome === undefined) throw new Error(INCOMPLETE_BLOCK);
       return this.#transfers({ txid, transaction, outcome });
@@ -80,7 +83,7 @@ export class TronSource implements BlockSource {
     return { ...head, transfers };
   }
 
-  /** Tokens are seen by what was done alone. */
+  /** Token transfers need only the outcome. */
   async #transaction(txid: string): Promise<JsonObject | null> {
     return this.#coin === 'TRX' ? await this.#node.transaction(txid) : {};
   }
@@ -91,4 +94,4 @@ export class TronSource implements BlockSource {
 }
 
 const INCOMPLETE_BLOCK =
-  'the node does not tell what each transaction of a block did, or the chain changed while it was read';
+  'the node did not return the outcome of every transaction of a block, or the chain changed during the read';

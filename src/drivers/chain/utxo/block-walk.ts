@@ -1,6 +1,7 @@
 /**
- * Block by block, where the wallet's list is too long: what each block pays is matched with our own addresses, so that a poll is never
- * longer than a few blocks. What waits is asked of the wallet a page at a time; what is not on it is told once it is in a block.
+ * Reads the chain block by block when the wallet's list is too long. Each block's payments are matched with
+ * our addresses, so that a poll reads only a few blocks. Unconfirmed payments come from the newest page of
+ * the wallet's list; those not on it are reported once they are in a block.
  */
 
 import { parseCoinAmount } from '../../../kernel/exact-json.ts';
@@ -16,11 +17,13 @@ import { observeOutputs } from './unconfirmed.ts';
 import { listNewestOutputs, MAX_PAYMENTS_PER_POLL, type ReadPosition } from './wallet-history.ts';
 
 const MAX_BLOCKS_PER_POLL = 4;
-/** Less than a poll may take; a block is read in any case. */
+/** Shorter than a poll's timeout; at least one block is always read. */
 const TIME_BUDGET_MS = 6_000;
-/** A full block is some fifteen megabytes so; one of the smallest outputs there are, or of signatures alone, twice that. */
+/** A full block has about 15 MB as JSON; a block of minimal outputs or only of signatures has twice that. */
 const BLOCK_MAX_BYTES = 64 * 1024 ** 2;
-/** As many as a block has bytes: signatures of empty parts make it so, and there is no other way past it. Reading it takes some seconds. */
+/**
+ * One value per byte of a block: empty witness parts make that possible, and it takes a few seconds to parse.
+ */
 const BLOCK_MAX_VALUES = 4_000_000;
 
 interface WalkedBlock {
@@ -44,14 +47,14 @@ export async function walkBlocks(
     at = block.cursor;
     blocks += 1;
   }
-  // What both tell, the newer one says.
+  // If both report a payment, the wallet's version is newer.
   const known = new Map([...outputs, ...(await listNewestOutputs(rpc))].map((each) => [each.key, each]));
   const observations = await observeOutputs(rpc, [...known.values()], () => false);
   const polled = { cursor: formatCursor(at), observations, isComplete: at.height >= tipHeight };
   return { polled, height: tipHeight };
 }
 
-/** The newest block of the chain that was read before. */
+/** Returns the newest block on the chain that was already read. */
 async function findLastReadBlock(
   rpc: JsonRpc,
   { cursor, tipHeight, lookbackBlocks }: ReadPosition,
@@ -76,7 +79,7 @@ async function findHeader(rpc: JsonRpc, hash: string): Promise<Header | null> {
 }
 
 async function getBlockHash(rpc: JsonRpc, height: number): Promise<string> {
-  return asString(await rpc.call('getblockhash', [height]), 'a block’s hash');
+  return asString(await rpc.call('getblockhash', [height]), 'block hash');
 }
 
 async function readBlock(rpc: JsonRpc, own: OwnAddressLookup, below: Cursor): Promise<WalkedBlock> {
@@ -85,18 +88,18 @@ async function readBlock(rpc: JsonRpc, own: OwnAddressLookup, below: Cursor): Pr
     maxBytes: BLOCK_MAX_BYTES,
     maxValues: BLOCK_MAX_VALUES,
   });
-  const block = asObject(answer, 'a block');
-  const confirmations = asInteger(block.confirmations, 'a block’s confirmations');
+  const block = asObject(answer, 'block');
+  const confirmations = asInteger(block.confirmations, 'block confirmations');
   if (block.previousblockhash !== below.hash || confirmations < 1)
-    throw new Error('the chain changed while it was read');
-  const height = asUint(block.height, 'a block’s height');
-  const place = { hash, height, time: asDate(block.time, 'a block’s time') };
+    throw new Error('the chain changed during the read');
+  const height = asUint(block.height, 'block height');
+  const place = { hash, height, time: asDate(block.time, 'block time') };
   const paid = blockPayments(block);
   const ours = await own([...new Set(paid.map(({ address }) => address))]);
   const outputs = paid
     .filter(({ address }) => ours.has(address))
     .map(({ txid, address, output }) => ({
-      key: outputKey(txid, asUint(output.n, 'the number of an output')),
+      key: outputKey(txid, asUint(output.n, 'output index')),
       txid,
       address,
       amountUnits: parseCoinAmount(output.value, DECIMALS),
@@ -106,19 +109,19 @@ async function readBlock(rpc: JsonRpc, own: OwnAddressLookup, below: Cursor): Pr
   return { cursor: { height, hash }, outputs };
 }
 
-/** Newly made coins are nobody's payment. */
+/** Lists the block's payments without the coinbase, which pays the miner. */
 function blockPayments(
   block: JsonObject,
 ): { readonly txid: string; readonly address: string; readonly output: JsonObject }[] {
   return asArray(block.tx, 'transactions').flatMap((each) => {
-    const transaction = asObject(each, 'a transaction');
+    const transaction = asObject(each, 'transaction');
     if (isCoinbase(transaction)) return [];
-    const txid = asString(transaction.txid, 'a transaction’s id');
+    const txid = asString(transaction.txid, 'transaction id');
     return asArray(transaction.vout, 'outputs').flatMap((one) => {
-      const output = asObject(one, 'an output');
-      // Outputs inside Litecoin's extension blocks have none.
+      const output = asObject(one, 'output');
+      // Outputs inside Litecoin's extension blocks have no script.
       const address =
-        output.scriptPubKey === undefined ? null : scriptAddress(asObject(output.scriptPubKey, 'a script'));
+        output.scriptPubKey === undefined ? null : scriptAddress(asObject(output.scriptPubKey, 'script'));
       return address === null ? [] : [{ txid, address, output }];
     });
   });
@@ -126,5 +129,5 @@ function blockPayments(
 
 function isCoinbase(transaction: JsonObject): boolean {
   const [first] = asArray(transaction.vin, 'inputs');
-  return first !== undefined && asObject(first, 'an input').coinbase !== undefined;
+  return first !== undefined && asObject(first, 'input').coinbase !== undefined;
 }

@@ -1,6 +1,7 @@
 /**
- * Bitcoin and Litecoin: the operator's own node with a wallet that only watches. The wallet keeps track of what pays our addresses,
- * however many there are; it is asked what changed since the last block that was read.
+ * Bitcoin and Litecoin from the operator's own node with a watch-only wallet. The wallet tracks payments to
+ * our addresses, however many there are; each poll asks it for the changes since the last block that was
+ * read.
  */
 import { formatUnits } from '../../../kernel/money.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
@@ -31,23 +32,23 @@ import { WatchList, type WatchWallet } from './watch-list.ts';
 
 export interface UtxoOptions {
   readonly coin: UtxoCoin;
-  /** With the wallet in its path, where the node has several. */
+  /** The path includes the wallet if the node has several. */
   readonly node: NodeEndpoint;
   readonly account: AccountKey;
   readonly own: OwnAddressLookup;
-  /** Networks without value are allowed. */
+  /** Whether test networks are allowed. */
   readonly allowTest: boolean;
-  /** How many numbers were given out: their addresses are watched, whatever happened to the wallet. */
+  /** Returns how many indexes were assigned: their addresses are watched, even after the wallet was lost. */
   readonly allocatedCount?: () => Promise<number>;
-  /** Which of these addresses were paid: for the gap that the operator's own wallet must bridge. */
+  /** Returns those of the addresses that were paid, to compute the gap limit of the operator's own wallet. */
   readonly paid?: OwnAddressLookup;
-  /** A longer list of payments is not read: the chain is walked instead. */
+  /** A longer wallet list is not read; the chain is walked instead. */
   readonly listMaxBytes?: number;
 }
 
-/** Some fifteen thousand payments. */
+/** About 15,000 payments. */
 const LIST_MAX_BYTES = 8 * 1024 ** 2;
-/** A list that was too long is not asked for again so soon. */
+/** How long to wait before asking for a list again that was too long. */
 const LIST_RETRY_MS = 10 * MINUTE_MS;
 
 export class UtxoChain implements ChainDriver {
@@ -57,9 +58,9 @@ export class UtxoChain implements ChainDriver {
   readonly #watchList: WatchList;
   readonly #safetyCheck: SafetyCheck;
   #wallet: WatchWallet | null = null;
-  /** Set by each proof: what a wallet found late, because it was put back or was read again, lies behind the cursor. */
+  /** Set by each safety check: after a restore or rescan, the wallet may find payments behind the cursor. */
   #needsLookback = true;
-  /** The node was as high: should it be put back between a poll and its recheck. */
+  /** The highest tip seen, in case the node is restored between a poll and its recheck. */
   #highestTip = 0;
   #listRetryAtMs = 0;
 
@@ -101,7 +102,7 @@ export class UtxoChain implements ChainDriver {
     includeLookback: boolean,
   ): Promise<Awaited<ReturnType<typeof readWalletSince>>> {
     const tipHeight = await heightUnlessRescanning(this.#rpc);
-    // Asked before anything else: what a node that was put back does not know would be taken for gone.
+    // Checked first: a restored node would report payments that it doesn't know yet as removed.
     if (cursor !== null && tipHeight < cursor.height) throw new NodeBehind(tipHeight, cursor.height);
     const from = { cursor, tipHeight, lookbackBlocks: UTXO_PARAMS[this.coin].blocksPerDay };
     if (performance.now() >= this.#listRetryAtMs) {
@@ -138,7 +139,7 @@ export class UtxoChain implements ChainDriver {
 
   async #checkedWallet(): Promise<WatchWallet> {
     await this.#safetyCheck.ensure();
-    if (this.#wallet === null) throw new Error('the node is not proven');
+    if (this.#wallet === null) throw new Error('the node has not passed its safety check');
     return this.#wallet;
   }
 

@@ -1,17 +1,17 @@
-/** What whoever runs the service should know of the addresses given out. */
+/** Findings about the assigned addresses, for the operator. */
 import type { ChainFinding, OwnAddressLookup } from '../../../ports/chain.ts';
 import type { JsonRpc } from '../json-rpc.ts';
 import { asArray, asString } from '../json-values.ts';
 import { CHUNK_SIZE, type WatchList, type WatchWallet } from './watch-list.ts';
 
-/** What most wallets bridge unless they are told otherwise. */
+/** The default gap limit of most wallets. */
 const DEFAULT_GAP_LIMIT = 20;
 
 export interface ExamineInput {
   readonly wallet: WatchWallet;
-  /** Which of these addresses were paid. The wallet is not asked: of a descriptor that is not active Bitcoin Core lists none. */
+  /** Returns the paid addresses. Bitcoin Core can't list them for a descriptor that isn't active. */
   readonly paid: OwnAddressLookup;
-  /** The next number. */
+  /** The next index. */
   readonly allocatedCount: number;
 }
 
@@ -21,7 +21,7 @@ export async function examineWallet(
   examined: ExamineInput,
 ): Promise<readonly ChainFinding[]> {
   const { wallet, allocatedCount } = examined;
-  if (allocatedCount === 0) return [{ level: 'ok', message: 'no address was given out yet' }];
+  if (allocatedCount === 0) return [{ level: 'ok', message: 'no address has been assigned yet' }];
   return [
     watchNote(await watchList.watchedChunks(wallet, allocatedCount), allocatedCount),
     gapNote(await longestUnpaidRun(rpc, examined), allocatedCount),
@@ -31,22 +31,23 @@ export async function examineWallet(
 function watchNote(chunks: readonly boolean[], allocatedCount: number): ChainFinding {
   const missing = chunks.filter((watched) => !watched).length;
   if (missing === 0)
-    return { level: 'ok', message: `the node watches all ${allocatedCount} addresses given out` };
+    return { level: 'ok', message: `the node watches all ${allocatedCount} assigned addresses` };
   return {
     level: 'warn',
     message:
-      `the node’s wallet does not watch ${missing} of ${chunks.length} lots of ${CHUNK_SIZE} addresses: it is a new one or an old copy. ` +
-      'They are imported within minutes, and the blocks of a day are read again; for payments older than that: rescanblockchain',
+      `the node’s wallet doesn’t watch ${missing} of ${chunks.length} groups of ${CHUNK_SIZE} addresses, ` +
+      'because it is new or was restored from a backup. The addresses are imported within minutes and the ' +
+      'last day of blocks is rescanned; for older payments, run rescanblockchain',
   };
 }
 
 function gapNote(gap: number, allocatedCount: number): ChainFinding {
   const message =
-    `of ${allocatedCount} addresses given out at most ${gap} in a row were never paid: ` +
-    `your offline wallet finds all coins with a gap limit of ${gap + 1} or more`;
+    `of ${allocatedCount} assigned addresses, at most ${gap} in a row are unpaid: ` +
+    `an offline wallet finds all coins with a gap limit of at least ${gap + 1}`;
   return gap < DEFAULT_GAP_LIMIT
     ? { level: 'ok', message }
-    : { level: 'note', message: `${message} (most have ${DEFAULT_GAP_LIMIT})` };
+    : { level: 'note', message: `${message} (most wallets default to ${DEFAULT_GAP_LIMIT})` };
 }
 
 async function longestUnpaidRun(
@@ -58,7 +59,7 @@ async function longestUnpaidRun(
   for (let first = 0; first < allocatedCount; first += CHUNK_SIZE) {
     const range = [first, Math.min(first + CHUNK_SIZE, allocatedCount) - 1];
     const derived = await rpc.call('deriveaddresses', [wallet.descriptor, range]);
-    const addresses = asArray(derived, 'addresses').map((address) => asString(address, 'an address'));
+    const addresses = asArray(derived, 'addresses').map((address) => asString(address, 'address'));
     const known = await paid(addresses);
     for (const address of addresses) {
       unpaid = known.has(address) ? 0 : unpaid + 1;

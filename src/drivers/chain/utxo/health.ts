@@ -1,4 +1,4 @@
-/** Whether a node, and its wallet, can be relied on now. */
+/** The health of a node and its wallet. */
 import type { ChainHealth } from '../../../ports/chain.ts';
 import type { JsonRpc } from '../json-rpc.ts';
 import { asObject, asString, asUint } from '../json-values.ts';
@@ -7,7 +7,7 @@ import { MAIN, REGTEST, UTXO_PARAMS, type UtxoCoin } from './networks.ts';
 import { isRescanning } from './rescan.ts';
 import { getBlockHeader } from './rpc.ts';
 
-/** Headers come before their blocks; so few are about to be read. */
+/** Headers arrive before their blocks; a lead this small is normal. */
 const HEADER_LEAD_BLOCKS = 2;
 
 export async function nodeHealth(rpc: JsonRpc, coin: UtxoCoin): Promise<ChainHealth> {
@@ -27,21 +27,21 @@ async function buildHealth(
     { method: 'getblockchaininfo', params: [] },
     { method: 'getnetworkinfo', params: [] },
   ]);
-  const info = asObject(chainInfo, 'the chain');
-  const chain = asString(info.chain, 'the chain’s name');
-  const height = asUint(info.blocks, 'the newest block’s height');
-  const tipAt = (await getBlockHeader(rpc, asString(info.bestblockhash, 'the newest block’s hash'))).time;
-  const peers = asUint(asObject(networkInfo, 'the network').connections, 'the number of peers');
-  const ahead = asUint(info.headers, 'the newest header’s height') - height;
+  const info = asObject(chainInfo, 'chain info');
+  const chain = asString(info.chain, 'network name');
+  const height = asUint(info.blocks, 'tip height');
+  const tipAt = (await getBlockHeader(rpc, asString(info.bestblockhash, 'tip hash'))).time;
+  const peers = asUint(asObject(networkInfo, 'network info').connections, 'peer count');
+  const ahead = asUint(info.headers, 'header height') - height;
   const ageMs = Date.now() - tipAt.getTime();
   const problems = [...walletProblems];
-  // One whose newest block is a day old says so as well: a network of one's own has blocks when somebody asks for one.
+  // Not on regtest: it mines on demand, and a node with a day-old tip also reports an initial download.
   if (info.initialblockdownload === true && chain !== REGTEST)
-    problems.push('it is still reading the chain for the first time');
-  else if (ahead > HEADER_LEAD_BLOCKS) problems.push(`it is ${ahead} blocks behind its network`);
-  if (chain === MAIN && peers === 0) problems.push('it has no peers');
+    problems.push('initial block download is in progress');
+  else if (ahead > HEADER_LEAD_BLOCKS) problems.push(`the node is ${ahead} blocks behind its network`);
+  if (chain === MAIN && peers === 0) problems.push('the node has no peers');
   if (chain !== REGTEST && ageMs > UTXO_PARAMS[coin].tipMaxAgeMs) {
-    problems.push(`its newest block is ${Math.floor(ageMs / 60_000)} minutes old`);
+    problems.push(`the newest block is ${Math.floor(ageMs / 60_000)} minutes old`);
   }
   const detail = problems.length === 0 ? `network ${chain}, ${peers} peers` : problems.join('; ');
   return { ok: problems.length === 0, height, tipAt, detail };
@@ -49,11 +49,9 @@ async function buildHealth(
 
 async function findWalletProblems(rpc: JsonRpc): Promise<string[]> {
   try {
-    return isRescanning(await rpc.call('getwalletinfo', []))
-      ? ['its wallet is reading old blocks again']
-      : [];
+    return isRescanning(await rpc.call('getwalletinfo', [])) ? ['the wallet is rescanning old blocks'] : [];
   } catch (error) {
-    if (error instanceof NodeError) return [`its wallet does not answer (${error.code})`];
+    if (error instanceof NodeError) return [`the wallet is unavailable (${error.code})`];
     throw error;
   }
 }

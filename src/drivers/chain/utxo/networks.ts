@@ -1,20 +1,23 @@
-/** What is different between the coins of Bitcoin's family. */
+/** The differences between Bitcoin and Litecoin. */
 import { HOUR_MS } from '../../../kernel/time.ts';
 
 export type UtxoCoin = 'BTC' | 'LTC';
 
 export interface UtxoParams {
   readonly name: string;
-  /** What a payment request begins with. */
+  /** The URI scheme of a payment request. */
   readonly scheme: string;
-  /** The hash of the main network's first block: it tells the coins' nodes apart. */
+  /** The main network's genesis hash: it distinguishes the nodes of the two coins. */
   readonly genesisHash: string;
-  /** How addresses of native SegWit begin, by the node's own name of the network. */
+  /** Prefixes of native SegWit addresses, by the node's name of the network. */
   readonly addressPrefixes: Readonly<Record<string, string>>;
   readonly blocksPerDay: number;
-  /** A newest block older than this means that the node has lost touch. */
+  /** If the newest block is older than this, the node has lost its connection. */
   readonly tipMaxAgeMs: number;
-  /** Of nodes on the main network, as `getnetworkinfo` writes it: older ones believe blocks that the network refuses. Null: any. */
+  /**
+   * Minimum version on the main network, as `getnetworkinfo` reports it: older nodes accept invalid blocks.
+   * Null: any.
+   */
   readonly minVersion: { readonly number: number; readonly text: string } | null;
 }
 
@@ -40,8 +43,9 @@ export const UTXO_PARAMS: Readonly<Record<UtxoCoin, UtxoParams>> = {
     blocksPerDay: 576,
     tipMaxAgeMs: HOUR_MS,
     /**
-     * In spring 2026 coins were made out of nothing by false withdrawals from the extension blocks; nodes below 0.21.5.4 believed
-     * them, for up to 13 blocks. 0.21.5.6 and 0.21.5.8 have the rules in force from blocks 3,154,440 and 3,172,640 on.
+     * In spring 2026 forged withdrawals from the extension blocks created coins out of nothing. Nodes below
+     * 0.21.5.4 accepted them, for up to 13 blocks. 0.21.5.6 and 0.21.5.8 enforce the new rules from blocks
+     * 3,154,440 and 3,172,640.
      */
     minVersion: { number: 210_508, text: '0.21.5.8' },
   },

@@ -1,16 +1,17 @@
 /**
- * What the wallet tells of transactions, output by output. Newly made coins are nobody's payment, and what was sent is not ours.
+ * Parses the wallet's view of transactions into outputs. Coinbase outputs and outgoing payments are left out.
  *
- * Litecoin has a trap. What is paid out of its extension blocks (MWEB) comes in a transaction that miners put together, one for all of a
- * block: the wallet calls it `immature`, as if it were newly made, and only that it is not `generated` tells. The payer's own transaction
- * is told as well, without the number of an output: it is the same money, and is left out. In another block it is another transaction.
+ * Litecoin has a trap. Payments out of its extension blocks (MWEB) come in one transaction per block that
+ * miners assemble. The wallet calls it `immature`, like a coinbase; only the missing `generated` flag tells
+ * them apart. The payer's own transaction is listed too, without an output number: it is the same money and
+ * is left out. After a reorganization the payout is in a different transaction.
  */
 import { parseCoinAmount } from '../../../kernel/exact-json.ts';
 import type { Observation, ObservationState } from '../../../ports/chain.ts';
 import { asArray, asDate, asInteger, asObject, asString, asUint, type JsonObject } from '../json-values.ts';
 import { DECIMALS } from './networks.ts';
 
-/** What may not be changed any more: the network itself lets new coins be spent after as many blocks. */
+/** A payment this deep is final: the network itself lets coinbase outputs be spent after this many blocks. */
 export const FINAL_CONFIRMATIONS = 100;
 
 export interface Output {
@@ -18,22 +19,22 @@ export interface Output {
   readonly txid: string;
   readonly address: string;
   readonly amountUnits: bigint;
-  /** Below 0: a transaction that is so deep spent its coins otherwise. 0: in no block. */
+  /** Negative: a conflicting transaction is that deep. 0: in no block. */
   readonly confirmations: number;
   readonly block: { readonly hash: string; readonly height: number; readonly time: Date } | null;
 }
 
-/** Of `listsinceblock` and `listtransactions`: each entry is one output, with its transaction's place. */
+/** Parses `listsinceblock` and `listtransactions`: each entry is one output with its transaction's block. */
 export function parseListedOutputs(entries: unknown): Output[] {
   return asArray(entries, 'payments')
-    .map((entry) => asObject(entry, 'a payment'))
+    .map((entry) => asObject(entry, 'payment'))
     .flatMap((entry) => parseOutput(entry, entry));
 }
 
-/** Of `gettransaction`. */
+/** Parses `gettransaction`. */
 export function parseTransactionOutputs(transaction: JsonObject): Output[] {
-  return asArray(transaction.details, 'the payments of a transaction').flatMap((detail) =>
-    parseOutput(asObject(detail, 'a payment'), transaction),
+  return asArray(transaction.details, 'transaction details').flatMap((detail) =>
+    parseOutput(asObject(detail, 'payment'), transaction),
   );
 }
 
@@ -41,32 +42,32 @@ function parseOutput(paid: JsonObject, transaction: JsonObject): Output[] {
   const { category, address, vout } = paid;
   if (category === 'send' || transaction.generated === true) return [];
   if (typeof address !== 'string' || typeof vout !== 'number') return [];
-  const txid = asString(transaction.txid, 'a transaction’s id');
-  const confirmations = asInteger(transaction.confirmations, 'a transaction’s confirmations');
+  const txid = asString(transaction.txid, 'transaction id');
+  const confirmations = asInteger(transaction.confirmations, 'transaction confirmations');
   const block =
     confirmations > 0
       ? {
-          hash: asString(transaction.blockhash, 'a block’s hash'),
-          height: asUint(transaction.blockheight, 'a block’s height'),
-          time: asDate(transaction.blocktime, 'a block’s time'),
+          hash: asString(transaction.blockhash, 'block hash'),
+          height: asUint(transaction.blockheight, 'block height'),
+          time: asDate(transaction.blocktime, 'block time'),
         }
       : null;
   const amountUnits = parseCoinAmount(paid.amount, DECIMALS);
   return [{ key: outputKey(txid, vout), txid, address, amountUnits, confirmations, block }];
 }
 
-/** Newer nodes write one address, older ones a list; null where the script has none, or several. */
+/** Newer nodes return one address, older ones a list. Returns null if the script has none or several. */
 export function scriptAddress(script: JsonObject): string | null {
   const { address, addresses } = script;
   if (typeof address === 'string') return address;
-  return Array.isArray(addresses) && addresses.length === 1 ? asString(addresses[0], 'an address') : null;
+  return Array.isArray(addresses) && addresses.length === 1 ? asString(addresses[0], 'address') : null;
 }
 
 export function outputKey(txid: string, vout: number): string {
   return `${txid}:${vout}`;
 }
 
-/** `outside`: what it is where it is in no block. */
+/** `unconfirmedState` applies to an output that is in no block. */
 export function toObservation(
   output: Output,
   unconfirmedState: 'mempool' | 'conflicted' | 'removed',

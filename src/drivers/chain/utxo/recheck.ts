@@ -1,4 +1,4 @@
-/** The present state of payments that were told before. */
+/** The current state of payments that were reported before. */
 import type { Observation } from '../../../ports/chain.ts';
 import type { JsonRpc } from '../json-rpc.ts';
 import { asInteger, asObject } from '../json-values.ts';
@@ -21,9 +21,9 @@ export async function recheckPayments(rpc: JsonRpc, keys: readonly string[]): Pr
     const answer = answers[i];
     if (answer instanceof NodeError && answer.code === NOT_FOUND) continue;
     if (answer instanceof NodeError) throw answer;
-    const transaction = asObject(answer, 'a transaction');
-    // A block spent its coins otherwise: of what it would have paid the wallet tells nothing any more.
-    if (asInteger(transaction.confirmations, 'a transaction’s confirmations') < 0)
+    const transaction = asObject(answer, 'transaction');
+    // For a conflicting transaction the wallet no longer lists what it would have paid.
+    if (asInteger(transaction.confirmations, 'transaction confirmations') < 0)
       conflicted.push(
         ...(byTxid.get(txid) ?? []).map((key) => ({
           ...removedObservation(key),

@@ -1,28 +1,29 @@
 /**
- * A wallet that reads old blocks again, because it was made anew or put back, does not know yet what it will know in an hour: what it
- * lacks would be taken for removed, and credits be reversed for nothing. Nothing is asked of it until it is done.
+ * A wallet that is rescanning old blocks, because it is new or was restored, doesn't know all payments yet:
+ * the missing ones would look removed and their credits would be reversed. The driver waits until the rescan
+ * is done.
  */
 
 import type { JsonRpc } from '../json-rpc.ts';
 import { asObject, asUint } from '../json-values.ts';
 
 export class WalletRescanning extends Error {
-  override readonly name = 'WalletScans';
-  override readonly message = 'the node’s wallet is reading old blocks again: it is waited for';
+  override readonly name = 'WalletRescanning';
+  override readonly message = 'the node’s wallet is rescanning old blocks; waiting for it to finish';
 }
 
-/** Of what `getwalletinfo` answers. */
+/** Reads the state from a `getwalletinfo` response. */
 export function isRescanning(walletInfo: unknown): boolean {
-  const { scanning } = asObject(walletInfo, 'the wallet');
+  const { scanning } = asObject(walletInfo, 'wallet info');
   return typeof scanning === 'object' && scanning !== null;
 }
 
-/** The height of the newest block. Throws WalletScans. */
+/** Returns the height of the newest block. Throws WalletRescanning. */
 export async function heightUnlessRescanning(rpc: JsonRpc): Promise<number> {
   const [height, walletInfo] = await rpc.batch([
     { method: 'getblockcount', params: [] },
     { method: 'getwalletinfo', params: [] },
   ]);
   if (isRescanning(walletInfo)) throw new WalletRescanning();
-  return asUint(height, 'the newest block’s height');
+  return asUint(height, 'tip height');
 }

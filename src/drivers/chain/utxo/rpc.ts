@@ -1,39 +1,39 @@
-/** Calls to a node of Bitcoin's family that several parts make, and its own numbers of errors. */
+/** Shared calls to a Bitcoin or Litecoin node, and its error codes. */
 
 import type { JsonRpc, RpcCall } from '../json-rpc.ts';
 import { asDate, asInteger, asObject, asUint, optionalString } from '../json-values.ts';
 
-/** No such transaction, block or address. */
+/** Transaction, block, or address not found. */
 export const NOT_FOUND = -5;
-/** Among others: an orphaned block whose contents it no longer has. */
+/** Returned, among others, for an orphaned block whose data is no longer stored. */
 export const INTERNAL_ERROR = -32_603;
 export const METHOD_NOT_FOUND = -32_601;
 export const WALLET_NOT_FOUND = -18;
 export const WALLET_NOT_SPECIFIED = -19;
 
-/** The longest of all, 4 MB, as a node writes it: its bytes, their digits, and what they mean. */
+/** The largest transaction, 4 MB, as JSON: its hex digits plus the decoded fields. */
 export const TRANSACTION_MAX_BYTES = 32 * 1024 ** 2;
 
 export interface Header {
   readonly height: number;
   readonly time: Date;
-  /** Below 0: it is not in the chain. */
+  /** Negative: not on the active chain. */
   readonly confirmations: number;
-  /** Null of the first block. */
+  /** Null for the genesis block. */
   readonly parentHash: string | null;
 }
 
 export async function getBlockHeader(rpc: JsonRpc, hash: string): Promise<Header> {
-  const header = asObject(await rpc.call('getblockheader', [hash]), 'a block’s header');
+  const header = asObject(await rpc.call('getblockheader', [hash]), 'block header');
   return {
-    height: asUint(header.height, 'a block’s height'),
-    time: asDate(header.time, 'a block’s time'),
-    confirmations: asInteger(header.confirmations, 'a block’s confirmations'),
-    parentHash: optionalString(header.previousblockhash, 'the block before'),
+    height: asUint(header.height, 'block height'),
+    time: asDate(header.time, 'block time'),
+    confirmations: asInteger(header.confirmations, 'block confirmations'),
+    parentHash: optionalString(header.previousblockhash, 'parent hash'),
   };
 }
 
-/** As `settled`, of what holds transactions whole: those that are too large together are asked for in parts. */
+/** Like `batchSettled`, for whole transactions: a batch that is too large is split. */
 export async function batchSettledLarge(rpc: JsonRpc, calls: readonly RpcCall[]): Promise<unknown[]> {
   return await rpc.batchSettled(calls, { maxBytes: TRANSACTION_MAX_BYTES });
 }

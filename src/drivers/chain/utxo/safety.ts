@@ -1,6 +1,7 @@
 /**
- * What a node and its wallet must be before they are used: on the network of the operator's key, watching only. The password that
- * reaches the watch-only wallet reaches every wallet that the node has loaded, so none of them may be able to spend.
+ * The requirements for a node and its wallet: on the network of the operator's key, and watch-only. The
+ * password for the watch-only wallet gives access to every loaded wallet, so none of them may be able to
+ * spend.
  */
 import { UnsafeChainError } from '../../../ports/chain.ts';
 import type { AccountKey } from '../account-key.ts';
@@ -10,22 +11,24 @@ import { type NodeEndpoint, NodeError } from '../node-http.ts';
 import { MAIN, UTXO_PARAMS, type UtxoCoin } from './networks.ts';
 import { METHOD_NOT_FOUND, WALLET_NOT_FOUND, WALLET_NOT_SPECIFIED } from './rpc.ts';
 
-/** What to do about a wallet that does not answer, by the node's own number. */
+/** How to fix a wallet that doesn't respond, by the node's error code. */
 const WALLET_FIXES: ReadonlyMap<number, string> = new Map([
-  [WALLET_NOT_FOUND, 'the node has not loaded the wallet: loadwallet'],
-  [WALLET_NOT_SPECIFIED, 'the node’s address does not say which wallet: …/wallet/NAME'],
-  [METHOD_NOT_FOUND, 'the node runs without wallets: disablewallet=0'],
+  [WALLET_NOT_FOUND, 'the wallet is not loaded; run loadwallet'],
+  [WALLET_NOT_SPECIFIED, 'the node has several wallets; append /wallet/NAME to its URL'],
+  [METHOD_NOT_FOUND, 'the node runs without wallets; set disablewallet=0'],
 ]);
-/** More are not looked through. */
+/** More wallets than this are refused rather than checked. */
 const MAX_WALLETS = 20;
 
 export interface Network {
   readonly isMain: boolean;
-  /** How addresses begin. */
+  /** The prefix of addresses. */
   readonly prefix: string;
 }
 
-/** Throws UnsafeChain where the node is not of this coin, too old for it, or on a network without value unless these are allowed. */
+/**
+ * Throws UnsafeChainError for a node of another coin, an outdated node, or a test network that isn't allowed.
+ */
 export async function checkNetwork(rpc: JsonRpc, coin: UtxoCoin, allowTest: boolean): Promise<Network> {
   const { name, genesisHash, addressPrefixes } = UTXO_PARAMS[coin];
   const [info, first, node] = await rpc.batch([
@@ -33,38 +36,41 @@ export async function checkNetwork(rpc: JsonRpc, coin: UtxoCoin, allowTest: bool
     { method: 'getblockhash', params: [0] },
     { method: 'getnetworkinfo', params: [] },
   ]);
-  const chain = asString(asObject(info, 'the chain').chain, 'the chain’s name');
+  const chain = asString(asObject(info, 'chain info').chain, 'network name');
   const isMain = chain === MAIN;
   const prefix = Object.hasOwn(addressPrefixes, chain) ? addressPrefixes[chain] : undefined;
-  if (prefix === undefined) throw new UnsafeChainError(`the node is on a network that is none of ${name}’s`);
+  if (prefix === undefined) throw new UnsafeChainError(`the node is not on a ${name} network`);
   if (isMain !== (first === genesisHash))
-    throw new UnsafeChainError(`the node is none of ${name}’s main network`);
+    throw new UnsafeChainError(`the node is not on ${name}’s main network`);
   if (!isMain && !allowTest) {
     throw new UnsafeChainError(
-      `the node is on ${name}’s ${chain} network, whose coins anybody has for nothing`,
+      `the node is on ${name}’s ${chain} network, whose coins are worthless; use a main network node`,
     );
   }
-  if (isMain) checkVersion(coin, asUint(asObject(node, 'the network').version, 'the node’s version'));
+  if (isMain) checkVersion(coin, asUint(asObject(node, 'network info').version, 'node version'));
   return { isMain, prefix };
 }
 
-/** A node that does not know the rules of today credits coins that are none, and a second one as old agrees with it. */
+/** An outdated node accepts coins that don't exist, and a second node just as old would agree with it. */
 function checkVersion(coin: UtxoCoin, version: number): void {
   const { name, minVersion } = UTXO_PARAMS[coin];
   if (minVersion === null || version >= minVersion.number) return;
   throw new UnsafeChainError(
-    `the node is older than ${name} Core ${minVersion.text}, and takes blocks for good that the network refuses: bring it up to date`,
+    `the node is older than ${name} Core ${minVersion.text} and accepts invalid blocks; upgrade it`,
   );
 }
 
-/** Throws UnsafeChain where coins of value would go to a key of test networks. */
+/** Throws UnsafeChainError if real coins would go to a test network's key. */
 export function checkKeyNetwork(account: AccountKey, network: Network): void {
   if (network.isMain && account.isTest) {
-    throw new UnsafeChainError('the account’s key is one of test networks, and the node is on the main one');
+    throw new UnsafeChainError('the account key is for test networks, but the node is on the main network');
   }
 }
 
-/** Throws UnsafeChain unless the wallet of this address, and every other of the node, can only watch; tells whether it has descriptors. */
+/**
+ * Throws UnsafeChainError unless this wallet and all loaded ones are watch-only; returns if it has
+ * descriptors.
+ */
 export async function checkWatchOnly(node: NodeEndpoint): Promise<{ readonly descriptors: boolean }> {
   const wallet = await walletInfo(new JsonRpc(node));
   requireWatchOnly(wallet, 'the wallet');
@@ -72,23 +78,23 @@ export async function checkWatchOnly(node: NodeEndpoint): Promise<{ readonly des
   return { descriptors: wallet.descriptors === true };
 }
 
-/** Throws UnsafeChain where a wallet is loaded that can spend. A node that has no wallets has none that can. */
+/** Throws UnsafeChainError if a loaded wallet can spend. A node without wallets is fine. */
 export async function checkNoSpendingWallet(node: NodeEndpoint): Promise<void> {
   const root = node.url.replace(/\/wallet\/[^/]*$/, '');
   for (const name of await loadedWallets(new JsonRpc({ ...node, url: root }))) {
     const url = `${root}/wallet/${encodeURIComponent(name)}`;
     const info = await new JsonRpc({ ...node, url }).call('getwalletinfo', []);
-    requireWatchOnly(asObject(info, 'a wallet'), 'a wallet that the node has loaded');
+    requireWatchOnly(asObject(info, 'wallet info'), 'a loaded wallet of the node');
   }
 }
 
 async function loadedWallets(rpc: JsonRpc): Promise<string[]> {
   try {
     const names = asArray(await rpc.call('listwallets', []), 'wallets').map((name) =>
-      asString(name, 'a wallet’s name'),
+      asString(name, 'wallet name'),
     );
     if (names.length > MAX_WALLETS)
-      throw new UnsafeChainError(`the node has more than ${MAX_WALLETS} wallets loaded`);
+      throw new UnsafeChainError(`the node has more than ${MAX_WALLETS} wallets loaded; unload some`);
     return names;
   } catch (error) {
     if (error instanceof NodeError && error.code === METHOD_NOT_FOUND) return [];
@@ -98,25 +104,27 @@ async function loadedWallets(rpc: JsonRpc): Promise<string[]> {
 
 async function walletInfo(rpc: JsonRpc): Promise<JsonObject> {
   try {
-    return asObject(await rpc.call('getwalletinfo', []), 'the wallet');
+    return asObject(await rpc.call('getwalletinfo', []), 'wallet info');
   } catch (error) {
-    const says = error instanceof NodeError ? WALLET_FIXES.get(error.code) : undefined;
-    throw says === undefined ? error : new NodeError('getwalletinfo', (error as NodeError).code, says);
+    const fix = error instanceof NodeError ? WALLET_FIXES.get(error.code) : undefined;
+    throw fix === undefined ? error : new NodeError('getwalletinfo', (error as NodeError).code, fix);
   }
 }
 
-function requireWatchOnly(wallet: JsonObject, which: string): void {
+function requireWatchOnly(wallet: JsonObject, label: string): void {
   if (wallet.private_keys_enabled !== false) {
-    throw new UnsafeChainError(`${which} can hold private keys: use one made without (disable_private_keys)`);
+    throw new UnsafeChainError(
+      `${label} can hold private keys; use a wallet created without them (disable_private_keys)`,
+    );
   }
   if (wallet.external_signer === true) {
-    throw new UnsafeChainError(`${which} can ask a signing device to spend`);
+    throw new UnsafeChainError(`${label} can spend with an external signer; use a watch-only wallet`);
   }
   if (wallet.descriptors === true) return;
   if (wallet.hdseedid !== undefined || wallet.hdmasterkeyid !== undefined) {
-    throw new UnsafeChainError(`${which} has a seed of its own`);
+    throw new UnsafeChainError(`${label} has its own seed; use a wallet without keys`);
   }
   if (wallet.keypoolsize !== undefined && wallet.keypoolsize !== 0) {
-    throw new UnsafeChainError(`${which} has a pool of keys of its own`);
+    throw new UnsafeChainError(`${label} has its own key pool; use a wallet without keys`);
   }
 }

@@ -1,4 +1,7 @@
-/** A second node of Bitcoin or Litecoin, without a wallet: whether it has the same payment in the same block. */
+/**
+ * A second Bitcoin or Litecoin node, without a wallet: confirms that it has the same payment in the same
+ * block.
+ */
 import { parseCoinAmount } from '../../../kernel/exact-json.ts';
 import type { ChainHealth, Observation } from '../../../ports/chain.ts';
 import type { SecondNode } from '../cross-checked.ts';
@@ -15,7 +18,7 @@ import { checkNetwork, checkNoSpendingWallet } from './safety.ts';
 export interface UtxoSecondNodeOptions {
   readonly coin: UtxoCoin;
   readonly node: NodeEndpoint;
-  /** Networks without value are allowed. */
+  /** Whether test networks are allowed. */
   readonly allowTest: boolean;
 }
 
@@ -38,7 +41,7 @@ export class UtxoSecondNode implements SecondNode {
     await this.#safetyCheck.ensure();
     const byPlace = Map.groupBy(observations, ({ txid, blockHash }) => `${txid} ${blockHash}`);
     const groups = [...byPlace.values()];
-    // With the block's hash a node needs no index of transactions.
+    // With the block hash, the node needs no transaction index.
     const calls = groups.map(([first]) => ({
       method: 'getrawtransaction',
       params: [first?.txid, true, first?.blockHash],
@@ -47,9 +50,9 @@ export class UtxoSecondNode implements SecondNode {
     const confirmed = new Map<string, number>();
     for (const [i, group] of groups.entries()) {
       const transaction = transactions[i];
-      // It does not know the block (yet), or not any more: it agrees to nothing.
+      // It doesn't have the block (yet, or no longer): no agreement.
       if (transaction instanceof NodeError) continue;
-      for (const [key, confirmations] of matchingOutputs(group, asObject(transaction, 'a transaction')))
+      for (const [key, confirmations] of matchingOutputs(group, asObject(transaction, 'transaction')))
         confirmed.set(key, confirmations);
     }
     return confirmed;
@@ -71,14 +74,14 @@ function matchingOutputs(observations: readonly Observation[], transaction: Json
   if (inChain !== true || typeof confirmations !== 'number' || confirmations < 1) return [];
   const outputs = new Map(
     asArray(transaction.vout, 'outputs')
-      .map((output) => asObject(output, 'an output'))
+      .map((output) => asObject(output, 'output'))
       .map((output) => [outputKey(String(txid), Number(output.n)), output]),
   );
   return observations.flatMap(({ key, address, amountUnits }): [string, number][] => {
     const output = outputs.get(key);
     if (output === undefined || output.scriptPubKey === undefined) return [];
     const same =
-      scriptAddress(asObject(output.scriptPubKey, 'a script')) === address &&
+      scriptAddress(asObject(output.scriptPubKey, 'script')) === address &&
       parseCoinAmount(output.value, DECIMALS) === amountUnits;
     return same ? [[key, confirmations]] : [];
   });

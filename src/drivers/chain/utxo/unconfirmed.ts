@@ -1,6 +1,6 @@
 /**
- * Payments in no block. The wallet keeps every one that it ever saw, so that alone says nothing: the mempool has it, or it is gone.
- * It is gone for good, spent otherwise, where one of its coins is no longer there to be spent.
+ * Payments in no block. The wallet keeps every transaction that it ever saw, so ask the mempool whether it
+ * still exists. If it is gone, it is double-spent once one of its inputs is no longer unspent.
  */
 import type { Observation } from '../../../ports/chain.ts';
 import type { JsonRpc } from '../json-rpc.ts';
@@ -9,19 +9,22 @@ import { NodeError } from '../node-http.ts';
 import { type Output, parseTransactionOutputs, toObservation } from './outputs.ts';
 import { batchSettledLarge, NOT_FOUND, TRANSACTION_MAX_BYTES } from './rpc.ts';
 
-/** What each of these outputs is now. Those that are gone are looked into where `tellGone` says so, and left out elsewhere. */
+/**
+ * Returns the state of each output. A dropped one is investigated if `includeDropped` says so, otherwise left
+ * out.
+ */
 export async function observeOutputs(
   rpc: JsonRpc,
   outputs: readonly Output[],
   includeDropped: (output: Output) => boolean = () => true,
 ): Promise<Observation[]> {
-  const waiting = await findInMempool(rpc, outputs.filter(isUnconfirmed));
-  const isDropped = (output: Output) => isUnconfirmed(output) && !waiting.has(output.txid);
-  const gone = outputs.filter((output) => isDropped(output) && includeDropped(output));
-  const present = outputs
+  const unconfirmedTxids = await findInMempool(rpc, outputs.filter(isUnconfirmed));
+  const isDropped = (output: Output) => isUnconfirmed(output) && !unconfirmedTxids.has(output.txid);
+  const dropped = outputs.filter((output) => isDropped(output) && includeDropped(output));
+  const current = outputs
     .filter((output) => !isDropped(output))
     .map((output) => toObservation(output, 'mempool'));
-  return [...present, ...(await observeDropped(rpc, gone))];
+  return [...current, ...(await observeDropped(rpc, dropped))];
 }
 
 export function isUnconfirmed({ confirmations }: Output): boolean {
@@ -45,12 +48,12 @@ async function observeDropped(rpc: JsonRpc, dropped: readonly Output[]): Promise
   for (const [txid, outputs] of byTxid) {
     const transaction = asObject(
       await rpc.call('gettransaction', [txid, true, true], { maxBytes: TRANSACTION_MAX_BYTES }),
-      'a transaction',
+      'transaction',
     );
-    const outside = (await isDoubleSpent(rpc, transaction)) ? 'conflicted' : 'removed';
-    // It may have come into a block meanwhile: its present place counts.
+    const droppedState = (await isDoubleSpent(rpc, transaction)) ? 'conflicted' : 'removed';
+    // It may have been mined in the meantime: its current block counts.
     const now = new Map(parseTransactionOutputs(transaction).map((output) => [output.key, output]));
-    observations.push(...outputs.map((output) => toObservation(now.get(output.key) ?? output, outside)));
+    observations.push(...outputs.map((output) => toObservation(now.get(output.key) ?? output, droppedState)));
   }
   return observations;
 }
@@ -59,9 +62,9 @@ async function isDoubleSpent(rpc: JsonRpc, transaction: JsonObject): Promise<boo
   const { walletconflicts, mempoolconflicts, decoded } = transaction;
   const conflicts = [walletconflicts, mempoolconflicts];
   if (conflicts.some((txids) => Array.isArray(txids) && txids.length > 0)) return true;
-  const inputs = asArray(asObject(decoded, 'a transaction’s text').vin, 'inputs');
+  const inputs = asArray(asObject(decoded, 'decoded transaction').vin, 'inputs');
   const calls = inputs
-    .map((input) => asObject(input, 'an input'))
+    .map((input) => asObject(input, 'input'))
     .filter(({ txid, vout }) => typeof txid === 'string' && typeof vout === 'number')
     .map(({ txid, vout }) => ({ method: 'gettxout', params: [txid, vout, true] }));
   return (await batchSettledLarge(rpc, calls)).includes(null);

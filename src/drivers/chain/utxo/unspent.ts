@@ -1,7 +1,8 @@
 /**
- * Payments that the wallet does not know. A wallet forgets none, so this one is new, or was put back to an older state; the chain's
- * own list of unspent outputs, which every node has, then says what became of them. One that is not there was spent meanwhile, or is
- * gone: nobody can tell, so it is not agreed, and what was in a block stays.
+ * Payments that the wallet doesn't know. A wallet forgets nothing, so it is new or was restored. The node's
+ * set of unspent outputs then tells what became of them. An output that isn't in it was either spent or
+ * removed, and no one can tell which: so it is reported as not agreed, and a payment that was in a block
+ * keeps its state.
  */
 import { parseCoinAmount } from '../../../kernel/exact-json.ts';
 import type { Observation } from '../../../ports/chain.ts';
@@ -27,10 +28,10 @@ export async function observeUnspent(rpc: JsonRpc, keys: readonly string[]): Pro
 async function observeUnspentOutput(rpc: JsonRpc, key: string, found: unknown): Promise<Observation> {
   if (found instanceof NodeError) throw found;
   if (found === null) return { ...removedObservation(key), agreed: false };
-  const unspent = asObject(found, 'an output');
-  const address = scriptAddress(asObject(unspent.scriptPubKey, 'a script'));
+  const unspent = asObject(found, 'output');
+  const address = scriptAddress(asObject(unspent.scriptPubKey, 'script'));
   if (address === null || unspent.coinbase === true) return removedObservation(key);
-  const confirmations = asUint(unspent.confirmations, 'an output’s confirmations');
+  const confirmations = asUint(unspent.confirmations, 'output confirmations');
   const output: Output = {
     key,
     txid: removedObservation(key).txid,
@@ -39,7 +40,7 @@ async function observeUnspentOutput(rpc: JsonRpc, key: string, found: unknown): 
     confirmations,
     block:
       confirmations > 0
-        ? await blockAtDepth(rpc, asString(unspent.bestblock, 'a block’s hash'), confirmations - 1)
+        ? await blockAtDepth(rpc, asString(unspent.bestblock, 'block hash'), confirmations - 1)
         : null,
   };
   return toObservation(output, 'mempool');
@@ -51,6 +52,6 @@ async function blockAtDepth(
   below: number,
 ): Promise<NonNullable<Output['block']>> {
   const height = (await getBlockHeader(rpc, tipHash)).height - below;
-  const hash = asString(await rpc.call('getblockhash', [height]), 'a block’s hash');
+  const hash = asString(await rpc.call('getblockhash', [height]), 'block hash');
   return { hash, ...(await getBlockHeader(rpc, hash)) };
 }

@@ -1,6 +1,6 @@
 /**
- * The addresses that the node's wallet watches for us: number by number of one descriptor, imported a chunk ahead of those given out.
- * Nothing is remembered here: the wallet is asked what it has, before each address is given out.
+ * The addresses that the node's wallet watches for us: a range of one descriptor, imported a chunk ahead of
+ * the assigned addresses. Nothing is cached: the wallet is asked what it has before each address is assigned.
  */
 
 import { ripemd160 } from '@noble/hashes/legacy.js';
@@ -14,21 +14,21 @@ import { NodeError } from '../node-http.ts';
 import { batchSettledLarge } from './rpc.ts';
 import type { Network } from './safety.ts';
 
-/** Imported at once. */
+/** Addresses per import. */
 export const CHUNK_SIZE = 1_000;
 const IMPORT_TIMEOUT_MS = 60_000;
 
-/** What the wallet was proven to be. */
+/** The properties of the wallet that passed the safety check. */
 export interface WatchWallet extends Network {
   readonly descriptors: boolean;
-  /** Of all our addresses, with its checksum. */
+  /** The descriptor of all our addresses, with its checksum. */
   readonly descriptor: string;
 }
 
 export class WatchList {
   readonly #rpc: JsonRpc;
   readonly #account: AccountKey;
-  /** How far back blocks are read again for addresses that were given out, and that the wallet does not know. */
+  /** How far back blocks are rescanned for assigned addresses that the wallet doesn't know. */
   readonly #rescanBlocks: number;
   #importQueue: Promise<void> = Promise.resolve();
 
@@ -38,33 +38,30 @@ export class WatchList {
     this.#rescanBlocks = options.rescanBlocks;
   }
 
-  /** Throws UnsafeChain where the node derives other addresses than this service. */
+  /** Throws UnsafeChainError if the node derives other addresses than this service. */
   async descriptorFor(network: Network): Promise<string> {
     const key = network.isMain ? this.#account.xpub : this.#account.tpub;
-    const info = asObject(
-      await this.#callRedacted('getdescriptorinfo', [`wpkh(${key}/0/*)`]),
-      'a descriptor',
-    );
-    const descriptor = asString(info.descriptor, 'a descriptor');
+    const info = asObject(await this.#callRedacted('getdescriptorinfo', [`wpkh(${key}/0/*)`]), 'descriptor');
+    const descriptor = asString(info.descriptor, 'descriptor');
     if (info.hasprivatekeys !== false)
-      throw new UnsafeChainError('the node takes the account’s key for a private one');
+      throw new UnsafeChainError('the node treats the account key as a private key');
     await this.#deriveAddress({ ...network, descriptor }, 0);
     return descriptor;
   }
 
-  /** The address with this number. The wallet watches it from now on. */
+  /** Returns the address with this index, which the wallet then watches. */
   async ensure(wallet: WatchWallet, index: number): Promise<string> {
     const address = await this.#deriveAddress(wallet, index);
     if (!(await this.#isWatched([address]))[0]) await this.#import(wallet, index);
     return address;
   }
 
-  /** All of the first so many numbers are watched from now on: a wallet that was made anew watched none of them. */
+  /** Ensures that the first `count` addresses are watched: a new wallet watches none of them. */
   async ensureAllocated(wallet: WatchWallet, count: number): Promise<void> {
     if ((await this.watchedChunks(wallet, count)).includes(false)) await this.#import(wallet, count - 1);
   }
 
-  /** Of the first so many numbers, in chunks: whether all of each is watched. */
+  /** Returns, for each chunk of the first `count` addresses, whether all of it is watched. */
   async watchedChunks(wallet: WatchWallet, count: number): Promise<boolean[]> {
     const firsts = Array.from({ length: Math.ceil(count / CHUNK_SIZE) }, (_, chunk) => chunk * CHUNK_SIZE);
     return await this.#isWatched(firsts.map((index) => this.#addressAt(wallet, index)));
@@ -82,7 +79,7 @@ export class WatchList {
     const derived = await this.#callRedacted('deriveaddresses', [descriptor, [index, index]]);
     const [theirs] = asArray(derived, 'addresses');
     if (theirs !== address)
-      throw new UnsafeChainError(`the node derives another address with number ${index}`);
+      throw new UnsafeChainError(`the node derives a different address at index ${index}`);
     return address;
   }
 
@@ -91,32 +88,32 @@ export class WatchList {
     const answers = await batchSettledLarge(this.#rpc, calls);
     return answers.map((answer) => {
       if (answer instanceof NodeError) throw answer;
-      const { ismine, iswatchonly } = asObject(answer, 'an address');
+      const { ismine, iswatchonly } = asObject(answer, 'address');
       return ismine === true || iswatchonly === true;
     });
   }
 
-  /** One after the other: who waited finds the work done. */
+  /** Imports one chunk at a time: a concurrent caller then finds the work done. */
   async #import(wallet: WatchWallet, index: number): Promise<void> {
     const turn = this.#importQueue.then(async () => {
       const firstMissing = wallet.descriptors
         ? await this.#extendDescriptor(wallet, index)
         : await this.#importChunks(wallet, index);
       if (!(await this.#isWatched([this.#addressAt(wallet, index)]))[0]) {
-        throw new NodeError('import', 0, 'the wallet does not watch what it imported');
+        throw new NodeError('import', 0, 'the wallet does not watch the imported addresses');
       }
-      // Some were given out while this wallet did not watch them: it is a new one, or an old one that was put back.
+      // Some of these were assigned while this wallet didn't watch them: it is new or was restored.
       if (firstMissing !== null && firstMissing < index) await this.#rescan();
     });
     this.#importQueue = turn.catch(() => undefined);
     await turn;
   }
 
-  /** All chunks up to this number that the wallet does not have. Returns the first number that was missing. */
+  /** Imports all missing chunks up to this index. Returns the first missing index. */
   async #importChunks(wallet: WatchWallet, index: number): Promise<number | null> {
     const watched = await this.watchedChunks(wallet, index + 1);
     const [last] = await this.#isWatched([this.#addressAt(wallet, index)]);
-    // A node that was killed while it imported may have a part of the last one.
+    // A node that was killed during an import may have only a part of the last chunk.
     const missing = watched.flatMap((has, chunk) => {
       const whole = has && (last === true || chunk < watched.length - 1);
       return whole ? [] : [chunk];
@@ -129,13 +126,16 @@ export class WatchList {
     return missing[0] === undefined ? null : missing[0] * CHUNK_SIZE;
   }
 
-  /** A descriptor has one range, which only grows: nodes refuse one that does not hold the present one. */
+  /**
+   * A descriptor has one range, which can only grow: nodes refuse a range that doesn't include the current
+   * one.
+   */
   async #extendDescriptor(wallet: WatchWallet, index: number): Promise<number | null> {
-    const { descriptors } = asObject(await this.#callRedacted('listdescriptors', []), 'the wallet');
+    const { descriptors } = asObject(await this.#callRedacted('listdescriptors', []), 'wallet info');
     const ours = asArray(descriptors, 'descriptors')
-      .map((each) => asObject(each, 'a descriptor'))
+      .map((each) => asObject(each, 'descriptor'))
       .find(({ desc }) => desc === wallet.descriptor);
-    const end = ours === undefined ? -1 : asUint(asArray(ours.range, 'a range')[1], 'the end of a range');
+    const end = ours === undefined ? -1 : asUint(asArray(ours.range, 'range')[1], 'range end');
     if (end >= index) return null;
     const wanted = (Math.floor(index / CHUNK_SIZE) + 1) * CHUNK_SIZE - 1;
     const request = { ...importRequest(wallet, [0, wanted]), active: false };
@@ -144,35 +144,37 @@ export class WatchList {
   }
 
   async #sendImport(method: string, params: readonly unknown[]): Promise<void> {
-    for (const each of asArray(await this.#callRedacted(method, params), 'what was imported')) {
-      const answer = asObject(each, 'what was imported');
+    for (const each of asArray(await this.#callRedacted(method, params), 'import results')) {
+      const answer = asObject(each, 'import result');
       if (answer.success === true) continue;
-      // Its words may hold the account's key.
-      const code = Number(optionalObject(answer.error, 'an error')?.code) || 0;
-      throw new NodeError(method, code, 'the wallet does not import our addresses');
+      // The error message may contain the account key.
+      const code = Number(optionalObject(answer.error, 'error')?.code) || 0;
+      throw new NodeError(method, code, 'the wallet did not import the addresses');
     }
   }
 
   async #rescan(): Promise<void> {
-    const { blocks, pruneheight } = asObject(await this.#rpc.call('getblockchaininfo', []), 'the chain');
-    // A node that keeps the newest blocks only reads what it has.
-    const kept = optionalUint(pruneheight, 'the oldest block’s height') ?? 0;
-    const from = Math.max(asUint(blocks, 'the newest block’s height') - this.#rescanBlocks, kept);
+    const { blocks, pruneheight } = asObject(await this.#rpc.call('getblockchaininfo', []), 'chain info');
+    // A pruned node can only rescan the blocks that it has.
+    const kept = optionalUint(pruneheight, 'prune height') ?? 0;
+    const from = Math.max(asUint(blocks, 'tip height') - this.#rescanBlocks, kept);
     await this.#rpc.call('rescanblockchain', [from], { timeoutMs: IMPORT_TIMEOUT_MS });
   }
 
-  /** Calls that name the account's key, which an error of the node may repeat. */
+  /**
+   * Makes a call that contains the account key, without the node's error message, which may repeat the key.
+   */
   async #callRedacted(method: string, params: readonly unknown[]): Promise<unknown> {
     try {
       return await this.#rpc.call(method, params, { timeoutMs: IMPORT_TIMEOUT_MS });
     } catch (error) {
       if (!(error instanceof NodeError)) throw error;
-      throw new NodeError(method, error.code, 'the node refuses it');
+      throw new NodeError(method, error.code, 'the node refused the call');
     }
   }
 }
 
 function importRequest({ descriptor }: WatchWallet, range: readonly number[]): object {
-  // Nobody was given an address of them before now.
+  // "now" skips the rescan: none of these addresses has been assigned yet.
   return { desc: descriptor, range, timestamp: 'now', internal: false };
 }

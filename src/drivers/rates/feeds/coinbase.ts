@@ -1,4 +1,4 @@
-/** One question for each pair: `{price: price of the last trade, time: its time, …}`, the price as text. */
+/** One request per pair: `{price: last price, time: its time, …}`, the price as a string. */
 import { parseRfc3339 } from '../../../kernel/time.ts';
 import { type FeedQuote, type FeedReader, type FetchJson, fieldOf } from '../feed-reader.ts';
 
@@ -6,7 +6,7 @@ export const coinbase: FeedReader = async (fetchJson, names) => {
   const answers = await Promise.allSettled(names.map((name) => fetchQuote(fetchJson, name)));
   const quotes = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   const [first] = answers;
-  // All of them: it is the source, and not one of its pairs.
+  // If all of them failed, the source failed, not a single pair.
   if (quotes.length === 0 && first?.status === 'rejected') throw first.reason;
   return new Map(quotes);
 };

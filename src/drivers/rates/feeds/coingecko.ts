@@ -1,9 +1,9 @@
-/** `{bitcoin: {usd: price, last_updated_at: seconds}, …}`; what it does not know is not in its answer. */
+/** `{bitcoin: {usd: price, last_updated_at: seconds}, …}`; unknown coins are left out. */
 import { SECOND_MS } from '../../../kernel/time.ts';
 import { type FeedQuote, type FeedReader, fieldOf } from '../feed-reader.ts';
 
 const OPTIONS = 'vs_currencies=usd&include_last_updated_at=true&precision=full';
-/** Of seconds that a date can be made of. */
+/** The largest number of seconds that fits in a Date. */
 const LATEST_S = 1e11;
 
 export const coingecko: FeedReader = async (fetchJson, names) => {

@@ -1,7 +1,7 @@
 /**
- * `{error: [], result: {XXBTZUSD: {a: [ask, …], b: [bid, …], c: [price of the last trade, …], …}, …}}`, prices as text, no times: the
- * last trade may be of any day, so the book counts. A name that it does not know spoils the whole answer; all pairs are asked for
- * then, so that a coin which is taken off takes no other with it.
+ * `{error: [], result: {XXBTZUSD: {a: [ask, …], b: [bid, …], c: [last price, …], …}, …}}`, prices as strings.
+ * There are no times, and the last trade may be old, so the order book is used. One unknown name fails the
+ * whole request. Then all pairs are requested, so that a delisted coin doesn't take down the others.
  */
 import { FeedError } from '../../../ports/rates.ts';
 import { type FeedQuote, type FeedReader, fieldOf } from '../feed-reader.ts';
@@ -14,10 +14,10 @@ export const kraken: FeedReader = async (fetchJson, names) => {
   if (quotes.size > 0) return quotes;
   const errors = errorsOf(answer);
   if (errors.includes(UNKNOWN_PAIR)) return readQuotes(await fetchJson('/0/public/Ticker'), names);
-  throw new FeedError(errors.length > 0 ? `it answers ${errors.join(', ')}` : 'its answer has no prices');
+  throw new FeedError(errors.length > 0 ? `responded with ${errors.join(', ')}` : 'response has no prices');
 };
 
-/** Errors may come along with a result. */
+/** Reads the quotes; a response with errors may still have some. */
 function readQuotes(answer: unknown, names: readonly string[]): ReadonlyMap<string, FeedQuote> {
   const result = fieldOf(answer, 'result');
   return new Map(
@@ -29,7 +29,7 @@ function readQuotes(answer: unknown, names: readonly string[]): ReadonlyMap<stri
   );
 }
 
-/** Those in its own form only: they go to the log. */
+/** Returns only errors in Kraken's own format, because they are logged. */
 function errorsOf(answer: unknown): readonly string[] {
   const errors: unknown = fieldOf(answer, 'error');
   if (!Array.isArray(errors)) return [];
