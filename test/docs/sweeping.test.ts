@@ -72,7 +72,7 @@ describe('Litecoin is swept by a PSBT', { skip: FULL_ONLY.skip || NO_LITECOIND }
     assert.equal(signed.complete, true);
     const { hex } = (await world.watcher.call('finalizepsbt', [signed.psbt])) as { hex: string };
     const txid = String(await world.payer.call('sendrawtransaction', [hex]));
-    await world.passOn(txid);
+    await world.relay(txid);
     await world.mine(1);
     const got = (await world.payer.call('gettxout', [txid, 0])) as { value: string };
     assert.ok(Number(got.value) > 2.99 && Number(got.value) < 3, got.value);

@@ -1,4 +1,7 @@
-/** A real node of Ethereum's kind for tests: anvil, on loopback, with a chain of its own that a test mines, changes and puts back. */
+/**
+ * A real Ethereum node for tests: anvil on loopback, with its own chain that a test mines, reorganizes, and
+ * rolls back.
+ */
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -16,20 +19,20 @@ const POLL_INTERVAL_MS = 10;
 
 const program = findAnvil();
 
-/** Why tests that need it are skipped, or false. */
+/** Why tests that need anvil are skipped, or false. */
 export const NO_ANVIL = skipUnlessInstalled(program, 'anvil is not installed for this kind of machine');
 
-/** What a transaction is made of. The same fields are the same transaction: signatures are the same each time. */
+/** A transaction's content. Signatures are deterministic, so the same fields give the same transaction. */
 export interface TransactionTemplate {
   readonly from: string;
-  /** Without it, a contract is made. */
+  /** Without it, the transaction creates a contract. */
   readonly to?: string;
   readonly value?: string;
   readonly data?: string;
   readonly nonce: string;
 }
 
-/** Prices that do not move, or the same order would be another transaction later. */
+/** Fixed fees, so that the same template gives the same transaction later. */
 const FEES = { gas: '0x2dc6c0', maxFeePerGas: '0x2540be400', maxPriorityFeePerGas: '0x1' };
 
 export interface AnvilOptions {
@@ -48,7 +51,7 @@ export class Anvil {
     this.#folder = folder;
     const listen = ['--host', '127.0.0.1', '--port', `${port}`, '--accounts', `${accounts}`];
     const state = ['--state', join(folder, 'state.json'), '--preserve-historical-states'];
-    // Else its first block is another one after each start, and no longer the parent of the second.
+    // Otherwise each start creates a different genesis block, which is not the parent of the second block.
     const began = ['--timestamp', `${Math.floor(Date.now() / 1000)}`];
     this.#args = [...listen, ...state, ...began, '--no-mining', '--order', 'fifo', '--quiet'];
   }
@@ -60,20 +63,20 @@ export class Anvil {
     return anvil;
   }
 
-  /** With the chain that it had when it was stopped in order; else with a new one. */
+  /** Starts with the chain of the last orderly stop, otherwise with a new one. */
   async start(): Promise<void> {
     assert.ok(program !== null, 'anvil is not installed');
     const env = { HOME: this.#folder, PATH: process.env.PATH ?? '' };
     const child = spawn(program, this.#args, { stdio: 'ignore', cwd: this.#folder, env });
     this.#child = child;
-    // Should the tests end without closing it.
+    // In case the tests end without closing it.
     const kill = () => child.kill('SIGKILL');
     process.once('exit', kill);
     child.once('exit', () => process.off('exit', kill));
     await this.#waitUntilReady(child);
   }
 
-  /** In order, or as a machine that loses its power. */
+  /** Stops in an orderly way (SIGINT), or as in a power loss (SIGKILL). */
   async stop(signal: 'SIGINT' | 'SIGKILL'): Promise<void> {
     const child = this.#child;
     this.#child = null;
@@ -97,12 +100,12 @@ export class Anvil {
     return answer.result;
   }
 
-  /** One that has ether. */
+  /** Returns an account with ether. */
   account(n: number): string {
     return this.#accounts[n] ?? assert.fail('anvil has no such account');
   }
 
-  /** As it may be sent, again and again. */
+  /** Fills in the sender and the nonce, so that the transaction can be sent repeatedly. */
   async prepare(
     order: Omit<TransactionTemplate, 'nonce' | 'from'> & { readonly from?: string },
   ): Promise<TransactionTemplate> {
@@ -111,7 +114,7 @@ export class Anvil {
     return { ...order, from, nonce };
   }
 
-  /** Into the pool; returns its id. */
+  /** Adds the transaction to the pool; returns its id. */
   async send(order: TransactionTemplate): Promise<string> {
     return await this.request<string>('eth_sendTransaction', { ...FEES, ...order });
   }
@@ -124,7 +127,10 @@ export class Anvil {
     await this.request('anvil_mine', hex(blocks));
   }
 
-  /** The newest blocks are replaced by as many, which have these transactions only, each in the block of its number. */
+  /**
+   * Replaces the newest blocks; the new ones contain only these transactions, each in the block with its
+   * number.
+   */
   async reorg(
     depth: number,
     orders: readonly (readonly [TransactionTemplate, number])[] = [],
@@ -133,7 +139,7 @@ export class Anvil {
     await this.request('anvil_reorg', depth, pairs);
   }
 
-  /** Its newest blocks are gone, as if it had been restored from a copy. */
+  /** Removes the newest blocks, as after a restore from a backup. */
   async rollBack(depth: number): Promise<void> {
     await this.request('anvil_rollback', depth);
   }
@@ -142,7 +148,7 @@ export class Anvil {
     return Number(await this.request<string>('eth_blockNumber'));
   }
 
-  /** Mined at once; returns the address of the contract. */
+  /** Deploys the contract in a new block; returns its address. */
   async deploy(bytecode: string): Promise<string> {
     const txid = await this.send(await this.prepare({ data: `0x${bytecode}` }));
     await this.mine();
@@ -150,7 +156,7 @@ export class Anvil {
       'eth_getTransactionReceipt',
       txid,
     );
-    assert.equal(receipt.status, '0x1', 'the contract could not be made');
+    assert.equal(receipt.status, '0x1', 'the contract could not be created');
     return receipt.contractAddress;
   }
 
@@ -161,8 +167,8 @@ export class Anvil {
         this.#accounts = accounts;
         return;
       }
-      assert.equal(child.exitCode, null, 'anvil has ended');
-      assert.ok(Date.now() < deadline, 'anvil does not answer');
+      assert.equal(child.exitCode, null, 'anvil exited');
+      assert.ok(Date.now() < deadline, 'anvil did not respond in time');
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Contracts that tests pay with, compiled as they are here. */
+/** Contracts that tests pay with; the source below is compiled on first use. */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 
@@ -16,7 +16,7 @@ contract Tether {
     emit Issue(1e18);
   }
 
-  /// Returns nothing, as that of USDT.
+  /// Returns nothing, like the transfer of USDT.
   function transfer(address to, uint256 value) public {
     balanceOf[msg.sender] -= value;
     balanceOf[to] += value;
@@ -27,7 +27,7 @@ contract Tether {
     for (uint256 i = 0; i < to.length; i++) transfer(to[i], value);
   }
 
-  /// Logs that look like a transfer, and are none of a token.
+  /// Logs that look like token transfers but are not.
   function pretend(address to) external {
     bytes32 topic = keccak256('Transfer(address,address,uint256)');
     assembly {
@@ -51,7 +51,7 @@ contract Bomb {
 
 contract Payer {
   function split(address payable[] calldata to) external payable {
-    // A built-in contract, which some nodes leave out of their traces.
+    // A precompiled contract, which some nodes leave out of their traces.
     ecrecover(bytes32(0), 27, bytes32(uint256(1)), bytes32(uint256(1)));
     for (uint256 i = 0; i < to.length; i++) pay(to[i], msg.value / to.length);
   }
@@ -65,7 +65,7 @@ contract Payer {
     revert();
   }
 
-  /// Another amount in each block, as a swap at the price of the moment.
+  /// A different amount in each block, like a swap at the current price.
   function byHeight(address payable to) external payable {
     pay(to, msg.value - block.number);
   }
@@ -74,7 +74,7 @@ contract Payer {
     (new Bomb{value: msg.value}()).blow(heir);
   }
 
-  /// All that is there, and stays itself.
+  /// Gives away the whole balance; the contract itself stays.
   function leave(address payable heir) external payable {
     selfdestruct(heir);
   }
@@ -88,7 +88,7 @@ contract Payer {
 
 export interface Contract {
   readonly bytecode: string;
-  /** Calldata of a call of this function, by its name. */
+  /** Returns the calldata of a call to this function. */
   call(name: string, ...args: readonly Argument[]): string;
 }
 
@@ -123,7 +123,7 @@ export function contract(name: 'Tether' | 'Eighteen' | 'Payer'): Contract {
   };
 }
 
-/** Its compiler is big: loaded by tests that need it only. */
+/** Loads the compiler lazily, because it is large. */
 function compile(): Compiled {
   const solc = createRequire(import.meta.url)('solc') as { compile(input: string): string };
   const input = {
@@ -140,7 +140,7 @@ function compile(): Compiled {
   return output;
 }
 
-/** Addresses, whole numbers and lists of addresses. */
+/** Encodes addresses, whole numbers, and lists of addresses. */
 function encoded(args: readonly Argument[]): string {
   const tails: string[] = [];
   let tailAt = args.length * 32;
@@ -161,8 +161,8 @@ function word(value: bigint): string {
 }
 
 /**
- * Pays what it is given to the address that it is given, and then calls another 3,500 times with 10 KiB that lie in its memory: for
- * little more than half a million of gas its trace is 70 MiB long.
+ * A contract that forwards its value to the given address and then makes 3,500 calls with 10 KiB of data
+ * each: with little more than half a million gas its trace is 70 MiB long.
  */
 export const WORDY = (() => {
   const pay = '6000600060006000346000355af150';
@@ -171,6 +171,6 @@ export const WORDY = (() => {
   const call = '600060006128006000600060ff5af150';
   const code = `${pay}${count}5b${call}600190038060${start.toString(16)}5700`;
   const size = (code.length / 2).toString(16);
-  // Gives itself back, without these eleven bytes.
+  // The constructor returns the code after these eleven bytes.
   return `60${size}80600b6000396000f3${code}`;
 })();

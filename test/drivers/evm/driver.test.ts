@@ -55,59 +55,59 @@ async function refusal(driver: { checkSafety(): Promise<void> }): Promise<string
   return 'none';
 }
 
-describe('a node of Ethereum', () => {
-  it('is used where it is on the real network', async () => {
+describe('Ethereum nodes', () => {
+  it('a mainnet node is accepted', async () => {
     assert.equal(await refusal(chain('ETH')), 'none');
     assert.equal(await refusal(chain('USDT')), 'none');
   });
 
-  it('is refused where its coins are worth nothing, unless these are allowed', async () => {
+  it('a test network is rejected unless it is allowed', async () => {
     node.chainId = 11_155_111;
-    assert.match(await refusal(chain('ETH')), /network 11155111/);
-    assert.match(await refusal(chain('USDT')), /network 11155111/);
+    assert.match(await refusal(chain('ETH')), /chain 11155111/);
+    assert.match(await refusal(chain('USDT')), /chain 11155111/);
     const witness = { coin: 'ETH', node: parseNodeUrl(node.url), contract: USDT, allowTest: false } as const;
-    assert.match(await refusal(new EvmSecondNode(witness)), /network 11155111/);
+    assert.match(await refusal(new EvmSecondNode(witness)), /chain 11155111/);
     assert.equal(await refusal(chain('ETH', { allowTest: true })), 'none');
   });
 
-  it('is refused where a chain of its own only calls itself Ethereum', async () => {
+  it('a private chain with the chain id of mainnet is rejected', async () => {
     node.genesis = `0x${'1'.repeat(64)}`;
     assert.match(await refusal(chain('ETH')), /a copy of Ethereum/);
   });
 
-  it('must be able to trace for ether, in one of two ways, and need not for USDT', async () => {
+  it('a node must support one of two trace methods for ether, but none for USDT', async () => {
     node.tracing = 'frames';
     assert.equal(await refusal(chain('ETH')), 'none');
     node.tracing = 'none';
-    assert.match(await refusal(chain('ETH')), /payments that contracts make.*would be missed/);
+    assert.match(await refusal(chain('ETH')), /payments made by contracts.*would be missed/);
     assert.equal(await refusal(chain('USDT')), 'none');
   });
 
-  it('may have its first block only', async () => {
+  it('a chain with only a genesis block is accepted', async () => {
     Object.assign(node, { height: 0, tracing: 'frames' });
     const driver = chain('ETH');
     const { cursor } = await driver.poll({ cursor: null });
     assert.equal(cursor, `0:${node.genesis}`);
   });
 
-  it('is not called unable to trace because of some other trouble', async () => {
+  it('a failed trace for another reason does not mean that tracing is unsupported', async () => {
     node.tracedFrom = 1_000;
     node.tracing = 'traces';
     await assert.rejects(chain('ETH').checkSafety(), NodeError);
   });
 
-  it('must have a contract of USDT, with six decimals, at an address without a typing error', async () => {
+  it('the USDT contract must exist with six decimals at a valid address', async () => {
     node.decimals = 18n;
     assert.match(await refusal(chain('USDT')), /18 decimals/);
     node.code = '0x';
-    assert.match(await refusal(chain('USDT')), /not on this network/);
-    assert.match(await refusal(chain('USDT', { contract: USDT.replace('AC17', 'Ac17') })), /typing error/);
-    assert.match(await refusal(chain('USDT', { contract: `${USDT}0` })), /no address/);
+    assert.match(await refusal(chain('USDT')), /does not exist on this network/);
+    assert.match(await refusal(chain('USDT', { contract: USDT.replace('AC17', 'Ac17') })), /has a typo/);
+    assert.match(await refusal(chain('USDT', { contract: `${USDT}0` })), /not a valid address/);
     assert.equal(await refusal(chain('ETH')), 'none');
   });
 
-  it('that still reads the chain, or has not begun to, is waited for until it has the contract', async () => {
-    const asked = { coin: 'USDT', node: parseNodeUrl(node.url), contract: USDT, allowTest: false } as const;
+  it('a syncing node is retried until it has the contract', async () => {
+    const options = { coin: 'USDT', node: parseNodeUrl(node.url), contract: USDT, allowTest: false } as const;
     node.code = '0x';
     for (const state of [
       { height: 0, syncing: { currentBlock: '0x0', highestBlock: '0x1500000' } },
@@ -116,48 +116,49 @@ describe('a node of Ethereum', () => {
       { height: 3_000_000, syncing: false, tipAgeS: 900 },
     ]) {
       Object.assign(node, { tipAgeS: 5, ...state });
-      for (const driver of [chain('USDT'), new EvmSecondNode(asked)]) {
+      for (const driver of [chain('USDT'), new EvmSecondNode(options)]) {
         await assert.rejects(driver.checkSafety(), (error) => error instanceof NodeError);
       }
     }
     Object.assign(node, { height: 100, syncing: false, tipAgeS: 5 });
-    for (const driver of [chain('USDT'), new EvmSecondNode(asked)]) {
-      assert.match(await refusal(driver), /not on this network/);
+    for (const driver of [chain('USDT'), new EvmSecondNode(options)]) {
+      assert.match(await refusal(driver), /does not exist on this network/);
     }
   });
 
-  it('that cannot be asked is waited for', async () => {
+  it('an unreachable node is retried', async () => {
     const { url } = node;
-    const silent = url.replace(/\d+$/, '1');
+    const unreachable = url.replace(/\d+$/, '1');
     const own = async () => new Set<string>();
-    const lost = { coin: 'ETH', node: parseNodeUrl(silent), account: testAccount(), own } as const;
+    const lost = { coin: 'ETH', node: parseNodeUrl(unreachable), account: testAccount(), own } as const;
     const driver = new EvmChain({ ...lost, contract: USDT, allowTest: false });
     await assert.rejects(driver.poll({ cursor: null }), NodeUnreachable);
     await assert.rejects(driver.allocate({ id: 'one', index: 0, amountUnits: 1n }), NodeUnreachable);
   });
 
-  it('is proven before its first use and not each time', async () => {
+  it('the safety check runs before the first use and not at each poll', async () => {
     const driver = chain('ETH');
     const { cursor } = await driver.poll({ cursor: null });
     await driver.poll({ cursor });
-    const proofs = node.proxy.calls.filter(({ method }) => method === 'eth_chainId');
-    assert.equal(proofs.length, 1);
+    const checks = node.proxy.calls.filter(({ method }) => method === 'eth_chainId');
+    assert.equal(checks.length, 1);
   });
 });
 
-describe('an address of Ethereum', () => {
-  it('is the same for the same invoice, and never one of the other coin', async () => {
+describe('Ethereum addresses', () => {
+  it('an invoice always has the same address and the other coin never has it', async () => {
     const [ether, usdt] = [chain('ETH'), chain('USDT')];
-    const of = async (driver: EvmChain, index: number) =>
+    const addressOf = async (driver: EvmChain, index: number) =>
       (await driver.allocate({ id: `${index}`, index, amountUnits: 5n })).address;
     const all = [];
-    for (const index of [0, 1, 2, 1_000]) all.push(await of(ether, index), await of(usdt, index));
+    for (const index of [0, 1, 2, 1_000])
+      all.push(await addressOf(ether, index), await addressOf(usdt, index));
     assert.equal(new Set(all).size, 8);
-    assert.equal(await of(ether, 1), all[2]);
+    assert.equal(await addressOf(ether, 1), all[2]);
     for (const address of all) assert.match(address, /^0x[0-9a-fA-F]{40}$/);
   });
 
-  it('comes with a link that names the network, and the token', async () => {
+  it('a payment URI names the network and the token', async () => {
     const invoice = { id: 'one', index: 3, amountUnits: 12_345_678_901_234_567_890n };
     const ether = await chain('ETH').allocate(invoice);
     assert.equal(ether.uri, `ethereum:${ether.address}@1?value=12345678901234567890`);
@@ -169,8 +170,8 @@ describe('an address of Ethereum', () => {
   });
 });
 
-describe('reading Ethereum', () => {
-  it('asks for a bounded number of things at once', async () => {
+describe('Ethereum polls', () => {
+  it('a request has a limited number of calls', async () => {
     node.height = 500;
     for (const coin of ['ETH', 'USDT'] as const) {
       const driver = chain(coin);
@@ -181,7 +182,7 @@ describe('reading Ethereum', () => {
     assert.ok(Math.max(...node.proxy.batches) <= 20, `${Math.max(...node.proxy.batches)} at once`);
   });
 
-  it('asks one thing where there is no new block', async () => {
+  it('a poll without a new block makes one call', async () => {
     for (const coin of ['ETH', 'USDT'] as const) {
       node.height = 10;
       const driver = chain(coin);
@@ -196,7 +197,7 @@ describe('reading Ethereum', () => {
     }
   });
 
-  it('takes no block for final that is not 64 deep, nor one that the node does not', async () => {
+  it('a block is final when it is 64 deep and the node does not disagree', async () => {
     node.height = 1_000;
     for (const [finalized, finalHeight] of [
       [null, 936],
@@ -210,8 +211,8 @@ describe('reading Ethereum', () => {
   });
 });
 
-describe('the health of a node of Ethereum', () => {
-  it('is good where it follows the chain', async () => {
+describe('Ethereum health', () => {
+  it('a synced node is healthy', async () => {
     const health = await chain('ETH').health();
     assert.deepEqual([health.ok, health.height], [true, 100]);
     assert.match(health.detail, /25 peers/);
@@ -219,39 +220,36 @@ describe('the health of a node of Ethereum', () => {
     assert.equal((await chain('ETH').health()).ok, true);
   });
 
-  it('is bad where it still reads the chain, has no peers, or an old block as its newest', async () => {
+  it('a node that is syncing, has no peers, or has an old tip is unhealthy', async () => {
     Object.assign(node, { syncing: { currentBlock: '0x1' }, peers: '0x0', tipAgeS: 900 });
     const { ok, detail } = await chain('ETH').health();
     assert.equal(ok, false);
-    assert.equal(
-      detail,
-      'it is still reading the chain; it has no peers; its newest block is 15 minutes old',
-    );
+    assert.equal(detail, 'the node is syncing; the node has no peers; the newest block is 15 minutes old');
   });
 
-  it('does not ask a network for tests for peers or new blocks', async () => {
+  it('a test network needs no peers and no new blocks', async () => {
     Object.assign(node, { chainId: 31_337, peers: '0x0', tipAgeS: 90_000 });
     assert.equal((await chain('ETH', { allowTest: true }).health()).ok, true);
   });
 });
 
-describe('what is to be known of Ethereum', () => {
-  const levels = async (coin: 'ETH' | 'USDT', given = 3) => {
-    const notes = await chain(coin).examine(given);
-    return notes.map(({ level, message }) => `${level}: ${message}`).join('\n');
+describe('Ethereum findings', () => {
+  const levels = async (coin: 'ETH' | 'USDT', nextIndex = 3) => {
+    const findings = await chain(coin).examine(nextIndex);
+    return findings.map(({ level, message }) => `${level}: ${message}`).join('\n');
   };
 
-  it('is which addresses a wallet must be told of', async () => {
-    assert.match(await levels('ETH'), /even numbers.*up to 4 by now/);
-    assert.match(await levels('USDT'), /odd numbers.*up to 5 by now/);
-    assert.doesNotMatch(await levels('ETH', 0), /numbers/);
+  it('findings list the indexes that a wallet must scan', async () => {
+    assert.match(await levels('ETH'), /even indexes.*currently up to 4/);
+    assert.match(await levels('USDT'), /odd indexes.*currently up to 5/);
+    assert.doesNotMatch(await levels('ETH', 0), /indexes/);
   });
 
-  it('is that addresses of USDT hold no ether for the fee', async () => {
-    assert.match(await levels('USDT'), /note: addresses of USDT hold no ether/);
+  it('findings warn that USDT addresses hold no ether for the fee', async () => {
+    assert.match(await levels('USDT'), /note: USDT addresses hold no ether/);
   });
 
-  it('is that a transaction too long to be traced could not be read', async () => {
+  it('findings warn if the node cannot report balance changes of a transaction', async () => {
     node.transactions.set(100, [{ hash: `0x${'1'.repeat(64)}`, to: USDT.toLowerCase() }]);
     try {
       for (const tracing of ['traces', 'frames'] as const) {
@@ -259,17 +257,17 @@ describe('what is to be known of Ethereum', () => {
         assert.doesNotMatch(await levels('ETH'), /too long/);
       }
       Object.assign(node, { tracing: 'traces', replays: false });
-      assert.match(await levels('ETH'), /note: .*too long to be traced/);
+      assert.match(await levels('ETH'), /note: .*too long to trace/);
     } finally {
       node.transactions.clear();
       node.replays = true;
     }
   });
 
-  it('is how far back the node can trace', async () => {
+  it('findings report how far back the node can trace', async () => {
     node.height = 20_000;
-    assert.match(await levels('ETH'), /ok: the node can trace blocks of a day ago/);
+    assert.match(await levels('ETH'), /ok: the node can trace blocks that are one day old/);
     node.tracedFrom = 19_900;
-    assert.match(await levels('ETH'), /warn: the node can trace only its newest blocks/);
+    assert.match(await levels('ETH'), /look: the node can only trace its newest blocks/);
   });
 });

@@ -1,4 +1,4 @@
-/** Top-ups in ether and USDT on a real node, through the real driver, a real database and the watch duty. */
+/** Top-ups in ether and USDT on a real node, with the real driver, a real database, and the watch worker. */
 import { HDKey } from '@scure/bip32';
 import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
 import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
@@ -12,7 +12,7 @@ import type { TopupRow } from '../../../src/store/topups.ts';
 import { type ChainContext, type ChainFactory, TopupWorld } from '../../support/topup-world.ts';
 import type { Anvil } from './anvil.ts';
 
-/** Accounts of wallets that only tests have. */
+/** Returns the account of a test wallet. */
 export function testAccount(n = 0): AccountKey {
   const root = HDKey.fromMasterSeed(Buffer.alloc(32, 7 + n));
   return AccountKey.parse(root.derive("m/44'/60'/0'").publicExtendedKey);
@@ -21,12 +21,12 @@ export function testAccount(n = 0): AccountKey {
 export const NO_CONTRACT = `0x${'0'.repeat(40)}`;
 
 export interface EvmWorldOptions {
-  /** Where the driver asks, in the place of the node itself. */
+  /** The driver's node URL, if it isn't anvil itself. */
   readonly url?: string;
   /** A second node. */
   readonly secondUrl?: string;
   readonly contract?: string;
-  /** Worlds of the same account give out the same addresses. */
+  /** Worlds with the same account assign the same addresses. */
   readonly account?: AccountKey;
 }
 
@@ -55,7 +55,7 @@ export class EvmWorld {
     await this.world.close();
   }
 
-  /** As another process has it, which knows nothing but what is in the database. */
+  /** Runs like a restarted process, which knows only the database. */
   async withRestartedProcess<T>(work: (world: TopupWorld) => Promise<T>): Promise<T> {
     const world = TopupWorld.attach(this.world.connection, { chains: this.#chains });
     try {
@@ -69,7 +69,7 @@ export class EvmWorld {
     return await this.world.createInvoice(usd, coin);
   }
 
-  /** State of each of its payments, and what is on the balance, in cents. */
+  /** Returns the state of each payment and the balance in cents. */
   async summarize(topup: TopupRow): Promise<string> {
     const deposits = await this.world.deposits(topup);
     const states = deposits.map(({ state, confirmations }) => `${state} ${confirmations}`);

@@ -1,4 +1,4 @@
-/** Blocks that somebody made too long to be traced. */
+/** Blocks that someone made too long to trace. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { EvmChain } from '../../../src/drivers/chain/evm/driver.ts';
@@ -21,7 +21,7 @@ const txid = (n: number) => `0x${String(n).padStart(64, '0')}`;
 
 let node: StubNode;
 let ours: string;
-let unread: string[];
+let unreadable: string[];
 before(async () => {
   node = await StubNode.start();
   ours = (await chain().allocate({ id: 'one', index: 0, amountUnits: 1n })).address;
@@ -30,7 +30,7 @@ after(async () => await node?.close());
 beforeEach(() => {
   Object.assign(node, { height: 100, tracing: 'traces', tracedFrom: 0, replays: true });
   node.transactions.clear();
-  unread = [];
+  unreadable = [];
 });
 
 function chain(
@@ -45,7 +45,7 @@ function chain(
       allowTest: false,
     },
     own,
-    onUnreadable: (line) => void unread.push(line),
+    onUnreadable: (line) => void unreadable.push(line),
   });
 }
 
@@ -69,49 +69,49 @@ async function read(driver = chain()): Promise<Observation[]> {
 const paid = (observations: readonly Observation[]) =>
   observations.map(({ txid, amountUnits, height }) => `${Number(txid)} ${amountUnits} ${height}`);
 
-/** Its trace is 65 MiB long, as one of a loop that gives much to another contract is. */
+/** Its trace is 65 MiB long, like that of a loop that passes much data to a contract. */
 const BOMB = { inputBytes: 32.5 * MIB };
-/** Too long as well, as the node says. */
+/** The node reports that the trace is too long. */
 const LONG = { isTooLong: true };
 
-describe('a block whose trace is 65 MiB long', () => {
+describe('blocks with an oversized trace', () => {
   for (const [tracing, long] of [
     ['traces', BOMB],
     ['frames', LONG],
   ] as const) {
     const whenLong = long === BOMB ? FULL_ONLY : {};
     it(
-      `does not hide its payments, nor any after it, where the node tells by ${tracing}`,
+      `an oversized block hides no payments, in it or after it, on a node with ${tracing}`,
       whenLong,
       async () => {
         node.tracing = tracing;
         node.transactions.set(98, [paying(1, 7n), paying(3, 9n, long), paying(4, 8n)]);
         node.transactions.set(99, [paying(5, 6n)]);
         const driver = chain();
-        const told = await read(driver);
-        assert.deepEqual(paid(told), ['1 7 98', '3 9 98', '4 8 98', '5 6 99']);
-        assert.deepEqual(unread, []);
-        assert.deepEqual(await driver.recheck(told.map(({ key }) => key)), told);
+        const observed = await read(driver);
+        assert.deepEqual(paid(observed), ['1 7 98', '3 9 98', '4 8 98', '5 6 99']);
+        assert.deepEqual(unreadable, []);
+        assert.deepEqual(await driver.recheck(observed.map(({ key }) => key)), observed);
       },
     );
   }
 
-  it('is passed with what its transaction says itself where the node cannot tell more, and that is told', async () => {
+  it('an untraceable transaction counts with its declared payment and is logged', async () => {
     node.replays = false;
     node.transactions.set(98, [paying(1, 7n, LONG), paying(2, 0n, { ...LONG, to: ours, value: 5n })]);
     node.transactions.set(99, [paying(3, 6n)]);
     assert.deepEqual(paid(await read()), ['2 5 98', '3 6 99']);
-    assert.match(unread.join('\n'), /too long to be traced/);
-    assert.equal(unread.length, 2);
+    assert.match(unreadable.join('\n'), /too long to trace/);
+    assert.equal(unreadable.length, 2);
   });
 
-  it('is not passed where the node has trouble of another kind', async () => {
+  it('an oversized block is not skipped if the node has another problem', async () => {
     node.transactions.set(98, [paying(1, 7n), paying(2, 0n, LONG)]);
     const { answer } = node.proxy;
-    const troubled = { error: { code: -32_000, message: 'missing trie node' } };
+    const failing = { error: { code: -32_000, message: 'missing trie node' } };
     node.proxy.answer = ({ method, ...call }) =>
       /trace_.*Transaction|trace_transaction/.test(method) && call.params[0] === txid(1)
-        ? troubled
+        ? failing
         : answer({ method, ...call });
     try {
       await assert.rejects(read(), NodeError);
@@ -121,10 +121,10 @@ describe('a block whose trace is 65 MiB long', () => {
     assert.deepEqual(paid(await read()), ['1 7 98']);
   });
 
-  it('is read though the node will not tell of it, or of one of its transactions, in words of its own', async () => {
+  it('a block or transaction that the node fails to trace is read after a few attempts', async () => {
     node.transactions.set(98, [paying(1, 7n), paying(2, 8n)]);
     const { answer } = node.proxy;
-    const failing = async (errors: Readonly<Record<string, object>>) => {
+    const attemptsWith = async (errors: Readonly<Record<string, object>>) => {
       node.proxy.answer = (call) => {
         const error =
           call.params[0] === txid(2) || Number(call.params[0]) === 98 ? errors[call.method] : undefined;
@@ -132,17 +132,17 @@ describe('a block whose trace is 65 MiB long', () => {
       };
       const driver = chain();
       await driver.checkSafety();
-      for (let times = 1; ; times++) {
+      for (let attempts = 1; ; attempts++) {
         try {
-          return [times, ...paid(await read(driver))];
+          return [attempts, ...paid(await read(driver))];
         } catch (error) {
-          if (!(error instanceof NodeError) || times === 5) throw error;
+          if (!(error instanceof NodeError) || attempts === 5) throw error;
         }
       }
     };
     const timeout = { code: -32_000, message: 'execution timeout' };
     try {
-      assert.deepEqual(await failing({ trace_block: timeout, trace_transaction: timeout }), [
+      assert.deepEqual(await attemptsWith({ trace_block: timeout, trace_transaction: timeout }), [
         3,
         '1 7 98',
         '2 8 98',
@@ -152,7 +152,7 @@ describe('a block whose trace is 65 MiB long', () => {
     }
   });
 
-  it('is read on from where its reading ended', async () => {
+  it('an aborted read of an oversized block resumes where it stopped', async () => {
     node.transactions.set(98, [paying(1, 7n), paying(2, 8n), paying(3, 9n, LONG)]);
     const { answer } = node.proxy;
     const busy = { error: { code: -32_000, message: 'execution timeout' } };
@@ -171,21 +171,21 @@ describe('a block whose trace is 65 MiB long', () => {
       again.map(({ params }) => params[0]),
       [txid(3)],
     );
-    // Nor is it asked for whole once more: a node that is slow to refuse it would take the whole poll for that.
+    // The whole block is not requested again: a slow node could use up the whole poll for that.
     const whole = node.proxy.calls.filter(
       ({ method, params }) => method === 'trace_block' && Number(params[0]) === 98,
     );
     assert.equal(whole.length, 0);
   });
 
-  it('does not keep a node from being proven when it is the newest', async () => {
+  it('an oversized newest block does not fail the safety check', async () => {
     node.transactions.set(100, [paying(1, 7n, LONG)]);
     await chain().checkSafety();
   });
 });
 
-describe('a top-up paid after such a block', () => {
-  it('is credited, and one paid in it as well', async () => {
+describe('top-ups around an oversized block', () => {
+  it('a top-up is credited if it was paid in an oversized block or after it', async () => {
     const world = await TopupWorld.start({
       chains: ({ db }) => new Map([['ETH', chain((addresses) => findOwnAddresses(db, 'ETH', addresses))]]),
     });
@@ -205,21 +205,21 @@ describe('a top-up paid after such a block', () => {
   });
 });
 
-describe('receipts that are very long together', () => {
-  it('are asked for in parts', async () => {
+describe('oversized receipts', () => {
+  it('receipts that are too long together are requested in parts', async () => {
     node.transactions.set(
       98,
       Array.from({ length: 5 }, (_, i) => paying(i, 1n, { logBytes: 1.8 * MIB })),
     );
     const driver = chain();
-    const told = await read(driver);
-    assert.equal(told.length, 5);
-    assert.deepEqual(await driver.recheck(told.map(({ key }) => key)), told);
+    const observed = await read(driver);
+    assert.equal(observed.length, 5);
+    assert.deepEqual(await driver.recheck(observed.map(({ key }) => key)), observed);
   });
 });
 
-describe('a payment in a block that the node cannot trace any more', () => {
-  it('stays where it is, is agreed to by nobody, and never final, unless the transaction says it itself', async () => {
+describe('payments in blocks that are no longer traceable', () => {
+  it('an untraceable payment by a contract stays included, but neither agreed nor final', async () => {
     node.transactions.set(98, [paying(1, 7n), { hash: txid(2), to: ours.toLowerCase(), value: 5n }]);
     const [inner, plain] = await read();
     assert.ok(inner && plain);
@@ -243,28 +243,28 @@ describe('a payment in a block that the node cannot trace any more', () => {
   });
 });
 
-describe('one look at Ethereum', () => {
-  it('asks for the newest block once to poll, and once to ask for payments', async () => {
+describe('Ethereum requests', () => {
+  it('a poll and a recheck request the newest block once each', async () => {
     node.transactions.set(98, [paying(1, 7n)]);
     const driver = chain();
-    const [told] = await read(driver);
-    const asked = () =>
+    const [observed] = await read(driver);
+    const tipRequests = () =>
       node.proxy.calls.filter(({ method, params }) => /ByNumber/.test(method) && params[0] === 'latest')
         .length;
-    const before = asked();
-    await driver.recheck([told?.key ?? '']);
-    assert.equal(asked() - before, 1);
+    const before = tipRequests();
+    await driver.recheck([observed?.key ?? '']);
+    assert.equal(tipRequests() - before, 1);
   });
 });
 
-describe('a real block whose trace is 70 MiB long', { skip: NO_ANVIL || FULL_ONLY.skip }, () => {
+describe('real blocks with an oversized trace', { skip: NO_ANVIL || FULL_ONLY.skip }, () => {
   for (const tracing of ['traces', 'frames'] as const) {
-    it(`stops no top-up, neither one paid in it nor one paid later, where the node tells by ${tracing}`, async () => {
+    it(`a real block with a 70 MiB trace blocks no top-up on a node with ${tracing}`, async () => {
       const anvil = await Anvil.start();
-      const between = await RpcProxy.start(anvil.url);
-      between.answer = ({ method }) =>
+      const proxy = await RpcProxy.start(anvil.url);
+      proxy.answer = ({ method }) =>
         tracing === 'frames' && /^trace_/.test(method) ? methodNotFound(method) : undefined;
-      const evm = await EvmWorld.start(anvil, { url: between.url });
+      const evm = await EvmWorld.start(anvil, { url: proxy.url });
       try {
         const wordy = await anvil.deploy(WORDY);
         const [within, later] = [await evm.invoice(100), await evm.invoice(100)];
@@ -278,7 +278,7 @@ describe('a real block whose trace is 70 MiB long', { skip: NO_ANVIL || FULL_ONL
         assert.equal(await evm.summarize(later), 'included 12, 13000');
       } finally {
         await evm.close();
-        await between.close();
+        await proxy.close();
         await anvil.close();
       }
     });

@@ -1,4 +1,4 @@
-/** A wallet of Ethereum that is never online: it signs what it is told, and somebody else sends it. */
+/** An offline Ethereum wallet: it signs transactions that another program sends. */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { HDKey } from '@scure/bip32';
@@ -10,7 +10,7 @@ export interface Transfer {
   readonly gasPrice: bigint;
   readonly to: string;
   readonly value: bigint;
-  /** Of a contract's call. */
+  /** Calldata, for a contract call. */
   readonly data?: string;
 }
 
@@ -25,9 +25,9 @@ export class OfflineWallet {
     return this.#account.publicExtendedKey;
   }
 
-  /** From the address with this number; as any node takes it (EIP-155). */
-  sign(number: number, { chainId, nonce, gas, gasPrice, to, value, data = '0x' }: Transfer): string {
-    const key = this.#account.deriveChild(0).deriveChild(number).privateKey;
+  /** Signs a transfer from the address with this index, in the format that every node accepts (EIP-155). */
+  sign(index: number, { chainId, nonce, gas, gasPrice, to, value, data = '0x' }: Transfer): string {
+    const key = this.#account.deriveChild(0).deriveChild(index).privateKey;
     if (!key) throw new Error('a private key was expected');
     const fields = [nonce, gasPrice, gas].map(whole);
     const unsigned = [...fields, bytes(to), whole(value), bytes(data)];
@@ -41,7 +41,7 @@ export class OfflineWallet {
   }
 }
 
-/** Without zeros in front; 0 is no byte at all. */
+/** Encodes without leading zeros; 0 is empty. */
 function whole(value: number | bigint): Buffer {
   const digits = BigInt(value).toString(16);
   return digits === '0'
@@ -53,7 +53,7 @@ function bytes(text: string): Buffer {
   return Buffer.from(text.slice(2), 'hex');
 }
 
-/** Recursive length prefix, as transactions are written. */
+/** Recursive length prefix (RLP), the encoding of transactions. */
 function list(items: readonly Buffer[]): Buffer {
   const body = Buffer.concat(
     items.map((item) => (item.length === 1 && (item[0] ?? 0) < 0x80 ? item : prefixed(item, 0x80))),

@@ -1,4 +1,4 @@
-/** Ether while the node is away, and where a transaction is replaced. */
+/** Ether during an outage of the node, and after a transaction was replaced. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { TopupRow } from '../../../src/store/topups.ts';
@@ -26,16 +26,16 @@ describe('ether', { skip: NO_ANVIL || FULL_ONLY.skip }, () => {
     await evm?.close();
   });
 
-  const look = async () => {
-    for (let times = 0; times < 3; times++) await evm.world.watchJob.run();
+  const poll = async () => {
+    for (let polls = 0; polls < 3; polls++) await evm.world.watchJob.run();
   };
 
-  it('that came while nobody could ask the node is credited when it is back', async () => {
+  it('a payment during an outage is credited when the node is back', async () => {
     await evm.world.runUntilIdle();
     await anvil.pay(topup.deposit_address, topup.deposit_units);
     await anvil.mine(5);
     await anvil.stop('SIGINT');
-    await look();
+    await poll();
     assert.equal(await evm.summarize(topup), '0');
     await anvil.start();
     await anvil.mine(CONFIRMATIONS);
@@ -43,27 +43,27 @@ describe('ether', { skip: NO_ANVIL || FULL_ONLY.skip }, () => {
     assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS + 5}, 13000`);
   });
 
-  it('that was credited stays so while the node is away, and while it does not have all of the chain', async () => {
+  it('a credit stays while the node is down, and while it has not caught up', async () => {
     await anvil.pay(topup.deposit_address, topup.deposit_units);
     await anvil.mine(CONFIRMATIONS);
     await evm.world.runUntilIdle();
     await anvil.stop('SIGINT');
-    await look();
+    await poll();
     await anvil.start();
     await anvil.mine();
     await evm.world.runUntilIdle();
-    // Of the block since then nothing was written down.
+    // The node has not saved the block since then.
     await anvil.stop('SIGKILL');
-    await look();
+    await poll();
     await anvil.start();
-    await look();
+    await poll();
     assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS + 1}, 13000`);
     await anvil.mine();
     await evm.world.runUntilIdle();
     assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS + 1}, 13000`);
   });
 
-  it('is taken back where another transaction has its place in the end', async () => {
+  it('a credit is reversed if another transaction replaced the payment', async () => {
     const paid = await anvil.prepare({ to: topup.deposit_address, value: hex(topup.deposit_units) });
     await anvil.send(paid);
     await anvil.mine(CONFIRMATIONS);

@@ -1,4 +1,4 @@
-/** What pays, and what does not, on a real node with real contracts. */
+/** Payments and non-payments on a real node with real contracts. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { EvmChain } from '../../../src/drivers/chain/evm/driver.ts';
@@ -16,7 +16,7 @@ const skip = NO_ANVIL || FULL_ONLY.skip;
 
 let anvil: Anvil;
 let evm: EvmWorld;
-/** The same chain through a node that cannot trace by `trace_block`. */
+/** The same chain through a node without `trace_block`. */
 let other: EvmWorld;
 let geth: RpcProxy;
 let usdt: string;
@@ -49,7 +49,7 @@ after(async () => {
   await anvil?.close();
 });
 
-/** Calls a contract with ether. */
+/** Calls a contract with a value. */
 async function call(to: string, data: string, value = 0n): Promise<string> {
   return await anvil.send(await anvil.prepare({ to, data, value: hex(value) }));
 }
@@ -63,7 +63,7 @@ async function weiOf(topup: TopupRow): Promise<bigint> {
   return BigInt(await anvil.request<string>('eth_getBalance', topup.deposit_address, 'latest'));
 }
 
-/** Mines what waits, and confirms it. */
+/** Mines pending transactions and confirms them. */
 async function confirm(world = evm): Promise<void> {
   await anvil.mine(CONFIRMED);
   await world.world.runUntilIdle();
@@ -74,12 +74,12 @@ async function amounts(topup: TopupRow, world = evm): Promise<bigint[]> {
   return deposits.map(({ amount_units }) => amount_units).sort();
 }
 
-for (const [by, at] of [
+for (const [method, at] of [
   ['trace_block', () => evm],
   ['callTracer', () => other],
 ] as const) {
-  describe(`ether, by ${by}`, { skip }, () => {
-    it('is credited when a contract pays it, to each of several', async () => {
+  describe(`ether with ${method}`, { skip }, () => {
+    it(`${method}: a payment by a contract to several addresses is credited to each`, async () => {
       const [one, two] = [await at().invoice(100), await at().invoice(200)];
       const each = two.deposit_units;
       const to = [one.deposit_address, two.deposit_address, anvil.account(3)];
@@ -89,7 +89,7 @@ for (const [by, at] of [
       assert.equal(await at().world.balance(two), 23_000n);
     });
 
-    it('is credited twice when a transaction pays it twice, the same amount too', async () => {
+    it(`${method}: two equal payments in one transaction are both credited`, async () => {
       const topup = await at().invoice(100);
       const half = topup.deposit_units / 2n + 1n;
       const to = [topup.deposit_address, topup.deposit_address];
@@ -99,7 +99,7 @@ for (const [by, at] of [
       assert.equal(await at().world.balance(topup), 13_000n);
     });
 
-    it('is not credited when the call that pays it fails inside a transaction that does not', async () => {
+    it(`${method}: a failed call inside a successful transaction is not credited`, async () => {
       const topup = await at().invoice(100);
       const data = contract('Payer').call('carefully', topup.deposit_address);
       const txid = await call(payer, data, topup.deposit_units);
@@ -108,7 +108,7 @@ for (const [by, at] of [
       assert.deepEqual(await amounts(topup, at()), []);
     });
 
-    it('is not credited when the transaction fails', async () => {
+    it(`${method}: a failed transaction is not credited`, async () => {
       const topup = await at().invoice(100);
       const data = contract('Payer').call('payAndFail', topup.deposit_address);
       const txid = await call(payer, data, topup.deposit_units);
@@ -117,7 +117,7 @@ for (const [by, at] of [
       assert.deepEqual(await amounts(topup, at()), []);
     });
 
-    it('is credited when a contract is destroyed and leaves it', async () => {
+    it(`${method}: the balance of a destroyed contract is credited`, async () => {
       const topup = await at().invoice(100);
       const data = contract('Payer').call('bequeath', topup.deposit_address);
       await call(payer, data, topup.deposit_units);
@@ -126,25 +126,25 @@ for (const [by, at] of [
       assert.equal(await weiOf(topup), topup.deposit_units);
     });
 
-    it('is credited when a contract that stays gives away all it has', async () => {
+    it(`${method}: the balance of a contract that survives its self-destruct is credited`, async () => {
       const topup = await at().invoice(100);
       const data = contract('Payer').call('leave', topup.deposit_address);
       await call(payer, data, topup.deposit_units);
       await confirm(at());
-      // What a call that failed left there comes along.
+      // The value of an earlier call that failed is included.
       const wei = await weiOf(topup);
       assert.ok(wei >= topup.deposit_units);
       assert.deepEqual(await amounts(topup, at()), [wei]);
     });
 
-    it('of no amount at all is none', async () => {
+    it(`${method}: a payment of zero is ignored`, async () => {
       const topup = await at().invoice(100);
       await anvil.pay(topup.deposit_address, 0n);
       await confirm(at());
       assert.deepEqual(await amounts(topup, at()), []);
     });
 
-    it('that is another amount in another block is another payment', async () => {
+    it(`${method}: a payment whose amount changes in another block is another payment`, async () => {
       const topup = await at().invoice(100);
       const data = contract('Payer').call('byHeight', topup.deposit_address);
       const order = await anvil.prepare({ to: payer, data, value: hex(topup.deposit_units * 2n) });
@@ -153,19 +153,22 @@ for (const [by, at] of [
       const [before] = await amounts(topup, at());
       await anvil.reorg(CONFIRMED, [[order, 3]]);
       await confirm(at());
-      const [gone, stands] = (await at().world.deposits(topup)).toSorted(
+      const [removed, included] = (await at().world.deposits(topup)).toSorted(
         (a, b) => a.confirmations - b.confirmations,
       );
-      assert.deepEqual([gone?.state, gone?.amount_units, gone?.credited_cents], ['removed', before, null]);
-      assert.deepEqual([stands?.state, stands?.txid], ['included', txid]);
-      assert.equal(stands?.amount_units, await weiOf(topup));
-      assert.notEqual(stands?.amount_units, before);
+      assert.deepEqual(
+        [removed?.state, removed?.amount_units, removed?.credited_cents],
+        ['removed', before, null],
+      );
+      assert.deepEqual([included?.state, included?.txid], ['included', txid]);
+      assert.equal(included?.amount_units, await weiOf(topup));
+      assert.notEqual(included?.amount_units, before);
     });
   });
 }
 
-describe('ether', { skip }, () => {
-  it('has the same keys whichever way its node traces', async () => {
+describe('keys of ether payments', { skip }, () => {
+  it('payments have the same keys with both trace methods', async () => {
     const account = testAccount(100);
     const options = [{ account }, { account, url: geth.url }];
     const worlds = await Promise.all(options.map((each) => EvmWorld.start(anvil, each)));
@@ -191,7 +194,7 @@ describe('ether', { skip }, () => {
 });
 
 describe('USDT', { skip }, () => {
-  it('is credited by its log, several of one transaction too', async () => {
+  it('a USDT payment is credited by its log, also several per transaction', async () => {
     const [one, two] = [await evm.invoice(50, 'USDT'), await evm.invoice(60, 'USDT')];
     await call(usdt, contract('Tether').call('transfer', one.deposit_address, one.deposit_units));
     const to = [two.deposit_address, one.deposit_address, two.deposit_address];
@@ -202,7 +205,7 @@ describe('USDT', { skip }, () => {
     assert.equal(await evm.world.balance(two), 6_000n);
   });
 
-  it('keeps its key in another block, where its log has another place', async () => {
+  it('a USDT payment keeps its key when its log moves to another position', async () => {
     const topup = await evm.invoice(50, 'USDT');
     const transfer = (to: string, units: bigint) => contract('Tether').call('transfer', to, units);
     const paid = await anvil.prepare({
@@ -228,7 +231,7 @@ describe('USDT', { skip }, () => {
     assert.equal(await evm.world.balance(topup), 5_000n);
   });
 
-  it('is taken back when its log leaves the chain', async () => {
+  it('a USDT credit is reversed when its log leaves the chain', async () => {
     const topup = await evm.invoice(50, 'USDT');
     await call(usdt, contract('Tether').call('transfer', topup.deposit_address, topup.deposit_units));
     await confirm();
@@ -238,7 +241,7 @@ describe('USDT', { skip }, () => {
     assert.equal(await evm.summarize(topup), 'removed 0, 0');
   });
 
-  it('is not credited by a transfer that fails, of nothing, or by logs that only look like one', async () => {
+  it('a USDT transfer that fails or is zero, or a similar log, is not credited', async () => {
     const topup = await evm.invoice(50, 'USDT');
     const { call: data } = contract('Tether');
     const failed = await call(usdt, data('transfer', topup.deposit_address, 10n ** 30n));
@@ -249,7 +252,7 @@ describe('USDT', { skip }, () => {
     assert.deepEqual(await amounts(topup), []);
   });
 
-  it('of another contract is none, and neither is ether at its address', async () => {
+  it('another token and ether are not credited at a USDT address', async () => {
     const topup = await evm.invoice(50, 'USDT');
     const fake = await anvil.deploy(contract('Tether').bytecode);
     await call(fake, contract('Tether').call('transfer', topup.deposit_address, topup.deposit_units));
@@ -258,7 +261,7 @@ describe('USDT', { skip }, () => {
     assert.deepEqual(await amounts(topup), []);
   });
 
-  it('is not taken where the contract is that of another token', async () => {
+  it('a contract of another token is rejected as USDT', async () => {
     const token = await anvil.deploy(contract('Eighteen').bytecode);
     for (const address of [token, anvil.account(5)]) {
       const own = async () => new Set<string>();

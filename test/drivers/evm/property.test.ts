@@ -1,4 +1,4 @@
-/** Whatever happens to a real chain, in the end each invoice has what its address has. */
+/** After any sequence of changes to a real chain, each invoice has exactly the payments of its address. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import fc from 'fast-check';
@@ -12,9 +12,9 @@ import { EvmWorld } from './evm-world.ts';
 
 const skip = NO_ANVIL || FULL_ONLY.skip;
 const INVOICES = 3;
-/** More than any payment here needs. */
+/** More confirmations than any payment here needs. */
 const CONFIRMED = 30;
-/** Deeper than confirmations, and no deeper than blocks change. */
+/** Deeper than the confirmations, but not deeper than blocks may change. */
 const DEEPEST = 28;
 const WAYS = ['plain', 'split', 'bequeath', 'carefully', 'payAndFail', 'byHeight'] as const;
 const ACTS = ['pay', 'pay', 'pay', 'mine', 'mine', 'look', 'look', 'reorg', 'restart', 'putBack'] as const;
@@ -29,7 +29,7 @@ let payer: string;
 
 before(async () => {
   if (skip) return;
-  // One for each payment: so any of them may be left out later.
+  // One account per payment, so that a reorganization can leave out any of them.
   anvil = await Anvil.start({ accounts: 40 });
   payer = await anvil.deploy(contract('Payer').bytecode);
   await anvil.mine(DEEPEST);
@@ -39,11 +39,11 @@ after(async () => {
   await anvil?.close();
 });
 
-/** Payments to some invoices, on a chain that does what a script says. */
+/** Payments to a few invoices, on a chain that follows a script. */
 class Script {
   readonly #evm: EvmWorld;
   readonly #topups: readonly TopupRow[];
-  /** What is in each of the newest blocks, the newest last. */
+  /** Transactions in each of the newest blocks, the newest last. */
   readonly #blocks: TransactionTemplate[][] = [];
   #waiting: TransactionTemplate[] = [];
   #paid = 0;
@@ -83,12 +83,14 @@ class Script {
     this.#waiting.push(order);
   }
 
-  /** Some of what was in the newest blocks comes into other ones, the rest is gone. */
+  /** Moves some transactions of the newest blocks to other blocks and drops the rest. */
   async #reorg(wanted: number, n: number): Promise<void> {
     const depth = Math.min(wanted, this.#blocks.length);
     if (depth === 0) return;
-    const gone = this.#blocks.splice(this.#blocks.length - depth).flat();
-    const kept = gone.filter((_, i) => (n + i) % 3 > 0).map((order, i) => [order, (n + i) % depth] as const);
+    const removed = this.#blocks.splice(this.#blocks.length - depth).flat();
+    const kept = removed
+      .filter((_, i) => (n + i) % 3 > 0)
+      .map((order, i) => [order, (n + i) % depth] as const);
     await anvil.reorg(depth, kept);
     const blocks = Array.from({ length: depth }, (_, at) =>
       kept.filter(([, block]) => block === at).map(([order]) => order),
@@ -96,7 +98,7 @@ class Script {
     this.#blocks.push(...blocks);
   }
 
-  /** Nothing may change by it but what is on the new branch, once that is as high. */
+  /** Nothing may change until the new branch is as high as the old one. */
   async #putBack(
     wanted: number,
     look: (work: (world: TopupWorld) => Promise<void>) => Promise<void>,
@@ -119,7 +121,7 @@ class Script {
   }
 }
 
-it('each invoice has in the end what its address has', { skip }, async (t) => {
+it('each invoice ends with exactly the payments that its address received', { skip }, async (t) => {
   const acts = fc.array(fc.record<Act>({ act: fc.constantFrom(...ACTS), n: fc.nat({ max: 1_000 }) }), {
     minLength: 8,
     maxLength: 25,
@@ -130,19 +132,19 @@ it('each invoice has in the end what its address has', { skip }, async (t) => {
       const evm = await EvmWorld.start(anvil);
       try {
         const topups = await Promise.all(Array.from({ length: INVOICES }, () => evm.invoice(100)));
-        const played = new Script(evm, topups);
-        for (const act of script) await played.do(act, (work) => work(evm.world));
-        await played.mine(CONFIRMED);
+        const player = new Script(evm, topups);
+        for (const act of script) await player.do(act, (work) => work(evm.world));
+        await player.mine(CONFIRMED);
         await evm.world.runUntilIdle();
         for (const topup of topups) {
           const wei = BigInt(await anvil.request<string>('eth_getBalance', topup.deposit_address, 'latest'));
           const deposits = await evm.world.deposits(topup);
-          const standing = deposits.filter(({ state }) => state === 'included' || state === 'final');
+          const included = deposits.filter(({ state }) => state === 'included' || state === 'final');
           assert.equal(
-            standing.map(({ amount_units }) => amount_units).reduce((a, b) => a + b, 0n),
+            included.map(({ amount_units }) => amount_units).reduce((a, b) => a + b, 0n),
             wei,
           );
-          assert.ok(standing.every(({ credited_cents }) => credited_cents !== null));
+          assert.ok(included.every(({ credited_cents }) => credited_cents !== null));
           const booked = (await evm.world.ledgerEntries(topup))
             .map(({ cents }) => cents)
             .reduce((a, b) => a + b, 0n);

@@ -1,4 +1,4 @@
-/** Ether on a real node, whose chain changes. */
+/** Ether on a real node during reorganizations. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { TopupRow } from '../../../src/store/topups.ts';
@@ -6,10 +6,10 @@ import { FULL_ONLY } from '../../support/runs.ts';
 import { Anvil, hex, NO_ANVIL, type TransactionTemplate } from './anvil.ts';
 import { EvmWorld } from './evm-world.ts';
 
-/** Enough for an invoice over less than 1000 dollars. */
+/** Enough for an invoice of less than $1,000. */
 const CONFIRMATIONS = 12;
 
-describe('ether on a chain that changes', { skip: NO_ANVIL }, () => {
+describe('ether during reorganizations', { skip: NO_ANVIL }, () => {
   let anvil: Anvil;
   let evm: EvmWorld;
   let topup: TopupRow;
@@ -33,7 +33,7 @@ describe('ether on a chain that changes', { skip: NO_ANVIL }, () => {
 
   const keys = async () => (await evm.world.deposits(topup)).map(({ key }) => key);
 
-  it('is credited once it is confirmed, by its own block', FULL_ONLY, async () => {
+  it('an ether payment is credited once its block is confirmed', FULL_ONLY, async () => {
     await anvil.send(await order());
     await anvil.mine(CONFIRMATIONS - 1);
     await evm.world.runUntilIdle();
@@ -46,7 +46,7 @@ describe('ether on a chain that changes', { skip: NO_ANVIL }, () => {
     assert.equal(await evm.summarize(topup), 'final 72, 13000');
   });
 
-  it('keeps its key in another block, and is credited there once', FULL_ONLY, async () => {
+  it('an ether payment keeps its key in another block and is credited once', FULL_ONLY, async () => {
     const paid = await order();
     await anvil.send(paid);
     await anvil.mine(3);
@@ -61,7 +61,7 @@ describe('ether on a chain that changes', { skip: NO_ANVIL }, () => {
     assert.deepEqual(await keys(), before);
   });
 
-  it('that left the chain before its credit is not credited', FULL_ONLY, async () => {
+  it('an ether payment that left the chain before its credit is not credited', FULL_ONLY, async () => {
     await anvil.send(await order());
     await anvil.mine(5);
     await evm.world.runUntilIdle();
@@ -71,7 +71,7 @@ describe('ether on a chain that changes', { skip: NO_ANVIL }, () => {
     assert.equal(await evm.summarize(topup), 'removed 0, 0');
   });
 
-  it('that left the chain after its credit is taken back, and credited again should it return', async () => {
+  it('an ether credit is reversed when its payment leaves the chain, and then restored', async () => {
     const paid = await order();
     await anvil.send(paid);
     await anvil.mine(CONFIRMATIONS + 2);
@@ -92,7 +92,7 @@ describe('ether on a chain that changes', { skip: NO_ANVIL }, () => {
   });
 
   it(
-    'stands while the node is put back, until the chain as it is now is as high as it was',
+    'an ether credit stays after a restore of the node until the chain is as high as before',
     FULL_ONLY,
     async () => {
       const snapshot = await anvil.request<string>('evm_snapshot');
@@ -101,10 +101,10 @@ describe('ether on a chain that changes', { skip: NO_ANVIL }, () => {
       await evm.world.runUntilIdle();
       assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS}, 13000`);
       await anvil.request('evm_revert', snapshot);
-      for (let look = 0; look < 3; look++) await evm.world.watchJob.run();
+      for (let polls = 0; polls < 3; polls++) await evm.world.watchJob.run();
       assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS}, 13000`);
       await evm.withRestartedProcess(async (world) => {
-        for (let look = 0; look < 3; look++) await world.watchJob.run();
+        for (let polls = 0; polls < 3; polls++) await world.watchJob.run();
       });
       assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS}, 13000`);
       await anvil.mine(CONFIRMATIONS);
@@ -113,31 +113,35 @@ describe('ether on a chain that changes', { skip: NO_ANVIL }, () => {
     },
   );
 
-  it('is credited once though each step is taken by another process, and some twice', FULL_ONLY, async () => {
-    const paid = await order();
-    await anvil.send(paid);
-    const steps: (() => Promise<void>)[] = [
-      () => anvil.mine(CONFIRMATIONS - 3),
-      () => anvil.reorg(4),
-      () => anvil.reorg(CONFIRMATIONS - 2, [[paid, 1]]),
-      () => anvil.mine(CONFIRMATIONS),
-      () => anvil.mine(1),
-    ];
-    const cursors: (string | null)[] = [];
-    for (const step of steps) {
-      await step();
-      await evm.withRestartedProcess((world) => world.runUntilIdle());
-      const row = await evm.world.db.row<{ cursor: string }>(`select cursor from coins where code = 'ETH'`);
-      cursors.push(row?.cursor ?? null);
-    }
-    const seen = await evm.summarize(topup);
-    assert.match(seen, /^included \d+, 13000$/);
-    // As if it had been killed before it could note how far it was.
-    for (const cursor of [null, ...cursors]) {
-      await evm.world.db.run(`update coins set cursor = $1 where code = 'ETH'`, [cursor]);
-      await evm.withRestartedProcess((world) => world.runUntilIdle());
-      assert.equal(await evm.summarize(topup), seen);
-    }
-    assert.equal((await evm.world.ledgerEntries(topup)).length, 2, 'a credit and a bonus');
-  });
+  it(
+    'an ether payment is credited once if each step runs in another process, some twice',
+    FULL_ONLY,
+    async () => {
+      const paid = await order();
+      await anvil.send(paid);
+      const steps: (() => Promise<void>)[] = [
+        () => anvil.mine(CONFIRMATIONS - 3),
+        () => anvil.reorg(4),
+        () => anvil.reorg(CONFIRMATIONS - 2, [[paid, 1]]),
+        () => anvil.mine(CONFIRMATIONS),
+        () => anvil.mine(1),
+      ];
+      const cursors: (string | null)[] = [];
+      for (const step of steps) {
+        await step();
+        await evm.withRestartedProcess((world) => world.runUntilIdle());
+        const row = await evm.world.db.row<{ cursor: string }>(`select cursor from coins where code = 'ETH'`);
+        cursors.push(row?.cursor ?? null);
+      }
+      const seen = await evm.summarize(topup);
+      assert.match(seen, /^included \d+, 13000$/);
+      // As if the process had been killed before it saved its cursor.
+      for (const cursor of [null, ...cursors]) {
+        await evm.world.db.run(`update coins set cursor = $1 where code = 'ETH'`, [cursor]);
+        await evm.withRestartedProcess((world) => world.runUntilIdle());
+        assert.equal(await evm.summarize(topup), seen);
+      }
+      assert.equal((await evm.world.ledgerEntries(topup)).length, 2, 'a credit and a bonus');
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** Something between a driver and its node, which answers some calls in its own way: nodes of another make, or in trouble. */
+/**
+ * A proxy between a driver and its node that overrides some responses: other node implementations, or
+ * failures.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
@@ -12,18 +15,18 @@ export interface RpcError {
   readonly error: { readonly code: number; readonly message: string };
 }
 
-/** What geth says of what it does not have. */
+/** geth's error for a missing method. */
 export function methodNotFound(method: string): RpcError {
   return { error: { code: -32601, message: `the method ${method} does not exist/is not available` } };
 }
 
-/** Undefined: the node is asked. */
+/** Undefined: forward the call to the node. */
 type Answer = { readonly result: unknown } | RpcError | undefined;
 
 export class RpcProxy {
-  /** What was asked of it. */
+  /** Calls that it received. */
   readonly calls: RpcCall[] = [];
-  /** How many calls each request had. */
+  /** Number of calls in each request. */
   readonly batches: number[] = [];
   answer: (call: RpcCall) => Promise<Answer> | Answer = () => undefined;
   readonly #nodeUrl: string | null;
@@ -36,12 +39,12 @@ export class RpcProxy {
     });
   }
 
-  /** Without a node all is answered here. */
+  /** Without a node, all calls are answered here. */
   static async start(nodeUrl: string | null = null): Promise<RpcProxy> {
-    const between = new RpcProxy(nodeUrl);
-    between.#server.listen(0, '127.0.0.1');
-    await once(between.#server, 'listening');
-    return between;
+    const proxy = new RpcProxy(nodeUrl);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
   }
 
   get url(): string {
@@ -58,19 +61,19 @@ export class RpcProxy {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
-    const asked = JSON.parse(Buffer.concat(parts).toString()) as RpcCall | RpcCall[];
-    const calls = Array.isArray(asked) ? asked : [asked];
+    const body = JSON.parse(Buffer.concat(parts).toString()) as RpcCall | RpcCall[];
+    const calls = Array.isArray(body) ? body : [body];
     this.calls.push(...calls);
     this.batches.push(calls.length);
     const answers = [];
     for (const call of calls) answers.push(await this.#answerCall(call));
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]));
+    response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
   }
 
   async #answerCall(call: RpcCall): Promise<object> {
-    const own = await this.answer(call);
-    if (own !== undefined) return { jsonrpc: '2.0', id: call.id, ...own };
+    const override = await this.answer(call);
+    if (override !== undefined) return { jsonrpc: '2.0', id: call.id, ...override };
     if (this.#nodeUrl === null) return { jsonrpc: '2.0', id: call.id, ...methodNotFound(call.method) };
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify(call);

@@ -24,7 +24,7 @@ describe('ether with a second node', { skip: NO_ANVIL || FULL_ONLY.skip }, () =>
     await anvil?.close();
   });
 
-  it('is credited once that has it in the same block, and not before', async () => {
+  it('an ether payment is credited once the second node has it in the same block', async () => {
     const topup = await evm.invoice(100);
     second.answer = ({ method }) => (method === 'eth_getTransactionReceipt' ? { result: null } : undefined);
     await anvil.pay(topup.deposit_address, topup.deposit_units);
@@ -37,7 +37,7 @@ describe('ether with a second node', { skip: NO_ANVIL || FULL_ONLY.skip }, () =>
     assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS + 1}, 13000`);
   });
 
-  it('stays credited when that is silent for a while', async () => {
+  it('an ether credit stays while the second node is down', async () => {
     const topup = await evm.invoice(100);
     await anvil.pay(topup.deposit_address, topup.deposit_units);
     await anvil.mine(CONFIRMATIONS);
@@ -52,10 +52,10 @@ describe('ether with a second node', { skip: NO_ANVIL || FULL_ONLY.skip }, () =>
     assert.equal(await evm.summarize(topup), `final ${CONFIRMATIONS + 71}, 13000`);
   });
 
-  it('is credited where that cannot trace, by what the transaction says itself or what the address got', async () => {
-    const blind = await RpcProxy.start(anvil.url);
-    blind.answer = ({ method }) => (/trace/.test(method) ? methodNotFound(method) : undefined);
-    const evm = await EvmWorld.start(anvil, { secondUrl: blind.url });
+  it('a second node that cannot trace agrees by declared payments and balances', async () => {
+    const untracing = await RpcProxy.start(anvil.url);
+    untracing.answer = ({ method }) => (/trace/.test(method) ? methodNotFound(method) : undefined);
+    const evm = await EvmWorld.start(anvil, { secondUrl: untracing.url });
     try {
       const [plain, inner] = [await evm.invoice(100), await evm.invoice(100)];
       const payer = await anvil.deploy(contract('Payer').bytecode);
@@ -69,18 +69,18 @@ describe('ether with a second node', { skip: NO_ANVIL || FULL_ONLY.skip }, () =>
       }
     } finally {
       await evm.close();
-      await blind.close();
+      await untracing.close();
     }
   });
 
-  it('is not credited where that traces the transaction and finds no such payment', async () => {
-    const liar = await RpcProxy.start(anvil.url);
-    liar.answer = async ({ method, params }) => {
+  it('an ether payment is not credited if the second node traces it with another amount', async () => {
+    const disagreeing = await RpcProxy.start(anvil.url);
+    disagreeing.answer = async ({ method, params }) => {
       if (method !== 'trace_block') return undefined;
       const traces = await anvil.request<{ action: { value?: string } }[]>('trace_block', params[0]);
       return { result: traces.map((trace) => ({ ...trace, action: { ...trace.action, value: '0x1' } })) };
     };
-    const evm = await EvmWorld.start(anvil, { secondUrl: liar.url });
+    const evm = await EvmWorld.start(anvil, { secondUrl: disagreeing.url });
     try {
       const topup = await evm.invoice(100);
       await anvil.pay(topup.deposit_address, topup.deposit_units);
@@ -89,7 +89,7 @@ describe('ether with a second node', { skip: NO_ANVIL || FULL_ONLY.skip }, () =>
       assert.equal(await evm.summarize(topup), `included ${CONFIRMATIONS}, 0`);
     } finally {
       await evm.close();
-      await liar.close();
+      await disagreeing.close();
     }
   });
 });

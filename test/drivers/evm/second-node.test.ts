@@ -1,4 +1,4 @@
-/** What a second node agrees to that cannot trace, or not now, or no longer. */
+/** Confirmations by a second node that cannot trace, temporarily or permanently. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { EvmSecondNode } from '../../../src/drivers/chain/evm/second-node.ts';
@@ -7,7 +7,7 @@ import type { Observation } from '../../../src/ports/chain.ts';
 import { hashAt, StubNode } from './stub-node.ts';
 
 const CONTRACT = `0x${'5'.repeat(40)}`;
-/** The same in capitals and not, so that it is spelled in one way alone. */
+/** Digits only, so that the checksummed form is the same. */
 const OURS = `0x${'12345678'.repeat(5)}`;
 const txid = (n: number) => `0x${String(n).padStart(64, '0')}`;
 const HEIGHT = 90;
@@ -47,12 +47,12 @@ const confirmedKeys = async (second: EvmSecondNode, ...all: Observation[]) => [
   ...(await second.confirm(all)).keys(),
 ];
 
-describe('a second node of Ethereum', () => {
-  it('that traces agrees to what it finds', async () => {
+describe('second Ethereum node', () => {
+  it('a second node that can trace agrees to the payments that it finds', async () => {
     assert.deepEqual(await confirmedKeys(witness(), PLAIN, INNER, LIE), [PLAIN.key, INNER.key]);
   });
 
-  it('whose tracer fails agrees to what a transaction says itself, and to nothing else', async () => {
+  it('a second node whose tracing fails agrees only to declared payments', async () => {
     const second = witness();
     await second.checkSafety();
     node.tracedFrom = HEIGHT + 1;
@@ -61,7 +61,7 @@ describe('a second node of Ethereum', () => {
     assert.deepEqual(await confirmedKeys(second, PLAIN, INNER, LIE), [PLAIN.key]);
   });
 
-  it('that no longer traces an old block agrees to what the address got there, and to nothing that it is only told', async () => {
+  it('a second node agrees to a payment in an old block by the balance, and not without it', async () => {
     Object.assign(node, { height: HEIGHT + 200, tracedFrom: HEIGHT + 100 });
     assert.deepEqual(await confirmedKeys(witness(), PLAIN, INNER, LIE), [PLAIN.key]);
     node.balances.set(`${HEIGHT - 1} ${OURS}`, 100n);
@@ -69,12 +69,12 @@ describe('a second node of Ethereum', () => {
     assert.deepEqual(await confirmedKeys(witness(), PLAIN, INNER, LIE), [PLAIN.key, INNER.key]);
   });
 
-  it('that cannot trace agrees to as much as the address got in that block, whoever says so first', async () => {
+  it('a second node that cannot trace agrees up to the balance increase, in any order', async () => {
     node.tracing = 'none';
     node.balances.set(`${HEIGHT - 1} ${OURS}`, 100n);
     node.balances.set(`${HEIGHT} ${OURS}`, 112n);
     assert.deepEqual(await confirmedKeys(witness(), LIE, INNER, PLAIN), [PLAIN.key, INNER.key]);
-    // Of the twelve that came, seven are INNER's.
+    // Of the increase of 12, INNER uses up 7.
     const second = witness();
     assert.deepEqual(await confirmedKeys(second, INNER), [INNER.key]);
     assert.deepEqual(await confirmedKeys(second, paid(3, 6n)), []);
@@ -82,7 +82,7 @@ describe('a second node of Ethereum', () => {
     assert.deepEqual(await confirmedKeys(second, paid(3, 5n)), [paid(3, 5n).key]);
   });
 
-  it('that cannot trace is told of', async () => {
+  it('a second node that cannot trace is reported in its findings', async () => {
     assert.deepEqual(await witness().examine(), []);
     node.tracing = 'none';
     assert.match(

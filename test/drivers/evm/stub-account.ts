@@ -1,4 +1,4 @@
-/** The account of a wallet that only tests have. */
+/** The account of a test wallet. */
 import { HDKey } from '@scure/bip32';
 import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
 

@@ -1,4 +1,4 @@
-/** A node of Ethereum that a test makes up: its network, its blocks, what it can and cannot do. */
+/** A stub Ethereum node: the test sets its network, its blocks, and its capabilities. */
 import { methodNotFound, type RpcCall, RpcProxy } from './rpc-proxy.ts';
 
 export const MAINNET_GENESIS = '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3';
@@ -11,46 +11,46 @@ export interface StubBlock {
   readonly transactions: readonly string[];
 }
 
-/** A transaction to a contract, mostly, that pays others. */
+/** A transaction, usually to a contract that pays others. */
 export interface StubTransaction {
   readonly hash: string;
   readonly to: string;
   readonly value?: bigint;
   readonly calls?: readonly { readonly to: string; readonly value: bigint }[];
-  /** Of what it gave to a contract, which a trace repeats. */
+  /** Length of the calldata, which a trace repeats. */
   readonly inputBytes?: number;
-  /** The node itself says that its trace is. */
+  /** The node reports the trace as too long. */
   readonly isTooLong?: boolean;
   readonly logBytes?: number;
 }
 
 export class StubNode {
   readonly proxy: RpcProxy;
-  /** Blocks keep their times. */
+  /** Fixed, so that blocks keep their times. */
   readonly #startedAtS = Math.floor(Date.now() / 1000);
   chainId = 1;
   genesis = MAINNET_GENESIS;
   height = 100;
-  /** Null: it tells none. */
+  /** Null: the node doesn't report it. */
   finalized: number | null = null;
   tipAgeS = 5;
   syncing: unknown = false;
   peers: string | null = '0x19';
   tracing: 'traces' | 'frames' | 'none' = 'traces';
-  /** Blocks below it can be traced no more. */
+  /** Blocks below this height can't be traced. */
   tracedFrom = 0;
-  /** By the height of their block. */
+  /** By block height. */
   readonly transactions = new Map<number, readonly StubTransaction[]>();
-  /** Whether it tells what a transaction changed. */
+  /** Whether the node reports balance changes of a transaction. */
   replays = true;
-  /** Of addresses in blocks, by `height address`; else 0. */
+  /** By `height address`; otherwise 0. */
   readonly balances = new Map<string, bigint>();
   code = '0x6080';
   decimals = 6n;
 
-  private constructor(between: RpcProxy) {
-    this.proxy = between;
-    between.answer = (call) => this.#answer(call);
+  private constructor(proxy: RpcProxy) {
+    this.proxy = proxy;
+    proxy.answer = (call) => this.#answer(call);
   }
 
   static async start(): Promise<StubNode> {
@@ -192,7 +192,7 @@ export class StubNode {
     return answer ? { result: answer() } : methodNotFound(method);
   }
 
-  /** Of the block that is executed again for this; beyond all where none is. */
+  /** Returns the height of the block that the call executes again; infinity if it executes none. */
   #tracedHeight(method: string, of: unknown): number {
     if (method === 'trace_block') return Number(of);
     if (!/^(?:trace_|debug_trace)/.test(method)) return Number.POSITIVE_INFINITY;

@@ -22,14 +22,14 @@ function keysOf(...logs: readonly object[]): string[] {
   return toTransfers(movementsFromLogs(logs, OF)).map(({ key }) => key.toLowerCase());
 }
 
-describe('what a token transferred in a block', () => {
-  it('has a key that its place in the block has no part in', () => {
+describe('token transfers', () => {
+  it('the key of a transfer does not depend on its position in the block', () => {
     const expected = [`${TX}:0x${OURS}:1000000:0`, `${TX}:0x${OURS}:1000000:1`];
     assert.deepEqual(keysOf(LOG, { ...LOG, logIndex: '0x5' }), expected);
     assert.deepEqual(keysOf({ ...LOG, logIndex: '0x9' }, { ...LOG, logIndex: '0xa' }), expected);
   });
 
-  it('leaves out logs that were taken back, those of other contracts, and those of another shape', () => {
+  it('logs that were removed, of other contracts, or of another shape are ignored', () => {
     const strange = [
       { ...LOG, removed: true },
       { ...LOG, address: `0x${'9'.repeat(40)}` },
@@ -45,11 +45,11 @@ describe('what a token transferred in a block', () => {
     assert.deepEqual(keysOf(...strange, LOG), [`${TX}:0x${OURS}:1000000:0`]);
   });
 
-  it('does not depend on logs of other contracts, of whatever shape', () => {
+  it('a malformed log of another contract does no harm', () => {
     assert.deepEqual(keysOf({ address: `0x${'9'.repeat(40)}` }, LOG), [`${TX}:0x${OURS}:1000000:0`]);
   });
 
-  it('is not known from logs of another block', () => {
+  it('logs of another block are rejected', () => {
     assert.throws(() => keysOf({ ...LOG, blockHash: hash('f') }), /another block/);
   });
 });

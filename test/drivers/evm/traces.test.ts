@@ -32,7 +32,7 @@ interface Frame {
   readonly calls?: readonly Frame[];
 }
 
-/** What three transactions did, in the words of `callTracer`. */
+/** Three transactions in the format of `callTracer`. */
 const FRAMES: readonly Frame[] = [
   { type: 'CALL', from: ALICE, to: OURS, value: '0xde0b6b3a7640000' },
   {
@@ -82,7 +82,7 @@ const FRAMES: readonly Frame[] = [
 
 const framesAnswer = () => FRAMES.map((result, i) => ({ txHash: HEAD.txids[i], result }));
 
-/** The same in the words of `trace_block`, which leaves calls of built-in contracts out. */
+/** The same in the format of `trace_block`, without calls of precompiled contracts. */
 function tracesAnswer(): Record<string, unknown>[] {
   return FRAMES.flatMap((frame, i) => tracesOf(frame, HEAD.txids[i] ?? '', []));
 }
@@ -121,26 +121,26 @@ const EXPECTED = [
   `${SPREAD}:${OURS}:30:0`,
 ];
 
-describe('where ether went in a block', () => {
-  it('is by calls and destroyed contracts that did not fail, nor anything that they are inside of', () => {
+describe('ether movements in a block', () => {
+  it('ether moves by calls and destroyed contracts that are not inside a failed call', () => {
     assert.deepEqual(paidToUs(movementsFromFrames(framesAnswer(), HEAD)), EXPECTED);
   });
 
-  it('is the same with the same keys from a node that tells it in the other way', () => {
+  it('both trace formats give the same payments with the same keys', () => {
     assert.deepEqual(paidToUs(movementsFromTraces(tracesAnswer(), HEAD)), EXPECTED);
   });
 
-  it('does not depend on the order in which a node lists its traces', () => {
+  it('the order of the traces does not matter', () => {
     assert.deepEqual(paidToUs(movementsFromTraces(tracesAnswer().reverse(), HEAD)), EXPECTED);
   });
 
-  it('is known where a node names transactions by their place only, unless that is another', () => {
+  it('traces without transaction ids are matched by position', () => {
     const unnamed = framesAnswer().map(({ result }) => ({ result }));
     assert.deepEqual(paidToUs(movementsFromFrames(unnamed, HEAD)), EXPECTED);
-    assert.throws(() => movementsFromFrames(framesAnswer().reverse(), HEAD), /another order/);
+    assert.throws(() => movementsFromFrames(framesAnswer().reverse(), HEAD), /different order/);
   });
 
-  it('leaves rewards out', () => {
+  it('block rewards are ignored', () => {
     const reward = {
       action: { author: OURS, rewardType: 'block', value: '0x1' },
       blockHash: BLOCK,
@@ -151,7 +151,7 @@ describe('where ether went in a block', () => {
     assert.deepEqual(paidToUs(movementsFromTraces([...tracesAnswer(), reward], HEAD)), EXPECTED);
   });
 
-  it('is not known from an answer that leaves a transaction out', () => {
+  it('a response that leaves out a transaction is rejected', () => {
     const without = tracesAnswer().filter(({ transactionHash }) => transactionHash !== SPREAD);
     assert.throws(() => movementsFromTraces(without, HEAD), /left out 1 of 3/);
     assert.throws(() => movementsFromTraces([], HEAD), /left out 3 of 3/);
@@ -161,12 +161,12 @@ describe('where ether went in a block', () => {
     );
   });
 
-  it('is not known from traces of another block', () => {
+  it('traces of another block are rejected', () => {
     const other = tracesAnswer().map((trace) => ({ ...trace, blockHash: hash('f') }));
     assert.throws(() => movementsFromTraces(other, HEAD), /the chain changed/);
   });
 
-  it('is not known from an answer of another shape', () => {
+  it('a malformed response is rejected', () => {
     for (const answer of [null, {}, 'x', [null], [{}], [[]]]) {
       assert.throws(() => movementsFromTraces(answer, { ...HEAD, txids: [PLAIN] }), /the node/);
       assert.throws(() => movementsFromFrames(answer, { ...HEAD, txids: [PLAIN] }), /the node/);

@@ -5,7 +5,7 @@ import { base58xmr } from '@scure/base';
 import { InvalidKeyError } from '../../../src/drivers/chain/account-key.ts';
 import { MoneroAccount } from '../../../src/drivers/chain/monero/account.ts';
 
-/** Three wallets that monero-wallet-rpc 0.18.0.0 made, and the subaddresses that it gave them. */
+/** Three wallets created by monero-wallet-rpc 0.18.0.0, with its subaddresses. */
 const WALLETS = [
   {
     network: 'main',
@@ -40,14 +40,14 @@ const WALLETS = [
   },
 ] as const;
 
-/** An address with another first byte, or another body, and a checksum that fits. */
+/** Changes the first byte or the body of an address and corrects the checksum. */
 function forged(address: string, change: (bytes: Uint8Array) => Uint8Array): string {
   const body = change(base58xmr.decode(address).slice(0, -4));
   return base58xmr.encode(Uint8Array.of(...body, ...keccak_256(body).subarray(0, 4)));
 }
 
 for (const { network, address, viewKey, subaddresses } of WALLETS) {
-  it(`subaddresses of ${network} are those that the wallet derives`, () => {
+  it(`subaddresses of ${network} match those that the wallet derives`, () => {
     const account = MoneroAccount.parse(address);
     assert.equal(account.network, network);
     assert.ok(account.hasViewKey(viewKey));
@@ -57,31 +57,31 @@ for (const { network, address, viewKey, subaddresses } of WALLETS) {
   });
 }
 
-it('what is no primary address is refused, and said what it is', () => {
+it('an address that is not a primary address is rejected with the reason', () => {
   const [{ address, subaddresses }] = WALLETS;
   const refused = (text: string, why: RegExp) =>
     assert.throws(
       () => MoneroAccount.parse(text),
       (error) => error instanceof InvalidKeyError && why.test(error.message) && !error.message.includes(text),
     );
-  refused(subaddresses[0][1], /it is a subaddress/);
+  refused(subaddresses[0][1], /this is a subaddress/);
   refused(
     forged(address, (body) => Uint8Array.of(19, ...body.subarray(1), ...new Uint8Array(8))),
     /integrated/,
   );
-  refused(`${address.slice(0, -1)}${address.endsWith('1') ? '2' : '1'}`, /typing error/);
-  refused('not an address', /typing error/);
+  refused(`${address.slice(0, -1)}${address.endsWith('1') ? '2' : '1'}`, /has a typo/);
+  refused('not an address', /has a typo/);
   refused(
     forged(address, (body) => body.fill(99, 0, 1)),
-    /no primary address/,
+    /not a Monero primary address/,
   );
   refused(
     forged(address, (body) => body.fill(0xff, 1, 33)),
-    /no point of the curve/,
+    /not a point on the curve/,
   );
 });
 
-it('a view key of another wallet, or none, is told apart', () => {
+it('a view key of another wallet or an invalid view key is detected', () => {
   const [first, second] = WALLETS;
   const account = MoneroAccount.parse(` ${first.address}\n`);
   for (const key of [second.viewKey, '', 'ff'.repeat(32), '00'.repeat(32)]) {

@@ -1,4 +1,7 @@
-/** Payments that whoever sent them has locked: they count once they can be spent, and those locked for ever cost no more after a while. */
+/**
+ * Payments locked by their sender: credited once they can be spent; permanently locked ones cost nothing
+ * after a week.
+ */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it } from 'node:test';
 import { TopupWorld } from '../../support/topup-world.ts';
@@ -12,23 +15,23 @@ beforeEach(async () => {
 });
 afterEach(() => stub.close());
 
-it('a payment that is locked has no confirmations until it can be spent', async () => {
+it('a locked payment has no confirmations until it can be spent', async () => {
   const driver = stub.driver();
   stub.pay(1, 5n, 100, 105);
   stub.pay(2, 5n, 100, stub.blocks[100]?.time ?? 0);
   stub.pay(3, 5n, 100, 4_000_000_000);
-  const counted = async () => {
+  const states = async () => {
     const { observations } = await driver.poll({ cursor: null });
     return observations.map(({ state, confirmations }) => `${state} ${confirmations}`);
   };
-  assert.deepEqual(await counted(), ['included 0', 'included 1', 'included 0']);
+  assert.deepEqual(await states(), ['included 0', 'included 1', 'included 0']);
   stub.mine(4);
-  assert.deepEqual(await counted(), ['included 5', 'included 5', 'included 0']);
+  assert.deepEqual(await states(), ['included 5', 'included 5', 'included 0']);
   stub.mine(60);
-  assert.deepEqual(await counted(), ['final 65', 'final 65', 'included 0']);
+  assert.deepEqual(await states(), ['final 65', 'final 65', 'included 0']);
 });
 
-it('a payment that is locked for ever is asked for no more after a week, and never confirmed', async () => {
+it('a permanently locked payment is final without confirmations after a week', async () => {
   const driver = stub.driver();
   const { txid } = stub.pay(3, 5n, 100, 4_000_000_000);
   const state = async () => {
@@ -44,14 +47,14 @@ it('a payment that is locked for ever is asked for no more after a week, and nev
   assert.doesNotMatch(JSON.stringify(await driver.examine(1)), /locked/);
 });
 
-it('a payment locked for ever is not credited, and after a week the wallet is asked for it no more', async (t) => {
+it('a permanently locked payment is never credited and not rechecked after a week', async (t) => {
   const world = await TopupWorld.start({ chains: () => new Map([['XMR', stub.driver()]]) });
   t.after(() => world.close());
   const topup = await world.createInvoice(50, 'XMR');
   stub.mine(1);
   const { txid } = stub.pay(1, topup.deposit_units, stub.height, NEVER);
   await world.runUntilIdle();
-  const asked = () =>
+  const rechecks = () =>
     stub.calls.filter(
       ({ method, params }) => method === 'get_transfers' && params.subaddr_indices !== undefined,
     ).length;
@@ -62,17 +65,17 @@ it('a payment locked for ever is not credited, and after a week the wallet is as
     stub.mine(blocks);
     await world.runUntilIdle();
   }
-  const whileYoung = asked();
-  assert.ok(whileYoung > 0);
-  // The chain did not move: nothing is different.
+  const early = rechecks();
+  assert.ok(early > 0);
+  // Without a new block there is no recheck.
   await world.watchJob.run();
-  assert.equal(asked(), whileYoung);
+  assert.equal(rechecks(), early);
   stub.mine(5_000);
   await world.runUntilIdle();
   assert.deepEqual(await state(), [[txid, 'final', null]]);
-  const whenOld = asked();
+  const late = rechecks();
   stub.mine(1);
   await world.runUntilIdle();
-  assert.equal(asked(), whenOld);
+  assert.equal(rechecks(), late);
   assert.equal((await world.reloadTopup(topup)).credited_cents, 0n);
 });

@@ -1,4 +1,4 @@
-/** A wallet and its node that do what a test tells them: what real ones do not do on demand. Both answer on one port. */
+/** A stub wallet and a stub node on one port, for situations that real ones don't produce on demand. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -13,7 +13,7 @@ export interface StubTransfer {
   readonly txid: string;
   readonly minor: number;
   readonly amount: string;
-  /** Where the wallet has it; null: in the pool. */
+  /** Block height according to the wallet; null: in the pool. */
   height: number | null;
   readonly unlockTime: number;
   doubleSpent: boolean;
@@ -29,7 +29,7 @@ function scalarText(scalar: bigint): string {
   return hex.encode(hex.decode(scalar.toString(16).padStart(64, '0')).reverse());
 }
 
-/** An answer that is an error: the wallet's own number, and what it says. */
+/** An error response with the wallet's error code. */
 export class StubRpcError extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
@@ -45,23 +45,23 @@ export class MoneroStub {
   /** By height. */
   blocks: { hash: string; time: number }[] = [];
   walletHeight = 0;
-  /** Whether `refresh` brings the wallet to the node's height. */
+  /** Whether `refresh` syncs the wallet with the node. */
   refreshes = true;
   transfers: StubTransfer[] = [];
-  /** Where the node has a transaction, unless it is where the wallet has it: null for the pool, `nowhere` for nowhere. */
+  /** The node's location of a transaction, if it differs from the wallet's; null: in the pool. */
   locations = new Map<string, number | null | 'nowhere'>();
   addresses = 1;
-  /** Of more that came in the wallet makes an answer that nobody reads to its end. */
+  /** Beyond this many payments, the wallet's response exceeds any limit. */
   maxListed = Number.POSITIVE_INFINITY;
-  /** What each call was asked with, by method. */
+  /** All calls with their parameters. */
   readonly calls: { method: string; params: Params }[] = [];
-  /** Answers in the place of the usual ones. */
+  /** Overridden responses, by method. */
   readonly answers: Record<string, (params: Params) => unknown> = {};
-  /** Runs before an answer. */
+  /** Runs before each response. */
   beforeAnswer: (method: string) => void = () => undefined;
-  /** The newest of the first ones is of now, more or less. */
+  /** Makes the newest of the first blocks about as old as now. */
   readonly #firstBlockS = Math.floor(Date.now() / 1000) - 100 * 120;
-  #made = 0;
+  #hashCount = 0;
   readonly #server: Server;
   #port = 0;
 
@@ -124,7 +124,7 @@ export class MoneroStub {
     this.walletHeight = this.height;
   }
 
-  /** A payment, in the block at this height or in the pool. */
+  /** Adds a payment in the block at this height or in the pool. */
   pay(minor: number, amount: bigint, height: number | null, unlockTime = 0): StubTransfer {
     const txid = this.#hash('transaction');
     const transfer = { txid, minor, amount: `big:${amount}`, height, unlockTime, doubleSpent: false };
@@ -142,8 +142,8 @@ export class MoneroStub {
     this.calls.push({ method, params });
     this.beforeAnswer(method);
     try {
-      const given = this.answers[method];
-      return { result: given ? given(params) : this.#result(method, params) };
+      const override = this.answers[method];
+      return { result: override ? override(params) : this.#result(method, params) };
     } catch (error) {
       if (!(error instanceof StubRpcError)) throw error;
       return { error: { code: error.code, message: error.message } };
@@ -209,10 +209,10 @@ export class MoneroStub {
   }
 
   #transfers(params: Params): unknown {
-    const { min_height: over = -1, max_height: most = this.walletHeight, subaddr_indices: minors } = params;
+    const { min_height: over = -1, max_height: upTo = this.walletHeight, subaddr_indices: minors } = params;
     const wanted = this.transfers.filter(({ minor }) => !minors || (minors as number[]).includes(minor));
     const included = wanted.filter(
-      ({ height }) => height !== null && height > (over as number) && height <= (most as number),
+      ({ height }) => height !== null && height > (over as number) && height <= (upTo as number),
     );
     if (params.in === true && included.length > this.maxListed) return { in: 'x'.repeat(65 * 1024 ** 2) };
     const pool = wanted.filter(({ height }) => height === null);
@@ -249,8 +249,8 @@ export class MoneroStub {
     return { status: 'OK', ...(txs.length > 0 ? { txs } : {}) };
   }
 
-  #hash(what: string): string {
-    this.#made += 1;
-    return createHash('sha256').update(`${what} ${this.#made}`).digest('hex');
+  #hash(kind: string): string {
+    this.#hashCount += 1;
+    return createHash('sha256').update(`${kind} ${this.#hashCount}`).digest('hex');
   }
 }

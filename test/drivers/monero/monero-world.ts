@@ -1,32 +1,35 @@
-/** A chain of two nodes with a miner who pays and an operator whose wallet can only see. */
+/** A chain of two nodes, with a miner who pays and an operator whose wallet is view-only. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MoneroChain } from '../../../src/drivers/chain/monero/driver.ts';
 import { TestDaemon, TestWallet } from './nodes.ts';
 
-/** Coinbase outputs are locked for 60 blocks; a ring wants 16 outputs, and each payment of the miner's spends one. */
+/**
+ * Coinbase outputs are locked for 60 blocks, a ring needs 16 outputs, and each of the miner's payments spends
+ * one.
+ */
 const FIRST_BLOCKS = 82;
 
 export interface MoneroWorld {
   readonly folder: string;
   readonly daemon: TestDaemon;
-  /** A second node, which has what it was told. */
+  /** A second node; it only has the blocks that a test relays. */
   readonly second: TestDaemon;
   readonly miner: TestWallet;
   readonly minerAddress: string;
-  /** The operator's, view-only. */
+  /** The operator's view-only wallet. */
   readonly wallet: TestWallet;
   readonly address: string;
   mine(count: number): Promise<void>;
-  /** A block has the transaction, and is the newest. */
+  /** Mines until a block has the transaction and is the newest. */
   include(txid: string): Promise<void>;
-  /** The driver of a service that has just started. */
+  /** Creates the driver of a service that has just started. */
   driver(options?: {
     readonly address?: string;
     readonly wallet?: TestWallet;
-    /** How many numbers were given out. */
-    readonly given?: number;
+    /** Number of assigned indexes. */
+    readonly allocatedCount?: number;
   }): MoneroChain;
   close(): Promise<void>;
 }
@@ -53,7 +56,7 @@ export async function startMonero(): Promise<MoneroWorld> {
     started.push(miner);
     const wallet = await TestWallet.start(await createFolder('wallet'), daemon);
     started.push(wallet);
-    // Made where the spend key never meets the wallet that the service uses.
+    // Created in the miner's wallet, so that the service's wallet never has the spend key.
     const address = await miner.create('operator');
     const { key: viewKey } = await miner.call<{ readonly key: string }>('query_key', {
       key_type: 'view_key',
@@ -71,7 +74,7 @@ export async function startMonero(): Promise<MoneroWorld> {
         daemon: daemon.node,
         address: options.address ?? address,
         allowTest: true,
-        allocatedCount: async () => options.given ?? 0,
+        allocatedCount: async () => options.allocatedCount ?? 0,
       });
     return { folder, daemon, second, miner, minerAddress, wallet, address, mine, include, driver, close };
   } catch (error) {

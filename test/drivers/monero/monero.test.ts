@@ -1,4 +1,4 @@
-/** The driver, its nodes and the settlement engine together, on real nodes. */
+/** The driver, its nodes, and the settlement engine together, on real nodes. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
@@ -12,8 +12,8 @@ import { TopupWorld } from '../../support/topup-world.ts';
 import { type MoneroWorld, startMonero, VIEW_ONLY } from './monero-world.ts';
 import { NO_MONERO } from './nodes.ts';
 
-const WITHIN = { timeoutMs: 60_000 };
-/** What the fortieth part of the miner's blocks is worth. */
+const WITHIN = { withinMs: 60_000 };
+/** The value of one fortieth of the miner's blocks. */
 const USD = 30;
 const CENTS = 3000n;
 
@@ -42,17 +42,17 @@ describe('Monero on real nodes', { skip: NO_MONERO || FULL_ONLY.skip }, () => {
     await monero.include(txid);
     await settle();
   };
-  const shown = async (topup: TopupRow) => {
+  const describeTopup = async (topup: TopupRow) => {
     const { status, confirmations } = await world.reloadTopup(topup);
     return { status, confirmations, balance: await world.balance(topup) };
   };
-  /** The other node's branch becomes the chain: as many blocks as are on top of `height`, and one more, without payments. */
-  const overtake = async (height: number) => {
+  /** Replaces the blocks above `height` with a longer branch of the other node, without payments. */
+  const replaceBlocks = async (height: number) => {
     const lost = (await monero.daemon.height()) - height;
     await monero.second.mine(lost + 1, monero.minerAddress);
     await monero.second.relayBlocksTo(monero.daemon);
   };
-  const credited = async () => {
+  const creditedTopup = async () => {
     const topup = await invoice();
     const txid = await pay(topup);
     await included(txid);
@@ -61,24 +61,24 @@ describe('Monero on real nodes', { skip: NO_MONERO || FULL_ONLY.skip }, () => {
     return { topup, txid };
   };
 
-  it('a payment is seen in the pool, counted with each block, and credited with the tenth', async () => {
+  it('a Monero payment is seen in the pool and credited at ten confirmations', async () => {
     const topup = await invoice();
     assert.match(topup.deposit_uri, /^monero:8\w{94}\?tx_amount=0\.1875$/);
     const txid = await pay(topup);
     await settle();
-    assert.deepEqual(await shown(topup), { status: 'confirming', confirmations: 0, balance: 0n });
+    assert.deepEqual(await describeTopup(topup), { status: 'confirming', confirmations: 0, balance: 0n });
     await included(txid);
-    assert.deepEqual(await shown(topup), { status: 'confirming', confirmations: 1, balance: 0n });
+    assert.deepEqual(await describeTopup(topup), { status: 'confirming', confirmations: 1, balance: 0n });
     await mined(8);
-    assert.deepEqual(await shown(topup), { status: 'confirming', confirmations: 9, balance: 0n });
+    assert.deepEqual(await describeTopup(topup), { status: 'confirming', confirmations: 9, balance: 0n });
     await mined(1);
-    assert.deepEqual(await shown(topup), { status: 'credited', confirmations: 10, balance: CENTS });
+    assert.deepEqual(await describeTopup(topup), { status: 'credited', confirmations: 10, balance: CENTS });
     const [deposit] = await world.deposits(topup);
     assert.equal(deposit?.amount_units, topup.deposit_units);
     assert.ok(deposit?.included_at && Math.abs(deposit.included_at.getTime() - Date.now()) < 10 * 60_000);
   });
 
-  it('a payment in two parts, and one transaction that pays two invoices, are credited to each', async () => {
+  it('partial payments, and a transaction that pays two invoices, are credited to each invoice', async () => {
     const [split, other] = [await invoice(), await invoice()];
     const part = split.deposit_units / 3n;
     await pay(split, part);
@@ -94,37 +94,37 @@ describe('Monero on real nodes', { skip: NO_MONERO || FULL_ONLY.skip }, () => {
     assert.equal(toOther?.txid, both);
   });
 
-  it('a reorganisation before the credit puts a payment back into the pool; it counts from its new block', async () => {
+  it('a reorganization before the credit restarts the confirmations of a payment', async () => {
     await monero.daemon.relayBlocksTo(monero.second);
     const height = await monero.daemon.height();
     const topup = await invoice();
     const txid = await pay(topup);
     await included(txid);
     await mined(3);
-    assert.equal((await shown(topup)).confirmations, 4);
-    await overtake(height);
+    assert.equal((await describeTopup(topup)).confirmations, 4);
+    await replaceBlocks(height);
     await settle();
-    assert.deepEqual(await shown(topup), { status: 'confirming', confirmations: 0, balance: 0n });
+    assert.deepEqual(await describeTopup(topup), { status: 'confirming', confirmations: 0, balance: 0n });
     assert.deepEqual(
       (await world.deposits(topup)).map(({ state }) => state),
       ['mempool'],
     );
     await included(txid);
     await mined(8);
-    assert.deepEqual(await shown(topup), { status: 'confirming', confirmations: 9, balance: 0n });
+    assert.deepEqual(await describeTopup(topup), { status: 'confirming', confirmations: 9, balance: 0n });
     await mined(1);
-    assert.deepEqual(await shown(topup), { status: 'credited', confirmations: 10, balance: CENTS });
+    assert.deepEqual(await describeTopup(topup), { status: 'credited', confirmations: 10, balance: CENTS });
   });
 
-  it('a credit is reversed when its block is lost, and given once again when the payment returns', async () => {
+  it('a credit is reversed when its block is lost, and restored once when the payment returns', async () => {
     await monero.daemon.relayBlocksTo(monero.second);
     const height = await monero.daemon.height();
-    const { topup, txid } = await credited();
+    const { topup, txid } = await creditedTopup();
     const transaction = await monero.daemon.transaction(txid);
-    await overtake(height);
+    await replaceBlocks(height);
     await monero.daemon.call('flush_txpool', { txids: [txid] });
     await settle();
-    assert.deepEqual(await shown(topup), { status: 'confirming', confirmations: 0, balance: 0n });
+    assert.deepEqual(await describeTopup(topup), { status: 'confirming', confirmations: 0, balance: 0n });
     assert.deepEqual(
       (await world.deposits(topup)).map(({ state }) => state),
       ['removed'],
@@ -132,13 +132,13 @@ describe('Monero on real nodes', { skip: NO_MONERO || FULL_ONLY.skip }, () => {
     await monero.daemon.send(transaction);
     await included(txid);
     await mined(9);
-    assert.deepEqual(await shown(topup), { status: 'credited', confirmations: 10, balance: CENTS });
+    assert.deepEqual(await describeTopup(topup), { status: 'credited', confirmations: 10, balance: CENTS });
     const cents = (await world.ledgerEntries(topup)).map((entry) => entry.cents);
     assert.deepEqual(cents, [CENTS, -CENTS, CENTS]);
   });
 
-  it('a node that is lower than its wallet, or than it was, is waited for', async () => {
-    const { topup } = await credited();
+  it('a node below its wallet or below its previous height is waited for', async () => {
+    const { topup } = await creditedTopup();
     const driver = monero.driver();
     const { cursor } = await driver.poll({ cursor: null });
     await monero.daemon.request('/pop_blocks', { nblocks: 4 });
@@ -149,7 +149,7 @@ describe('Monero on real nodes', { skip: NO_MONERO || FULL_ONLY.skip }, () => {
     await assert.rejects(driver.recheck([deposit?.key ?? '']), NodeBehind);
     assert.equal((await driver.health()).ok, false);
     await world.watchJob.run();
-    assert.deepEqual(await shown(topup), { status: 'credited', confirmations: 10, balance: CENTS });
+    assert.deepEqual(await describeTopup(topup), { status: 'credited', confirmations: 10, balance: CENTS });
     await mined(5);
     assert.deepEqual(
       (await world.ledgerEntries(topup)).map((entry) => entry.cents),
@@ -158,26 +158,26 @@ describe('Monero on real nodes', { skip: NO_MONERO || FULL_ONLY.skip }, () => {
     assert.equal((await driver.health()).ok, true);
   });
 
-  it('a wallet that was killed finds what came meanwhile, and its addresses are made again', async () => {
+  it('a killed wallet finds the payments since then, and its addresses are created again', async () => {
     const topup = await invoice();
     const driver = monero.driver();
-    // Every 50th is written down; these two are not.
-    await driver.allocate({ id: 'written', index: 98, amountUnits: 1n });
+    // Every 50th address is saved; these two are not.
+    await driver.allocate({ id: 'unsaved', index: 98, amountUnits: 1n });
     const lost = await driver.allocate({ id: 'lost', index: 100, amountUnits: 1n });
     await monero.wallet.stop();
     await monero.include(await pay(topup));
     await world.watchJob.run();
-    assert.equal((await shown(topup)).status, 'pending');
+    assert.equal((await describeTopup(topup)).status, 'pending');
     await monero.wallet.startWith(VIEW_ONLY);
     await mined(9);
-    assert.deepEqual(await shown(topup), { status: 'credited', confirmations: 10, balance: CENTS });
+    assert.deepEqual(await describeTopup(topup), { status: 'credited', confirmations: 10, balance: CENTS });
     assert.equal((await driver.examine(101))[0]?.level, 'fail');
     const again = await monero.driver().allocate({ id: 'lost', index: 100, amountUnits: 1n });
     assert.deepEqual(again, lost);
     assert.equal((await driver.examine(101))[0]?.level, 'ok');
   });
 
-  it('a wallet that was lost and made anew finds what came to addresses far beyond its lookahead', async () => {
+  it('a wallet created again finds payments to addresses far beyond its lookahead', async () => {
     const index = 260;
     await world.db.run(`update coins set next_index = $1 where code = 'XMR'`, [index]);
     const topup = await invoice();
@@ -185,19 +185,19 @@ describe('Monero on real nodes', { skip: NO_MONERO || FULL_ONLY.skip }, () => {
     await monero.wallet.stop();
     await monero.include(await pay(topup));
     await monero.wallet.startEmpty();
-    await monero.wallet.createViewOnly('anew', monero.address, key);
+    await monero.wallet.createViewOnly('recreated', monero.address, key);
     await monero.wallet.call('refresh');
-    world.chains.set('XMR', monero.driver({ given: index + 1 }));
+    world.chains.set('XMR', monero.driver({ allocatedCount: index + 1 }));
     await settle();
-    assert.equal((await shown(topup)).status, 'pending');
+    assert.equal((await describeTopup(topup)).status, 'pending');
     await monero.wallet.call('rescan_blockchain');
-    world.chains.set('XMR', monero.driver({ given: index + 1 }));
+    world.chains.set('XMR', monero.driver({ allocatedCount: index + 1 }));
     await mined(9);
-    assert.deepEqual(await shown(topup), { status: 'credited', confirmations: 10, balance: CENTS });
+    assert.deepEqual(await describeTopup(topup), { status: 'credited', confirmations: 10, balance: CENTS });
   });
 
-  it('a service that starts again, even one that forgot how far it had read, credits nothing twice', async () => {
-    const { topup } = await credited();
+  it('a restarted service credits nothing twice, even without its cursor', async () => {
+    const { topup } = await creditedTopup();
     for (const cursor of ['kept', null]) {
       if (cursor === null) await world.db.run(`update coins set cursor = null where code = 'XMR'`);
       world.chains.set('XMR', monero.driver());
@@ -210,28 +210,28 @@ describe('Monero on real nodes', { skip: NO_MONERO || FULL_ONLY.skip }, () => {
     assert.deepEqual((await world.deposits(topup)).length, 1);
   });
 
-  it('what is deep enough is final', async () => {
-    const { topup } = await credited();
+  it('a deep Monero payment is final', async () => {
+    const { topup } = await creditedTopup();
     await mined(50);
     const [deposit] = await world.deposits(topup);
     assert.equal(deposit?.state, 'final');
   });
 
-  it('a wallet that can spend, another one than the operator’s, and a network without value are refused', async () => {
+  it('a wallet that can spend, a different wallet, and a test network are rejected', async () => {
     const { miner, minerAddress, wallet, daemon, address } = monero;
     const refused = (driver: ChainDriver, why: RegExp) =>
       assert.rejects(
         driver.checkSafety(),
         (error) => error instanceof UnsafeChainError && why.test(error.message),
       );
-    await refused(monero.driver({ wallet: miner, address: minerAddress }), /spend key/);
-    await refused(monero.driver({ wallet: miner }), /another wallet/);
+    await refused(monero.driver({ wallet: miner, address: minerAddress }), /the wallet can spend/);
+    await refused(monero.driver({ wallet: miner }), /use the wallet of that address/);
     const options = { wallet: wallet.node, daemon: daemon.node, address };
     await refused(new MoneroChain({ ...options, allowTest: false }), /fakechain/);
     await monero.driver().checkSafety();
   });
 
-  it('a second node agrees to what it has in the same block, as deep as it is there', async () => {
+  it('a second node agrees to a payment in the same block, with its own confirmations', async () => {
     await monero.daemon.relayBlocksTo(monero.second);
     const witness = new MoneroSecondNode({ daemon: monero.second.node, allowTest: true });
     const chain = new CrossCheckedChain(monero.driver(), witness);
@@ -242,14 +242,14 @@ describe('Monero on real nodes', { skip: NO_MONERO || FULL_ONLY.skip }, () => {
     await monero.mine(1);
     const seen = async (): Promise<Pick<Observation, 'agreed' | 'confirmations'>> => {
       const { observations } = await chain.poll({ cursor: null });
-      const found = observations.find((each) => each.txid === txid) ?? assert.fail('it is not told');
+      const found = observations.find((each) => each.txid === txid) ?? assert.fail('it was not reported');
       return { agreed: found.agreed, confirmations: found.confirmations };
     };
     assert.deepEqual(await seen(), { agreed: false, confirmations: 2 });
     await monero.daemon.relayBlocksTo(monero.second);
     await monero.mine(1);
     assert.deepEqual(await seen(), { agreed: true, confirmations: 2 });
-    // The same transaction at the same height, in another block.
+    // The same transaction at the same height, but in another block.
     await monero.second.request('/pop_blocks', { nblocks: 2 });
     await monero.second.mine(2, monero.minerAddress);
     assert.deepEqual(await seen(), { agreed: false, confirmations: 3 });

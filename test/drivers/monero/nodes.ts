@@ -1,4 +1,4 @@
-/** Real monerod and monero-wallet-rpc on loopback, on a chain of their own: regtest, where blocks are made on demand. */
+/** Real monerod and monero-wallet-rpc on loopback, with a regtest chain that is mined on demand. */
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -11,13 +11,13 @@ import { findProgram, skipUnlessInstalled } from '../../support/installed-progra
 
 const READY_MAX_MS = 40_000;
 const POLL_INTERVAL_MS = 50;
-/** Blocks are made, and read, at once; the slowest of all calls makes many. */
+/** The slowest call mines many blocks. */
 const CALL_MAX_MS = 60_000;
 
 const monerod = findProgram(['monerod']);
 const walletRpc = findProgram(['monero-wallet-rpc']);
 
-/** Why tests that need them are skipped, or false. */
+/** Why tests that need Monero are skipped, or false. */
 export const NO_MONERO = skipUnlessInstalled(
   monerod && walletRpc,
   'monerod and monero-wallet-rpc are not installed',
@@ -33,7 +33,7 @@ abstract class NodeProcess {
     this.#rpc = new JsonRpc(this.node, { path: '/json_rpc' });
   }
 
-  /** `Result` is what the caller knows of the answer. */
+  /** `Result` is the part of the response that the caller uses. */
   async call<Result>(method: string, params: object = {}): Promise<Result> {
     return (await this.#rpc.call(method, params, { timeoutMs: CALL_MAX_MS })) as Result;
   }
@@ -44,8 +44,8 @@ abstract class NodeProcess {
     this.#child = child;
     try {
       for (const deadline = Date.now() + READY_MAX_MS; !(await this.#answers()); ) {
-        assert.equal(child.exitCode, null, `${program} has ended`);
-        assert.ok(Date.now() < deadline, `${program} does not answer`);
+        assert.equal(child.exitCode, null, `${program} exited`);
+        assert.ok(Date.now() < deadline, `${program} did not respond in time`);
         await pause(POLL_INTERVAL_MS);
       }
     } catch (error) {
@@ -95,7 +95,7 @@ export class TestDaemon extends NodeProcess {
     return daemon;
   }
 
-  /** The paths beside JSON-RPC. */
+  /** Calls a path outside JSON-RPC. */
   async request<Result extends object>(path: string, body: object = {}): Promise<Result> {
     return (await requestNode(this.node, path, { path, body, timeoutMs: CALL_MAX_MS })).body as Result;
   }
@@ -104,7 +104,7 @@ export class TestDaemon extends NodeProcess {
     await this.call('generateblocks', { amount_of_blocks: count, wallet_address: address });
   }
 
-  /** Makes blocks until one has this transaction: the first may have been begun before it came. */
+  /** Mines until a block has this transaction; the first block template may be older than the transaction. */
   async include(txid: string, address: string): Promise<void> {
     type Found = { readonly txs?: readonly { readonly in_pool: boolean }[] };
     for (let blocks = 0; blocks < 10; blocks++) {
@@ -112,7 +112,7 @@ export class TestDaemon extends NodeProcess {
       const { txs = [] } = await this.request<Found>('/get_transactions', { txs_hashes: [txid] });
       if (txs[0]?.in_pool === false) return;
     }
-    assert.fail(`no block takes ${txid}`);
+    assert.fail(`no block includes ${txid}`);
   }
 
   async height(): Promise<number> {
@@ -125,7 +125,7 @@ export class TestDaemon extends NodeProcess {
     return (await this.call<Header>('get_block_header_by_height', { height })).block_header.hash;
   }
 
-  /** A transaction as text that any node takes. */
+  /** Returns the raw transaction in hex. */
   async transaction(txid: string): Promise<string> {
     type Found = { readonly txs?: readonly { readonly as_hex: string }[] };
     const { txs = [] } = await this.request<Found>('/get_transactions', { txs_hashes: [txid] });
@@ -140,8 +140,8 @@ export class TestDaemon extends NodeProcess {
   }
 
   /**
-   * Gives another node the blocks that it does not have, with their transactions. Where they are the longer branch, that node
-   * reorganises its chain, and what was in its blocks alone is in its pool again.
+   * Sends another node the blocks that it doesn't have, with their transactions. If they form a longer
+   * branch, that node reorganizes and returns the transactions of its own blocks to its pool.
    */
   async relayBlocksTo(other: TestDaemon): Promise<void> {
     type Block = { readonly blob: string; readonly tx_hashes?: readonly string[] };
@@ -184,28 +184,28 @@ export class TestWallet extends NodeProcess {
     return wallet;
   }
 
-  /** With no wallet open. */
+  /** Starts without an open wallet. */
   async startEmpty(): Promise<void> {
     await this.launch(walletRpc, [...this.#args, `--wallet-dir=${this.#folder}`]);
   }
 
-  /** As operators start it: with its one wallet. */
+  /** Starts with a wallet, as operators do. */
   async startWith(name: string): Promise<void> {
     await this.launch(walletRpc, [...this.#args, `--wallet-file=${this.#folder}/${name}`, '--password', '']);
   }
 
-  /** A new wallet that can spend; its address. */
+  /** Creates a wallet that can spend; returns its address. */
   async create(filename: string): Promise<string> {
     await this.call('create_wallet', { filename, password: '', language: 'English' });
     return (await this.call<{ readonly address: string }>('get_address', { account_index: 0 })).address;
   }
 
-  /** A wallet that only sees. */
+  /** Creates a view-only wallet. */
   async createViewOnly(filename: string, address: string, viewkey: string): Promise<void> {
     await this.call('generate_from_keys', { filename, password: '', address, viewkey, restore_height: 0 });
   }
 
-  /** Pays in one transaction; its id. What a reorganisation took from this wallet is not spent. */
+  /** Pays in one transaction; returns its txid. Doesn't spend outputs that a reorganization removed. */
   async pay(
     destinations: readonly { readonly address: string; readonly amountUnits: bigint }[],
   ): Promise<string> {

@@ -1,7 +1,7 @@
 /**
- * Whatever happens to the chain, to the node and to its wallet, and however rarely one looks: what was told is the chain's truth.
- * The wallet does as real ones do: it keeps its blocks until its node has overtaken them, and shows nothing that came back into
- * the pool.
+ * After any sequence of changes to the chain, the node, and the wallet, the observations match the chain. The
+ * stub wallet behaves like real ones: it keeps its blocks until its node has overtaken them, and doesn't list
+ * transactions that returned to the pool.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -18,12 +18,12 @@ type Step =
   | { readonly do: 'pay'; readonly minor: number }
   | { readonly do: 'mine'; readonly count: number }
   | { readonly do: 'reorg'; readonly depth: number; readonly drop: boolean }
-  | { readonly do: 'return' }
-  | { readonly do: 'put back'; readonly depth: number }
+  | { readonly do: 'resend' }
+  | { readonly do: 'restore node'; readonly depth: number }
   | { readonly do: 'catch up' }
-  | { readonly do: 'wallet loses'; readonly depth: number }
-  | { readonly do: 'start again' }
-  | { readonly do: 'look' };
+  | { readonly do: 'lose wallet blocks'; readonly depth: number }
+  | { readonly do: 'restart' }
+  | { readonly do: 'poll' };
 
 const few = fc.oneof(
   { weight: 5, arbitrary: fc.integer({ min: 1, max: 5 }) },
@@ -43,12 +43,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       drop: fc.boolean(),
     }),
   },
-  { weight: 1, arbitrary: fc.constant<Step>({ do: 'return' }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('put back' as const), depth: few }) },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: 'resend' }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('restore node' as const), depth: few }) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: 'catch up' }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('wallet loses' as const), depth: few }) },
-  { weight: 1, arbitrary: fc.constant<Step>({ do: 'start again' }) },
-  { weight: 6, arbitrary: fc.constant<Step>({ do: 'look' }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('lose wallet blocks' as const), depth: few }) },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: 'restart' }) },
+  { weight: 6, arbitrary: fc.constant<Step>({ do: 'poll' }) },
 );
 
 const FIRST_BLOCKS = 101;
@@ -56,18 +56,18 @@ const FIRST_BLOCKS = 101;
 class Script {
   readonly #stub: MoneroStub;
   readonly #paid = new Map<string, StubTransfer>();
-  /** Of each payment: in which block the chain has it, by the block's hash; null: in the pool; left out: nowhere. */
+  /** The hash of each payment's block; null: in the pool; missing: dropped. */
   readonly #chain = new Map<string, string | null>();
-  /** The node's blocks that it does not have now. */
+  /** The blocks that the restored node doesn't have yet. */
   #unread: MoneroStub['blocks'] = [];
-  /** What the wallet has read: its blocks, and what it has once seen in one of them. */
+  /** The blocks that the wallet has scanned, and the payments that it ever saw in one of them. */
   #walletBlocks: MoneroStub['blocks'] = [];
   readonly #walletSaw = new Set<string>();
   #driver: MoneroChain;
   #cursor: string | null = null;
-  readonly #told = new Map<string, Observation>();
-  /** Transactions and the blocks that they were told from. */
-  readonly #toldFrom = new Set<string>();
+  readonly #observed = new Map<string, Observation>();
+  /** Transactions with the blocks in which they were observed. */
+  readonly #observedIn = new Set<string>();
 
   constructor(stub: MoneroStub) {
     this.#stub = stub;
@@ -77,7 +77,7 @@ class Script {
     stub.locations.clear();
     stub.beforeAnswer = (method) => {
       if (method === 'refresh') this.#refreshWallet();
-      this.#show();
+      this.#updateStub();
     };
     this.#driver = stub.driver();
   }
@@ -87,13 +87,13 @@ class Script {
     if (step.do === 'pay') this.#pay(step.minor);
     else if (step.do === 'mine') this.#mine(step.count);
     else if (step.do === 'reorg') this.#reorg(step.depth, step.drop);
-    else if (step.do === 'return') this.#return();
-    else if (step.do === 'put back')
+    else if (step.do === 'resend') this.#resend();
+    else if (step.do === 'restore node')
       this.#unread.unshift(...blocks.splice(Math.max(1, blocks.length - step.depth)));
     else if (step.do === 'catch up') this.#catchUp();
-    else if (step.do === 'wallet loses') this.#walletBlocks.splice(-step.depth);
-    else if (step.do === 'start again') this.#driver = this.#stub.driver();
-    else await this.look();
+    else if (step.do === 'lose wallet blocks') this.#walletBlocks.splice(-step.depth);
+    else if (step.do === 'restart') this.#driver = this.#stub.driver();
+    else await this.poll();
   }
 
   #pay(minor: number): void {
@@ -111,7 +111,7 @@ class Script {
     }
   }
 
-  /** The other branch is longer by one block. */
+  /** Replaces the newest blocks with a branch that is one block longer. */
   #reorg(depth: number, drop: boolean): void {
     this.#catchUp();
     const lost = new Set(
@@ -122,12 +122,12 @@ class Script {
       if (drop) this.#chain.delete(txid);
       else this.#chain.set(txid, null);
     }
-    // Those blocks were found before anybody knew of the payments.
+    // These blocks were mined without the payments.
     this.#stub.mine(lost.size + 1);
   }
 
-  /** What was dropped is sent again. */
-  #return(): void {
+  /** Sends dropped transactions again. */
+  #resend(): void {
     for (const txid of this.#paid.keys()) if (!this.#chain.has(txid)) this.#chain.set(txid, null);
   }
 
@@ -141,7 +141,7 @@ class Script {
     for (const [txid] of this.#inWallet()) this.#walletSaw.add(txid);
   }
 
-  /** Where the wallet's blocks have what the chain has. */
+  /** Returns the heights of payments in the wallet's blocks. */
   #inWallet(): Map<string, number> {
     const heights = new Map(this.#walletBlocks.map(({ hash }, height) => [hash, height]));
     const found = [...this.#chain].flatMap(([txid, at]): [string, number][] => {
@@ -151,8 +151,8 @@ class Script {
     return new Map(found);
   }
 
-  /** Both answer by what they have now. */
-  #show(): void {
+  /** Updates the responses of wallet and node. */
+  #updateStub(): void {
     this.#stub.walletHeight = this.#walletBlocks.length - 1;
     const inWallet = this.#inWallet();
     this.#stub.transfers = [...this.#paid.values()].flatMap((payment) => {
@@ -169,58 +169,58 @@ class Script {
     }
   }
 
-  /** As the settlement engine looks: what a poll does not mention of what is unfinished is asked for. */
-  async look(): Promise<void> {
+  /** Polls like the settlement engine, and rechecks unfinished payments that the poll doesn't report. */
+  async poll(): Promise<void> {
     try {
       const { cursor, observations } = await this.#driver.poll({ cursor: this.#cursor });
-      const told = new Set(observations.map(({ key }) => key));
-      const silent = [...this.#told.values()].filter(({ key, state }) => {
+      const polledKeys = new Set(observations.map(({ key }) => key));
+      const unreported = [...this.#observed.values()].filter(({ key, state }) => {
         const mayChange = state === 'mempool' || (state === 'included' && cursor !== this.#cursor);
-        return mayChange && !told.has(key);
+        return mayChange && !polledKeys.has(key);
       });
-      const rechecked = await this.#driver.recheck(silent.map(({ key }) => key));
+      const rechecked = await this.#driver.recheck(unreported.map(({ key }) => key));
       for (const each of [...observations, ...rechecked]) {
-        this.#told.set(each.key, each);
-        this.#toldFrom.add(`${each.txid} ${each.blockHash}`);
+        this.#observed.set(each.key, each);
+        this.#observedIn.add(`${each.txid} ${each.blockHash}`);
       }
       this.#cursor = cursor;
     } catch (error) {
       if (!(error instanceof NodeBehind || error instanceof WalletBehind)) throw error;
       return;
     }
-    this.requireTruth();
+    this.requireMatch();
   }
 
-  requireTruth(): void {
+  requireMatch(): void {
     const tip = this.#stub.height;
     const heights = new Map(this.#stub.blocks.map(({ hash }, height) => [hash, height]));
     for (const [txid, { minor }] of this.#paid) {
       const at = this.#chain.get(txid);
-      const told = this.#told.get(`${txid}:${minor}`);
+      const observed = this.#observed.get(`${txid}:${minor}`);
       const height = at ? heights.get(at) : undefined;
       if (height === undefined) {
-        // What came and went while nobody looked need not be told.
-        if (told && at === undefined) assert.equal(told.state, 'removed');
-        // One that was told as removed and comes back into the pool is seen in its next block: the wallet does not show it.
-        const isHidden = told?.state === 'removed' && this.#walletSaw.has(txid);
-        if (told && at === null && !isHidden) assert.equal(told.state, 'mempool');
-        // What a node that was put back does not have is not gone, once it was told from that block.
-        if (at && this.#toldFrom.has(`${txid} ${at}`)) assert.notEqual(told?.state, 'removed');
+        // A payment that came and went between polls need not be reported.
+        if (observed && at === undefined) assert.equal(observed.state, 'removed');
+        // The wallet doesn't list a payment that returns to the pool, so it is only seen in its next block.
+        const isHidden = observed?.state === 'removed' && this.#walletSaw.has(txid);
+        if (observed && at === null && !isHidden) assert.equal(observed.state, 'mempool');
+        // A payment that was observed in a block is not removed because a restored node lacks that block.
+        if (at && this.#observedIn.has(`${txid} ${at}`)) assert.notEqual(observed?.state, 'removed');
         continue;
       }
       const confirmations = tip - height + 1;
-      assert.equal(told?.blockHash, at);
-      assert.equal(told?.state, confirmations >= 60 ? 'final' : 'included');
-      if (told?.state === 'included') assert.equal(told.confirmations, confirmations);
-      assert.equal(told?.agreed, true);
+      assert.equal(observed?.blockHash, at);
+      assert.equal(observed?.state, confirmations >= 60 ? 'final' : 'included');
+      if (observed?.state === 'included') assert.equal(observed.confirmations, confirmations);
+      assert.equal(observed?.agreed, true);
     }
   }
 
-  /** In the end everything is in a block, and deep. */
+  /** Confirms every payment deeply. */
   async finish(): Promise<void> {
     this.#mine(61);
-    await this.look();
-    this.requireTruth();
+    await this.poll();
+    this.requireMatch();
   }
 }
 
@@ -230,7 +230,7 @@ before(async () => {
 });
 after(() => stub.close());
 
-test('what is told is what the chain has, whatever happened before', async (t) => {
+test('Monero observations match the chain after any script', async (t) => {
   const scripts = fc.array(step, { minLength: 5, maxLength: 30 });
   const property = fc.asyncProperty(scripts, async (steps) => {
     const script = new Script(stub);

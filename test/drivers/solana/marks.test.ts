@@ -1,4 +1,4 @@
-/** How far addresses of Solana were read: nothing is forgotten, whoever dies when, and nothing is read without end. */
+/** Marks of Solana addresses: no payment is lost when a process dies, and no address is read endlessly. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
@@ -13,7 +13,7 @@ import { IS_FULL_RUN, PROPERTY_RUNS } from '../../support/runs.ts';
 import { seededRuns } from '../../support/seed.ts';
 import { type SolanaWorld, startSolana, walletAddresses } from './solana-world.ts';
 
-/** As small as they can be, so that every bound is met. */
+/** The smallest possible limits, so that every limit is reached. */
 const TIGHT = { pageSize: 3, maxTransactions: 4, recentAddresses: 2, olderAddresses: 2 };
 
 let sol: SolanaWorld;
@@ -29,8 +29,8 @@ async function credited(topup: TopupRow): Promise<bigint> {
   return (await sol.world.reloadTopup(topup)).credited_cents;
 }
 
-/** A poll whose driver is gone before anything was written. */
-async function die(): Promise<void> {
+/** Polls with a driver that dies before anything is saved. */
+async function pollAndDie(): Promise<void> {
   const row = await sol.world.db.row<{ cursor: string | null }>(
     `select cursor from coins where code = 'SOL'`,
   );
@@ -38,8 +38,8 @@ async function die(): Promise<void> {
   sol.restart();
 }
 
-describe('marks', () => {
-  it('are read as they are written', () => {
+describe('Solana marks', () => {
+  it('a mark survives formatting and parsing', () => {
     const marks: Mark[] = [
       { base: null, gap: null },
       { base: 'a', gap: null },
@@ -50,7 +50,7 @@ describe('marks', () => {
     assert.deepEqual(parseMark(null), marks[0]);
   });
 
-  it('do not move by what is not final', () => {
+  it('a mark does not advance to a transaction that is not final', () => {
     const mark = { base: 'a', gap: null };
     const waiting = { signature: 'b', failed: false, final: false };
     assert.deepEqual(advanceMark(mark, [waiting], 10), { mark, more: false });
@@ -59,8 +59,8 @@ describe('marks', () => {
   });
 });
 
-describe('positions', () => {
-  it('are read as they are written', () => {
+describe('Solana positions', () => {
+  it('a position survives formatting and parsing', () => {
     const position = { slot: 5, blockhash: 'h', resume: null, turn: 'x' };
     const text = formatPosition(position);
     assert.deepEqual(parsePosition(text), position);
@@ -69,17 +69,17 @@ describe('positions', () => {
   });
 });
 
-describe('a driver of Solana', () => {
-  it('that dies between a poll and the end of its work loses nothing', async () => {
+describe('restarts of the Solana driver', () => {
+  it('a driver that dies between a poll and saving it loses nothing', async () => {
     const topup = await sol.world.createInvoice(50, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
     sol.stub.finalize();
-    await die();
-    await die();
+    await pollAndDie();
+    await pollAndDie();
     assert.equal(await credited(topup), 5_000n);
   });
 
-  it('tells again what it told until that is kept, whoever told it and whoever asks', async () => {
+  it('a payment is reported by every driver until a mark is saved', async () => {
     const { address } = (await sol.pool.allocate(randomUUID())) ?? assert.fail();
     await sol.world.runUntilIdle();
     const signature = sol.stub.pay(address, 7n);
@@ -87,19 +87,19 @@ describe('a driver of Solana', () => {
     const first = sol.world.chains.get('SOL') ?? assert.fail();
     sol.restart();
     const second = sol.world.chains.get('SOL') ?? assert.fail();
-    const tells = ({ observations }: PollResult) => observations.some(({ txid }) => txid === signature);
-    const lost = await first.poll({ cursor: null });
-    const kept = await second.poll({ cursor: null });
-    assert.deepEqual([lost, kept].map(tells), [true, true]);
-    assert.equal(tells(await first.poll({ cursor: lost.cursor })), true);
-    await kept.commit?.();
-    assert.equal(tells(await first.poll({ cursor: kept.cursor })), false);
-    assert.equal(tells(await second.poll({ cursor: kept.cursor })), false);
+    const reports = ({ observations }: PollResult) => observations.some(({ txid }) => txid === signature);
+    const unsaved = await first.poll({ cursor: null });
+    const saved = await second.poll({ cursor: null });
+    assert.deepEqual([unsaved, saved].map(reports), [true, true]);
+    assert.equal(reports(await first.poll({ cursor: unsaved.cursor })), true);
+    await saved.commit?.();
+    assert.equal(reports(await first.poll({ cursor: saved.cursor })), false);
+    assert.equal(reports(await second.poll({ cursor: saved.cursor })), false);
   });
 });
 
-describe('an address of Solana', () => {
-  it('with more than fit at once is read to its end though another process reads on each time', async () => {
+describe('Solana address scans', () => {
+  it('an address with several pages is read to the end by alternating processes', async () => {
     const topup = await sol.world.createInvoice(50, 'SOL');
     const part = topup.deposit_units / 10n;
     for (let i = 0; i < 10; i++) sol.stub.pay(topup.deposit_address, part);
@@ -111,7 +111,7 @@ describe('an address of Solana', () => {
     assert.equal((await sol.world.reloadTopup(topup)).credited_cents, 5_000n);
   });
 
-  it('with more transactions than fit at once is read to its end', async () => {
+  it('an address with more transactions than the limit is read to the end', async () => {
     const topup = await sol.world.createInvoice(50, 'SOL');
     const part = topup.deposit_units / 10n;
     for (let i = 0; i < 20; i++) sol.stub.pay(topup.deposit_address, i % 2 === 0 ? part : 0n);
@@ -119,32 +119,32 @@ describe('an address of Solana', () => {
     assert.equal(await credited(topup), 5_000n);
   });
 
-  it('is read again where the node forgot how far it was read', async () => {
+  it('an address is read again if the node no longer knows its mark', async () => {
     const topup = await sol.world.createInvoice(50, 'SOL');
     const part = topup.deposit_units / 10n;
     for (let i = 0; i < 5; i++) sol.stub.pay(topup.deposit_address, part);
     sol.stub.finalize();
     await sol.world.watchJob.run();
     for (let i = 0; i < 5; i++) sol.stub.pay(topup.deposit_address, part);
-    await sol.pool.saveMark(topup.deposit_address, `nobody>knows>these`);
+    await sol.pool.saveMark(topup.deposit_address, `none>knows>these`);
     sol.stub.finalize();
     assert.equal(await credited(topup), 5_000n);
   });
 
-  it('whose transactions cannot be read is asked again, and keeps no other waiting', async () => {
+  it('an address with unreadable transactions is retried and does not block the others', async () => {
     const [topup, other] = [
       await sol.world.createInvoice(50, 'SOL'),
       await sol.world.createInvoice(40, 'SOL'),
     ];
-    const hushed = sol.stub.pay(topup.deposit_address, topup.deposit_units);
-    sol.stub.unreadable.add(hushed);
+    const unreadable = sol.stub.pay(topup.deposit_address, topup.deposit_units);
+    sol.stub.unreadable.add(unreadable);
     sol.stub.pay(other.deposit_address, other.deposit_units, { version: 7 });
     sol.stub.pay(other.deposit_address, other.deposit_units);
     sol.stub.finalize();
     assert.equal(await credited(other), 4_000n);
     assert.equal(await credited(topup), 0n);
     const health = await sol.world.chains.get('SOL')?.health();
-    assert.match(health?.detail ?? '', /listed and cannot be read/);
+    assert.match(health?.detail ?? '', /listed transactions cannot be read/);
     sol.stub.unreadable.clear();
     assert.equal(await credited(topup), 5_000n);
   });
@@ -152,23 +152,24 @@ describe('an address of Solana', () => {
 
 type Step =
   | { readonly do: 'pay'; readonly which: number; readonly failed: boolean }
-  | { readonly do: 'invoice' | 'finalize' | 'look' | 'die' | 'restart' | 'age' };
+  | { readonly do: 'invoice' | 'finalize' | 'poll' | 'die' | 'restart' | 'age' };
 
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('pay'), which: fc.nat(50), failed: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('invoice') }) },
-  { weight: 9, arbitrary: fc.record({ do: fc.constantFrom('finalize', 'look', 'die') }) },
+  { weight: 9, arbitrary: fc.record({ do: fc.constantFrom('finalize', 'poll', 'die') }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('restart', 'age') }) },
 ) as fc.Arbitrary<Step>;
 
-describe('payments on Solana', () => {
-  it('are each credited once, whenever drivers die between a poll and the end of its work', async (t) => {
+describe('random scripts on Solana', () => {
+  it('each Solana payment is credited once, even if drivers die before saving a poll', async (t) => {
     const { world, stub } = sol;
-    let made = 0;
+    let createdAddresses = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
-        made += 40;
-        await addToPool(world.db, 'SOL', walletAddresses(`run ${made}`, 40), world.clock.now());
+        createdAddresses += 40;
+        const addresses = walletAddresses(`run ${createdAddresses}`, 40);
+        await addToPool(world.db, 'SOL', addresses, world.clock.now());
         const topups = [await world.createInvoice(50, 'SOL')];
         const paid = new Map<string, bigint>();
         for (const step of steps) {
@@ -178,13 +179,13 @@ describe('payments on Solana', () => {
             stub.pay(topup.deposit_address, topup.deposit_units, { failed: step.failed });
             if (!step.failed) paid.set(topup.id, (paid.get(topup.id) ?? 0n) + 1n);
           } else if (step.do === 'finalize') stub.finalize();
-          else if (step.do === 'look') await world.watchJob.run();
-          else if (step.do === 'die') await die();
+          else if (step.do === 'poll') await world.watchJob.run();
+          else if (step.do === 'die') await pollAndDie();
           else if (step.do === 'restart') sol.restart();
           else world.clock.advanceMinutes(8 * 24 * 60);
         }
         stub.finalize();
-        // Old addresses have turns: within one round each was looked at.
+        // Old addresses are scanned in rotation: after one rotation each was read.
         for (let i = 0; i < 2_000 && !(await allPaid(topups, paid)); i++) await world.watchJob.run();
         await world.runUntilIdle();
         for (const topup of topups) {

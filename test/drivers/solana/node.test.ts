@@ -1,4 +1,4 @@
-/** What the driver of Solana wants of its node, and what it says of it and of the pool. */
+/** Requirements of the Solana driver for its node, and its findings about the node and the pool. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
@@ -17,8 +17,8 @@ afterEach(async () => {
   await sol.close();
 });
 
-describe('a node of Solana', () => {
-  it('must be on the real network and keep lists of transactions', async () => {
+describe('Solana nodes', () => {
+  it('a node must be on the main network and have an address index', async () => {
     await chain.checkSafety();
     sol.stub.keepsHistory = false;
     await assert.rejects(chain.checkSafety(), /history is not available/);
@@ -28,7 +28,7 @@ describe('a node of Solana', () => {
     await assert.rejects(chain.allocate({ id: 'x', index: 0, amountUnits: 1n }), UnsafeChainError);
   });
 
-  it('is not well while it says so, or its newest final block is old', async () => {
+  it('a node is unhealthy if it says so or its newest final block is old', async () => {
     const stub = await StubSolana.start();
     try {
       const witness = new SolanaSecondNode({ node: stub.node, allowTest: false });
@@ -45,37 +45,40 @@ describe('a node of Solana', () => {
     }
   });
 
-  it('is told with the level of the pool, loudly when it is low', async () => {
-    const says = async () =>
-      (await chain.examine(0)).map(({ level, message: it }) => `${level}: ${it}`)[0] ?? '';
-    assert.match(await says(), /^note: addresses left: 60; given out in the last 7 days: 0$/);
+  it('findings report the level of the pool, as a problem when it is low', async () => {
+    const finding = async () =>
+      (await chain.examine(0)).map(({ level, message }) => `${level}: ${message}`)[0] ?? '';
+    assert.match(await finding(), /^note: free addresses: 60; assigned in the last 7 days: 0$/);
     for (let i = 0; i < 11; i++) await sol.pool.allocate(`01890000-0000-7000-8000-0000000000${i + 10}`);
-    assert.match(await says(), /^warn: addresses left: 49; given out in the last 7 days: 11\. Make more/);
+    assert.match(
+      await finding(),
+      /^look: free addresses: 49; assigned in the last 7 days: 11\. Create more offline/,
+    );
     sol.world.clock.advanceMinutes(8 * 24 * 60);
-    assert.match(await says(), /in the last 7 days: 0/);
+    assert.match(await finding(), /in the last 7 days: 0/);
   });
 
-  it('is told with how far back its ledger reaches, loudly when that is less than a week', async () => {
-    const reach = async () => (await chain.examine(0)).find(({ message }) => /ledger/.test(message));
-    assert.deepEqual(await reach(), { level: 'ok', message: 'the node’s ledger reaches 30.0 days back' });
+  it('findings report the history of the node, as a problem below one week', async () => {
+    const history = async () => (await chain.examine(0)).find(({ message }) => /of history/.test(message));
+    assert.deepEqual(await history(), { level: 'ok', message: 'the node has 30.0 days of history' });
     sol.stub.ledgerDays = 2;
-    const short = await reach();
+    const short = await history();
     assert.equal(short?.level, 'warn');
-    assert.match(short?.message ?? '', /reaches 2\.0 days back: .*--limit-ledger-size/);
+    assert.match(short?.message ?? '', /2\.0 days of history: .*--limit-ledger-size/);
   });
 
-  it('that gives no list where it should tells nothing, and nothing is taken for read', async () => {
+  it('a malformed list fails the poll and does not advance any mark', async () => {
     const topup = await sol.world.createInvoice(50, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
     sol.stub.finalize();
     sol.stub.broken = 'getSignaturesForAddress';
-    await assert.rejects(chain.poll({ cursor: null }), /no list/);
+    await assert.rejects(chain.poll({ cursor: null }), /no valid list/);
     sol.stub.broken = '';
     await sol.world.runUntilIdle();
     assert.equal((await sol.world.reloadTopup(topup)).credited_cents, 5_000n);
   });
 
-  it('that dropped a payment of which nobody else knows does not take it back, nor is it credited', async () => {
+  it('a payment that the node pruned before it was agreed is neither removed nor credited', async () => {
     const other = await StubSolana.start();
     try {
       const second = new SolanaSecondNode({ node: other.node, allowTest: false });
@@ -97,24 +100,24 @@ describe('a node of Solana', () => {
     }
   });
 
-  it('is told to have a gap in its history where an address has money and no transaction', async () => {
-    const looks = async () => (await chain.examine(0)).filter(({ level }) => level === 'fail').length;
+  it('an address with a balance but no transactions is reported as a gap in the history', async () => {
+    const problems = async () => (await chain.examine(0)).filter(({ level }) => level === 'fail').length;
     const [topup, other] = [
       await sol.world.createInvoice(50, 'SOL'),
       await sol.world.createInvoice(50, 'SOL'),
     ];
     sol.stub.pay(other.deposit_address, other.deposit_units);
     sol.stub.accounts.add(other.deposit_address);
-    assert.equal(await looks(), 0);
+    assert.equal(await problems(), 0);
     sol.stub.accounts.add(topup.deposit_address);
-    assert.equal(await looks(), 1);
+    assert.equal(await problems(), 1);
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
-    assert.equal(await looks(), 0);
+    assert.equal(await problems(), 0);
   });
 });
 
-describe('a second node of Solana', () => {
-  it('agrees to what is final there as well, with the same amount in the same slot', async () => {
+describe('second Solana node', () => {
+  it('a second node agrees to a final payment with the same amount in the same slot', async () => {
     const second = new SolanaSecondNode({ node: sol.stub.node, allowTest: false });
     const topup = await sol.world.createInvoice(50, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
@@ -126,7 +129,7 @@ describe('a second node of Solana', () => {
     assert.equal((await second.confirm([{ ...seen, blockHash: '1' }])).size, 0);
   });
 
-  it('that does not have a payment yet keeps it uncredited, until it has', async () => {
+  it('a payment is not credited until the second node has it', async () => {
     const other = await StubSolana.start();
     try {
       const second = new SolanaSecondNode({ node: other.node, allowTest: false });

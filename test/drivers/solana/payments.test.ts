@@ -1,4 +1,4 @@
-/** What counts as a payment on Solana, through invoices and the watch, with a stand-in node. */
+/** Payments and non-payments on Solana, from the invoice to the ledger, with a stub node. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { Failure } from '../../../src/kernel/fail.ts';
@@ -12,7 +12,7 @@ async function reload(topup: TopupRow): Promise<TopupRow> {
   return await sol.world.reloadTopup(topup);
 }
 
-describe('SOL', () => {
+describe('SOL payments', () => {
   before(async () => {
     sol = await startSolana({ addresses: 40 });
   });
@@ -20,7 +20,7 @@ describe('SOL', () => {
     await sol.close();
   });
 
-  it('is seen as soon as it is confirmed, and credited when it is final', async () => {
+  it('a SOL payment is seen when it is confirmed and credited when it is final', async () => {
     const topup = await sol.world.createInvoice(50, 'SOL');
     assert.equal(topup.deposit_uri, `solana:${topup.deposit_address}?amount=0.333333334`);
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
@@ -31,14 +31,14 @@ describe('SOL', () => {
     assert.deepEqual([paid.status, paid.credited_cents], ['credited', 5_000n]);
   });
 
-  it('of a large amount is credited when it is final, too', async () => {
+  it('a large SOL payment is also credited when it is final', async () => {
     const topup = await sol.world.createInvoice(9_000, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
     sol.stub.finalize();
     assert.equal((await reload(topup)).credited_cents, 900_000n);
   });
 
-  it('is credited from transactions with tables of addresses, and from several', async () => {
+  it('a SOL payment with address lookup tables is credited, and so are several payments', async () => {
     const topup = await sol.world.createInvoice(60, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units / 2n, { byTable: true });
     sol.stub.pay(topup.deposit_address, topup.deposit_units / 2n);
@@ -49,7 +49,7 @@ describe('SOL', () => {
     assert.equal((await reload(topup)).credited_cents, 12_000n);
   });
 
-  it('is not what failed, brought nothing, or took something away', async () => {
+  it('a SOL transaction that failed, paid nothing, or took something is not credited', async () => {
     const topup = await sol.world.createInvoice(60, 'SOL');
     const { deposit_address: to, deposit_units: units } = topup;
     sol.stub.pay(to, units, { failed: true });
@@ -60,7 +60,7 @@ describe('SOL', () => {
     assert.deepEqual(await sol.world.deposits(topup), []);
   });
 
-  it('that was confirmed and then dropped is gone, and nothing was credited', async () => {
+  it('a SOL payment that was confirmed and then dropped is not credited', async () => {
     const topup = await sol.world.createInvoice(50, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
     assert.equal((await reload(topup)).status, 'confirming');
@@ -69,7 +69,7 @@ describe('SOL', () => {
     assert.equal((await reload(topup)).status, 'pending');
   });
 
-  it('is found years after the invoice, when its address has its turn', async () => {
+  it('a SOL payment years after the invoice is found when its address is scanned in rotation', async () => {
     const topup = await sol.world.createInvoice(50, 'SOL');
     await reload(topup);
     sol.world.clock.advanceMinutes(2 * 365 * 24 * 60);
@@ -79,18 +79,18 @@ describe('SOL', () => {
     assert.equal((await reload(topup)).credited_cents, 5_000n);
   });
 
-  it('stands while the node is put back, which is waited for', async () => {
+  it('a SOL credit stays while a restored node catches up', async () => {
     const topup = await sol.world.createInvoice(50, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
     sol.stub.finalize();
     assert.equal((await reload(topup)).credited_cents, 5_000n);
-    const bringBack = sol.stub.rollBack(10);
+    const undoRollback = sol.stub.rollBack(10);
     const row = await sol.world.db.row<{ cursor: string }>(`select cursor from coins where code = 'SOL'`);
     sol.restart();
     const behind = { name: 'NodeBehind' };
     const poll = sol.world.chains.get('SOL')?.poll({ cursor: row?.cursor ?? null });
     await assert.rejects(poll ?? Promise.resolve(), behind);
-    bringBack();
+    undoRollback();
     const other = await sol.world.createInvoice(30, 'SOL');
     sol.stub.pay(other.deposit_address, other.deposit_units);
     sol.stub.finalize();
@@ -98,21 +98,21 @@ describe('SOL', () => {
     assert.equal((await reload(topup)).credited_cents, 5_000n);
   });
 
-  it('is read once: what is final and kept is asked for no more', async () => {
+  it('a final SOL payment is read once', async () => {
     const topup = await sol.world.createInvoice(50, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
     sol.stub.finalize();
     await reload(topup);
     await sol.world.watchJob.run();
-    const told = () => sol.stub.requests.filter((method) => method === 'getTransaction').length;
-    const before = told();
+    const reads = () => sol.stub.requests.filter((method) => method === 'getTransaction').length;
+    const before = reads();
     await sol.world.watchJob.run();
     await sol.world.watchJob.run();
-    assert.equal(told(), before);
+    assert.equal(reads(), before);
   });
 });
 
-describe('the pool of addresses', () => {
+describe('the Solana address pool', () => {
   beforeEach(async () => {
     sol = await startSolana();
   });
@@ -120,13 +120,13 @@ describe('the pool of addresses', () => {
     await sol.close();
   });
 
-  it('refuses an invoice with 422 unavailable when it is empty', async () => {
+  it('an empty pool refuses an invoice with 422 unavailable', async () => {
     for (let i = 0; i < 20; i++) await sol.world.createInvoice(30, 'SOL');
     const refused = (error: unknown) => error instanceof Failure && error.code === 'unavailable';
     await assert.rejects(sol.world.createInvoice(30, 'SOL'), refused);
   });
 
-  it('gives out no address that was used before, and credits nothing of its past', async () => {
+  it('an address that was used before is not assigned and its payments are not credited', async () => {
     const [first = '', second = '', third = ''] = walletAddresses('pool', 3);
     sol.stub.pay(first, 5_000_000_000n);
     sol.stub.finalize();
@@ -139,7 +139,7 @@ describe('the pool of addresses', () => {
     assert.equal(await sol.pool.countFree(1_000), 17);
   });
 
-  it('gives the same invoice the same address, paid or not', async () => {
+  it('an invoice always has the same address from the pool, paid or not', async () => {
     const chain = sol.world.chains.get('SOL');
     const invoice = { id: '01890000-0000-7000-8000-000000000001', index: 0, amountUnits: 5n };
     const first = await chain?.allocate(invoice);

@@ -1,4 +1,4 @@
-/** The service with SOL over a stand-in node and a pool of addresses. */
+/** The service with SOL, a stub node, and a pool of addresses. */
 import { createHash } from 'node:crypto';
 import { solanaAddress } from '../../../src/drivers/chain/addresses.ts';
 import { ed25519PublicKey } from '../../../src/drivers/chain/simnet/seed-key.ts';
@@ -8,7 +8,7 @@ import { addToPool, createAddressPool } from '../../../src/store/address-pool.ts
 import { type ChainFactory, ManualClock, TopupWorld } from '../../support/topup-world.ts';
 import { StubSolana } from './stub-node.ts';
 
-/** Addresses that somebody could have the key of: the same for the same name. */
+/** Returns valid addresses, always the same for a name. */
 export function walletAddresses(name: string, count: number): string[] {
   return Array.from({ length: count }, (_, i) =>
     solanaAddress(ed25519PublicKey(createHash('sha256').update(`${name} ${i}`).digest())),
@@ -27,7 +27,7 @@ export interface SolanaWorld {
   readonly world: TopupWorld;
   readonly stub: StubSolana;
   readonly pool: AddressPool;
-  /** Another driver in the place of the one that there is, as a new process has it. */
+  /** Replaces the driver, as in a new process. */
   restart(): void;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** A node of Solana that a test moves: slots in memory, told in the shapes that Agave is documented to answer in. */
+/** A stub Solana node: slots in memory, with responses in Agave's documented format. */
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,7 @@ import { base58 } from '@scure/base';
 
 export const MAIN_NET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
 const FIRST_SLOT = 300_000_000;
-/** It has as much as it likes. */
+/** It has unlimited funds. */
 const SENDER = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM';
 const PROGRAM = '11111111111111111111111111111111';
 
@@ -25,9 +25,9 @@ interface Transaction {
 
 export interface Payment {
   readonly failed?: boolean;
-  /** The address stands in a table that the transaction names. */
+  /** The transaction references the address through a lookup table. */
   readonly byTable?: boolean;
-  /** It takes away what it would bring. */
+  /** The address pays instead of being paid. */
   readonly spends?: boolean;
   readonly version?: number;
 }
@@ -36,16 +36,16 @@ export class StubSolana {
   genesis = MAIN_NET;
   healthProblem: string | null = null;
   keepsHistory = true;
-  /** Addresses that have an account. */
+  /** Addresses with an account. */
   readonly accounts = new Set<string>();
-  /** Signatures that are listed and not told. */
+  /** Signatures that are listed but can't be read. */
   readonly unreadable = new Set<string>();
-  /** A call that is answered by nonsense. */
+  /** A method with malformed responses. */
   broken = '';
-  /** The oldest slot that it has is so old. */
+  /** Age of the oldest slot. */
   ledgerDays = 30;
   readonly requests: string[] = [];
-  /** Runs before each answer. */
+  /** Runs before each response. */
   before: () => void = () => undefined;
   readonly #clock: () => number;
   readonly #server: Server;
@@ -83,42 +83,42 @@ export class StubSolana {
     return this.#final;
   }
 
-  /** A payment in a new slot, confirmed and not yet final; returns its signature. */
+  /** Adds a confirmed payment in a new slot; returns its signature. */
   pay(address: string, lamports: bigint, payment: Payment = {}): string {
     const { failed = false, byTable = false, spends = false, version } = payment;
     this.#slot += 1;
-    const had = (this.#balances.get(address) ?? 0) + (spends ? Number(lamports) : 0);
+    const previous = (this.#balances.get(address) ?? 0) + (spends ? Number(lamports) : 0);
     const change = failed ? 0 : Number(lamports) * (spends ? -1 : 1);
-    this.#balances.set(address, had + change);
-    // What came by a table stands behind what the transaction names itself.
+    this.#balances.set(address, previous + change);
+    // Balances of accounts from lookup tables follow the others.
     const keys = byTable ? [SENDER, PROGRAM] : [SENDER, address, PROGRAM];
-    const has = (balance: number) => (byTable ? [10 ** 12, 1, balance] : [10 ** 12, balance, 1]);
+    const balances = (balance: number) => (byTable ? [10 ** 12, 1, balance] : [10 ** 12, balance, 1]);
     const signature = base58.encode(randomBytes(64));
     this.#transactions.push({
       signature,
       slot: this.#slot,
       keys,
       loaded: byTable ? [address] : [],
-      before: has(had),
-      after: has(had + change),
+      before: balances(previous),
+      after: balances(previous + change),
       err: failed ? { InstructionError: [0, { Custom: 1 }] } : null,
       version: version ?? (byTable ? 0 : 'legacy'),
     });
     return signature;
   }
 
-  /** All that is confirmed becomes final. */
+  /** Makes everything confirmed final. */
   finalize(): void {
     this.#slot += 1;
     this.#final = this.#slot;
   }
 
-  /** What is not final is undone. */
+  /** Drops everything that is not final. */
   drop(): void {
     this.#transactions = this.#transactions.filter(({ slot }) => slot <= this.#final);
   }
 
-  /** It is put back by so many slots, with what it knew of them; returns what brings it back. */
+  /** Restores an older state of the node; returns a function that undoes it. */
   rollBack(slots: number): () => void {
     const [slot, final, transactions] = [this.#slot, this.#final, this.#transactions];
     this.#slot = this.#final = final - slots;
@@ -128,7 +128,7 @@ export class StubSolana {
     };
   }
 
-  /** It forgets the oldest ones, as nodes do. */
+  /** Removes the oldest transactions, as nodes do. */
   pruneOldest(count: number): void {
     this.#transactions.splice(0, count);
   }
@@ -189,11 +189,11 @@ export class StubSolana {
     if (!this.keepsHistory) throw new Error('Transaction history is not available from this node');
     const seen = this.#transactions.filter(({ slot }) => commitment === 'confirmed' || slot <= this.#final);
     const newest = [...seen].reverse();
-    const place = (signature: unknown) => newest.findIndex((each) => each.signature === signature);
-    // A signature that it does not know ends the list before it begins, or does not end it at all.
-    if (before !== undefined && place(before) < 0) return [];
-    const from = before === undefined ? 0 : place(before) + 1;
-    const to = until === undefined || place(until) < 0 ? newest.length : place(until);
+    const indexOf = (signature: unknown) => newest.findIndex((each) => each.signature === signature);
+    // An unknown `before` gives an empty list; an unknown `until` is ignored.
+    if (before !== undefined && indexOf(before) < 0) return [];
+    const from = before === undefined ? 0 : indexOf(before) + 1;
+    const to = until === undefined || indexOf(until) < 0 ? newest.length : indexOf(until);
     return newest
       .slice(from, Math.max(from, to))
       .filter(({ keys, loaded }) => keys.includes(address) || loaded.includes(address))

@@ -1,4 +1,4 @@
-/** What the driver of Tron wants of its node, and what it says of it. */
+/** Requirements of the Tron driver for its node, and its findings about the node. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
@@ -21,8 +21,8 @@ afterEach(async () => {
   await stub.close();
 });
 
-describe('addresses of Tron', () => {
-  it('are those that wallets derive, even numbers for TRX and odd ones for USDT', async () => {
+describe('Tron addresses', () => {
+  it('addresses match those of wallets, with even indexes for TRX and odd ones for USDT', async () => {
     const trx = tronChain(stub, 'TRX');
     const first = await trx.allocate(nextTo('a'));
     assert.equal(first.address, 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH');
@@ -38,12 +38,12 @@ describe('addresses of Tron', () => {
   });
 });
 
-describe('a node of Tron', () => {
-  it('is asked for blocks in parts when they are too long together', async () => {
+describe('Tron nodes', () => {
+  it('blocks that are too large together are requested in parts', async () => {
     const between = stub.between.bind(stub);
-    const asked: number[] = [];
+    const spans: number[] = [];
     stub.between = (from, to) => {
-      asked.push(to - from);
+      spans.push(to - from);
       return to - from > 3 ? { block: Array<number>(1_000_001).fill(0) } : between(from, to);
     };
     const blocks = await new TronNode(stub.node).blocks(11, 20);
@@ -51,10 +51,10 @@ describe('a node of Tron', () => {
       blocks.map(({ height }) => height),
       [11, 12, 13, 14, 15, 16, 17, 18, 19, 20],
     );
-    assert.deepEqual(asked, [10, 5, 3, 2, 5, 3, 2]);
+    assert.deepEqual(spans, [10, 5, 3, 2, 5, 3, 2]);
   });
 
-  it('must be on the real network, unless coins of others are taken', async () => {
+  it('a node must be on the main network unless test networks are allowed', async () => {
     const other = await StubTron.start(() => Date.now(), MAIN_NET.replace('1ebf', '2ebf'));
     try {
       await assert.rejects(tronChain(other, 'TRX').checkSafety(), UnsafeChainError);
@@ -67,7 +67,7 @@ describe('a node of Tron', () => {
     await tronChain(stub, 'TRX').checkSafety();
   });
 
-  it('must know a token of six decimals where it is not the one that all know', async () => {
+  it('a contract other than the known USDT must be a token with six decimals', async () => {
     await tronChain(stub, 'USDTTRC').checkSafety();
     const chain = tronChain(stub, 'USDTTRC', { contract: OTHER_TOKEN });
     await chain.checkSafety();
@@ -79,7 +79,7 @@ describe('a node of Tron', () => {
     await assert.rejects(wrong.checkSafety(), UnsafeChainError);
   });
 
-  it('is not well while its newest block is old, or it has no peers', async () => {
+  it('a node with an old tip or no peers is unhealthy', async () => {
     const chain = tronChain(stub, 'TRX');
     assert.equal((await chain.health()).ok, true);
     assert.equal((await chain.health()).height, 40);
@@ -99,20 +99,20 @@ describe('a node of Tron', () => {
     }
   });
 
-  it('is said not to keep what happens inside contracts, where it seems so', async () => {
+  it('findings report whether the node seems to save internal transactions', async () => {
     const to = OTHER_TOKEN;
-    const says = async () =>
-      (await tronChain(stub, 'TRX').examine(3)).map(({ level, message: it }) => `${level}: ${it}`);
-    assert.match((await says()).join(' '), /number 4 of the account.*note: too little happens/);
+    const findings = async () =>
+      (await tronChain(stub, 'TRX').examine(3)).map(({ level, message }) => `${level}: ${message}`);
+    assert.match((await findings()).join(' '), /up to index 4.*note: this network has too little traffic/);
     stub.savesInternal = false;
     for (let i = 0; i < 60; i++) stub.call([{ to, amount: 1n }]);
     stub.mine();
-    assert.match((await says()).join(' '), /warn: .*vm\.saveInternalTx/);
+    assert.match((await findings()).join(' '), /look: .*vm\.saveInternalTx/);
     stub.savesInternal = true;
-    assert.match((await says()).join(' '), /ok: the node tells/);
+    assert.match((await findings()).join(' '), /ok: the node reports payments made by contracts/);
   });
 
-  it('need not offer what is final under an address of its own', async () => {
+  it('a node without an API for final blocks is accepted', async () => {
     const own = async (addresses: readonly string[]) => new Set(addresses);
     const chain = tronChain(stub, 'TRX', { own });
     stub.transfer(OTHER_TOKEN, 5n);
@@ -131,23 +131,23 @@ describe('a node of Tron', () => {
   });
 });
 
-describe('what a transaction of Tron did', () => {
-  it('is nothing where the node leaves it out, and refused where it is told as something else', () => {
-    const did = (outcome: object) =>
+describe('Tron transaction outcomes', () => {
+  it('a missing part of an outcome is empty, and a malformed part is rejected', () => {
+    const transfers = (outcome: object) =>
       transfersOf('USDTTRC', 'a'.repeat(40), {
         txid: 'x',
         transaction: {},
         outcome: { receipt: { result: 'SUCCESS' }, ...outcome },
       });
-    assert.deepEqual(did({}), []);
-    assert.throws(() => did({ log: { 0: {} } }), /logs: the node gave no list/);
-    assert.throws(() => did({ log: [{ topics: 'ddf2' }] }), /topics: the node gave no list/);
-    assert.throws(() => did({ receipt: 'SUCCESS' }), /a receipt: the node gave no object/);
+    assert.deepEqual(transfers({}), []);
+    assert.throws(() => transfers({ log: { 0: {} } }), /logs: the node returned no valid list/);
+    assert.throws(() => transfers({ log: [{ topics: 'ddf2' }] }), /topics: the node returned no valid list/);
+    assert.throws(() => transfers({ receipt: 'SUCCESS' }), /receipt: the node returned no valid object/);
   });
 });
 
-describe('a second node of Tron', () => {
-  it('agrees to what it has in the same block, and to nothing else', async () => {
+describe('second Tron node', () => {
+  it('a second node agrees only to the same payment in the same block', async () => {
     const own = async (addresses: readonly string[]) => new Set(addresses);
     const first = tronChain(stub, 'TRX', { own });
     const second = new TronSecondNode({ coin: 'TRX', node: stub.node, contract: USDT, allowTest: false });

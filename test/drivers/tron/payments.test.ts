@@ -1,4 +1,4 @@
-/** What counts as a payment on Tron, through invoices and the watch, with a stand-in node. */
+/** Payments and non-payments on Tron, from the invoice to the ledger, with a stub node. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TopupRow } from '../../../src/store/topups.ts';
@@ -12,7 +12,7 @@ after(async () => {
   await tron.close();
 });
 
-/** What an invoice was credited after these blocks, in cents; null: it has seen nothing. */
+/** Returns the invoice's credit in cents after this many blocks; null if no payment was seen. */
 async function creditedAfter(topup: TopupRow, blocks: number): Promise<bigint | null> {
   tron.stub.mine(blocks);
   await tron.world.runUntilIdle();
@@ -20,8 +20,8 @@ async function creditedAfter(topup: TopupRow, blocks: number): Promise<bigint | 
   return seen ? (await tron.world.reloadTopup(topup)).credited_cents : null;
 }
 
-describe('TRX', () => {
-  it('is credited from a plain transfer, after 19 blocks', async () => {
+describe('TRX payments', () => {
+  it('a plain TRX transfer is credited after 19 blocks', async () => {
     const topup = await tron.world.createInvoice(50, 'TRX');
     tron.stub.transfer(topup.deposit_address, topup.deposit_units);
     assert.equal(await creditedAfter(topup, 18), 0n);
@@ -33,7 +33,7 @@ describe('TRX', () => {
     assert.equal((await tron.world.deposits(topup))[0]?.state, 'final');
   });
 
-  it('is credited from inside contracts, each payment of one transaction by itself', async () => {
+  it('each TRX payment by a contract in one transaction is credited', async () => {
     const topup = await tron.world.createInvoice(60, 'TRX');
     const half = topup.deposit_units / 2n;
     const to = topup.deposit_address;
@@ -45,14 +45,14 @@ describe('TRX', () => {
     assert.equal((await tron.world.deposits(topup)).length, 2);
   });
 
-  it('needs more blocks for more money, and gets them', async () => {
+  it('a large TRX payment needs more blocks', async () => {
     const topup = await tron.world.createInvoice(6_000, 'TRX');
     tron.stub.transfer(topup.deposit_address, topup.deposit_units);
     assert.equal(await creditedAfter(topup, 23), 0n);
     assert.equal(await creditedAfter(topup, 1), 600_000n);
   });
 
-  it('is not what failed, was rejected, is lent, is another token, or is nothing', async () => {
+  it('failed, rejected, delegated, or zero transfers and other tokens are not TRX payments', async () => {
     const topup = await tron.world.createInvoice(70, 'TRX');
     const { deposit_address: to, deposit_units: amount } = topup;
     const { stub } = tron;
@@ -68,8 +68,8 @@ describe('TRX', () => {
   });
 });
 
-describe('USDT of Tron', () => {
-  it('is credited from the logs of its contract', async () => {
+describe('USDT payments on Tron', () => {
+  it('a USDT payment on Tron is credited from the logs of the contract', async () => {
     const topup = await tron.world.createInvoice(80, 'USDTTRC');
     tron.stub.token([{ to: topup.deposit_address, amount: topup.deposit_units }]);
     assert.equal(await creditedAfter(topup, 19), 8_000n);
@@ -78,7 +78,7 @@ describe('USDT of Tron', () => {
     assert.equal(deposit?.key, `${deposit?.txid}:${topup.deposit_address}:80000000:0`);
   });
 
-  it('counts payments that are alike in one transaction each', async () => {
+  it('identical USDT payments in one transaction are all credited', async () => {
     const topup = await tron.world.createInvoice(90, 'USDTTRC');
     const log = { to: topup.deposit_address, amount: 45_000_000n };
     tron.stub.token([log, { ...log, amount: 1n }, log]);
@@ -86,7 +86,7 @@ describe('USDT of Tron', () => {
     assert.equal((await tron.world.deposits(topup)).length, 3);
   });
 
-  it('is not another contract’s, nor what was reverted, nor nothing, nor TRX', async () => {
+  it('other tokens, reverted or zero transfers, and TRX are not USDT payments', async () => {
     const topup = await tron.world.createInvoice(30, 'USDTTRC');
     const { deposit_address: to, deposit_units: amount } = topup;
     tron.stub.token([{ to, amount, contract: 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH' }]);

@@ -1,4 +1,4 @@
-/** Tron when its chain, its node or this service changes under a payment, with a stand-in node. */
+/** Tron payments during changes of the chain, the node, or the service, with a stub node. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -21,8 +21,8 @@ async function credited(topup: TopupRow): Promise<bigint> {
   return (await tron.world.reloadTopup(topup)).credited_cents;
 }
 
-describe('a payment on Tron', () => {
-  it('is taken back when its block is replaced without it, and credited again when it returns', async () => {
+describe('Tron reorganizations', () => {
+  it('a credit is reversed when its block is replaced, and restored when the payment returns', async () => {
     const topup = await tron.world.createInvoice(50, 'TRX');
     const { deposit_address: to, deposit_units: amount } = topup;
     tron.stub.transfer(to, amount);
@@ -38,7 +38,7 @@ describe('a payment on Tron', () => {
     assert.equal(await tron.world.balance(topup), 5_000n);
   });
 
-  it('is worth what it pays in the block where it is, should a contract pay less there', async () => {
+  it('a payment by a contract counts with the amount in its current block', async () => {
     const topup = await tron.world.createInvoice(50, 'USDTTRC');
     const to = topup.deposit_address;
     tron.stub.token([{ to, amount: 50_000_000n }]);
@@ -50,7 +50,7 @@ describe('a payment on Tron', () => {
     assert.equal(await credited(topup), 4_000n);
   });
 
-  it('stands while the node is put back, and nothing is said of it until the node is as high again', async () => {
+  it('a credit stays while a restored node catches up', async () => {
     const topup = await tron.world.createInvoice(50, 'TRX');
     tron.stub.transfer(topup.deposit_address, topup.deposit_units);
     tron.stub.mine(20);
@@ -71,7 +71,7 @@ describe('a payment on Tron', () => {
     ]);
   });
 
-  it('is found as soon as the node tells what its transaction did, though it did not at first', async () => {
+  it('a payment is found once the node returns the outcome of its transaction', async () => {
     const topup = await tron.world.createInvoice(50, 'USDTTRC');
     const txid = tron.stub.token([{ to: topup.deposit_address, amount: topup.deposit_units }]);
     tron.stub.withoutInfo.add(txid);
@@ -87,7 +87,7 @@ type Step =
   | { readonly do: 'pay'; readonly coin: 'TRX' | 'USDTTRC'; readonly inside: boolean }
   | { readonly do: 'mine'; readonly count: number }
   | { readonly do: 'reorg'; readonly depth: number }
-  | { readonly do: 'look' | 'die' };
+  | { readonly do: 'poll' | 'die' };
 
 const step = fc.oneof(
   {
@@ -100,11 +100,11 @@ const step = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('mine'), count: fc.integer({ min: 1, max: 12 }) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('reorg'), depth: fc.integer({ min: 1, max: 8 }) }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('look', 'die') }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('poll', 'die') }) },
 ) as fc.Arbitrary<Step>;
 
-describe('payments on Tron', () => {
-  it('are each credited once, whenever drivers die and blocks are replaced', async (t) => {
+describe('random scripts on Tron', () => {
+  it('each Tron payment is credited once, even if drivers die and blocks are replaced', async (t) => {
     const { world, stub } = tron;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
@@ -122,8 +122,8 @@ describe('payments on Tron', () => {
             paid[step.coin] += 5_000n;
           } else if (step.do === 'mine') stub.mine(step.count);
           else if (step.do === 'reorg') stub.reorg(step.depth);
-          else if (step.do === 'look') await world.watchJob.run();
-          else await die();
+          else if (step.do === 'poll') await world.watchJob.run();
+          else await pollAndDie();
         }
         stub.mine(30);
         await world.runUntilIdle();
@@ -139,8 +139,8 @@ describe('payments on Tron', () => {
     );
   });
 
-  /** Drivers have read, and are gone before anything was written; others come in their place. */
-  async function die(): Promise<void> {
+  /** Polls with drivers that die before anything is saved, and replaces them. */
+  async function pollAndDie(): Promise<void> {
     const { world, stub } = tron;
     const rows = await world.db.rows<{ code: 'TRX' | 'USDTTRC'; cursor: string | null }>(
       'select code, cursor from coins',

@@ -1,4 +1,4 @@
-/** A node of Tron that a test moves: a chain in memory, told in the shapes that java-tron is documented to answer in. */
+/** A stub Tron node: a chain in memory, with responses in java-tron's documented format. */
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { toHexAddress } from '../../../src/drivers/chain/tron/address.ts';
 export const MAIN_NET = '00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc';
 export const USDT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 const TRANSFER = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-/** Somebody's, and a contract's. */
+/** An account and a contract. */
 const SENDER = `41${'5e'.repeat(20)}`;
 const CONTRACT = `41${'c0'.repeat(20)}`;
 const BLOCK_MS = 3_000;
@@ -38,12 +38,12 @@ export interface InternalCall {
 }
 
 export class StubTron {
-  /** Paths that are answered with 404, as a page. */
+  /** Paths that return a 404 page. */
   readonly notFoundPaths = new Set<string>();
   readonly requests: string[] = [];
   peers = 8;
   decimals: number | null = 6;
-  /** Transactions of which it does not tell what they did. */
+  /** Transactions whose outcome is not returned. */
   readonly withoutInfo = new Set<string>();
   /** `vm.saveInternalTx`. */
   savesInternal = true;
@@ -84,18 +84,18 @@ export class StubTron {
     return this.#blocks.length - 1;
   }
 
-  /** A plain transfer of TRX, in millionths. */
+  /** Adds a plain transfer of TRX, in sun. */
   transfer(to: string, sun: bigint, contractRet = 'SUCCESS'): string {
     const value = { amount: Number(sun), owner_address: SENDER, to_address: toHexAddress(to) };
     return this.#add('TransferContract', value, { contractRet, info: { receipt: { net_fee: 267_000 } } });
   }
 
-  /** A call of a contract that pays from inside. */
+  /** Adds a call of a contract with internal transactions. */
   call(inner: readonly InternalCall[], result = 'SUCCESS'): string {
     return this.#run(result, { internal_transactions: inner.map(internalCallJson) });
   }
 
-  /** A call of a token's contract. */
+  /** Adds a call of a token contract. */
   token(logs: readonly { to: string; amount: bigint; contract?: string }[], result = 'SUCCESS'): string {
     const log = logs.map(({ to, amount, contract = USDT }) => ({
       address: toHexAddress(contract)?.slice(2),
@@ -105,11 +105,11 @@ export class StubTron {
     return this.#run(result, { log });
   }
 
-  /** Blocks of now; the first takes what waits. */
+  /** Mines blocks at the current time; the first includes the pending transactions. */
   mine(count = 1): void {
     for (let i = 0; i < count; i++) {
       const parent = this.#blocks.at(-1);
-      if (parent === undefined) throw new Error('no first block');
+      if (parent === undefined) throw new Error('no genesis block');
       const number = parent.number + 1;
       const timeMs = Math.max(parent.timeMs + BLOCK_MS, this.#clock());
       const id = number.toString(16).padStart(16, '0') + randomBytes(24).toString('hex');
@@ -117,14 +117,14 @@ export class StubTron {
     }
   }
 
-  /** The newest blocks are replaced by as many others; their transactions are in the first of these, or gone. */
+  /** Replaces the newest blocks; their transactions move to the first new block, or are dropped. */
   reorg(depth: number, { drop = false } = {}): void {
-    const gone = this.#blocks.splice(this.#blocks.length - depth);
-    if (!drop) this.#waiting.unshift(...gone.flatMap(({ transactions }) => transactions));
+    const removed = this.#blocks.splice(this.#blocks.length - depth);
+    if (!drop) this.#waiting.unshift(...removed.flatMap(({ transactions }) => transactions));
     this.mine(depth);
   }
 
-  /** It is put back, and does not know its newest blocks until it has read them again. */
+  /** Restores an older state: the node lacks its newest blocks until `catchUp`. */
   rollBack(depth: number): void {
     this.#unsynced = this.#blocks.splice(this.#blocks.length - depth);
   }
@@ -133,14 +133,14 @@ export class StubTron {
     this.#blocks.push(...this.#unsynced.splice(0));
   }
 
-  #run(result: string, did: Json): string {
+  #run(result: string, outcome: Json): string {
     const value = { owner_address: SENDER, contract_address: CONTRACT, data: 'a9059cbb' };
     const failed = result === 'SUCCESS' ? {} : { result: 'FAILED' };
     const info = {
       contract_address: CONTRACT,
       receipt: { energy_usage_total: 30_000, result },
       ...failed,
-      ...did,
+      ...outcome,
     };
     return this.#add('TriggerSmartContract', value, { contractRet: result, info });
   }
@@ -163,8 +163,8 @@ export class StubTron {
     const answer = ANSWERS[path];
     if (answer === undefined || this.notFoundPaths.has(path))
       return { status: 404, body: '<html>404</html>' };
-    const asked = JSON.parse(Buffer.concat(parts).toString() || '{}') as Json;
-    return { status: 200, body: JSON.stringify(answer(this, asked)) };
+    const body = JSON.parse(Buffer.concat(parts).toString() || '{}') as Json;
+    return { status: 200, body: JSON.stringify(answer(this, body)) };
   }
 
   newest(depth = 0): Json {
@@ -184,7 +184,7 @@ export class StubTron {
 
   infosAt(number: number): unknown {
     const block = this.#blocks[number];
-    // As the node does for its first block.
+    // Like the node for its genesis block.
     if (block === undefined || number <= 0) return {};
     return block.transactions
       .filter(({ txid }) => !this.withoutInfo.has(txid))
@@ -206,7 +206,7 @@ export class StubTron {
   }
 }
 
-const ANSWERS: Record<string, (stub: StubTron, asked: Json) => unknown> = {
+const ANSWERS: Record<string, (stub: StubTron, body: Json) => unknown> = {
   '/wallet/getnowblock': (stub) => stub.newest(),
   '/walletsolidity/getnowblock': (stub) => stub.newest(Math.min(SOLID_DEPTH, stub.height)),
   '/wallet/getblock': (stub, { id_or_num }) => stub.headAt(Number(id_or_num)),

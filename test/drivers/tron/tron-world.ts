@@ -1,4 +1,4 @@
-/** The service with TRX and USDT of Tron over a stand-in node. */
+/** The service with TRX and USDT on Tron, and a stub node. */
 import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
@@ -9,9 +9,10 @@ import { findOwnAddresses } from '../../../src/store/issued-addresses.ts';
 import { type ChainFactory, ManualClock, TopupWorld } from '../../support/topup-world.ts';
 import { StubTron, USDT } from './stub-node.ts';
 
-/** Of the words `abandon … about`, which every wallet is tried with. */
+/** From the words `abandon … about`, the usual test vector of wallets. */
 const SEED = hex.decode(
-  '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4',
+  '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc1' +
+    '9a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4',
 );
 export const ACCOUNT = AccountKey.parse(HDKey.fromMasterSeed(SEED).derive("m/44'/195'/0'").publicExtendedKey);
 export const NO_OWN_ADDRESSES: OwnAddressLookup = async () => new Set();
@@ -24,7 +25,7 @@ export function tronChain(
   return new TronChain({ coin, node: stub.node, account: ACCOUNT, own, contract, allowTest });
 }
 
-/** Drivers over the same node and database: as often as it is called, as new processes. */
+/** Creates drivers over the same node and database, as new processes would. */
 export function tronChains(stub: StubTron): ChainFactory {
   return ({ db }) =>
     new Map(
@@ -42,7 +43,7 @@ export interface TronWorld {
 }
 
 export async function startTron(): Promise<TronWorld> {
-  // Blocks are as old as the clock of the world says, which begins at the same time each time.
+  // Block times follow the clock of the world, which always starts at the same time.
   let clock = new ManualClock();
   const stub = await StubTron.start(() => clock.now().getTime());
   stub.mine(40);

@@ -1,18 +1,18 @@
-/** What pays whom in a block, as `getblock` tells it. */
+/** The transactions of a block, in the format of `getblock`. */
 
 export interface StubPayment {
   readonly txid: string;
   readonly vout?: number;
   readonly address: string;
-  /** As it stands in the JSON. */
+  /** As a JSON number. */
   readonly amount: string;
-  /** Of its block; null: in none. */
+  /** Height of the block; null: unconfirmed. */
   height: number | null;
   category?: string;
   inMempool?: boolean;
-  /** What proves that it may be spent. */
+  /** The signature data. */
   readonly witness?: readonly string[];
-  /** The wallet does not know it; the chain has it. */
+  /** The wallet doesn't know it, but the chain has it. */
   forgotten?: boolean;
 }
 

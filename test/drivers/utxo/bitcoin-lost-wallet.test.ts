@@ -1,4 +1,4 @@
-/** Bitcoin through a real database: what is known of payments that the wallet does not tell. */
+/** Bitcoin with a real database: payments that the wallet no longer knows. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
@@ -34,7 +34,7 @@ async function mine(): Promise<void> {
   await world.runUntilIdle();
 }
 
-it('of what is spent, and was forgotten by a wallet made anew, no credit is taken back', async () => {
+it('a credit stays if a new wallet does not know the payment and its output was spent', async () => {
   const topup = await world.createInvoice(100);
   node.pay({ address: topup.deposit_address, amount: formatUnits(topup.deposit_units, 8) });
   for (let i = 0; i < 3; i++) await mine();
@@ -47,9 +47,9 @@ it('of what is spent, and was forgotten by a wallet made anew, no credit is take
   assert.ok(node.countOf('gettxout') > 0);
 });
 
-it('which addresses were paid is known without it', async () => {
+it('the gap limit is computed without the wallet', async () => {
   await world.createInvoice(100);
   await world.createInvoice(100);
   const notes = await world.chains.get('BTC')?.examine(3);
-  assert.match(notes?.at(-1)?.message ?? '', /of 3 addresses given out at most 2 in a row were never paid/);
+  assert.match(notes?.at(-1)?.message ?? '', /of 3 assigned addresses, at most 2 in a row are unpaid/);
 });

@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => node.close());
 
 describe('payments from a descriptor wallet', () => {
-  it('are told with their amount to the last digit', async () => {
+  it('a payment has its exact amount', async () => {
     for (const [amount, units] of [
       ['20999999.97690001', 2_099_999_997_690_001n],
       ['0.00000001', 1n],
@@ -23,21 +23,21 @@ describe('payments from a descriptor wallet', () => {
     ] as const) {
       node.payments.length = 0;
       const key = node.pay({ amount });
-      const [told] = (await chain.poll({ cursor: null })).observations;
-      assert.equal(told?.amountUnits, units);
-      assert.equal(told?.key, key);
-      assert.equal(told?.state, 'included');
-      assert.equal(told?.confirmations, 1);
-      assert.equal(told?.blockHash, node.hashAt(node.height));
+      const [observed] = (await chain.poll({ cursor: null })).observations;
+      assert.equal(observed?.amountUnits, units);
+      assert.equal(observed?.key, key);
+      assert.equal(observed?.state, 'included');
+      assert.equal(observed?.confirmations, 1);
+      assert.equal(observed?.blockHash, node.hashAt(node.height));
     }
   });
 
-  it('are neither newly made coins nor what was sent', async () => {
+  it('coinbase outputs and outgoing payments are ignored', async () => {
     for (const category of ['generate', 'immature', 'send']) node.pay({ category, amount: '1.00000000' });
     assert.deepEqual((await chain.poll({ cursor: null })).observations, []);
   });
 
-  it('of a day ago are told at the first look, and old ones with the depth that changes no more', async () => {
+  it('a first poll reports payments of the last day, and deep ones as final', async () => {
     const old = node.pay({ height: node.height - 143 });
     node.pay({ height: node.height - 144 });
     const { observations, cursor } = await chain.poll({ cursor: null });
@@ -50,7 +50,7 @@ describe('payments from a descriptor wallet', () => {
     assert.deepEqual(again, { cursor, observations: [], isComplete: true });
   });
 
-  it('are looked for a day back once after each proof, for a wallet may have found them late', async () => {
+  it('a poll after a safety check looks back one day, because a wallet may find payments late', async () => {
     const { cursor } = await chain.poll({ cursor: null });
     const late = node.pay({ height: node.height - 100 });
     assert.deepEqual((await chain.poll({ cursor })).observations, []);
@@ -58,23 +58,23 @@ describe('payments from a descriptor wallet', () => {
     assert.equal((await chain.poll({ cursor })).observations[0]?.key, late);
   });
 
-  it('of many blocks are told in parts, and no block is cut', async () => {
+  it('many payments are reported over several polls without splitting a block', async () => {
     for (let i = 0; i < 1_100; i++) node.pay({ height: node.height - 100 + Math.floor(i / 300) });
-    const told = new Set<string>();
+    const keys = new Set<string>();
     let cursor: string | null = null;
     const sizes: number[] = [];
     for (let isComplete = false; !isComplete; ) {
       const polled = await chain.poll({ cursor });
       ({ cursor, isComplete } = polled);
       sizes.push(polled.observations.length);
-      for (const { key } of polled.observations) told.add(key);
+      for (const { key } of polled.observations) keys.add(key);
     }
     assert.deepEqual(sizes, [600, 500]);
-    assert.equal(told.size, 1_100);
+    assert.equal(keys.size, 1_100);
     assert.equal(cursor, `800000:${node.hashAt(800_000)}`);
   });
 
-  it('wait in the mempool; one that is gone is no longer told, and when asked for is removed', async () => {
+  it('a payment that left the mempool is no longer polled, and rechecked as removed', async () => {
     const key = node.pay({ height: null, inMempool: true });
     const { observations, cursor } = await chain.poll({ cursor: null });
     assert.deepEqual(
@@ -83,12 +83,12 @@ describe('payments from a descriptor wallet', () => {
     );
     for (const payment of node.payments) payment.inMempool = false;
     assert.deepEqual((await chain.poll({ cursor })).observations, []);
-    // What it spends is there to be spent again.
+    // Its input is unspent again.
     node.answers.set('gettxout', { confirmations: 3 });
     assert.equal((await chain.recheck([key]))[0]?.state, 'removed');
   });
 
-  it('that left a block, and that the mempool did not take back, are told as removed', async () => {
+  it('a payment that left a block and is not in the mempool is reported as removed', async () => {
     const key = node.pay({ height: null });
     const { cursor } = await chain.poll({ cursor: null });
     const { txid, address, amount } = node.payments[0] ?? assert.fail();
@@ -105,21 +105,21 @@ describe('payments from a descriptor wallet', () => {
     node.answers.set('gettxout', { confirmations: 3 });
     const { observations } = await chain.poll({ cursor });
     assert.deepEqual(
-      observations.map((told) => [told.key, told.state]),
+      observations.map((each) => [each.key, each.state]),
       [[key, 'removed']],
     );
   });
 
-  it('whose coins were spent otherwise are conflicted', async () => {
+  it('a payment whose inputs were double-spent is conflicted', async () => {
     const key = node.pay({ height: null });
     assert.equal((await chain.recheck([key]))[0]?.state, 'conflicted');
   });
 
-  it('that the wallet has forgotten stand as long as the chain has them', async () => {
+  it('a payment that the wallet forgot stays while the chain has its output', async () => {
     const included = node.pay({ height: node.height - 4, forgotten: true, amount: '0.5' });
     const waiting = node.pay({ height: null, forgotten: true });
-    const gone = `${'b'.repeat(64)}:1`;
-    const found = await chain.recheck([included, waiting, gone]);
+    const missing = `${'b'.repeat(64)}:1`;
+    const found = await chain.recheck([included, waiting, missing]);
     assert.deepEqual(
       found.map(({ key, state, confirmations, amountUnits, height, agreed }) => [
         key,
@@ -128,13 +128,13 @@ describe('payments from a descriptor wallet', () => {
       [
         [included, 'included', 5, 50_000_000n, 799_996, true],
         [waiting, 'mempool', 0, 100_000n, null, true],
-        // It was spent, or is gone: nobody can tell.
-        [gone, 'removed', 0, 0n, null, false],
+        // Spent or removed: unknown.
+        [missing, 'removed', 0, 0n, null, false],
       ],
     );
   });
 
-  it('wait for a node that is lower than it was read', async () => {
+  it('a node below the height that was read is waited for', async () => {
     const { cursor } = await chain.poll({ cursor: null });
     const key = node.pay();
     node.height -= 1;
@@ -142,7 +142,7 @@ describe('payments from a descriptor wallet', () => {
     await assert.rejects(chain.recheck([key]), NodeBehind);
   });
 
-  it('are read from a day back where the node does not know the last block, or not what was in it', async () => {
+  it('an unknown or unreadable cursor block makes a poll look back one day', async () => {
     const key = node.pay({ height: node.height - 100 });
     await chain.poll({ cursor: null });
     const unknown = `800000:${'c'.repeat(64)}`;

@@ -14,24 +14,28 @@ beforeEach(async () => {
 });
 afterEach(() => node.close());
 
-describe('the state of a Bitcoin node', () => {
-  it('is told with its height and the age of its newest block', async () => {
+describe('Bitcoin health', () => {
+  it('health reports the height and the age of the newest block', async () => {
     const health = await chain.health();
     assert.deepEqual([health.ok, health.height, health.detail], [true, 800_000, 'network main, 8 peers']);
     assert.ok(health.tipAt !== null && Math.abs(Date.now() - health.tipAt.getTime()) < 5_000);
   });
 
   const faults: [string, (stub: BitcoinStub) => void, RegExp][] = [
-    ['it loads', (stub) => stub.overrideChainInfo({ initialblockdownload: true }), /first time/],
-    ['it is behind', (stub) => stub.overrideChainInfo({ headers: 800_010 }), /10 blocks behind/],
-    ['it is alone', (stub) => stub.answers.set('getnetworkinfo', { connections: 0 }), /no peers/],
     [
-      'its wallet is read again',
+      'is syncing',
+      (stub) => stub.overrideChainInfo({ initialblockdownload: true }),
+      /initial block download/,
+    ],
+    ['is behind', (stub) => stub.overrideChainInfo({ headers: 800_010 }), /10 blocks behind/],
+    ['has no peers', (stub) => stub.answers.set('getnetworkinfo', { connections: 0 }), /no peers/],
+    [
+      'is rescanning its wallet',
       (stub) => stub.overrideWalletInfo({ scanning: { progress: 0.5 } }),
       /old blocks/,
     ],
     [
-      'its newest block is old',
+      'has an old tip',
       (stub) =>
         stub.answers.set('getblockheader', {
           height: 800_000,
@@ -41,21 +45,21 @@ describe('the state of a Bitcoin node', () => {
       /121 minutes old/,
     ],
   ];
-  for (const [what, arrange, says] of faults) {
-    it(`is not well when ${what}`, async () => {
+  for (const [problem, arrange, pattern] of faults) {
+    it(`a node that ${problem} is unhealthy`, async () => {
       arrange(node);
       const health = await chain.health();
       assert.equal(health.ok, false);
-      assert.match(health.detail, says);
+      assert.match(health.detail, pattern);
     });
   }
 
-  it('is well on a network of one’s own, however old its newest block is', async () => {
+  it('a regtest node with an old tip is healthy', async () => {
     node.overrideChainInfo({ chain: 'regtest', initialblockdownload: true });
     assert.equal((await chain.health()).ok, true);
   });
 
-  it('names the gap that the offline wallet must bridge, and what is not watched', async () => {
+  it('findings report the gap limit and unwatched addresses', async () => {
     assert.equal((await chain.examine(0))[0]?.level, 'ok');
     await chain.allocate({ id: 'invoice', index: 0, amountUnits: 1n });
     node.pay({ address: node.addressAt(2) });
@@ -64,21 +68,21 @@ describe('the state of a Bitcoin node', () => {
       notes.map(({ level }) => level),
       ['ok', 'note'],
     );
-    assert.match(notes[1]?.message ?? '', /gap limit of 28 or more/);
+    assert.match(notes[1]?.message ?? '', /gap limit of at least 28/);
     const missing = await chain.examine(1_100);
     assert.equal(missing[0]?.level, 'warn');
-    assert.match(missing[0]?.message ?? '', /1 of 2 lots/);
+    assert.match(missing[0]?.message ?? '', /1 of 2 groups/);
   });
 });
 
-describe('a second Bitcoin node', () => {
-  it('confirms the same amount to the same address in the same block, and nothing else', async () => {
+describe('second Bitcoin node', () => {
+  it('a second node confirms only the same amount to the same address in the same block', async () => {
     const witness = new UtxoSecondNode({ coin: 'BTC', node: node.node, allowTest: false });
     const key = node.pay({ height: node.height - 2, vout: 3 });
-    const [told] = (await chain.poll({ cursor: null })).observations;
-    assert.ok(told);
-    const confirmed = async (change: Partial<typeof told>) =>
-      (await witness.confirm([{ ...told, ...change }])).get(key) ?? 0;
+    const [observed] = (await chain.poll({ cursor: null })).observations;
+    assert.ok(observed);
+    const confirmed = async (change: Partial<typeof observed>) =>
+      (await witness.confirm([{ ...observed, ...change }])).get(key) ?? 0;
     assert.equal(await confirmed({}), 3);
     assert.equal(await confirmed({ amountUnits: 1n }), 0);
     assert.equal(await confirmed({ address: FIRST_ADDRESSES[1] }), 0);
@@ -87,7 +91,7 @@ describe('a second Bitcoin node', () => {
     assert.equal(await confirmed({}), 0);
   });
 
-  it('must be on the main network, and have no wallet that can spend', async () => {
+  it('a second node must be on the main network and have no wallet that can spend', async () => {
     const witness = new UtxoSecondNode({ coin: 'BTC', node: node.node, allowTest: false });
     await witness.checkSafety();
     node.overrideWalletInfo({ private_keys_enabled: true });

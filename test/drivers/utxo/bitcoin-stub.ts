@@ -1,6 +1,6 @@
 /**
- * What Bitcoin Core answers, in the shapes that its documents describe: a node of the main network with a descriptor wallet. There is
- * no bitcoind to be had where this is tested.
+ * A stub of Bitcoin Core with the documented responses: a mainnet node with a descriptor wallet. No bitcoind
+ * is available in the test environment.
  */
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -13,9 +13,10 @@ import type { UtxoCoin } from '../../../src/drivers/chain/utxo/networks.ts';
 import { type StubPayment, transactionsOf } from './bitcoin-block.ts';
 import { basicAuth, RpcError, type RpcRequest, RpcServer } from './rpc-server.ts';
 
-/** BIP 84's own account, of the words `abandon … about`, and its first addresses. */
+/** BIP 84's example account, from the words `abandon … about`, and its first addresses. */
 export const ZPUB =
-  'zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs';
+  'zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtK' +
+  'sAYz2oz2AGutZYs';
 export const FIRST_ADDRESSES = [
   'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu',
   'bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g',
@@ -23,7 +24,7 @@ export const FIRST_ADDRESSES = [
 export const PASSWORD = 'a-password-of-tests';
 const GENESIS = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f';
 
-/** A driver of this node; `password` in the place of the right one. */
+/** Creates a driver of this node. */
 export function createDriver(
   stub: BitcoinStub,
   options: { account?: string; allowTest?: boolean; password?: string; coin?: UtxoCoin } = {},
@@ -45,17 +46,17 @@ export class BitcoinStub {
   readonly calls: Omit<RpcRequest, 'id'>[] = [];
   readonly payments: StubPayment[] = [];
   height = 800_000;
-  /** Of the descriptor; null: it was not imported. */
+  /** Range of the descriptor; null: not imported. */
   range: [number, number] | null = null;
-  /** A block of which it has the header alone. */
+  /** A block of which only the header is stored. */
   unreadableBlock = '';
-  /** Answers that differ, by method. */
+  /** Overridden responses, by method. */
   readonly answers = new Map<string, unknown>();
   #server: RpcServer | null = null;
 
   static async start(): Promise<BitcoinStub> {
     const stub = new BitcoinStub();
-    stub.#server = await RpcServer.start(PASSWORD, (asked) => stub.#answer(asked));
+    stub.#server = await RpcServer.start(PASSWORD, (request) => stub.#answer(request));
     return stub;
   }
 
@@ -67,7 +68,7 @@ export class BitcoinStub {
     await this.#server?.close();
   }
 
-  /** A payment in the newest block, unless it is said otherwise; its key. */
+  /** Adds a payment, by default in the newest block; returns its key. */
   pay(payment: Partial<StubPayment> = {}): string {
     const txid = (this.payments.length + 1).toString(16).padStart(64, '0');
     const [address] = FIRST_ADDRESSES;
@@ -92,20 +93,20 @@ export class BitcoinStub {
     return height === 0 ? GENESIS : height.toString(16).padStart(64, '0');
   }
 
-  /** Fails a call as the node does. */
+  /** Makes calls of this method fail. */
   failWith(method: string, code: number, message: string): void {
     this.answers.set(method, () => {
       throw new RpcError(code, message);
     });
   }
 
-  /** Other words of `getwalletinfo`. */
+  /** Overrides fields of `getwalletinfo`. */
   overrideWalletInfo(change: object): void {
     const info = { private_keys_enabled: false, descriptors: true, scanning: false };
     this.answers.set('getwalletinfo', { ...info, ...change });
   }
 
-  /** Other words of `getblockchaininfo`. */
+  /** Overrides fields of `getblockchaininfo`. */
   overrideChainInfo(change: object): void {
     this.answers.set('getblockchaininfo', { ...this.#chainInfo(), ...change });
   }
@@ -160,7 +161,7 @@ export class BitcoinStub {
       hasprivatekeys: false,
     }),
     deriveaddresses: (_desc: string, [from, to]: [number, number]) =>
-      // Of a long row only the first are paid by any test.
+      // Tests only pay the first addresses of a long range.
       Array.from({ length: to - from + 1 }, (_, i) =>
         i < 50 ? this.addressAt(from + i) : `bc1-${from + i}`,
       ),
@@ -186,19 +187,19 @@ export class BitcoinStub {
       solvable: true,
       iswatchonly: false,
     }),
-    // Of a descriptor that is not active it lists none: bitcoin/bitcoin #26813.
+    // For an inactive descriptor it lists none: bitcoin/bitcoin #26813.
     listreceivedbyaddress: () => [],
     listsinceblock: (hash: string) => {
       if (hash === this.unreadableBlock) throw new RpcError(-32_603, "Can't read block from disk");
       const since = this.#heightOf(hash);
-      const told = this.payments.filter(({ height }) => height === null || height > since);
+      const listed = this.payments.filter(({ height }) => height === null || height > since);
       return {
-        transactions: told.filter(({ forgotten }) => forgotten !== true).map((each) => this.#entry(each)),
+        transactions: listed.filter(({ forgotten }) => forgotten !== true).map((each) => this.#entry(each)),
         removed: [],
         lastblock: this.hashAt(this.height),
       };
     },
-    // The newest last.
+    // Newest last.
     listtransactions: (_label: string, count: number) =>
       this.payments
         .filter(({ forgotten }) => forgotten !== true)
@@ -256,7 +257,7 @@ export class BitcoinStub {
     return `wpkh(${AccountKey.parse(ZPUB).xpub}/0/*)#abcdefgh`;
   }
 
-  /** Deriving all of them would take long: those asked about are few. */
+  /** Returns only the addresses that tests look up, because deriving all would take long. */
   #watched(): { has(address: string): boolean } {
     const end = this.range?.[1] ?? -1;
     const near = [0, 1, 2, 5, 999, 1_000, 1_001, 1_500, 1_501, 2_000, 2_999];

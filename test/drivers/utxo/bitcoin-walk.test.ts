@@ -1,4 +1,4 @@
-/** More payments than one list can hold stop nobody's: the chain is walked block by block then. */
+/** A wallet list that is too long blocks no payment: the chain is then walked block by block. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { UtxoChain } from '../../../src/drivers/chain/utxo/driver.ts';
@@ -22,23 +22,23 @@ function makeListsTooLong(): void {
   node.answers.set('listsinceblock', { transactions: [], removed: [], lastblock, comment: 'x'.repeat(LONG) });
 }
 
-async function readOn(
+async function readAll(
   from: string | null,
-): Promise<{ cursor: string | null; told: Map<string, Observation>; polls: number }> {
-  const told = new Map<string, Observation>();
+): Promise<{ cursor: string | null; observed: Map<string, Observation>; polls: number }> {
+  const observed = new Map<string, Observation>();
   let cursor = from;
   let polls = 0;
   for (let isComplete = false; !isComplete; polls++) {
     const polled = await chain.poll({ cursor });
     ({ cursor, isComplete } = polled);
-    for (const each of polled.observations) told.set(each.key, each);
+    for (const each of polled.observations) observed.set(each.key, each);
     assert.ok(polls < 100);
   }
-  return { cursor, told, polls };
+  return { cursor, observed, polls };
 }
 
-describe('a list of payments that is too long', () => {
-  it('keeps none of them back: they are found in their blocks, a few blocks a poll', async () => {
+describe('wallet lists that are too long', () => {
+  it('payments are found in their blocks, a few blocks per poll', async () => {
     const { cursor: before } = await chain.poll({ cursor: null });
     node.height += 20;
     const keys = [
@@ -46,60 +46,56 @@ describe('a list of payments that is too long', () => {
       node.pay({ height: node.height - 7, vout: 3 }),
       node.pay(),
     ];
-    node.pay({ address: 'bc1q-of-somebody-else' });
+    node.pay({ address: 'bc1q-of-another-wallet' });
     node.pay({ category: 'generate' });
     for (let i = 0; i < 600; i++) node.pay({ height: node.height - 30, address: 'old' });
     makeListsTooLong();
-    const { cursor, told, polls } = await readOn(before);
-    assert.deepEqual([...told.keys()].filter((key) => keys.includes(key)).sort(), keys.sort());
+    const { cursor, observed, polls } = await readAll(before);
+    assert.deepEqual([...observed.keys()].filter((key) => keys.includes(key)).sort(), keys.sort());
     assert.deepEqual([cursor, polls], [`${node.height}:${node.hashAt(node.height)}`, 5]);
-    const [first] = [...told.values()].filter(({ height }) => height === node.height - 19);
+    const [first] = [...observed.values()].filter(({ height }) => height === node.height - 19);
     assert.equal(first?.amountUnits, 2_099_999_997_690_001n);
     assert.deepEqual([first?.state, first?.confirmations], ['included', 20]);
     assert.equal(first?.blockHash, node.hashAt(node.height - 19));
     assert.ok(first?.blockTime instanceof Date);
-    // It is not asked for again at each poll.
+    // The list is not requested again at each poll.
     assert.equal(node.countOf('listsinceblock'), 2);
   });
 
-  it(
-    'and a block of a million empty parts of signatures, which anybody can make, keep none back',
-    FULL_ONLY,
-    async () => {
-      const { cursor: before } = await chain.poll({ cursor: null });
-      node.height += 1;
-      const key = node.pay({ witness: Array<string>(1_100_000).fill('') });
-      makeListsTooLong();
-      const { cursor, told } = await readOn(before);
-      assert.ok(told.has(key));
-      assert.equal(cursor, `${node.height}:${node.hashAt(node.height)}`);
-    },
-  );
+  it('a block with a million empty witness parts, which anyone can create, is read', FULL_ONLY, async () => {
+    const { cursor: before } = await chain.poll({ cursor: null });
+    node.height += 1;
+    const key = node.pay({ witness: Array<string>(1_100_000).fill('') });
+    makeListsTooLong();
+    const { cursor, observed } = await readAll(before);
+    assert.ok(observed.has(key));
+    assert.equal(cursor, `${node.height}:${node.hashAt(node.height)}`);
+  });
 
-  it('is not needed at the first look either, which begins a day back', async () => {
+  it('a first poll without a list starts one day back', async () => {
     const key = node.pay({ height: node.height - 143 });
-    node.pay({ address: 'bc1q-of-somebody-else' });
-    // The wallet knows no more of it than its list.
+    node.pay({ address: 'bc1q-of-another-wallet' });
+    // The wallet's newest entries are empty, too.
     node.answers.set('listtransactions', []);
     makeListsTooLong();
     const { observations, cursor, isComplete } = await chain.poll({ cursor: null });
     assert.deepEqual(
-      observations.map((told) => [told.key, told.state]),
+      observations.map((each) => [each.key, each.state]),
       [[key, 'final']],
     );
     assert.deepEqual([cursor, isComplete], [`799860:${node.hashAt(799_860)}`, false]);
   });
 
-  it('leaves what waits to a page of the newest', async () => {
+  it('unconfirmed payments are read from the newest page of the list', async () => {
     node.pay({ height: null, inMempool: true });
     for (let i = 0; i < 600; i++) node.pay({ height: null, inMempool: true });
     const newest = node.pay({ height: null, inMempool: true });
-    const { told } = await readOn(`${node.height}:${node.hashAt(node.height)}`);
-    assert.equal(told.size, 500);
-    assert.equal(told.get(newest)?.state, 'mempool');
+    const { observed } = await readAll(`${node.height}:${node.hashAt(node.height)}`);
+    assert.equal(observed.size, 500);
+    assert.equal(observed.get(newest)?.state, 'mempool');
   });
 
-  it('goes back to the fork where the last block that was read is none any more', async () => {
+  it('a walk goes back to the fork if the cursor is on an orphaned branch', async () => {
     const orphan = 'e'.repeat(64);
     const parent = 'd'.repeat(64);
     const header = { time: 1, confirmations: -1, previousblockhash: node.hashAt(node.height - 2) };
@@ -113,12 +109,12 @@ describe('a list of payments that is too long', () => {
     const above = node.pay({ height: node.height - 1 });
     for (let i = 0; i < 600; i++) node.pay({ height: node.height - 30, address: 'old' });
     makeListsTooLong();
-    const { told, cursor } = await readOn(`${node.height}:${orphan}`);
-    assert.deepEqual([told.has(below), told.has(above)], [false, true]);
+    const { observed, cursor } = await readAll(`${node.height}:${orphan}`);
+    assert.deepEqual([observed.has(below), observed.has(above)], [false, true]);
     assert.equal(cursor, `${node.height}:${node.hashAt(node.height)}`);
   });
 
-  it('is not read on where a block is not on top of the one before', async () => {
+  it('a walk stops at a block that does not build on the previous one', async () => {
     const { cursor } = await chain.poll({ cursor: null });
     node.height += 2;
     makeListsTooLong();
@@ -127,10 +123,10 @@ describe('a list of payments that is too long', () => {
       ...{ hash: '', height: node.height - 1, confirmations: 1, time: 1, tx: [] },
     };
     node.answers.set('getblock', block);
-    await assert.rejects(chain.poll({ cursor }), /changed while it was read/);
+    await assert.rejects(chain.poll({ cursor }), /the chain changed during the read/);
   });
 
-  it('of a day back alone leaves the rest as it is, and what the wallet found last is told', async () => {
+  it('if only the lookback list is too long, the newest entries of the wallet replace it', async () => {
     const { cursor } = await chain.poll({ cursor: null });
     const late = node.pay({ height: node.height - 100 });
     await chain.checkSafety();
@@ -147,22 +143,22 @@ describe('a list of payments that is too long', () => {
   });
 });
 
-describe('a wallet that reads old blocks again', () => {
-  it('is waited for: neither a look nor a second one says anything until it is done', async () => {
+describe('wallet rescans', () => {
+  it('a rescanning wallet is waited for, in polls and rechecks', async () => {
     const key = node.pay({ forgotten: true });
     const { cursor } = await chain.poll({ cursor: null });
     node.overrideWalletInfo({ scanning: { duration: 70, progress: 0.2 } });
     node.answers.set('gettxout', () => null);
-    const waited = { name: 'WalletScans' };
-    await assert.rejects(chain.poll({ cursor }), waited);
-    await assert.rejects(chain.recheck([key]), waited);
+    const rescanning = { name: 'WalletRescanning' };
+    await assert.rejects(chain.poll({ cursor }), rescanning);
+    await assert.rejects(chain.recheck([key]), rescanning);
     node.overrideWalletInfo({ scanning: false });
     assert.equal((await chain.recheck([key]))[0]?.state, 'removed');
   });
 });
 
-describe('a payment whose coins a block spent otherwise', () => {
-  it('is conflicted, though the wallet tells no output of it any more', async () => {
+describe('double spends', () => {
+  it('a payment that a block double-spent is conflicted, although the wallet lists no output', async () => {
     const key = node.pay({ height: null });
     const [txid] = key.split(':');
     node.answers.set('gettransaction', { txid, confirmations: -3, details: [] });

@@ -25,7 +25,7 @@ function allocate(index: number, by = chain) {
 }
 
 describe('addresses from a descriptor wallet', () => {
-  it('are those of the standard’s own examples, with what a wallet opens', async () => {
+  it('addresses match the BIP 84 examples and have a payment URI', async () => {
     const deposits = [await allocate(0), await allocate(1)];
     assert.deepEqual(
       deposits.map(({ address }) => address),
@@ -34,7 +34,7 @@ describe('addresses from a descriptor wallet', () => {
     assert.equal(deposits[0]?.uri, `bitcoin:${FIRST}?amount=1.23456789`);
   });
 
-  it('are watched before they are given out, a thousand ahead, and imported once', async () => {
+  it('addresses are imported once, a thousand at a time, before they are assigned', async () => {
     await allocate(0);
     assert.deepEqual(node.range, [0, 999]);
     await allocate(5);
@@ -45,25 +45,25 @@ describe('addresses from a descriptor wallet', () => {
     assert.equal(node.countOf('rescanblockchain'), 0);
   });
 
-  it('keep the range that the wallet has grown by itself', async () => {
+  it('a range that the wallet has grown is kept', async () => {
     node.range = [0, 2_500];
     await allocate(2_999);
     assert.deepEqual(node.range, [0, 2_999]);
   });
 
-  it('are imported once by many who ask at the same moment', async () => {
+  it('concurrent requests import addresses once', async () => {
     await Promise.all([0, 1, 2, 5].map((index) => allocate(index)));
     assert.equal(node.countOf('importdescriptors'), 1);
   });
 
-  it('that a wallet should know and does not are looked for in the blocks of a day', async () => {
+  it('assigned addresses that the wallet does not know are rescanned for one day', async () => {
     await allocate(1_500);
     assert.deepEqual(node.range, [0, 1_999]);
     const [rescan] = node.calls.filter(({ method }) => method === 'rescanblockchain');
     assert.deepEqual(rescan?.params, [800_000 - 144]);
   });
 
-  it('that were given out are watched by whatever wallet there is, as soon as it is proven', async () => {
+  it('assigned addresses are watched by any wallet after its safety check', async () => {
     const allocatedCount = async () => 1_502;
     const again = new UtxoChain({
       coin: 'BTC',
@@ -80,24 +80,24 @@ describe('addresses from a descriptor wallet', () => {
     assert.equal(node.countOf('importdescriptors'), 1);
   });
 
-  it('of a pruned node are looked for in the blocks that it has', async () => {
+  it('a rescan on a pruned node covers the blocks that it has', async () => {
     node.overrideChainInfo({ pruned: true, pruneheight: 799_990 });
     await allocate(5);
     const [rescan] = node.calls.filter(({ method }) => method === 'rescanblockchain');
     assert.deepEqual(rescan?.params, [799_990]);
   });
 
-  it('are not given out where the wallet imports nothing, or the node derives others', async () => {
+  it('no address is assigned if the import fails or the node derives another address', async () => {
     node.answers.set('importdescriptors', [{ success: false, error: { code: -4, message: `no ${ZPUB}` } }]);
-    await assert.rejects(allocate(0), /does not import our addresses \(-4\)$/);
+    await assert.rejects(allocate(0), /did not import the addresses \(-4\)$/);
     node.answers.set('importdescriptors', [{ success: true }]);
-    await assert.rejects(allocate(0), /does not watch what it imported/);
+    await assert.rejects(allocate(0), /does not watch the imported addresses/);
     node.answers.set('deriveaddresses', [FIRST_ADDRESSES[1]]);
     await assert.rejects(allocate(0), UnsafeChainError);
   });
 });
 
-describe('what a Bitcoin node must be', () => {
+describe('safety of Bitcoin nodes', () => {
   const cases: [string, (stub: BitcoinStub) => void, RegExp][] = [
     [
       'a wallet that can hold private keys',
@@ -105,66 +105,62 @@ describe('what a Bitcoin node must be', () => {
       /private keys/,
     ],
     [
-      'a wallet that does not say',
+      'a wallet that does not report whether it has keys',
       (stub) => stub.overrideWalletInfo({ private_keys_enabled: undefined }),
       /private keys/,
     ],
     [
-      'a wallet with a signing device',
+      'a wallet with an external signer',
       (stub) => stub.overrideWalletInfo({ external_signer: true }),
-      /signing device/,
+      /external signer/,
     ],
     [
-      'an old wallet with a seed',
+      'a legacy wallet with a seed',
       (stub) => stub.overrideWalletInfo({ descriptors: false, hdseedid: 'ab' }),
-      /a seed/,
+      /its own seed/,
     ],
     [
-      'an old wallet with keys',
+      'a legacy wallet with keys',
       (stub) => stub.overrideWalletInfo({ descriptors: false, keypoolsize: 5 }),
-      /a pool of keys/,
+      /its own key pool/,
     ],
-    [
-      'a network without value',
-      (stub) => stub.overrideChainInfo({ chain: 'regtest' }),
-      /none of Bitcoin’s main/,
-    ],
-    ['a network nobody knows', (stub) => stub.overrideChainInfo({ chain: 'other' }), /none of Bitcoin’s/],
+    ['a test network', (stub) => stub.overrideChainInfo({ chain: 'regtest' }), /not on Bitcoin’s main/],
+    ['an unknown network', (stub) => stub.overrideChainInfo({ chain: 'other' }), /not on a Bitcoin network/],
     [
       'the main network of another coin',
       (stub) =>
         stub.answers.set('getblockhash', '12a765e31ffd4059bada1e25190f6e98c99d9714d334efa41a195a7e7e04bfe2'),
-      /none of Bitcoin’s main/,
+      /not on Bitcoin’s main/,
     ],
   ];
-  for (const [what, arrange, says] of cases) {
-    it(`${what} is refused`, async () => {
+  for (const [subject, arrange, pattern] of cases) {
+    it(`${subject} is rejected`, async () => {
       arrange(node);
-      const refused = (error: unknown) => error instanceof UnsafeChainError && says.test(error.message);
+      const refused = (error: unknown) => error instanceof UnsafeChainError && pattern.test(error.message);
       await assert.rejects(chain.checkSafety(), refused);
       await assert.rejects(allocate(0), refused);
       await assert.rejects(chain.poll({ cursor: null }), refused);
     });
   }
 
-  it('any wallet of the node that can spend is refused, for the same password opens it', async () => {
+  it('a node with any loaded wallet that can spend is rejected, because the password opens it', async () => {
     node.answers.set('listwallets', ['watch', 'hot']);
-    let asked = 0;
+    let requests = 0;
     node.answers.set('getwalletinfo', () => {
-      asked += 1;
-      return { private_keys_enabled: asked > 2, descriptors: true };
+      requests += 1;
+      return { private_keys_enabled: requests > 2, descriptors: true };
     });
-    await assert.rejects(chain.checkSafety(), /a wallet that the node has loaded can hold private keys/);
+    await assert.rejects(chain.checkSafety(), /a loaded wallet of the node can hold private keys/);
   });
 
-  it('a key of test networks is refused on the main one', async () => {
+  it('a test network key is rejected on the main network', async () => {
     await assert.rejects(
       createDriver(node, { account: AccountKey.parse(ZPUB).tpub, allowTest: true }).checkSafety(),
       UnsafeChainError,
     );
   });
 
-  it('a wallet that is not loaded is not unsafe, and is said', async () => {
+  it('a wallet that is not loaded is reported, but not as unsafe', async () => {
     node.failWith('getwalletinfo', -18, 'Requested wallet does not exist or is not loaded');
     await assert.rejects(
       chain.checkSafety(),
@@ -172,22 +168,22 @@ describe('what a Bitcoin node must be', () => {
     );
     const health = await chain.health();
     assert.equal(health.ok, false);
-    assert.match(health.detail, /does not answer \(-18\)/);
+    assert.match(health.detail, /is unavailable \(-18\)/);
   });
 
-  it('no error holds the key, the password or the address of the node', async () => {
+  it('no error contains the key, the password, or the address of the node', async () => {
     const { xpub } = AccountKey.parse(ZPUB);
     const seen: string[] = [];
-    const note = (error: unknown) => {
+    const collect = (error: unknown) => {
       seen.push(String(error), (error as Error).stack ?? '');
       return true;
     };
     for (const method of ['getdescriptorinfo', 'deriveaddresses', 'listdescriptors', 'importdescriptors']) {
       node.failWith(method, -5, `the key '${xpub}' is not valid`);
-      await assert.rejects(allocate(0), note);
+      await assert.rejects(allocate(0), collect);
       node.answers.delete(method);
     }
-    await assert.rejects(createDriver(node, { password: 'wrong-one' }).checkSafety(), note);
+    await assert.rejects(createDriver(node, { password: 'wrong-one' }).checkSafety(), collect);
     assert.ok(seen.length >= 8);
     for (const secret of [xpub, ZPUB, PASSWORD, 'wrong-one', '127.0.0.1']) {
       assert.ok(!seen.some((text) => text.includes(secret)), 'a secret in an error');
@@ -195,24 +191,24 @@ describe('what a Bitcoin node must be', () => {
   });
 });
 
-describe('a node of Litecoin', () => {
-  const prove = () => checkNetwork(new JsonRpc(node.node), 'LTC', true);
+describe('versions of Litecoin nodes', () => {
+  const check = () => checkNetwork(new JsonRpc(node.node), 'LTC', true);
   const setVersion = (version: number) =>
     node.answers.set('getnetworkinfo', { version, connections: 8, networkactive: true });
 
-  it('that does not know the rules of today is refused on the main network, and nowhere else', async () => {
+  it('an outdated Litecoin node is rejected on the main network only', async () => {
     node.answers.set('getblockhash', UTXO_PARAMS.LTC.genesisHash);
     setVersion(210_201);
     const refused = (error: unknown) =>
       error instanceof UnsafeChainError && /0\.21\.5\.8/.test(error.message);
-    await assert.rejects(prove(), refused);
+    await assert.rejects(check(), refused);
     setVersion(210_507);
-    await assert.rejects(prove(), refused);
+    await assert.rejects(check(), refused);
     setVersion(210_508);
-    assert.deepEqual(await prove(), { isMain: true, prefix: 'ltc' });
+    assert.deepEqual(await check(), { isMain: true, prefix: 'ltc' });
     node.overrideChainInfo({ chain: 'regtest' });
     node.answers.set('getblockhash', 'f'.repeat(64));
     setVersion(210_201);
-    assert.equal((await prove()).isMain, false);
+    assert.equal((await check()).isMain, false);
   });
 });

@@ -1,4 +1,4 @@
-/** Somebody pays in more parts than a list is read with: the coin goes on, and all of them are told. */
+/** More payments than one list can hold: the coin keeps working, and all payments are reported. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Observation } from '../../../src/ports/chain.ts';
@@ -8,7 +8,7 @@ import { LitecoinWorld, PAYER_WALLET } from './litecoin-world.ts';
 
 const PARTS = 600;
 
-describe('a flood of payments in Litecoin', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
+describe('floods of Litecoin payments', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
   let coins: LitecoinWorld;
   before(async () => {
     coins = await LitecoinWorld.start();
@@ -17,7 +17,7 @@ describe('a flood of payments in Litecoin', { skip: FULL_ONLY.skip || NO_LITECOI
     await coins?.close();
   });
 
-  it('is told as far as a page goes while it waits, and whole once it is in a block', async () => {
+  it('a flood is reported up to a page while unconfirmed, and completely once it is in a block', async () => {
     const own = new Set<string>();
     const driver = coins.driver({
       own: async (addresses) => new Set(addresses.filter((each) => own.has(each))),
@@ -28,27 +28,27 @@ describe('a flood of payments in Litecoin', { skip: FULL_ONLY.skip || NO_LITECOI
     const { cursor } = await driver.poll({ cursor: null });
     const amounts = Object.fromEntries([...own].map((address) => [address, '0.0001']));
     const txid = String(await coins.payer.call('sendmany', ['', amounts], PAYER_WALLET));
-    await coins.passOn(txid);
+    await coins.relay(txid);
     const waiting = await driver.poll({ cursor });
     assert.deepEqual([waiting.observations.length, waiting.isComplete, waiting.cursor], [500, true, cursor]);
     assert.ok(
       waiting.observations.every(({ state, amountUnits }) => state === 'mempool' && amountUnits === 10_000n),
     );
     await coins.mine(6);
-    const told = new Map<string, Observation>();
+    const observed = new Map<string, Observation>();
     let at = cursor;
     for (let isComplete = false; !isComplete; ) {
       const polled = await driver.poll({ cursor: at });
       ({ cursor: at, isComplete } = polled);
-      for (const each of polled.observations) told.set(each.key, each);
+      for (const each of polled.observations) observed.set(each.key, each);
     }
-    assert.deepEqual(new Set([...told.values()].map(({ address }) => address)), own);
+    assert.deepEqual(new Set([...observed.values()].map(({ address }) => address)), own);
     assert.ok(
-      [...told.values()].every(({ state, confirmations }) => state === 'included' && confirmations === 6),
+      [...observed.values()].every(({ state, confirmations }) => state === 'included' && confirmations === 6),
     );
     assert.equal(at, `${await coins.watcher.height()}:${await coins.watcher.tip()}`);
-    // A driver that starts now reads them by its lists, and says the same.
+    // A new driver reads them from the wallet's list, with the same result.
     const again = await coins.driver().poll({ cursor });
-    assert.deepEqual(new Map(again.observations.map((each) => [each.key, each])), told);
+    assert.deepEqual(new Map(again.observations.map((each) => [each.key, each])), observed);
   });
 });

@@ -1,4 +1,7 @@
-/** Payments out of Litecoin's extension blocks, which arrive in a transaction of the miner's, another in each block. */
+/**
+ * Payments out of Litecoin's extension blocks, which arrive in a transaction of the miner that differs in
+ * each block.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { findOwnAddresses } from '../../../src/store/issued-addresses.ts';
@@ -8,16 +11,16 @@ import { TopupWorld } from '../../support/topup-world.ts';
 import { NO_LITECOIND } from './litecoin-node.ts';
 import { LitecoinWorld, PAYER_WALLET, READ_MODES } from './litecoin-world.ts';
 
-/** The block before the first that has an extension block; that one must move coins into it. */
+/** The last block without an extension block; the next one must move coins into it. */
 const LAST_WITHOUT = 431;
 const HIDDEN = 'hidden';
 
 for (const { how, listMaxBytes } of READ_MODES) {
-  const title = `a payment from Litecoin’s extension blocks, ${how}`;
-  describe(title, { skip: FULL_ONLY.skip || NO_LITECOIND }, () => payments(listMaxBytes));
+  const title = `payments from Litecoin’s extension blocks, read ${how}`;
+  describe(title, { skip: FULL_ONLY.skip || NO_LITECOIND }, () => payments(how, listMaxBytes));
 }
 
-function payments(listMaxBytes: number): void {
+function payments(how: string, listMaxBytes: number): void {
   let coins: LitecoinWorld;
   let world: TopupWorld;
 
@@ -42,7 +45,7 @@ function payments(listMaxBytes: number): void {
 
   async function pay(topup: TopupRow): Promise<string> {
     const txid = String(await coins.payer.call('sendtoaddress', [topup.deposit_address, '0.625'], HIDDEN));
-    await coins.passOn(txid);
+    await coins.relay(txid);
     return txid;
   }
 
@@ -50,7 +53,7 @@ function payments(listMaxBytes: number): void {
     return (await world.ledgerEntries(topup)).map(({ cents }) => cents);
   }
 
-  it('is credited once, though the wallet tells it twice and calls it newly made', async () => {
+  it(`an MWEB payment read ${how} is credited once, although the wallet lists it twice`, async () => {
     const topup = await world.createInvoice(50, 'LTC');
     const txid = await pay(topup);
     await world.runUntilIdle();
@@ -67,7 +70,7 @@ function payments(listMaxBytes: number): void {
     assert.equal((await world.deposits(topup)).length, 1);
   });
 
-  it('is reversed with its block, and credited anew in another', async () => {
+  it(`an MWEB payment read ${how} is reversed with its block and credited again in another`, async () => {
     const topup = await world.createInvoice(50, 'LTC');
     await coins.watcher.disconnect();
     await coins.mine(3);

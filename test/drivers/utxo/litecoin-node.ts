@@ -1,4 +1,4 @@
-/** A real litecoind on loopback, on a network of its own. */
+/** A real litecoind on loopback, on its own network. */
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,19 +15,19 @@ import { basicAuth } from './rpc-server.ts';
 
 const program = findProgram(['litecoind']);
 
-/** Why tests that need it are skipped, or false. */
+/** Why tests that need litecoind are skipped, or false. */
 export const NO_LITECOIND = skipUnlessInstalled(program, 'litecoind is not installed');
 
 const PASSWORD = 'a-password-of-tests';
-/** They begin at a time that does not come. */
+/** An activation time that never comes. */
 const NO_EXTENSION_BLOCKS = 'mweb:99999999999:999999999999';
 const WAIT_MAX_MS = 30_000;
 const POLL_INTERVAL_MS = 20;
 
-/** Waits for a state, with a bound. */
-export async function waitUntil(what: string, reached: () => Promise<boolean>): Promise<void> {
+/** Waits for a condition, with a timeout. */
+export async function waitUntil(condition: string, reached: () => Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + WAIT_MAX_MS; !(await reached()); ) {
-    assert.ok(Date.now() < deadline, `${what}: not in time`);
+    assert.ok(Date.now() < deadline, `timeout: ${condition}`);
     await pause(POLL_INTERVAL_MS);
   }
 }
@@ -48,7 +48,7 @@ export class LitecoinNode {
     this.#peerPort = peerPort;
   }
 
-  /** With extension blocks (MWEB), the 432nd block must move a coin into them: without it no block follows. */
+  /** With extension blocks (MWEB), block 432 must move a coin into them; otherwise no block can follow. */
   static async start({ extensionBlocks = false } = {}): Promise<LitecoinNode> {
     const folder = await mkdtemp(join(tmpdir(), 'skerry-litecoin-'));
     const node = new LitecoinNode(folder, [await freePort(), await freePort()], extensionBlocks);
@@ -59,8 +59,8 @@ export class LitecoinNode {
   async start(): Promise<void> {
     const child = spawn(program ?? 'litecoind', this.#arguments(), { stdio: 'ignore' });
     this.#child = child;
-    await waitUntil('litecoind answers', async () => {
-      assert.equal(child.exitCode, null, 'litecoind has ended');
+    await waitUntil('litecoind responds', async () => {
+      assert.equal(child.exitCode, null, 'litecoind exited');
       return await this.call('getblockcount').then(
         () => true,
         () => false,
@@ -68,19 +68,19 @@ export class LitecoinNode {
     });
   }
 
-  /** In order, so that what it knows is on disk. */
+  /** Stops in an orderly way, so that everything is on disk. */
   async stop(): Promise<void> {
     const child = this.#child;
     if (child === null) return;
     const ended = once(child, 'close');
     await this.call('stop').catch(() => child.kill('SIGKILL'));
-    const late = setTimeout(() => child.kill('SIGKILL'), WAIT_MAX_MS);
+    const killTimer = setTimeout(() => child.kill('SIGKILL'), WAIT_MAX_MS);
     await ended;
-    clearTimeout(late);
+    clearTimeout(killTimer);
     this.#child = null;
   }
 
-  /** Without a chance to write anything down. */
+  /** Kills the process before it can save anything. */
   async kill(): Promise<void> {
     if (this.#child === null) return;
     const ended = once(this.#child, 'close');
@@ -94,7 +94,7 @@ export class LitecoinNode {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** Of a node that is stopped. */
+  /** Copies the data of a stopped node. */
   async copyData(to: string): Promise<void> {
     await cp(join(this.#folder, 'regtest'), to, { recursive: true });
   }
@@ -108,7 +108,7 @@ export class LitecoinNode {
     return this.#child !== null;
   }
 
-  /** All that it has used of a processor. */
+  /** Returns the total CPU time that it used. */
   async cpuMs(): Promise<number> {
     const tasks = `/proc/${this.#child?.pid}/task`;
     const used = (await readdir(tasks)).map((task) => readFile(`${tasks}/${task}/schedstat`, 'utf8'));
@@ -132,17 +132,17 @@ export class LitecoinNode {
     return String(await this.call('getbestblockhash'));
   }
 
-  /** Until both have each other's blocks. */
+  /** Connects the nodes and waits until both have the same tip. */
   async connect(other: LitecoinNode): Promise<void> {
     await this.call('setnetworkactive', [true]);
     await this.call('addnode', [`127.0.0.1:${other.#peerPort}`, 'onetry']);
-    await waitUntil('nodes meet', async () => (await this.tip()) === (await other.tip()));
+    await waitUntil('nodes are in sync', async () => (await this.tip()) === (await other.tip()));
   }
 
-  /** Its blocks and payments reach nobody, nor others' it. */
+  /** Cuts the node off: blocks and payments pass in neither direction. */
   async disconnect(): Promise<void> {
     await this.call('setnetworkactive', [false]);
-    await waitUntil('nodes part', async () => (await this.call('getconnectioncount')) === 0);
+    await waitUntil('nodes are disconnected', async () => (await this.call('getconnectioncount')) === 0);
   }
 
   #arguments(): string[] {
@@ -162,11 +162,11 @@ export class LitecoinNode {
       listenonion: 0,
       upnp: 0,
       printtoconsole: 0,
-      // Payments are passed on at once.
+      // Relays payments at once.
       whitelist: 'noban@127.0.0.1',
       fallbackfee: '0.0002',
       walletrbf: 1,
-      // As Bitcoin's nodes do, and some of Litecoin's.
+      // The default of Bitcoin nodes and of some Litecoin nodes.
       mempoolreplacement: 1,
       keypool: 5,
       dbcache: 8,

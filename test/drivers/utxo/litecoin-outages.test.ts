@@ -1,4 +1,4 @@
-/** What happens to the service's own Litecoin node takes no credit from anybody. */
+/** Outages of the service's own Litecoin node reverse no credit. */
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
@@ -13,7 +13,7 @@ import { LitecoinWorld, WATCH_WALLET } from './litecoin-world.ts';
 const COINS = '0.625';
 const CENTS = 5_000n;
 
-describe('a Litecoin node of the service', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
+describe('outages of the Litecoin node', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
   let coins: LitecoinWorld;
   let world: TopupWorld;
 
@@ -26,7 +26,7 @@ describe('a Litecoin node of the service', { skip: FULL_ONLY.skip || NO_LITECOIN
     await coins?.close();
   });
 
-  async function credited(): Promise<TopupRow> {
+  async function creditedTopup(): Promise<TopupRow> {
     const topup = await world.createInvoice(50, 'LTC');
     await coins.pay(topup.deposit_address, COINS);
     await coins.mine(2);
@@ -35,7 +35,7 @@ describe('a Litecoin node of the service', { skip: FULL_ONLY.skip || NO_LITECOIN
     return topup;
   }
 
-  /** Reads once, as a node allows it or not. */
+  /** Polls once, even during a backoff. */
   async function readOnce(): Promise<void> {
     await world.db.run('update coins set retry_at = null');
     await world.watchJob.run();
@@ -51,8 +51,8 @@ describe('a Litecoin node of the service', { skip: FULL_ONLY.skip || NO_LITECOIN
     return coins.driver().poll({ cursor: row?.cursor ?? null });
   }
 
-  it('that loses its newest blocks is waited for, and nothing is reversed', async () => {
-    const topup = await credited();
+  it('a node that lost its newest blocks is waited for and nothing is reversed', async () => {
+    const topup = await creditedTopup();
     const tip = await coins.watcher.tip();
     const height = await coins.watcher.height();
     const block = await coins.watcher.call('getblockhash', [height - 1]);
@@ -68,7 +68,7 @@ describe('a Litecoin node of the service', { skip: FULL_ONLY.skip || NO_LITECOIN
     assert.deepEqual((await world.ledgerEntries(topup)).length, 1);
   });
 
-  it('that is away and comes back goes on where it was', async () => {
+  it('a node that was down continues where it stopped', async () => {
     const topup = await world.createInvoice(50, 'LTC');
     await coins.watcher.stop();
     await readOnce();
@@ -83,8 +83,8 @@ describe('a Litecoin node of the service', { skip: FULL_ONLY.skip || NO_LITECOIN
     assert.equal((await world.deposits(topup))[0]?.txid, txid);
   });
 
-  it('that was killed may have forgotten blocks, and takes nothing back', async () => {
-    const topup = await credited();
+  it('a killed node may forget blocks, but nothing is reversed', async () => {
+    const topup = await creditedTopup();
     const open = await world.createInvoice(50, 'LTC');
     await coins.watcher.kill();
     await coins.watcher.start();
@@ -96,19 +96,19 @@ describe('a Litecoin node of the service', { skip: FULL_ONLY.skip || NO_LITECOIN
     await world.runUntilIdle();
     assert.equal((await world.ledgerEntries(topup)).length, 1);
     assert.equal(await world.balance(open), CENTS);
-    // A driver that is started anew brings back whatever the wallet forgot of its addresses.
+    // A new driver restores the addresses that the wallet forgot.
     const driver = coins.driver({ allocatedCount: 20 });
     assert.equal((await driver.examine(20))[0]?.level, 'ok');
   });
 
-  it('that was put back to an old copy is waited for, and finds what came meanwhile', async (t) => {
+  it('a node restored from a backup is waited for and finds the payments since then', async (t) => {
     const copy = scratchFolder();
     t.after(() => rm(copy, { recursive: true, force: true }));
     await coins.watcher.stop();
     await coins.watcher.copyData(copy);
     await coins.watcher.start();
     await coins.watcher.connect(coins.payer);
-    const topup = await credited();
+    const topup = await creditedTopup();
     const open = await world.createInvoice(50, 'LTC');
     await coins.watcher.stop();
     await coins.watcher.restoreData(copy);
@@ -125,8 +125,8 @@ describe('a Litecoin node of the service', { skip: FULL_ONLY.skip || NO_LITECOIN
     assert.equal(await world.balance(open), CENTS);
   });
 
-  it('whose wallet was made anew takes back nothing, and soon watches all again', async () => {
-    const topup = await credited();
+  it('a new wallet reverses nothing and soon watches all addresses again', async () => {
+    const topup = await creditedTopup();
     const open = await world.createInvoice(50, 'LTC');
     const fresh = 'fresh';
     await coins.makeWatchWallet(fresh);
@@ -136,13 +136,13 @@ describe('a Litecoin node of the service', { skip: FULL_ONLY.skip || NO_LITECOIN
     await world.runUntilIdle();
     assert.equal(await world.balance(topup), CENTS);
     assert.equal((await world.ledgerEntries(topup)).length, 1);
-    // Its address is watched by nobody now.
+    // No wallet watches its address now.
     await coins.pay(open.deposit_address, COINS);
     await coins.mine(2);
     await world.runUntilIdle();
     assert.equal(await world.balance(open), 0n);
     assert.equal((await coins.driver({ wallet: fresh }).examine(1))[0]?.level, 'warn');
-    // A driver proves its node every ten minutes, and sees what is missing.
+    // The safety check runs every ten minutes and restores the missing addresses.
     const driver = coins.driver({ wallet: fresh, allocatedCount: 8 });
     world.chains.set('LTC', driver);
     await world.runUntilIdle();

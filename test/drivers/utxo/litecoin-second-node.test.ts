@@ -1,4 +1,4 @@
-/** Two real Litecoin nodes of the service that agree, lag and disagree. */
+/** Two real Litecoin nodes of the service that agree, lag, and disagree. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
@@ -13,7 +13,7 @@ import { LitecoinWorld } from './litecoin-world.ts';
 const COINS = '0.625';
 const CENTS = 5_000n;
 
-describe('a second Litecoin node', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
+describe('second Litecoin node', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
   let coins: LitecoinWorld;
   let second: LitecoinNode;
   let world: TopupWorld;
@@ -32,7 +32,7 @@ describe('a second Litecoin node', { skip: FULL_ONLY.skip || NO_LITECOIND }, () 
     await coins?.close();
   });
 
-  async function paid(): Promise<TopupRow> {
+  async function paidTopup(): Promise<TopupRow> {
     const topup = await world.createInvoice(50, 'LTC');
     await coins.pay(topup.deposit_address, COINS);
     return topup;
@@ -43,16 +43,16 @@ describe('a second Litecoin node', { skip: FULL_ONLY.skip || NO_LITECOIND }, () 
     return { agreed: first?.agreed, confirmations: first?.confirmations, state: first?.state };
   }
 
-  it('that has the payment too lets it be credited', async () => {
-    const topup = await paid();
+  it('a payment that the second node has is credited', async () => {
+    const topup = await paidTopup();
     await coins.mine(2);
     await second.connect(coins.payer);
     await world.runUntilIdle();
     assert.equal(await world.balance(topup), CENTS);
   });
 
-  it('that is behind holds the credit back until it has the payment as deep', async () => {
-    const topup = await paid();
+  it('a second node that lags delays the credit until it has the payment deep enough', async () => {
+    const topup = await paidTopup();
     await second.disconnect();
     await coins.mine(2);
     await world.runUntilIdle();
@@ -64,33 +64,33 @@ describe('a second Litecoin node', { skip: FULL_ONLY.skip || NO_LITECOIND }, () 
     assert.equal(await world.balance(topup), CENTS);
   });
 
-  it('that is on another branch agrees to nothing, and takes no credit back', async () => {
-    const standing = await paid();
+  it('a second node on another branch agrees to nothing and reverses no credit', async () => {
+    const credited = await paidTopup();
     await coins.mine(2);
     await second.connect(coins.payer);
     await world.runUntilIdle();
-    assert.equal(await world.balance(standing), CENTS);
+    assert.equal(await world.balance(credited), CENTS);
     await second.disconnect();
     const branch = await second.call('getblockhash', [(await second.height()) - 1]);
     await second.call('invalidateblock', [branch]);
     await second.call('generatetoaddress', [1, await coins.addressOfPayer()]);
-    const topup = await paid();
+    const topup = await paidTopup();
     await coins.mine(3);
     await world.runUntilIdle();
     assert.equal((await deposit(topup)).agreed, false);
-    assert.equal((await deposit(standing)).agreed, false);
+    assert.equal((await deposit(credited)).agreed, false);
     assert.equal(await world.balance(topup), 0n);
-    assert.equal(await world.balance(standing), CENTS);
+    assert.equal(await world.balance(credited), CENTS);
     await second.call('reconsiderblock', [branch]);
     await second.connect(coins.payer);
     await coins.mine();
     await world.runUntilIdle();
     assert.equal(await world.balance(topup), CENTS);
-    assert.equal((await deposit(standing)).agreed, true);
+    assert.equal((await deposit(credited)).agreed, true);
   });
 
-  it('that is silent holds credits back and nothing else', async () => {
-    const topup = await paid();
+  it('a second node that is down delays credits and nothing else', async () => {
+    const topup = await paidTopup();
     await second.stop();
     await coins.mine(2);
     await world.runUntilIdle();
@@ -102,7 +102,7 @@ describe('a second Litecoin node', { skip: FULL_ONLY.skip || NO_LITECOIND }, () 
     assert.equal(await world.balance(topup), CENTS);
   });
 
-  it('is refused with a wallet that can spend', async () => {
+  it('a second node with a wallet that can spend is rejected', async () => {
     const witness = new UtxoSecondNode({ coin: 'LTC', node: second.endpoint(), allowTest: true });
     await witness.checkSafety();
     await second.call('createwallet', ['spends']);

@@ -1,4 +1,4 @@
-/** Payments on a real Litecoin network, as customers make them, until they are in the ledger. */
+/** Payments on a real Litecoin network, from the customer's wallet to the ledger. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Sql } from '../../../src/kernel/sql.ts';
@@ -11,17 +11,17 @@ import { TopupWorld } from '../../support/topup-world.ts';
 import { NO_LITECOIND } from './litecoin-node.ts';
 import { LitecoinWorld, READ_MODES } from './litecoin-world.ts';
 
-/** Of 50 dollars, at 80 dollars a coin; they need two confirmations. */
+/** For $50 at $80 per coin; such payments need two confirmations. */
 const COINS = '0.625';
 const UNITS = 62_500_000n;
 
 for (const { how, listMaxBytes } of READ_MODES) {
-  describe(`a top-up in Litecoin, ${how}`, { skip: FULL_ONLY.skip || NO_LITECOIND }, () =>
-    topups(listMaxBytes),
+  describe(`Litecoin top-ups, read ${how}`, { skip: FULL_ONLY.skip || NO_LITECOIND }, () =>
+    topups(how, listMaxBytes),
   );
 }
 
-function topups(listMaxBytes: number): void {
+function topups(how: string, listMaxBytes: number): void {
   let coins: LitecoinWorld;
   let world: TopupWorld;
 
@@ -33,7 +33,7 @@ function topups(listMaxBytes: number): void {
     await world?.close();
     await coins?.close();
   });
-  // Each step is read by a driver that remembers nothing of the one before.
+  // Each step uses a new driver without memory of the previous step.
   beforeEach(restartDriver);
 
   function chains({ db }: { readonly db: Sql }): ReadonlyMap<CoinCode, ChainDriver> {
@@ -60,7 +60,7 @@ function topups(listMaxBytes: number): void {
     return (await world.deposits(topup)).map(({ state }) => state).sort();
   }
 
-  it('is seen in the mempool, then in a block, and credited once it is deep enough', async () => {
+  it(`a payment read ${how} appears in the mempool, in a block, and is then credited`, async () => {
     const topup = await world.createInvoice(50, 'LTC');
     assert.match(topup.deposit_address, /^rltc1q/);
     assert.equal(topup.deposit_uri, `litecoin:${topup.deposit_address}?amount=${COINS}`);
@@ -83,7 +83,7 @@ function topups(listMaxBytes: number): void {
     assert.equal((await world.reloadTopup(topup)).status, 'credited');
   });
 
-  it('is credited in parts, and dust beside it is worth nothing', async () => {
+  it(`partial payments read ${how} are added up, and dust is worth nothing`, async () => {
     const topup = await world.createInvoice(50, 'LTC');
     await coins.pay(topup.deposit_address, '0.25');
     await coins.pay(topup.deposit_address, '0.375');
@@ -94,26 +94,26 @@ function topups(listMaxBytes: number): void {
     assert.deepEqual(await states(topup), ['included', 'included', 'included']);
   });
 
-  it('is credited for each output of one transaction, and once for all reading', async () => {
+  it(`each output of a transaction read ${how} is credited once, even if read again`, async () => {
     const [first, second] = [await world.createInvoice(50, 'LTC'), await world.createInvoice(50, 'LTC')];
     const amounts = { [first.deposit_address]: COINS, [second.deposit_address]: '0.5' };
     const txid = String(await coins.payer.call('sendmany', ['', amounts], 'pay'));
-    await coins.passOn(txid);
+    await coins.relay(txid);
     await coins.mine(2);
     await read();
-    // As if nothing had ever been read.
+    // As if nothing had been read yet.
     await world.db.run(`update coins set cursor = null where code = 'LTC'`);
     await read();
     assert.deepEqual(await credits(first), [5_000n]);
     assert.deepEqual(await credits(second), [4_000n]);
   });
 
-  it('is credited by the replacement where a payment was replaced by another to the same address', async () => {
+  it(`a payment read ${how} that was replaced is credited by its replacement`, async () => {
     const topup = await world.createInvoice(50, 'LTC');
     const first = await coins.pay(topup.deposit_address, COINS);
     await read();
     const { txid } = (await coins.payer.call('bumpfee', [first], 'pay')) as { txid: string };
-    await coins.passOn(txid);
+    await coins.relay(txid);
     await read();
     assert.deepEqual(await states(topup), ['conflicted', 'mempool']);
     await coins.mine(2);
@@ -122,7 +122,7 @@ function topups(listMaxBytes: number): void {
     assert.deepEqual(await credits(topup), [5_000n]);
   });
 
-  it('is not credited where the payment was replaced by one to somebody else', async () => {
+  it(`a payment read ${how} that was replaced by one to another address is not credited`, async () => {
     const topup = await world.createInvoice(50, 'LTC');
     const txid = await coins.pay(topup.deposit_address, COINS);
     await read();
@@ -138,7 +138,7 @@ function topups(listMaxBytes: number): void {
     assert.deepEqual(await credits(topup), []);
   });
 
-  it('that is reorganised before its credit waits again, and is credited once', async () => {
+  it(`a payment read ${how} that is reorganized before its credit is credited once`, async () => {
     const topup = await world.createInvoice(50, 'LTC');
     await coins.pay(topup.deposit_address, COINS);
     await coins.watcher.disconnect();
@@ -155,7 +155,7 @@ function topups(listMaxBytes: number): void {
     assert.deepEqual(await credits(topup), [5_000n]);
   });
 
-  it('that is reorganised after its credit is reversed, and credited again in its new block', async () => {
+  it(`a credit read ${how} is reversed by a reorganization and restored in the new block`, async () => {
     const topup = await world.createInvoice(50, 'LTC');
     await coins.pay(topup.deposit_address, COINS);
     await coins.watcher.disconnect();
@@ -173,7 +173,7 @@ function topups(listMaxBytes: number): void {
     assert.equal(await world.balance(topup), 5_000n);
   });
 
-  it('that a longer branch spent otherwise is reversed for good', async () => {
+  it(`a credit read ${how} is reversed permanently if a longer branch double-spent it`, async () => {
     const topup = await world.createInvoice(50, 'LTC');
     const txid = await coins.pay(topup.deposit_address, COINS);
     const rival = await coins.rival(txid);

@@ -1,4 +1,4 @@
-/** What a real Litecoin node watches for the service, and what it must not be. */
+/** The wallet of a real Litecoin node: the addresses that it watches, and its safety. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { UnsafeChainError } from '../../../src/ports/chain.ts';
@@ -6,7 +6,7 @@ import { FULL_ONLY } from '../../support/runs.ts';
 import { NO_LITECOIND } from './litecoin-node.ts';
 import { accountKey, LitecoinWorld, WATCH_WALLET } from './litecoin-world.ts';
 
-describe('a Litecoin wallet that only watches', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
+describe('watch-only Litecoin wallet', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
   let coins: LitecoinWorld;
   before(async () => {
     coins = await LitecoinWorld.start();
@@ -22,7 +22,7 @@ describe('a Litecoin wallet that only watches', { skip: FULL_ONLY.skip || NO_LIT
     return (info as { iswatchonly: unknown }).iswatchonly;
   }
 
-  it('gives out the same address for the same number, and watches it and a thousand with it', async () => {
+  it('an index always has the same address, watched together with a thousand others', async () => {
     const first = await allocate(0);
     assert.deepEqual(await allocate(0), first);
     const last = (await allocate(999)).address;
@@ -33,7 +33,7 @@ describe('a Litecoin wallet that only watches', { skip: FULL_ONLY.skip || NO_LIT
     assert.match((await coins.driver().examine(1_002))[0]?.message ?? '', /watches all 1002/);
   });
 
-  it('imports whole what a node that was killed has imported in part', async () => {
+  it('a partial import of a killed node is completed', async () => {
     const info = await coins.watcher.call('getdescriptorinfo', [`wpkh(${coins.account.tpub}/0/*)`]);
     const { descriptor } = info as { descriptor: string };
     const part = {
@@ -49,7 +49,7 @@ describe('a Litecoin wallet that only watches', { skip: FULL_ONLY.skip || NO_LIT
     assert.equal(await watched((await allocate(2_999)).address), true);
   });
 
-  it('never has a key', async () => {
+  it('the wallet has no keys', async () => {
     const info = (await coins.watcher.call('getwalletinfo', [], WATCH_WALLET)) as Record<string, unknown>;
     assert.equal(info.private_keys_enabled, false);
     assert.equal(info.keypoolsize, 0);
@@ -57,7 +57,7 @@ describe('a Litecoin wallet that only watches', { skip: FULL_ONLY.skip || NO_LIT
     await assert.rejects(coins.watcher.call('dumpprivkey', [address], WATCH_WALLET));
   });
 
-  it('sees every payment, but no newly made coins', async () => {
+  it('the wallet reports every payment but no coinbase outputs', async () => {
     const driver = coins.driver();
     const { address } = await allocate(3, driver);
     await coins.payer.call('generatetoaddress', [1, address]);
@@ -73,52 +73,52 @@ describe('a Litecoin wallet that only watches', { skip: FULL_ONLY.skip || NO_LIT
     assert.deepEqual(rechecked, observations[0]);
   });
 
-  it('names the longest row of addresses that were never paid', async () => {
+  it('findings report the longest run of unpaid addresses', async () => {
     const third = (await allocate(3)).address;
     const [watching, gap] = await coins.driver({ paid: async () => new Set([third]) }).examine(30);
     assert.equal(watching?.level, 'ok');
-    assert.match(gap?.message ?? '', /at most 26 in a row .* gap limit of 27/);
+    assert.match(gap?.message ?? '', /at most 26 in a row .* gap limit of at least 27/);
     assert.equal(gap?.level, 'note');
   });
 
-  it('made anew watches the addresses of a key that was exchanged once that key is proven to it', async () => {
-    const wallet = 'anew';
+  it('a new wallet watches the addresses of a previous key after its safety check', async () => {
+    const wallet = 'new';
     await coins.makeWatchWallet(wallet);
-    const former = coins.driver({ wallet, allocatedCount: 8, account: accountKey(200) });
-    const present = coins.driver({ wallet, allocatedCount: 8 });
-    await present.checkSafety();
+    const previous = coins.driver({ wallet, allocatedCount: 8, account: accountKey(200) });
+    const current = coins.driver({ wallet, allocatedCount: 8 });
+    await current.checkSafety();
     const { address } = await allocate(3, coins.driver({ account: accountKey(200) }));
     assert.equal(await watched(address, wallet), false);
-    await former.checkSafety();
+    await previous.checkSafety();
     assert.equal(await watched(address, wallet), true);
-    assert.equal((await present.examine(8))[0]?.level, 'ok');
+    assert.equal((await current.examine(8))[0]?.level, 'ok');
     await coins.watcher.call('unloadwallet', [wallet]);
   });
 
-  it('is well, and says its height', async () => {
+  it('a synced wallet is healthy and reports its height', async () => {
     const health = await coins.driver().health();
     assert.deepEqual([health.ok, health.height], [true, await coins.watcher.height()]);
     assert.ok(health.tipAt !== null);
     assert.match(health.detail, /^network regtest/);
   });
 
-  it('is refused where networks without value are', async () => {
+  it('a test network is rejected unless it is allowed', async () => {
     await coins.driver().checkSafety();
     await assert.rejects(coins.driver({ allowTest: false }).checkSafety(), UnsafeChainError);
     await assert.rejects(allocate(0, coins.driver({ allowTest: false })), UnsafeChainError);
   });
 
-  it('is refused where it can spend, or another of its node can', async () => {
+  it('a wallet that can spend is rejected, also if it is another wallet of the node', async () => {
     await coins.watcher.call('createwallet', ['spends']);
-    const refused = (says: RegExp) => (error: unknown) =>
-      error instanceof UnsafeChainError && says.test(error.message);
+    const refused = (pattern: RegExp) => (error: unknown) =>
+      error instanceof UnsafeChainError && pattern.test(error.message);
     await assert.rejects(
       coins.driver({ wallet: 'spends' }).checkSafety(),
       refused(/^the wallet can hold private keys/),
     );
-    await assert.rejects(coins.driver().checkSafety(), refused(/^a wallet that the node has loaded/));
+    await assert.rejects(coins.driver().checkSafety(), refused(/^a loaded wallet of the node/));
     await coins.watcher.call('unloadwallet', ['spends']);
     await coins.driver().checkSafety();
-    await assert.rejects(coins.driver({ wallet: 'spends' }).checkSafety(), /not loaded the wallet/);
+    await assert.rejects(coins.driver({ wallet: 'spends' }).checkSafety(), /the wallet is not loaded/);
   });
 });

@@ -1,4 +1,4 @@
-/** Two connected Litecoin nodes: one pays and makes blocks, and the service's own has a wallet that only watches. */
+/** Two connected Litecoin nodes: one pays and mines; the service's own node has a watch-only wallet. */
 import { HDKey } from '@scure/bip32';
 import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
 import { UtxoChain } from '../../../src/drivers/chain/utxo/driver.ts';
@@ -7,18 +7,18 @@ import { LitecoinNode, waitUntil } from './litecoin-node.ts';
 
 export const PAYER_WALLET = 'pay';
 export const WATCH_WALLET = 'watch';
-/** Coins can be spent after a hundred blocks. */
+/** Coinbase outputs can be spent after 100 blocks. */
 const FIRST_BLOCKS = 110;
 
-/** Of an offline wallet that these tests made up. */
+/** Returns the account key of a test wallet. */
 export function accountKey(seed: number): AccountKey {
   const wallet = HDKey.fromMasterSeed(new Uint8Array(32).fill(seed)).derive(`m/84'/2'/0'`);
   return AccountKey.parse(wallet.publicExtendedKey);
 }
 
-/** How payments are read: while the wallet's lists are short enough, and when none is. */
+/** The two ways to read payments: from the wallet's lists, or block by block if a list is too long. */
 export const READ_MODES = [
-  { how: 'by lists of the wallet', listMaxBytes: 1024 ** 2 },
+  { how: 'from wallet lists', listMaxBytes: 1024 ** 2 },
   { how: 'block by block', listMaxBytes: 1 },
 ] as const;
 
@@ -37,7 +37,7 @@ let seeds = 0;
 export class LitecoinWorld {
   readonly payer: LitecoinNode;
   readonly watcher: LitecoinNode;
-  /** Another in each world. */
+  /** Different in each world. */
   readonly account: AccountKey;
   readonly #nodes: LitecoinNode[];
   #payerAddress = '';
@@ -55,7 +55,7 @@ export class LitecoinWorld {
     const [payer, watcher] = started.map((each) => (each.status === 'fulfilled' ? each.value : null));
     if (!payer || !watcher) {
       await Promise.all([payer?.close(), watcher?.close()]);
-      throw new Error('litecoind does not start');
+      throw new Error('litecoind did not start');
     }
     const world = new LitecoinWorld(payer, watcher);
     try {
@@ -75,7 +75,7 @@ export class LitecoinWorld {
     await this.watcher.connect(this.payer);
   }
 
-  /** As the operator makes it; loaded again whenever its node starts. */
+  /** Creates the wallet as the operator does; the node loads it at each start. */
   async makeWatchWallet(name = WATCH_WALLET): Promise<void> {
     await this.watcher.call('createwallet', [name, true, true, '', false, false, true]);
   }
@@ -84,14 +84,14 @@ export class LitecoinWorld {
     await Promise.all(this.#nodes.map((node) => node.close()));
   }
 
-  /** Another node, alone and without a wallet. */
+  /** Adds a node without connections and without a wallet. */
   async addNode(): Promise<LitecoinNode> {
     const node = await LitecoinNode.start();
     this.#nodes.push(node);
     return node;
   }
 
-  /** A driver that remembers nothing. */
+  /** Returns a new driver. */
   driver(options: DriverOptions = {}): UtxoChain {
     const {
       allowTest = true,
@@ -119,41 +119,42 @@ export class LitecoinWorld {
     return String(await this.payer.call('getnewaddress', ['', 'bech32'], PAYER_WALLET));
   }
 
-  /** Blocks of the paying node; the watching one has them too, unless it left. */
+  /** Mines at the paying node; the watching node receives the blocks if it is connected. */
   async mine(count = 1): Promise<void> {
     await this.payer.call('generatetoaddress', [count, this.#payerAddress]);
     await this.#waitForSync();
   }
 
-  /** Blocks without any payment. */
+  /** Mines blocks without any payment. */
   async mineEmpty(count: number): Promise<void> {
     for (let i = 0; i < count; i++) await this.payer.call('generateblock', [this.#payerAddress, []]);
     await this.#waitForSync();
   }
 
-  /** Blocks of the watching node, with what its mempool has. */
+  /** Mines at the watching node, with its mempool. */
   async mineAtWatcher(count: number): Promise<void> {
     await this.watcher.call('generatetoaddress', [count, this.#payerAddress]);
   }
 
-  /** A payment of whole coins and parts, in both mempools; its transaction. */
+  /** Pays an amount in whole coins; returns the txid once it is in both mempools. */
   async pay(address: string, coins: string): Promise<string> {
-    await this.walletHears();
+    await this.syncPayerWallet();
     const txid = String(await this.payer.call('sendtoaddress', [address, coins], PAYER_WALLET));
-    await this.passOn(txid);
+    await this.relay(txid);
     return txid;
   }
 
-  /** The payer's wallet knows what its node does: else it spends what was replaced a moment ago, which no node takes. */
-  async walletHears(): Promise<void> {
+  /** Syncs the payer's wallet with its node; otherwise it may spend an output that was just replaced. */
+  async syncPayerWallet(): Promise<void> {
     await this.payer.call('syncwithvalidationinterfacequeue');
   }
 
-  async passOn(txid: string): Promise<void> {
+  /** Relays a payment to the watching node. */
+  async relay(txid: string): Promise<void> {
     const raw = await this.payer.call('getrawtransaction', [txid]);
-    // It may have come by itself.
+    // It may have arrived already.
     await this.watcher.call('sendrawtransaction', [raw]).catch(() => undefined);
-    await waitUntil('the payment is passed on', () => this.isWaiting(txid));
+    await waitUntil('the payment is relayed', () => this.isWaiting(txid));
   }
 
   async isWaiting(txid: string): Promise<boolean> {
@@ -164,8 +165,8 @@ export class LitecoinWorld {
   }
 
   /**
-   * A transaction that spends the same coins as this one, to the payer itself and with a greater fee: signed, and not
-   * yet passed on.
+   * Signs, but does not send, a transaction that spends the same inputs as this one, back to the payer with a
+   * higher fee.
    */
   async rival(txid: string): Promise<string> {
     const { vin, vout } = (await this.payer.call('getrawtransaction', [txid, true])) as {
@@ -183,7 +184,7 @@ export class LitecoinWorld {
   async #waitForSync(): Promise<void> {
     if (!this.watcher.isRunning || (await this.watcher.call('getconnectioncount')) === 0) return;
     await waitUntil(
-      'blocks are passed on',
+      'blocks are relayed',
       async () => (await this.watcher.tip()) === (await this.payer.tip()),
     );
   }

@@ -1,4 +1,4 @@
-/** JSON-RPC over HTTP with a password, answered in this process. */
+/** A JSON-RPC server with a password, in this process. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 
@@ -8,7 +8,7 @@ export interface RpcRequest {
   readonly params: readonly unknown[];
 }
 
-/** What a call ends with, in the place of a result. */
+/** An error response to a call. */
 export class RpcError extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
@@ -30,15 +30,15 @@ export class RpcServer {
     this.url = url;
   }
 
-  /** In the JSON, a text `amount:1.50000000` becomes that number, with all its digits. */
-  static async start(password: string, answer: (asked: RpcRequest) => unknown): Promise<RpcServer> {
+  /** A string `amount:1.50000000` becomes that number in the JSON, with all its digits. */
+  static async start(password: string, answer: (call: RpcRequest) => unknown): Promise<RpcServer> {
     const server = createServer(async (request, response) => {
       const body = await bodyOf(request);
       if (request.headers.authorization !== basicAuth(password)) return response.writeHead(401).end();
-      const asked = JSON.parse(body) as RpcRequest | RpcRequest[];
-      const answered = Array.isArray(asked)
-        ? asked.map((each) => answerOf(each, answer))
-        : answerOf(asked, answer);
+      const calls = JSON.parse(body) as RpcRequest | RpcRequest[];
+      const answered = Array.isArray(calls)
+        ? calls.map((each) => answerOf(each, answer))
+        : answerOf(calls, answer);
       response.end(JSON.stringify(answered).replaceAll(/"amount:([^"]+)"/g, '$1'));
     });
     server.listen(0, '127.0.0.1');
@@ -54,10 +54,10 @@ export class RpcServer {
   }
 }
 
-function answerOf(asked: RpcRequest, answer: (asked: RpcRequest) => unknown): object {
-  const { id } = asked;
+function answerOf(call: RpcRequest, answer: (call: RpcRequest) => unknown): object {
+  const { id } = call;
   try {
-    return { jsonrpc: '2.0', result: answer(asked), id };
+    return { jsonrpc: '2.0', result: answer(call), id };
   } catch (error) {
     const code = error instanceof RpcError ? error.code : -1;
     return { jsonrpc: '2.0', error: { code, message: String((error as Error).message) }, id };
