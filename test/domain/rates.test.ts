@@ -167,8 +167,8 @@ describe('without a rate to rely on', () => {
   });
 
   it('a coin that nobody knows has none', async () => {
-    assert.equal(await noRate('DOGE'), 'there is no such coin');
-    assert.equal(await noRate('toString'), 'there is no such coin');
+    assert.equal(await noRate('DOGE'), 'unknown coin');
+    assert.equal(await noRate('toString'), 'unknown coin');
   });
 });
 
@@ -178,7 +178,7 @@ describe('a source that is asked', () => {
     world.clock.advanceMinutes(2);
     market.feeds.set('coingecko', { bitcoin: '60100' });
     market.feeds.overrides.kraken = status(503);
-    assert.deepEqual(await market.refresh(), ['it answers 503', null, null, null]);
+    assert.deepEqual(await market.refresh(), ['responded with HTTP 503', null, null, null]);
     const { quotes } = await market.rates().usdPerCoin('BTC');
     const [kraken, coingecko] = ['kraken', 'coingecko'].map((name) =>
       quotes.find(({ source }) => source === name),

@@ -49,7 +49,8 @@ async function stateDiffNotes(
     if (!(error instanceof NodeError)) throw error;
     const message =
       'the node supports neither trace_replayTransaction nor prestateTracer: if someone makes a ' +
-      'transaction too long to trace, its payments by contracts are missed. The worker log names each such transaction';
+      'transaction too long to trace, its payments by contracts are missed. ' +
+      'The worker log names each such transaction';
     return [{ level: 'note', message }];
   }
 }

@@ -82,8 +82,9 @@ export class EvmSecondNode implements SecondNode {
       {
         level: 'note',
         message:
-          'the second node cannot trace: it checks payments made by contracts by balances, and ' +
-          `only in its newest ${MIN_HISTORY_BLOCKS} blocks. Older ones would not be confirmed; enable its trace or debug API`,
+          'the second node cannot trace: it checks payments made by contracts by balances, ' +
+          `and only in its newest ${MIN_HISTORY_BLOCKS} blocks. ` +
+          'Older ones would not be confirmed; enable its trace or debug API',
       },
     ];
   }
