@@ -12,7 +12,7 @@ import { TopupWorld } from '../../support/topup-world.ts';
 import { type MoneroWorld, startMonero, VIEW_ONLY } from './monero-world.ts';
 import { NO_MONERO } from './nodes.ts';
 
-const WITHIN = { withinMs: 60_000 };
+const WITHIN = { timeoutMs: 60_000 };
 /** The value of one fortieth of the miner's blocks. */
 const USD = 30;
 const CENTS = 3000n;
