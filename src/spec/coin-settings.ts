@@ -7,7 +7,9 @@ export const COIN_SETTINGS = {
   SKERRY_BTC_URL: {
     type: 'node',
     default: null,
-    about: `Bitcoin: your node with its watch-only wallet, http://user:password@127.0.0.1:8332/wallet/skerry; ${NODE}`,
+    about:
+      'Bitcoin: your node with its watch-only wallet, http://user:password@127.0.0.1:8332/wallet/skerry; ' +
+      NODE,
   },
   SKERRY_BTC_XPUB: {
     type: 'secret',
@@ -79,7 +81,9 @@ export const COIN_SETTINGS = {
   SKERRY_SOL_URL: {
     type: 'node',
     default: null,
-    about: `Solana: RPC of your node, http://127.0.0.1:8899; add addresses with skerryd chain import; ${NODE}`,
+    about:
+      'Solana: RPC of your node, http://127.0.0.1:8899; ' +
+      `add addresses with skerryd chain import; ${NODE}`,
   },
   SKERRY_SOL_SECOND_URL: { type: 'node', default: null, about: `Solana: ${SECOND}` },
   SKERRY_WORTHLESS_COINS: {

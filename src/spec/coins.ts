@@ -2,11 +2,11 @@
 
 export interface Coin {
   readonly code: string;
-  /** Always shown beside the coin: a payment on another network is lost. */
+  /** Always shown next to the coin: a payment on another network is lost. */
   readonly network: string;
-  /** Digits after the point of one whole coin. */
+  /** Decimal places of one whole coin. */
   readonly decimals: number;
-  /** Confirmations needed from each amount on, in whole US dollars; they rise with the amount. */
+  /** Required confirmations from each amount in whole US dollars, in ascending order. */
   readonly confirmations: readonly (readonly [fromUsd: number, confirmations: number])[];
 }
 
@@ -101,7 +101,7 @@ export function isCoinCode(code: string): code is CoinCode {
 
 export function getCoin(code: string): Coin {
   const found = BY_CODE.get(code);
-  if (!found) throw new Error(`no such coin: ${code}`);
+  if (!found) throw new Error(`unknown coin: ${code}`);
   return found;
 }
 
@@ -110,7 +110,7 @@ export function confirmationsNeeded(code: string, amountCents: bigint): number {
   return Math.max(...steps.map(([, confirmations]) => confirmations), 1);
 }
 
-/** Of any amount: what is as deep as this needs no more. */
+/** Confirmations of the highest step: enough for any amount. */
 export function maxConfirmations(code: string): number {
   return Math.max(...getCoin(code).confirmations.map(([, confirmations]) => confirmations));
 }

@@ -1,4 +1,4 @@
-/** Messages of common errors: not found, limit reached, insufficient balance. kernel/fail.ts has a function for each. */
+/** Messages of common errors: not found, limit reached, insufficient balance. kernel/fail.ts throws them. */
 import type { QUOTAS } from './limits.ts';
 
 export type Quota = keyof typeof QUOTAS;
@@ -15,14 +15,15 @@ export const QUOTA_MESSAGES: Record<Quota, (limit: number) => string> = {
   sshKeys: (limit) => `An account ${atMost(limit, 'SSH key')}; delete one first.`,
   volumes: (limit) => `An account ${atMost(limit, 'volume')}; delete one first.`,
   volumesDiskGb: (limit) =>
-    `The volumes of an account can use at most ${limit} GiB in total; choose a smaller size or delete one first.`,
+    `The volumes of an account can use at most ${limit} GiB in total; ` +
+    'choose a smaller size or delete one first.',
   snapshots: (limit) =>
     `An account ${atMost(limit, 'snapshot')}, including those of deleted servers; delete one first.`,
   snapshotsPerServer: (limit) => `A server ${atMost(limit, 'snapshot')}; delete one of this server first.`,
   customImages: (limit) => `An account ${atMost(limit, 'custom image')}; delete one first.`,
   customImagesGb: (limit) =>
-    `The custom images of an account can use at most ${limit} GiB in total, including deleted images that servers ` +
-    'still use; delete one first.',
+    `The custom images of an account can use at most ${limit} GiB in total, ` +
+    'including deleted images that servers still use; delete one first.',
   firewallGroups: (limit) => `An account ${atMost(limit, 'firewall group')}; delete one first.`,
   rulesPerGroup: (limit) =>
     `A firewall group ${atMost(limit, 'rule')}; remove one first or use another group.`,
@@ -33,12 +34,13 @@ export const QUOTA_MESSAGES: Record<Quota, (limit: number) => string> = {
   unpaidTopupsPerDay: (limit) =>
     `An account ${atMost(limit, 'unpaid top-up')} in 24 hours; pay an open one, or wait.`,
   unpaidPoolTopupsPerDay: (limit) =>
-    `An account ${atMost(limit, 'unpaid top-up')} of this coin in 24 hours; pay an open one, or choose another coin.`,
+    `An account ${atMost(limit, 'unpaid top-up')} of this coin in 24 hours; ` +
+    'pay an open one, or choose another coin.',
 };
 
 /**
- * The message when a path names nothing. Another customer's resource gets the same message, and a path with two ids
- * does not say which one is unknown.
+ * The message when a path names nothing. Another customer's resource gets the same message, and a path with
+ * two ids does not say which one is unknown.
  */
 export const NOT_FOUND_MESSAGES = {
   server: 'Server not found in your account.',

@@ -1,8 +1,8 @@
 import type { Scope } from './scopes.ts';
 
 /**
- * Every event, with the key its object has in `data` (SPEC "Events"; DECISIONS "`data` keys").
- * A beta or additive event says so.
+ * Every event, with the key of its object in `data` (SPEC "Events"; DECISIONS "`data` keys"). Events that
+ * SPEC does not list are marked `additive`.
  */
 export const EVENTS = {
   'server.created': { key: 'server', when: 'a new server began provisioning' },
@@ -25,14 +25,14 @@ export const EVENTS = {
   'billing.charged': { key: 'ledger_entry', when: 'a cycle charge was applied' },
   'billing.low_balance': {
     key: 'balance',
-    when: 'a cycle ends within 7 days and the balance cannot pay what renews',
+    when: 'a cycle ends within 7 days and the balance does not cover the renewals',
   },
   'token.created': { key: 'api_token', when: 'an API token was created' },
   'token.revoked': { key: 'api_token', when: 'an API token was revoked' },
   'firewall.applied': { key: 'firewall_group', when: 'a firewall group was attached to a server' },
 } as const satisfies Record<string, { key: string; when: string; additive?: true }>;
 
-/** What the event stream shows it to: what is about money needs the scope that the billing endpoints need. */
+/** The scope that an event requires in the stream: money events need the scope of the billing endpoints. */
 export function eventScope(type: string): Scope {
   return /^(?:billing|topup)\./.test(type) ? 'billing' : 'read';
 }

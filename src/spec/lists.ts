@@ -1,8 +1,8 @@
-/** How a list may be asked (SPEC "Common rules" 4, DECISIONS "Lists"): which filters, which sorts. */
+/** Filters and sort orders of a list (SPEC "Common rules" 4, DECISIONS "Lists"). */
 
 export interface ListRules {
   readonly filters: Readonly<Record<string, FilterRule>>;
-  /** Fields it can be sorted by; `-` before one turns it round. */
+  /** Sort fields; a leading `-` reverses the order. */
   readonly sorts: readonly string[];
   /** E.g. `-created_at`. */
   readonly defaultSort: string;
@@ -11,35 +11,35 @@ export interface ListRules {
 }
 
 export interface FilterRule {
-  /** A word outside this closed list is 400. */
+  /** A value outside this closed list gets 400. */
   readonly allowed?: readonly string[];
-  /** `time`: RFC 3339, handed on as given; text otherwise, 1 to 255 characters. */
+  /** `time`: RFC 3339, passed on unchanged. Otherwise text of 1 to 255 characters. */
   readonly type?: 'time';
   readonly about?: string;
 }
 
-/** Which page is asked for, all words checked. */
+/** A validated request for a page. */
 export interface PageRequest {
-  /** By the filter's name; absent ones were not given. */
+  /** By the name of the filter. A filter that was not given is absent. */
   readonly filter: Readonly<Record<string, string>>;
   /** One of `sorts`. */
   readonly sort: string;
   readonly descending: boolean;
-  /** The last item of the page before; null for the first page. */
+  /** The last item of the previous page; null for the first page. */
   readonly after: PagePosition | null;
   /** 1 to 100. */
   readonly size: number;
 }
 
-/** Where an item stands in its list: the sort field's value as the database writes it, and the stored id. */
+/** The position of an item in its list: the sort field as the database formats it, and the stored id. */
 export interface PagePosition {
   readonly value: string;
   readonly id: string;
 }
 
 /**
- * Of the catalogue. A plan has no name and neither has a time of creation: asked for, these words mean the order of the
- * ids, so that a caller who sorts every list alike is served.
+ * Sort orders of the catalog. Its resources have no creation time, and plans have no name: these words sort
+ * by id, so that a client can sort every list the same way.
  */
 export const BY_ID = { sorts: ['id', 'created_at', 'name'], defaultSort: 'id' } as const;
 export const BY_AGE = { sorts: ['created_at'], defaultSort: '-created_at' } as const;

@@ -1,4 +1,4 @@
-/** Every operation of the REST surface by its id, in SPEC's order: what windows and policies may name. */
+/** Every operation of the REST surface by id, in SPEC's order. Maintenance windows and policies use them. */
 export const OPERATIONS = [
   'servers.list',
   'servers.create',
@@ -67,7 +67,7 @@ export const OPERATIONS = [
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** Those whose body names a region, so that a policy may be about one. */
+/** Operations whose body contains a region, so that a policy can apply to one region. */
 export const REGIONAL_OPERATIONS = ['servers.create', 'volumes.create'] as const satisfies Operation[];
 
 export function isOperation(word: string): word is Operation {

@@ -1,4 +1,4 @@
-/** The panel's paths, in one place: `redirect` and `topup` of the session surface name them. */
+/** The panel's paths. `redirect` and `topup` of the session surface contain them. */
 export const PANEL_PATHS = {
   home: '/',
   plans: '/plans',
@@ -31,23 +31,26 @@ export const DOCS_PATHS = {
   search: '/docs/search',
 } as const;
 
-/** Where a plan is ordered in a region, with the choices made. */
+/** Returns the path of the order form with the choices filled in. */
 export function deployPath(choice: Readonly<Record<string, string>>): string {
   return `${DEPLOY_PATH}?${new URLSearchParams(choice)}`;
 }
 
-/** Fields that every form of the panel carries: CSRF value, which form of its page it is, its key for a second click, its row. */
+/**
+ * Fields of every panel form: the CSRF token, the form's name within its page, the idempotency key against
+ * double submission, and the row.
+ */
 export const PANEL_FIELDS = { csrf: '_token', form: '_form', idempotencyKey: '_once', key: 'key' } as const;
 
-/** Members of a page's query that mean the same on every page: what was just done, and not to load again by itself. */
+/** Query parameters with the same meaning on every page: the notice to show, and no automatic refresh. */
 export const PANEL_QUERY = { notice: 'done', noRefresh: 'still' } as const;
 
-/** The page of one thing: `/volumes/vol_…`. */
+/** Returns the page of one resource: `/volumes/vol_…`. */
 export function resourcePath(list: string, id: string): string {
   return `${list}/${encodeURIComponent(id)}`;
 }
 
-/** What hangs below billing. A receipt is of a top-up or of a ledger entry, by its id. `offer` shows what a top-up would bring. */
+/** Pages below billing. A receipt belongs to a top-up or a ledger entry. `offer` previews a top-up. */
 export const BILLING_PATHS = {
   topups: '/billing/topups',
   ledger: '/billing/ledger',
@@ -66,35 +69,35 @@ export const ACCOUNT_PATHS = {
   delete: '/account/delete',
 } as const;
 
-/** The QR code of a second factor that is begun: of whoever asks, so its address says nothing. */
+/** The QR code of a pending second factor. It belongs to the signed-in customer, so the path has no id. */
 export const TOTP_QR_PATH = '/account/totp/qr.png';
 
-/** Where links in mails lead. They set the visitor's cookie, because each page holds a form. */
+/** Targets of mailed links. These pages set the visitor's cookie because each contains a form. */
 export const LINK_PATHS = { confirm: '/confirm', reset: '/reset' } as const;
 export type LinkPath = (typeof LINK_PATHS)[keyof typeof LINK_PATHS];
 
-/** A link's path, to be put behind the base URL. */
+/** Returns a link's path, to append to the base URL. */
 export function linkPath(path: LinkPath, token: string): string {
   return `${path}?token=${token}`;
 }
 
-/** The top-up page with the missing amount filled in, in US dollars with two decimals. */
+/** Returns the top-up page with the missing amount filled in, in US dollars with two decimals. */
 export function topupPath(amountUsd: string): string {
   return `${PANEL_PATHS.topup}?amount=${amountUsd}`;
 }
 
-/** Leads to a server's page, by the integer that the session surface shows. */
+/** Returns the path of a server by the integer id of the session surface. */
 export function serverPath(serverNo: bigint): string {
   return `${PANEL_PATHS.servers}/${serverNo}`;
 }
 
-/** Where a server is ordered. No id is like its last part. */
+/** The order form. No id equals its last segment. */
 export const DEPLOY_PATH = `${PANEL_PATHS.servers}/new`;
-/** Where the same form is sent to be shown its total, or to order with a root password instead of keys. */
+/** The same form, submitted to show the total, or to order with a root password instead of keys. */
 export const DEPLOY_TOTAL_PATH = `${DEPLOY_PATH}/total`;
 export const DEPLOY_PASSWORD_PATH = `${DEPLOY_PATH}/password`;
 
-/** The pages of one server, by what they add to its path. */
+/** The pages of one server, as suffixes of its path. */
 export const SERVER_PAGES = {
   overview: '',
   metrics: '/metrics',
@@ -105,15 +108,15 @@ export const SERVER_PAGES = {
 } as const;
 export type ServerPageKey = keyof typeof SERVER_PAGES;
 
-/** A page of a server, by its id of the REST surface. */
+/** Returns a page of a server by its REST id. */
 export function serverPagePath(id: string, page: ServerPageKey = 'overview'): string {
   return `${resourcePath(PANEL_PATHS.servers, id)}${SERVER_PAGES[page]}`;
 }
 
-/** The console: its page, and where its WebSockets begin. */
+/** The console: its page, and the prefix of its WebSockets. */
 export const CONSOLE_PATHS = { page: '/console', sockets: '/console/socket/' } as const;
 
-/** The page with the WebSocket that it opens, named as viewers of noVNC's kind take it: relative to the root. */
+/** Returns the console page with its WebSocket's path relative to the root, as noVNC expects it. */
 export function consolePath(ticket: string, { readOnly }: { readonly readOnly: boolean }): string {
   const path = encodeURIComponent(`${CONSOLE_PATHS.sockets.slice(1)}${ticket}`);
   return `${CONSOLE_PATHS.page}?path=${path}${readOnly ? '&view_only=true' : ''}`;

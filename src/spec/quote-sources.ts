@@ -1,19 +1,19 @@
-/** Where prices come from: public feeds, and how each names the coins that it lists. */
+/** Price sources: public feeds, and the symbol of each coin there. */
 import type { CoinCode } from './coins.ts';
 
-/** What has a price of its own. */
+/** A coin with a price of its own. */
 export type PricedCoin = Exclude<CoinCode, 'USDTTRC'>;
 
-/** A dollar of Tether is one on either chain: both have the price of `USDT`. */
+/** Returns the coin whose price applies: Tether costs the same on either chain. */
 export function pricedAs(coin: CoinCode): PricedCoin {
   return coin === 'USDTTRC' ? 'USDT' : coin;
 }
 
 export interface QuoteSource {
   readonly url: string;
-  /** How often it is asked. CoinGecko makes new prices once a minute, and counts the questions. */
+  /** Seconds between requests. CoinGecko updates prices once a minute and limits requests. */
   readonly intervalS: number;
-  /** A coin that is not here is not listed there. */
+  /** A missing coin is not listed there. */
   readonly symbols: Readonly<Partial<Record<PricedCoin, string>>>;
 }
 

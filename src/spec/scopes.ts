@@ -6,7 +6,7 @@ export function isScope(word: string): word is Scope {
   return (SCOPES as readonly string[]).includes(word);
 }
 
-/** Whether a holder of `held` may do what needs `needed`. */
+/** Whether a token with the scope `granted` may run an operation that needs `required`. */
 export function scopeCovers(granted: Scope, required: Scope): boolean {
   return SCOPES.indexOf(granted) >= SCOPES.indexOf(required);
 }

@@ -1,6 +1,6 @@
 /**
- * Every setting, read from the environment or `.env`. `skerryd config` prints this table with values and sources.
- * A sandbox works with none of them set.
+ * Every setting, read from the environment or `.env`. `skerryd config` prints this table with values and
+ * sources. A sandbox works with none of them set.
  */
 import { COIN_SETTINGS } from './coin-settings.ts';
 
@@ -215,7 +215,8 @@ export const SETTINGS = {
     type: 'text',
     default: '',
     about:
-      'limits per customer that differ from the defaults (docs/operators/configure.md): servers=100,tokens=10',
+      'limits per customer that differ from the defaults (docs/operators/configure.md): ' +
+      'servers=100,tokens=10',
   },
   SKERRY_COMPUTE: {
     type: 'text',
@@ -275,8 +276,8 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 
 /**
- * Environment variables of the customers' CLI. They share the prefix, and one shell may have both kinds, so the service
- * ignores exactly these.
+ * Environment variables of the customers' CLI. They share the prefix, and one shell may have both kinds, so
+ * the service ignores exactly these.
  */
 export const CLI_SETTING_NAMES: readonly string[] = [
   'SKERRY_TOKEN',

@@ -1,4 +1,4 @@
-/** Which SSH keys are taken (SPEC "SSH key (`k_`)"). */
+/** Accepted SSH key types (SPEC "SSH key (`k_`)"). */
 export const SSH_KEY_TYPES = [
   'ssh-ed25519',
   'ssh-rsa',

@@ -1,6 +1,6 @@
 /**
- * Every state and every transition (SPEC "States and transitions", DECISIONS). All interfaces call `can(server, 'reboot')`;
- * no other code contains the rule.
+ * Every state and every transition (SPEC "States and transitions", DECISIONS). All interfaces call
+ * `can(server, 'reboot')`; no other code contains the rule.
  */
 import type { EventType } from './events.ts';
 
@@ -33,7 +33,7 @@ export const SERVER_TRANSITIONS = [
   { from: 'provisioning', trigger: 'install_begins', to: 'installing' },
   { from: 'installing', trigger: 'install_completes', to: 'running', event: 'server.running' },
   { from: 'installing', trigger: 'rebuild_completes', to: 'running', event: 'server.rebuilt' },
-  // The driver refused a rebuild or restore: the previous disk still exists, and the server returns to its state.
+  // The driver refused a rebuild or restore: the previous disk still exists, so the previous status returns.
   { from: 'installing', trigger: 'go_back_running', to: 'running' },
   { from: 'installing', trigger: 'go_back_stopped', to: 'stopped' },
   { from: 'running', trigger: 'rebuild', to: 'installing' },
@@ -101,29 +101,44 @@ export function mustWaitForOperation(action: ServerAction): boolean {
   return !ALLOWED_DURING_OPERATION.includes(action);
 }
 
-/** What somebody may do who asked a suspended server for what it does not do. */
+/** Why a suspended server refuses an action, and how to resume it. */
 const SUSPENSION_MESSAGES: Record<SuspendedReason, string> = {
   balance:
-    'The server is suspended: the balance could not pay its next cycle. Top up; it resumes by itself as soon as the ' +
-    'balance suffices.',
+    'This server is suspended because your balance did not cover its next cycle. ' +
+    'Top up; it resumes automatically once your balance covers it.',
   not_renewed:
-    'The server is suspended: its cycle ended and was not to be renewed. Start it to pay another cycle and resume.',
-  operator:
-    'The operator has frozen the server: until it is released it can only be looked at and destroyed. Contact the ' +
-    'operator.',
+    'This server is suspended because its cycle ended and it was set not to renew. ' +
+    'Start it to pay for another cycle and resume.',
+  operator: 'We have frozen this server. You can view or delete it, but not change it. Contact us.',
 };
 
-/** Why this server may not be asked to do this now, and what to do about it. Only where `can` says no. */
+const ACTION_PHRASES: Record<ServerAction, string> = {
+  reboot: 'restart it',
+  rescue: 'boot its rescue system',
+  stop: 'shut it down',
+  console: 'open its console',
+  start: 'start it',
+  rebuild: 'rebuild it',
+  restore: 'restore a snapshot',
+  snapshot: 'create a snapshot',
+  attach: 'attach a volume',
+  detach: 'detach a volume',
+  update: 'change it',
+  destroy: 'delete it',
+};
+
+/** Explains why the server's state does not allow the action, and what to do. For use when `can` is false. */
 export function explainDenial(
   server: { readonly status: ServerStatus; readonly suspendedReason: SuspendedReason | null },
   action: ServerAction,
 ): string {
   const { status, suspendedReason } = server;
-  if (status === 'destroying') return 'The server is being destroyed: nothing else can be done to it.';
+  if (status === 'destroying') return 'This server is being deleted. No other action is possible.';
   if (status === 'suspended' && suspendedReason !== null) return SUSPENSION_MESSAGES[suspendedReason];
-  // That a suspended one can be started depends on why it is; whoever has one is told so above.
+  // Only some suspended servers can be started; the messages above cover them.
   const from = SERVER_ACTIONS[action].filter((possible) => possible !== 'suspended');
-  return `The server is ${status}; ${action} is possible while it is ${from.join(' or ')}.`;
+  const phrase = ACTION_PHRASES[action];
+  return `This server is ${status}. It must be ${from.join(' or ')} before you can ${phrase}.`;
 }
 
 // ---- top-ups
@@ -143,7 +158,7 @@ export const TOPUP_TRANSITIONS = [
   { from: 'credited', trigger: 'payment_unconfirmed', to: 'confirming', event: 'topup.pending' },
 ] as const satisfies readonly Transition<TopupStatus>[];
 
-/** Surface A's words for the same invoice. `error` is a view of a held payment, shown by panel and billing tab. */
+/** Surface A's statuses of an invoice. `error` shows a withheld payment in the panel and billing tab. */
 export const SESSION_TOPUP_STATUSES = [
   'waiting',
   'confirming',
@@ -154,7 +169,7 @@ export const SESSION_TOPUP_STATUSES = [
 ] as const;
 export type SessionTopupStatus = (typeof SESSION_TOPUP_STATUSES)[number];
 
-/** What surface A's poll says: a held payment is confirmed in accounting (SPEC, kill-switch). */
+/** Returns surface A's status. A withheld payment is confirmed in accounting (SPEC, kill-switch). */
 export function sessionTopupStatus(topup: {
   readonly status: TopupStatus;
   readonly cancelled: boolean;
@@ -199,7 +214,7 @@ export type MachineState = (typeof MACHINE_STATES)[number];
 export const MACHINE_TRANSITIONS = [
   { from: null, trigger: 'add', to: 'free' },
   { from: 'free', trigger: 'sell', to: 'sold' },
-  // Its server ends. A driver that reaches the hardware has wiped it by then; elsewhere hands have to.
+  // Its server is deleted. The driver has wiped the machine by then, or the operator still has to.
   { from: 'sold', trigger: 'release_wiped', to: 'free' },
   { from: 'sold', trigger: 'release', to: 'wiping' },
   { from: 'wiping', trigger: 'wipe', to: 'tested' },
@@ -219,7 +234,7 @@ export const DELIVERY_TRANSITIONS = [
   { from: 'pending', trigger: 'subscription_paused', to: 'cancelled' },
 ] as const satisfies readonly Transition<DeliveryStatus>[];
 
-/** The one move from `from` by `trigger`; throws when the table has none: a caller's mistake, never a user's. */
+/** Returns the transition from `from` by `trigger`. Throws if there is none: a bug, never a user error. */
 export function findTransition<
   T extends Transition<string>,
   From extends T['from'],

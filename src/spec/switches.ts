@@ -1,37 +1,40 @@
-/** Switches of the operator, read by commands, rules, pages and documents. */
+/** Switches of the operator, used by commands, rules, pages, and docs. */
 interface SwitchRow {
   readonly default: boolean;
-  /** REST operations that are refused as in maintenance while it is off, on both surfaces. */
+  /** REST operations refused with `maintenance` while the switch is off, on both surfaces. */
   readonly blockedOperations: readonly string[];
   readonly about: string;
 }
 
-/** Switches that the operator turns while the service runs, kept in the database. What waited goes on when one is turned on. */
+/**
+ * Switches that the operator turns at run time, stored in the database. Turning one on continues the work
+ * that waited.
+ */
 export const SWITCHES = {
   'topup-credit': {
     default: true,
     blockedOperations: [],
-    about: 'credit confirmed top-ups; off = the kill-switch is on: payments are confirmed but held',
+    about: 'credit confirmed top-ups; off: payments confirm but are withheld (kill switch)',
   },
   deploys: {
     default: true,
     blockedOperations: ['servers.create'],
-    about: 'sell servers; off: new ones are refused as in maintenance, those being made are finished',
+    about: 'sell servers; off: new orders get a maintenance error, orders in progress are finished',
   },
   renewals: {
     default: true,
     blockedOperations: [],
-    about: 'bill by the calendar; off: nothing is charged, suspended, resumed, warned or destroyed by date',
+    about: 'run billing by date; off: nothing is charged, suspended, resumed, warned, or deleted by date',
   },
   webhooks: {
     default: true,
     blockedOperations: [],
-    about: 'send to webhooks; off: events are kept and queued, nothing is sent',
+    about: 'send webhooks; off: events are stored and queued, nothing is sent',
   },
   mail: {
     default: true,
     blockedOperations: [],
-    about: 'send mail; off: mails are queued, nothing is sent',
+    about: 'send mail; off: mail is queued, nothing is sent',
   },
 } as const satisfies Record<string, SwitchRow>;
 

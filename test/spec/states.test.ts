@@ -28,7 +28,7 @@ import {
 
 interface Table {
   readonly states: readonly string[];
-  /** States in which a thing may stay for ever. */
+  /** States that a resource may keep permanently. */
   readonly final: readonly string[];
   readonly transitions: readonly Transition<string>[];
 }
@@ -48,7 +48,7 @@ const TABLES: Record<string, Table> = {
 
 for (const [name, { states, final, transitions }] of Object.entries(TABLES)) {
   describe(`the states of a ${name}`, () => {
-    it('can each be reached from nothing', () => {
+    it(`every ${name} state can be reached`, () => {
       const reached = new Set<string | null>([null]);
       for (let before = 0; before < reached.size; ) {
         before = reached.size;
@@ -60,24 +60,24 @@ for (const [name, { states, final, transitions }] of Object.entries(TABLES)) {
       );
     });
 
-    it('each have a way on, unless they are final', () => {
+    it(`every ${name} state can be left, unless it is final`, () => {
       const left = new Set(transitions.filter(({ from, to }) => from !== to).map(({ from }) => from));
       for (const state of states) assert.equal(left.has(state), !final.includes(state), state);
     });
 
-    it('are the only ones its transitions name', () => {
+    it(`the ${name} transitions name no other states`, () => {
       for (const { from, to } of transitions) {
         for (const state of [from, to]) assert.ok(state === null || states.includes(state), `${state}`);
         assert.ok(from !== null || to !== null);
       }
     });
 
-    it('leave each by one way for each trigger', () => {
+    it(`each trigger leads from a ${name} state by one transition`, () => {
       const ways = transitions.map(({ from, trigger }) => `${from} ${trigger}`);
       assert.equal(new Set(ways).size, ways.length);
     });
 
-    it('tell only of events that exist, each with this kind of object', () => {
+    it(`the ${name} transitions name only events that exist and contain a ${name}`, () => {
       for (const { event } of transitions) {
         if (event === undefined) continue;
         assert.ok(Object.hasOwn(EVENTS, event), event);
@@ -91,14 +91,14 @@ describe('the actions on a server', () => {
   const statuses = (trigger: string) =>
     SERVER_TRANSITIONS.filter((row) => row.trigger === trigger).map(({ from }) => from);
 
-  it('are allowed from where their transition begins', () => {
+  it('every server action is allowed from where its transition begins', () => {
     for (const action of ['reboot', 'rescue', 'stop', 'rebuild', 'destroy'] as const) {
       assert.deepEqual([...SERVER_ACTIONS[action]].sort(), statuses(action).sort(), action);
     }
     assert.deepEqual(statuses('start'), ['stopped']);
   });
 
-  it('are, from each status, those that the decisions name', () => {
+  it('each server status allows the actions that the decisions name', () => {
     const none = { status: 'running', suspendedReason: null } as const;
     const allowed = (status: (typeof SERVER_STATUSES)[number]) =>
       (Object.keys(SERVER_ACTIONS) as ServerAction[]).filter((action) => can({ ...none, status }, action));
@@ -118,14 +118,14 @@ describe('the actions on a server', () => {
     assert.deepEqual(allowed('destroying'), ['detach', 'destroy']);
   });
 
-  it('wait for an operation under way, unless they leave the machine alone or end it', () => {
-    const beside = (Object.keys(SERVER_ACTIONS) as ServerAction[]).filter(
+  it('only actions that leave the machine alone or delete it run next to an operation in progress', () => {
+    const immediate = (Object.keys(SERVER_ACTIONS) as ServerAction[]).filter(
       (action) => !mustWaitForOperation(action),
     );
-    assert.deepEqual(beside, ['console', 'detach', 'update', 'destroy']);
+    assert.deepEqual(immediate, ['console', 'detach', 'update', 'destroy']);
   });
 
-  it('are, for a suspended server, few, and depend on why it is', () => {
+  it('a suspended server allows few actions, depending on the reason', () => {
     const allowed = Object.fromEntries(
       SUSPENDED_REASONS.map((suspendedReason) => [
         suspendedReason,
@@ -135,77 +135,74 @@ describe('the actions on a server', () => {
       ]),
     );
     assert.deepEqual(allowed, {
-      // It resumes by itself as soon as the balance suffices.
+      // It resumes automatically once the balance covers the next cycle.
       balance: ['detach', 'update', 'destroy'],
       not_renewed: ['start', 'detach', 'update', 'destroy'],
       operator: ['destroy'],
     });
   });
 
-  it('are refused with what can be done, and never with what the server is already', () => {
+  it('a denial says what to do, and never names the current status as the required one', () => {
     for (const status of SERVER_STATUSES) {
       for (const suspendedReason of status === 'suspended' ? SUSPENDED_REASONS : [null]) {
         for (const action of Object.keys(SERVER_ACTIONS) as ServerAction[]) {
           if (can({ status, suspendedReason }, action)) continue;
           const sentence = explainDenial({ status, suspendedReason }, action);
-          const possible = sentence.split('is possible while it is')[1] ?? '';
-          assert.ok(!possible.includes(status), `${action}: ${sentence}`);
-          assert.ok(!possible.includes('suspended'), `${action}: ${sentence}`);
+          const required = sentence.split('It must be')[1]?.split('before')[0] ?? '';
+          assert.ok(!required.includes(status), `${action}: ${sentence}`);
+          assert.ok(!required.includes('suspended'), `${action}: ${sentence}`);
         }
       }
     }
     const suspended = { status: 'suspended' } as const;
     assert.match(
       explainDenial({ ...suspended, suspendedReason: 'balance' }, 'start'),
-      /Top up; it resumes by itself/,
+      /Top up; it resumes automatically/,
     );
     assert.match(
       explainDenial({ ...suspended, suspendedReason: 'not_renewed' }, 'reboot'),
       /Start it to pay/,
     );
-    assert.match(
-      explainDenial({ ...suspended, suspendedReason: 'operator' }, 'update'),
-      /Contact the operator/,
-    );
+    assert.match(explainDenial({ ...suspended, suspendedReason: 'operator' }, 'update'), /Contact us/);
     assert.equal(
       explainDenial({ status: 'stopped', suspendedReason: null }, 'reboot'),
-      'The server is stopped; reboot is possible while it is running.',
+      'This server is stopped. It must be running before you can restart it.',
     );
   });
 });
 
-test('the events of servers are those of the specification, at its moments', () => {
-  const told = (trigger: string, from: string | null) =>
+test('the server transitions have the events of the specification', () => {
+  const eventOf = (trigger: string, from: string | null) =>
     findTransition<Transition<string>, string | null, string>(SERVER_TRANSITIONS, from, trigger).event;
-  assert.equal(told('create', null), 'server.created');
-  assert.equal(told('install_completes', 'installing'), 'server.running');
-  assert.equal(told('rebuild_completes', 'installing'), 'server.rebuilt');
-  assert.equal(told('reboot', 'running'), 'server.rebooted');
-  assert.equal(told('stop', 'running'), 'server.stopped');
-  assert.equal(told('start', 'stopped'), undefined);
-  assert.equal(told('suspend', 'running'), 'server.suspended');
-  assert.equal(told('resume_running', 'suspended'), 'server.running');
-  assert.equal(told('destroyed', 'destroying'), 'server.destroyed');
+  assert.equal(eventOf('create', null), 'server.created');
+  assert.equal(eventOf('install_completes', 'installing'), 'server.running');
+  assert.equal(eventOf('rebuild_completes', 'installing'), 'server.rebuilt');
+  assert.equal(eventOf('reboot', 'running'), 'server.rebooted');
+  assert.equal(eventOf('stop', 'running'), 'server.stopped');
+  assert.equal(eventOf('start', 'stopped'), undefined);
+  assert.equal(eventOf('suspend', 'running'), 'server.suspended');
+  assert.equal(eventOf('resume_running', 'suspended'), 'server.running');
+  assert.equal(eventOf('destroyed', 'destroying'), 'server.destroyed');
 });
 
-test('a move that no table has is a fault of ours', () => {
+test('a transition that no table contains is a bug on our side', () => {
   const table: readonly Transition<string>[] = SERVER_TRANSITIONS;
   assert.throws(() => findTransition(table, 'destroying', 'start'), /no transition from destroying by start/);
   assert.throws(() => findTransition(table, null, 'stop'), /no transition from nothing by stop/);
 });
 
-test('the session surface has a word for every invoice', () => {
-  const words = TOPUP_STATUSES.flatMap((status) =>
+test('the session surface has a status for every invoice', () => {
+  const statuses = TOPUP_STATUSES.flatMap((status) =>
     [false, true].map((cancelled) => sessionTopupStatus({ status, cancelled, withheld: false })),
   );
-  assert.deepEqual(words, [
+  assert.deepEqual(statuses, [
     ...['waiting', 'waiting', 'confirming', 'confirming'],
     ...['confirmed', 'confirmed', 'expired', 'cancelled'],
   ]);
-  for (const word of words) assert.ok(SESSION_TOPUP_STATUSES.includes(word));
+  for (const status of statuses) assert.ok(SESSION_TOPUP_STATUSES.includes(status));
 });
 
-test('a held payment is confirmed in accounting, whatever else is true of it', () => {
+test('a withheld payment is confirmed in accounting in every status', () => {
   for (const status of TOPUP_STATUSES) {
     for (const cancelled of [false, true]) {
       assert.equal(sessionTopupStatus({ status, cancelled, withheld: true }), 'confirmed');

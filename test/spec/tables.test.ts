@@ -17,7 +17,7 @@ import { isScope, SCOPES, scopeCovers } from '../../src/spec/scopes.ts';
 
 // ---- errors
 
-test('every failure has a code of the closed list and a sentence', () => {
+test('every failure has a code from the closed list and a sentence as its message', () => {
   for (const [name, failure] of Object.entries(FAILURES)) {
     assert.match(name, /^[a-z]+(_[a-z]+)*$/);
     assert.ok(Object.hasOwn(V1_ERRORS, failure.v1), name);
@@ -25,14 +25,14 @@ test('every failure has a code of the closed list and a sentence', () => {
   }
 });
 
-test('every issue and field of a failure is one that the contract knows', () => {
+test('every issue and field of a failure is part of the contract', () => {
   for (const [name, failure] of Object.entries(FAILURES)) {
     if ('issue' in failure) assert.ok(V1_ISSUES.includes(failure.issue), name);
     if ('field' in failure) assert.match(failure.field, /^[A-Za-z_-]+(\.[a-z_]+)*$/, name);
   }
 });
 
-test('a failure of meaning names its issue, so that a program can tell what to mend', () => {
+test('an unprocessable failure names its issue, so that a program knows what to fix', () => {
   for (const [name, failure] of Object.entries(FAILURES)) {
     if (failure.v1 === 'unprocessable') assert.ok('issue' in failure, name);
   }
@@ -56,7 +56,7 @@ test('the codes and statuses of the REST surface are those of the specification'
   );
 });
 
-test('the session surface answers the codes of the specification with its statuses', () => {
+test('the session surface has the codes and statuses of the specification', () => {
   const status = (name: keyof typeof FAILURES) => FAILURES[name].session;
   assert.equal(status('auth_required'), 401);
   assert.equal(status('invalid_csrf'), 403);
@@ -68,7 +68,7 @@ test('the session surface answers the codes of the specification with its status
 
 // ---- money
 
-test('the bonus tiers are those of the specification, each higher than the one before', () => {
+test('the bonus tiers are those of the specification, in ascending order', () => {
   assert.deepEqual(BONUS_TIERS_USD, [
     [100, 30],
     [250, 100],
@@ -78,15 +78,15 @@ test('the bonus tiers are those of the specification, each higher than the one b
   for (const [n, [threshold, bonus]] of BONUS_TIERS_USD.entries()) {
     const [thresholdBefore, bonusBefore] = BONUS_TIERS_USD[n - 1] ?? [1, 0];
     assert.ok(threshold > thresholdBefore && bonus > bonusBefore);
-    assert.ok(bonus / threshold > bonusBefore / thresholdBefore, 'a larger top-up pays off');
+    assert.ok(bonus / threshold > bonusBefore / thresholdBefore, 'a larger top-up has a better rate');
   }
 });
 
-test('the largest bonus is the stated 70 per cent', () => {
+test('the largest bonus is 70 percent as specified', () => {
   assert.equal(Math.max(...BONUS_TIERS_USD.map(([threshold, bonus]) => bonus / threshold)), 0.7);
 });
 
-test('a top-up is from 30 to 10,000 US dollars', () => {
+test('a top-up is at least 30 and at most 10,000 US dollars', () => {
   assert.deepEqual([LIMITS.topupMinCents, LIMITS.topupMaxCents], [3_000n, 1_000_000n]);
 });
 
@@ -99,8 +99,8 @@ test('cycles and their discounts are those of the specification', () => {
 
 test('every limit and quota is above zero', () => {
   for (const [name, value] of Object.entries({ ...LIMITS, ...QUOTAS })) {
-    const each: readonly (number | bigint)[] = typeof value === 'object' ? value : [value];
-    assert.ok(each.length > 0 && each.every((one) => one > 0), name);
+    const values: readonly (number | bigint)[] = typeof value === 'object' ? value : [value];
+    assert.ok(values.length > 0 && values.every((each) => each > 0), name);
   }
   assert.equal(LIMITS.webhookBackoffMinutes.length, LIMITS.webhookAttemptsMax - 1);
 });
@@ -111,14 +111,14 @@ test('the coins are those of the specification, in its order', () => {
   assert.deepEqual(COIN_CODES, ['BTC', 'XMR', 'ETH', 'USDT', 'USDTTRC', 'LTC', 'TRX', 'SOL']);
 });
 
-test('a word that is no coin is none, and asking for it is a fault', () => {
+test('a word that is not a coin code is not accepted, and looking it up throws', () => {
   for (const word of ['', 'btc', 'DOGE', '__proto__', 'constructor']) {
     assert.ok(!isCoinCode(word));
     assert.throws(() => getCoin(word));
   }
 });
 
-test('confirmations rise with the amount, from the first cent on', () => {
+test('the required confirmations rise with the amount, starting at the first cent', () => {
   for (const { code, confirmations } of COINS) {
     assert.equal(confirmations[0][0], 0, code);
     for (const [n, [fromUsd, count]] of confirmations.entries()) {
@@ -131,14 +131,14 @@ test('confirmations rise with the amount, from the first cent on', () => {
   }
 });
 
-test('the two forms of Tether show that their networks differ', () => {
+test('the two Tether coins show their different networks', () => {
   assert.match(getCoin('USDT').network, /ERC-20/);
   assert.match(getCoin('USDTTRC').network, /TRC-20/);
 });
 
 // ---- events, actions, scopes, paths
 
-test('the events are those of the specification; what is added says so', () => {
+test('the events are those of the specification, and additional ones are marked', () => {
   const added = Object.entries(EVENTS).filter(([, event]) => 'additive' in event);
   assert.deepEqual(
     added.map(([name]) => name),
@@ -155,7 +155,7 @@ test('the events are those of the specification; what is added says so', () => {
   );
 });
 
-test('an audit action is a resource and a verb, named once', () => {
+test('every audit action consists of a resource and a verb, and is unique', () => {
   for (const action of ACTIONS) assert.match(action, /^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$/);
   assert.equal(new Set(ACTIONS).size, ACTIONS.length);
 });
@@ -169,7 +169,7 @@ test('each scope covers itself and every narrower one', () => {
   assert.deepEqual(['read', 'write', 'billing', 'admin', ''].map(isScope), [true, true, true, false, false]);
 });
 
-test('paths of the panel are absolute and differ', () => {
+test('the paths of the panel are absolute and unique', () => {
   const paths = Object.values(PANEL_PATHS);
   for (const path of paths) assert.match(path, /^\/[a-z]*$/);
   assert.equal(new Set(paths).size, paths.length);

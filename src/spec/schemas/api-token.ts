@@ -1,4 +1,4 @@
-/** API token (SPEC "API token"). Its plaintext is in the answer to its creation and nowhere else. */
+/** API token (SPEC "API token"). Only the response to its creation contains the plaintext. */
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
 import { SCOPES } from '../scopes.ts';
@@ -19,14 +19,14 @@ export type ApiToken = Static<typeof ApiToken>;
 
 export const NewApiToken = Type.Object({
   ...fields,
-  token: Type.String({ description: 'The plaintext, `<prefix>_live_<52 chars>`: shown this once.' }),
+  token: Type.String({ description: 'The plaintext, `<prefix>_live_<52 chars>`. Shown only once.' }),
 });
 export type NewApiToken = Static<typeof NewApiToken>;
 
 export const ApiTokenBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars }),
-    scope: oneOf(SCOPES, { description: 'At most that of the token that asks.' }),
+    scope: oneOf(SCOPES, { description: 'At most the scope of the requesting token.' }),
     expires_at: Type.Optional(nullable(Time)),
   },
   { additionalProperties: false },

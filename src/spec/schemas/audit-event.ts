@@ -1,4 +1,4 @@
-/** Audit event (SPEC "Audit event (`audit_`)"): one authenticated request that changed something, or tried to. */
+/** Audit event (SPEC "Audit event (`audit_`)"): an authenticated request that tried to change something. */
 import { type Static, Type } from 'typebox';
 import { Id, nullable, oneOf, Time } from './parts.ts';
 
@@ -8,12 +8,12 @@ export const AuditEvent = Type.Object({
   id: Id('audit_'),
   object: Type.Literal('audit_event'),
   action: Type.String({ description: 'Dotted operation name.', examples: ['server.create'] }),
-  resource: nullable(Type.String({ description: 'Id of what was acted on or made.' })),
-  actor_token: nullable(Type.String({ description: 'Id of the token, when called through the API.' })),
-  actor_session: nullable(Type.String({ description: 'Id of the session, when done from the dashboard.' })),
+  resource: nullable(Type.String({ description: 'Id of the affected or created resource.' })),
+  actor_token: nullable(Type.String({ description: 'Id of the token, if called through the API.' })),
+  actor_session: nullable(Type.String({ description: 'Id of the session, if done in the dashboard.' })),
   request_id: Type.String({ description: 'The X-Request-Id of the original response.' }),
   ip_country: Type.String({
-    description: 'ISO 3166 country code; `XX`: unknown. The address itself is not kept.',
+    description: 'ISO 3166 country code; `XX`: unknown. We do not store the address.',
     examples: ['IS', 'XX'],
   }),
   result: oneOf(AUDIT_RESULTS),

@@ -10,12 +10,12 @@ export const Balance = Type.Object({
     Type.String({
       format: 'date',
       examples: ['2026-02-28'],
-      description: 'The earliest end of a prepaid cycle among running servers; null when none runs.',
+      description: 'The earliest end of a prepaid cycle among running servers; null if none is running.',
     }),
   ),
-  active_servers: Type.Integer({ description: 'Servers that run in a prepaid cycle.' }),
+  active_servers: Type.Integer({ description: 'Running servers in a prepaid cycle.' }),
   daily_cost_usd: Type.Number({
-    description: 'What the running servers cost a day, for comparison: nothing is charged daily.',
+    description: 'Daily cost of the running servers, for comparison. Nothing is charged daily.',
   }),
   low_balance_at: nullable(
     Type.String({

@@ -1,4 +1,4 @@
-/** A console as the REST contract answers it (DECISIONS "Console"). */
+/** Console of a server on the REST surface (DECISIONS "Console"). */
 import { type Static, Type } from 'typebox';
 import { Time } from './parts.ts';
 
@@ -7,11 +7,11 @@ export const Console = Type.Object({
   url: Type.String({
     format: 'uri',
     description:
-      'A page with the screen of the server; it needs no sign-in, so hand it to nobody else. Its query `path` names ' +
-      'the WebSocket (RFB) for other viewers. The first WebSocket uses it up.',
+      'A page with the screen of the server. It needs no sign-in, so do not share it. Its query parameter ' +
+      '`path` is the WebSocket (RFB) for other viewers. The first WebSocket connection uses the URL up.',
     examples: ['https://skerry.example/console?path=console%2Fsocket%2F3mfq7kzd'],
   }),
   expires_at: Time,
-  read_only: Type.Boolean({ description: 'The screen can be looked at, but takes no keys and no pointer.' }),
+  read_only: Type.Boolean({ description: 'Whether keyboard and pointer input is ignored.' }),
 });
 export type Console = Static<typeof Console>;

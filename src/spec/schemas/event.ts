@@ -1,4 +1,4 @@
-/** The event envelope (SPEC "Event envelope"): the body of a webhook's delivery, and with `seq` a message of the stream. */
+/** Event envelope (SPEC "Event envelope"): the body of a delivery, and with `seq` a message of the stream. */
 import { type Static, Type } from 'typebox';
 import { ApiToken } from './api-token.ts';
 import { Balance } from './balance.ts';
@@ -29,12 +29,12 @@ export const Event = Type.Object({
       balance: Type.Optional(Balance),
       webhook: Type.Optional(Webhook),
     },
-    { description: 'The full object as it was then, under its name.' },
+    { description: 'The full object at the time of the event, under its type.' },
   ),
   seq: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'In messages of the event stream: the number of the event in your account, without gaps.',
+      description: 'In the event stream: the sequence number of the event in your account, without gaps.',
     }),
   ),
 });

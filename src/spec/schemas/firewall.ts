@@ -10,20 +10,23 @@ export const RULE_ACTIONS = ['accept', 'drop', 'reject'] as const;
 /** The protocols that have ports. */
 export const PORT_PROTOS: readonly (typeof RULE_PROTOS)[number][] = ['tcp', 'udp'];
 
-/** One port, a comma list or a range, never mixed; no spaces, no leading zeros. */
+/** One port, a comma-separated list, or a range, never mixed; no spaces, no leading zeros. */
 export const PORT_PATTERN = '^[1-9][0-9]{0,4}(-[1-9][0-9]{0,4}|(,[1-9][0-9]{0,4})*)$';
-/** The longest CIDR text: a whole IPv6 address and its length. */
+/** The longest CIDR: a full IPv6 address with its prefix length. */
 const CIDR_MAX_CHARS = 43;
 
 const direction = oneOf(RULE_DIRECTIONS);
 const proto = oneOf(RULE_PROTOS);
-const action = oneOf(RULE_ACTIONS, { description: '`reject` answers with RST or ICMP unreachable.' });
+const action = oneOf(RULE_ACTIONS, { description: '`reject` responds with RST or ICMP unreachable.' });
 const port = {
-  description: 'One port, a comma list or a range `<low>-<high>`; null: every port. Only with tcp and udp.',
+  description:
+    'One port, a comma-separated list, or a range `<low>-<high>`; null: every port. Only with tcp and udp.',
   examples: ['443', '80,443', '8000-8999'],
 };
 const source = {
-  description: 'CIDR of the remote peer, of what comes in and of what goes out. A v4 one never matches v6.',
+  description:
+    'CIDR of the remote address: the source of inbound and the destination of outbound traffic. ' +
+    'An IPv4 CIDR never matches IPv6.',
   examples: ['203.0.113.0/24', '0.0.0.0/0', '::/0'],
 };
 
@@ -41,16 +44,16 @@ export type FirewallRule = Static<typeof FirewallRule>;
 const name = Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars });
 const defaultAction = oneOf(FIREWALL_DEFAULTS, {
   description:
-    'What becomes of a packet that no rule matches: of those that come in always, of those that go out once an ' +
-    'applied group has an `out` rule. `drop` is recommended, and wins where groups differ.',
+    'Action for packets that match no rule: always for inbound traffic, and for outbound traffic once ' +
+    'an applied group has an `out` rule. `drop` is recommended, and wins if groups differ.',
 });
 
 export const FirewallGroup = Type.Object({
   id: Id('fwg_'),
   object: Type.Literal('firewall_group'),
   name: Type.String(),
-  applied_to: Type.Array(Type.String(), { description: 'Ids of the servers that inherit the group.' }),
-  rules: Type.Array(FirewallRule, { description: 'In order: the first rule that matches wins.' }),
+  applied_to: Type.Array(Type.String(), { description: 'Ids of the servers that the group applies to.' }),
+  rules: Type.Array(FirewallRule, { description: 'In order: the first match wins.' }),
   default_action: defaultAction,
   created_at: Time,
 });
@@ -81,7 +84,7 @@ export type FirewallRulesBody = Static<typeof FirewallRulesBody>;
 
 const appliedTo = Type.Array(Type.String(), {
   uniqueItems: true,
-  description: 'Ids of servers; replaces the list as a whole.',
+  description: 'Ids of servers. Replaces the whole list.',
 });
 
 export const FirewallGroupBody = Type.Object(

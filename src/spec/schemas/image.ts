@@ -8,21 +8,21 @@ export const ARCHES = ['amd64', 'arm64'] as const;
 const Day = Type.String({ format: 'date', examples: ['2025-08-09'] });
 
 export const Image = Type.Object({
-  id: Type.String({ description: 'Opaque: `img_…` official, `custom_…` uploaded.' }),
+  id: Type.String({ description: 'Opaque: `img_…` is official, `custom_…` is uploaded.' }),
   object: Type.Literal('image'),
   type: oneOf(IMAGE_TYPES),
-  name: nullable(Type.String({ description: 'Of an upload that was given one; null otherwise.' })),
+  name: nullable(Type.String({ description: 'Name of an uploaded image, if set.' })),
   family: Type.String({ description: '`custom` for uploads.', examples: ['debian'] }),
   version: Type.String(),
   variant: nullable(Type.String()),
   arch: Type.Array(oneOf(ARCHES)),
   size_gb: Type.Number({ description: 'GiB on disk.' }),
-  cloud_init: Type.Boolean({ description: 'Whether it takes user data.' }),
+  cloud_init: Type.Boolean({ description: 'Whether it accepts user data.' }),
   released_at: Day,
   deprecated_at: nullable(
     Type.String({
       format: 'date',
-      description: 'Set: no new server can have it, and it is removed 90 days after this day.',
+      description: 'If set, new servers cannot use it, and it is removed 90 days after this date.',
     }),
   ),
 });

@@ -14,12 +14,12 @@ export const Metrics = Type.Object({
   end: Time,
   step_s: Type.Literal(METRICS_STEP_S),
   series: Type.Object({
-    cpu_pct: series('Per cent of all processors.'),
+    cpu_pct: series('Percent of all CPUs.'),
     ram_mb: series('MiB in use.'),
-    disk_read_bps: series('Bytes a second.'),
-    disk_write_bps: series('Bytes a second.'),
-    net_in_bps: series('Bytes a second.'),
-    net_out_bps: series('Bytes a second.'),
+    disk_read_bps: series('Bytes per second.'),
+    disk_write_bps: series('Bytes per second.'),
+    net_in_bps: series('Bytes per second.'),
+    net_out_bps: series('Bytes per second.'),
   }),
 });
 export type Metrics = Static<typeof Metrics>;

@@ -9,9 +9,9 @@ export const Region = Type.Object({
   name: Type.String(),
   country: Type.String({ description: 'ISO 3166-1 alpha-2.', examples: ['FR'] }),
   pop_id: Type.String(),
-  available: Type.Boolean({ description: 'Whether at least one plan can be deployed right now.' }),
+  available: Type.Boolean({ description: 'Whether you can deploy at least one plan right now.' }),
   ipv4_pool_remaining: Type.Integer({
-    description: `IPv4 addresses that are free now; below ${LIMITS.ipv4PoolWarning} deployments may stall.`,
+    description: `Free IPv4 addresses; below ${LIMITS.ipv4PoolWarning}, deployments may stall.`,
   }),
   tor_onion: nullable(Type.String()),
 });

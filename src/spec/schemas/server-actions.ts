@@ -1,4 +1,4 @@
-/** What is asked of a server, and what rescue answers. */
+/** Requests of server actions, and the response of rescue. */
 import { type Static, Type } from 'typebox';
 import { nullable } from './parts.ts';
 import { Server } from './server.ts';
@@ -8,7 +8,7 @@ export const RebootQuery = Type.Object(
     hard: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Resets the machine at once instead of asking the guest (ACPI).',
+        description: 'Forces a restart instead of asking the guest (ACPI).',
       }),
     ),
   },
@@ -17,18 +17,18 @@ export const RebootQuery = Type.Object(
 
 export const RebuildBody = Type.Object(
   {
-    image: Type.Optional(Type.String({ description: 'Image id; the present image when left out.' })),
+    image: Type.Optional(Type.String({ description: 'Image id. Default: the current image.' })),
     ssh_keys: Type.Optional(
       Type.Array(Type.String(), {
         minItems: 1,
-        description: 'SSH key ids; the present keys when left out. Needed by a server without any.',
+        description: 'SSH key ids. Default: the current keys. Required if the server has none.',
       }),
     ),
     user_data_b64: Type.Optional(
       nullable(
         Type.String({
           description:
-            'Base64 cloud-init user-data, up to 64 KiB decoded. What was given before is not applied again.',
+            'cloud-init user data in Base64, at most 64 KiB decoded. Earlier user data is not applied again.',
         }),
       ),
     ),
@@ -40,7 +40,7 @@ export type RebuildBody = Static<typeof RebuildBody>;
 export const RestoreBody = Type.Object(
   {
     snapshot: Type.String({
-      description: 'Id of a ready snapshot of the same region whose disk is no larger.',
+      description: 'Id of a ready snapshot in the same region whose disk is not larger.',
     }),
   },
   { additionalProperties: false },
@@ -51,9 +51,9 @@ export const RescuedServer = Type.Object({
   rescue: Type.Object(
     {
       username: Type.Literal('root'),
-      password: Type.String({ description: 'Shown once; it ends with the next reboot.' }),
+      password: Type.String({ description: 'Shown only once. Valid until the next restart.' }),
     },
-    { description: 'What signs in to the rescue system.' },
+    { description: 'Credentials of the rescue system.' },
   ),
 });
 export type RescuedServer = Static<typeof RescuedServer>;

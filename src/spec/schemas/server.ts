@@ -4,9 +4,7 @@ import { CYCLE_MONTHS, type CycleMonths, LIMITS } from '../limits.ts';
 import { SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
 import { Id, nullable, oneOf, PRINTABLE, Time, Usd } from './parts.ts';
 
-const Host = nullable(
-  Type.String({ description: 'Host name of reverse DNS.', examples: ['web.example.org'] }),
-);
+const Host = nullable(Type.String({ description: 'Reverse DNS host name.', examples: ['web.example.org'] }));
 
 const ServerIpv4 = Type.Object({
   address: Type.String({ examples: ['203.0.113.10'] }),
@@ -15,21 +13,21 @@ const ServerIpv4 = Type.Object({
 });
 
 const ServerIpv6 = Type.Object({
-  address: Type.String({ description: 'Of its own: `…::1`.', examples: ['2001:db8:0:1::1'] }),
-  prefix: Type.String({ description: 'The routed /64, CIDR.', examples: ['2001:db8:0:1::/64'] }),
+  address: Type.String({ description: 'The server’s address, `…::1`.', examples: ['2001:db8:0:1::1'] }),
+  prefix: Type.String({ description: 'The routed /64 as a CIDR.', examples: ['2001:db8:0:1::/64'] }),
   rdns: Host,
   rdns_records: Type.Record(Type.String(), Type.String(), {
-    description: 'Reverse DNS within the /64: address → host name.',
+    description: 'Reverse DNS in the /64: address → host name.',
   }),
 });
 
 const BillingMonths = Type.Unsafe<CycleMonths>({
   type: 'integer',
   enum: [...CYCLE_MONTHS],
-  description: 'Months that are paid in advance: 3, 6 and 12 have a discount.',
+  description: 'Months paid in advance. 3, 6, and 12 are discounted.',
 });
 const Tags = Type.Array(Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars, pattern: PRINTABLE }), {
-  description: 'Free words, replaced as a whole.',
+  description: 'Free-form words. Replaces the whole list.',
   examples: [['web', 'prod']],
 });
 const Labels = Type.Record(
@@ -38,11 +36,10 @@ const Labels = Type.Record(
   {
     additionalProperties: false,
     maxProperties: LIMITS.labelPairsMax,
-    description: 'Pairs of texts, replaced as a whole.',
+    description: 'Key-value pairs. Replaces the whole set.',
     examples: [{ env: 'prod' }],
   },
 );
-/** What a server may be called. */
 export const SERVER_NAME_PATTERN = '^[a-z][a-z0-9-]*$';
 const Name = Type.String({
   minLength: 1,
@@ -66,18 +63,19 @@ export const Server = Type.Object({
   labels: Type.Record(Type.String(), Type.String()),
   billing_months: Type.Integer(),
   auto_renew: Type.Boolean({ description: 'Whether the next cycle is charged when this one ends.' }),
-  paid_until: { ...Time, description: 'The end of the present cycle.' },
+  paid_until: { ...Time, description: 'End of the current cycle.' },
   price_usd_cycle: {
     ...Usd,
     description:
-      'What the present cycle cost. The next one costs the same, unless another price was announced 30 days before.',
+      'Price of the current cycle. The next cycle costs the same, unless a new price was announced 30 days ' +
+      'before it.',
   },
   suspended_reason: nullable(
     oneOf(SUSPENDED_REASONS, {
       description:
-        '`balance`: the next cycle could not be paid; it resumes by itself as soon as the balance suffices. `not_renewed`: ' +
-        'it was not to be renewed; it resumes when it is started. `operator`: the operator holds it. What stays ' +
-        'suspended is destroyed after a grace period, of which mails warn.',
+        '`balance`: the balance did not cover the next cycle; the server resumes automatically once it ' +
+        'does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the ' +
+        'operator. A server that stays suspended is deleted after a grace period, with warnings by email.',
     }),
   ),
   created_at: Time,
@@ -90,8 +88,8 @@ export const ServerBody = Type.Object(
     name: Name,
     plan: Type.String({ examples: ['s1'] }),
     region: Type.String({ examples: ['par'] }),
-    image: Type.String({ description: 'Id of an image, see GET /images.' }),
-    ssh_keys: Type.Array(Type.String(), { minItems: 1, description: 'Ids of SSH keys, see GET /ssh-keys.' }),
+    image: Type.String({ description: 'Id of an image; see GET /images.' }),
+    ssh_keys: Type.Array(Type.String(), { minItems: 1, description: 'Ids of SSH keys; see GET /ssh-keys.' }),
     tags: Type.Optional(Tags),
     labels: Type.Optional(Labels),
     user_data_b64: Type.Optional(
@@ -99,7 +97,7 @@ export const ServerBody = Type.Object(
     ),
     billing_months: Type.Optional(BillingMonths),
     auto_renew: Type.Optional(
-      Type.Boolean({ description: 'Whether the next cycle is charged by itself; true when left out.' }),
+      Type.Boolean({ description: 'Whether the next cycle is charged automatically. Default: true.' }),
     ),
   },
   { additionalProperties: false },
@@ -117,7 +115,7 @@ export const ServerPatch = Type.Object(
 );
 export type ServerPatch = Static<typeof ServerPatch>;
 
-/** RFC 1123: labels of letters, digits and inner dashes; the last one is no number. */
+/** RFC 1123: labels of letters, digits, and inner hyphens; the last label is not a number. */
 const HOST_LABEL = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 const HostName = Type.String({
   minLength: 1,
@@ -133,11 +131,11 @@ export const RdnsBody = Type.Object(
     address: Type.Optional(
       Type.String({
         maxLength: LIMITS.ipv6TextMaxChars,
-        description: 'Which address of the /64 `ipv6` is for; the server’s own when left out.',
+        description: 'The address in the /64 that `ipv6` is for. Default: the server’s own.',
         examples: ['2001:db8:0:1::25'],
       }),
     ),
   },
-  { additionalProperties: false, description: 'At least one of `ipv4` and `ipv6`; null removes it.' },
+  { additionalProperties: false, description: 'At least one of `ipv4` and `ipv6`; null removes the name.' },
 );
 export type RdnsBody = Static<typeof RdnsBody>;

@@ -4,12 +4,12 @@ import { LIMITS } from '../limits.ts';
 import { SNAPSHOT_STATUSES } from '../states.ts';
 import { Id, nullable, oneOf, Time } from './parts.ts';
 
-const EXPIRES = { ...Time, description: 'When it is deleted by itself; null: never.' };
+const EXPIRES = { ...Time, description: 'When it is deleted automatically; null: never.' };
 
 export const Snapshot = Type.Object({
   id: Id('snap_'),
   object: Type.Literal('snapshot'),
-  server: Type.String({ description: 'Id of the server it was made of, which may be gone by now.' }),
+  server: Type.String({ description: 'Id of the source server, which may be deleted by now.' }),
   name: Type.String(),
   size_gb: Type.Number({ description: 'GiB after deduplication; 0 until ready.' }),
   status: oneOf(SNAPSHOT_STATUSES),
@@ -24,7 +24,7 @@ export const SnapshotBody = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: LIMITS.nameMaxChars,
-        description: 'Made from the time when left out.',
+        description: 'Default: a name with the current time.',
       }),
     ),
     expires_at: Type.Optional(nullable(EXPIRES)),

@@ -13,13 +13,13 @@ const fields = {
   created_at: Time,
 };
 
-/** As a list shows it. */
+/** A key in a list. */
 export const ListedSshKey = Type.Object(fields);
 export type ListedSshKey = Static<typeof ListedSshKey>;
 
 export const SshKey = Type.Object({
   ...fields,
-  public_key: Type.String({ description: 'OpenSSH format; lists leave it out.' }),
+  public_key: Type.String({ description: 'OpenSSH format. Lists omit it.' }),
 });
 export type SshKey = Static<typeof SshKey>;
 
@@ -28,7 +28,7 @@ export const SshKeyBody = Type.Object(
     name: Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars }),
     public_key: Type.String({
       maxLength: LIMITS.sshPublicKeyMaxChars,
-      description: `The line of a .pub file: ${SSH_KEY_TYPES.join(', ')}; RSA from 2048 bits.`,
+      description: `The line of a .pub file: ${SSH_KEY_TYPES.join(', ')}; RSA of at least 2048 bits.`,
     }),
   },
   { additionalProperties: false },

@@ -1,4 +1,4 @@
-/** Top-up (DECISIONS "B body"): an invoice to be paid in a coin, and what became of it. */
+/** Top-up (DECISIONS "B body"): an invoice to pay in a coin, with its outcome. */
 import { type Static, Type } from 'typebox';
 import { COIN_CODES } from '../coins.ts';
 import { LIMITS } from '../limits.ts';
@@ -13,20 +13,22 @@ export const Topup = Type.Object({
   network: Type.String({ description: 'A payment on another network is lost.' }),
   amount_usd: Usd,
   bonus_usd: Type.Number({
-    description: 'What `amount_usd` earns; once something is credited, what was paid.',
+    description: 'The bonus for `amount_usd`; after a credit, the bonus paid.',
   }),
   deposit_address: Type.String(),
-  deposit_amount: Type.String({ description: 'Whole coins, decimal.', examples: ['0.002'] }),
-  payment_uri: Type.String({ description: 'For wallets; on some networks the bare address.' }),
+  deposit_amount: Type.String({ description: 'In whole coins, decimal.', examples: ['0.002'] }),
+  payment_uri: Type.String({ description: 'For wallets; on some networks only the address.' }),
   rate_usd: Type.String({ description: 'The locked rate: US dollars for one whole coin, decimal.' }),
   expires_at: Time,
-  confirmations: Type.Integer({ description: 'Of the least confirmed payment.' }),
+  confirmations: Type.Integer({ description: 'Confirmations of the least confirmed payment.' }),
   required_confirmations: Type.Integer(),
   txids: Type.Array(Type.String(), {
-    description: `The transactions that pay it, oldest first: the first ${LIMITS.topupTxidsMax} of them.`,
+    description: `Transactions that pay the invoice, oldest first; at most ${LIMITS.topupTxidsMax}.`,
   }),
-  credited_usd: Type.Number({ description: 'What is on the balance, without the bonus.' }),
-  credit_held: Type.Boolean({ description: 'Confirmed, but kept back by the operator.' }),
+  credited_usd: Type.Number({ description: 'The amount credited to the balance, without the bonus.' }),
+  credit_held: Type.Boolean({
+    description: 'Whether the payment is confirmed but withheld by the operator.',
+  }),
   created_at: Time,
 });
 export type Topup = Static<typeof Topup>;

@@ -5,10 +5,10 @@ import { Id, nullable, PRINTABLE, Time } from './parts.ts';
 
 const ENCRYPTED = {
   description:
-    'Volume-level LUKS; its key is yours, and reaches the server by cloud-init. Fixed at creation.',
+    'Volume-level LUKS. The key is yours, and reaches the server through cloud-init. Fixed at creation.',
 };
 const FILESYSTEM = {
-  description: 'For your own bookkeeping: the service does not format volumes.',
+  description: 'For your own records: we do not format volumes.',
   examples: ['ext4'],
 };
 
@@ -17,10 +17,10 @@ export const Volume = Type.Object({
   object: Type.Literal('volume'),
   name: Type.String(),
   size_gb: Type.Integer({ description: 'GiB. Can be increased online, never decreased.' }),
-  region: Type.String({ description: 'Of the servers it can be attached to.' }),
+  region: Type.String({ description: 'Region of the servers that it can be attached to.' }),
   attached_to: nullable(Type.String({ description: 'Id of a server; null when detached.' })),
   device: nullable(
-    Type.String({ description: 'Path of the block device when attached.', examples: ['/dev/vdb'] }),
+    Type.String({ description: 'Path of the block device while attached.', examples: ['/dev/vdb'] }),
   ),
   encrypted: Type.Boolean(ENCRYPTED),
   filesystem: nullable(Type.String(FILESYSTEM)),
@@ -54,7 +54,7 @@ export const VolumePatch = Type.Object(
 export type VolumePatch = Static<typeof VolumePatch>;
 
 export const AttachBody = Type.Object(
-  { server: Type.String({ description: 'Id of a server in the region of the volume.' }) },
+  { server: Type.String({ description: 'Id of a server in the same region.' }) },
   { additionalProperties: false },
 );
 export type AttachBody = Static<typeof AttachBody>;

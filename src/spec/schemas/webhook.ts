@@ -1,10 +1,10 @@
-/** Webhook subscription (SPEC "Webhook subscription (`whk_`)"), and what its customer may set. */
+/** Webhook subscription (SPEC "Webhook subscription (`whk_`)"), and the fields that its customer can set. */
 import { type Static, Type } from 'typebox';
 import { EVENT_TYPES } from '../events.ts';
 import { LIMITS } from '../limits.ts';
 import { Id, oneOf, Time } from './parts.ts';
 
-/** What a subscription may name; `*` means all, whatever stands beside it. */
+/** Event names that a subscription can contain; `*` means all events, even in a list with others. */
 export const SUBSCRIBABLE_EVENTS = [...EVENT_TYPES, '*'] as const;
 
 export const Webhook = Type.Object({
@@ -21,7 +21,7 @@ export type Webhook = Static<typeof Webhook>;
 export const CreatedWebhook = Type.Object({
   ...Webhook.properties,
   secret: Type.String({
-    description: 'The signing secret, in this answer only. The key of the HMAC is this whole text.',
+    description: 'The signing secret, only in this response. The HMAC key is this entire text.',
     examples: ['whsec_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'],
   }),
 });
@@ -31,12 +31,12 @@ const webhookFields = {
   url: Type.String({
     minLength: 1,
     maxLength: LIMITS.webhookUrlMaxChars,
-    description: 'https only, with a valid certificate, on the public internet; no user name, no fragment.',
+    description: 'https only, with a valid certificate, on the public internet. No user name, no fragment.',
   }),
   events: Type.Array(oneOf(SUBSCRIBABLE_EVENTS), {
     minItems: 1,
     maxItems: LIMITS.webhookEventsMax,
-    description: 'Names of events, or ["*"] for all. One that is named twice counts once. Replaced whole.',
+    description: 'Event names, or ["*"] for all. Duplicates count once. Replaces the whole list.',
   }),
   active: Type.Boolean(),
 };
