@@ -5,7 +5,7 @@ import { COIN_SETTINGS } from './spec/coin-settings.ts';
 
 type CoinSetting = keyof typeof COIN_SETTINGS;
 
-/** What a coin, or two on one chain, need together, and their second node. */
+/** Settings that a coin, or two coins of one chain, need together, with their second node. */
 const COIN_GROUPS: readonly { readonly needs: readonly CoinSetting[]; readonly second: CoinSetting }[] = [
   { needs: ['SKERRY_BTC_URL', 'SKERRY_BTC_XPUB'], second: 'SKERRY_BTC_SECOND_URL' },
   { needs: ['SKERRY_LTC_URL', 'SKERRY_LTC_XPUB'], second: 'SKERRY_LTC_SECOND_URL' },
@@ -20,17 +20,18 @@ const COIN_GROUPS: readonly { readonly needs: readonly CoinSetting[]; readonly s
 
 export interface CoinSettingsInput {
   readonly mode: 'sandbox' | 'live';
-  /** What the environment or `.env` says; null where neither does. */
+  /** Returns the value in the environment or `.env`, or null. */
   readonly read: (name: CoinSetting) => string | null;
 }
 
-/** Throws a ConfigError of one line; none repeats a value. */
+/** Validates coin settings. Throws a ConfigError of one line that never contains a value. */
 export function validateCoinSettings({ mode, read }: CoinSettingsInput): void {
   if (mode === 'sandbox') {
     const real = (Object.keys(COIN_SETTINGS) as CoinSetting[]).find((name) => read(name) !== null);
     if (real === undefined) return;
     throw new ConfigError(
-      `${real}: a sandbox has simulated coins only; unset it, or set SKERRY_MODE=live on a database of its own`,
+      `${real}: a sandbox has simulated coins only; ` +
+        'unset it, or set SKERRY_MODE=live with a database of its own',
     );
   }
   for (const { needs, second } of COIN_GROUPS) {
@@ -44,11 +45,14 @@ export function validateCoinSettings({ mode, read }: CoinSettingsInput): void {
 }
 
 function describeGroup(names: readonly string[], second: string): string {
-  if (names.length === 1) return `${second} is nothing without it; set both or neither`;
-  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)} go together; set all of them or none`;
+  if (names.length === 1) return `required with ${second}; set both or neither`;
+  return (
+    `required, because ${names.slice(0, -1).join(', ')} and ${names.at(-1)} go together; ` +
+    'set all of them or none'
+  );
 }
 
-/** A node that watches itself agrees to everything. */
+/** A node that checks itself always agrees. */
 function requireDistinctNodes(
   read: CoinSettingsInput['read'],
   firsts: readonly CoinSetting[],
@@ -56,12 +60,13 @@ function requireDistinctNodes(
 ): void {
   const nodeKey = nodeIdentity(read(second));
   const same = firsts.find((name) => nodeKey !== null && nodeIdentity(read(name)) === nodeKey);
-  if (same !== undefined) throw new ConfigError(`${second}: it is the node of ${same}; give another one`);
+  if (same !== undefined)
+    throw new ConfigError(`${second}: the same node as ${same}; set it to a different node`);
 }
 
 /**
- * Two spellings of one node are one. Behind one host and port over https several nodes may stand, each at a path: a gate of one's
- * own has them. Whoever asks one of them with two keys has one node still.
+ * Different spellings of a URL are one node. Over https, one host and port can serve several nodes by path: a
+ * gateway in front of them. Different credentials are still one node.
  */
 function nodeIdentity(text: string | null): string | null {
   if (text === null || !URL.canParse(text)) return null;

@@ -1,6 +1,6 @@
 /**
- * The settings of this process, read once from the environment and `.env`, checked, and frozen. The table is
- * src/spec/settings.ts; a value is read by its setting's own name: `config.SKERRY_PORT`.
+ * The settings of this process: read once from the environment and `.env`, validated, and frozen.
+ * src/spec/settings.ts is the table. A value has the name of its setting: `config.SKERRY_PORT`.
  */
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
@@ -22,14 +22,14 @@ type ValueOf<Name extends SettingName> = Row<Name>['type'] extends 'port' | 'who
       ? Word
       : string;
 
-/** Every setting's value; null where it is unset and has no default. `SKERRY_DATA_DIR` is an absolute path. */
+/** The values of all settings; null if unset and without default. `SKERRY_DATA_DIR` is an absolute path. */
 export type Config = {
   readonly [Name in SettingName]: Row<Name>['default'] extends null ? ValueOf<Name> | null : ValueOf<Name>;
 };
 
 const NAMES = Object.keys(SETTINGS) as SettingName[];
 
-/** Reads every setting; the environment wins over `.env`. Throws a ConfigError of one line. */
+/** Reads every setting; the environment takes precedence over `.env`. Throws a ConfigError of one line. */
 export function loadConfig(env: Environment, dotEnvText = ''): Config {
   const raw = collectSettings(env, dotEnvText);
   const mode = raw.SKERRY_MODE.text === 'live' ? 'live' : 'sandbox';
@@ -42,7 +42,7 @@ export function loadConfig(env: Environment, dotEnvText = ''): Config {
   return Object.freeze(config);
 }
 
-/** Every setting with its value, where it comes from and what it is for; secrets are only said to be set. */
+/** Returns every setting with its value, source, and description. Secrets are shown as `[set]`. */
 export function describeConfig(env: Environment, dotEnvText = ''): SettingView[] {
   const raw = collectSettings(env, dotEnvText);
   const mode = raw.SKERRY_MODE.text === 'live' ? 'live' : 'sandbox';
@@ -62,7 +62,7 @@ function isSecret(type: Row<SettingName>['type']): boolean {
   return type === 'secret' || type === 'node';
 }
 
-/** How customers reach the service: the setting, or the address it listens on. */
+/** Returns the URL for customers: the setting, or the address that the service listens on. */
 export function baseUrl(config: Config, port: number = config.SKERRY_PORT): string {
   if (config.SKERRY_BASE_URL !== null) return config.SKERRY_BASE_URL;
   const host = config.SKERRY_HOST.includes(':') ? `[${config.SKERRY_HOST}]` : config.SKERRY_HOST;
@@ -79,7 +79,7 @@ function collectSettings(env: Environment, dotEnvText: string): RawSettings {
   rejectUnknown(env);
   rejectUnknown(dotEnv);
   const found = NAMES.map((name) => {
-    // An empty value is how a shell or a service file unsets one.
+    // Shells and service files unset a variable with an empty value.
     if (env[name]) return [name, { text: env[name], source: 'environment' }] as const;
     if (dotEnv[name]) return [name, { text: dotEnv[name], source: '.env' }] as const;
     return [name, { text: null, source: 'default' }] as const;
@@ -87,14 +87,16 @@ function collectSettings(env: Environment, dotEnvText: string): RawSettings {
   return Object.fromEntries(found) as RawSettings;
 }
 
-/** Names that begin with SKERRY_TEST_ belong to the tests, and some to the customers' command line. */
+/**
+ * Rejects unknown SKERRY_ names. Allows SKERRY_TEST_ for the tests, and the variables of the customers' CLI.
+ */
 function rejectUnknown(env: Environment): void {
   for (const name of Object.keys(env).sort()) {
     if (!name.startsWith('SKERRY_') || name.startsWith('SKERRY_TEST_')) continue;
     if (Object.hasOwn(SETTINGS, name) || CLI_SETTING_NAMES.includes(name)) continue;
     const suggestion = closestMatch(name, NAMES);
     const fix = suggestion ? `did you mean ${suggestion}?` : 'remove it; `skerryd config` lists all settings';
-    throw new ConfigError(`${name}: there is no such setting; ${fix}`);
+    throw new ConfigError(`${name}: unknown setting; ${fix}`);
   }
 }
 
@@ -106,35 +108,39 @@ function settingText(name: SettingName, raw: RawSettings, mode: 'sandbox' | 'liv
   );
 }
 
-/** Rules between settings. */
+/** Validates rules between settings. */
 function validateCombinations(config: Config): void {
   if ((config.SKERRY_SMTP_URL === null) !== (config.SKERRY_MAIL_FROM === null)) {
     const missing = config.SKERRY_SMTP_URL === null ? 'SKERRY_SMTP_URL' : 'SKERRY_MAIL_FROM';
     throw new ConfigError(
-      `${missing}: SKERRY_SMTP_URL and SKERRY_MAIL_FROM go together; set both or neither`,
+      `${missing}: required, because SKERRY_SMTP_URL and SKERRY_MAIL_FROM go together; set both or neither`,
     );
   }
   if ((config.SKERRY_DNS_URL === null) !== (config.SKERRY_DNS_KEY === null)) {
     const missing = config.SKERRY_DNS_URL === null ? 'SKERRY_DNS_URL' : 'SKERRY_DNS_KEY';
-    throw new ConfigError(`${missing}: SKERRY_DNS_URL and SKERRY_DNS_KEY go together; set both or neither`);
+    throw new ConfigError(
+      `${missing}: required, because SKERRY_DNS_URL and SKERRY_DNS_KEY go together; set both or neither`,
+    );
   }
   if (config.SKERRY_MODE === 'live') {
     if (config.SKERRY_SMTP_URL !== null && config.SKERRY_BASE_URL === null) {
-      throw new ConfigError('SKERRY_BASE_URL: mails hold links; say how customers reach the service');
+      throw new ConfigError(
+        'SKERRY_BASE_URL: required for the links in mail; set the URL where customers reach the service',
+      );
     }
     if (config.DATABASE_URL === null) {
-      throw new ConfigError('DATABASE_URL: a live service needs a PostgreSQL of its own; give postgres://…');
+      throw new ConfigError('DATABASE_URL: a live service needs your own PostgreSQL; set it to postgres://…');
     }
     if (config.SKERRY_COMPUTE === 'simulator') {
-      throw new ConfigError('SKERRY_COMPUTE: a live service sells real machines; set it to qemu');
+      throw new ConfigError('SKERRY_COMPUTE: a live service needs real machines; set it to qemu');
     }
     if (config.SKERRY_CRASH_AT !== null) {
-      throw new ConfigError('SKERRY_CRASH_AT: only a sandbox may be told to crash; unset it');
+      throw new ConfigError('SKERRY_CRASH_AT: crash points are for sandboxes only; unset it');
     }
   } else if (!isLoopback(config.SKERRY_HOST) && !config.SKERRY_SANDBOX_PUBLIC) {
     throw new ConfigError(
-      'SKERRY_HOST: a sandbox, where anybody can make money, listens on 127.0.0.1 or ::1 only; ' +
-        'set SKERRY_SANDBOX_PUBLIC=true to let others in all the same',
+      'SKERRY_HOST: anyone can create money in a sandbox, so it listens on 127.0.0.1 or ::1 only; ' +
+        'to allow other addresses anyway, set SKERRY_SANDBOX_PUBLIC=true',
     );
   }
 }

@@ -1,4 +1,4 @@
-/** `skerryd`: the service and its operator's commands. */
+/** `skerryd`: the service and the operator's commands. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { acquireDatabase, type DatabaseHandle } from './compose/database.ts';
@@ -18,19 +18,19 @@ import { addServe } from './operator/serve.ts';
 import type { ExpectedResources, HostFinding } from './ports/compute.ts';
 import { openDatabase } from './store/db.ts';
 
-/** An operator's command does one thing at a time. */
+/** An operator command does one thing at a time. */
 const COMMAND_POOL = 2;
 
 const closers: (() => Promise<void>)[] = [];
 const warn = (line: string) => void process.stderr.write(`${line}\n`);
 
-// Node would print what hangs on an error: a row that broke a constraint, say.
+// By default Node prints the properties of an error, such as the row that violates a constraint.
 process.on('uncaughtException', (error) => {
   warn(`skerryd: ${JSON.stringify(describeError(error))}`);
   process.exit(1);
 });
 
-// Whoever reads our output may have seen enough (`skerryd hosts list | head`).
+// A reader may close the pipe early: `skerryd hosts list | head`.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 process.exitCode = await runOperator(process.argv.slice(2), createOperatorResources(), addServiceCommands);
@@ -38,12 +38,12 @@ for (const close of closers.reverse()) await close();
 
 function dotEnv(): string {
   try {
-    // An editor may have put a byte order mark in front.
+    // Editors may add a byte order mark.
     return readFileSync('.env', 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return '';
-    throw new OperatorError(`.env: it cannot be read (${code}); mend it, or take it away`);
+    throw new OperatorError(`.env: cannot be read (${code}); fix its permissions, or remove it`);
   }
 }
 
@@ -51,10 +51,10 @@ function config(): Config {
   return loadConfig(process.env, dotEnv());
 }
 
-/** What the commands open, closed in the end; beside a running service they use its database. */
+/** Resources that commands open; all are closed at exit. Commands use the database of a running service. */
 function createOperatorResources(): OperatorResources {
-  async function database(manner: 'join' | 'join or make'): Promise<DatabaseHandle> {
-    const handle = await acquireDatabase(config(), manner, warn);
+  async function database(mode: 'join' | 'join or create'): Promise<DatabaseHandle> {
+    const handle = await acquireDatabase(config(), mode, warn);
     closers.push(() => handle.stop());
     return handle;
   }
@@ -64,8 +64,8 @@ function createOperatorResources(): OperatorResources {
       return describeConfig(process.env, dotEnv());
     },
     database: async () => {
-      const { connection } = await database('join or make');
-      // A migration may take longer than any statement of the service may.
+      const { connection } = await database('join or create');
+      // Migrations can take longer than the statement timeout.
       const db = openDatabase(connection, { poolSize: COMMAND_POOL, statementTimeoutMs: 0 });
       closers.push(() => db.close());
       await requireSameMode(db, config().SKERRY_MODE);
@@ -73,7 +73,7 @@ function createOperatorResources(): OperatorResources {
     },
     service: async () => {
       const { connection } = await database('join');
-      // What a command has to say, it says itself: its log holds what went wrong.
+      // Commands print their own output, so log errors only.
       const quiet = { ...config(), SKERRY_LOG_LEVEL: 'error' as const };
       const { service, simulation, live, close } = await openService(quiet, connection);
       closers.push(close);
@@ -99,13 +99,13 @@ function addServiceCommands(program: Command): void {
   });
 }
 
-/** By itself, for it needs no database. */
-function examine(promised: ExpectedResources): AsyncIterable<HostFinding> {
+/** Does not open the service: it needs no database. */
+function examine(expected: ExpectedResources): AsyncIterable<HostFinding> {
   const log = createLogger('error');
-  return createQemuCompute(config(), log)?.examine(promised) ?? simulatedFindings();
+  return createQemuCompute(config(), log)?.examine(expected) ?? simulatedFindings();
 }
 
 async function* simulatedFindings(): AsyncIterable<HostFinding> {
-  const message = 'simulated (SKERRY_COMPUTE=simulator): nothing real is needed, and nothing real is sold';
+  const message = 'simulated (SKERRY_COMPUTE=simulator): no real machines are needed or sold';
   yield { level: 'ok', subject: 'machines', message };
 }

@@ -26,7 +26,7 @@ const VALUES: Readonly<Record<string, string>> = {
   SKERRY_EURO_URL: 'https://euro.example',
 };
 
-/** The one line that refuses these settings. */
+/** The one-line error for these settings. */
 function configErrorMessage(env: Record<string, string>): string {
   try {
     loadConfig(env);
@@ -38,7 +38,7 @@ function configErrorMessage(env: Record<string, string>): string {
   assert.fail('the settings were accepted');
 }
 
-test('a sandbox takes no setting of real coins, and names the one that it was given', () => {
+test('a sandbox rejects every setting of real coins by name', () => {
   for (const name of Object.keys(COIN_SETTINGS)) {
     const value = VALUES[name] ?? (name.endsWith('_XPUB') ? 'xpub' : NODE);
     assert.match(
@@ -49,16 +49,16 @@ test('a sandbox takes no setting of real coins, and names the one that it was gi
   }
 });
 
-test('a live service may take no coin at all', () => {
+test('a live service may accept no coin at all', () => {
   assert.equal(loadConfig(LIVE).SKERRY_LTC_URL, null);
 });
 
-test('a node and its key go together, and the three of Monero', () => {
+test('a node and its key go together, and so do the three Monero settings', () => {
   const key = { SKERRY_LTC_XPUB: 'zpub' };
   loadConfig({ ...LIVE, SKERRY_LTC_URL: NODE, ...key });
   assert.match(
     configErrorMessage({ ...LIVE, SKERRY_LTC_URL: NODE }),
-    /^SKERRY_LTC_XPUB: SKERRY_LTC_URL and .* go together/,
+    /^SKERRY_LTC_XPUB: required, because SKERRY_LTC_URL and .* go together/,
   );
   assert.match(configErrorMessage({ ...LIVE, ...key }), /^SKERRY_LTC_URL: .* go together/);
   loadConfig({ ...LIVE, ...MONERO });
@@ -68,7 +68,7 @@ test('a node and its key go together, and the three of Monero', () => {
   }
 });
 
-test('a second node is nothing without the first one, and is another one', () => {
+test('a second node requires a first one, and must be a different node', () => {
   const first = { SKERRY_SOL_URL: 'http://127.0.0.1:8899' };
   loadConfig({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'https://other.example' });
   loadConfig({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'http://127.0.0.1:8898' });
@@ -78,11 +78,11 @@ test('a second node is nothing without the first one, and is another one', () =>
   );
   assert.match(
     configErrorMessage({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'http://127.0.0.1:8899/again' }),
-    /^SKERRY_SOL_SECOND_URL: it is the node of SKERRY_SOL_URL/,
+    /^SKERRY_SOL_SECOND_URL: the same node as SKERRY_SOL_URL/,
   );
 });
 
-test('a second node is no other one for another spelling, another path on this machine, or another key', () => {
+test('another spelling, another path on this machine, or another key is still the same node', () => {
   for (const [first, second] of [
     ['http://127.0.0.1:8899', 'http://localhost:8899'],
     ['http://localhost:8899', 'http://[::1]:8899/wallet/x'],
@@ -94,18 +94,18 @@ test('a second node is no other one for another spelling, another path on this m
   ] as const) {
     assert.match(
       configErrorMessage({ ...LIVE, SKERRY_SOL_URL: first, SKERRY_SOL_SECOND_URL: second }),
-      /^SKERRY_SOL_SECOND_URL: it is the node of SKERRY_SOL_URL/,
+      /^SKERRY_SOL_SECOND_URL: the same node as SKERRY_SOL_URL/,
       second,
     );
   }
 });
 
-test('a second node may be behind another path of a host that is reached over https', () => {
+test('a second node may use another path of the same https host', () => {
   const first = { SKERRY_SOL_URL: 'https://gate.example/one' };
   loadConfig({ ...LIVE, ...first, SKERRY_SOL_SECOND_URL: 'https://gate.example/two' });
 });
 
-test('a node is reached over https, or without it on this machine and at private addresses only', () => {
+test('a node URL without https is accepted only for this machine and private addresses', () => {
   for (const url of [
     'http://10.1.2.3:8899',
     'http://[::1]:8899',
@@ -127,7 +127,7 @@ test('a node is reached over https, or without it on this machine and at private
   }
 });
 
-test('addresses that cannot be are refused', () => {
+test('invalid addresses are rejected', () => {
   assert.match(
     configErrorMessage({ ...LIVE, ...MONERO, SKERRY_XMR_ADDRESS: '4abc' }),
     /^SKERRY_XMR_ADDRESS: must /,
@@ -136,7 +136,7 @@ test('addresses that cannot be are refused', () => {
   assert.match(configErrorMessage({ ...LIVE, SKERRY_TRON_USDT: '0x12' }), /^SKERRY_TRON_USDT: must /);
 });
 
-test('nodes and keys are shown as set, and no more', () => {
+test('the values of nodes and keys are shown as [set] only', () => {
   const views = describeConfig({ ...LIVE, SKERRY_LTC_URL: NODE, SKERRY_LTC_XPUB: 'zpub6hunter2' });
   assert.doesNotMatch(JSON.stringify(views), /hunter2/);
   assert.equal(views.find(({ name }) => name === 'SKERRY_LTC_URL')?.value, '[set]');

@@ -10,7 +10,7 @@ const LIVE = {
   DATABASE_URL: 'postgres://u:hunter2@db.example/skerry',
 };
 
-/** The one line that refuses these settings. */
+/** The one-line error for these settings. */
 function configErrorMessage(env: Record<string, string>, dotEnv = ''): string {
   try {
     loadConfig(env, dotEnv);
@@ -22,7 +22,7 @@ function configErrorMessage(env: Record<string, string>, dotEnv = ''): string {
   assert.fail('the settings were accepted');
 }
 
-test('with nothing set it is a sandbox on this machine', () => {
+test('without settings the service is a sandbox on this machine', () => {
   const config = loadConfig({});
   assert.equal(config.SKERRY_MODE, 'sandbox');
   assert.equal(config.SKERRY_PORT, 8080);
@@ -37,7 +37,7 @@ test('a live service has its own defaults', () => {
   assert.equal(loadConfig(LIVE).SKERRY_SIGNUPS_PER_HOUR, 10);
 });
 
-test('the environment wins over .env, and an empty value is none', () => {
+test('the environment takes precedence over .env, and an empty value counts as unset', () => {
   const config = loadConfig(
     { SKERRY_PORT: '9000', SKERRY_DB_POOL: '' },
     'SKERRY_PORT=1\nSKERRY_DB_POOL=7\nOTHER=1',
@@ -50,24 +50,24 @@ test('the values are frozen', () => {
   assert.ok(Object.isFrozen(loadConfig({})));
 });
 
-test('a name that is nearly right is answered with the right one', () => {
+test('an error for a misspelled setting suggests the correct name', () => {
   assert.match(configErrorMessage({ SKERRY_PROT: '1' }), /^SKERRY_PROT: .*SKERRY_PORT/);
   assert.match(configErrorMessage({}, 'SKERRY_DATADIR=x'), /SKERRY_DATA_DIR/);
   assert.match(configErrorMessage({ SKERRY_SOMETHING_ELSE_ALTOGETHER: '1' }), /skerryd config/);
 });
 
-test('names of the tests, and names of others, are ignored', () => {
+test('test settings and unrelated variables are ignored', () => {
   loadConfig({ SKERRY_TEST_PG: '{}', PATH: '/bin', SKERRYX: '1' });
 });
 
-test('the four names of the customers’ command line are passed over, and no other like them', () => {
+test('the four variables of the customers’ CLI are ignored, but similar names are rejected', () => {
   const names = ['SKERRY_TOKEN', 'SKERRY_API_URL', 'SKERRY_CONTEXT', 'SKERRY_CONFIG'];
   const env = Object.fromEntries(names.map((name) => [name, 'x']));
   assert.deepEqual(loadConfig(env), loadConfig({}));
   assert.deepEqual(loadConfig({}, 'SKERRY_TOKEN=x'), loadConfig({}));
   for (const name of names) {
     assert.ok(!describeConfig(env).some((setting) => setting.name === name));
-    assert.match(configErrorMessage({ [`${name}S`]: '1' }), /no such setting/);
+    assert.match(configErrorMessage({ [`${name}S`]: '1' }), /unknown setting/);
   }
 });
 
@@ -113,7 +113,7 @@ for (const [name, values] of Object.entries({
   SKERRY_CRASH_AT: ['deploy.begin', 'anywhere at all'],
   DATABASE_URL: ['mysql://x', 'db.example'],
 })) {
-  test(`${name} with a bad value is named, with its cure and without the value`, () => {
+  test(`an invalid ${name} is reported by name, without the value`, () => {
     for (const value of values) {
       const line = configErrorMessage({ [name]: value });
       assert.ok(line.startsWith(`${name}: `), line);
@@ -122,7 +122,7 @@ for (const [name, values] of Object.entries({
   });
 }
 
-test('good values of every type are read', () => {
+test('valid values of every type are accepted', () => {
   const key = KeyRing.generate();
   const config = loadConfig({
     SKERRY_BASE_URL: 'https://example.org/',
@@ -137,20 +137,20 @@ test('good values of every type are read', () => {
   assert.equal(config.SKERRY_CRASH_AT, 'deploy.begun');
 });
 
-test('the base URL follows the port that was taken, and brackets an IPv6 address', () => {
+test('the base URL contains the actual port, and brackets around an IPv6 address', () => {
   assert.equal(baseUrl(loadConfig({ SKERRY_PORT: '0' }), 4321), 'http://127.0.0.1:4321');
   assert.equal(baseUrl(loadConfig({ SKERRY_HOST: '::1' })), 'http://[::1]:8080');
 });
 
-test('a live service needs a database of its own', () => {
+test('a live service requires its own database', () => {
   assert.match(configErrorMessage({ SKERRY_MODE: 'live' }), /^DATABASE_URL: /);
 });
 
-test('a live service sells real machines', () => {
+test('a live service requires real machines', () => {
   assert.match(configErrorMessage({ ...LIVE, SKERRY_COMPUTE: 'simulator' }), /^SKERRY_COMPUTE: /);
 });
 
-test('a mail server goes with a sender, and in a live service with an address for links', () => {
+test('a mail server requires a sender, and in a live service a base URL for links', () => {
   const mail = { SKERRY_SMTP_URL: 'smtp://mail.example', SKERRY_MAIL_FROM: 'Skerry <a@b.example>' };
   loadConfig(mail);
   loadConfig({ ...LIVE, ...mail, SKERRY_BASE_URL: 'https://panel.example' });
@@ -159,7 +159,7 @@ test('a mail server goes with a sender, and in a live service with an address fo
   assert.match(configErrorMessage({ ...LIVE, ...mail }), /^SKERRY_BASE_URL: /);
 });
 
-test('a server of names goes with its key, and is asked in the clear on private ways only', () => {
+test('a DNS server requires its key, and http is accepted only for private addresses', () => {
   for (const url of [
     'http://127.0.0.1:8081',
     'http://[::1]:8081',
@@ -172,11 +172,11 @@ test('a server of names goes with its key, and is asked in the clear on private 
   assert.match(configErrorMessage({ SKERRY_DNS_KEY: 'k' }), /^SKERRY_DNS_URL: /);
 });
 
-test('only a sandbox can be told to crash', () => {
+test('crash points are rejected in a live service', () => {
   assert.match(configErrorMessage({ ...LIVE, SKERRY_CRASH_AT: 'deploy.begun' }), /^SKERRY_CRASH_AT: /);
 });
 
-test('a sandbox listens beyond this machine only when told so', () => {
+test('a sandbox listens on other addresses than loopback only if the setting allows it', () => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.org', '127.example.org']) {
     assert.match(configErrorMessage({ SKERRY_HOST: host }), /^SKERRY_HOST: .*SKERRY_SANDBOX_PUBLIC=true/);
     loadConfig({ SKERRY_HOST: host, SKERRY_SANDBOX_PUBLIC: 'true' });
@@ -185,7 +185,7 @@ test('a sandbox listens beyond this machine only when told so', () => {
   for (const host of ['127.0.0.1', '127.9.9.9', '::1', 'localhost']) loadConfig({ SKERRY_HOST: host });
 });
 
-test('the description names every setting and its source, and shows no secret', () => {
+test('the description has every setting and its source, and no secret', () => {
   const views = describeConfig({ ...LIVE, SKERRY_PORT: '81' }, 'SKERRY_LOG_LEVEL=warn');
   assert.deepEqual(
     views.map((view) => view.name),

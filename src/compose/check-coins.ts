@@ -1,4 +1,4 @@
-/** Before the service listens: no node may be one that could spend, or of another network. */
+/** Checks before the service listens: no node may be able to spend, or be on another network. */
 import { NodeBehind } from '../drivers/chain/node-behind.ts';
 import { NodeError, NodeUnreachable } from '../drivers/chain/node-http.ts';
 import { summarizeError } from '../kernel/logger.ts';
@@ -6,12 +6,12 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import { UnsafeChainError } from '../ports/chain.ts';
 import type { RealCoin } from './coins.ts';
 
-/** Of all nodes together. One that takes longer is proven by its driver before it is used. */
+/** For all nodes together. The driver checks a slower node before its first use. */
 const CHECK_TIMEOUT_MS = 15_000;
 
 /**
- * Throws a Refusal that names the setting where a node must not be used. Of one that cannot be asked it only warns: the
- * service has other coins to take, and the driver proves it again before it is used.
+ * Throws an OperatorError that names the setting if a node is unsafe. An unreachable node only causes a
+ * warning: the service has other coins to accept, and the driver checks the node again before its first use.
  */
 export async function checkCoins(
   coins: readonly RealCoin[],
@@ -30,7 +30,8 @@ export async function checkCoins(
             throw new OperatorError(`${settings.join(', ')}: ${error.message}`);
           const urlSettings = settings.filter((name) => name.endsWith('_URL')).join(', ');
           warnings.add(
-            `${urlSettings}: ${describeNodeError(error)}; nothing is taken by it until it can be asked`,
+            `${urlSettings}: ${describeNodeError(error)}; ` +
+              'no payments are accepted through it until it responds',
           );
         }
       }),
@@ -40,20 +41,20 @@ export async function checkCoins(
 }
 
 async function withSharedTimeout(promise: Promise<void>, deadline: AbortSignal): Promise<void> {
-  // Its own end comes after ours then, and is nobody's any more.
+  // It may reject after the deadline, when no one awaits it.
   promise.catch(() => undefined);
   await Promise.race([
     promise,
     new Promise<never>((_, reject) => {
       deadline.addEventListener('abort', () =>
-        reject(new NodeUnreachable('the node did not answer in time')),
+        reject(new NodeUnreachable('the node did not respond in time')),
       );
     }),
   ]);
 }
 
-/** Errors of other kinds may hold anything. */
+/** Errors of other kinds may contain secrets. */
 function describeNodeError(error: unknown): string {
   const isKnown = [NodeUnreachable, NodeError, NodeBehind].some((kind) => error instanceof kind);
-  return isKnown ? summarizeError(error) : 'the node gave an answer that is not understood';
+  return isKnown ? summarizeError(error) : 'the node sent an invalid response';
 }

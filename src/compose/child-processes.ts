@@ -1,6 +1,6 @@
 /**
- * `serve --processes N`: N children listen on one port of which the kernel deals out the connections
- * (SO_REUSEPORT), so a child that dies takes no connection of another's with it. A child that dies is replaced.
+ * `serve --processes N`: N children listen on one port, and the kernel distributes the connections
+ * (SO_REUSEPORT). A child that dies does not break the connections of the others, and is replaced.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { createServer } from 'node:net';
@@ -8,9 +8,9 @@ import type { Config } from '../config.ts';
 import { toListenError } from './listen-error.ts';
 import type { ServeOptions } from './serve.ts';
 
-/** A child that dies is replaced, but not faster than this. */
+/** Delay before a dead child is replaced. */
 const RESTART_DELAY_MS = 1_000;
-/** A child that does not stop in this time is killed: the parent has 10 s in all. */
+/** A child that does not stop in this time is killed: the parent has 10 s in total. */
 const STOP_TIMEOUT_MS = 8_500;
 
 export async function serveWithChildren(
@@ -28,14 +28,16 @@ export async function serveWithChildren(
     child.once('exit', (code, signal) => {
       children.delete(child);
       if (stopping) return;
-      options.warn(`skerryd: a process ended (${signal ?? code}) and is replaced`);
+      options.warn(`skerryd: a process exited (${signal ?? code}); starting another`);
       setTimeout(() => {
         if (!stopping) start().catch(() => undefined);
       }, RESTART_DELAY_MS).unref();
     });
     return new Promise((resolve, reject) => {
       child.once('message', (message: { url: string | null }) => resolve(message.url));
-      child.once('exit', () => reject(new Error('a process ended before it was ready; its reason is above')));
+      child.once('exit', () =>
+        reject(new Error('a process exited before it was ready; see its error above')),
+      );
     });
   };
   try {
@@ -61,7 +63,9 @@ async function stopChild(child: ChildProcess): Promise<void> {
   clearTimeout(killTimer);
 }
 
-/** The port that all will share: it must be nobody else's, which listening on a shared one would not tell. */
+/**
+ * Returns the port for all children. Listens on it exclusively first: a shared port never reports a conflict.
+ */
 async function resolveFreePort(config: Config): Promise<number> {
   const probe = createServer();
   return await new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Drivers of real coins, as the settings say. A coin without settings is not taken. */
+/** Creates the drivers of real coins from the settings. A coin without settings is not accepted. */
 import type { Config } from '../config.ts';
 import { AccountKey, InvalidKeyError } from '../drivers/chain/account-key.ts';
 import { CrossCheckedChain, type SecondNode } from '../drivers/chain/cross-checked.ts';
@@ -22,23 +22,23 @@ import type { SettingName } from '../spec/settings.ts';
 export interface RealCoin {
   readonly coin: CoinCode;
   readonly driver: ChainDriver;
-  /** Its node, and its second one; `settings` are those at fault where one must not be used. */
+  /** The node and the optional second one; `settings` are those to fix if the node is unsafe. */
   readonly nodes: readonly {
     readonly settings: readonly SettingName[];
     readonly checkSafety: () => Promise<void>;
   }[];
 }
 
-/** What drivers know of our own addresses. */
+/** Access of drivers to our own addresses, and to the clock. */
 export interface ChainDependencies {
   readonly ownAddresses: (coin: CoinCode) => OwnAddressLookup;
   readonly paidAddresses: (coin: CoinCode) => OwnAddressLookup;
   readonly addressPool: (coin: CoinCode) => AddressPool;
-  /** How many numbers were given out. */
+  /** Returns how many indexes are allocated. */
   readonly nextIndex: (coin: CoinCode) => Promise<number>;
   /** Business time. */
   readonly now: () => Date;
-  /** Told, in a line, of what a driver could not read whole and passed. */
+  /** Receives a line about each item that a driver could not read and skipped. */
   readonly onSkipped?: (coin: CoinCode, line: string) => void;
 }
 
@@ -47,7 +47,9 @@ const KEYS = ['SKERRY_BTC_XPUB', 'SKERRY_LTC_XPUB', 'SKERRY_ETH_XPUB', 'SKERRY_T
 type UrlSetting = Extract<SettingName, `${string}_URL`>;
 type KeySetting = (typeof KEYS)[number];
 
-/** Throws a Refusal that names the setting at fault and does not repeat it. */
+/**
+ * Creates a driver for each configured coin. Throws an OperatorError that names the setting, never its value.
+ */
 export function createRealCoins(config: Config, dependencies: ChainDependencies): readonly RealCoin[] {
   const allowTest = config.SKERRY_WORTHLESS_COINS;
   const parts = { config, dependencies, allowTest };
@@ -61,7 +63,10 @@ export function createRealCoins(config: Config, dependencies: ChainDependencies)
   ].flat();
 }
 
-/** Before anything is opened: throws a Refusal where a key is private, of another kind, or wrong, or two coins have one. */
+/**
+ * Checks the keys before anything is opened. Throws an OperatorError if a key is private, invalid, of another
+ * kind, or used for two coins.
+ */
 export function validateCoinKeys(config: Config): void {
   const known = new Map<string, KeySetting>();
   for (const setting of KEYS) {
@@ -69,7 +74,7 @@ export function validateCoinKeys(config: Config): void {
     if (key === undefined) continue;
     const other = known.get(key);
     if (other !== undefined) {
-      throw new OperatorError(`${setting}: it is the key of ${other}; give each coin an account of its own`);
+      throw new OperatorError(`${setting}: already used by ${other}; use a separate account for each coin`);
     }
     known.set(key, setting);
   }
@@ -94,12 +99,12 @@ function utxoCoin({ config, dependencies, allowTest }: CoinParts, coin: 'BTC' | 
     allocatedCount: () => dependencies.nextIndex(coin),
   };
   const driver = new UtxoChain({ coin, node, account, allowTest, ...known });
-  const second = `SKERRY_${coin}_SECOND_URL` as const;
-  const other = configuredNode(config, second);
+  const secondSetting = `SKERRY_${coin}_SECOND_URL` as const;
+  const other = configuredNode(config, secondSetting);
   return [
-    withWitness(
+    withSecondNode(
       { driver, settings: [setting] },
-      second,
+      secondSetting,
       other && new UtxoSecondNode({ coin, node: other, allowTest }),
     ),
   ];
@@ -118,10 +123,10 @@ function moneroCoin({ config, dependencies, allowTest }: CoinParts): readonly Re
     allocatedCount: () => dependencies.nextIndex('XMR'),
   });
   const other = configuredNode(config, 'SKERRY_XMR_SECOND_URL');
-  const witness = other && new MoneroSecondNode({ daemon: other, allowTest });
-  // Either may be the one that is down, or on another network.
+  const secondNode = other && new MoneroSecondNode({ daemon: other, allowTest });
+  // Either can be unreachable, or on another network.
   const settings = ['SKERRY_XMR_WALLET_URL', 'SKERRY_XMR_DAEMON_URL'] as const;
-  return [withWitness({ driver, settings }, 'SKERRY_XMR_SECOND_URL', witness)];
+  return [withSecondNode({ driver, settings }, 'SKERRY_XMR_SECOND_URL', secondNode)];
 }
 
 function evmCoins({ config, dependencies, allowTest }: CoinParts): readonly RealCoin[] {
@@ -141,10 +146,10 @@ function evmCoins({ config, dependencies, allowTest }: CoinParts): readonly Real
       allowTest,
       onUnreadable,
     });
-    const witness = other && new EvmSecondNode({ coin, node: other, contract, allowTest });
+    const secondNode = other && new EvmSecondNode({ coin, node: other, contract, allowTest });
     const settings =
       coin === 'ETH' ? (['SKERRY_ETH_URL'] as const) : (['SKERRY_ETH_URL', 'SKERRY_ETH_USDT'] as const);
-    return withWitness({ driver, settings }, 'SKERRY_ETH_SECOND_URL', witness);
+    return withSecondNode({ driver, settings }, 'SKERRY_ETH_SECOND_URL', secondNode);
   });
 }
 
@@ -163,10 +168,10 @@ function tronCoins({ config, dependencies, allowTest }: CoinParts): readonly Rea
       contract,
       allowTest,
     });
-    const witness = other && new TronSecondNode({ coin, node: other, contract, allowTest });
+    const secondNode = other && new TronSecondNode({ coin, node: other, contract, allowTest });
     const settings =
       coin === 'TRX' ? (['SKERRY_TRON_URL'] as const) : (['SKERRY_TRON_URL', 'SKERRY_TRON_USDT'] as const);
-    return withWitness({ driver, settings }, 'SKERRY_TRON_SECOND_URL', witness);
+    return withSecondNode({ driver, settings }, 'SKERRY_TRON_SECOND_URL', secondNode);
   });
 }
 
@@ -180,11 +185,11 @@ function solanaCoin({ config, dependencies, allowTest }: CoinParts): readonly Re
     now: dependencies.now,
   });
   const other = configuredNode(config, 'SKERRY_SOL_SECOND_URL');
-  const witness = other && new SolanaSecondNode({ node: other, allowTest });
-  return [withWitness({ driver, settings: ['SKERRY_SOL_URL'] }, 'SKERRY_SOL_SECOND_URL', witness)];
+  const secondNode = other && new SolanaSecondNode({ node: other, allowTest });
+  return [withSecondNode({ driver, settings: ['SKERRY_SOL_URL'] }, 'SKERRY_SOL_SECOND_URL', secondNode)];
 }
 
-function withWitness(
+function withSecondNode(
   {
     driver,
     settings,
@@ -192,14 +197,14 @@ function withWitness(
     readonly driver: ChainDriver & { readonly coin: CoinCode };
     readonly settings: readonly SettingName[];
   },
-  second: SettingName,
-  witness: SecondNode | null,
+  secondSetting: SettingName,
+  secondNode: SecondNode | null,
 ): RealCoin {
   const { coin } = driver;
   const first = { settings, checkSafety: () => driver.checkSafety() };
-  if (witness === null) return { coin, driver, nodes: [first] };
-  const nodes = [first, { settings: [second], checkSafety: () => witness.checkSafety() }];
-  return { coin, driver: new CrossCheckedChain(driver, witness), nodes };
+  if (secondNode === null) return { coin, driver, nodes: [first] };
+  const nodes = [first, { settings: [secondSetting], checkSafety: () => secondNode.checkSafety() }];
+  return { coin, driver: new CrossCheckedChain(driver, secondNode), nodes };
 }
 
 export function configuredNode(config: Config, setting: UrlSetting): NodeEndpoint | null {
@@ -212,12 +217,12 @@ export function configuredAccount(config: Config, setting: KeySetting): AccountK
   if (text === null) return null;
   const account = parseSetting(setting, () => AccountKey.parse(text));
   if (account.isTest && !config.SKERRY_WORTHLESS_COINS) {
-    throw new OperatorError(`${setting}: it is a key of a test network; give one of the real network`);
+    throw new OperatorError(`${setting}: this is a test network key; use a key of the main network`);
   }
   return account;
 }
 
-/** What is wrong with it, and not what it is. */
+/** Names the setting and the problem, never the value. */
 function parseSetting<T>(setting: SettingName, parse: () => T): T {
   try {
     return parse();

@@ -1,4 +1,4 @@
-/** Which database a process uses: DATABASE_URL, or the embedded one, its own or that of the service beside it. */
+/** Selects the database of a process: DATABASE_URL, its own embedded one, or that of a running service. */
 import type { Config } from '../config.ts';
 import { requireSameMode } from '../domain/database-identity/open.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
@@ -14,18 +14,19 @@ import { migrate, pendingMigrations } from '../store/migrate.ts';
 
 export interface DatabaseHandle {
   readonly connection: ConnectionSettings;
-  /** Stops what was started for this process; leaves alone what was found running. */
+  /** Stops the database if this process started it; leaves a running one alone. */
   stop(): Promise<void>;
 }
 
 /**
- * `own`: start the embedded database, make it when there is none, and refuse a folder in use (`serve`). `join`: use
- * the one that a running service has, or start it for as long as this process lives (children of `serve`, operator's
- * commands). A command on a folder without a database is refused: it was surely meant for another folder.
+ * `own`: starts the embedded database, creates it if missing, and refuses a folder in use (`serve`). `join`:
+ * uses the database of a running service, or starts it for the lifetime of this process (children of `serve`,
+ * operator commands). `join` refuses a folder without a database: the command was probably meant for another
+ * folder.
  */
 export async function acquireDatabase(
   config: Config,
-  mode: 'own' | 'join' | 'join or make',
+  mode: 'own' | 'join' | 'join or create',
   log: (line: string) => void,
 ): Promise<DatabaseHandle> {
   if (config.DATABASE_URL !== null) {
@@ -36,14 +37,14 @@ export async function acquireDatabase(
   if (running) return { connection: running, stop: async () => undefined };
   if (mode === 'join' && !(await embeddedExists({ dataDir }))) {
     throw new OperatorError(
-      `SKERRY_DATA_DIR: there is no database in ${dataDir}; name the folder, or make one there: skerryd migrate`,
+      `SKERRY_DATA_DIR: no database in ${dataDir}; set the right folder, or create one with: skerryd migrate`,
     );
   }
   const embedded = await startEmbedded({ dataDir, log });
   return { connection: embedded.connection, stop: () => embedded.stop() };
 }
 
-/** Connects, and sees to it that the schema is this version's: `serve` migrates a sandbox by itself. */
+/** Connects and makes sure that the schema is current: `serve` migrates a sandbox automatically. */
 export async function openMigratedDatabase(
   config: Config,
   connection: ConnectionSettings,
@@ -51,13 +52,13 @@ export async function openMigratedDatabase(
 ): Promise<OpenDatabase> {
   const db = openDatabase(connection, options);
   try {
-    // Before anything is written: a sandbox must not even migrate a live database.
+    // Check the mode before any write: a sandbox must not even migrate a live database.
     await requireSameMode(db, config.SKERRY_MODE);
     const pending = await pendingMigrations(db);
     if (pending.length > 0) {
       if (config.SKERRY_MODE === 'live' || !options.allowMigration) {
         throw new OperatorError(
-          `the database lacks ${pending.length} migration(s): run 'npx skerryd migrate' first`,
+          `the database needs ${pending.length} migration(s); run 'npx skerryd migrate' first`,
         );
       }
       await migrateWithoutTimeout(connection);
@@ -69,7 +70,9 @@ export async function openMigratedDatabase(
   }
 }
 
-/** Building an index may take longer than any statement of the service may. */
+/**
+ * Runs without the statement timeout: building an index can take longer than any statement of the service.
+ */
 async function migrateWithoutTimeout(connection: ConnectionSettings): Promise<void> {
   const db = openDatabase(connection, { poolSize: 2, statementTimeoutMs: 0 });
   try {
@@ -79,15 +82,15 @@ async function migrateWithoutTimeout(connection: ConnectionSettings): Promise<vo
   }
 }
 
-/** The database is away, or refuses our name, password or database. */
+/** Whether the database is unreachable, or rejects our user, password, or database name. */
 function isConnectionError(error: unknown): boolean {
   return isUnavailable(error) || /^(28|3D)|ENOTFOUND|EAI_AGAIN/.test(sqlState(error));
 }
 
-/** Only the kind of fault is told: the message may hold the name of user and database. */
+/** Reports only the error code: the message may contain the names of the user and the database. */
 function databaseUnreachable(error: unknown): OperatorError {
-  const kind = sqlState(error) || 'no answer';
+  const kind = sqlState(error) || 'no response';
   return new OperatorError(
-    `DATABASE_URL: the database cannot be used (${kind}); check host, user, password and database name`,
+    `DATABASE_URL: cannot use the database (${kind}); check the host, user, password, and database name`,
   );
 }

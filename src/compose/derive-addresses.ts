@@ -1,4 +1,7 @@
-/** Addresses by their numbers in the operator's offline wallet, as the drivers derive them: to be compared before money comes. */
+/**
+ * Derives addresses by index as the drivers do, so that the operator can compare them with the offline
+ * wallet.
+ */
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { Config } from '../config.ts';
@@ -14,7 +17,7 @@ import type { AddressDeriver } from '../operator/context.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import { configuredAccount, configuredNode } from './coins.ts';
 
-/** Null where the coin is not taken, or nobody can derive its addresses. */
+/** Returns null if the coin is not accepted, or its addresses cannot be derived. */
 export function createAddressDeriver(config: Config, coin: CoinCode): AddressDeriver | null {
   switch (coin) {
     case 'BTC':
@@ -41,7 +44,7 @@ function utxoDeriver(config: Config, coin: 'BTC' | 'LTC'): AddressDeriver | null
   const account = configuredAccount(config, `SKERRY_${coin}_XPUB`);
   const node = configuredNode(config, `SKERRY_${coin}_URL`);
   if (account === null || node === null) return null;
-  // Addresses of test networks begin otherwise, and only the node knows which one it is on.
+  // Test networks use other prefixes, and only the node knows its network.
   let network: Promise<{ readonly prefix: string }> | undefined;
   return {
     path: '0/',
@@ -62,21 +65,21 @@ function moneroDeriver(config: Config): AddressDeriver | null {
   let viewKey: Promise<string> | undefined;
   return {
     path: '0/',
-    // Number 0 is the primary address, which is given to nobody.
+    // Index 0 is the primary address, which no top-up uses.
     coinAt: (number) => (number === 0 ? null : 'XMR'),
     addressAt: async (number) => {
       if (number === 0) return account.address;
       viewKey ??= new MoneroWallet(wallet).viewKey();
       const key = await viewKey;
       if (!account.hasViewKey(key)) {
-        throw new OperatorError('SKERRY_XMR_WALLET_URL: its wallet is not that of SKERRY_XMR_ADDRESS');
+        throw new OperatorError('SKERRY_XMR_WALLET_URL: this wallet does not belong to SKERRY_XMR_ADDRESS');
       }
       return account.subaddress(key, number);
     },
   };
 }
 
-/** Of two coins on one chain the even numbers are the first one's, and the odd ones the other's. */
+/** Two coins on one chain share an account: even indexes belong to the first coin, odd ones to the second. */
 function sharedAccountDeriver(
   account: AccountKey | null,
   [even, odd]: readonly [CoinCode, CoinCode],

@@ -1,4 +1,4 @@
-/** What a live service has behind its ports: real machines, coins, prices and mails, and nothing simulated. */
+/** Drivers of a live service: real machines, coins, prices, and mail, and nothing simulated. */
 import type { Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
 import { MarketRates } from '../drivers/rates/market.ts';
@@ -17,9 +17,9 @@ import type { Drivers } from './simulation.ts';
 
 export interface LiveParts {
   readonly coins: readonly RealCoin[];
-  /** Whose prices count. */
+  /** The price sources of the rates. */
   readonly market: Market;
-  /** Who is asked for prices, and for the euro. */
+  /** The feeds to poll: prices, and the euro rate. */
   readonly feeds: QuoteSources;
 }
 
@@ -29,7 +29,7 @@ export function createLiveParts(
 ): { readonly drivers: Drivers; readonly live: LiveParts } {
   const compute = createQemuCompute(config, log);
   if (compute === null) {
-    throw new OperatorError('SKERRY_COMPUTE: a live service sells real machines; set it to qemu');
+    throw new OperatorError('SKERRY_COMPUTE: a live service needs real machines; set it to qemu');
   }
   const coins = createRealCoins(config, {
     ownAddresses: (coin) => (addresses) => findOwnAddresses(db, coin, addresses),

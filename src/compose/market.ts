@@ -1,4 +1,4 @@
-/** Where a live service has its prices from, as the settings say. */
+/** Price sources of a live service, from the settings. */
 import type { Config } from '../config.ts';
 import { EcbEuro } from '../drivers/rates/ecb.ts';
 import { quoteFeeds } from '../drivers/rates/feeds.ts';
@@ -7,13 +7,14 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import { parseQuoteSources } from '../kernel/quote-sources.ts';
 import type { EuroFeed, QuoteFeed } from '../ports/rates.ts';
 
-/** For MarketRates, and for whoever tells how rates stand. Throws a Refusal where there can never be one. */
+/** Settings of MarketRates and of rate reports. Throws an OperatorError if a rate could never exist. */
 export function configuredMarket(config: Config): Market {
   const sources = parseQuoteSources(config.SKERRY_QUOTE_SOURCES).map(({ name }) => name);
   const sourcesMin = config.SKERRY_QUOTE_SOURCES_MIN;
   if (sources.length < sourcesMin) {
     throw new OperatorError(
-      `SKERRY_QUOTE_SOURCES_MIN: a rate needs ${sourcesMin} prices, and SKERRY_QUOTE_SOURCES names ${sources.length}`,
+      `SKERRY_QUOTE_SOURCES_MIN: a rate needs ${sourcesMin} prices, but SKERRY_QUOTE_SOURCES has ` +
+        `${sources.length} sources; lower it, or add sources`,
     );
   }
   const maxAgeS = config.SKERRY_QUOTE_MAX_AGE_S;
@@ -21,7 +22,7 @@ export function configuredMarket(config: Config): Market {
   return { sources, rules: { maxAgeS, sourcesMin, maxSpreadPercent } };
 }
 
-/** For the duty that asks them. */
+/** Feeds for the quotes job. */
 export function configuredFeeds(config: Config): {
   readonly feeds: readonly QuoteFeed[];
   readonly euro: EuroFeed;

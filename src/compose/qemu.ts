@@ -1,4 +1,4 @@
-/** How the service on this machine drives QEMU, as its settings say. */
+/** QEMU driver of this machine, from the settings. */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
@@ -19,7 +19,7 @@ function qemuOptions(config: Config): Omit<QemuOptions, 'log'> {
   };
 }
 
-/** The driver of real machines; null where they are simulated. */
+/** Returns the driver of real machines, or null if they are simulated. */
 export function createQemuCompute(config: Config, log: Logger): QemuCompute | null {
   return config.SKERRY_COMPUTE === 'qemu' ? new QemuCompute({ ...qemuOptions(config), log }) : null;
 }

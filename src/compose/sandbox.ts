@@ -1,4 +1,4 @@
-/** The sandbox's hands on the simulated world and on the clock. */
+/** Sandbox controls of the simulated world and the clock. */
 import type { SandboxControl } from '../http/sandbox/control.ts';
 import { fail } from '../kernel/fail.ts';
 import { moveClock, notifyWorkers } from '../store/clock.ts';
@@ -6,7 +6,10 @@ import type { JobRunner } from '../workers/job-runner.ts';
 import type { OpenedService } from './service.ts';
 import type { Simulation } from './simulation.ts';
 
-/** How long a sandbox call may wait for the work it caused: receivers that never answer cost a time-out for each attempt. */
+/**
+ * Limit of a sandbox call that waits for work: each attempt at a receiver that never responds takes a
+ * timeout.
+ */
 const MAX_WAIT_MS = 240_000;
 
 export function createSandboxControl(
@@ -14,7 +17,7 @@ export function createSandboxControl(
   runner: JobRunner,
 ): SandboxControl {
   const { simulation, service } = opened;
-  /** What a simulated part refuses, it refuses with the field at fault. */
+  /** Turns an error of a simulated part into a 400 that names the invalid field. */
   async function mapFieldErrors<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
@@ -45,9 +48,9 @@ async function settle(runner: JobRunner, deadline: number): Promise<void> {
 }
 
 /**
- * Due date by due date, the work of each to rest before the next: a year passes as it would have, not in one leap over
- * everything that was due in it. What is in flight to somebody outside (a webhook, a mail) is waited for, so that
- * what follows from its answer is planned from the time at which it was sent.
+ * Advances due date by due date, and finishes the work of each before the next. A year then passes as it
+ * would in reality, not in one jump over everything due. Waits for webhooks and mails in flight, so that
+ * retries are scheduled from the time at which they were sent.
  */
 async function advanceClock(
   opened: Pick<OpenedService, 'db' | 'clock'>,
@@ -66,7 +69,7 @@ async function advanceClock(
   for (let previousDue = 0; ; ) {
     const due = await runUntilIdle(runner, deadline);
     if (due === null || due >= target) break;
-    // Somebody else holds what is due there.
+    // Another process holds the work that is due then.
     if (due === previousDue) await runner.pause();
     previousDue = due;
     await moveTo(due);
@@ -76,7 +79,7 @@ async function advanceClock(
   return clock.now();
 }
 
-/** Runs what is due now to rest; when the next work is due, or null. */
+/** Runs all due work. Returns the time of the next planned work, or null. */
 async function runUntilIdle(runner: JobRunner, deadline: number): Promise<number | null> {
   while (Date.now() < deadline && (await runner.runDue(deadline, { skipHousekeeping: true }))) {
     const { dueAt, isClockBlocked } = await runner.nextPlannedWork();
@@ -89,10 +92,10 @@ async function runUntilIdle(runner: JobRunner, deadline: number): Promise<number
 async function failStillRunning(runner: JobRunner): Promise<never> {
   const names = await runner.busyJobNames();
   const detail = names.length > 0 ? `: ${names.join(', ')}` : '';
-  return fail('maintenance', { retry_after_s: 5 }, `Work is still under way${detail}.`);
+  return fail('maintenance', { retry_after_s: 5 }, `Work is still in progress${detail}. Try again.`);
 }
 
-/** One call at a time, in order: two leaps at once would each measure from the other's middle. */
+/** Runs one call at a time, in order: concurrent jumps would each measure from the middle of the other. */
 function serialize<A, R>(work: (argument: A) => Promise<R>): (argument: A) => Promise<R> {
   let last: Promise<unknown> = Promise.resolve();
   return (argument) => {

@@ -1,17 +1,17 @@
-/** What a fresh sandbox needs to be of use: a catalogue, hosts, addresses. */
+/** Prepares a fresh sandbox: a catalog, hosts, and addresses. */
 import { seedSandbox } from '../domain/catalogue/seed.ts';
 import type { RegisterHosts } from '../domain/inventory/hosts.ts';
 import type { SimulatorControl } from '../drivers/compute/simulator/control.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { OpenedService } from './service.ts';
 
-/** A live service sells what its operator loads. */
+/** Seeds a sandbox. A live service sells only what its operator loads. */
 export async function prepareSandbox({ service, simulation }: OpenedService): Promise<void> {
   if (simulation === null) return;
   await seedSandbox(service, simulation.compute && createHostRegistrar(service, simulation.compute));
 }
 
-/** How the driver learns of a host: a simulated one is made; a real one must be one that it has. */
+/** Registers hosts with the driver: a simulated host is created; a real one must already exist. */
 export function createHostRegistrar(
   service: Pick<OpenedService['service'], 'compute'>,
   simulated: SimulatorControl | null,
@@ -19,12 +19,12 @@ export function createHostRegistrar(
   if (simulated) return (hosts) => simulated.addHosts(hosts);
   return async (hosts, category) => {
     const { hosts: known } = service.compute;
-    // Machines that no driver reaches are the operator's own to know.
+    // The operator manages machines that no driver controls.
     if (known === null || service.compute.capabilities[category] === null) return;
     const unknownHost = hosts.find(({ name }) => !known.includes(name));
     if (unknownHost === undefined) return;
     throw new OperatorError(
-      `${unknownHost.name}: SKERRY_QEMU_HOSTS does not name it; this machine is ${known.join(', ')}`,
+      `${unknownHost.name}: not in SKERRY_QEMU_HOSTS; this machine is ${known.join(', ')}`,
     );
   };
 }

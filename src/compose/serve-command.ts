@@ -1,4 +1,4 @@
-/** `skerryd serve`: one process, or a parent that holds the database and keeps N children alive. */
+/** `skerryd serve`: one process, or a parent that holds the database and keeps N children running. */
 import type { Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
 import { abandonUploads } from '../domain/images/abandon-uploads.ts';
@@ -14,9 +14,11 @@ import { type ServeOptions, startService } from './serve.ts';
 import { connectionsPerProcess, openService } from './service.ts';
 import { formatReadyLines, formatWarnings } from './startup-messages.ts';
 
-/** Stopping has 10 s in all. Work that hangs longer is left: it is claimed again, and every step may run twice. */
+/**
+ * Stopping may take 10 s. Work that hangs longer is abandoned: it is claimed again, and every step may rerun.
+ */
 const STOP_TIMEOUT_MS = 9_500;
-/** Kept free for operator's commands beside the service, and for PostgreSQL's own. */
+/** Kept free for operator commands and for PostgreSQL itself. */
 const RESERVED_CONNECTIONS = 15;
 
 /** Serves until SIGTERM or SIGINT, then stops cleanly and returns. */
@@ -32,11 +34,11 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
     const announce = (url: string | null) => formatReadyLines(config, { url, coins }).forEach(options.print);
     try {
       formatWarnings(config, coins).forEach(options.warn);
-      // Whoever asks it to end meanwhile need not wait for nodes.
+      // A stop request does not wait for nodes.
       await Promise.race([checkCoins(coins, options.warn), stopRequested]);
       await prepareSandbox(opened);
       await warnAboutUnknownHosts(opened.service, options.warn);
-      // Whoever holds the folder's lock is alone: leases of a process that was killed need not run out.
+      // The lock on the folder makes this process the only one: release the leases of a killed process now.
       if (config.DATABASE_URL === null) {
         await releaseAllLeases(opened.db);
         await abandonUploads(opened.service);
@@ -62,7 +64,7 @@ async function serveAsChild(
   options: ServeOptions,
   stopRequested: Promise<void>,
 ): Promise<void> {
-  // A parent that died takes the database with it: nothing is left to serve.
+  // A parent that died took the database with it.
   const orphaned = new Promise<void>((resolve) => process.once('disconnect', resolve));
   const database = await acquireDatabase(config, 'join', options.warn);
   const { roles } = options;
@@ -71,11 +73,14 @@ async function serveAsChild(
   await Promise.race([stopRequested, orphaned]);
   await running.stop();
   await database.stop();
-  // The channel to the parent would keep this process alive.
+  // An open channel to the parent would keep this process alive.
   if (process.connected) process.disconnect();
 }
 
-/** A sandbox that was made with simulated machines has hosts that a real driver does not: what is sold there is never made. */
+/**
+ * Warns about hosts of an earlier simulation that the real driver does not have: servers sold there never
+ * start.
+ */
 async function warnAboutUnknownHosts({ db, compute }: Service, warn: (line: string) => void): Promise<void> {
   const unknownHosts = (await listHosts(db)).filter(
     ({ name }) => compute.hosts && !compute.hosts.includes(name),
@@ -83,30 +88,31 @@ async function warnAboutUnknownHosts({ db, compute }: Service, warn: (line: stri
   if (unknownHosts.length === 0) return;
   const names = unknownHosts.map(({ name }) => name).join(', ');
   warn(
-    `skerryd: the inventory has hosts that SKERRY_QEMU_HOSTS does not name: ${names}; drain them, or take a fresh folder`,
+    `skerryd: the inventory has hosts that SKERRY_QEMU_HOSTS does not name: ${names}; ` +
+      'drain them, or use a new data folder',
   );
 }
 
-/** The embedded database has so many connections, and operator's commands want some too. */
+/** Operator commands need connections of the embedded database, too. */
 function checkConnectionBudget(config: Config, processes: number): void {
   if (config.DATABASE_URL !== null) return;
   const needed = processes * connectionsPerProcess(config);
   const available = EMBEDDED_CONNECTIONS - RESERVED_CONNECTIONS;
   if (needed <= available) return;
   throw new OperatorError(
-    `SKERRY_DB_POOL: ${processes} processes would use ${needed} connections and the embedded database has ${available}; ` +
-      'lower it, start fewer processes, or give a PostgreSQL of your own by DATABASE_URL',
+    `SKERRY_DB_POOL: ${processes} processes would use ${needed} connections, but the embedded database has ` +
+      `${available}; lower it, start fewer processes, or set DATABASE_URL to your own PostgreSQL`,
   );
 }
 
 function forceExitAfterTimeout(options: ServeOptions): void {
   setTimeout(() => {
-    options.warn(`skerryd: not everything stopped within ${STOP_TIMEOUT_MS / 1_000} s; leaving it`);
+    options.warn(`skerryd: could not stop everything within ${STOP_TIMEOUT_MS / 1_000} s; exiting anyway`);
     process.exit(1);
   }, STOP_TIMEOUT_MS).unref();
 }
 
-/** Resolves at the first SIGTERM or SIGINT. */
+/** Resolves on the first SIGTERM or SIGINT. */
 function waitForStopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());

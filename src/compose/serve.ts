@@ -1,4 +1,4 @@
-/** The running service: the HTTP door, the workers, and how both stop. */
+/** The running service: its HTTP server and workers, and how both stop. */
 import type { FastifyInstance, FastifyListenOptions as ListenOptions } from 'fastify';
 import { baseUrl, type Config } from '../config.ts';
 import { EventStreams } from '../domain/events/streams.ts';
@@ -37,9 +37,9 @@ export type Role = 'api' | 'worker';
 export interface ServeOptions {
   readonly processes: number;
   readonly roles: ReadonlySet<Role>;
-  /** One of the processes that a parent started. */
+  /** Whether this is a child of a parent process. */
   readonly child: boolean;
-  /** A line on standard output, and on standard error. */
+  /** Print a line on standard output, and on standard error. */
   readonly print: (line: string) => void;
   readonly warn: (line: string) => void;
 }
@@ -50,13 +50,13 @@ export interface RunningService {
   readonly opened: OpenedService;
   readonly http: FastifyInstance;
   readonly runner: JobRunner;
-  /** Where it listens, or null without the role `api`. */
+  /** The URL it listens on, or null without the role `api`. */
   readonly url: string | null;
-  /** Stops listening, finishes requests, lets workers finish their step, closes the database. */
+  /** Stops listening, finishes requests, lets workers finish their step, and closes the database. */
   stop(): Promise<void>;
 }
 
-/** Requests that take longer than this to finish are cut when the service stops. */
+/** Requests that take longer than this to finish are cut off when the service stops. */
 const DRAIN_TIMEOUT_MS = 6_000;
 const IDLE_SWEEP_INTERVAL_MS = 100;
 
@@ -64,7 +64,10 @@ export interface StartOptions {
   readonly roles?: ReadonlySet<Role>;
   /** Whether other processes listen on the same port. */
   readonly sharedPort?: boolean;
-  /** Whether token buckets are kept in the database; left out, where other processes may serve the same customers. */
+  /**
+   * Whether token buckets are stored in the database. Default: if other processes may serve the same
+   * customers.
+   */
   readonly sharedRateLimits?: boolean;
 }
 
@@ -81,7 +84,7 @@ export async function startService(
     pollMs: config.SKERRY_WORKER_POLL_MS,
     log: opened.log,
   });
-  // Only the embedded database is sure to have one service; behind another there may be many.
+  // Only the embedded database is certain to have one service; any other may have several.
   const rates = {
     shared: sharedRateLimits ?? (sharedPort || config.DATABASE_URL !== null),
     ...configuredRateLimits(config),
@@ -93,9 +96,10 @@ export async function startService(
       http.server.closeAllConnections();
       opened.service.mailer?.close();
     }, DRAIN_TIMEOUT_MS);
-    // A kept-alive connection whose request was answered after the stop began would wait for the next one.
+    // Otherwise a keep-alive connection whose response was sent after the stop began would wait for a
+    // request.
     const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_INTERVAL_MS);
-    // Told first, so that a request that waits for work to settle is answered.
+    // Stop the runner first, so that a request that waits for work to settle gets its response.
     const runnerStopped = runner.stop();
     await http.close();
     clearInterval(sweep);
@@ -133,7 +137,7 @@ function createJobs(opened: OpenedService, sender: WebhookSender): Job[] {
     ...createModeJobs(opened),
     watchJob(service),
     expireTopupsJob(service),
-    // After the chains were read: what was paid is known before somebody is suspended.
+    // After the chains were read: payments are known before a server is suspended.
     renewJob(service),
     operateJob(service),
     tasksJob(service),
@@ -147,7 +151,7 @@ function createJobs(opened: OpenedService, sender: WebhookSender): Job[] {
   ];
 }
 
-/** What nobody else does: a sandbox makes its own blocks, and a live service asks for prices. */
+/** Jobs of one mode only: a sandbox mines its own blocks, and a live service polls prices. */
 function createModeJobs({ service, simulation, live }: OpenedService): Job[] {
   if (live !== null) return [quotesJob(service, live.feeds)];
   if (simulation === null) return [];
@@ -195,7 +199,7 @@ function createHttp(
       isUnavailable,
     },
     ready: async () => (await db.rows('select 1 as one')).length === 1,
-    // With several processes, a caller who moved the clock may be answered by another one next.
+    // With several processes, another one may serve the next request of the caller that moved the clock.
     ...(sharedPort ? { beforeRequest: () => syncClock(opened) } : {}),
     ...(simulation && {
       sandbox: (scope) =>
@@ -217,7 +221,7 @@ function configuredRateLimits(config: Config): BucketRules {
 async function listen(config: Config, http: FastifyInstance, sharedPort: boolean): Promise<string> {
   try {
     const { SKERRY_HOST: host, SKERRY_PORT: port } = config;
-    // Fastify's types do not know it; Node's `listen` does.
+    // Fastify's types lack `reusePort`; Node's `listen` accepts it.
     const options: ListenOptions & { reusePort: boolean } = { host, port, reusePort: sharedPort };
     await http.listen(options);
   } catch (error) {
@@ -228,23 +232,23 @@ async function listen(config: Config, http: FastifyInstance, sharedPort: boolean
   return baseUrl({ ...config, SKERRY_BASE_URL: null }, port);
 }
 
-/** The operator's own file: what it blocks by country must not be let through because of a typing error. */
+/** Fails on an unreadable file: a typing error must not disable the operator's blocks by country. */
 async function requireGeoDatabase({ geo }: OpenedService): Promise<void> {
   try {
     await geo.load();
   } catch {
     throw new OperatorError(
-      'SKERRY_GEO_FILE: there is no .mmdb file of countries that can be read; unset it for our own',
+      'SKERRY_GEO_FILE: not a readable .mmdb country database; fix the path, or unset it for our own',
     );
   }
 }
 
-/** Not before it listens: until it is read, a look-up reads it. */
+/** Runs after the service listens: until the file is loaded, each lookup loads it. */
 function preloadGeoDatabase({ geo, log }: OpenedService): void {
-  geo.load().catch((error: unknown) => log.error({ err: error }, 'countries of addresses are not known'));
+  geo.load().catch((error: unknown) => log.error({ err: error }, 'loading the country database failed'));
 }
 
-/** Other processes' commits wake our workers and the event streams, as our own do. */
+/** Wakes the workers and the event streams on commits of this and of other processes. */
 async function subscribeToWakeups(opened: OpenedService, wake: () => void): Promise<void> {
   opened.onWake(wake);
   await opened.db.listen(WAKE_CHANNEL, () => {
@@ -254,7 +258,7 @@ async function subscribeToWakeups(opened: OpenedService, wake: () => void): Prom
   });
 }
 
-/** A clock that another process moved moves here too; it never goes back. */
+/** Follows a clock that another process moved; it never goes back. */
 async function syncClock({ db, clock }: OpenedService): Promise<void> {
   clock.offsetMs = Math.max(clock.offsetMs, await readClockOffset(db));
 }

@@ -1,4 +1,4 @@
-/** Puts the service together: database, keys, clock, and behind each port the driver that the mode calls for. */
+/** Assembles the service: database, keys, clock, and the driver for each port in this mode. */
 import { join } from 'node:path';
 import { baseUrl, type Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
@@ -19,11 +19,11 @@ import { createReverseDns } from './dns.ts';
 import { createLiveParts, type LiveParts } from './live.ts';
 import { createSimulation, type Drivers, type Simulation } from './simulation.ts';
 
-/** Connections of the simulated outside world: they are its own, never the service's. */
+/** Connections of the simulated outside world, separate from the service's. */
 const SIMULATION_POOL_SIZE = 6;
-/** For the hot path's reads. */
+/** For reads on the hot path. */
 const PIPELINED_CONNECTIONS = 2;
-/** At most one notification to other processes in this time. */
+/** Minimum time between notifications to other processes. */
 const NOTIFY_INTERVAL_MS = 50;
 
 export interface OpenedService {
@@ -37,14 +37,16 @@ export interface OpenedService {
   readonly geo: MmdbGeo;
   readonly log: Logger;
   readonly requestLog: Logger;
-  /** Whom `service.wake()` wakes in this process. */
+  /** Registers a listener that `service.wake()` calls in this process. */
   onWake(listener: () => void): void;
-  /** Where it listens, which a free port tells only then. */
+  /** Sets the URL once it listens: only then a free port is known. */
   setListenUrl(url: string): void;
   close(): Promise<void>;
 }
 
-/** Connections that one process may open: the service's, the simulated world's, those for single reads, and one that listens. */
+/**
+ * Connections that one process may open: the pool, the simulation's, the pipelined reads', and one listener.
+ */
 export function connectionsPerProcess(config: Config): number {
   const simulated = config.SKERRY_MODE === 'live' ? 0 : SIMULATION_POOL_SIZE;
   return config.SKERRY_DB_POOL + simulated + PIPELINED_CONNECTIONS + 1;
@@ -143,7 +145,9 @@ interface Environment {
   readonly live: LiveParts | null;
 }
 
-/** A sandbox has no real coins, and a live service no simulated ones: the other's drivers are not even made. */
+/**
+ * Creates the drivers of one mode only: a sandbox has no real coins, and a live service nothing simulated.
+ */
 function createEnvironment(
   config: Config,
   parts: Pick<Service, 'db' | 'keys' | 'log'> & {
@@ -157,21 +161,21 @@ function createEnvironment(
   return { drivers, simulation: controls, live: null };
 }
 
-/** Wakes this process at once and the others by one notification for many wakes. */
-function createWaker(db: OpenDatabase): { wake(): void; onWake(rise: () => void): void } {
-  let rise: () => void = () => undefined;
+/** Wakes this process immediately, and the others with one notification for many wakes. */
+function createWaker(db: OpenDatabase): { wake(): void; onWake(listener: () => void): void } {
+  let listener: () => void = () => undefined;
   let notifyPending = false;
   return {
     onWake: (next) => {
-      rise = next;
+      listener = next;
     },
     wake: () => {
-      rise();
+      listener();
       if (notifyPending) return;
       notifyPending = true;
       setTimeout(() => {
         notifyPending = false;
-        // Losing it costs the others one poll interval.
+        // A lost notification costs the others one poll interval.
         notifyWorkers(db).catch(() => undefined);
       }, NOTIFY_INTERVAL_MS).unref();
     },

@@ -1,4 +1,4 @@
-/** What a sandbox has behind its ports: simulated coins, rates and mails, and simulated machines where they are not real. */
+/** Drivers of a sandbox: simulated coins, rates, and mail, and simulated machines unless they are real. */
 import type { Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
 import { SimnetControl } from '../drivers/chain/simnet/control.ts';
@@ -16,7 +16,7 @@ import { COIN_CODES } from '../spec/coins.ts';
 import { createMailer } from './mail.ts';
 import { createQemuCompute } from './qemu.ts';
 
-/** The hands on it. */
+/** Controls of the simulated world. */
 export interface Simulation {
   readonly chains: SimnetControl;
   /** Null where the machines are real. */
@@ -29,7 +29,7 @@ export interface Simulation {
 export type Drivers = Pick<Service, 'compute' | 'chains' | 'rates' | 'mailer'>;
 
 export interface SimulationDependencies {
-  /** Connections of the simulated outside world: they are its own, never the service's. */
+  /** Connections of the simulated outside world, separate from the service's. */
   readonly db: Database;
   readonly clock: OffsetClock;
   readonly keys: KeyRing;

@@ -1,4 +1,4 @@
-/** What `serve` says of itself: a ready line that tools wait for, and what whoever starts it must know. */
+/** Messages of `serve` at startup: the ready line that tools wait for, and warnings for the operator. */
 import type { Config } from '../config.ts';
 import { COIN_SETTINGS } from '../spec/coin-settings.ts';
 import { COIN_CODES } from '../spec/coins.ts';
@@ -19,16 +19,16 @@ export function formatReadyLines(
 function formatSandboxLine(config: Config): string {
   const machines =
     config.SKERRY_COMPUTE === 'simulator' ? 'simulated coins and machines' : 'simulated coins, real machines';
-  return `A sandbox: ${machines}, no real money. Open the address above for the first step.`;
+  return `Sandbox: ${machines}, no real money. Open the address above to get started.`;
 }
 
 function formatAcceptedCoins(coins: readonly RealCoin[]): string {
   const codes = new Set<string>(coins.map(({ coin }) => coin));
   const accepted = COIN_CODES.filter((code) => codes.has(code));
-  return `Live. Coins that are taken: ${accepted.length === 0 ? 'none' : accepted.join(', ')}.`;
+  return `Live. Accepted coins: ${accepted.length === 0 ? 'none' : accepted.join(', ')}.`;
 }
 
-/** What an operator should mend, or at least have meant, before a customer comes. */
+/** Returns warnings about settings that the operator should fix, or confirm, before customers arrive. */
 export function formatWarnings(config: Config, coins: readonly RealCoin[]): string[] {
   if (config.SKERRY_MODE !== 'live') return [];
   return [
@@ -38,13 +38,15 @@ export function formatWarnings(config: Config, coins: readonly RealCoin[]): stri
 }
 
 const NO_COIN_WARNING =
-  'NO COIN IS TAKEN, so nobody can pay: docs/operators/coins.md says what each needs; for Litecoin SKERRY_LTC_URL and SKERRY_LTC_XPUB';
+  'NO COIN IS ACCEPTED, so no one can pay: docs/operators/coins.md lists the settings of each coin; ' +
+  'for Litecoin set SKERRY_LTC_URL and SKERRY_LTC_XPUB';
 const TEST_COINS_WARNING =
-  'SKERRY_WORTHLESS_COINS: coins of test networks are taken, which anybody has for nothing; never let strangers in';
+  'SKERRY_WORTHLESS_COINS: test network coins are accepted, and anyone can get them for free; ' +
+  'never let customers in';
 
-/** Whatever that contract says is a dollar is credited as one. */
+/** A wrong contract would credit its worthless tokens as dollars. */
 function warnUnknownContracts(config: Config): string[] {
   return (['SKERRY_ETH_USDT', 'SKERRY_TRON_USDT'] as const)
     .filter((name) => config[name] !== COIN_SETTINGS[name].default)
-    .map((name) => `${name}: it is not the contract of USDT that is known; be sure that it is Tether’s`);
+    .map((name) => `${name}: not the known USDT contract; make sure that it is Tether’s`);
 }

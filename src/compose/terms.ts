@@ -4,14 +4,18 @@ import { OperatorError } from '../kernel/operator-error.ts';
 
 const MAX_BYTES = 256 * 1024;
 
-/** The operator's terms of service. A file that cannot be read ends start-up: customers would be shown that there are none. */
+/**
+ * Reads the operator's terms of service. Throws if the file is unreadable: customers would see that there are
+ * none.
+ */
 export function readTerms(config: Pick<Config, 'SKERRY_TERMS_FILE'>): string | null {
   const file = config.SKERRY_TERMS_FILE;
   if (file === null) return null;
   const text = readTermsFile(file);
   if (text !== null && text.trim() !== '') return text;
   throw new OperatorError(
-    `SKERRY_TERMS_FILE: there is no Markdown file of 1 byte to ${MAX_BYTES / 1024} KiB that can be read; unset it, or name one`,
+    `SKERRY_TERMS_FILE: not a readable Markdown file of 1 byte to ${MAX_BYTES / 1024} KiB; ` +
+      'fix the path, or unset it',
   );
 }
 
@@ -20,7 +24,7 @@ function readTermsFile(file: string): string | null {
     if (statSync(file).size > MAX_BYTES) return null;
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch {
-    // Said by the caller: one that is not there, and one that is no text, are alike.
+    // The caller reports a missing file and an invalid one alike.
     return null;
   }
 }

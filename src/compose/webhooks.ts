@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { HttpsSender } from '../drivers/webhooks/https.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 
-/** Who sends webhooks. A file of certificates that cannot be read ends start-up: every receiver would fail. */
+/** Creates the webhook sender. Throws if the certificate file is unreadable: every receiver would fail. */
 export function createWebhookSender(config: Config): HttpsSender {
   const file = config.SKERRY_WEBHOOK_CA_FILE;
   return new HttpsSender({
@@ -18,10 +18,10 @@ function readCertificates(file: string): string {
   try {
     text = readFileSync(file, 'utf8');
   } catch {
-    // Said below: a file that is not there holds none either.
+    // Reported below: a missing file has no certificates.
   }
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
   throw new OperatorError(
-    'SKERRY_WEBHOOK_CA_FILE: there is no file of PEM certificates that can be read; unset it, or name one',
+    'SKERRY_WEBHOOK_CA_FILE: not a readable file of PEM certificates; fix the path, or unset it',
   );
 }

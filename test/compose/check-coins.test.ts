@@ -9,18 +9,19 @@ import { StubNode } from '../drivers/evm/stub-node.ts';
 
 const XPUB = `xpub${'6Cx5tvq6nACSLJ'.repeat(8)}`;
 
-test('what a node repeats of a key, or of its own address, is not told when it is proven', async () => {
+test('a warning about a node contains neither the key nor the node address', async () => {
   const checkSafety = async () => {
     throw new NodeError('deriveaddresses', -5, `no such key ${XPUB} at http://u:pw@node.example/\u001b[31m`);
   };
   const coin = { coin: 'BTC', nodes: [{ settings: ['SKERRY_BTC_URL'], checkSafety }] };
-  const said: string[] = [];
-  await checkCoins([coin as unknown as RealCoin], (line) => void said.push(line));
-  assert.match(said.join('\n'), /^skerryd: SKERRY_BTC_URL: deriveaddresses: no such key/);
-  for (const secret of ['6Cx5tvq6nACSLJ', 'u:pw', '\u001b']) assert.ok(!said.join().includes(secret), secret);
+  const warnings: string[] = [];
+  await checkCoins([coin as unknown as RealCoin], (line) => void warnings.push(line));
+  assert.match(warnings.join('\n'), /^skerryd: SKERRY_BTC_URL: deriveaddresses: no such key/);
+  for (const secret of ['6Cx5tvq6nACSLJ', 'u:pw', '\u001b'])
+    assert.ok(!warnings.join().includes(secret), secret);
 });
 
-test('a node of Ethereum that has only begun to read the chain is warned of, and ends no start', async (t) => {
+test('an Ethereum node that is still syncing causes a warning and does not stop the start', async (t) => {
   const node = await StubNode.start();
   t.after(() => node.close());
   Object.assign(node, { height: 0, code: '0x', syncing: { currentBlock: '0x0' } });
@@ -34,10 +35,10 @@ test('a node of Ethereum that has only begun to read the chain is warned of, and
     driver,
     nodes: [{ settings, checkSafety: () => driver.checkSafety() }],
   };
-  const said: string[] = [];
-  await checkCoins([coin], (line) => void said.push(line));
+  const warnings: string[] = [];
+  await checkCoins([coin], (line) => void warnings.push(line));
   assert.match(
-    said.join('\n'),
-    /^skerryd: SKERRY_ETH_URL: .*still reading the chain.*; nothing is taken by it/,
+    warnings.join('\n'),
+    /^skerryd: SKERRY_ETH_URL: .*still reading the chain.*; no payments are accepted through it/,
   );
 });

@@ -1,4 +1,4 @@
-/** Which drivers the settings of a live service make, and what is refused before it listens. */
+/** The drivers that the settings of a live service create, and the checks before it listens. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,12 +16,12 @@ import { OperatorError } from '../../src/kernel/operator-error.ts';
 import type { AddressPool } from '../../src/ports/chain.ts';
 import { COIN_CODES, type CoinCode } from '../../src/spec/coins.ts';
 
-/** Of an offline wallet that this test made up. */
+/** Of an offline wallet made up for this test. */
 const WALLET = HDKey.fromMasterSeed(new Uint8Array(32).fill(7));
 const account = (path: string) => WALLET.derive(path).publicExtendedKey;
 const NOWHERE = 'http://user:hunter2@127.0.0.1:1';
 
-/** Of Monero's own documents. */
+/** From Monero's documentation. */
 const MONERO =
   '44AFFq5kSiGBoZ4NMDwYtN18obc8AemS33DBLWs3H7otXft3XjrpDtQGv7SqSsaBYBb98uNbr2VBBEt7f2wfn3RVGQBEP3A';
 
@@ -66,11 +66,11 @@ function coinsError(env: Readonly<Record<string, string>>): string {
     assert.doesNotMatch(error.message, /\n/);
     return error.message;
   }
-  assert.fail('the keys were taken');
+  assert.fail('the keys were accepted');
 }
 
 describe('the coins of a live service', () => {
-  it('are those that have their settings, two on Ethereum and two on Tron', () => {
+  it('a coin is accepted if its settings are complete; Ethereum and Tron have two each', () => {
     const all = createCoins(liveConfig(ALL));
     assert.deepEqual(all.map(({ coin }) => coin).sort(), [...COIN_CODES].sort());
     for (const { coin, driver } of all) assert.equal(driver.coin, coin);
@@ -85,7 +85,7 @@ describe('the coins of a live service', () => {
     assert.deepEqual(createCoins(liveConfig()), []);
   });
 
-  it('have a witness where there is a second node', () => {
+  it('a coin with a second node is cross-checked', () => {
     const seconds = ['BTC', 'LTC', 'XMR', 'ETH', 'TRON', 'SOL'].map((chain) => `SKERRY_${chain}_SECOND_URL`);
     const with2 = createCoins(
       liveConfig({ ...ALL, ...Object.fromEntries(seconds.map((name) => [name, 'https://two.example'])) }),
@@ -95,7 +95,7 @@ describe('the coins of a live service', () => {
     assert.ok(createCoins(liveConfig(ALL)).every(({ driver }) => !(driver instanceof CrossCheckedChain)));
   });
 
-  it('are refused by the name of the setting when a key is private, of a test network, or wrong', () => {
+  it('a private, test network, or invalid key is rejected by the name of its setting', () => {
     const node = { SKERRY_LTC_URL: NOWHERE };
     const secret = WALLET.derive("m/84'/2'/0'").privateExtendedKey;
     const line = coinsError({ ...node, SKERRY_LTC_XPUB: secret });
@@ -116,21 +116,21 @@ describe('the coins of a live service', () => {
 });
 
 describe('keys of two coins', () => {
-  it('are not the same, however each is spelled', () => {
+  it('two coins cannot share a key, in any spelling', () => {
     const both = {
       SKERRY_ETH_URL: NOWHERE,
       SKERRY_ETH_XPUB: account("m/44'/60'/0'"),
       SKERRY_TRON_URL: NOWHERE,
       SKERRY_TRON_XPUB: ` ${account("m/44'/60'/0'")} `,
     };
-    assert.match(coinsError(both), /^SKERRY_TRON_XPUB: it is the key of SKERRY_ETH_XPUB/);
+    assert.match(coinsError(both), /^SKERRY_TRON_XPUB: already used by SKERRY_ETH_XPUB/);
   });
 });
 
-describe('addresses to be compared with the offline wallet', () => {
+describe('addresses to compare with the offline wallet', () => {
   const config = liveConfig(ALL);
 
-  it('are those that this wallet derives, by number, two coins in turn', async () => {
+  it('the addresses of two coins on one chain alternate by index', async () => {
     const eth = createAddressDeriver(config, 'USDT') ?? assert.fail();
     assert.deepEqual([eth.coinAt(4), eth.coinAt(5)], ['ETH', 'USDT']);
     assert.equal(
@@ -144,10 +144,11 @@ describe('addresses to be compared with the offline wallet', () => {
     assert.equal(createAddressDeriver(liveConfig(), 'BTC'), null);
   });
 
-  it('are those that wallets show for the words “abandon … about”', async () => {
+  it('the addresses match those of other wallets for the words “abandon … about”', async () => {
     const words = HDKey.fromMasterSeed(
       hex.decode(
-        '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4',
+        '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc1' +
+          '9a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4',
       ),
     );
     const theirs = liveConfig({
@@ -162,14 +163,14 @@ describe('addresses to be compared with the offline wallet', () => {
     assert.equal(await first('TRX'), 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH');
   });
 
-  it('of Ethereum have the numbers that the driver takes', () => {
+  it('the Ethereum addresses have the indexes that the driver uses', () => {
     const eth = createAddressDeriver(config, 'ETH') ?? assert.fail();
     for (const coin of ['ETH', 'USDT'] as const) {
       for (const index of [0, 1, 500]) assert.equal(eth.coinAt(derivationIndex(coin, index)), coin);
     }
   });
 
-  it('of Monero begin with the one that is given to nobody', async () => {
+  it('the first Monero address is the primary one, which no top-up uses', async () => {
     const monero = createAddressDeriver(config, 'XMR') ?? assert.fail();
     assert.deepEqual([monero.coinAt(0), monero.coinAt(1)], [null, 'XMR']);
     assert.equal(await monero.addressAt(0), MONERO);
@@ -177,19 +178,19 @@ describe('addresses to be compared with the offline wallet', () => {
 });
 
 describe('before a live service listens', () => {
-  /** Says that it is regtest, whatever it is asked; a wallet it has not. */
+  /** Responds to everything as a regtest node without a wallet. */
   const regtest = createServer((request, response) => {
     let text = '';
     request.on('data', (part) => {
       text += String(part);
     });
     request.on('end', () => {
-      const answer = ({ id, method }: { id: unknown; method: string }) =>
+      const respond = ({ id, method }: { id: unknown; method: string }) =>
         method === 'getblockchaininfo'
           ? { id, result: { chain: 'regtest' }, error: null }
           : { id, result: '00'.repeat(32), error: null };
-      const asked = JSON.parse(text) as { id: unknown; method: string };
-      response.end(JSON.stringify(Array.isArray(asked) ? asked.map(answer) : answer(asked)));
+      const requests = JSON.parse(text) as { id: unknown; method: string };
+      response.end(JSON.stringify(Array.isArray(requests) ? requests.map(respond) : respond(requests)));
     });
   });
   let url = '';
@@ -202,7 +203,7 @@ describe('before a live service listens', () => {
     regtest.close();
   });
 
-  it('a node that must not be used ends the start, in a line that names its setting', async () => {
+  it('an unsafe node stops the start with a line that names its setting', async () => {
     const config = liveConfig({ SKERRY_BTC_URL: url, SKERRY_BTC_XPUB: String(ALL.SKERRY_BTC_XPUB) });
     await assert.rejects(
       checkCoins(createCoins(config), () => assert.fail('warned')),
@@ -210,7 +211,7 @@ describe('before a live service listens', () => {
     );
   });
 
-  it('a second node is named by its own setting', async () => {
+  it('an unsafe second node is named by its own setting', async () => {
     const config = liveConfig({
       SKERRY_BTC_URL: NOWHERE,
       SKERRY_BTC_XPUB: String(ALL.SKERRY_BTC_XPUB),
@@ -222,49 +223,50 @@ describe('before a live service listens', () => {
     );
   });
 
-  it('one that cannot be asked is told once, by its setting and without its password', async () => {
-    const said: string[] = [];
+  it('an unreachable node causes one warning, with its setting and without its password', async () => {
+    const warnings: string[] = [];
     await checkCoins(
       createCoins(liveConfig({ SKERRY_ETH_URL: NOWHERE, SKERRY_ETH_XPUB: String(ALL.SKERRY_ETH_XPUB) })),
       (line) => {
-        said.push(line);
+        warnings.push(line);
       },
     );
-    assert.equal(said.length, 1, said.join('\n'));
-    for (const line of said) assert.match(line, /^skerryd: SKERRY_ETH_URL: .*cannot be reached/);
-    assert.doesNotMatch(said.join(), /hunter2|127\.0\.0\.1/);
+    assert.equal(warnings.length, 1, warnings.join('\n'));
+    for (const line of warnings) assert.match(line, /^skerryd: SKERRY_ETH_URL: .*cannot be reached/);
+    assert.doesNotMatch(warnings.join(), /hunter2|127\.0\.0\.1/);
   });
 
-  it('of Monero both are named, of Ethereum its node alone, and once for both of its coins', async () => {
-    const said: string[] = [];
+  it('a warning names both nodes of Monero, and the one of Ethereum once for both of its coins', async () => {
+    const warnings: string[] = [];
     const some = Object.fromEntries(Object.entries(ALL).filter(([name]) => /_(XMR|ETH)_/.test(name)));
-    await checkCoins(createCoins(liveConfig(some)), (line) => void said.push(line.split(': ')[1] ?? ''));
-    assert.deepEqual(said.sort(), ['SKERRY_ETH_URL', 'SKERRY_XMR_WALLET_URL, SKERRY_XMR_DAEMON_URL']);
+    const keepSettings = (line: string) => void warnings.push(line.split(': ')[1] ?? '');
+    await checkCoins(createCoins(liveConfig(some)), keepSettings);
+    assert.deepEqual(warnings.sort(), ['SKERRY_ETH_URL', 'SKERRY_XMR_WALLET_URL, SKERRY_XMR_DAEMON_URL']);
   });
 
-  it('one that is silent is not waited for beyond the patience', async () => {
+  it('the start does not wait for a silent node beyond the timeout', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const place = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    const said: string[] = [];
-    const config = liveConfig({ SKERRY_SOL_URL: place });
-    await checkCoins(createCoins(config), (line) => void said.push(line), 50);
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const warnings: string[] = [];
+    const config = liveConfig({ SKERRY_SOL_URL: url });
+    await checkCoins(createCoins(config), (line) => void warnings.push(line), 50);
     silent.closeAllConnections();
     silent.close();
-    assert.match(said.join(), /SKERRY_SOL_URL: the node did not answer in time/);
+    assert.match(warnings.join(), /SKERRY_SOL_URL: the node did not respond in time/);
   });
 
-  it('it says which coins it takes, and loudly when there is none or when they are worth nothing', () => {
-    const place = 'http://127.0.0.1:8080';
+  it('the ready lines list the coins, and a warning follows if there are none or they are worthless', () => {
+    const url = 'http://127.0.0.1:8080';
     const config = liveConfig(ALL);
     const coins = createCoins(config);
-    assert.deepEqual(formatReadyLines(config, { url: place, coins }), [
-      `skerry ready on ${place}`,
-      'Live. Coins that are taken: BTC, XMR, ETH, USDT, USDTTRC, LTC, TRX, SOL.',
+    assert.deepEqual(formatReadyLines(config, { url, coins }), [
+      `skerry ready on ${url}`,
+      'Live. Accepted coins: BTC, XMR, ETH, USDT, USDTTRC, LTC, TRX, SOL.',
     ]);
     assert.deepEqual(formatWarnings(config, coins), []);
-    assert.match(formatReadyLines(liveConfig(), { url: place, coins: [] }).join('\n'), /taken: none/);
-    assert.match(formatWarnings(liveConfig(), []).join(), /NO COIN IS TAKEN/);
+    assert.match(formatReadyLines(liveConfig(), { url, coins: [] }).join('\n'), /coins: none/);
+    assert.match(formatWarnings(liveConfig(), []).join(), /NO COIN IS ACCEPTED/);
     assert.match(
       formatWarnings(liveConfig({ SKERRY_WORTHLESS_COINS: 'true' }), coins).join(),
       /SKERRY_WORTHLESS_COINS: /,
@@ -273,7 +275,7 @@ describe('before a live service listens', () => {
     assert.match(formatWarnings(other, coins).join(), /^skerryd: SKERRY_ETH_USDT: /);
     const sandbox = loadConfig({});
     assert.deepEqual(formatWarnings(sandbox, []), []);
-    assert.match(formatReadyLines(sandbox, { url: place, coins: [] }).join(), /A sandbox/);
+    assert.match(formatReadyLines(sandbox, { url, coins: [] }).join(), /Sandbox: /);
     assert.deepEqual(formatReadyLines(config, { url: null, coins }), ['skerry workers ready']);
   });
 });

@@ -1,4 +1,4 @@
-/** A live service without a coin: nothing of a sandbox is in it. No worker runs, so nobody outside is asked for anything. */
+/** A live service without a coin: no part of a sandbox. No worker runs, so it makes no outside requests. */
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
@@ -37,7 +37,7 @@ describe('a live service', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('has no simulated part behind its ports', () => {
+  it('a live service has no simulated driver', () => {
     const { simulation, live, service } = running.opened;
     assert.equal(simulation, null);
     assert.deepEqual(live?.coins, []);
@@ -46,16 +46,16 @@ describe('a live service', () => {
     assert.equal(service.settings.mode, 'live');
   });
 
-  it('has no way to move clock, chains or rates', async () => {
+  it('a live service has no endpoints to move the clock, chains, or rates', async () => {
     const paths = ['payments', 'blocks', 'reorgs', 'rates', 'faults', 'clock', 'settle'];
     for (const path of paths) {
-      const answer = await fetch(`${running.url}/sandbox/${path}`, { method: 'POST', body: '{}' });
-      assert.equal(answer.status, 404, path);
+      const response = await fetch(`${running.url}/sandbox/${path}`, { method: 'POST', body: '{}' });
+      assert.equal(response.status, 404, path);
     }
     assert.equal((await fetch(`${running.url}/sandbox/mails`)).status, 404);
   });
 
-  it('says nothing of a sandbox on its pages', async () => {
+  it('the pages of a live service do not mention a sandbox', async () => {
     for (const path of ['/', '/plans', '/status', '/docs', '/billing', '/topup', '/servers']) {
       const { status, text } = await customer.get(path);
       assert.equal(status, 200, path);
@@ -63,7 +63,7 @@ describe('a live service', () => {
     }
   });
 
-  it('offers no coin that it does not take', async () => {
+  it('the pages do not offer a coin that is not accepted', async () => {
     for (const path of ['/', '/status', '/topup']) {
       const { status, text } = await customer.get(path);
       assert.equal(status, 200, path);
@@ -72,7 +72,7 @@ describe('a live service', () => {
     }
   });
 
-  it('without a coin takes no top-up, and says so in status', async () => {
+  it('a live service without a coin rejects top-ups, and reports it in its status', async () => {
     const created = await customer.post('/topup-api.php', { action: 'create', amount: 40, coin: 'LTC' });
     assert.notEqual(created.body.ok, true);
     const api = V1Client.forUrl(running.url ?? '', await createApiToken(customer));
@@ -87,7 +87,7 @@ describe('a live service', () => {
     );
   });
 
-  it('is never opened as a sandbox, nor a sandbox as live', async () => {
+  it('a live database never opens as a sandbox, nor the other way around', async () => {
     const sandbox = loadConfig({ ...SETTINGS, SKERRY_DATA_DIR: scratchFolder() });
     await assert.rejects(
       openService(sandbox, scratch.connection),

@@ -10,7 +10,7 @@ const LIVE = {
   DATABASE_URL: 'postgres://u:hunter2@db.example/skerry',
 };
 
-test('a live service asks four sources, of which two must agree, unless told otherwise', () => {
+test('a live service polls four sources by default, and two of them must agree', () => {
   const config = loadConfig(LIVE);
   assert.deepEqual(configuredMarket(config), {
     sources: ['kraken', 'bitfinex', 'coinbase', 'coingecko'],
@@ -24,20 +24,20 @@ test('a live service asks four sources, of which two must agree, unless told oth
   assert.equal(euro.source, 'ecb');
 });
 
-test('a start is refused when more prices are needed than there are sources', () => {
+test('the service does not start if a rate needs more prices than there are sources', () => {
   const few = { ...LIVE, SKERRY_QUOTE_SOURCES: 'kraken', SKERRY_QUOTE_SOURCES_MIN: '2' };
   assert.throws(
     () => configuredMarket(loadConfig(few)),
     (error) => {
       assert.ok(error instanceof OperatorError);
-      assert.match(error.message, /^SKERRY_QUOTE_SOURCES_MIN: a rate needs 2 prices, and .* names 1$/);
+      assert.match(error.message, /^SKERRY_QUOTE_SOURCES_MIN: a rate needs 2 prices, but .* has 1 sources;/);
       return true;
     },
   );
   assert.equal(configuredMarket(loadConfig({ ...few, SKERRY_QUOTE_SOURCES_MIN: '1' })).rules.sourcesMin, 1);
 });
 
-test('settings of prices that cannot be are refused by name, and not repeated', () => {
+test('an invalid price setting is rejected by name, without its value', () => {
   for (const [name, value] of [
     ['SKERRY_QUOTE_SOURCES', 'kraken,hunter2'],
     ['SKERRY_QUOTE_SOURCES', 'kraken=https://user:hunter2@x.example'],
