@@ -123,7 +123,7 @@ describe('another address', () => {
     await world.visitor().signUp({ email: wanted });
     const overtaken = await submitMailedLink(world.visitor(), path);
     assert.equal(overtaken.status, 409);
-    assert.match(overtaken.text, /already an account/);
+    assert.match(overtaken.text, /already exists/);
     assert.equal((await getAccount(one)).email, one.email);
   });
 

@@ -98,7 +98,7 @@ describe('the HTTP server', () => {
     for (const url of ['/nothing', '/nothing.php', '/sandbox/nothing']) {
       const answer = await get(url);
       assert.equal(answer.statusCode, 404);
-      assert.deepEqual(answer.json(), { ok: false, error: 'not_found', msg: 'No such thing.' });
+      assert.deepEqual(answer.json(), { ok: false, error: 'not_found', msg: 'Not found.' });
       const browsed = await get(url, html);
       assert.equal(browsed.statusCode, 404);
       const type = url === '/nothing' ? /^text\/html/ : /^application\/json/;

@@ -184,7 +184,7 @@ describe('a page of the panel', () => {
     const response = await world.app.inject({ url: '/keys', headers });
     world.outage.error = null;
     assert.equal(response.statusCode, 503);
-    assert.match(response.body, /^<!doctype html>.*Not available right now/s);
+    assert.match(response.body, /^<!doctype html>.*Temporarily unavailable/s);
     assert.ok(!/unreachable|ECONN/.test(response.body));
   });
 });

@@ -99,7 +99,7 @@ describe('signing in and out of the panel', () => {
     ];
     for (const response of tries) {
       assert.ok(!response?.text.includes(code));
-      if (response?.status === 409) assert.match(response.text, /already/);
+      if (response?.status === 409) assert.match(response.text, /already exists/);
     }
     const statuses = tries.map((response) => response?.status);
     assert.deepEqual(statuses, [409, 409, 403]);
@@ -126,11 +126,11 @@ describe('signing in and out of the panel', () => {
     const typed = { email: 'no address', password: PASSWORD, password_confirm: NEW };
     const bad = await client.submit(form, 'sign_up', typed);
     assert.equal(bad.status, 400);
-    assert.match(problemOf(bad.text, 'email', 'sign_up') ?? '', /not an e-mail/);
+    assert.match(problemOf(bad.text, 'email', 'sign_up') ?? '', /valid email address/);
     assert.ok(bad.text.includes('value="no address"') && !bad.text.includes(PASSWORD));
     const email = newEmail();
     const differ = await client.submit(bad, 'sign_up', { ...typed, email });
-    assert.match(problemOf(differ.text, 'password_confirm', 'sign_up') ?? '', /differ/);
+    assert.match(problemOf(differ.text, 'password_confirm', 'sign_up') ?? '', /passwords do not match/);
     const short = await client.submit(differ, 'sign_up', { email, ...newPassword('short') });
     assert.match(problemOf(short.text, 'password', 'sign_up') ?? '', /12 to 256/);
     assert.ok(codeOn(await client.submit(short, 'sign_up', { email, ...newPassword() })));
@@ -201,7 +201,7 @@ describe('signing in and out of the panel', () => {
       assert.ok(page.text.includes(`value="${address}"`) && !page.text.includes(NEW));
       pages.push(textOf(page.text));
     }
-    assert.match(pages[0] ?? '', /E-mail or password is wrong/);
+    assert.match(pages[0] ?? '', /The email or password is incorrect/);
     assert.equal(pages[0], pages[1]);
   });
 

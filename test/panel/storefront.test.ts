@@ -174,7 +174,7 @@ describe('terms and contact', () => {
     const folder = mkdtempSync(join(tmpdir(), 'skerry-terms-'));
     const file = join(folder, 'terms.md');
     const terms = () => readTerms(loadConfig({ SKERRY_TERMS_FILE: file }));
-    assert.throws(terms, /^OperatorError: SKERRY_TERMS_FILE: there is no Markdown file/);
+    assert.throws(terms, /^OperatorError: SKERRY_TERMS_FILE: not a readable Markdown file/);
     for (const bad of ['', 'x'.repeat(256 * 1024 + 1)]) {
       writeFileSync(file, bad);
       assert.throws(terms, /SKERRY_TERMS_FILE/);

@@ -133,7 +133,7 @@ describe('a live service with litecoind', LIVE_COIN, () => {
   it('says what it takes and what that is worth, stops in time, and tells no password and no key', async () => {
     const end = await serving.stop();
     assert.equal(end.code, 0, end.stderr);
-    assert.match(end.stdout, /^Live\. Coins that are taken: LTC\.$/m);
+    assert.match(end.stdout, /^Live\. Accepted coins: LTC\.$/m);
     assert.match(end.stderr, /^skerryd: SKERRY_WORTHLESS_COINS: /m);
     const said = end.stdout + end.stderr;
     assert.ok(!said.includes('a-password-of-tests') && !said.includes(chain.account.xpub));
