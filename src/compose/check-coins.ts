@@ -31,7 +31,7 @@ export async function checkCoins(
           const urlSettings = settings.filter((name) => name.endsWith('_URL')).join(', ');
           warnings.add(
             `${urlSettings}: ${describeNodeError(error)}; ` +
-              'no payments are accepted through it until it responds',
+              'no payments are accepted through it until this is resolved',
           );
         }
       }),

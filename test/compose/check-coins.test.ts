@@ -39,6 +39,6 @@ test('an Ethereum node that is still syncing causes a warning and does not stop 
   await checkCoins([coin], (line) => void warnings.push(line));
   assert.match(
     warnings.join('\n'),
-    /^skerryd: SKERRY_ETH_URL: .*still reading the chain.*; no payments are accepted through it/,
+    /^skerryd: SKERRY_ETH_URL: .*the node is syncing.*; no payments are accepted through it/,
   );
 });
