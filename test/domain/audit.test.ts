@@ -20,7 +20,7 @@ describe('the audit log', () => {
   });
   after(() => world.close());
 
-  /** Records it so many milliseconds before now. */
+  /** Records the action at that many milliseconds before now. */
   const record = (actor: CustomerActor, action: Action, resource: string | null = null, msAgo = 0) =>
     recordAudit(world.db, { actor, action, resource }, new Date(world.clock.now().getTime() - msAgo));
   const list = (actor: CustomerActor, wanted: Partial<PageRequest> = {}) =>
@@ -28,7 +28,7 @@ describe('the audit log', () => {
   const actions = async (actor: CustomerActor, wanted: Partial<PageRequest> = {}) =>
     (await list(actor, wanted)).items.map((event) => event.action);
 
-  it('shows who did it, by which request and from where, and nobody where the service acted itself', async () => {
+  it('an audit event names actor, request, and country, and has no actor when the service acts', async () => {
     const actor = await world.fixtures.addCustomer();
     const byToken = { ...actor, sessionId: null, tokenId: newId(new Date()) };
     const { customerId } = actor;
@@ -60,7 +60,7 @@ describe('the audit log', () => {
     for (const event of items) assert.deepEqual(await getAuditEvent(world.service, actor, event.id), event);
   });
 
-  it('is filtered by action, resource and time, the first included and the last not', async () => {
+  it('the audit log filters by action, resource, and a half-open time range', async () => {
     const actor = await world.fixtures.addCustomer();
     await record(actor, 'server.stop', 'srv_a', 3_000);
     await record(actor, 'server.start', 'srv_a', 2_000);
@@ -89,7 +89,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('goes back 90 days, in lists and for one event', async () => {
+  it('the audit log goes back 90 days, in lists and for one event', async () => {
     const actor = await world.fixtures.addCustomer();
     await record(actor, 'server.stop', null, 90 * DAY_MS);
     await record(actor, 'server.start', null, 90 * DAY_MS + 1);
@@ -106,7 +106,7 @@ describe('the audit log', () => {
     }
   });
 
-  it('is its customer’s alone', async () => {
+  it('a customer cannot read another customer’s audit log', async () => {
     const [actor, stranger] = [await world.fixtures.addCustomer(), await world.fixtures.addCustomer()];
     await record(actor, 'server.stop');
     const [event] = (await list(actor)).items;
@@ -117,12 +117,14 @@ describe('the audit log', () => {
     }
   });
 
-  it('is read from an index, without sorting, whatever is asked of however many events', async () => {
+  it('every filter of the audit log reads from an index without sorting', async () => {
     const actor = await world.fixtures.addCustomer();
     await world.db.run(
-      `insert into audit_events (id, customer_id, action, resource, request_id, ip_country, result, created_at)
+      `insert into audit_events
+         (id, customer_id, action, resource, request_id, ip_country, result, created_at)
        select gen_random_uuid(), case when i % 5 = 0 then gen_random_uuid() else $1::uuid end,
-              (array['server.stop', 'server.start'])[1 + (i % 50 = 1)::int], 'srv_' || i % 300, 'req_x', 'XX', 'ok',
+              (array['server.stop', 'server.start'])[1 + (i % 50 = 1)::int],
+              'srv_' || i % 300, 'req_x', 'XX', 'ok',
               $2::timestamptz - make_interval(secs => i * 60)
          from generate_series(1, 40000) i`,
       [actor.customerId, world.clock.now()],
@@ -148,7 +150,7 @@ describe('the audit log', () => {
     }
   });
 
-  /** Fails unless the statement is one index scan that stops by itself, both for these values and for any. */
+  /** Fails unless the statement is one index scan that stops early, for these values and for any others. */
   async function assertIndexed(customerId: string, request: PageRequest): Promise<void> {
     let statement: { text: string; values: readonly unknown[] } | undefined;
     const spy = {
@@ -178,7 +180,7 @@ describe('the audit log', () => {
     }
   }
 
-  /** So many seconds before now. */
+  /** Returns the time that many seconds before now. */
   function ago(seconds: number): Date {
     return new Date(world.clock.now().getTime() - seconds * 1_000);
   }

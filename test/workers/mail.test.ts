@@ -206,7 +206,7 @@ describe('mails', () => {
     const counts: number[] = [];
     while (counts.at(-1) !== 0) counts.push(await run());
     assert.deepEqual(counts, [4, 4, 2, 0]);
-    const place = mailer.received.findIndex(({ subject }) => subject === 'Confirm your e-mail address');
+    const place = mailer.received.findIndex(({ subject }) => subject === 'Confirm your email address');
     assert.ok(place < 4, `it was sent at position ${place}`);
   });
 

@@ -1,4 +1,4 @@
-/** The customer's audit log, as far back as it is kept: 90 days. */
+/** The customer's audit log: the last 90 days. */
 import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
@@ -9,7 +9,7 @@ import { findAuditEvent, pageAuditEvents } from '../../store/audit.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { auditObject } from './object.ts';
 
-/** By its shown id. One that is unknown, malformed, another customer's or too old is `not_found`. */
+/** Returns one event. An id that is unknown, malformed, expired, or another customer's is `not_found`. */
 export async function getAuditEvent(
   service: Service,
   actor: CustomerActor,

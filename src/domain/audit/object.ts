@@ -3,7 +3,7 @@ import { formatRfc3339 } from '../../kernel/time.ts';
 import type { AuditEvent } from '../../spec/schemas/audit-event.ts';
 import type { AuditEventRow } from '../../store/audit.ts';
 
-/** An audit event as the REST contract shows it. Of what the service did by itself both actors are null. */
+/** Returns an audit event in the REST shape. Both actors are null when the service acted on its own. */
 export function auditObject(row: AuditEventRow): AuditEvent {
   return {
     id: formatId('audit', row.id),

@@ -1,4 +1,4 @@
-/** From a row of the queue to the mail that leaves the house: rendered, and encrypted where the customer gave a key. */
+/** Turns a queued row into an outgoing mail: rendered, and encrypted if the customer set a key. */
 import { formatId } from '../../kernel/ids.ts';
 import type { OutgoingMail } from '../../ports/mail.ts';
 import { MAILS, type MailKind } from '../../spec/mails.ts';
@@ -10,27 +10,28 @@ import type { RenderedMail } from './layout.ts';
 import { encryptMail } from './openpgp.ts';
 import { renderKeyUnusable, renderMail } from './render.ts';
 
-/** Says nothing of what the mail is about: subjects are not encrypted. */
+/** Reveals nothing about the content: subjects are not encrypted. */
 const SUBJECT_OF_ENCRYPTED = 'A message about your account';
 
 export interface Recipient {
   readonly address: string;
-  /** Armored; null: mails go out as plain text. */
+  /** Armored; null sends plain text. */
   readonly openPgpKey: string | null;
 }
 
 export async function composeMail(
   service: Pick<Service, 'keys' | 'settings'>,
   mail: MailRow,
-  receiver: Recipient,
+  recipient: Recipient,
 ): Promise<OutgoingMail> {
   const opened = service.keys.open(MAIL_SEAL_PURPOSE, mail.data_sealed).toString();
   const rendered = renderStored(mail.kind, opened, service.settings.baseUrl);
-  const head = { id: formatId('mail', mail.id), to: receiver.address };
-  if (receiver.openPgpKey === null) return { ...head, ...rendered, encrypted: false };
-  const text = await encryptMail(rendered, receiver.openPgpKey);
+  const head = { id: formatId('mail', mail.id), to: recipient.address };
+  if (recipient.openPgpKey === null) return { ...head, ...rendered, encrypted: false };
+  const text = await encryptMail(rendered, recipient.openPgpKey);
   if (text === undefined) {
-    // A key that served when it was given may serve no more. What was to be secret is not sent in the clear then.
+    // The key expired or was revoked after it was set. Never fall back to cleartext for content meant to be
+    // secret.
     const plain = MAILS[mail.kind].mustBeRead ? rendered : renderKeyUnusable(service.settings);
     return { ...head, ...plain, encrypted: false };
   }

@@ -1,4 +1,4 @@
-/** A mail's data as text and back, its times and amounts included, which JSON alone would not give back. */
+/** Serializes a mail's data. Dates and bigints are tagged because JSON has neither. */
 import type { MailData, MailKind } from '../../spec/mails.ts';
 
 const TIME_TAG = '$time';
@@ -8,7 +8,7 @@ export function serializeMailData(data: MailData[MailKind]): string {
   return JSON.stringify(encodeTagged(data));
 }
 
-/** What `writeMailData` wrote of this kind. */
+/** Parses the output of `serializeMailData` for this kind. */
 export function parseMailData<Kind extends MailKind>(_kind: Kind, text: string): MailData[Kind] {
   return JSON.parse(text, (_key, value: unknown) => decodeTagged(value)) as MailData[Kind];
 }

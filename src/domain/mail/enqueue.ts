@@ -5,25 +5,25 @@ import { MAILS, type MailData, type MailKind } from '../../spec/mails.ts';
 import { insertMail } from '../../store/mails.ts';
 import { serializeMailData } from './data.ts';
 
-/** What the data of mails is sealed for. */
+/** The purpose that seals mail data. */
 export const MAIL_SEAL_PURPOSE = 'mail data';
 
-/** A mail of one kind, with its kind's data. */
+/** A mail of one kind with the data of that kind. */
 export type NewMail = {
   [Kind in MailKind]: {
     readonly customerId: string;
     readonly kind: Kind;
-    /** What happened, in the service's own ids: a second mail of this kind for it is not sent. */
+    /** Identifies the event, in internal ids. A second mail of the same kind and cause is not sent. */
     readonly cause: string;
     readonly data: MailData[Kind];
-    /** Where it goes when not to the address that the customer has at the time. */
+    /** The recipient, if not the customer's address at send time. */
     readonly to?: string;
   };
 }[MailKind];
 
 /**
- * Queues a mail in the transaction of what it is about. It never refuses: a kind and cause that were mailed before do
- * nothing. It is sent after the commit; whoever is in a hurry calls `service.wake()`.
+ * Queues a mail in the transaction that causes it. Never fails a caller: a kind and cause that were mailed
+ * before are ignored. Sending starts after the commit; call `service.wake()` to start at once.
  */
 export async function enqueueMail(tx: Sql, mail: NewMail, now: Date, keys: KeyRing): Promise<void> {
   await insertMail(tx, {

@@ -1,4 +1,4 @@
-/** From paragraphs to a plain text: lines of at most 72 characters, but for links, which are never broken. */
+/** Lays out paragraphs as plain text in lines of at most 72 characters. Links are never broken. */
 import type { MailContent, MailPanel } from './templates/format.ts';
 
 const LINE_CHARS = 72;
@@ -15,8 +15,10 @@ export function layoutMail({ subject, paragraphs }: MailContent, panel: MailPane
 }
 
 function footer({ baseUrl }: MailPanel): string {
-  const why = wrap('This mail is about an account there. We mail only when something happens to it.');
-  // The line that mail programs take for the beginning of a signature.
+  const why = wrap(
+    'This email is about an account at the address above. We write only when something happens to it.',
+  );
+  // "-- " on its own line marks a signature for mail clients.
   return `-- \n${baseUrl}/\n${why}`;
 }
 

@@ -1,4 +1,7 @@
-/** Mails to customers who gave an OpenPGP key. The library is large and slow to load: it is, when the first key is met. */
+/**
+ * Encrypts mail to customers with an OpenPGP key. The library is large, so the first key loads it on
+ * demand.
+ */
 import { fail } from '../../kernel/fail.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -9,31 +12,31 @@ type PublicKey = Awaited<ReturnType<OpenPgp['readKey']>>;
 
 const BITS_MAX = 16_384;
 
-/** A key that mails can be encrypted to. */
+/** A public key that mail can be encrypted to. */
 export interface OpenPgpKey {
   /** 40 or 64 hex digits in upper case. */
   readonly fingerprint: string;
-  /** The key as it is to be stored: its public part alone, without whatever stood around it. */
+  /** The key to store: its public part only, without surrounding text. */
   readonly armored: string;
-  /** From then on nothing can be encrypted to it; null: never. */
+  /** When encryption to the key stops working; null: never. */
   readonly expiresAt: Date | null;
 }
 
 /**
- * Reads an armored public key of at most 64 KiB that can be encrypted to now. Refuses with `bad_openpgp_key`, and says what
- * is wrong with it. Real time counts: keys are made outside.
+ * Reads an armored public key of at most 64 KiB and checks that it can encrypt now. Fails with
+ * `bad_openpgp_key` and the reason. Uses real time, because keys are created outside the service.
  */
 export async function checkOpenPgpKey(armored: string): Promise<OpenPgpKey> {
   const key = await readSingleKey(armored);
   const at = nowWithSkew();
-  if (await key.isRevoked(undefined, undefined, at)) failBadKey('This OpenPGP key was revoked.');
+  if (await key.isRevoked(undefined, undefined, at)) failBadKey('This OpenPGP key has been revoked.');
   const end = await key.getExpirationTime();
   if (end instanceof Date && end <= at) failBadKey(`This OpenPGP key expired on ${formatDay(end)}.`);
   const part = await key.getEncryptionKey(undefined, at).catch(() => undefined);
   if (!part) {
     failBadKey(
-      'Nothing can be encrypted to this OpenPGP key: it has no part for that, or that part has expired, was revoked or is ' +
-        'too weak (RSA needs 2048 bits; ElGamal is not taken).',
+      'This OpenPGP key cannot encrypt: its encryption subkey is missing, expired, revoked, or too ' +
+        'weak. RSA needs at least 2048 bits; ElGamal is not supported.',
     );
   }
   const ends = [end, await part.getExpirationTime()].filter((time) => time instanceof Date);
@@ -45,8 +48,8 @@ export async function checkOpenPgpKey(armored: string): Promise<OpenPgpKey> {
 }
 
 /**
- * The mail as an armored OpenPGP message around a MIME part (RFC 3156), with its true subject inside; undefined when
- * nothing can be encrypted to the key any more.
+ * Returns the mail as an armored OpenPGP message around a MIME part (RFC 3156) that contains the real
+ * subject. Returns undefined if the key can no longer encrypt.
  */
 export async function encryptMail(mail: RenderedMail, armoredKey: string): Promise<string | undefined> {
   const openpgp = await import('openpgp');
@@ -57,7 +60,7 @@ export async function encryptMail(mail: RenderedMail, armoredKey: string): Promi
   return await openpgp.encrypt({ message, encryptionKeys: key, format: 'armored', date: at });
 }
 
-/** Mail programs that know protected headers show the subject in here instead of the one outside. */
+/** Mail clients that support protected headers show this subject instead of the outer one. */
 function mimePart({ subject, text }: RenderedMail): string {
   const head = [
     'Content-Type: text/plain; charset=utf-8; protected-headers="v1"',
@@ -74,23 +77,23 @@ function headerText(text: string): string {
 async function readSingleKey(armored: string): Promise<PublicKey> {
   if (Buffer.byteLength(armored) > LIMITS.openPgpKeyMaxBytes) {
     failBadKey(
-      `An OpenPGP key has at most ${LIMITS.openPgpKeyMaxBytes / 1024} KiB; export it without others' signatures.`,
+      `The OpenPGP key must be at most ${LIMITS.openPgpKeyMaxBytes / 1024} KiB. Export it without ` +
+        'third-party signatures.',
     );
   }
   const openpgp = await import('openpgp');
   const keys = await openpgp.readKeys({ armoredKeys: armored }).catch(() => []);
   const [key, ...others] = keys;
   if (!key)
-    failBadKey('This is no armored OpenPGP public key; it begins with -----BEGIN PGP PUBLIC KEY BLOCK-----.');
-  if (others.length > 0) failBadKey('These are several OpenPGP keys; give one.');
-  if (key.isPrivate())
-    failBadKey('This is a private OpenPGP key, which nobody else should have; give the public one.');
+    failBadKey('Not an armored OpenPGP public key. It must begin with -----BEGIN PGP PUBLIC KEY BLOCK-----.');
+  if (others.length > 0) failBadKey('The text contains several OpenPGP keys. Enter one.');
+  if (key.isPrivate()) failBadKey('This is a private OpenPGP key. Keep it secret and enter the public key.');
   for (const packet of [key, ...key.getSubkeys()].map((part) => part.getAlgorithmInfo())) {
-    // Their arithmetic takes as long as whoever made the key likes.
+    // Bound the cost of the arithmetic, which the creator of the key controls.
     if (packet.algorithm === 'dsa')
-      failBadKey('This OpenPGP key uses DSA, which is not taken; make one for Ed25519 or RSA.');
+      failBadKey('This OpenPGP key uses DSA, which is not supported. Create an Ed25519 or RSA key.');
     if ((packet.bits ?? 0) > BITS_MAX)
-      failBadKey(`A part of this OpenPGP key has more than ${BITS_MAX} bits.`);
+      failBadKey(`A part of this OpenPGP key has more than ${BITS_MAX} bits. Use a smaller key.`);
   }
   return key;
 }
@@ -99,7 +102,7 @@ function failBadKey(message: string): never {
   fail('bad_openpgp_key', { field: 'openpgp_key' }, message);
 }
 
-/** Our clock may be a little behind that of whoever has just made a key. */
+/** Allows for clock skew: a key may have been created on a machine whose clock is slightly ahead. */
 function nowWithSkew(): Date {
   return new Date(Date.now() + LIMITS.clockSkewS * SECOND_MS);
 }

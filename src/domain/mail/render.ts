@@ -1,4 +1,4 @@
-/** Each kind of mail has its template. */
+/** Renders each kind of mail from its template. */
 import type { MailData, MailKind } from '../../spec/mails.ts';
 import { layoutMail, type RenderedMail } from './layout.ts';
 import { accountDeleted } from './templates/account-deleted.ts';
@@ -47,7 +47,7 @@ export function renderMail<Kind extends MailKind>(
   return layoutMail(TEMPLATES[kind](data, panel), panel);
 }
 
-/** What goes out instead of a mail that was to be encrypted and cannot be. */
+/** Renders the notice that replaces a mail that cannot be encrypted. */
 export function renderKeyUnusable(panel: MailPanel): RenderedMail {
   return layoutMail(keyUnusable(panel), panel);
 }

@@ -1,12 +1,13 @@
 /**
- * Sending one mail. The rule is at most once from the moment it is given away, and again and again before that.
+ * Sends one mail: at most once after handover, with retries before it.
  *
- * A holder notes `sending` before the mailer passes the first byte that could lead to a delivery (`handOver`). Who claims a
- * row and finds that note knows that its holder died or was cut off in between, and cannot know whether the mail arrived:
- * it is not sent again, and counted as `unknown`. Every other failure is a sure one. The mail then waits, from a minute to
- * a day on the business clock, and what was refused for good (5xx) is over.
+ * A worker marks the row `sending` before the mailer passes the first byte that could cause a delivery
+ * (`handOver`). A worker that claims a row with that mark knows that its predecessor died or lost the
+ * connection in between. It cannot know if the mail arrived, so it does not send again and records
+ * `unknown`. Every other failure is certain: the mail waits from a minute to a day on the business clock,
+ * and a permanent rejection (5xx) ends it.
  *
- * A business transaction never hears of any of this.
+ * None of this affects the business transaction that queued the mail.
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
@@ -26,32 +27,33 @@ import {
 import type { Service } from '../context.ts';
 import { composeMail, type Recipient } from './compose.ts';
 
-/** Waits after the first, second, … failure in a row; the last one from then on. */
+/** Backoff after the first, second, … consecutive failure. The last value repeats. */
 const RETRY_DELAYS_MINUTES = [1, 5, 15, 60, 4 * 60, 12 * 60, 24 * 60] as const;
-/** So often the same mail is put off by a server that takes others: some five days. Then it has failed. */
+/** After this many deferrals by a reachable server, about five days, the mail has failed. */
 const DEFERRALS_MAX = 10;
 
-/** Takes a claimed mail as far as it gets now. True when the server took it that was away when it was tried before. */
+/** Advances a claimed mail as far as possible. True if a server that was unreachable has accepted it. */
 export async function sendMail(service: Service, mail: MailRow): Promise<boolean> {
   const outcome = await attemptSend(service, mail);
   if (outcome !== null) await recordOutcome(service, mail, outcome);
   return outcome?.outcome === 'sent' && mail.fault === 'unreachable';
 }
 
-/** Null: it did not come to that, and is put down. */
+/** Returns the outcome of the attempt, or null if none was made and the row is already up to date. */
 async function attemptSend(service: Service, mail: MailRow): Promise<MailOutcome | null> {
-  const putDown = (done: Promise<void>) => done.then(() => null);
-  if (mail.status === 'sending') return await putDown(closeMail(service, mail, 'unknown'));
+  const recorded = (update: Promise<void>) => update.then(() => null);
+  if (mail.status === 'sending') return await recorded(closeMail(service, mail, 'unknown'));
   const { mailer } = service;
   const now = service.clock.now();
-  const receiver = await findRecipient(service, mail);
-  if (!mailer || !receiver) return await putDown(closeMail(service, mail, 'dropped'));
-  if (mail.stale_at !== null && mail.stale_at <= now) return await putDown(closeMail(service, mail, 'stale'));
-  const outgoing = await composeMail(service, mail, receiver).catch((error: unknown) => {
-    service.log.error({ err: error, ...logFields(mail) }, 'a mail could not be written');
+  const recipient = await findRecipient(service, mail);
+  if (!mailer || !recipient) return await recorded(closeMail(service, mail, 'dropped'));
+  if (mail.stale_at !== null && mail.stale_at <= now)
+    return await recorded(closeMail(service, mail, 'stale'));
+  const outgoing = await composeMail(service, mail, recipient).catch((error: unknown) => {
+    service.log.error({ err: error, ...logFields(mail) }, 'rendering the mail failed');
     return null;
   });
-  if (!outgoing) return await putDown(postponeMail(service, mail, 'unrenderable'));
+  if (!outgoing) return await recorded(postponeMail(service, mail, 'unrenderable'));
   const outcome = await mailer.send(outgoing, async () => {
     const isOurs = await markMailSending(service.db, mail);
     if (isOurs) crashPoint('mail.handed_over');
@@ -68,7 +70,10 @@ async function findRecipient(service: Service, mail: MailRow): Promise<Recipient
   return MAILS[mail.kind].outlivesCustomer && to !== null ? { address: to, openPgpKey: null } : undefined;
 }
 
-/** A thief who has the password can set a key of his own before he does what the owner must hear of. */
+/**
+ * An attacker with the password could set their own key first, so a new key must not hide a security
+ * notice.
+ */
 function recipientKey(
   mail: MailRow,
   { openpgp_key: key, openpgp_since: since }: MailRecipientRow,
@@ -103,7 +108,7 @@ async function postponeMail(
   if (fault !== 'unreachable' && attempts >= DEFERRALS_MAX) {
     return await closeMail(service, mail, 'failed', fault, detail);
   }
-  service.log.warn({ ...logFields(mail), fault, detail, attempts }, 'a mail is put off');
+  service.log.warn({ ...logFields(mail), fault, detail, attempts }, 'mail delivery postponed');
   const minutes = RETRY_DELAYS_MINUTES[Math.min(attempts, RETRY_DELAYS_MINUTES.length) - 1] ?? 1;
   const dueAt = new Date(service.clock.now().getTime() + minutes * MINUTE_MS);
   await delayMail(service.db, mail, { dueAt, attempts, fault });
@@ -117,7 +122,10 @@ async function closeMail(
   detail?: string,
 ): Promise<void> {
   if (status !== 'sent' && status !== 'dropped') {
-    service.log.warn({ ...logFields(mail), status, fault, detail }, 'a mail was not sent, or perhaps not');
+    service.log.warn(
+      { ...logFields(mail), status, fault, detail },
+      'mail was not delivered, or delivery is unknown',
+    );
   }
   await finishMail(service.db, mail, {
     status,
@@ -126,7 +134,7 @@ async function closeMail(
   });
 }
 
-/** For the log: nothing that says whom it is for. */
+/** Fields for the log that do not identify the recipient. */
 function logFields(mail: MailRow): { mail: string; kind: string } {
   return { mail: formatId('mail', mail.id), kind: mail.kind };
 }

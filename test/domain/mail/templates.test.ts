@@ -1,4 +1,4 @@
-/** Every mail as it is read: what it says, and that nobody's words can break it. */
+/** Renders every mail: the text is complete, and hostile names cannot break it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseMailData, serializeMailData } from '../../../src/domain/mail/data.ts';
@@ -12,8 +12,9 @@ const at = (text: string) => new Date(`${text}Z`);
 const NOW = at('2026-03-01T12:30:45');
 const LATER = at('2026-03-08T12:30:45');
 
-/** A name that would like to be a header, a line of its own, invisible, or endless. */
-const HOSTILE = `web-1\r\nBcc: all@example.org\r\n\r\nNow pay\u2028here\u202e\u0000\ud800 ${'🦭'.repeat(400)}`;
+/** A name that tries to inject a header, a line, invisible characters, or unbounded text. */
+const INJECTED = 'web-1\r\nBcc: all@example.org\r\n\r\nNow pay';
+const HOSTILE = `${INJECTED}\u2028here\u202e\u0000\ud800 ${'🦭'.repeat(400)}`;
 
 function sample(name: string): MailData {
   const cost = { server: name, months: 3, priceCents: 1_125n, balanceCents: -50n };
@@ -48,85 +49,85 @@ function render<Kind extends MailKind>(kind: Kind, data: MailData[Kind]) {
   return renderMail(kind, parseMailData(kind, serializeMailData(data)), PANEL);
 }
 
-/** What each must say, wherever its lines break. */
+/** The phrases that each mail must contain, regardless of line breaks. */
 const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
   low_balance: [
     'Balance too low to renew web-1',
+    ...['paid until 2026-03-08 12:30 UTC', '3 months at $11.25', 'balance is $12.34', '$20.00 in total'],
     ...[
-      'paid until 2026-03-08 12:30 UTC',
-      '3 months at USD 11.25',
-      'balance is USD 12.34',
-      'USD 20.00 in all',
-    ],
-    ...[
-      'USD 7.66 are missing',
-      'top up USD 30.00 or more (the smallest top-up) before',
+      "you're short by $7.66",
+      'top up $30.00 or more (the minimum top-up) before',
       'https://panel.example/topup?amount=30.00',
     ],
   ],
   server_ends: [
-    'web-1 is not renewed',
+    'web-1 will not renew',
     'paid until 2026-03-08 12:30 UTC',
-    'pays USD 11.25 for 3 months',
+    'pays $11.25 for 3 months',
     'https://panel.example/servers',
   ],
   server_suspended: [
-    'Suspended: web-1',
+    'web-1 was suspended',
     ...[
       'at 2026-03-01 12:30 UTC',
-      'USD -0.50 could not pay',
-      'top up USD 30.00 or more (the smallest top-up). It resumes',
+      'balance of -$0.50 did not cover',
+      'top up $30.00 or more (the minimum top-up). It resumes',
       'topup?amount=30.00',
-      'at 2026-03-08 12:30 UTC, it is destroyed',
+      'at 2026-03-08 12:30 UTC, we delete it',
     ],
   ],
   destruction_warning: [
-    'web-1 will be destroyed in 1 day',
+    'web-1 will be deleted in 1 day',
     ...[
-      'destroyed at 2026-03-08 12:30 UTC',
-      'charges USD 11.25 for 3 months',
+      'at 2026-03-08 12:30 UTC, we delete it',
+      'charges $11.25 for the next 3 months',
       'https://panel.example/servers',
     ],
   ],
   server_destroyed: [
-    'Destroyed: web-1',
-    'was destroyed at 2026-03-08 12:30 UTC',
+    'web-1 was deleted',
+    'deleted it at 2026-03-08 12:30 UTC',
     'volumes and snapshots are still yours',
   ],
   price_change: [
     'New price for plan web-1 from 2026-03-08',
     ...[
-      'USD 6.00 a month',
-      'USD 5.00',
-      '* b: USD 36.00 for 12 months instead of USD 30.00, first at 2026-03-08 12:30 UTC',
+      '$6.00 per month',
+      '$5.00',
+      '* b: $36.00 for 12 months instead of $30.00, starting at 2026-03-08 12:30 UTC',
     ],
   ],
   webhook_paused: [
-    'A webhook was paused',
+    'Your webhook was paused',
     'whk_abc',
     'https://hooks.example/web-1',
     '410',
     '2026-03-01 12:30 UTC',
   ],
-  topup_credited: ['Top-up credited: USD 100.00', 'bonus of USD 30.00', 'balance was USD 130.00', 'top_abc'],
-  new_sign_in: ['New sign-in', '2026-03-01 12:30 UTC, from Iceland', 'https://panel.example/account'],
-  confirm_address: ['Confirm', 'https://panel.example/confirm?token=abc', 'until 2026-03-08 12:30 UTC'],
+  topup_credited: [
+    'Top-up credited: $100.00',
+    'bonus of $30.00',
+    'balance after this top-up is $130.00',
+    'top_abc',
+  ],
+  new_sign_in: ['New sign-in', '2026-03-01 12:30 UTC from Iceland', 'https://panel.example/account'],
+  confirm_address: ['Confirm', 'https://panel.example/confirm?token=abc', 'expires at 2026-03-08 12:30 UTC'],
   address_changed: ['address', '2026-03-01 12:30 UTC', 'https://panel.example/undo?token=abc'],
-  reset_password: ['Set a new password', 'an unknown country', 'https://panel.example/reset?token=abc'],
+  reset_password: ['Reset your password', 'an unknown country', 'https://panel.example/reset?token=abc'],
   password_changed: [
-    'The password of your account was changed at 2026-03-01 12:30 UTC, from Iceland',
+    "Your account's password was changed at 2026-03-01 12:30 UTC from Iceland",
     'https://panel.example/reset',
   ],
   openpgp_key_changed: [
-    'key of your account was set',
-    '2026-03-01 12:30 UTC, from an unknown country',
+    'OpenPGP key was set',
+    '2026-03-01 12:30 UTC from an unknown country',
     'AB12'.repeat(10),
     'https://panel.example/reset',
     'https://panel.example/account',
   ],
   totp_changed: [
-    'asks for one-time codes now',
-    'switched on for your account at 2026-03-01 12:30 UTC, from Iceland',
+    'now require a code',
+    'turned on for your account at 2026-03-01 12:30 UTC from Iceland',
     'with your recovery code',
     'https://panel.example/',
   ],
@@ -135,12 +136,12 @@ const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
 
 describe('mails', () => {
   for (const kind of MAIL_KINDS) {
-    it(`${kind} says what happened, when, and what to do`, () => {
+    it(`the ${kind} mail says what happened, when, and what to do`, () => {
       const { subject, text } = render(kind, sample('web-1')[kind]);
-      const said = `${subject} ${text}`.replaceAll('\n', ' ');
-      for (const words of EXPECTED_PHRASES[kind])
-        assert.ok(said.includes(words), `${words}\n${subject}\n${text}`);
-      assert.doesNotMatch(said, /undefined|NaN|null|\[object|\d{4}-\d\d-\d\dT/);
+      const whole = `${subject} ${text}`.replaceAll('\n', ' ');
+      for (const phrase of EXPECTED_PHRASES[kind])
+        assert.ok(whole.includes(phrase), `${phrase}\n${subject}\n${text}`);
+      assert.doesNotMatch(whole, /undefined|NaN|null|\[object|\d{4}-\d\d-\d\dT/);
       assert.match(text, /\n\n-- \nhttps:\/\/panel\.example\/\n/);
       assert.ok(text.endsWith('\n'));
       if (kind.startsWith('server') || kind !== 'webhook_paused') {
@@ -148,7 +149,7 @@ describe('mails', () => {
       }
     });
 
-    it(`${kind} is not broken by a hostile name`, () => {
+    it(`a hostile name does not break the ${kind} mail`, () => {
       const { subject, text } = render(kind, sample(HOSTILE)[kind]);
       assert.doesNotMatch(subject, /[\p{C}\p{Zl}\p{Zp}]/u);
       assert.ok([...subject].length <= 120, subject);
@@ -158,54 +159,51 @@ describe('mails', () => {
     });
   }
 
-  it('a suspension by the operator says so, and only so', () => {
+  it('the mail about a suspension by the operator carries the note and no payment instructions', () => {
     const data = { ...sample('web-1').server_suspended, reason: 'operator' as const, destroyAt: null };
     const { text } = render('server_suspended', { ...data, note: 'abuse case 17\r\nBcc: x' });
-    const said = text.replaceAll('\n', ' ');
-    assert.match(said, /The operator writes: abuse case 17 Bcc: x/);
-    assert.match(said, /Only the operator can lift this/);
-    assert.doesNotMatch(said, /top up|destroyed/i);
+    const whole = text.replaceAll('\n', ' ');
+    assert.match(whole, /Message from our team: abuse case 17 Bcc: x/);
+    assert.match(whole, /Only our team can lift this suspension/);
+    assert.doesNotMatch(whole, /top up|delete/i);
   });
 
-  it('where more is missing than the smallest top-up, that is what to top up', () => {
+  it('the suggested top-up covers a shortfall above the minimum top-up', () => {
     const data = { ...sample('web-1').destruction_warning, reason: 'balance' as const, priceCents: 3_200n };
     const { text } = render('destruction_warning', data);
-    assert.match(text.replaceAll('\n', ' '), /top up USD 32\.50 or more\. It resumes.*topup\?amount=32\.50/);
+    assert.match(text.replaceAll('\n', ' '), /top up \$32\.50 or more\. It resumes.*topup\?amount=32\.50/);
   });
 
-  it('a key that was removed has no fingerprint', () => {
+  it('the mail about a removed OpenPGP key has no fingerprint', () => {
     const { subject, text } = render('openpgp_key_changed', {
       ...{ changedAt: NOW, fingerprint: null, country: 'IS' },
     });
     assert.match(subject, /removed$/);
     assert.match(
       text.replaceAll('\n', ' '),
-      /removed at 2026-03-01 12:30 UTC, from Iceland\. Mails to you are no longer/,
+      /removed at 2026-03-01 12:30 UTC from Iceland\. We no longer encrypt/,
     );
   });
 
-  it('one-time codes that were switched off say by what', () => {
+  it('the mail about disabled one-time codes says how they were turned off', () => {
     const off = (by: MailData['totp_changed']['by']) =>
       render('totp_changed', { changedAt: NOW, on: false, by, country: 'IS' }).text.replaceAll('\n', ' ');
-    assert.match(off('customer'), /switched off for your account at 2026-03-01 12:30 UTC, from Iceland\./);
-    assert.match(
-      off('recovery_code'),
-      /from Iceland, by its recovery code\..*https:\/\/panel\.example\/reset/,
-    );
-    assert.match(off('operator'), /12:30 UTC by the operator/);
+    assert.match(off('customer'), /turned off for your account at 2026-03-01 12:30 UTC from Iceland\./);
+    assert.match(off('recovery_code'), /from Iceland, by recovery code\..*https:\/\/panel\.example\/reset/);
+    assert.match(off('operator'), /12:30 UTC by our team/);
     assert.doesNotMatch(off('operator'), /Iceland/);
   });
 
-  it('a change of address that was taken back says where the account is now', () => {
+  it('the mail about an undone address change names the recovery code and the current address', () => {
     const { text } = render('address_changed', { changedAt: NOW, undo: null });
     assert.match(
       text.replaceAll('\n', ' '),
-      /to the one that it had before[\s\S]*your recovery code and the address/,
+      /uses that address again[\s\S]*your recovery code and the account's current email address/,
     );
     assert.doesNotMatch(text, /works once/);
   });
 
-  it('what is bound to a time says when it goes stale', () => {
+  it('only mails that are bound to a time go stale', () => {
     const data = sample('web-1');
     const stale = MAIL_KINDS.filter((kind) => MAILS[kind].staleAt !== undefined);
     assert.deepEqual(stale, [
@@ -218,9 +216,9 @@ describe('mails', () => {
     assert.deepEqual(MAILS.reset_password.staleAt?.(data.reset_password), LATER);
   });
 
-  it('the notice to one whose key cannot be used says nothing else', () => {
+  it('the notice about an unusable key reveals nothing else', () => {
     const { subject, text } = renderKeyUnusable(PANEL);
     assert.match(text, /https:\/\/panel\.example\/account/);
-    assert.doesNotMatch(`${subject}${text}`, /USD|UTC|server/);
+    assert.doesNotMatch(`${subject}${text}`, /\$|UTC|server/);
   });
 });

@@ -23,7 +23,7 @@ async function mails() {
   });
 }
 
-test('each payment is mailed when it is credited, once, though it vanish and return', async () => {
+test('each payment is mailed once when it is credited, even after a reorg', async () => {
   const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
   await world.runUntilIdle();

@@ -5,9 +5,11 @@ export function accountDeleted(data: MailData['account_deleted'], _panel: MailPa
   return {
     subject: 'Your account was deleted',
     paragraphs: [
-      `Your account was deleted at ${formatUtc(data.deletedAt)}, with its servers, volumes, snapshots, keys and tokens. This is ` +
-        'the last mail about it, and this address is forgotten.',
-      'What the books must keep names amounts and times, and no person.',
+      `Your account was deleted at ${formatUtc(data.deletedAt)}, including its servers, volumes, ` +
+        'snapshots, keys, and tokens. This is the last email about it, and we no longer store this ' +
+        'address.',
+      'The accounting records that we must keep contain amounts and times only, and nothing that ' +
+        'identifies you.',
     ],
   };
 }

@@ -7,19 +7,24 @@ export function addressChanged(
   panel: MailPanel,
 ): MailContent {
   return {
-    subject: 'The e-mail address of your account was changed',
+    subject: "Your account's email address was changed",
     paragraphs: [
-      `At ${formatUtc(changedAt)} the e-mail address of your account was changed to another one` +
-        `${undo ? '' : ': to the one that it had before, by a link that was mailed there'}. This address no longer signs in.`,
-      'If this was you, there is nothing to do.',
+      undo
+        ? `Your account's email address was changed at ${formatUtc(changedAt)}. You can no longer sign in ` +
+          'with this address.'
+        : `A change of your account's email address was undone at ${formatUtc(changedAt)}, with a link ` +
+          'sent to its previous address. The account uses that address again. You can no longer sign in ' +
+          'with this one.',
+      "If this was you, you don't need to do anything.",
       ...(undo
         ? [
-            'If it was not you, this link takes the change back and lets you set a new password:',
+            "If this wasn't you, open this link to undo the change and set a new password:",
             panelLink(panel, undo.path),
-            `It works once, until ${formatUtc(undo.expiresAt)}.`,
+            `The link works once and expires at ${formatUtc(undo.expiresAt)}.`,
           ]
         : [
-            'If it was not you, set a new password with your recovery code and the address that the account has now:',
+            "If this wasn't you, set a new password with your recovery code and the account's current " +
+              'email address:',
             panelLink(panel, PANEL_PATHS.signIn),
           ]),
     ],

@@ -3,12 +3,12 @@ import { formatUtc, type MailContent, type MailPanel, panelLink } from './format
 
 export function confirmAddress(data: MailData['confirm_address'], panel: MailPanel): MailContent {
   return {
-    subject: 'Confirm your e-mail address',
+    subject: 'Confirm your email address',
     paragraphs: [
-      'This address was given for an account with us. To confirm that it is yours, open:',
+      'This email address was entered for an account with us. To confirm that it is yours, open this link:',
       panelLink(panel, data.path),
-      `The link works once, until ${formatUtc(data.expiresAt)}.`,
-      'If you know nothing of this, somebody mistyped an address. Do not open the link, and nothing happens.',
+      `The link works once and expires at ${formatUtc(data.expiresAt)}.`,
+      "If you didn't expect this email, you can ignore it: someone probably mistyped their address.",
     ],
   };
 }

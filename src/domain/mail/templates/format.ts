@@ -1,22 +1,22 @@
-/** The words of mails: how amounts, times and names of customers' things are written. */
+/** Formats amounts, times, and customers' names for mail. */
 import { formatCents } from '../../../kernel/money.ts';
 import { LIMITS } from '../../../spec/limits.ts';
 import { PANEL_PATHS, topupPath } from '../../../spec/paths.ts';
 
-/** A mail before it is laid out. Each paragraph is wrapped; a line that is a link never is. */
+/** A mail before layout. Paragraphs are wrapped, except lines that are links. */
 export interface MailContent {
   readonly subject: string;
   readonly paragraphs: readonly string[];
 }
 
-/** The panel's address, for links. */
+/** The panel's base URL, for links. */
 export interface MailPanel {
   readonly baseUrl: string;
 }
 
-/** `USD 12.50` */
+/** `$12.50`, or `-$12.50`. */
 export function formatUsd(cents: bigint): string {
-  return `USD ${formatCents(cents)}`;
+  return cents < 0n ? `-$${formatCents(-cents)}` : `$${formatCents(cents)}`;
 }
 
 /** `2026-03-01 12:30 UTC` */
@@ -37,7 +37,7 @@ export function formatDays(count: number): string {
   return count === 1 ? '1 day' : `${count} days`;
 }
 
-/** What a customer wrote, as part of one line: no line ends, nothing invisible, not endless. */
+/** Makes a customer's text safe inside one line: no line breaks, no invisible characters, bounded length. */
 export function sanitizeLine(text: string, maxChars = 63): string {
   const line = text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   const chars = [...line];
@@ -46,7 +46,7 @@ export function sanitizeLine(text: string, maxChars = 63): string {
 
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 
-/** The name behind an ISO 3166 code; `XX` and what is none are unknown. */
+/** Returns the name of an ISO 3166 code. `XX` and invalid codes are unknown. */
 export function countryName(code: string): string {
   const name = /^[A-Z]{2}$/.test(code) && code !== 'XX' ? COUNTRIES.of(code) : undefined;
   return name ?? 'an unknown country';
@@ -56,13 +56,13 @@ export function panelLink(panel: MailPanel, path: string): string {
   return panel.baseUrl + path;
 }
 
-/** What to top up when so much is missing, as words: never less than can be topped up. */
+/** Describes the top-up that covers a shortfall. Never less than the minimum top-up. */
 export function describeTopup(shortfallCents: bigint): string {
-  const smallestNote = shortfallCents < LIMITS.topupMinCents ? ' (the smallest top-up)' : '';
+  const smallestNote = shortfallCents < LIMITS.topupMinCents ? ' (the minimum top-up)' : '';
   return `${formatUsd(payableCents(shortfallCents))} or more${smallestNote}`;
 }
 
-/** The top-up page with that sum filled in. */
+/** Links to the top-up page with that amount filled in. */
 export function topupLink(panel: MailPanel, shortfallCents: bigint): string {
   return panelLink(panel, topupPath(formatCents(payableCents(shortfallCents))));
 }

@@ -1,13 +1,13 @@
 import { accountLink, type MailContent, type MailPanel } from './format.ts';
 
-/** Instead of a mail that was to be encrypted and cannot be: it says nothing of what the mail says. */
+/** Replaces a mail that cannot be encrypted. Reveals nothing about its content. */
 export function keyUnusable(panel: MailPanel): MailContent {
   return {
     subject: 'A message that we could not encrypt',
     paragraphs: [
-      'Something happened in your account. We do not write what, because your mails are to be encrypted and your OpenPGP key ' +
-        'can no longer be used: it has expired, or was revoked.',
-      'Sign in to see what there is, and give us a new key, or remove the old one:',
+      "There is news about your account. We can't include it in this email because we can no longer " +
+        'encrypt to your OpenPGP key: it has expired or was revoked.',
+      'Sign in to see the details, then set a new key or remove the old one:',
       accountLink(panel),
     ],
   };

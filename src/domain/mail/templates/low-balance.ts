@@ -16,14 +16,15 @@ export function lowBalance(data: MailData['low_balance'], panel: MailPanel): Mai
   return {
     subject: `Balance too low to renew ${server}`,
     paragraphs: [
-      `Your server ${server} is paid until ${formatUtc(data.paidUntil)}. It renews then for ${formatMonths(data.months)} at ` +
-        `${formatUsd(data.priceCents)}.`,
-      `Your balance is ${formatUsd(data.balanceCents)}. What renews in the coming days costs ${formatUsd(data.neededCents)} in all, ` +
-        `so ${formatUsd(shortfallCents)} are missing.`,
-      `To keep it running, top up ${describeTopup(shortfallCents)} before that time. Payments need some confirmations of their ` +
-        'network, so allow a few hours:',
+      `Your server ${server} is paid until ${formatUtc(data.paidUntil)}. It then renews for ` +
+        `${formatMonths(data.months)} at ${formatUsd(data.priceCents)}.`,
+      `Your balance is ${formatUsd(data.balanceCents)}. Renewals due by then cost ` +
+        `${formatUsd(data.neededCents)} in total, so you're short by ${formatUsd(shortfallCents)}.`,
+      `To keep the server running, top up ${describeTopup(shortfallCents)} before then. Payments need ` +
+        'network confirmations, so allow a few hours:',
       topupLink(panel, shortfallCents),
-      'Without a payment the server is suspended at that time: switched off, with its disk and addresses kept for a while.',
+      'Without a payment, we suspend the server at that time: we power it off and keep its disk and IP ' +
+        'addresses for a limited time.',
     ],
   };
 }

@@ -5,9 +5,9 @@ export function newSignIn(data: MailData['new_sign_in'], panel: MailPanel): Mail
   return {
     subject: 'New sign-in to your account',
     paragraphs: [
-      `Somebody signed in to your account at ${formatUtc(data.signedInAt)}, from ${countryName(data.country)}.`,
-      'If this was you, there is nothing to do.',
-      'If it was not, change your password now. That ends all other sessions:',
+      `Someone signed in to your account at ${formatUtc(data.signedInAt)} from ${countryName(data.country)}.`,
+      "If this was you, you don't need to do anything.",
+      "If this wasn't you, change your password now. This signs out all other sessions:",
       accountLink(panel),
     ],
   };

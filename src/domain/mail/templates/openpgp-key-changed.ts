@@ -11,20 +11,22 @@ import {
 
 export function openPgpKeyChanged(data: MailData['openpgp_key_changed'], panel: MailPanel): MailContent {
   const { fingerprint } = data;
-  const at = `${formatUtc(data.changedAt)}, from ${countryName(data.country)}`;
+  const at = `${formatUtc(data.changedAt)} from ${countryName(data.country)}`;
   return {
-    subject: `The OpenPGP key of your account was ${fingerprint === null ? 'removed' : 'set'}`,
+    subject: `Your account's OpenPGP key was ${fingerprint === null ? 'removed' : 'set'}`,
     paragraphs: [
       ...(fingerprint === null
-        ? [`The OpenPGP key of your account was removed at ${at}. Mails to you are no longer encrypted.`]
+        ? [`Your account's OpenPGP key was removed at ${at}. We no longer encrypt email to you.`]
         : [
-            `An OpenPGP key was set for your account at ${at}. Mails to you are encrypted to it. Its fingerprint:`,
+            `An OpenPGP key was set for your account at ${at}. We now encrypt email to you with it. Its ` +
+              'fingerprint:',
             fingerprint,
           ]),
-      'If this was you, there is nothing to do.',
-      'If it was not, somebody knows your password. Set a new one now, by a link to this address or with your recovery code:',
+      "If this was you, you don't need to do anything.",
+      "If this wasn't you, someone knows your password. Reset it now, with a link to this address or your " +
+        'recovery code:',
       panelLink(panel, LINK_PATHS.reset),
-      'Then remove the key, or set your own:',
+      'Then remove the key or set your own:',
       accountLink(panel),
     ],
   };

@@ -4,11 +4,12 @@ import { countryName, formatUtc, type MailContent, type MailPanel, panelLink } f
 
 export function passwordChanged(data: MailData['password_changed'], panel: MailPanel): MailContent {
   return {
-    subject: 'The password of your account was changed',
+    subject: "Your account's password was changed",
     paragraphs: [
-      `The password of your account was changed at ${formatUtc(data.changedAt)}, from ${countryName(data.country)}. All other sessions were ended.`,
-      'If this was you, there is nothing to do.',
-      'If it was not, set a new one now, by a link to this address or with your recovery code:',
+      `Your account's password was changed at ${formatUtc(data.changedAt)} from ` +
+        `${countryName(data.country)}. All other sessions were signed out.`,
+      "If this was you, you don't need to do anything.",
+      "If this wasn't you, reset it now, with a link to this address or your recovery code:",
       panelLink(panel, LINK_PATHS.reset),
     ],
   };

@@ -15,16 +15,18 @@ export function priceChange(data: MailData['price_change'], panel: MailPanel): M
   return {
     subject: `New price for plan ${plan} from ${formatDay(data.from)}`,
     paragraphs: [
-      `From ${formatUtc(data.from)} plan ${plan} costs ${formatUsd(data.newMonthCents)} a month; until then it costs ` +
-        `${formatUsd(data.oldMonthCents)}. What is paid already stays as it is: each server pays the new price when it next renews.`,
+      `From ${formatUtc(data.from)}, plan ${plan} costs ${formatUsd(data.newMonthCents)} per month. ` +
+        `Until then, it costs ${formatUsd(data.oldMonthCents)}. Time that you have already paid for is ` +
+        'not affected: each server pays the new price when it next renews after that date.',
       data.servers
         .map(
-          ({ server, months: count, oldCycleCents, newCycleCents, renewsAt }) =>
-            `* ${sanitizeLine(server)}: ${formatUsd(newCycleCents)} for ${formatMonths(count)} instead of ${formatUsd(oldCycleCents)}, ` +
-            `first at ${formatUtc(renewsAt)}`,
+          ({ server, months, oldCycleCents, newCycleCents, renewsAt }) =>
+            `* ${sanitizeLine(server)}: ${formatUsd(newCycleCents)} for ${formatMonths(months)} instead of ` +
+            `${formatUsd(oldCycleCents)}, starting at ${formatUtc(renewsAt)}`,
         )
         .join('\n'),
-      'If you agree, there is nothing to do. If you do not, switch automatic renewal off for a server, or destroy it:',
+      "If you agree, you don't need to do anything. Otherwise, turn off automatic renewal for a server or " +
+        'delete it:',
       serversLink(panel),
     ],
   };

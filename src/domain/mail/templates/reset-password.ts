@@ -3,13 +3,14 @@ import { countryName, formatUtc, type MailContent, type MailPanel, panelLink } f
 
 export function resetPassword(data: MailData['reset_password'], panel: MailPanel): MailContent {
   return {
-    subject: 'Set a new password',
+    subject: 'Reset your password',
     paragraphs: [
-      `A new password for your account was asked for at ${formatUtc(data.requestedAt)}, from ${countryName(data.country)}. To set ` +
-        'one, open:',
+      `Someone requested a password reset for your account at ${formatUtc(data.requestedAt)} from ` +
+        `${countryName(data.country)}. To set a new password, open this link:`,
       panelLink(panel, data.path),
-      `The link works once, until ${formatUtc(data.expiresAt)}. Setting a new password ends all sessions.`,
-      'If you did not ask for this, there is nothing to do: your password stays as it is.',
+      `The link works once and expires at ${formatUtc(data.expiresAt)}. Setting a new password signs out ` +
+        'all sessions.',
+      "If you didn't request this, you can ignore this email. Your password stays the same.",
     ],
   };
 }

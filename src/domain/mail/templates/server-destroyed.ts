@@ -4,19 +4,19 @@ import { formatUtc, type MailContent, type MailPanel, sanitizeLine, serversLink 
 export function serverDestroyed(data: MailData['server_destroyed'], panel: MailPanel): MailContent {
   const server = sanitizeLine(data.server);
   return {
-    subject: `Destroyed: ${server}`,
+    subject: `${server} was deleted`,
     paragraphs: [
-      `Your server ${server}, suspended since ${formatUtc(data.suspendedAt)}, was destroyed at ${formatUtc(data.destroyedAt)} because ` +
-        `its grace period ended. ${describeReason(data.reason)}`,
-      'Its disk is wiped and its addresses are given up. Its volumes and snapshots are still yours: a new server in the same ' +
-        'region can use them.',
+      `Your server ${server} was suspended at ${formatUtc(data.suspendedAt)}. Its grace period ended, ` +
+        `so we deleted it at ${formatUtc(data.destroyedAt)}. ${describeReason(data.reason)}`,
+      'Its disk was wiped and its IP addresses were released. Its volumes and snapshots are still ' +
+        'yours. You can use them with a new server in the same region:',
       serversLink(panel),
     ],
   };
 }
 
 function describeReason(reason: MailData['server_destroyed']['reason']): string {
-  if (reason === 'operator') return 'The operator of this service had stopped it.';
-  if (reason === 'not_renewed') return 'It was set not to renew.';
-  return 'The balance had not sufficed to renew it.';
+  if (reason === 'operator') return 'We had suspended it manually.';
+  if (reason === 'not_renewed') return 'Automatic renewal was off.';
+  return 'Your balance did not cover its renewal.';
 }

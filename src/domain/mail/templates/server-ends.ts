@@ -12,14 +12,15 @@ import {
 export function serverEnds(data: MailData['server_ends'], panel: MailPanel): MailContent {
   const server = sanitizeLine(data.server);
   return {
-    subject: `${server} is not renewed`,
+    subject: `${server} will not renew`,
     paragraphs: [
-      `Your server ${server} is paid until ${formatUtc(data.paidUntil)}, and it is set not to renew. It is suspended then: switched off, ` +
-        'with its disk and addresses kept for a while, and then destroyed.',
-      `To keep it running, switch renewal on before that time (auto_renew). The balance then pays ${formatUsd(data.priceCents)} for ` +
-        `${formatMonths(data.months)}.`,
+      `Your server ${server} is paid until ${formatUtc(data.paidUntil)}, and its automatic renewal is ` +
+        'off. We suspend it then: we power it off, keep its disk and IP addresses for a limited time, ' +
+        'and then delete it.',
+      'To keep it running, turn on automatic renewal before then (auto_renew in the API). Your balance ' +
+        `then pays ${formatUsd(data.priceCents)} for ${formatMonths(data.months)}.`,
       serversLink(panel),
-      'If you do not need it any more, there is nothing to do.',
+      "If you no longer need it, you don't need to do anything.",
     ],
   };
 }

@@ -18,46 +18,48 @@ type Data = MailData['server_suspended'];
 export function serverSuspended(data: Data, panel: MailPanel): MailContent {
   const server = sanitizeLine(data.server);
   return {
-    subject: `Suspended: ${server}`,
+    subject: `${server} was suspended`,
     paragraphs: [
-      `Your server ${server} was suspended at ${formatUtc(data.suspendedAt)}: ${describeReason(data)} It is switched off. Its disk and ` +
-        'its addresses are kept.',
-      ...(data.note ? [`The operator writes: ${sanitizeLine(data.note, NOTE_MAX_CHARS)}`] : []),
+      `Your server ${server} was suspended at ${formatUtc(data.suspendedAt)}. ${describeReason(data)} ` +
+        'It is powered off. Its disk and IP addresses are kept.',
+      ...(data.note ? [`Message from our team: ${sanitizeLine(data.note, NOTE_MAX_CHARS)}`] : []),
       ...resumeInstructions(data, panel),
       ...(data.destroyAt === null
         ? []
         : [
-            `If it is still suspended at ${formatUtc(data.destroyAt)}, it is destroyed then, with all data on its disk.`,
+            `If it is still suspended at ${formatUtc(data.destroyAt)}, we delete it then, with all data ` +
+              'on its disk.',
           ]),
     ],
   };
 }
 
 function describeReason(data: Data): string {
-  if (data.reason === 'operator') return 'the operator of this service has stopped it.';
-  if (data.reason === 'not_renewed') return 'its prepaid time ended, and it is set not to renew.';
+  if (data.reason === 'operator') return 'We suspended it manually.';
+  if (data.reason === 'not_renewed') return 'Its paid time ended, and its automatic renewal is off.';
   return (
-    `its prepaid time ended, and the balance of ${formatUsd(data.balanceCents)} could not pay the next ` +
+    `Its paid time ended, and your balance of ${formatUsd(data.balanceCents)} did not cover the next ` +
     `${formatMonths(data.months)} at ${formatUsd(data.priceCents)}.`
   );
 }
 
-/** What its owner can do about a suspended server. */
+/** Returns the steps that the customer can take to resume a suspended server. */
 export function resumeInstructions(
   data: Pick<Data, 'reason' | 'months' | 'priceCents' | 'balanceCents'>,
   panel: MailPanel,
 ): readonly string[] {
-  if (data.reason === 'operator') return ['Only the operator can lift this. Please get in touch.'];
+  if (data.reason === 'operator') return ['Only our team can lift this suspension. Please contact us.'];
   if (data.reason === 'not_renewed') {
     return [
-      `To have it back, start it: that charges ${formatUsd(data.priceCents)} for ${formatMonths(data.months)} from then on.`,
+      `To resume it, start the server. This charges ${formatUsd(data.priceCents)} for the next ` +
+        `${formatMonths(data.months)}:`,
       serversLink(panel),
     ];
   }
   const shortfallCents = data.priceCents - data.balanceCents;
   return [
-    `To have it back, top up ${describeTopup(shortfallCents)}. It resumes by itself as soon as the balance suffices, with a new cycle of ` +
-      `${formatMonths(data.months)} at ${formatUsd(data.priceCents)} from then on:`,
+    `To resume it, top up ${describeTopup(shortfallCents)}. It resumes automatically as soon as your ` +
+      `balance covers a new cycle of ${formatMonths(data.months)} at ${formatUsd(data.priceCents)}:`,
     topupLink(panel, shortfallCents),
   ];
 }

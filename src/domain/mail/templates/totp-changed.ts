@@ -4,34 +4,37 @@ import { countryName, formatUtc, type MailContent, type MailPanel, panelLink } f
 
 export function totpChanged(data: MailData['totp_changed'], panel: MailPanel): MailContent {
   const at = `at ${formatUtc(data.changedAt)}`;
-  return data.on ? switchedOn(data, at, panel) : switchedOff(data, at, panel);
+  return data.on ? enabledMail(data, at, panel) : disabledMail(data, at, panel);
 }
 
-function switchedOn(data: MailData['totp_changed'], at: string, panel: MailPanel): MailContent {
+function enabledMail(data: MailData['totp_changed'], at: string, panel: MailPanel): MailContent {
   return {
-    subject: 'Your account asks for one-time codes now',
+    subject: 'One-time codes were turned on for your account',
     paragraphs: [
-      `One-time codes were switched on for your account ${at}, from ${countryName(data.country)}. Signing in, and setting a new ` +
-        'password by a link, ask for a code from now on.',
-      'If this was you, keep your recovery code where your phone is not: it is the way in without the phone.',
-      'If it was not, somebody knows your password. Set a new one with your recovery code: that switches the codes off, too.',
+      `One-time codes were turned on for your account ${at} from ${countryName(data.country)}. Signing ` +
+        'in and resetting your password by link now require a code.',
+      'If this was you, keep your recovery code in a safe place away from your phone. You need it to ' +
+        'get in if you lose the phone.',
+      "If this wasn't you, someone knows your password. Reset it with your recovery code, which also " +
+        'turns off one-time codes:',
       panelLink(panel, PANEL_PATHS.signIn),
     ],
   };
 }
 
-function switchedOff(data: MailData['totp_changed'], at: string, panel: MailPanel): MailContent {
+function disabledMail(data: MailData['totp_changed'], at: string, panel: MailPanel): MailContent {
+  const from = `from ${countryName(data.country)}`;
   const how = {
-    customer: `were switched off for your account ${at}, from ${countryName(data.country)}`,
-    recovery_code: `were switched off for your account ${at}, from ${countryName(data.country)}, by its recovery code`,
-    operator: `were switched off for your account ${at} by the operator, as somebody had asked in your name`,
+    customer: `${at} ${from}`,
+    recovery_code: `${at} ${from}, by recovery code`,
+    operator: `${at} by our team, at a request made in your name`,
   }[data.by];
   return {
-    subject: 'Your account asks for no one-time codes any more',
+    subject: 'One-time codes were turned off for your account',
     paragraphs: [
-      `One-time codes ${how}. The password alone signs in.`,
-      'If this was you, there is nothing to do.',
-      'If it was not, set a new password now, by a link to this address or with your recovery code:',
+      `One-time codes were turned off for your account ${how}. Your password is now enough to sign in.`,
+      "If this was you, you don't need to do anything.",
+      "If this wasn't you, reset your password now, with a link to this address or your recovery code:",
       panelLink(panel, LINK_PATHS.reset),
     ],
   };
