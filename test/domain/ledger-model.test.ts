@@ -1,4 +1,4 @@
-/** Random histories: the ledger against a customer's balance kept as a plain number. */
+/** Compares the ledger with plain numbers over random histories. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
@@ -45,7 +45,7 @@ interface Booked {
   reversed: boolean;
 }
 
-test('after any history the books are those of a plain model', async () => {
+test('after any history, the ledger matches a plain model', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (history) => {
       const customers = await Promise.all(
@@ -55,7 +55,7 @@ test('after any history the books are those of a plain model', async () => {
       const booked: Booked[] = [];
       const model = (owner: number) => balances[owner] ?? 0n;
 
-      /** Whether the ledger books it; what it books must be what the model says. */
+      /** Returns whether the ledger books it, and checks that the booking matches the model. */
       async function books(
         owner: number,
         delta: bigint,
@@ -99,7 +99,8 @@ test('after any history the books are those of a plain model', async () => {
       for (const next of history) await play(next);
       for (const [n, id] of customers.entries()) assert.equal(await readBalance(world.db, id), model(n));
       const sums = await world.db.row<{ sum: string }>(
-        `select coalesce(sum(case when credit_account = any($1::uuid[]) then amount_cents else -amount_cents end), 0) as sum
+        `select coalesce(sum(case when credit_account = any($1::uuid[]) then amount_cents
+                                  else -amount_cents end), 0) as sum
            from transfers where customer_id = any($1::uuid[])`,
         [customers],
       );

@@ -32,7 +32,7 @@ const now = () => world.clock.now();
 const balance = () => readBalance(world.db, customerId);
 const movement = (amountCents: bigint, wanted: Partial<Movement> = {}): Movement => ({
   customerId,
-  // An adjustment stands for itself; other types belong to a server or a deposit.
+  // An adjustment needs no resource; other types belong to a server or a deposit.
   account: 'adjustments',
   amountCents,
   type: 'adjustment',
@@ -64,7 +64,7 @@ async function failsAs(state: string, work: () => Promise<unknown>): Promise<voi
 }
 
 describe('a credit', () => {
-  it('adds to the balance, from an account of the house', async () => {
+  it('a credit adds to the balance from a house account', async () => {
     const booked = await give(3_000n);
     assert.deepEqual(booked, { id: booked.id, amountCents: 3_000n, balanceAfterCents: 3_000n });
     assert.equal(await balance(), 3_000n);
@@ -80,13 +80,13 @@ describe('a credit', () => {
     });
   });
 
-  it('of a fact that was booked before is refused, and changes nothing', async () => {
+  it('a credit for a fact that is already booked fails and changes nothing', async () => {
     await give(100n, { fact: 'output:a:0' });
     await failsAs('23505', () => give(100n, { fact: 'output:a:0' }));
     await failsAs('23505', () => take(1n, { fact: 'output:a:0' }));
   });
 
-  it('of one fact by many at once is booked once', async () => {
+  it('concurrent credits for one fact are booked once', async () => {
     const ends = await Promise.allSettled(
       Array.from({ length: 20 }, () => give(100n, { fact: `same:${customerId}` })),
     );
@@ -94,7 +94,7 @@ describe('a credit', () => {
     assert.deepEqual([await balance(), await count()], [100n, 1]);
   });
 
-  it('of nothing or less is refused', async () => {
+  it('a credit of zero or less is rejected', async () => {
     await give(100n);
     for (const cents of [0n, -1n]) {
       await failsAs('23514', () => give(cents));
@@ -102,22 +102,25 @@ describe('a credit', () => {
     }
   });
 
-  it('to an account that does not exist is a fault, not a lack of money', async () => {
-    const nobody = newId(now());
-    await assert.rejects(give(100n, { customerId: nobody }), (error: unknown) => !(error instanceof Failure));
-    await assert.rejects(undo(nobody), /no such transfer/);
+  it('a credit to an unknown account is an error, not a lack of balance', async () => {
+    const unknown = newId(now());
+    await assert.rejects(
+      give(100n, { customerId: unknown }),
+      (error: unknown) => !(error instanceof Failure),
+    );
+    await assert.rejects(undo(unknown), /transfer to reverse not found/);
   });
 });
 
 describe('a charge', () => {
-  it('takes from the balance down to its last cent', async () => {
+  it('a charge can take the balance down to its last cent', async () => {
     await give(500n);
     assert.equal((await take(499n)).balanceAfterCents, 1n);
     const last = await take(1n);
     assert.deepEqual([last.amountCents, last.balanceAfterCents], [-1n, 0n]);
   });
 
-  it('that the balance cannot pay is refused, and takes nothing', async () => {
+  it('a charge above the balance is rejected and takes nothing', async () => {
     await give(500n);
     await assert.rejects(take(501n), (error: unknown) => {
       assert.ok(error instanceof Failure);
@@ -128,7 +131,7 @@ describe('a charge', () => {
     assert.deepEqual([await balance(), await count()], [500n, 1]);
   });
 
-  it('among many at once is paid only as far as the balance goes', async () => {
+  it('concurrent charges succeed only while the balance lasts', async () => {
     await give(7n * 500n + 499n);
     const ends = await Promise.allSettled(Array.from({ length: 30 }, () => take(500n)));
     assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 7);
@@ -138,7 +141,7 @@ describe('a charge', () => {
 });
 
 describe('a reversal', () => {
-  it('books the opposite of a transfer and names it', async () => {
+  it('a reversal books the opposite of a transfer and references it', async () => {
     const original = await give(3_000n);
     const reversed = await undo(original.id);
     assert.deepEqual([reversed.amountCents, reversed.balanceAfterCents], [-3_000n, 0n]);
@@ -155,14 +158,14 @@ describe('a reversal', () => {
     });
   });
 
-  it('of a charge gives back', async () => {
+  it('a reversal of a charge restores the balance', async () => {
     await give(500n);
     const charged = await take(200n);
     assert.equal((await undo(charged.id)).amountCents, 200n);
     assert.equal(await balance(), 500n);
   });
 
-  it('happens once', async () => {
+  it('a transfer is reversed at most once', async () => {
     const original = await give(3_000n);
     await undo(original.id);
     await failsAs('23505', () => undo(original.id));
@@ -172,7 +175,7 @@ describe('a reversal', () => {
     assert.equal(await balance(), 0n);
   });
 
-  it('may take the balance below zero, and nothing is bought until that is repaid', async () => {
+  it('a reversal may make the balance negative, and nothing can be bought until it is repaid', async () => {
     const original = await give(1_000n);
     await take(900n);
     assert.equal((await undo(original.id)).balanceAfterCents, -900n);
@@ -186,7 +189,7 @@ describe('a reversal', () => {
 });
 
 describe('a transfer', () => {
-  it('is never changed or removed: the database refuses it', async () => {
+  it('the database rejects updates and deletes of transfers', async () => {
     const { id } = await give(100n);
     await failsAs('SK002', () => world.db.run('update transfers set amount_cents = 1 where id = $1', [id]));
     await failsAs('SK002', () => world.db.run('delete from transfers where id = $1', [id]));
@@ -194,11 +197,12 @@ describe('a transfer', () => {
     await failsAs('SK002', () => world.db.run('update transfers set description = description where false'));
   });
 
-  it('has a customer on one side, and two sides', async () => {
+  it('a transfer needs a customer on one side and two different sides', async () => {
     const insert = (debit: string, credited: string) =>
       world.db.run(
-        `insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, description, fact,
-                                balance_after_cents, created_at)
+        `insert into transfers
+           (id, debit_account, credit_account, amount_cents, customer_id, type, description, fact,
+            balance_after_cents, created_at)
          values ($1, $2, $3, 1, $4, 'adjustment', '', $1::uuid::text, 1, now())`,
         [newId(now()), debit, credited, customerId],
       );
@@ -206,7 +210,7 @@ describe('a transfer', () => {
     await failsAs('23514', () => insert(customerId, customerId));
   });
 
-  it('that its transaction undoes leaves the balance as it was', async () => {
+  it('a transfer in a rolled-back transaction leaves the balance unchanged', async () => {
     const mine = new Error('changed my mind');
     await assert.rejects(
       world.db.transaction(async (tx) => {
@@ -220,7 +224,7 @@ describe('a transfer', () => {
   });
 });
 
-test('an entry as the contract shows it is signed, in dollars, and names its resource', () => {
+test('a ledger entry in the REST shape is signed, in dollars, and names its resource', () => {
   const [id, serverId] = [newId(now()), newId(now())];
   const entry = ledgerEntryObject({
     id,
@@ -243,7 +247,7 @@ test('an entry as the contract shows it is signed, in dollars, and names its res
   });
 });
 
-describe('a span of the ledger', () => {
+describe('a ledger period', () => {
   const at = (second: number) => new Date(Date.parse('2031-05-01') + second * 1_000);
   const read = (from: number, to: number) =>
     getLedgerPeriod(world.service, { customerId }, { from: at(from), to: at(to) });
@@ -254,11 +258,11 @@ describe('a span of the ledger', () => {
     }
   }
 
-  it('has the balances of its ends, whatever the ids of one millisecond say, and nothing of before or after', async () => {
+  it('a period has the balances of its ends, regardless of the id order within a millisecond', async () => {
     const booked: [second: number, ...cents: number[]][] = [
       [1, 10_000, 3_000, -500],
       [2, -700],
-      // It ends where it began, and so does the next one.
+      // A closed walk, like the next one.
       [4, 250, -250],
       [5, -125, 125],
       [7, 4_000, 1_000, 1_000, -1_000, -30],

@@ -29,13 +29,13 @@ test('a price is announced 30 days ahead, listed with the catalog price, and can
     '2020-01-01',
   ]);
   assert.deepEqual([late.code, late.out], [1, '']);
-  assert.match(late.err, /^skerryd: a price is announced at least 30 days ahead: the earliest is \S+Z$/);
+  assert.match(late.err, /^skerryd: a price must be announced at least 30 days ahead: the earliest is \S+Z$/);
   assert.match(
     (await operator.run(['prices', 'list'])).out,
     new RegExp(`${id}  s1    12\\.50 .* announced$`, 'm'),
   );
   assert.equal((await operator.run(['prices', 'cancel', id])).out, `${id} is canceled`);
   assert.match((await operator.run(['prices', 'list'])).out, /cancelled$/m);
-  assert.match((await operator.run(['prices', 'cancel', 'prc_x'])).err, /there is no such announcement/);
+  assert.match((await operator.run(['prices', 'cancel', 'prc_x'])).err, /announcement not found/);
   assert.deepEqual((await operator.backend.auditedActions()).slice(-2), ['price.announce', 'price.cancel']);
 });

@@ -1,6 +1,7 @@
 /**
- * What hangs on a balance that moved: servers that wait for it resume, in their turn, each as soon as the balance suffices for
- * it; and after a debit the customer is told of what it cannot renew any more.
+ * Follows up on balances that changed. Servers that wait for a payment resume in order, each as soon as the
+ * balance covers it. After a debit, the customer is warned about renewals that the balance no longer
+ * covers.
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
@@ -19,7 +20,7 @@ import { notifyIfLow } from './low-balance.ts';
 import { sumConcurrent } from './sum-concurrent.ts';
 import { resumeIfPaid } from './suspended.ts';
 
-/** Looks at a batch of balances that moved; returns how much there was. */
+/** Processes a batch of changed balances and returns the amount of work found. */
 export async function processBalanceChanges(service: Service): Promise<number> {
   const now = service.clock.now();
   const { count, customerIds } = await service.db.transaction((tx) => claimChangedBalances(tx, now));
@@ -27,7 +28,7 @@ export async function processBalanceChanges(service: Service): Promise<number> {
   return count - customerIds.length + did;
 }
 
-/** One customer's. A server that fails is left out and the operator told; it has its turn with the next movement. */
+/** Processes one customer. A server that fails is logged and skipped until the next balance change. */
 async function processCustomerBalance(service: Service, customerId: string): Promise<number> {
   const failed = new Set<string>();
   for (;;) {
@@ -41,9 +42,9 @@ async function processCustomerBalance(service: Service, customerId: string): Pro
     } catch (error) {
       if (isUnavailable(error)) throw error;
       const shown = at.server && formatId('server', at.server);
-      service.log.error({ err: error, server: shown }, 'a movement of a balance could not be followed');
+      service.log.error({ err: error, server: shown }, 'processing a balance change failed');
       if (at.server === null || failed.has(at.server)) {
-        // Nothing would come of trying the same again: the next movement, or the next due date, looks again.
+        // A retry would fail again. The next balance change or due date retries.
         await markBalanceChecked(service.db, customerId);
         return 1;
       }
@@ -60,7 +61,7 @@ async function applyBalanceChange(
   const { customerId, failed, at } = request;
   if (!(await tryLockCalendar(tx, customerId))) return { did: 1, resumed: false };
   const now = service.clock.now();
-  // A server that runs goes before one that is to run again.
+  // Renewing a running server takes precedence over resuming a suspended one.
   if (await hasDueCycle(tx, customerId, now)) return { did: 0, resumed: false };
   const { waiting, renewing } = await lockAffectedServers(tx, customerId, now);
   const balance = await lockChangedBalance(tx, customerId);

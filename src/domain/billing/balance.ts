@@ -13,7 +13,7 @@ export async function getBalance(service: Service, actor: CustomerActor): Promis
   return await balanceObject(service.reads, actor.customerId, service.clock.now());
 }
 
-/** The customer's balance as the REST contract shows it. */
+/** Returns the customer's balance in the REST shape. */
 export async function balanceObject(sql: Sql, customerId: string, now: Date): Promise<Balance> {
   const facts = await readBalanceSummary(sql, customerId);
   if (!facts) throw new Error('the customer has no balance row');

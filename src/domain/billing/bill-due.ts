@@ -1,5 +1,4 @@
-/** What the calendar does with a server whose turn it is; each look says when the next one is. */
-
+/** Bills one due server. Every check sets the time of the next one. */
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -16,12 +15,12 @@ import { notifyIfLow } from './low-balance.ts';
 import type { BillingOutcome } from './outcome.ts';
 import { processSuspended } from './suspended.ts';
 
-/** A server that cannot be billed (a fault in its data) has its turn again so much later. */
+/** The retry delay for a server that cannot be billed because its data is faulty. */
 const RETRY_DELAY_MS = HOUR_MS;
 
 /**
- * Bills the customer's server that is due and whose turn it is, in one transaction. One that fails is put off and the
- * operator told: the others have their turn.
+ * Bills the customer's first due server in one transaction. A server that fails is logged and postponed, so
+ * that it does not block the others.
  */
 export async function billNextDue(
   service: Service,
@@ -37,17 +36,14 @@ export async function billNextDue(
       return server ? await billServer(tx, service, server, now) : 'none';
     });
     if (outcome === 'renewed') crashPoint('renew.committed');
-    else if (outcome !== 'none' && outcome !== 'elsewhere' && outcome !== 'looked')
+    else if (outcome !== 'none' && outcome !== 'elsewhere' && outcome !== 'checked')
       crashPoint('suspend.committed');
     return outcome;
   } catch (error) {
     if (id === undefined || isUnavailable(error)) throw error;
-    service.log.error(
-      { err: error, server: formatId('server', id) },
-      'server could not be billed and is put off',
-    );
+    service.log.error({ err: error, server: formatId('server', id) }, 'billing the server failed; postponed');
     await setBillAt(service.db, id, new Date(service.clock.now().getTime() + RETRY_DELAY_MS));
-    return 'looked';
+    return 'checked';
   }
 }
 
@@ -60,15 +56,15 @@ async function billServer(
   const { status } = server;
   if (status === 'suspended') return await processSuspended(tx, service, server, now);
   if (status === 'destroying' || server.first_run_at === null) {
-    // One that has not run has had nothing yet: its first run begins its calendar.
+    // A server that has never run owes nothing. Its first run starts its calendar.
     await setBillAt(tx, server.id, null);
-    return 'looked';
+    return 'checked';
   }
   if (server.paid_until <= now) return await endCycle(tx, service, server, now);
   return await checkUpcomingRenewal(tx, service, server, now);
 }
 
-/** Before the end of its cycle: in the window before it, whether the balance pays what renews; of what does not renew its customer is told. */
+/** Before the end of the cycle: warns if the balance cannot cover the renewal, or if renewal is off. */
 async function checkUpcomingRenewal(
   tx: Sql,
   service: Service,
@@ -79,16 +75,16 @@ async function checkUpcomingRenewal(
   const windowFrom = new Date(paidUntil.getTime() - LIMITS.lowBalanceDays * DAY_MS);
   if (now < windowFrom) {
     await setBillAt(tx, id, windowFrom);
-    return 'looked';
+    return 'checked';
   }
   const notified = server.low_notified_for?.getTime() === paidUntil.getTime();
   if (!server.auto_renew) await notifyServerEnding(tx, service, server, now);
   else if (!notified) await notifyIfLow(tx, service, server.customer_id, [server], now);
   await setBillAt(tx, id, paidUntil);
-  return 'looked';
+  return 'checked';
 }
 
-/** Once for each cycle: the cause is the cycle's. */
+/** Sent once per cycle: the cause contains its end. */
 async function notifyServerEnding(
   tx: Sql,
   { keys }: Service,

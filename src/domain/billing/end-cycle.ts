@@ -1,4 +1,4 @@
-/** The end of a cycle: the next one is charged, or the server is suspended. */
+/** Ends a cycle: charges the next one or suspends the server. */
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -14,9 +14,9 @@ import { announcedPrice } from '../servers/price.ts';
 import { suspendServer } from '../servers/suspend.ts';
 import type { BillingOutcome } from './outcome.ts';
 
-/** Invoices as old as this are hardly paid any more: nobody waits for their chains. */
+/** Older invoices are unlikely to be paid, so a suspension does not wait for their chains. */
 const RECENT_INVOICE_DAYS = 30;
-/** A chain that cannot be read delays a suspension so long. */
+/** The longest time that an unreadable chain delays a suspension. */
 const CHAIN_WAIT_MAX_MS = 24 * HOUR_MS;
 const WAIT_STEP_MIN_MS = 15 * SECOND_MS;
 const WAIT_STEP_MAX_MS = 15 * MINUTE_MS;
@@ -29,7 +29,7 @@ export async function endCycle(
 ): Promise<BillingOutcome> {
   const price = announcedPrice(server, server.announced_cents_month);
   if (server.auto_renew && ((await lockBalance(tx, server.customer_id)) ?? 0n) >= price.cycleCents) {
-    // Counted from the end of the last one, not from now: a service that was down renews cycle by cycle.
+    // Counts from the end of the last cycle, not from now: after downtime, missed cycles renew one by one.
     await chargeCycle(tx, server, { from: server.paid_until, anchorDay: server.anchor_day, price }, now);
     await recordSystemAudit(tx, server, 'server.renew', now);
     crashPoint('renew.written');
@@ -37,7 +37,7 @@ export async function endCycle(
   }
   if ((await hasOperation(tx, server.id)) || (await hasPendingPayment(tx, service, server, now))) {
     await setAwaitingSince(tx, server.id, nextAwaitCheck(server, now));
-    return 'looked';
+    return 'checked';
   }
   await suspendServer(tx, service, server, server.auto_renew ? 'balance' : 'not_renewed', now);
   await recordSystemAudit(tx, server, 'server.suspend', now);
@@ -46,8 +46,8 @@ export async function endCycle(
 }
 
 /**
- * Whether a payment may be on its chain that nobody has read: a service that was down when the cycle ended has to look
- * there before it says that the balance is short. A chain that stays silent is not waited for without end.
+ * Whether a payment may be on a chain that we have not read. If the service was down when the cycle ended,
+ * it must read the chains before it declares the balance too low. The wait for a silent chain is bounded.
  */
 async function hasPendingPayment(
   tx: Sql,
@@ -67,7 +67,10 @@ async function hasPendingPayment(
   return unread.length > 0;
 }
 
-/** The longer it has waited, the later it is looked at again: a moved clock makes a hundred steps of a day, not thousands. */
+/**
+ * Backs off with the time already waited, so that a jump of the virtual clock takes hundreds of steps, not
+ * thousands.
+ */
 export function nextAwaitCheck(server: BillingServerRow, now: Date): { since: Date; billAt: Date } {
   const since = server.awaiting_since ?? now;
   const stepMs = Math.min(
@@ -77,7 +80,7 @@ export function nextAwaitCheck(server: BillingServerRow, now: Date): { since: Da
   return { since, billAt: new Date(now.getTime() + stepMs) };
 }
 
-/** The service itself did it. */
+/** Records an audit event with the service as the actor. */
 export async function recordSystemAudit(
   tx: Sql,
   server: Pick<BillingServerRow, 'id' | 'customer_id'>,

@@ -1,8 +1,8 @@
-/** The grace period: how long a suspended server waits, and when its customer is warned. */
+/** The grace period: how long a suspended server is kept, and when its customer is warned. */
 import { DAY_MS } from '../../kernel/time.ts';
 import { DESTRUCTION_WARNING_DAYS } from '../../spec/limits.ts';
 
-/** It counts from the suspension, or from the end of what was paid, if that is later. */
+/** Counts from the suspension, or from the end of the paid time if that is later. */
 export function graceEnd(
   server: { readonly suspendedAt: Date; readonly paidUntil: Date },
   graceDays: number,
@@ -11,14 +11,14 @@ export function graceEnd(
   return new Date(from + graceDays * DAY_MS);
 }
 
-/** A suspended server's end, and the last warning that was sent of it. */
+/** The end of a suspended server's grace period and the last warning sent. */
 export interface Grace {
   readonly suspendedAt: Date;
   readonly destroyAt: Date;
   readonly warnedDays: number | null;
 }
 
-/** Warnings still to be sent, earliest first: those that fit between the suspension and the end. */
+/** Returns the warnings still to send, earliest first: those that fit between the suspension and the end. */
 export function remainingWarnings({ suspendedAt, destroyAt, warnedDays }: Grace): number[] {
   const graceMs = destroyAt.getTime() - suspendedAt.getTime();
   return DESTRUCTION_WARNING_DAYS.filter(
@@ -26,7 +26,7 @@ export function remainingWarnings({ suspendedAt, destroyAt, warnedDays }: Grace)
   );
 }
 
-/** When the calendar looks at it next: at the next warning, or at the end. */
+/** Returns the time of the next warning, or of the end. */
 export function nextGraceCheck(grace: Grace): Date {
   const [days = 0] = remainingWarnings(grace);
   return new Date(grace.destroyAt.getTime() - days * DAY_MS);

@@ -1,7 +1,8 @@
 /**
- * A span of the ledger, such as a month: the balance at both ends, and what came and went. Each booking says what the balance was
- * after it, so nothing outside the span has to be read. But of several bookings of one millisecond, as of a top-up and its
- * bonus, the ids do not tell which was the last: their balances do, since each begins where another ended.
+ * A period of the ledger, such as a month: the balance at both ends and the totals in and out. Each entry
+ * records the balance after it, so nothing outside the period has to be read. The ids do not order entries
+ * of the same millisecond, such as a top-up and its bonus. Their balances do, because each starts where
+ * another ended.
  */
 import { fail } from '../../kernel/fail.ts';
 import { centsToUsd } from '../../kernel/money.ts';
@@ -15,7 +16,7 @@ import {
 } from '../../store/ledger-periods.ts';
 import type { CustomerActor } from '../context.ts';
 
-/** From `from` until just before `to`. */
+/** Covers `from` (inclusive) to `to` (exclusive). */
 export interface LedgerPeriod {
   readonly from: string;
   readonly to: string;
@@ -47,7 +48,7 @@ export async function getLedgerPeriod(
   };
 }
 
-/** The balance between the bookings on both sides, where they tell: undefined where they do not agree on one. */
+/** Returns the balance between the entries on both sides, or undefined if they do not determine one. */
 function balanceAtEdge(edge: readonly PeriodEdgeRow[]): bigint | undefined {
   const before = edge.filter(({ later }) => later === false);
   const after = edge.filter(({ later }) => later === true);
@@ -63,7 +64,10 @@ function balanceAtEdge(edge: readonly PeriodEdgeRow[]): bigint | undefined {
   return others.length === 0 ? agreed : undefined;
 }
 
-/** Where a walk of these steps ends, by whatever order: where it comes once more than it leaves. Any, if it ends where it began. */
+/**
+ * Returns the end of a walk over these steps, in any order: the balance that is reached once more than it
+ * is left. Returns all balances if the walk is closed.
+ */
 function findWalkEnds(steps: readonly (readonly [from: bigint, to: bigint])[]): bigint[] {
   const netArrivals = new Map<bigint, number>();
   for (const [from, to] of steps) {

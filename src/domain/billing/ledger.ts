@@ -6,7 +6,7 @@ import { findLedgerEntry, type LedgerRow, listResourceLedger, pageLedger } from 
 import type { CustomerActor, Service } from '../context.ts';
 import { ledgerEntryObject } from '../ledger/object.ts';
 
-/** One page of what was booked on the customer's balance. */
+/** Returns one page of the customer's ledger. */
 export async function listLedger(
   service: Service,
   actor: CustomerActor,
@@ -16,7 +16,7 @@ export async function listLedger(
   return { items: rows.map(toLedgerEntry), next };
 }
 
-/** One entry. Unknown, malformed and another customer's are alike `not_found`. */
+/** Returns one entry. Unknown, malformed, and another customer's ids are all `not_found`. */
 export async function getLedgerEntry(
   service: Service,
   actor: CustomerActor,
@@ -26,10 +26,10 @@ export async function getLedgerEntry(
   return toLedgerEntry((await findLedgerEntry(service.db, actor.customerId, id)) ?? fail('not_found'));
 }
 
-/** What an invoice alone can fill: a payment has its credit, perhaps a bonus, and their reversals. */
+/** Far more than one invoice produces: a payment has its credit, possibly a bonus, and their reversals. */
 const TOPUP_ENTRIES_MAX = 100;
 
-/** What was booked for a top-up, oldest first. */
+/** Returns the entries of a top-up, oldest first. */
 export async function listTopupEntries(
   service: Service,
   actor: CustomerActor,

@@ -1,4 +1,4 @@
-/** `billing.low_balance`: once for each server and cycle, while there is time to top up. */
+/** Sends `billing.low_balance`: once per server and cycle, while there is still time to top up. */
 import type { Sql } from '../../kernel/sql.ts';
 import {
   type BillingServerRow,
@@ -15,8 +15,9 @@ import { announcedPrice } from '../servers/price.ts';
 import { balanceObject } from './balance.ts';
 
 /**
- * Tells of each of these servers of the customer, whose locks the caller holds, when the balance cannot pay all that
- * renews until the end of its own cycle: what ends later is paid later, and says so for itself. Returns how many were told of.
+ * Warns about each of these servers if the balance cannot pay everything that renews until the end of its
+ * cycle. Servers with a later end are paid later and warn on their own. The caller holds the servers'
+ * locks. Returns the number of warnings.
  */
 export async function notifyIfLow(
   tx: Sql,

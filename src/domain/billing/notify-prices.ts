@@ -1,4 +1,4 @@
-/** Tells customers of an announced price: whoever has servers that will renew at it, once, in batches. */
+/** Notifies customers of an announced price, once, in batches: those with servers that will renew at it. */
 import type { Sql } from '../../kernel/sql.ts';
 import { addMonths } from '../../kernel/time.ts';
 import {
@@ -13,7 +13,9 @@ import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { announcedPrice } from '../servers/price.ts';
 
-/** One batch of one announcement; returns how much was done, 0 when everybody knows. */
+/**
+ * Processes one batch of one announcement and returns the amount of work done; 0 when everyone is notified.
+ */
 export async function notifyPriceChanges(service: Service): Promise<number> {
   return await service.db.transaction(async (tx) => {
     const change = await lockUnnotifiedPriceChange(tx);
@@ -62,7 +64,7 @@ async function notifyCustomer(
   await enqueueMail(tx, { customerId, kind: 'price_change', cause, data }, now, service.keys);
 }
 
-/** When the first cycle begins that costs the new price, as the server's calendar stands. */
+/** Returns the start of the first cycle that costs the new price, by the server's current calendar. */
 function firstCycleStart(server: PricedServerRow, effectiveAt: Date): Date {
   let cycleStart = server.paid_until;
   while (cycleStart < effectiveAt)

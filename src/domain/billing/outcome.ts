@@ -1,2 +1,2 @@
-/** What a look at a server came to. */
-export type BillingOutcome = 'looked' | 'renewed' | 'suspended' | 'resumed' | 'destroyed';
+/** The result of billing a server. */
+export type BillingOutcome = 'checked' | 'renewed' | 'suspended' | 'resumed' | 'destroyed';

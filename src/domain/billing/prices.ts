@@ -1,7 +1,8 @@
 /**
- * Prices that the operator announces for servers that there are. A server keeps the price of its deploy until one is
- * announced for its plan, at least 30 days before it counts; cycles that begin from then on cost the new one. What new
- * orders cost is the catalogue's alone: an announcement changes nothing there, and touches no server ordered after it.
+ * Prices that the operator announces for existing servers. A server keeps the price of its deploy until a
+ * price is announced for its plan, at least 30 days in advance. Cycles that begin after that date cost the
+ * new price. The catalog alone sets the price of new orders: an announcement does not change it, or affect
+ * servers ordered later.
  */
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import { formatCents, parseUnits } from '../../kernel/money.ts';
@@ -19,7 +20,7 @@ import {
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 
-/** As the catalogue's file bounds it. */
+/** The same bound as in the catalog file. */
 const PRICE_MAX_CENTS = 9_999_999_99n;
 const LIST_LIMIT = 200;
 
@@ -31,7 +32,10 @@ export interface AnnouncedPrice {
   readonly cents: bigint;
 }
 
-/** Announces it now; `at`: a day or a time, the earliest possible when left out. Refuses what is sooner, or no price. */
+/**
+ * Announces a price. `at` is a day or a time and defaults to the earliest possible. Rejects invalid prices
+ * and dates.
+ */
 export async function announcePrice(
   service: Pick<Service, 'db' | 'clock' | 'wake'>,
   order: { readonly plan: string; readonly usdMonth: string; readonly at?: string },
@@ -39,7 +43,7 @@ export async function announcePrice(
   const cents = parseUnits(order.usdMonth, 2) ?? 0n;
   if (cents <= 0n || cents > PRICE_MAX_CENTS) {
     throw new OperatorError(
-      'the price is US dollars a month, above 0, with at most two decimals, such as 12.50',
+      'the price must be in US dollars per month, above 0, with at most 2 decimals, ' + 'such as 12.50',
     );
   }
   const now = service.clock.now();
@@ -54,10 +58,10 @@ export async function announcePrice(
   const catalogueCents = await service.db.transaction(async (tx) => {
     const old = await findPlanPrice(tx, order.plan);
     if (old === undefined)
-      throw new OperatorError(`there is no plan ${order.plan}: the catalogue names them`);
+      throw new OperatorError(`plan ${order.plan} not found: the catalog lists all plans`);
     if (!(await insertPriceChange(tx, { ...row, old_price_cents_month: old }))) {
       throw new OperatorError(
-        `another price of ${order.plan} is announced for ${formatRfc3339(effectiveAt)}: cancel that one first`,
+        `a price for ${order.plan} is already announced for ${formatRfc3339(effectiveAt)}: cancel it first`,
       );
     }
     const resource = formatId('priceChange', row.id);
@@ -74,20 +78,21 @@ function parseEffectiveDate(text: string | undefined, now: Date): Date {
   const at = parseRfc3339(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (!at) {
     const day = formatRfc3339(new Date(earliest.getTime() + DAY_MS)).slice(0, 10);
-    throw new OperatorError(`--at is a day such as ${day}, or a time such as ${day}T00:00:00Z`);
+    throw new OperatorError(`--at must be a day such as ${day}, or a time such as ${day}T00:00:00Z`);
   }
   if (at < earliest) {
     throw new OperatorError(
-      `a price is announced at least ${LIMITS.priceNoticeDays} days ahead: the earliest is ${formatRfc3339(earliest)}`,
+      `a price must be announced at least ${LIMITS.priceNoticeDays} days ahead: the earliest is ` +
+        `${formatRfc3339(earliest)}`,
     );
   }
   if (at.getTime() - now.getTime() > LIMITS.priceNoticeMaxDays * DAY_MS) {
-    throw new OperatorError(`a price is announced at most ${LIMITS.priceNoticeMaxDays} days ahead`);
+    throw new OperatorError(`a price can be announced at most ${LIMITS.priceNoticeMaxDays} days ahead`);
   }
   return at;
 }
 
-/** Where an announcement stands. */
+/** The state of an announcement. */
 export type PriceState = 'announced' | 'in force' | 'cancelled';
 
 export interface ListedPrice extends PriceChangeRow {
@@ -96,7 +101,7 @@ export interface ListedPrice extends PriceChangeRow {
   readonly catalogue_cents_month: bigint;
 }
 
-/** The newest announcements. */
+/** Returns the newest announcements. */
 export async function listPrices(service: Pick<Service, 'db' | 'clock'>): Promise<ListedPrice[]> {
   const now = service.clock.now();
   const rows = await listPriceChanges(service.db, LIST_LIMIT);
@@ -112,16 +117,20 @@ function priceState(row: PriceChangeRow, now: Date): PriceState {
   return row.effective_at <= now ? 'in force' : 'announced';
 }
 
-/** Takes an announcement back that does not count yet, by its shown id. Customers who were told of it are not told again. */
+/**
+ * Cancels an announcement that is not in effect yet. Customers who were notified of it are not notified
+ * again.
+ */
 export async function cancelPrice(service: Pick<Service, 'db' | 'clock'>, shownId: string): Promise<void> {
   const now = service.clock.now();
   const id = parseId('priceChange', shownId) ?? throwPriceNotFound();
   await service.db.transaction(async (tx) => {
     const row = (await lockPriceChange(tx, id)) ?? throwPriceNotFound();
-    if (row.cancelled_at !== null) throw new OperatorError('it was cancelled before');
+    if (row.cancelled_at !== null) throw new OperatorError('the announcement is already canceled');
     if (row.effective_at <= now) {
       throw new OperatorError(
-        `it counts since ${formatRfc3339(row.effective_at)}: announce another one, such as the former ${formatCents(row.old_price_cents_month)}`,
+        `the price has been in effect since ${formatRfc3339(row.effective_at)}: announce another price, ` +
+          `such as the previous ${formatCents(row.old_price_cents_month)}`,
       );
     }
     await cancelPriceChange(tx, id, now);
@@ -130,5 +139,5 @@ export async function cancelPrice(service: Pick<Service, 'db' | 'clock'>, shownI
 }
 
 function throwPriceNotFound(): never {
-  throw new OperatorError('there is no such announcement: skerryd prices list shows their ids');
+  throw new OperatorError('announcement not found: `skerryd prices list` shows the ids');
 }

@@ -1,6 +1,6 @@
 /**
- * What the calendar will do to a customer's servers if nothing else happens: which cycles end, what the next ones cost, and how far
- * the balance reaches, in the calendar's own order. It is a forecast: nothing is locked and nothing is written.
+ * Forecasts what the calendar will do to a customer's servers: which cycles end, what the next ones cost,
+ * and how far the balance reaches, in the calendar's own order. Nothing is locked or written.
  */
 import { formatId } from '../../kernel/ids.ts';
 import { centsToUsd } from '../../kernel/money.ts';
@@ -15,10 +15,13 @@ import {
 import type { CustomerActor, Service } from '../context.ts';
 import { announcedPrice } from '../servers/price.ts';
 
-/** More servers than any quota that makes sense. */
+/** More servers than any sensible quota allows. */
 const SERVERS_MAX = 500;
 
-/** `renews`: the balance pays it. `short`: it does not, the server is suspended. `waits`: it is suspended already. `ends`: not to be renewed. */
+/**
+ * `renews`: the balance covers it. `short`: it does not, and the server is suspended. `waits`: already
+ * suspended. `ends`: automatic renewal is off.
+ */
 export type RenewalOutcome = 'renews' | 'short' | 'waits' | 'ends';
 
 export interface Renewal {
@@ -33,10 +36,10 @@ export interface Renewal {
 }
 
 export interface Renewals {
-  /** In the order in which they are due. */
+  /** In due order. */
   readonly items: readonly Renewal[];
   readonly total_usd: number;
-  /** What is missing from the balance so that everything renews; 0: nothing. */
+  /** The amount that the balance is short by if everything is to renew; 0 if it is enough. */
   readonly missing_usd: number;
 }
 
@@ -44,11 +47,11 @@ interface Cycle {
   readonly server: EndingServerRow;
   readonly at: Date;
   readonly cents: bigint;
-  /** It is suspended until the balance pays this one. */
+  /** The server is suspended until the balance pays for this cycle. */
   readonly awaitsPayment: boolean;
 }
 
-/** Of the next `days`. */
+/** Returns the renewals of the next `days` days. */
 export async function listRenewals(
   service: Service,
   actor: CustomerActor,
@@ -67,8 +70,8 @@ export async function listRenewals(
 }
 
 /**
- * The cycles of a server that begin by then. One that waits for the balance would begin now; one that is paid and is being
- * switched on is still suspended, and waits for nothing.
+ * Returns a server's cycles that begin by then. A server that waits for a payment would begin one now. A
+ * server that is paid and being powered on is still suspended but does not wait.
  */
 function upcomingCycles(
   server: EndingServerRow,
@@ -92,7 +95,7 @@ function upcomingCycles(
   return cycles;
 }
 
-/** As the calendar takes them: by the end of the cycle, then by age. */
+/** Sorts like the calendar: by the end of the cycle, then by age. */
 function byDueDate(a: Cycle, b: Cycle): number {
   const byAge = a.server.created_at.getTime() - b.server.created_at.getTime();
   return a.at.getTime() - b.at.getTime() || byAge || (a.server.id < b.server.id ? -1 : 1);
@@ -121,7 +124,7 @@ function forecast(cycles: readonly Cycle[], balanceCents: bigint): Renewals {
   const renewing = cycles.filter(({ server }) => server.auto_renew);
   const total = renewing.reduce((sum, { cents }) => sum + cents, 0n);
   const shortfall = total > balanceCents ? total - balanceCents : 0n;
-  // A balance below zero is owed whether anything renews or not, but says nothing about renewals when there are none.
+  // A negative balance is owed in any case, but is not a shortfall of renewals if nothing renews.
   return { items, total_usd: centsToUsd(total), missing_usd: total === 0n ? 0 : centsToUsd(shortfall) };
 }
 

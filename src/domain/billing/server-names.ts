@@ -2,7 +2,7 @@ import { formatId, parseId } from '../../kernel/ids.ts';
 import { listServerNames } from '../../store/ledger.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
-/** What the servers among these shown ids are called, by their ids; one that is gone, or is none, is left out. */
+/** Returns server names by shown id. Ids that are deleted or not servers are left out. */
 export async function findServerNames(
   service: Service,
   actor: CustomerActor,

@@ -1,7 +1,10 @@
-/** How many customers are worked on at once: each has a transaction of its own. */
+/** Customers processed at once, each in its own transaction. */
 const CONCURRENCY = 4;
 
-/** Works on each, several at once; returns the sum of what `work` returned. The first failure is thrown when all have ended. */
+/**
+ * Runs `work` on all items with bounded concurrency and returns the sum. Throws the first error after all
+ * have ended.
+ */
 export async function sumConcurrent<T>(
   items: readonly T[],
   work: (item: T) => Promise<number>,
@@ -10,7 +13,7 @@ export async function sumConcurrent<T>(
   let total = 0;
   async function worker(): Promise<void> {
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
-      // Not `+= await`: that would add to what was there before the wait.
+      // Not `total += await`, which reads `total` before the wait.
       const count = await work(item);
       total += count;
     }

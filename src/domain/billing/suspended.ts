@@ -1,4 +1,7 @@
-/** A suspended server: it resumes when it can be paid; otherwise its customer is warned, and in the end it is destroyed. */
+/**
+ * Handles a suspended server: it resumes once paid; otherwise the customer is warned and the server is
+ * destroyed.
+ */
 import { crashPoint } from '../../kernel/crash.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
@@ -15,7 +18,10 @@ import { nextAwaitCheck, recordSystemAudit } from './end-cycle.ts';
 import { type Grace, graceEnd, nextGraceCheck, remainingWarnings } from './grace.ts';
 import type { BillingOutcome } from './outcome.ts';
 
-/** A last warning that is later than this (the service was down) moves the end, so that it keeps its notice. */
+/**
+ * A final warning later than this, after downtime, extends the grace period so that the customer keeps the
+ * full notice.
+ */
 const LATE_WARNING_MS = HOUR_MS;
 
 export async function processSuspended(
@@ -28,14 +34,14 @@ export async function processSuspended(
     server.suspended_reason === 'balance' && server.auto_renew && server.paid_until <= now;
   if (awaitsBalance) {
     const resumed = await resumeIfPaid(tx, service, server, now);
-    if (resumed !== 'short') return resumed === 'resumed' ? 'resumed' : 'looked';
+    if (resumed !== 'short') return resumed === 'resumed' ? 'resumed' : 'checked';
   }
   return await processGrace(tx, service, server, now);
 }
 
 /**
- * Charges a cycle from now and resumes a server that waits for the balance, whose lock the caller holds. `busy`: an
- * operation on it has to end first, it is looked at again soon.
+ * Charges a cycle from now and resumes a server that waits for the balance. The caller holds the server's
+ * lock. `busy`: an operation must end first, and the server is checked again soon.
  */
 export async function resumeIfPaid(
   tx: Sql,
@@ -65,9 +71,10 @@ async function processGrace(
   const { id } = server;
   const grace = currentGrace(service, server, now);
   if (server.held_at !== null) {
-    // Nothing is said of an end that does not come; when the hold is lifted there is a day for the last warning.
+    // A legal hold stops the deletion, so no warning is due. After the hold ends, a day remains for the
+    // final warning.
     await setGracePeriod(tx, id, { ...grace, billAt: new Date(now.getTime() + DAY_MS) });
-    return 'looked';
+    return 'checked';
   }
   const reached = (days: number) => now.getTime() >= grace.destroyAt.getTime() - days * DAY_MS;
   const days = remainingWarnings(grace).filter(reached).at(-1);
@@ -76,15 +83,15 @@ async function processGrace(
     days === undefined ? grace : await sendDestructionWarning(tx, service, server, { grace, days }, now);
   const { paid_until: paidUntil } = server;
   const nextCheck = nextGraceCheck(next);
-  // While it is paid (it is being switched on, or the operator froze it) the end of its cycle comes first.
+  // A paid server that is being powered on or is frozen: the end of its cycle comes first.
   await setGracePeriod(tx, id, {
     ...next,
     billAt: paidUntil > now && paidUntil < nextCheck ? paidUntil : nextCheck,
   });
-  return 'looked';
+  return 'checked';
 }
 
-/** What the customer was told holds; what was paid since, or a longer grace period, only moves the end on. */
+/** An announced end is never moved forward: a later payment or a longer grace period only extends it. */
 function currentGrace(service: Service, server: BillingServerRow, now: Date): Grace {
   const suspendedAt = server.suspended_at ?? now;
   const end = graceEnd({ suspendedAt, paidUntil: server.paid_until }, service.settings.graceDays);

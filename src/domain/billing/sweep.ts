@@ -1,13 +1,14 @@
 /**
- * Billing by the calendar. Every server that has run has a moment (`bill_at`) at which it is looked at next: the window
- * before the end of its cycle opens, the cycle ends, a warning is due, a grace period ends. Looking does what is due and sets the next
- * moment, in one transaction, so it may happen twice, or late, or in another process.
+ * The billing calendar. Every server that has run has a time of its next check (`bill_at`): the low-balance
+ * window opens, the cycle ends, a warning is due, or the grace period ends. A check does the work that is
+ * due and sets the next time in one transaction, so it may run twice, late, or in another process.
  *
- * What is due at once for one customer has an order (by cycle end, then age), because the balance may pay only some of it: whoever
- * works on a customer holds his calendar (an advisory lock) and takes the first server that is due then. Customers are independent
- * of each other.
+ * A customer's due servers are billed in order of cycle end, then age, because the balance may cover only
+ * some of them. A worker holds an advisory lock on the customer's calendar and takes the first due server.
+ * Customers are independent.
  *
- * Every movement of a balance marks its row, and is followed here after its commit: nothing is added to the locks of a deploy.
+ * Every balance change marks its row and is processed here after its commit, so a deploy takes no
+ * additional locks.
  */
 import { SWITCHES } from '../../spec/switches.ts';
 import { findCalendarWork, listDueCustomers, nextBillAt } from '../../store/calendar.ts';
@@ -18,7 +19,10 @@ import { billNextDue } from './bill-due.ts';
 import { notifyPriceChanges } from './notify-prices.ts';
 import { sumConcurrent } from './sum-concurrent.ts';
 
-/** Does one bounded batch of what is due now; returns how much there was, 0 when nothing is left. One statement when there is nothing. */
+/**
+ * Processes one bounded batch of due work and returns its size; 0 if none is left. Runs one statement when
+ * idle.
+ */
 export async function sweepCalendar(service: Service): Promise<number> {
   const work = await findCalendarWork(service.db, service.clock.now());
   if (!work || !(work.on ?? SWITCHES.renewals.default)) return 0;
@@ -30,7 +34,10 @@ export async function sweepCalendar(service: Service): Promise<number> {
   return did;
 }
 
-/** When the calendar has something to do next, on the business clock; null: never, or it is switched off. */
+/**
+ * Returns the time of the next due work on the business clock; null if there is none or renewals are
+ * switched off.
+ */
 export async function nextCalendarDue(service: Pick<Service, 'db'>): Promise<Date | null> {
   return (await isSwitchOn(service.db, 'renewals')) ? await nextBillAt(service.db) : null;
 }

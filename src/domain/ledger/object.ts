@@ -1,4 +1,4 @@
-/** A ledger entry as the REST contract shows it. */
+/** Returns a ledger entry in the REST shape. */
 import { formatId } from '../../kernel/ids.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
@@ -7,7 +7,7 @@ import type { LedgerEntry } from '../../spec/schemas/ledger-entry.ts';
 export function ledgerEntryObject(entry: {
   readonly id: string;
   readonly type: LedgerEntry['type'];
-  /** Signed: negative when taken from the balance. */
+  /** Signed: negative for a debit. */
   readonly amountCents: bigint;
   readonly balanceAfterCents: bigint;
   readonly resource: { readonly kind: 'server' | 'topup'; readonly id: string } | null;

@@ -1,18 +1,18 @@
 /**
- * The ledger: the only door to money.
+ * The ledger: the only code that moves money.
  *
- * One row of `transfers` is one movement: a debit account, a credit account, an amount above zero. What one side
- * loses the other gains, so the books sum to zero by construction and no row can unbalance them. Rows are never
- * changed or removed (the database refuses it): a mistake is put right by a reversal, which names what it reverses,
- * and a transfer can be reversed once.
+ * One row of `transfers` is one movement: a debit account, a credit account, and an amount above zero. One
+ * side gains exactly what the other loses, so the books sum to zero by construction. The database rejects
+ * updates and deletes. A mistake is corrected by a reversal, which references the original; a transfer can
+ * be reversed once.
  *
- * Every movement states the fact that caused it (`fact`, unique): a deposit's output, a server and its cycle. A
- * step that runs twice meets its own fact and books nothing.
+ * Every movement names the fact that caused it (`fact`, unique), such as a deposit's output or a server and
+ * its cycle. A step that runs twice finds its fact and books nothing.
  *
- * A customer's account is the customer's id. Only customers have a balance row, moved in the same statement as
- * the transfer is booked; the house's own accounts would be the hottest rows there are, and their balances are
- * sums that `skerryd verify` takes when asked. Spending needs a sufficient balance in that statement. Only a reversal
- * may take a balance below zero, and nothing new can be bought until it is repaid.
+ * A customer's account id is the customer's id. Only customers have a balance row, which the same statement
+ * updates. The house accounts would be the hottest rows of all, so they have none: `skerryd verify` sums
+ * them on demand. A charge needs a sufficient balance in that statement. Only a reversal may make a balance
+ * negative, and nothing can be bought until it is repaid.
  */
 import { fail } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -20,9 +20,9 @@ import { centsToUsd } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { findTransfer, insertTransfer, type ResourceKind, type TransferType } from '../../store/ledger.ts';
 
-/** The house's own accounts, by fixed ids. */
+/** The house accounts, with fixed ids. */
 export const HOUSE = {
-  /** What servers cost. */
+  /** Revenue from servers. */
   revenue: '00000000-0000-0000-0000-000000000001',
   /** Coins received. */
   deposits: '00000000-0000-0000-0000-000000000002',
@@ -35,7 +35,7 @@ export type HouseAccount = keyof typeof HOUSE;
 
 export interface Transfer {
   readonly id: string;
-  /** Cents added to the customer's balance, negative when taken. */
+  /** The change of the customer's balance in cents; negative for a debit. */
   readonly amountCents: bigint;
   readonly balanceAfterCents: bigint;
 }
@@ -51,12 +51,12 @@ export interface Movement {
   readonly fact: string;
 }
 
-/** Adds to a customer's balance from an account of the house. */
+/** Credits a customer from a house account. */
 export async function credit(tx: Sql, movement: Movement, now: Date): Promise<Transfer> {
   return await bookTransfer(tx, movement, HOUSE[movement.account], movement.customerId, now);
 }
 
-/** Takes from a customer's balance; refuses with `insufficient_balance` when it does not suffice. */
+/** Charges a customer; fails with `insufficient_balance` if the balance is too low. */
 export async function charge(tx: Sql, movement: Movement, now: Date): Promise<Transfer> {
   return await bookTransfer(tx, movement, movement.customerId, HOUSE[movement.account], now);
 }
@@ -89,20 +89,20 @@ async function bookTransfer(
   );
   const isDebit = debit === movement.customerId;
   if (balanceAfterCents === undefined) {
-    if (!isDebit) throw new Error('no such account to credit');
+    if (!isDebit) throw new Error('account to credit not found');
     fail('insufficient_balance', { need: centsToUsd(movement.amountCents) });
   }
   return { id, amountCents: isDebit ? -movement.amountCents : movement.amountCents, balanceAfterCents };
 }
 
-/** Books the opposite of a transfer, once. It may take the balance below zero. */
+/** Books the opposite of a transfer, once. May make the balance negative. */
 export async function reverse(
   tx: Sql,
   reversal: { readonly transferId: string; readonly description: string },
   now: Date,
 ): Promise<Transfer> {
   const original = await findTransfer(tx, reversal.transferId);
-  if (!original) throw new Error('no such transfer to reverse');
+  if (!original) throw new Error('transfer to reverse not found');
   const id = newId(now);
   const balanceAfterCents = await insertTransfer(
     tx,
@@ -119,7 +119,7 @@ export async function reverse(
     },
     true,
   );
-  if (balanceAfterCents === undefined) throw new Error('the account of the reversed transfer is gone');
+  if (balanceAfterCents === undefined) throw new Error('account of the reversed transfer not found');
   const isDebit = original.credit_account === original.customer_id;
   return { id, amountCents: isDebit ? -original.amount_cents : original.amount_cents, balanceAfterCents };
 }

@@ -18,20 +18,21 @@ before(async () => {
 });
 after(() => fixture.close());
 
-/** A server in this status whose cycle ends in so many days. */
-async function server(actor: CustomerActor, status: string, centsMonth: bigint, days: number): Promise<Date> {
+/** Inserts a server in this status whose cycle ends in that many days. */
+async function server(actor: CustomerActor, status: string, cents: bigint, days: number): Promise<Date> {
   const now = fixture.clock.now();
   const paidUntil = new Date(now.getTime() + days * DAY_MS);
   await fixture.db.run(
-    `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
-                          billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, created_at, updated_at)
+    `insert into servers
+       (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
+        billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, created_at, updated_at)
      select $1, $2, $3, 'web', $4, 's1', 'par', id, 1, 1, 1, $5, $5, 1, $6, $7, $7 from images limit 1`,
-    [newId(now), newPublicNumber(), actor.customerId, status, centsMonth, paidUntil, now],
+    [newId(now), newPublicNumber(), actor.customerId, status, cents, paidUntil, now],
   );
   return paidUntil;
 }
 
-test('the balance of a customer without servers says only what is there', async () => {
+test('the balance of a customer without servers has no runway and no costs', async () => {
   const actor = await fixture.fixtures.addCustomer(1_999n);
   assert.deepEqual(await getBalance(fixture.service, actor), {
     object: 'balance',
@@ -44,7 +45,7 @@ test('the balance of a customer without servers says only what is there', async 
   });
 });
 
-test('running servers alone count, and the first end of a cycle is the runway', async () => {
+test('only running servers count, and the first cycle end is the runway', async () => {
   const actor = await fixture.fixtures.addCustomer(10_000n);
   const stranger = await fixture.fixtures.addCustomer();
   await server(actor, 'running', 735n, 90);
@@ -66,7 +67,7 @@ test('running servers alone count, and the first end of a cycle is the runway', 
   });
 });
 
-test('a balance below zero is shown as it is', async () => {
+test('a negative balance is shown as a negative number', async () => {
   const actor = await fixture.fixtures.addCustomer();
   const { db, clock } = fixture;
   const facts = { customerId: actor.customerId, amountCents: 3_000n, description: 'test' } as const;
@@ -77,7 +78,7 @@ test('a balance below zero is shown as it is', async () => {
   assert.equal((await getBalance(fixture.service, actor)).usd, -30);
 });
 
-test('the ledger reads signed, newest first or oldest first, page by page', async () => {
+test('the ledger lists signed amounts in both directions, page by page', async () => {
   const actor = await fixture.fixtures.addCustomer();
   const { db, clock, service } = fixture;
   const resource = { kind: 'server', id: newId(clock.now()) } as const;

@@ -1,4 +1,4 @@
-/** A service whose calendar is passed due date by due date, with chains that a test scripts. */
+/** A service with scripted chains whose calendar advances from due date to due date. */
 import assert from 'node:assert/strict';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
 import { credit } from '../../../src/domain/ledger/transfer.ts';
@@ -22,7 +22,7 @@ export class CalendarWorld {
   readonly world: TestService;
   readonly service: Service;
   readonly chain: ScriptedChain;
-  /** Whether somebody reads the chain. */
+  /** Whether a worker reads the chain. */
   watching = false;
   readonly #unwatchedRunner: JobRunner;
   readonly #watchedRunner: JobRunner;
@@ -63,7 +63,10 @@ export class CalendarWorld {
     await credit(db, { ...gift, account: 'adjustments', type: 'adjustment' }, now);
   }
 
-  /** A server that runs: its id. The install takes its seconds. */
+  /**
+   * Orders a server, waits until it runs, and returns its id. The install takes a few seconds of clock
+   * time.
+   */
   async running(actor: CustomerActor, wanted: Partial<DeployOrder> = {}): Promise<string> {
     const id = await this.ordered(actor, wanted);
     await this.advance(10_000);
@@ -78,7 +81,7 @@ export class CalendarWorld {
     return this.world.clock.now();
   }
 
-  /** Passes to this moment, due date by due date. */
+  /** Advances to this moment, stopping at every due date. */
   async advanceTo(target: Date): Promise<void> {
     const { clock } = this.world;
     for (;;) {
@@ -99,24 +102,24 @@ export class CalendarWorld {
     await this.advance(days * DAY_MS);
   }
 
-  /** As if nobody had been there in between. */
+  /** Jumps without work in between, as if the service had been down. */
   jumpTo(target: Date): void {
     this.world.clock.moveTo(target);
   }
 
-  /** What is due now, until nothing is. */
+  /** Runs due work until none is left. */
   async runDueWork(): Promise<void> {
     const runner = this.watching ? this.#watchedRunner : this.#unwatchedRunner;
-    assert.ok(await runner.runDue(Date.now() + TIMEOUT_MS), 'the work does not come to rest');
+    assert.ok(await runner.runDue(Date.now() + TIMEOUT_MS), 'the due work does not settle');
   }
 
   async server(id: string): Promise<ServerRow> {
     const server = await findServer(this.world.db, id);
-    assert.ok(server, 'the server is gone');
+    assert.ok(server, 'the server no longer exists');
     return server;
   }
 
-  /** `running`, `suspended balance`, `gone`. */
+  /** Returns `running`, `suspended balance`, `gone`, and so on. */
   async status(id: string): Promise<string> {
     const server = await findServer(this.world.db, id);
     if (!server) return 'gone';
@@ -131,7 +134,7 @@ export class CalendarWorld {
     return await readBalance(this.world.db, actor.customerId);
   }
 
-  /** The server's charges in cents, in order. */
+  /** Returns the server's charges in cents, in order. */
   async charges(id: string): Promise<number[]> {
     const rows = await this.world.db.rows<{ cents: bigint }>(
       `select amount_cents as cents from transfers where resource_id = $1 and type = 'charge'
@@ -141,7 +144,7 @@ export class CalendarWorld {
     return rows.map((row) => Number(row.cents));
   }
 
-  /** Types of events about the server, in order; of billing ones too. */
+  /** Returns the types of events about the server, including billing events, in order. */
   async events(id: string, like = '%'): Promise<string[]> {
     const shown = formatId('server', id);
     const rows = await this.world.db.rows<{ type: string }>(
@@ -154,7 +157,7 @@ export class CalendarWorld {
     return rows.map((row) => row.type);
   }
 
-  /** Kinds of the customer's mails, in order; of warnings with their days. */
+  /** Returns the kinds of the customer's mails in order, with the days of warnings. */
   async mails(actor: CustomerActor): Promise<string[]> {
     const rows = await this.world.db.rows<{ kind: string; cause: string }>(
       'select kind, cause from mails where customer_id = $1 order by created_at, id',
@@ -170,12 +173,12 @@ export class CalendarWorld {
   }
 }
 
-/** A time in UTC: `2030-02-28 12:00`. */
+/** Parses a UTC time such as `2030-02-28 12:00`. */
 export function at(text: string): Date {
   return new Date(`${text.replace(' ', 'T')}:00Z`);
 }
 
-/** A day as it is read: `2030-02-28`. */
+/** Formats a day such as `2030-02-28`. */
 export function day(time: Date): string {
   return time.toISOString().slice(0, 10);
 }

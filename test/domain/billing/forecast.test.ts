@@ -12,8 +12,8 @@ before(async () => {
 });
 after(() => world.close());
 
-test('what is foretold of 90 days is what the calendar then does, announced prices included', async () => {
-  // Three first cycles, two further ones, and a little.
+test('the 90-day forecast matches the calendar, including announced prices', async () => {
+  // Three first cycles, two more, and a remainder.
   const actor = await world.customer(500n * 5n + 2_000n + 700n);
   const ids = [
     await world.running(actor, { plan: { ...S1, id: 's2', price_cents_month: 2_000n } }),
@@ -24,17 +24,17 @@ test('what is foretold of 90 days is what the calendar then does, announced pric
   await world.ordered(await world.customer(10_000n));
   await announcePrice(world.service, { plan: 's1', usdMonth: '6.50' });
   const ahead = await listRenewals(world.service, actor, { days: 90 });
-  const told = ids.map((id) => {
+  const predicted = ids.map((id) => {
     const own = ahead.items.filter(({ server }) => server === formatId('server', id));
     return own.map(({ outcome, price_usd: price }) => `${outcome} ${price}`);
   });
-  assert.deepEqual(told, [
+  assert.deepEqual(predicted, [
     ['short 20'],
     ['renews 5', 'renews 6.5', 'short 6.5'],
     ['ends 5'],
     ['renews 5', 'short 6.5'],
   ]);
-  // Everything but the one that ends, at its price: 3 × 20 + 2 × (5 + 6.50 + 6.50), of which 17 are there.
+  // All renewals except the ending server's: 3 × 20 + 2 × (5 + 6.50 + 6.50), minus the balance of 17.
   assert.deepEqual([ahead.total_usd, ahead.missing_usd], [96, 79]);
   const none = await listRenewals(world.service, await world.customer(), { days: 90 });
   assert.deepEqual(none, { items: [], total_usd: 0, missing_usd: 0 });

@@ -1,4 +1,4 @@
-/** A clock that jumps, forward over due dates and back over them, around the ends of months and a leap day. */
+/** Moves the clock forward past due dates and back again, around month ends and a leap day. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
@@ -16,11 +16,11 @@ before(async () => {
 });
 after(() => calendar.world.close());
 
-/** The last days of short and long months, also of a leap year. */
+/** The last days of short and long months, including a leap year. */
 const start = fc.constantFrom(
   ...['2031-01-31', '2031-04-30', '2031-12-31', '2032-01-29', '2032-01-30', '2032-02-29', '2035-02-28'],
 );
-/** By so much, or to so much about the next end of a cycle. */
+/** Jumps by an amount, or to a moment relative to the next cycle end. */
 const jump = fc.oneof(
   fc
     .constantFrom(HOUR_MS, -HOUR_MS, 31 * DAY_MS, -31 * DAY_MS, DAY_MS, 95 * DAY_MS)
@@ -29,7 +29,7 @@ const jump = fc.oneof(
 );
 const months = fc.constantFrom<1 | 3>(1, 1, 3);
 
-test('each cycle that has ended is charged once, and none before its end, however the clock jumps', async () => {
+test('every ended cycle is charged exactly once, and never early, for any jumps of the clock', async () => {
   await fc.assert(
     fc.asyncProperty(
       start,
@@ -41,7 +41,7 @@ test('each cycle that has ended is charged once, and none before its end, howeve
         const begun = calendar.now;
         const id = await calendar.running(actor, { billingMonths: length });
         const anchor = begun.getUTCDate();
-        // Each end is counted from the one before, on the day of the first.
+        // Every end counts from the previous one, on the day of the month of the first.
         const ends = [addMonths(begun, length, anchor)];
         const end = (n: number): Date => {
           while (ends.length <= n) ends.push(addMonths(ends.at(-1) as Date, length, anchor));

@@ -30,7 +30,7 @@ async function twoServers(cents: bigint): Promise<{ actor: CustomerActor; first:
   return { actor, first, second };
 }
 
-test('it is told at the start of the window, once a cycle, with the balance and the server', async () => {
+test('a low balance is announced once per cycle, with the balance and the server', async () => {
   const actor = await world.customer(500n + 499n);
   const id = await world.running(actor);
   await toWindow(id);
@@ -59,7 +59,7 @@ async function toNextWindow(id: string): Promise<void> {
   await world.advanceTo(new Date(end.getTime() - 6 * DAY_MS));
 }
 
-test('what renews until the end of its cycle is what the balance has to pay; the other one is told after a debit', async () => {
+test('a balance must cover renewals up to the cycle end; later ones warn after a debit', async () => {
   const { actor, first, second } = await twoServers(999n);
   await toWindow(second);
   assert.deepEqual([(await low(first)).length, (await low(second)).length], [0, 1]);
@@ -82,20 +82,20 @@ test('what renews until the end of its cycle is what the balance has to pay; the
   );
 });
 
-test('what is not to be renewed is not counted; of its end its customer is told, once a cycle', async () => {
+test('a server with renewal off does not count, and its end is announced once per cycle', async () => {
   const { actor, first, second } = await twoServers(500n);
   await patchServer(world.service, actor, formatId('server', first), { auto_renew: false });
   const end = await toWindow(second);
   assert.deepEqual(await world.mails(actor), ['server_ends']);
   await world.advanceDays(6);
   assert.deepEqual([(await low(first)).length, (await low(second)).length], [0, 0]);
-  // Who changes his mind is renewed, and told again before the end of the next cycle if he changes it again.
+  // Turning renewal on and off again announces the end of the next cycle.
   await patchServer(world.service, actor, formatId('server', first), { auto_renew: true });
   await world.pay(actor, 500n);
   await world.advanceTo(new Date(end.getTime() + HOUR_MS));
   assert.equal(await world.status(first), 'running');
   await patchServer(world.service, actor, formatId('server', first), { auto_renew: false });
   await toNextWindow(first);
-  const told = (await world.mails(actor)).filter((kind) => kind === 'server_ends');
-  assert.equal(told.length, 2);
+  const notices = (await world.mails(actor)).filter((kind) => kind === 'server_ends');
+  assert.equal(notices.length, 2);
 });

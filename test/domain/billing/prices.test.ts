@@ -21,14 +21,14 @@ after(() => world.close());
 const announce = (usdMonth: string, at?: Date) =>
   announcePrice(world.service, { plan: 's1', usdMonth, ...(at ? { at: at.toISOString() } : {}) });
 
-test('a new price holds for cycles that begin 30 days after it was announced, and not before', async () => {
+test('an announced price applies to cycles that begin 30 days later, and not before', async () => {
   const actor = await world.customer(10_000n);
   const other = await world.customer(10_000n);
   const soon = await world.running(actor);
   const early = await world.ordered(other, { autoRenew: false });
   await world.advanceDays(2);
   const { paid_until: end } = await world.server(soon);
-  // 26 days before the next renewal: that one is at the old price.
+  // The next renewal is 26 days away and costs the old price.
   const { effectiveAt, id } = await announce('12.50');
   assert.equal(effectiveAt.getTime(), world.now.getTime() + 30 * DAY_MS);
   const later = await world.running(actor);
@@ -42,35 +42,35 @@ test('a new price holds for cycles that begin 30 days after it was announced, an
   await world.advanceDays(62);
   assert.deepEqual(await world.charges(soon), [500, 500, 1250, 1250]);
   assert.equal((await world.server(soon)).price_cents_cycle, 1_250n);
-  // Whoever ordered later pays what the catalogue said then.
+  // A later order pays the catalog price of its time.
   assert.deepEqual(await world.charges(later), [500, 500, 500]);
   assert.equal(await world.status(early), 'gone');
   assert.deepEqual(await world.mails(actor), ['price_change']);
-  assert.match(await refusalMessage(cancelPrice(world.service, id)), /counts since/);
+  assert.match(await refusalMessage(cancelPrice(world.service, id)), /in effect since/);
   await world.world.assertInvariants();
 });
 
-const NOT_FOUND = 'there is no such announcement: skerryd prices list shows their ids';
+const NOT_FOUND = 'announcement not found: `skerryd prices list` shows the ids';
 
-test('a cancelled price never counts; what is wrong with an announcement is said', async () => {
+test('a canceled price never applies, and invalid announcements are rejected with a reason', async () => {
   const actor = await world.customer(10_000n);
   const id = await world.running(actor, { billingMonths: 3 });
   const at = new Date(world.now.getTime() + 40 * DAY_MS);
   const cancelled = await announce('99', at);
-  assert.match(await refusalMessage(announce('98', at)), /is announced for/);
+  assert.match(await refusalMessage(announce('98', at)), /is already announced for/);
   await cancelPrice(world.service, cancelled.id);
   await world.advance(1_000);
-  assert.match(await refusalMessage(cancelPrice(world.service, cancelled.id)), /cancelled before/);
+  assert.match(await refusalMessage(cancelPrice(world.service, cancelled.id)), /already canceled/);
   await announce('4', at);
   assert.match(await refusalMessage(announce('0')), /above 0/);
-  assert.match(await refusalMessage(announce('1.005')), /two decimals/);
+  assert.match(await refusalMessage(announce('1.005')), /2 decimals/);
   assert.match(
     await refusalMessage(announce('5', new Date(world.now.getTime() + 29 * DAY_MS))),
     /at least 30 days/,
   );
   assert.match(
     await refusalMessage(announcePrice(world.service, { plan: 'x9', usdMonth: '5' })),
-    /no plan x9/,
+    /plan x9 not found/,
   );
   assert.deepEqual(
     (await listPrices(world.service)).map((row) => row.state),
@@ -80,7 +80,7 @@ test('a cancelled price never counts; what is wrong with an announcement is said
   assert.deepEqual(await world.charges(id), [1125, 900]);
 });
 
-test('a server that resumes pays the price of that moment, and the warning counts with it', async () => {
+test('a server that resumes pays the price of that moment, and the warning uses it', async () => {
   const actor = await world.customer(500n + 400n);
   const id = await world.running(actor);
   await announce('4.50');
@@ -94,7 +94,7 @@ test('a server that resumes pays the price of that moment, and the warning count
   await patchServer(world.service, actor, formatId('server', id), { auto_renew: false });
 });
 
-test('what a suspended server is said to cost is what is charged then; a paid one waits for nothing', async () => {
+test('the announced price of a suspended server is charged, and a paid server does not wait', async () => {
   const actor = await world.customer(4_000n);
   const plan = { ...S1, id: 's2', price_cents_month: 2_000n };
   const ended = await world.running(actor, { plan, autoRenew: false });
@@ -102,12 +102,12 @@ test('what a suspended server is said to cost is what is charged then; a paid on
   await world.advanceDays(5);
   await announcePrice(world.service, { plan: 's2', usdMonth: '35.00' });
   await world.advanceDays(31);
-  const told = async (id: string) =>
+  const forecasts = async (id: string) =>
     (await describeServer(world.service, actor, formatId('server', id))).nextCycleUsd;
-  assert.deepEqual([await told(ended), await told(waits)], [35, 35]);
+  assert.deepEqual([await forecasts(ended), await forecasts(waits)], [35, 35]);
   await world.pay(actor, 3_500n);
   await sweepCalendar(world.service);
-  // It is charged and not switched on yet.
+  // Charged, but not powered on yet.
   assert.equal(await world.status(waits), 'suspended balance');
   assert.deepEqual((await listRenewals(world.service, actor, { days: 0 })).items, []);
   await world.pay(actor, 3_500n);

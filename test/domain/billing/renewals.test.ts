@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => world.close());
 
-/** The ends of a server's cycles, as they come. */
+/** Returns the ends of a server's cycles, in order. */
 async function cycleEnds(id: string, count: number): Promise<string[]> {
   const days = [];
   for (let i = 0; i < count; i++) {
@@ -24,7 +24,7 @@ async function cycleEnds(id: string, count: number): Promise<string[]> {
   return days;
 }
 
-test('a server of January 31 keeps its day over short months, and one of February 29 over years', async () => {
+test('a server keeps the anchor day January 31 over short months and February 29 over years', async () => {
   assert.equal(day(world.now), '2030-01-31');
   const actor = await world.customer(100_000n);
   const id = await world.running(actor);
@@ -52,7 +52,7 @@ test('a server of January 31 keeps its day over short months, and one of Februar
   await world.world.assertInvariants();
 });
 
-test('what a service that was down missed is renewed cycle by cycle, also by two at once and again', async () => {
+test('renewals missed during downtime happen cycle by cycle, even with two concurrent runs', async () => {
   const actor = await world.customer(3_000n);
   const [first, second] = [await world.running(actor), await world.running(actor)];
   const { paid_until: end } = await world.server(first);
@@ -69,7 +69,7 @@ test('what a service that was down missed is renewed cycle by cycle, also by two
   await world.world.assertInvariants();
 });
 
-test('several due at once: by the end of the cycle, then by age, each that the balance pays', async () => {
+test('servers due at the same time renew by cycle end, then age, while the balance lasts', async () => {
   const actor = await world.customer(500n + 2_000n + 500n + 500n + 1_100n);
   const old = await world.running(actor);
   const dear = await world.running(actor, { plan: { ...PLAN_S2 } });
@@ -77,7 +77,7 @@ test('several due at once: by the end of the cycle, then by age, each that the b
   const youngest = await world.running(actor);
   const { db } = world.world;
   const { paid_until: end } = await world.server(youngest);
-  // The youngest one's cycle ends first, the others' at once.
+  // The youngest server's cycle ends first, the others' together.
   await db.run(`update servers set paid_until = $2, bill_at = $2 where id = any($1)`, [
     [old, dear, young],
     end,
@@ -97,7 +97,7 @@ test('several due at once: by the end of the cycle, then by age, each that the b
 
 const PLAN_S2 = { id: 's2', category: 'vps', ram_mb: 1024, disk_gb: 10, price_cents_month: 2_000n } as const;
 
-test('auto_renew counts as it stands when the cycle ends', async () => {
+test('the auto_renew setting at the end of the cycle decides the renewal', async () => {
   const actor = await world.customer(5_000n);
   const [off, back] = [await world.running(actor), await world.running(actor)];
   const patch = (id: string, auto_renew: boolean) =>
@@ -115,13 +115,13 @@ test('auto_renew counts as it stands when the cycle ends', async () => {
   assert.deepEqual(await world.charges(off), [500]);
 });
 
-test('a server that is being rebooted is renewed; it is suspended only when that has ended', async () => {
+test('a rebooting server renews, and is suspended only after the reboot ends', async () => {
   const actor = await world.customer(1_500n);
   const [paid, poor] = [await world.running(actor), await world.running(actor)];
   const { paid_until: end } = await world.server(poor);
   await world.advanceTo(new Date(end.getTime() - 1_000));
   for (const id of [paid, poor]) {
-    // A guest that ignores it: a minute passes.
+    // The guest ignores the request, so a minute passes.
     await world.world.simulator.setIgnoresShutdown(id, true);
     await rebootServer(world.service, actor, formatId('server', id), { hard: false });
   }
@@ -133,7 +133,7 @@ test('a server that is being rebooted is renewed; it is suspended only when that
   assert.deepEqual((await world.events(poor)).slice(-2), ['server.rebooted', 'server.suspended']);
 });
 
-test('a first cycle that ended before the server ran begins with its first run', async () => {
+test('a first cycle that ended before the server ran restarts with its first run', async () => {
   const actor = await world.customer(500n);
   const id = await world.ordered(actor);
   await world.world.db.run(`update servers set paid_until = $2 where id = $1`, [id, world.now]);
@@ -144,12 +144,13 @@ test('a first cycle that ended before the server ran begins with its first run',
   assert.deepEqual(await world.charges(id), [500]);
 });
 
-test('a server whose data is at fault is put off, and the others of its customer have their turn', async () => {
+test('a server with faulty data is postponed and does not block the customer’s other servers', async () => {
   const actor = await world.customer(2_000n);
   const [faulty, well] = [await world.running(actor), await world.running(actor)];
   const { paid_until: end } = await world.server(faulty);
-  const booked = `insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, description, fact,
-                     balance_after_cents, created_at)
+  const booked = `insert into transfers
+      (id, debit_account, credit_account, amount_cents, customer_id, type, description, fact,
+       balance_after_cents, created_at)
      select gen_random_uuid(), gen_random_uuid(), $2, 1, $2, 'adjustment', 'a fault', $1, 0, now()`;
   await world.world.db.run(booked, [`cycle:${faulty}:2`, actor.customerId]);
   await world.advanceTo(new Date(end.getTime() + 60_000));

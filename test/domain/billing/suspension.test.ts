@@ -19,7 +19,7 @@ after(() => world.close());
 
 const shown = (id: string) => formatId('server', id);
 
-/** A customer whose only money went into one server, which is suspended by now; the end of its cycle. */
+/** Creates a customer whose whole balance paid one server, now suspended. Returns the end of its cycle. */
 async function suspended(): Promise<{ actor: CustomerActor; id: string; end: Date }> {
   const actor = await world.customer(500n);
   const id = await world.running(actor);
@@ -29,7 +29,7 @@ async function suspended(): Promise<{ actor: CustomerActor; id: string; end: Dat
   return { actor, id, end };
 }
 
-test('a balance that is short suspends: at once for its customer, and the machine is switched off', async () => {
+test('a low balance suspends the server at once and powers off its machine', async () => {
   const { actor, id, end } = await suspended();
   await world.advance(30_000);
   assert.equal(await world.machine(id), 'stopped');
@@ -48,7 +48,7 @@ test('a balance that is short suspends: at once for its customer, and the machin
   await world.world.assertInvariants();
 });
 
-test('who paid resumes, oldest first, each as soon as the balance suffices; a stopped one stays stopped', async () => {
+test('a payment resumes servers oldest first, and a stopped server stays stopped', async () => {
   const actor = await world.customer(2_000n);
   const [old, halted, young] = [
     await world.running(actor),
@@ -78,18 +78,18 @@ test('who paid resumes, oldest first, each as soon as the balance suffices; a st
   await world.world.assertInvariants();
 });
 
-/** As several processes would; what is done is done once. */
+/** Runs like several processes at once; every effect must still happen once. */
 async function severalAtOnce(): Promise<void> {
   await Promise.all([1, 2, 3].map(() => sweepCalendar(world.service)));
 }
 
-/** Spends what is left. */
+/** Spends the remaining balance. */
 async function drain(actor: CustomerActor): Promise<void> {
   while ((await world.balance(actor)) >= 500n) await world.ordered(actor, { autoRenew: false });
   await world.advance(10_000);
 }
 
-test('one that was not to be renewed resumes only when it is started, which pays a cycle', async () => {
+test('a server with renewal off resumes only when the customer starts it, which pays a cycle', async () => {
   const actor = await world.customer(1_000n);
   const id = await world.running(actor, { autoRenew: false });
   await world.advanceTo(new Date((await world.server(id)).paid_until.getTime() + DAY_MS));
@@ -103,7 +103,7 @@ test('one that was not to be renewed resumes only when it is started, which pays
 
 const WARNED = ['destruction_warning 7', 'destruction_warning 3', 'destruction_warning 1'];
 
-test('the grace period warns 7, 3 and 1 days before its end, and ends with the server', async () => {
+test('the grace period warns 7, 3, and 1 days before it ends and deletes the server', async () => {
   const { actor, id, end } = await suspended();
   await world.advanceTo(new Date(end.getTime() + 14 * DAY_MS - HOUR_MS));
   assert.deepEqual(await world.mails(actor), ['low_balance', 'server_suspended', ...WARNED]);
@@ -117,7 +117,7 @@ test('the grace period warns 7, 3 and 1 days before its end, and ends with the s
   await world.world.assertInvariants();
 });
 
-test('a service that was down for all of it still warns, a day before', async () => {
+test('after downtime for the whole grace period, the customer is still warned a day ahead', async () => {
   const { actor, id, end } = await suspended();
   world.jumpTo(new Date(end.getTime() + 40 * DAY_MS));
   await world.advance(DAY_MS - 60_000);
@@ -127,7 +127,7 @@ test('a service that was down for all of it still warns, a day before', async ()
   assert.equal(await world.status(id), 'gone');
 });
 
-test('a server under a legal hold outlives every grace period, and has one when the hold is lifted', async () => {
+test('a legal hold outlasts the grace period, which applies again when the hold is lifted', async () => {
   const { actor, id } = await suspended();
   await world.world.db.run(`update servers set held_at = $2, hold_order = 'order 7' where id = $1`, [
     id,
@@ -144,7 +144,7 @@ test('a server under a legal hold outlives every grace period, and has one when 
   assert.deepEqual((await world.mails(actor)).slice(-4), [...WARNED, 'server_destroyed']);
 });
 
-test('what the operator froze is not charged; released, it is what it was while paid, else its next cycle is due', async () => {
+test('a frozen server is not charged; unfrozen, it resumes if paid, else its next cycle is due', async () => {
   const actor = await world.customer(5_000n);
   const [soon, late] = [await world.running(actor), await world.running(actor)];
   for (const id of [soon, late]) await freezeServer(world.service, shown(id), 'spam');
@@ -163,7 +163,7 @@ test('what the operator froze is not charged; released, it is what it was while 
   await world.world.assertInvariants();
 });
 
-test('a payment that was on its chain while the service was down renews the server', async () => {
+test('a payment that arrived on its chain during downtime renews the server', async () => {
   const { id, pay, end } = await invoiced();
   await world.advanceTo(new Date(end.getTime() - HOUR_MS));
   world.jumpTo(new Date(end.getTime() - 1_000));
@@ -178,7 +178,7 @@ test('a payment that was on its chain while the service was down renews the serv
   assert.deepEqual(await world.charges(id), [500, 500]);
 });
 
-test('a chain that stays silent delays a suspension for a day', async () => {
+test('an unreadable chain delays a suspension for one day', async () => {
   const { id, end } = await invoiced();
   await world.advanceTo(new Date(end.getTime() - HOUR_MS));
   world.jumpTo(new Date(end.getTime() + 5 * DAY_MS));
@@ -188,7 +188,7 @@ test('a chain that stays silent delays a suspension for a day', async () => {
   assert.equal(await world.status(id), 'suspended balance');
 });
 
-test('so does a node that lost its network, whatever it answers', async () => {
+test('a node that lost its network delays a suspension like an unreadable chain', async () => {
   const { id, end } = await invoiced();
   world.watching = true;
   try {
