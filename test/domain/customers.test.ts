@@ -15,18 +15,19 @@ import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
 import { FULL_ONLY, PROPERTY_RUNS } from '../support/runs.ts';
 import { PASSWORD } from '../support/session-client.ts';
 
-describe('an e-mail address', () => {
+describe('an email address', () => {
   for (const good of ['a@b.co', 'A.b+tag@mail.example.org', 'öl@bücher.example', "o'neil@x-y.example"]) {
-    it(`may be ${good}`, () => assert.equal(parseEmail(good)?.address, good));
+    it(`${good} is a valid email address`, () => assert.equal(parseEmail(good)?.address, good));
   }
 
   const long = `${'a'.repeat(64)}@${`${'b'.repeat(60)}.`.repeat(4)}org`;
   const bad = ['', 'a', '@', 'a@', '@b.co', 'a@b', 'a@b..co', 'a@.co', 'a@b.co.', 'a b@c.de', 'a@b@c.de'];
   for (const text of [...bad, '.a@b.co', 'a.@b.co', 'a@-b.co', 'a\r\nb@c.de', '<a@b.co>', '"a"@b.co', long]) {
-    it(`is not ${JSON.stringify(text).slice(0, 40)}`, () => assert.equal(parseEmail(text), undefined));
+    it(`${JSON.stringify(text).slice(0, 40)} is not an email address`, () =>
+      assert.equal(parseEmail(text), undefined));
   }
 
-  it('is the same account in capitals, with blanks around it, and however its accents are composed', () => {
+  it('an email address ignores case, surrounding blanks, and the composition of accents', () => {
     const key = parseEmail('josé@example.org')?.key;
     assert.equal(parseEmail('  JOSÉ@Example.ORG ')?.key, key);
     assert.equal(parseEmail('jose\u0301@example.org')?.key, key);
@@ -43,7 +44,7 @@ describe('a password', () => {
     }
   };
 
-  it('has 12 to 256 characters, however many bytes or code units they take', () => {
+  it('a password has 12 to 256 characters, regardless of its bytes or code units', () => {
     assert.deepEqual(
       [11, 12, 256, 257].map((chars) => accepted('x'.repeat(chars))),
       [false, true, true, false],
@@ -54,13 +55,13 @@ describe('a password', () => {
     );
   });
 
-  it('typed twice may be composed differently and still agrees', () => {
+  it('a password and its repetition may be composed differently', () => {
     requireNewPassword('caf\u00e9 au lait!', 'cafe\u0301 au lait!');
   });
 });
 
 describe('a recovery code', () => {
-  it('has 128 bits in groups, and is read whatever its case, blanks and dashes', () => {
+  it('a recovery code has 128 bits in groups and ignores case, blanks, and dashes', () => {
     const code = newRecoveryCode();
     assert.match(code.text, /^([a-z2-7]{5}-){4}[a-z2-7]{6}$/);
     const typed = ` ${code.text.toUpperCase().replaceAll('-', ' ')}\n`;
@@ -92,7 +93,7 @@ describe('a customer', () => {
     return { ...visit().actor, customerId: session.customerId, sessionId: session.id };
   }
 
-  it('is one for one address, however many sign up at once', async () => {
+  it('concurrent sign-ups with one address create one customer', async () => {
     const spellings = ['race@example.org', 'RACE@example.org', 'Race@Example.Org', 'race@EXAMPLE.org'];
     const tries = await Promise.allSettled(spellings.map((email) => join(email)));
     assert.equal(tries.filter((one) => one.status === 'fulfilled').length, 1);
@@ -103,7 +104,7 @@ describe('a customer', () => {
     assert.equal(rows.length, 1);
   });
 
-  it('begins with a balance of 0, and with nothing stored that lets anybody in', async () => {
+  it('a new customer has a balance of 0, and the database contains no credential in the clear', async () => {
     const { cookie, recoveryCode } = await join('plain@example.org');
     const [row] = await world.db.rows<{ text: string; balance_cents: bigint }>(
       `select c::text || s::text as text, balance_cents from customers c
@@ -116,7 +117,7 @@ describe('a customer', () => {
     }
   });
 
-  it('may have any password of the allowed length', FULL_ONLY, async () => {
+  it('any password of the allowed length works', FULL_ONLY, async () => {
     const property = fc.asyncProperty(
       fc
         .string({ unit: 'binary', minLength: 12, maxLength: 60 })
@@ -131,7 +132,7 @@ describe('a customer', () => {
     await fc.assert(property, { numRuns: Math.ceil(PROPERTY_RUNS / 5) });
   });
 
-  it('who signs in while the password changes is not left with a session of the old one', async () => {
+  it('a sign-in with the old password during a password change leaves no session', async () => {
     const { cookie } = await join('turn@example.org');
     const actor = await actorOf(cookie);
     const change = { currentPassword: PASSWORD, newPassword: 'quite another password' };
@@ -148,7 +149,7 @@ describe('a customer', () => {
     assert.ok(entered.length > 0);
   });
 
-  it('recovers once with one code, however often it is sent at the same time', async () => {
+  it('a recovery code works once, even when sent concurrently', async () => {
     const { cookie, recoveryCode } = await join('lost@example.org');
     const password = 'found a new password';
     const form = { email: 'lost@example.org', recoveryCode, password, passwordConfirm: password };
@@ -161,7 +162,7 @@ describe('a customer', () => {
     await recoverAccount(world.service, visit(), next);
   });
 
-  it('who is frozen does not recover, and only the right code is told so', async () => {
+  it('a frozen customer cannot recover, and only the correct code reveals the freeze', async () => {
     const { recoveryCode } = await join('ice@example.org');
     await world.db.run(`update customers set frozen_at = now() where email_key = 'ice@example.org'`);
     const form = { email: 'ice@example.org', password: PASSWORD, passwordConfirm: PASSWORD };
@@ -176,7 +177,7 @@ describe('a customer', () => {
     );
   });
 
-  it('whose address is unknown costs the same work as a wrong password', async () => {
+  it('an unknown address takes the same work as an incorrect password', async () => {
     await join('work@example.org');
     const work = async (act: () => Promise<unknown>) => {
       const before = world.passwords.derivations;

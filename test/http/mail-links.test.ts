@@ -162,7 +162,7 @@ describe('links in mails', () => {
       assert.equal((await browser.get('/me.php')).body.email, client.email);
     }
     const other = { password: PASSWORD, password_confirm: PASSWORD };
-    assert.match((await submitMailedLink(world.visitor(), path, other)).text, /used before/);
+    assert.match((await submitMailedLink(world.visitor(), path, other)).text, /already been used/);
     const wrong = await submitMailedLink(world.visitor(), '/reset?token=nothing');
     assert.match((await world.visitor().get('/reset?token=nothing')).text, /not valid/);
     assert.equal(wrong.status, 403, 'there was no form');

@@ -147,9 +147,9 @@ describe('a second factor, over the form endpoints', () => {
     assert.match((await browser.get(path)).text, /name="code" .*autocomplete="one-time-code"/);
     const passwords = { password: NEW, password_confirm: NEW };
     const missing = await submitMailedLink(browser, path, passwords);
-    assert.deepEqual([missing.status, /asks for a one-time code/.test(missing.text)], [400, true]);
+    assert.deepEqual([missing.status, /requires a one-time code/.test(missing.text)], [400, true]);
     const wrong = await submitMailedLink(browser, path, { ...passwords, code: wrongTotp(secret) });
-    assert.deepEqual([wrong.status, /wrong, too old/.test(wrong.text)], [400, true]);
+    assert.deepEqual([wrong.status, /incorrect or was already used/.test(wrong.text)], [400, true]);
     const byForm = { action: 'reset', token: tokenFromPath(path), ...passwords };
     assert.equal((await browser.post('/auth-api.php', byForm)).body.error, 'code_required');
     const code = totpAt(secret);
@@ -187,7 +187,7 @@ describe('a second factor, over the form endpoints', () => {
         assert.deepEqual([status, body.error, body.reason], [400, 'bad_link', 'guessed']);
         assert.match(
           (await submitMailedLink(world.visitor(), path, passwords)).text,
-          /Too many wrong one-time codes/,
+          /Too many incorrect one-time codes/,
         );
       }
       assert.equal((await signIn(client, { code: totpAt(secret) })).body.ok, true, 'its owner gets in');

@@ -40,7 +40,7 @@ test('a sale that is not possible gives the reason and leaves nothing behind', a
   await refused('the balance is 0 USD and the cycle costs 89.9 USD: nothing was sold', sell('m1'));
   await world.addBalance(ann, 100_000n);
   await refused('there is no machine m9', sell('m9'));
-  await refused('no customer with this e-mail', [...sell('m1'), '--customer', 'nobody@example.org']);
+  await refused('no customer has this email', [...sell('m1'), '--customer', 'nobody@example.org']);
   await refused('there is no such image', [...sell('m1'), '--image', 'plan9']);
   await refused('--name is at most 63 lower-case', sell('m1', '--name', 'Web'));
   await refused('the customer has no SSH key k_x', sell('m1', '--ssh-key', 'k_x'));

@@ -150,7 +150,7 @@ describe('the account in the panel', () => {
     await world.db.run('update totp_secrets set last_step = 0');
     const off = { current_password, code: totpAt(secret) };
     const refused = await panel.submit(await panel.open('/account/totp'), 'disable', { ...off, code: '' });
-    assert.match(problemOf(refused.text, 'code', 'disable') ?? '', /asks for a one-time code/);
+    assert.match(problemOf(refused.text, 'code', 'disable') ?? '', /requires a one-time code/);
     assert.equal((await panel.submit(refused, 'disable', off)).location, '/account/totp?done=totp_off');
   });
 

@@ -81,7 +81,7 @@ describe('a customer in the panel', { skip: NO_CHROMIUM }, () => {
       await ada.open('/signin?next=%2Fkeys');
       const typed = { 'Email address': email, Password: PASSWORD };
       await ada.submitForm('sign_in', 'Sign in', typed);
-      await ada.expectText(/asks for a one-time code|One-time code/);
+      await ada.expectText(/requires a one-time code|One-time code/);
       await ada.submitForm('sign_in', 'Sign in', { ...typed, 'One-time code': code(Date.now() + STEP_MS) });
       assert.equal(ada.path, '/keys');
     });

@@ -213,7 +213,7 @@ describe('signing in and out of the panel', () => {
     const client = stranger();
     const asked = await enter(client, await client.get('/signin'), customer.email);
     assert.equal(asked.status, 400);
-    assert.match(problemOf(asked.text, 'code', 'sign_in') ?? '', /asks for a one-time code/);
+    assert.match(problemOf(asked.text, 'code', 'sign_in') ?? '', /requires a one-time code/);
     assert.ok(asked.text.includes(`value="${customer.email}"`) && !asked.text.includes(PASSWORD));
     const code = totpAt(secret);
     for (const click of [1, 2]) {

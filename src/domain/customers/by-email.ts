@@ -3,10 +3,10 @@ import type { Sql } from '../../kernel/sql.ts';
 import { type CustomerRow, findCustomerByEmail } from '../../store/customers.ts';
 import { parseEmail } from './email.ts';
 
-/** The customer whom the operator names by e-mail. */
+/** Returns the customer that the operator names by email address. */
 export async function requireCustomer(tx: Sql, email: string): Promise<CustomerRow> {
   const key = parseEmail(email)?.key;
   const customer = key === undefined ? undefined : await findCustomerByEmail(tx, key);
-  if (!customer) throw new OperatorError('there is no customer with this e-mail address');
+  if (!customer) throw new OperatorError('no customer has this email address');
   return customer;
 }

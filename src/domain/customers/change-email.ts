@@ -1,7 +1,8 @@
 /**
- * Another address for the account. It becomes the account's when the link in its mailbox is used, so that nobody is
- * locked out by a slip of the keyboard; without mail, at once. The old address is told and has a week to take it back, with a
- * new password: whoever stole the password cannot keep the account. Until then nobody else is given that address.
+ * Changes the account's email address. The new address takes effect when the link in its mailbox is used,
+ * so that a typo locks no one out. Without a mailer, it takes effect at once. The old address is notified
+ * and can undo the change for a week by setting a new password, so a stolen password is not enough to keep
+ * an account. Until then, the old address is reserved.
  */
 import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -16,13 +17,13 @@ import { enqueueConfirmation } from './mail-confirmation.ts';
 import { requireLinkMailQuota } from './mail-links.ts';
 
 export interface EmailChange {
-  /** The account's address now. */
+  /** The current address. */
   readonly email: string;
-  /** The one that it will have once its link is used; null: there is none. */
+  /** The address that takes effect once its link is used; null: none. */
   readonly pendingEmail: string | null;
 }
 
-/** Refuses: `bad_email bad_credentials email_taken rate_limited`. */
+/** Fails with `bad_email`, `bad_credentials`, `email_taken`, or `rate_limited`. */
 export async function changeEmail(
   service: Service,
   actor: CustomerActor,
@@ -53,7 +54,7 @@ async function requestChange(
 ): Promise<EmailChange> {
   await invalidateLinks(tx, customer.id, ['change']);
   if (email.key === customer.email_key) {
-    // Another spelling of the same address, or a change that is given up.
+    // Different spelling of the same address, or a canceled change.
     await updateEmail(tx, customer.id, { ...email, confirmedAt: customer.email_confirmed_at });
     return { email: email.address, pendingEmail: null };
   }

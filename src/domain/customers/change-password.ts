@@ -8,7 +8,10 @@ import { checkPassword } from './check-password.ts';
 import { notifyAccountChange } from './notify-change.ts';
 import { requireValidPassword } from './password.ts';
 
-/** Changes the password, ends all sessions but the actor's and mails that. Refuses: `weak_password bad_credentials`. */
+/**
+ * Changes the password, ends all other sessions, and notifies by mail. Fails with `weak_password`,
+ * `bad_credentials`.
+ */
 export async function changePassword(
   service: Service,
   actor: CustomerActor,
@@ -23,7 +26,7 @@ export async function changePassword(
     if (current?.password_hash !== checked) fail('bad_credentials');
     await updatePassword(tx, actor.customerId, passwordHash);
     await deleteOtherSessions(tx, actor.customerId, actor.sessionId);
-    // Whoever asked for something by mail with the old password gets it no more.
+    // Links requested with the old password stop working.
     await invalidateLinks(tx, actor.customerId, ['change', 'reset']);
     await recordAudit(tx, { actor, action: 'customer.change_password', resource: null }, now);
     await notifyAccountChange(tx, service, actor, { kind: 'password_changed', to: current.email }, now);

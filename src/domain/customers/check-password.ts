@@ -3,8 +3,8 @@ import { findCustomer } from '../../store/customers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
 /**
- * Has a signed-in customer prove himself again; refuses with `bad_credentials`. Returns the stored hash, for the
- * caller to see in his transaction that it is still the same.
+ * Verifies the password of a signed-in customer; fails with `bad_credentials`. Returns the stored hash, so
+ * that the caller can check in its transaction that it has not changed.
  */
 export async function checkPassword(
   service: Service,

@@ -1,4 +1,4 @@
-/** Confirming an address: that mail to it reaches the customer. It gates nothing. */
+/** Confirms that mail to an address reaches the customer. No feature depends on it. */
 import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { lockCustomer, updateEmail } from '../../store/customers.ts';
@@ -16,7 +16,10 @@ import {
   requireUsableLink,
 } from './mail-links.ts';
 
-/** Mails another link to the account's address; false, and no mail, when it is confirmed. Refuses: `rate_limited`. */
+/**
+ * Mails another link to the account's address. Returns false if it is already confirmed. Fails with
+ * `rate_limited`.
+ */
 export async function resendConfirmation(service: Service, actor: CustomerActor): Promise<boolean> {
   const mailed = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
@@ -33,8 +36,9 @@ export async function resendConfirmation(service: Service, actor: CustomerActor)
 }
 
 /**
- * Uses a link of `mailConfirmation`; returns the address that is confirmed now. A second use does nothing and says the same.
- * Refuses: `bad_link account_frozen`, and `email_taken` where somebody else has the new address by now.
+ * Uses a link of `enqueueConfirmation` and returns the confirmed address. A second use succeeds without
+ * effect. Fails with `bad_link`, `account_frozen`, or, if another account has the new address by now,
+ * `email_taken`.
  */
 export async function confirmAddress(service: Service, actor: Actor, token: string): Promise<string> {
   const address = await withEmailTakenCheck(() =>
@@ -60,7 +64,7 @@ export async function confirmAddress(service: Service, actor: Actor, token: stri
   return address;
 }
 
-/** Whether the account has this address already, confirmed. */
+/** Whether this address is already the account's confirmed one. */
 function isAlreadyConfirmed({ link, customer }: LockedLink): boolean {
   return customer.email_key === link.email_key && customer.email_confirmed_at !== null;
 }
@@ -74,7 +78,7 @@ async function applyLink(
   const email = { address: link.email, key: link.email_key };
   if (link.purpose === 'change')
     return await applyEmailChange(tx, service, customer, { ...email, confirmedAt: now }, now);
-  // It was mailed to an address that the account has left.
+  // The link was mailed to an address that the account no longer has.
   if (customer.email_key !== link.email_key) failBadLink('unknown');
   await updateEmail(tx, customer.id, { address: customer.email, key: customer.email_key, confirmedAt: now });
 }

@@ -1,4 +1,4 @@
-/** The operator's hand on a balance: goodwill, a payment that came another way, a correction. */
+/** Credits a customer on behalf of the operator: goodwill, an external payment, or a correction. */
 import { newId } from '../../kernel/ids.ts';
 import { parseUnits } from '../../kernel/money.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
@@ -7,21 +7,23 @@ import { credit, type Transfer } from '../ledger/transfer.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireCustomer } from './by-email.ts';
 
-/** More than this at once is a slip of the keyboard. */
+/** A larger amount is a typing error. */
 const CREDIT_MAX_CENTS = 100_000_000_00n;
 
-/** Adds to a customer's balance; `reason` is what the customer reads in the ledger. Each call books anew. */
+/** Credits a customer. The customer reads `reason` in the ledger. Every call books a new entry. */
 export async function creditCustomer(
   service: Pick<Service, 'db' | 'clock' | 'wake'>,
   order: { readonly email: string; readonly amountUsd: string; readonly reason: string },
 ): Promise<Transfer> {
   const amountCents = parseUnits(order.amountUsd, 2) ?? 0n;
   if (amountCents <= 0n || amountCents > CREDIT_MAX_CENTS) {
-    throw new OperatorError('the amount is in US dollars, above 0, with at most two decimals, such as 25.50');
+    throw new OperatorError(
+      'the amount must be in US dollars, above 0, with at most 2 decimals, such as 25.50',
+    );
   }
   const reason = order.reason.trim();
   if (!/^\P{C}{1,200}$/u.test(reason)) {
-    throw new OperatorError('the reason is 1 to 200 characters: the customer reads it in the ledger');
+    throw new OperatorError('the reason must have 1 to 200 characters; the customer reads it in the ledger');
   }
   const now = service.clock.now();
   const transfer = await service.db.transaction(async (tx) => {

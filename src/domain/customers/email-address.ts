@@ -1,4 +1,4 @@
-/** The address of an account: whose it may become, and how it does. */
+/** Assigns email addresses to accounts. */
 import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS } from '../../kernel/time.ts';
@@ -17,10 +17,10 @@ import { enqueueMail } from '../mail/enqueue.ts';
 import type { Email } from './email.ts';
 import { createLink, type LockedLink } from './mail-links.ts';
 
-/** A key that came shortly before a change that is taken back is taken for a part of it. */
+/** An OpenPGP key set this shortly before an undone change is considered part of the attack. */
 const KEY_TRUSTED_MS = LIMITS.openPgpKeyTrustedDays * DAY_MS;
 
-/** Refuses with `email_taken` what is another account's, or may still be taken back by its owner. */
+/** Fails with `email_taken` if the address belongs to another account or its owner can still reclaim it. */
 export async function requireEmailAvailable(
   tx: Sql,
   emailKey: string,
@@ -33,8 +33,8 @@ export async function requireEmailAvailable(
 }
 
 /**
- * Makes it the account's address and tells the old one, which may take it back. The caller holds the customer's lock, and calls
- * `refuseTaken`.
+ * Assigns the address to the account and notifies the old address, which can undo it. The caller holds the
+ * customer's lock and runs inside `withEmailTakenCheck`.
  */
 export async function applyEmailChange(
   tx: Sql,
@@ -46,7 +46,7 @@ export async function applyEmailChange(
   const { id: customerId } = customer;
   await requireEmailAvailable(tx, email.key, customerId, now);
   await updateEmail(tx, customerId, email);
-  // What was mailed to the old address lets nobody in any more.
+  // Links mailed to the old address stop working.
   await invalidateLinks(tx, customerId, ['confirm', 'reset']);
   const old = { address: customer.email, key: customer.email_key };
   const { cause, ...undo } = await createLink(tx, { customerId, purpose: 'undo', email: old }, now);
@@ -54,8 +54,9 @@ export async function applyEmailChange(
 }
 
 /**
- * Gives the account the address that an `undo` link was made for, and makes worthless what has come since. The other
- * address is told: who uses the link may be whoever has the old mailbox, and not its owner.
+ * Restores the address that an `undo` link was created for and invalidates all later links. The other
+ * address is notified too: the link may be used by someone who has the old mailbox but does not own the
+ * account.
  */
 export async function revertEmailChange(
   tx: Sql,
@@ -91,7 +92,10 @@ async function notifyPreviousAddress(
   await enqueueMail(tx, mail, now, service.keys);
 }
 
-/** Runs a transaction that gives an account an address; another one that took it at the same moment is `email_taken`. */
+/**
+ * Runs a transaction that assigns an address. If a concurrent one took the address, fails with
+ * `email_taken`.
+ */
 export async function withEmailTakenCheck<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

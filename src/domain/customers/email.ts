@@ -2,9 +2,9 @@ import { fail } from '../../kernel/fail.ts';
 import { LIMITS } from '../../spec/limits.ts';
 
 export interface Email {
-  /** As the customer writes it. */
+  /** As typed by the customer. */
   readonly address: string;
-  /** In lower case: two spellings that differ in case only are one account. */
+  /** Lowercase: spellings that differ only in case are the same account. */
   readonly key: string;
 }
 
@@ -12,8 +12,8 @@ const LOCAL = /^[^\s\p{C}@<>()[\]\\,;:"]{1,64}$/u;
 const LABEL = /^[\p{L}\p{M}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u;
 
 /**
- * A plain rule: something before the one `@`, a host name with a dot after it. Quoted local parts and bare
- * addresses exist in the standard and nowhere else. Undefined when it is not an e-mail address.
+ * Parses an email address by a simple rule: a local part, one `@`, and a host name with a dot. Quoted local
+ * parts and IP address literals are standard but unused in practice. Returns undefined if it is invalid.
  */
 export function parseEmail(text: string): Email | undefined {
   const address = text.trim().normalize('NFC');
@@ -26,7 +26,7 @@ export function parseEmail(text: string): Email | undefined {
   return { address, key: address.toLowerCase() };
 }
 
-/** Refuses with `bad_email`. */
+/** Parses an email address; fails with `bad_email`. */
 export function requireEmail(text: string): Email {
   return parseEmail(text) ?? fail('bad_email');
 }

@@ -1,4 +1,4 @@
-/** `skerryd customers export`: one JSON document of all that is stored about a customer, written as it is read. */
+/** `skerryd customers export`: streams one JSON document with all data stored about a customer. */
 import { formatId, type IdKind } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import { EXPORT_SECTIONS, type ExportSection, readSection } from '../../store/customer-export.ts';
@@ -7,8 +7,8 @@ import { recordAudit, systemActor } from '../record.ts';
 import { requireCustomer } from './by-email.ts';
 
 /**
- * Writes the document piece by piece, a line a row. All of it is of one moment, and of bounded memory however much there is. Its
- * audit row is the first thing that is done: it tells of exports that broke off, too.
+ * Writes the document row by row from one consistent snapshot, in bounded memory. The audit row is written
+ * first, so it also covers exports that break off.
  */
 export async function exportCustomer(
   service: Pick<Service, 'db' | 'clock'>,
@@ -43,7 +43,7 @@ export async function exportCustomer(
   });
 }
 
-/** The row with its ids as the customer knows them. */
+/** Returns the row with ids in their public form. */
 function withShownIds({ ids }: ExportSection, row: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(row).map(([name, value]) => [name, toShownIds(ids[name], value)]);
   return Object.fromEntries(entries);

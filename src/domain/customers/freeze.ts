@@ -1,11 +1,11 @@
-/** A frozen customer reads everything and changes nothing; servers go on running. */
+/** Freezes a customer: everything is readable, nothing can be changed, and servers keep running. */
 
 import { setCustomerFrozen } from '../../store/customer-freeze.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireCustomer } from './by-email.ts';
 
-/** Freezes or unfreezes; false when it already was so. */
+/** Freezes or unfreezes; returns false if there is no change. */
 export async function freezeCustomer(
   service: Pick<Service, 'db' | 'clock'>,
   email: string,

@@ -4,7 +4,7 @@ import { enqueueMail } from '../mail/enqueue.ts';
 import type { Email } from './email.ts';
 import { createLink } from './mail-links.ts';
 
-/** Mails a link to the address: `confirm` proves the present one, `change` makes it the account's. */
+/** Mails a link to the address. `confirm` proves the current address; `change` makes it the account's. */
 export async function enqueueConfirmation(
   tx: Sql,
   service: Service,

@@ -1,6 +1,6 @@
 /**
- * Links in mails. A link is 256 random bits, of which only the digest is stored; it does its one thing once, for a while.
- * Whoever uses it holds the customer's lock meanwhile, so of two at once the second finds it used.
+ * Single-use links in mail. A link is 256 random bits, of which only the digest is stored, and expires. It
+ * is used under the customer's lock, so the second of two concurrent uses finds it used.
  */
 import { randomBytes } from 'node:crypto';
 import { fail } from '../../kernel/fail.ts';
@@ -26,14 +26,14 @@ const LINK_KINDS: Record<LinkPurpose, { readonly path: keyof typeof LINK_PATHS; 
   reset: { path: 'reset', lifeMs: LIMITS.resetLinkHours * HOUR_MS },
   undo: { path: 'reset', lifeMs: LIMITS.undoLinkDays * DAY_MS },
 };
-/** For so long it is said of a link that it was used or is over; afterwards it is unknown. */
+/** How long a used or expired link is reported as such. After that it is unknown. */
 const RETENTION_MS = LIMITS.mailLinkRetentionDays * DAY_MS;
 
 export interface CreatedLink {
-  /** With the token: it goes into a mail and nowhere else. */
+  /** Contains the token: use it in the mail and nowhere else. */
   readonly path: string;
   readonly expiresAt: Date;
-  /** What a mail with it is about. */
+  /** The cause to queue the mail with. */
   readonly cause: string;
 }
 
@@ -59,7 +59,7 @@ export async function createLink(
   return { path: linkPath(LINK_PATHS[path], token), expiresAt, cause };
 }
 
-/** 0 while another mail with a link may go to this address for this account, else the seconds until it may. */
+/** Returns the seconds until another link may be mailed to this address for this account; 0: now. */
 export async function linkMailRetryAfterS(
   tx: Sql,
   customerId: string,
@@ -76,7 +76,7 @@ export async function linkMailRetryAfterS(
   return Math.max(...waits);
 }
 
-/** Refuses with `rate_limited` where `mailWaitS` asks to wait. The caller holds the customer's lock. */
+/** Fails with `rate_limited` while `linkMailRetryAfterS` is above 0. The caller holds the customer's lock. */
 export async function requireLinkMailQuota(
   tx: Sql,
   customerId: string,
@@ -85,7 +85,7 @@ export async function requireLinkMailQuota(
 ): Promise<void> {
   const retryAfterS = await linkMailRetryAfterS(tx, customerId, email, now);
   if (retryAfterS > 0) {
-    const message = `At most ${LIMITS.linkMailsPerHour} such mails are sent in an hour; wait and try again.`;
+    const message = `Only ${LIMITS.linkMailsPerHour} of these emails are sent per hour. Try again later.`;
     fail('rate_limited', { retry_after_s: retryAfterS }, message);
   }
 }
@@ -96,7 +96,9 @@ export interface LockedLink {
   readonly customer: CustomerRow;
 }
 
-/** The link of a token and its customer, under the customer's lock. Refuses with `bad_link` where it leads to no such page. */
+/**
+ * Returns the token's link and its locked customer. Fails with `bad_link` if the link is for another page.
+ */
 export async function lockLink(tx: Sql, page: keyof typeof LINK_PATHS, token: string): Promise<LockedLink> {
   const unlocked = await findMailLink(tx, digest(token));
   if (!unlocked || LINK_KINDS[unlocked.purpose].path !== page) failBadLink('unknown');
@@ -106,7 +108,7 @@ export async function lockLink(tx: Sql, page: keyof typeof LINK_PATHS, token: st
   return { link, customer };
 }
 
-/** The link as it is, used or not; undefined where it does not lead to this page. */
+/** Returns the link, used or not; undefined if it is for another page. */
 export async function findLink(
   service: Pick<Service, 'db'>,
   page: keyof typeof LINK_PATHS,
@@ -117,30 +119,33 @@ export async function findLink(
 }
 
 const LINK_MESSAGES = {
-  unknown: 'This link is not valid: it is cut short, is no longer needed, or was for something else.',
-  used: 'This link was used before: each works once.',
-  expired: 'This link is too old.',
-  guessed: 'Too many wrong one-time codes were given with this link.',
+  unknown: 'This link is invalid: it is incomplete, was replaced, or is for another page.',
+  used: 'This link has already been used.',
+  expired: 'This link has expired.',
+  guessed: 'This link was blocked after too many incorrect one-time codes.',
 } as const;
 
-/** Refuses with `bad_link`; the field `reason` says which of these it is. */
+/** Fails with `bad_link`; the field `reason` says why. */
 export function failBadLink(reason: keyof typeof LINK_MESSAGES): never {
-  fail('bad_link', { field: 'token', reason }, `${LINK_MESSAGES[reason]} Ask for a new one.`);
+  fail('bad_link', { field: 'token', reason }, `${LINK_MESSAGES[reason]} Request a new one.`);
 }
 
-/** Refuses a link with which codes were guessed at. */
+/** Fails if too many one-time codes were tried with the link. */
 export function requireCodeAttemptsLeft(link: MailLinkRow): void {
   if (link.wrong_codes >= LIMITS.totpFailuresPerLink) failBadLink('guessed');
 }
 
-/** Refuses a link that was used, is over, or was guessed with. */
+/** Fails if the link was used, has expired, or was blocked. */
 export function requireUsableLink(link: MailLinkRow, now: Date): void {
   requireCodeAttemptsLeft(link);
   if (link.used_at !== null) failBadLink('used');
   if (link.expires_at <= now) failBadLink('expired');
 }
 
-/** Who uses a link, for the log of its customer: a session of somebody else is not told of. */
+/**
+ * Returns the actor for the audit log of the link's customer. Another customer's session is not recorded
+ * there.
+ */
 export function linkActor(actor: Actor, customerId: string): Actor {
   if (actor.customerId === customerId) return actor;
   return { ...actor, customerId: null, sessionId: null, tokenId: null };

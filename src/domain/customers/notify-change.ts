@@ -7,15 +7,15 @@ import { countMailsSince } from '../../store/mail-links.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 
-/** What was changed; the mail says when and from where by itself. */
+/** The change. The mail adds its time and country. */
 type AccountChange =
   | { readonly kind: 'password_changed' }
   | { readonly kind: 'openpgp_key_changed'; readonly fingerprint: string | null }
   | { readonly kind: 'totp_changed'; readonly on: boolean; readonly by: MailData['totp_changed']['by'] };
 
 /**
- * Tells the address that the account has now of a change by its customer, in the transaction that makes it; of no more than so many
- * an hour. The caller holds the customer's lock, and wakes the service.
+ * Mails the account's current address about a change by its customer, in the transaction that makes it.
+ * Capped per hour. The caller holds the customer's lock and wakes the service.
  */
 export async function notifyAccountChange(
   tx: Sql,

@@ -7,9 +7,8 @@ import { checkPassword } from './check-password.ts';
 import { notifyAccountChange } from './notify-change.ts';
 
 /**
- * Sets the public key that mails to the customer are encrypted to from now on, and mails that; an empty one removes it. Returns
- * its fingerprint.
- * Refuses: `bad_openpgp_key bad_credentials`.
+ * Sets the public key that mail to the customer is encrypted to, and notifies by mail. An empty text
+ * removes the key. Returns the fingerprint. Fails with `bad_openpgp_key` or `bad_credentials`.
  */
 export async function setOpenPgpKey(
   service: Service,

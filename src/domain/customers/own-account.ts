@@ -5,16 +5,16 @@ import { readOwnAccount } from '../../store/customers.ts';
 import { findPendingEmail } from '../../store/mail-links.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
-/** An account as its owner sees it; times as the session surface writes them. */
+/** An account as its owner sees it. Times have the format of the session API. */
 export interface OwnAccount {
   readonly id: number;
   readonly email: string;
   readonly email_confirmed: boolean;
-  /** The address that the account has once its link is used; null: no change is asked for. */
+  /** The address that takes effect once its link is used; null: no change is pending. */
   readonly pending_email: string | null;
-  /** Of the OpenPGP key that mails are encrypted to, in upper-case hex. */
+  /** Uppercase hex; null without an OpenPGP key. */
   readonly openpgp_fingerprint: string | null;
-  /** Whether signing in asks for a one-time code, too. */
+  /** Whether signing in requires a one-time code. */
   readonly totp: boolean;
   /** US dollars. */
   readonly balance: number;

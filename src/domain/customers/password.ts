@@ -2,7 +2,7 @@ import { fail } from '../../kernel/fail.ts';
 import { timingSafeEqualText } from '../../kernel/secrets.ts';
 import { LIMITS } from '../../spec/limits.ts';
 
-/** Refuses a password that is too short or too long with `weak_password`. Characters, not bytes. */
+/** Fails with `weak_password` if the password is too short or too long. Counts characters, not bytes. */
 export function requireValidPassword(password: string): void {
   const chars = [...password.normalize('NFC')].length;
   if (chars < LIMITS.passwordMinChars || chars > LIMITS.passwordMaxChars) {
@@ -10,7 +10,7 @@ export function requireValidPassword(password: string): void {
   }
 }
 
-/** A good password typed twice; `weak_password`, then `password_mismatch`. */
+/** Checks a new password and its repetition; fails with `weak_password`, then `password_mismatch`. */
 export function requireNewPassword(password: string, confirm: string): void {
   requireValidPassword(password);
   if (!timingSafeEqualText(password.normalize('NFC'), confirm.normalize('NFC'))) fail('password_mismatch');

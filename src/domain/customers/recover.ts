@@ -13,14 +13,15 @@ import { requireNewPassword } from './password.ts';
 import { newRecoveryCode, recoveryDigest } from './recovery-code.ts';
 import type { SignUpResult } from './sign-up.ts';
 
-/** What no code hashes to: compared with when the e-mail has no account. */
+/** Compared with if no account has the address. No code has this digest. */
 const NO_DIGEST = Buffer.alloc(32);
-const WRONG_CREDENTIALS = 'E-mail address or recovery code is wrong.';
+const WRONG_CREDENTIALS = 'The email address or recovery code is incorrect.';
 
 /**
- * Sets a new password with the recovery code, ends all sessions, signs in, and gives a new code: one works once. It switches
- * the second factor off: a lost phone is what the code is kept for.
- * Refuses: `weak_password password_mismatch`, then `bad_credentials` with the same work for any e-mail.
+ * Sets a new password with the recovery code, ends all sessions, signs in, and returns a new single-use
+ * code. Also turns off the second factor, because the code is the way in after a lost phone. Fails with
+ * `weak_password` or `password_mismatch`, then `bad_credentials` after the same amount of work for every
+ * address.
  */
 export async function recoverAccount(
   service: Service,
@@ -49,7 +50,7 @@ export async function recoverAccount(
     await updatePassword(tx, customer.id, passwordHash);
     await updateRecovery(tx, customer.id, newCode.digest);
     await deleteOtherSessions(tx, customer.id, null);
-    // Whoever asked for something by mail with the old password gets it no more.
+    // Links requested with the old password stop working.
     await invalidateLinks(tx, customer.id, ['change', 'reset']);
     if (await deleteTotp(tx, customer.id)) {
       const recipient = { customerId: customer.id, ipCountry: visit.actor.ipCountry };

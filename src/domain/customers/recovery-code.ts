@@ -1,12 +1,12 @@
-/** The recovery code: 128 random bits, shown once, that open the account when the password is lost. */
+/** The recovery code: 128 random bits, shown once, that restore access when the password is lost. */
 import { randomBytes } from 'node:crypto';
 import { base32 } from '../../kernel/ids.ts';
 import { digest } from '../../kernel/secrets.ts';
 
 export interface RecoveryCode {
-  /** For the customer to keep, in groups: `abcde-fghij-klmno-pqrst-uvwxyz`. */
+  /** In groups, for the customer to keep: `abcde-fghij-klmno-pqrst-uvwxyz`. */
   readonly text: string;
-  /** SHA-256: all that is stored. */
+  /** SHA-256. The code itself is not stored. */
   readonly digest: Buffer;
 }
 
@@ -17,7 +17,7 @@ export function newRecoveryCode(): RecoveryCode {
   return { text, digest: recoveryDigest(text) };
 }
 
-/** The digest of a code as typed: case, blanks and dashes do not matter. */
+/** Returns the digest of a code as typed: case, spaces, and dashes do not matter. */
 export function recoveryDigest(typed: string): Buffer {
   return digest(typed.toLowerCase().replace(/[\s-]/g, ''));
 }

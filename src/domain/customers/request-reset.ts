@@ -1,6 +1,6 @@
 /**
- * Asking for a new password by mail. The request is put down for any address alike and looked up afterwards by a worker, so
- * neither its answer nor its time tells whether there is such an account.
+ * Requests a password reset by mail. Every address is queued alike and looked up later by a worker, so
+ * neither the response nor its timing reveals whether the account exists.
  */
 import { fail } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -19,16 +19,19 @@ import { recordAudit, systemActor } from '../record.ts';
 import { requireEmail } from './email.ts';
 import { createLink, linkMailRetryAfterS } from './mail-links.ts';
 
-/** What the addresses are sealed for. */
+/** The purpose that seals the addresses. */
 const SEAL_PURPOSE = 'reset request';
-/** Requests that wait for a worker. Beyond them nobody is served, whoever asks. */
+/** The bound on pending requests. Above it, every request fails alike. */
 const PENDING_MAX = 1_000;
 
-/** Refuses: `bad_email`, `unavailable` where no mail is sent, `maintenance` when too many wait. */
+/**
+ * Fails with `bad_email`, with `unavailable` without a mailer, or with `maintenance` if too many requests
+ * are pending.
+ */
 export async function requestReset(service: Service, actor: Actor, typedEmail: string): Promise<void> {
   const email = requireEmail(typedEmail);
   if (service.mailer === null) {
-    fail('unavailable', { field: 'email' }, 'No mail is sent here: use your recovery code instead.');
+    fail('unavailable', { field: 'email' }, 'This service sends no email. Use your recovery code instead.');
   }
   const now = service.clock.now();
   const id = newId(now);
@@ -41,7 +44,7 @@ export async function requestReset(service: Service, actor: Actor, typedEmail: s
   service.wake();
 }
 
-/** Task `reset_request`: mails a link to the account, where there is one and it has room for another mail. */
+/** Task `reset_request`: mails a link if the account exists and is below its mail limit. */
 export async function processResetRequest(service: Service, id: string): Promise<'done'> {
   const request = await findResetRequest(service.db, id);
   if (!request) return 'done';

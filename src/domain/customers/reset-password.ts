@@ -1,7 +1,8 @@
 /**
- * A new password by a link from a mail. An `undo` link, which goes to an address that the account had, also makes that address
- * the account's again and makes what was mailed since worthless. Where the account has a second factor both ask for a code, or a
- * mailbox alone would be enough; but one that came with the change or shortly before may be a thief's, and an undo link drops it.
+ * Sets a new password with a link from a mail. An `undo` link goes to a previous address of the account; it
+ * also restores that address and invalidates all later links. Both kinds require a one-time code if the
+ * account has a second factor, or a mailbox alone would be enough. However, a second factor that is about
+ * as new as the address change may be the attacker's, so an undo link drops it.
  */
 import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -27,7 +28,7 @@ import {
 import { requireNewPassword } from './password.ts';
 import { commitThenThrow, consumeCodeForLink } from './totp-check.ts';
 
-/** Within this time a form that was sent twice is answered twice alike. */
+/** A form that is sent twice within this time gets the same response. */
 const DUPLICATE_WINDOW_MS = MINUTE_MS;
 const TOTP_TRUSTED_MS = LIMITS.totpTrustedDays * DAY_MS;
 
@@ -35,14 +36,15 @@ interface ResetForm {
   readonly token: string;
   readonly password: string;
   readonly passwordConfirm: string;
-  /** Of the second factor. */
+  /** The one-time code; empty if none was entered. */
   readonly code: string;
 }
 
 /**
- * Sets the password, ends all sessions and signs in. The recovery code stays as it is: it was not used. Refuses:
- * `weak_password password_mismatch`, then `bad_link account_frozen`, then `code_required bad_code`, which leave the link as it
- * is until it has heard too many wrong codes, and `email_taken` where an address cannot be had back.
+ * Sets the password, ends all sessions, and signs in. The recovery code stays valid. Fails with
+ * `weak_password` or `password_mismatch`, then `bad_link` or `account_frozen`, then `code_required` or
+ * `bad_code`, which keep the link usable until too many codes were incorrect, and `email_taken` if the
+ * previous address cannot be restored.
  */
 export async function resetPassword(
   service: Service,
@@ -79,7 +81,10 @@ export async function resetPassword(
   return opened;
 }
 
-/** The hash of the password; `isSet` where this link set this very one a moment ago. Looks before it hashes, which is dear. */
+/**
+ * Hashes the password. `isSet`: this link set this very password a moment ago. Validates the link first,
+ * because hashing is expensive.
+ */
 async function hashNewPassword(
   service: Service,
   { token, password }: ResetForm,
@@ -111,7 +116,7 @@ async function applyReset(
   if (link.purpose === 'undo') {
     await revertEmailChange(tx, service, locked, now);
   } else if (customer.email_confirmed_at === null) {
-    // The link came from the mailbox.
+    // The link proves access to the mailbox.
     await updateEmail(tx, id, { address: customer.email, key: customer.email_key, confirmedAt: now });
   }
   await updatePassword(tx, id, passwordHash);

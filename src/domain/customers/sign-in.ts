@@ -7,8 +7,9 @@ import { parseEmail } from './email.ts';
 import { commitThenThrow, consumeCode } from './totp-check.ts';
 
 /**
- * Signs in; `bad_credentials` takes the same work whether the e-mail has an account or not. With the second factor on it refuses,
- * after the right password only: `code_required bad_code rate_limited`.
+ * Signs in. `bad_credentials` takes the same amount of work whether the account exists or not. With a
+ * second factor, and only after the correct password, fails with `code_required`, `bad_code`, or
+ * `rate_limited`.
  */
 export async function signIn(
   service: Service,
@@ -20,7 +21,7 @@ export async function signIn(
   const matches = await service.passwords.verify(form.password, customer?.password_hash ?? null);
   if (!customer || !matches) fail('bad_credentials');
   const opened = await commitThenThrow(service.db, async (tx) => {
-    // A password changed while this one was being checked has ended all sessions: no new one may slip past it.
+    // A concurrent password change ended all sessions. A sign-in with the old password must not add one.
     const current = await lockCustomer(tx, customer.id);
     if (current?.password_hash !== customer.password_hash || current.deleting_at) fail('bad_credentials');
     const refused = await consumeCode(tx, service, customer.id, { code: form.code, atMs });

@@ -10,11 +10,14 @@ import { requireNewPassword } from './password.ts';
 import { newRecoveryCode } from './recovery-code.ts';
 
 export interface SignUpResult extends OpenedSession {
-  /** Shown this once. */
+  /** Shown only here. */
   readonly recoveryCode: string;
 }
 
-/** Makes an account with a balance of 0 and signs in. Refuses: `bad_email weak_password password_mismatch email_taken`. */
+/**
+ * Creates an account and signs in. Fails with `bad_email`, `weak_password`, `password_mismatch`, or
+ * `email_taken`.
+ */
 export async function signUp(
   service: Service,
   visit: Visit,
@@ -26,10 +29,10 @@ export async function signUp(
   const recovery = newRecoveryCode();
   const signedUp = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    // The owner who lost this address to somebody may still take it back.
+    // The previous owner of this address can still undo the change that released it.
     if (await isReservedForOwner(tx, email.key, null, now)) fail('email_taken');
     const id = newId(now);
-    const made = await insertCustomer(tx, {
+    const inserted = await insertCustomer(tx, {
       id,
       publicNo: newPublicNumber(),
       email: email.address,
@@ -38,7 +41,7 @@ export async function signUp(
       recoveryDigest: recovery.digest,
       createdAt: now,
     });
-    if (!made) fail('email_taken');
+    if (!inserted) fail('email_taken');
     const customer = { id, action: 'customer.sign_up', recoveryCode: recovery.text } as const;
     const opened = await openSession(tx, visit, customer, now);
     await enqueueConfirmation(tx, service, { customerId: id, purpose: 'confirm', email }, now);

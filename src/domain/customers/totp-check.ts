@@ -1,6 +1,6 @@
 /**
- * Asking for the second factor. What is written on the way to a refusal stays, the count of wrong codes above all: so these
- * refusals are returned in a transaction, and thrown when it is committed.
+ * Checks the second factor. Failures must commit, because they count incorrect codes. Therefore the
+ * transaction returns them, and `commitThenThrow` throws them after the commit.
  */
 import { Failure } from '../../kernel/fail.ts';
 import type { Database, Sql } from '../../kernel/sql.ts';
@@ -11,20 +11,20 @@ import { consumeTotpStep, findTotp, recordWrongCode, type TotpRow } from '../../
 import type { Service } from '../context.ts';
 import { findStep, matchesStep, normalizeCode } from './totp-code.ts';
 
-/** What secrets are sealed for. */
+/** The purpose that seals the secrets. */
 export const TOTP_SEAL_PURPOSE = 'totp secret';
 
 export interface SubmittedCode {
-  /** As typed; empty where none was. */
+  /** As typed; may be empty. */
   readonly code: string;
   /** Real time. */
   readonly atMs: number;
 }
 
 /**
- * Uses up the code where the account asks for one. The refusal, or null: `code_required`, `bad_code`, and `rate_limited` after
- * too many wrong ones. The caller holds the customer's lock, and has seen the password: who does not know it must not be able
- * to bring that refusal about.
+ * Consumes the code if the account requires one. Returns null, or a failure: `code_required`, `bad_code`, or
+ * `rate_limited` after too many incorrect codes. The caller holds the customer's lock and has verified the
+ * password: otherwise anyone could lock the account.
  */
 export async function consumeCode(
   tx: Sql,
@@ -46,9 +46,10 @@ export async function consumeCode(
 }
 
 /**
- * The same for whoever holds a mailed link, which a thief of the mailbox does as well: wrong codes count on the link alone, and
- * those of the account neither grow by them nor close the link. Both refusals leave the account as it is; the caller has looked
- * that the link is not used up. `again`: the same form a second time, the code that was used last fits once more.
+ * Like `consumeCode`, for the holder of a mailed link, who may be an attacker with access to the mailbox.
+ * Incorrect codes count per link only, and the account's lockout does not block the link. The caller has
+ * checked that the link is usable. `isRepeat`: the same form was sent twice, so the last used code is
+ * accepted once more.
  */
 export async function consumeCodeForLink(
   tx: Sql,
@@ -66,7 +67,7 @@ export async function consumeCodeForLink(
   return badCodeFailure();
 }
 
-/** Whether it fits, and was not used before: then it is used now. */
+/** Consumes the code if it matches and is unused; returns whether it did. */
 async function tryCode(
   tx: Sql,
   secret: string,
@@ -78,16 +79,17 @@ async function tryCode(
 }
 
 const CODE_MISSING =
-  'This account asks for a one-time code, too: give the six digits that your authenticator shows.';
+  'This account requires a one-time code. Enter the six-digit code from your authenticator app.';
 
-const TOO_MANY_CODES = 'Too many wrong one-time codes: wait and try again, or use your recovery code.';
+const TOO_MANY_CODES = 'Too many incorrect one-time codes. Try again later, or use your recovery code.';
 
 export function badCodeFailure(): Failure {
-  const message = 'The one-time code is wrong, too old, or was used before: wait for the next one.';
+  const message =
+    'The one-time code is incorrect or was already used. Enter the current code from your authenticator app.';
   return new Failure('bad_code', { field: 'code' }, message);
 }
 
-/** 0, or the seconds until codes are looked at again. */
+/** Returns the seconds until codes are accepted again; 0: now. */
 function lockoutS({ wrong_codes: count, wrong_since: since }: TotpRow, hourAgo: Date): number {
   if (since === null || since <= hourAgo || count < LIMITS.totpFailuresPerHour) return 0;
   return Math.ceil((since.getTime() - hourAgo.getTime()) / SECOND_MS);
@@ -97,7 +99,7 @@ export function openTotpSecret({ keys }: Pick<Service, 'keys'>, { secret_sealed 
   return keys.open(TOTP_SEAL_PURPOSE, secret_sealed).toString();
 }
 
-/** Runs a transaction and throws the refusal that it returns, after its commit. */
+/** Runs a transaction, commits it, and throws the failure that it returns, if any. */
 export async function commitThenThrow<T>(db: Database, work: (tx: Sql) => Promise<T | Failure>): Promise<T> {
   const outcome = await db.transaction(work);
   if (outcome instanceof Failure) throw outcome;

@@ -1,31 +1,31 @@
 /**
- * One-time codes as authenticators make them (RFC 6238): six digits of SHA-1, another every 30 seconds of real time. Business
- * time would not do: a sandbox's clock can be moved, and a phone's does not follow.
+ * One-time codes as in RFC 6238: SHA-1, six digits, a new code every 30 seconds of real time. The business
+ * clock does not fit: a sandbox can move it, but a phone's clock does not follow.
  */
 import { HOTP, Secret, TOTP } from 'otpauth';
 import { timingSafeEqualText } from '../../kernel/secrets.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 
-/** Of the issuer, written as in an address: a QR code has to hold it twice, beside an address of any length. */
+/** URL-encoded length. A QR code contains the issuer twice, next to an address of any length. */
 const ISSUER_MAX_CHARS = 60;
 const SECRET_BYTES = 20;
 const STEP_S = 30;
 const TOTP_PARAMS = { algorithm: 'SHA1', digits: 6 } as const;
 const SKEW_STEPS = Math.ceil(LIMITS.clockSkewS / STEP_S);
 
-/** Base32, as it is typed into an authenticator. */
+/** Returns a secret in base32, as typed into an authenticator. */
 export function generateSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32;
 }
 
-/** `otpauth://totp/Skerry:ann%40example.org?…`: what a QR code holds. The site's name tells it apart from other hosts'. */
+/** Returns the QR code's `otpauth://totp/Skerry:ann%40example.org?…`. The site name tells hosts apart. */
 export function secretUri(secret: string, { siteName, email }: { siteName: string; email: string }): string {
   const issuer = formatIssuer(siteName);
   return new TOTP({ ...TOTP_PARAMS, issuer, label: email, period: STEP_S, secret }).toString();
 }
 
-/** Without colons, which end it for an authenticator, and cut where it is long. */
+/** Removes colons, which end an issuer, and truncates long names. */
 function formatIssuer(siteName: string): string {
   let issuer = '';
   for (const char of siteName.replaceAll(':', ' ')) {
@@ -39,17 +39,17 @@ export function stepAt(atMs: number): number {
   return Math.floor(atMs / (STEP_S * SECOND_MS));
 }
 
-/** The code of one step. */
+/** Returns the code of one step. */
 export function codeForStep(secret: string, step: number): string {
   return HOTP.generate({ ...TOTP_PARAMS, secret: Secret.fromBase32(secret), counter: step });
 }
 
-/** A code as typed, without what people put between its digits. */
+/** Returns a code as typed, without spaces and dashes. */
 export function normalizeCode(typed: string): string {
   return typed.replace(/[\s-]/g, '');
 }
 
-/** The step later than `after` that the code is of; undefined where it is of none that may be used now. */
+/** Returns the step of the code; undefined if it matches no acceptable step later than `after`. */
 export function findStep(
   secret: string,
   typed: string,

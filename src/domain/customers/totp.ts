@@ -1,6 +1,7 @@
 /**
- * One-time codes as a second factor. A secret is begun after the password and asked of nobody until a code of it was seen: whoever
- * mistypes it is not locked out. The way in without the phone is the recovery code (recover.ts), and last of all the operator.
+ * One-time codes as a second factor. A new secret is not required until a first code confirms it, so a
+ * failed setup locks no one out. Without the phone, the recovery code (recover.ts) restores access, or the
+ * operator as a last resort.
  */
 import { fail } from '../../kernel/fail.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
@@ -30,17 +31,18 @@ import {
 import { findStep, generateSecret, matchesStep, secretUri } from './totp-code.ts';
 
 const ENROLLMENT_TTL_MS = LIMITS.totpEnrollmentMinutes * MINUTE_MS;
-const ALREADY_ON = 'One-time codes are on already: switch them off first, with a code.';
-const NOT_STARTED = 'Nothing is begun, or it was begun too long ago: begin with your password.';
+const ALREADY_ON = 'One-time codes are already on. Turn them off first, with a code.';
+const NOT_STARTED =
+  'The setup of one-time codes was not started or has expired. Start again with your password.';
 
 export interface TotpEnrollment {
-  /** Base32. Shown this once. */
+  /** Base32. Shown only here. */
   readonly secret: string;
-  /** The same for a QR code. */
+  /** The same as a URI for a QR code. */
   readonly uri: string;
 }
 
-/** Makes a secret for an authenticator; one that was begun before is void. Refuses: `bad_credentials conflict_state`. */
+/** Creates a secret and discards an unconfirmed one. Fails with `bad_credentials` or `conflict_state`. */
 export async function startTotp(
   service: Service,
   actor: CustomerActor,
@@ -64,7 +66,7 @@ export async function startTotp(
   });
 }
 
-/** What a QR code of the secret holds that is begun and not confirmed; null: there is none, or it is too old. */
+/** Returns the QR code URI of the unconfirmed secret; null if there is none or it has expired. */
 export async function pendingTotpUri(
   service: Service,
   { customerId }: CustomerActor,
@@ -81,8 +83,8 @@ function enrollmentUri({ settings }: Service, secret: string, { email }: { reado
 }
 
 /**
- * Switches it on by a first code, which is used up by that. The same form a second time is answered alike. Refuses:
- * `bad_code`, and `conflict_state` where nothing is begun, or it is on already.
+ * Turns one-time codes on with a first code, which is consumed. Sending the form twice succeeds twice.
+ * Fails with `bad_code`, or with `conflict_state` if no setup is pending or codes are already on.
  */
 export async function confirmTotp(
   service: Service,
@@ -120,8 +122,8 @@ function isEnrollmentExpired(row: TotpRow, now: Date): boolean {
 }
 
 /**
- * Switches it off. Where it is off, it stays so, and no code is asked for. Refuses: `bad_credentials`, then
- * `code_required bad_code rate_limited`.
+ * Turns one-time codes off. Does nothing, and requires no code, if they are off. Fails with
+ * `bad_credentials`, then `code_required`, `bad_code`, or `rate_limited`.
  */
 export async function disableTotp(
   service: Service,
@@ -146,7 +148,7 @@ export async function disableTotp(
   service.wake();
 }
 
-/** The operator, for a customer who has neither phone nor recovery code; false when it was off. */
+/** Turns codes off for a customer without phone and recovery code. Returns false if they were off. */
 export async function disableTotpByOperator(service: Service, email: string): Promise<boolean> {
   const now = service.clock.now();
   const wasOn = await service.db.transaction(async (tx) => {

@@ -14,8 +14,8 @@ import { totpAt } from '../../support/totp.ts';
 import { startWorld, topUp, type World } from '../../support/world.ts';
 
 /**
- * What stays of a customer, under the bare id: the books, what the chains showed, for 90 days the audit log, and that a last mail
- * was sent.
+ * Tables that still refer to a deleted customer by id: accounting, chain data, the audit log for 90 days,
+ * the last mail.
  */
 const KEPT = ['audit_events', 'balances', 'customers', 'mails', 'topups', 'transfers'];
 
@@ -38,15 +38,16 @@ describe('deleting an account', () => {
     const row = await world.opened.db.row<{ id: string }>('select id from customers where email = $1', [
       email,
     ]);
-    return row?.id ?? assert.fail('no such customer');
+    return row?.id ?? assert.fail('customer not found');
   }
 
-  /** Tables that have rows of the customer. */
+  /** Returns the tables with rows of the customer. */
   async function tablesOf(customerId: string): Promise<string[]> {
     const { db } = world.opened;
     const tables = await db.rows<{ name: string }>(
       `select table_name as name from information_schema.columns
-        where table_schema = 'public' and (column_name = 'customer_id' or table_name || column_name = 'customersid')
+        where table_schema = 'public'
+          and (column_name = 'customer_id' or table_name || column_name = 'customersid')
         order by 1`,
     );
     const found: string[] = [];
@@ -79,7 +80,7 @@ describe('deleting an account', () => {
     return ((await response.json()) as { mails: { subject: string; text: string }[] }).mails;
   };
 
-  it('takes down one of everything, and leaves the books without a name', FULL_ONLY, async () => {
+  it('deleting an account removes all resources and keeps the books without a name', FULL_ONLY, async () => {
     const client = world.visitor();
     await client.signUp();
     const estate = await makeEstate({ ...world, customer: async () => client });
@@ -114,13 +115,14 @@ describe('deleting an account', () => {
     assert.equal((await client.signIn()).body.error, 'bad_credentials');
     assert.equal((await estate.api.get('/servers')).status, 401);
 
-    // Steps may run twice, and beside the worker.
+    // Steps may run twice, and concurrently with the worker.
     await Promise.allSettled([1, 2].map(() => tearDownAccount(world.opened.service, customerId)));
     await world.settle();
     await world.advance(300);
     assert.deepEqual(await tablesOf(customerId), KEPT);
     const row = await world.opened.db.row<{ row: string }>(
-      'select c::text || b::text as row from customers c join balances b on b.customer_id = c.id where c.id = $1',
+      'select c::text || b::text as row from customers c join balances b on b.customer_id = c.id where ' +
+        'c.id = $1',
       [customerId],
     );
     assert.doesNotMatch(String(row?.row), /@|argon2/);
@@ -135,7 +137,7 @@ describe('deleting an account', () => {
     );
     const last = (await mailsTo(client.email)).at(-1);
     assert.match(String(last?.subject), /deleted/);
-    assert.equal((await client.signUp()).body.ok, true, 'the address is free');
+    assert.equal((await client.signUp()).body.ok, true, 'the address is available again');
     assert.notEqual(await idOf(client), customerId);
   });
 
@@ -162,13 +164,16 @@ describe('deleting an account', () => {
     assert.deepEqual(names.sort(), ['kept_answers', 'server_operations']);
     assert.doesNotMatch(text, /argon2|\\\\x[0-9a-f]{32}|whsec_|sealed|digest"/);
     const secrets = await world.opened.db.rows<{ secret: string }>(
-      `select secret_sealed as secret from webhooks union all select secret_sealed from totp_secrets union all select data_sealed from mails where data_sealed is not null
-       union all select encode(digest, 'hex') from sessions union all select encode(digest, 'hex') from api_tokens`,
+      `select secret_sealed as secret from webhooks
+       union all select secret_sealed from totp_secrets
+       union all select data_sealed from mails where data_sealed is not null
+       union all select encode(digest, 'hex') from sessions
+       union all select encode(digest, 'hex') from api_tokens`,
     );
     for (const { secret } of secrets) assert.ok(!text.includes(secret));
   }
 
-  it('waits for a payment on its way and for the law, and holds what comes too late', async () => {
+  it('a deletion waits for pending payments and frozen accounts, and withholds late payments', async () => {
     const client = world.visitor();
     await client.signUp();
     const created = await client.post('/topup-api.php', { action: 'create', amount: 30, coin: 'LTC' });
@@ -202,7 +207,7 @@ describe('deleting an account', () => {
     );
   });
 
-  it('is refused while a server is under a legal hold', async () => {
+  it('an account with a server under a legal hold cannot be deleted', async () => {
     const client = await world.customer(30);
     await topUp(world, client, 30);
     const order = { product: 'vps', plan: 's1', region: 'par', os: 'debian', billing: 1 };

@@ -21,7 +21,7 @@ import { PASSWORD } from '../../support/session-client.ts';
 import { startTestService, type TestService } from '../../support/test-service.ts';
 import { STEP_MS, totpAt, wrongTotp } from '../../support/totp.ts';
 
-/** Of RFC 6238, appendix B: seconds, and the code of eight digits, of which ours are the last six. */
+/** RFC 6238, appendix B: seconds and the eight-digit code. Our codes are the last six digits. */
 const VECTORS: readonly (readonly [seconds: number, digits: string])[] = [
   [59, '94287082'],
   [1_111_111_109, '07081804'],
@@ -32,17 +32,17 @@ const VECTORS: readonly (readonly [seconds: number, digits: string])[] = [
 ];
 /** `12345678901234567890` in base32. */
 const RFC_SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
-/** The beginning of a step. */
+/** The start of a step. */
 const NOON_MS = Date.parse('2026-03-01T12:00:00Z');
 
 describe('a one-time code', () => {
-  it('is that of RFC 6238', () => {
+  it('a one-time code matches RFC 6238', () => {
     for (const [seconds, digits] of VECTORS) {
       assert.equal(codeForStep(RFC_SECRET, stepAt(seconds * 1_000)), digits.slice(2));
     }
   });
 
-  it('may be 30 seconds early or late, no more, and is looked for after the last one only', () => {
+  it('a one-time code may be 30 seconds early or late and must be newer than the last one', () => {
     const step = stepAt(NOON_MS);
     const found = (late: number, after = 0) =>
       findStep(RFC_SECRET, codeForStep(RFC_SECRET, step), { atMs: NOON_MS + late * STEP_MS, after });
@@ -53,7 +53,7 @@ describe('a one-time code', () => {
     assert.deepEqual([found(0, step - 1), found(0, step)], [step, undefined]);
   });
 
-  it('may be typed in groups', () => {
+  it('a one-time code may be typed in groups', () => {
     const code = codeForStep(RFC_SECRET, stepAt(NOON_MS));
     for (const typed of [` ${code.slice(0, 3)} ${code.slice(3)}\n`, [...code].join('-'), `${code}\u00a0`]) {
       assert.equal(findStep(RFC_SECRET, typed, { atMs: NOON_MS, after: 0 }), stepAt(NOON_MS), typed);
@@ -63,7 +63,7 @@ describe('a one-time code', () => {
     }
   });
 
-  it('has an address that authenticators read', () => {
+  it('the URI of a secret can be read by authenticators', () => {
     const email = 'ann+a:b@example.org';
     const uri = new URL(secretUri(RFC_SECRET, { siteName: 'Rock & Sea', email }));
     assert.equal(uri.href.split('?')[0], 'otpauth://totp/Rock%20%26%20Sea:ann%2Ba%3Ab%40example.org');
@@ -72,7 +72,7 @@ describe('a one-time code', () => {
     });
   });
 
-  it('has one that fits into a QR code, and no colon in its issuer, whatever the host calls itself', () => {
+  it('the URI of a secret fits into a QR code and has no colon in its issuer, for any site name', () => {
     const email = `${'a'.repeat(64)}@${'b.'.repeat(93)}org`;
     for (const [siteName, issuer] of [
       ['Servers: fast', 'Servers  fast'],
@@ -108,7 +108,7 @@ describe('a second factor', () => {
     return { email, actor: { ...visit().actor, customerId: row?.id ?? '' } };
   }
 
-  /** With it on since noon, by the code of noon. */
+  /** Creates a customer with one-time codes on since noon, confirmed with the code of noon. */
   async function withTotp() {
     const { email, actor } = await customer();
     const { secret } = await startTotp(world.service, actor, { currentPassword: PASSWORD });
@@ -122,13 +122,14 @@ describe('a second factor', () => {
 
   const audits = async (customerId: string) => {
     const rows = await world.db.rows<{ action: string }>(
-      `select action from audit_events where customer_id = $1 and action like '%totp' order by created_at, ctid`,
+      "select action from audit_events where customer_id = $1 and action like '%totp' order by " +
+        'created_at, ctid',
       [customerId],
     );
     return rows.map(({ action }) => action.replace('customer.', ''));
   };
 
-  it('is asked of nobody before a code of it was seen, and may be begun anew', async () => {
+  it('a second factor is not required until a first code confirms it, and can be restarted', async () => {
     const { email, actor } = await customer();
     const begin = (currentPassword = PASSWORD) => startTotp(world.service, actor, { currentPassword });
     const confirm = (code: string) => confirmTotp(world.service, actor, { code }, NOON_MS);
@@ -150,7 +151,7 @@ describe('a second factor', () => {
     assert.deepEqual(await audits(actor.customerId), ['begin_totp', 'begin_totp', 'enable_totp']);
   });
 
-  it('that was begun is forgotten after an hour', async () => {
+  it('an unconfirmed second factor expires after an hour', async () => {
     const { actor } = await customer();
     const { secret } = await startTotp(world.service, actor, { currentPassword: PASSWORD });
     const begunAt = world.clock.now();
@@ -159,7 +160,7 @@ describe('a second factor', () => {
     await assert.rejects(late, refused('conflict_state'));
   });
 
-  it('that is on is not begun anew, and the form that switched it on may come twice', async () => {
+  it('an active second factor cannot be restarted, and its confirmation may be sent twice', async () => {
     const { actor, secret, email } = await withTotp();
     await assert.rejects(
       startTotp(world.service, actor, { currentPassword: PASSWORD }),
@@ -172,13 +173,13 @@ describe('a second factor', () => {
     assert.equal((await queuedMails(world.service, 'totp_changed', email)).length, 1);
   });
 
-  it('takes each code once, also where many come at once, and none that is older', async () => {
+  it('each code is accepted once, even concurrently, and older codes are not', async () => {
     const { secret, enter } = await withTotp();
     const later = NOON_MS + 3 * STEP_MS;
     await assert.rejects(
       enter(totpAt(secret, NOON_MS), NOON_MS),
       refused('bad_code'),
-      'it was switched on by it',
+      'this code turned it on',
     );
     const tries = await Promise.allSettled(
       Array.from({ length: 4 }, () => enter(totpAt(secret, later), later)),
@@ -194,7 +195,7 @@ describe('a second factor', () => {
     await enter(totpAt(secret, later + STEP_MS), later);
   });
 
-  it('is not told of before the password is right', async () => {
+  it('the second factor is not revealed before the password is correct', async () => {
     const { secret, enter } = await withTotp();
     const later = NOON_MS + 2 * STEP_MS;
     for (const code of ['', wrongTotp(secret, later), totpAt(secret, later)]) {
@@ -204,7 +205,7 @@ describe('a second factor', () => {
     await enter(totpAt(secret, later), later);
   });
 
-  it('hears ten wrong codes in an hour, then not even a right one', FULL_ONLY, async () => {
+  it('ten incorrect codes within an hour block even a correct one', FULL_ONLY, async () => {
     const { secret, enter, off } = await withTotp();
     const at = (minutes: number) => NOON_MS + minutes * MINUTE_MS;
     for (let wrong = 0; wrong < LIMITS.totpFailuresPerHour; wrong++) {
@@ -221,7 +222,7 @@ describe('a second factor', () => {
     await enter(totpAt(secret, hourLater), hourLater);
   });
 
-  it('goes by password and code together, and stays off where it is off', async () => {
+  it('a second factor is turned off with password and code, and stays off', async () => {
     const { email, actor, secret, off } = await withTotp();
     const later = NOON_MS + 2 * STEP_MS;
     await assert.rejects(off(totpAt(secret, later), later, 'not the password'), refused('bad_credentials'));
@@ -241,7 +242,7 @@ describe('a second factor', () => {
     );
   });
 
-  it('is switched off by the operator, once', async () => {
+  it('the operator can turn off a second factor, once', async () => {
     const { email, actor } = await withTotp();
     assert.deepEqual(
       [await disableTotpByOperator(world.service, email), await disableTotpByOperator(world.service, email)],
@@ -252,7 +253,7 @@ describe('a second factor', () => {
     assert.deepEqual([told?.on, told?.by], [false, 'operator']);
   });
 
-  it('is kept where nobody can read it, in use or begun', async () => {
+  it('the database never contains a secret in the clear, confirmed or not', async () => {
     const { secret: inUse } = await withTotp();
     const { actor } = await customer();
     const { secret: begun } = await startTotp(world.service, actor, { currentPassword: PASSWORD });

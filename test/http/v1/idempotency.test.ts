@@ -114,7 +114,7 @@ describe('Idempotency-Key on the REST surface', () => {
     assert.equal(nextDay.headers.get('idempotent-replayed'), null);
   });
 
-  it('is 1 to 255 visible ASCII characters', async () => {
+  it('must be 1 to 255 visible ASCII characters', async () => {
     for (const key of ['a b', 'x'.repeat(256), 'schlüssel']) {
       const items = assertApiError(await api.post('/account/tokens', TOKEN, { key }), 400, 'invalid_request');
       assert.equal(items[0].field, 'Idempotency-Key');

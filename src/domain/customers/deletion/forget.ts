@@ -12,8 +12,8 @@ import { enqueueMail } from '../../mail/enqueue.ts';
 import { recordAudit, systemActor } from '../../record.ts';
 
 /**
- * The end of an account that nothing stands of any more: its balance is forfeited, the person goes from its row, and the last mail
- * says so. False when something has come up meanwhile.
+ * Completes an account deletion: forfeits the balance, anonymizes the row, and queues the last mail.
+ * Returns false if resources remain.
  */
 export async function forgetCustomer(service: Service, customerId: string): Promise<boolean> {
   const forgotten = await service.db.transaction(async (tx) => {
@@ -34,7 +34,7 @@ export async function forgetCustomer(service: Service, customerId: string): Prom
   return forgotten;
 }
 
-/** A debt, which only a reversal can have made, stays in the books. */
+/** Forfeits a positive balance. A debt, which only a reversal can cause, stays in the books. */
 async function forfeitBalance(tx: Sql, customerId: string, now: Date): Promise<void> {
   const amountCents = (await lockBalance(tx, customerId)) ?? 0n;
   if (amountCents <= 0n) return;

@@ -2,16 +2,16 @@ import { readDeletionBlockers } from '../../../store/account-deletion.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { getOwnAccount } from '../own-account.ts';
 
-/** What would be lost with the account if it were deleted now, and what keeps it from that. */
+/** The losses if the account were deleted now, and the reasons that prevent it. */
 export interface DeletionPreview {
   readonly email: string;
-  /** US dollars; a debt is nothing to lose. */
+  /** US dollars; 0 for a debt. */
   readonly forfeited: number;
-  /** How many would be destroyed with it. */
+  /** Number of servers deleted with it. */
   readonly servers: number;
   /** A server is under a legal hold. */
   readonly legalHold: boolean;
-  /** A payment is on its way or held. */
+  /** Whether a payment is pending or withheld. */
   readonly paymentPending: boolean;
 }
 

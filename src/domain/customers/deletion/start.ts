@@ -1,6 +1,6 @@
 /**
- * Deleting an account. It begins with a mark and the end of every way in; a worker takes the rest down (take-down.ts). The
- * balance that is left is forfeited. What the law or money still wants of the account keeps it from beginning.
+ * Starts an account deletion: marks the account and revokes all access. A worker removes the rest
+ * (tear-down.ts). The remaining balance is forfeited. Legal holds and pending payments block the start.
  */
 import { crashPoint } from '../../../kernel/crash.ts';
 import { fail } from '../../../kernel/fail.ts';
@@ -21,9 +21,9 @@ import { checkPassword } from '../check-password.ts';
 import { tearDownAccount } from './tear-down.ts';
 
 export interface DeletionResult {
-  /** False: servers, disks or images are being removed first, and the address is free when they are gone. */
+  /** False while servers, disks, or images are being removed. The address becomes available afterwards. */
   readonly completed: boolean;
-  /** The balance that is lost with the account, as it is now; what destroyed servers give back is lost too. */
+  /** The balance lost, as of now. Later refunds of deleted servers are lost too. */
   readonly forfeitedCents: bigint;
 }
 
@@ -32,8 +32,8 @@ interface DeletionOptions {
 }
 
 /**
- * Deletes the actor's own account. Refuses: `bad_credentials`, `servers_left` unless they are to be destroyed with it,
- * `payments_left`, and `jurisdictional_block` under a legal hold.
+ * Deletes the actor's own account. Fails with `bad_credentials`, `servers_left` unless servers are to be
+ * deleted too, `payments_left`, or `jurisdictional_block` under a legal hold.
  */
 export async function deleteAccount(
   service: Service,
@@ -50,7 +50,10 @@ export async function deleteAccount(
   return await continueDeletion(service, customerId, forfeitedCents);
 }
 
-/** The same by the operator. A frozen account is refused: it is kept as it is until it is unfrozen. */
+/**
+ * Deletes an account on behalf of the operator. Fails for a frozen account, which is preserved until
+ * unfrozen.
+ */
 export async function deleteCustomer(
   service: Service,
   email: string,
@@ -61,7 +64,7 @@ export async function deleteCustomer(
     const found = await requireCustomer(tx, email);
     const customer = await lockCustomer(tx, found.id);
     if (customer?.frozen_at) {
-      fail('account_frozen', {}, 'This account is frozen: unfreeze it first, if it may be deleted.');
+      fail('account_frozen', {}, 'This account is frozen. Unfreeze it before you delete it.');
     }
     const request = { customerId: found.id, actor: systemActor(now), ...options };
     return { customerId: found.id, forfeitedCents: await startDeletion(tx, request, now) };
@@ -69,7 +72,7 @@ export async function deleteCustomer(
   return await continueDeletion(service, customerId, forfeitedCents);
 }
 
-/** Under the customer's lock; returns the balance, which is forfeited. Asked again, it goes on as it was begun. */
+/** Starts the deletion under the customer's lock and returns the forfeited balance. Idempotent. */
 async function startDeletion(
   tx: Sql,
   {
@@ -79,9 +82,9 @@ async function startDeletion(
   }: DeletionOptions & { readonly customerId: string; readonly actor: Actor },
   now: Date,
 ): Promise<bigint> {
-  // Whoever buys a server needs this lock: none comes between the look and the mark.
+  // Orders need this lock too, so no server can be added between the check and the mark.
   const balanceCents = (await lockBalance(tx, customerId)) ?? 0n;
-  refuseObstacles(await readDeletionBlockers(tx, customerId), destroyServers);
+  requireNoBlockers(await readDeletionBlockers(tx, customerId), destroyServers);
   if (await markDeleting(tx, customerId, now)) {
     await revokeAccess(tx, customerId);
     await recordAudit(tx, { actor, action: 'customer.delete', resource: null, customerId }, now);
@@ -91,28 +94,27 @@ async function startDeletion(
   return balanceCents > 0n ? balanceCents : 0n;
 }
 
-function refuseObstacles(
+function requireNoBlockers(
   { servers, held, paying }: Awaited<ReturnType<typeof readDeletionBlockers>>,
   destroyServers: boolean,
 ): void {
   if (held > 0n) {
-    const why =
-      'Refused for legal reasons: a server of this account is under a legal hold. Contact the operator.';
+    const why = 'Refused for legal reasons: a server of this account is under a legal hold. Contact us.';
     fail('jurisdictional_block', {}, why);
   }
   if (paying) {
     const why =
-      'A payment of this account is on its way or held: wait until it is credited, or ask for it back.';
+      'A payment of this account is pending or withheld. Wait until it is credited, or request a refund.';
     fail('payments_left', {}, why);
   }
   if (servers > 0n && !destroyServers) {
     const why =
-      'The account still has servers: destroy them first, or say destroy_servers=yes to lose them with it.';
+      'The account still has servers. Delete them first, or set destroy_servers=yes to delete them with it.';
     fail('servers_left', { servers: Number(servers) }, why);
   }
 }
 
-/** What can be done at once is done at once; the worker has it anyway. */
+/** Does as much as possible now. The queued task does the rest. */
 async function continueDeletion(
   service: Service,
   customerId: string,
@@ -122,7 +124,7 @@ async function continueDeletion(
   try {
     await tearDownAccount(service, customerId);
   } catch (error) {
-    service.log.warn({ err: error }, 'an account is deleted later');
+    service.log.warn({ err: error }, 'deleting the account failed; a worker retries');
   }
   service.wake();
   const leaving = await findDeletingCustomer(service.db, customerId);

@@ -1,7 +1,8 @@
 /**
- * Task `account_delete`: takes down what an account has, step by step. Each step looks at what is there and may run twice; what
- * takes a machine's time is left to its own work and looked at again. When nothing stands any more, the person is forgotten.
- * Once more afterwards, because a request that was let in before may have written something since.
+ * Task `account_delete`: removes an account's resources in steps. Every step looks at the current state and
+ * may run twice. Removals on machines run in their own jobs and are checked again later. Once nothing is
+ * left, the customer is anonymized. One final run follows, because a request admitted earlier may have
+ * written something since.
  */
 import { crashPoint } from '../../../kernel/crash.ts';
 import { formatId, parseId } from '../../../kernel/ids.ts';
@@ -30,12 +31,12 @@ import { recordAudit, systemActor } from '../../record.ts';
 import { startRemoval } from '../../servers/destroy.ts';
 import { forgetCustomer } from './forget.ts';
 
-/** Rows of one statement: none holds a lock for long. */
+/** Rows per statement, so that none holds a lock for long. */
 const BATCH = 1_000;
 const DELETED_WEBHOOKS_MAX = 1_000;
-/** Of real time: then others have their turn. */
+/** In real time, so that other tasks are not blocked. */
 const RUN_MAX_MS = 2_000;
-/** No request is under way for so long. */
+/** Longer than any request runs. */
 const FINAL_CHECK_MS = 2 * MINUTE_MS;
 
 type TearDownResult = 'done' | { readonly againMs: number };
@@ -56,12 +57,12 @@ export async function tearDownAccount(service: Service, customerId: string): Pro
   return { againMs: forgotten ? FINAL_CHECK_MS : SECOND_MS };
 }
 
-/** Soon at first; one that a broken host keeps waiting is looked at once a day. */
+/** Soon at first, then less often, up to once a day for a server on a broken host. */
 function recheckDelayMs(waitedMs: number): number {
   return Math.min(Math.max(SECOND_MS / 2, waitedMs / 4), DAY_MS);
 }
 
-/** Begins the removal of a server, unless the law wants it. */
+/** Starts the removal of a server, unless it is under a legal hold. */
 async function startServerRemoval(service: Service, id: string): Promise<void> {
   await service.db.transaction(async (tx) => {
     const server = await lockServer(tx, id);
@@ -74,7 +75,7 @@ async function startServerRemoval(service: Service, id: string): Promise<void> {
   });
 }
 
-/** What is made of rows goes; what has a disk or a file is hidden, and its own task removes it. */
+/** Deletes plain rows. Resources with a disk or file are hidden, and their own tasks remove them. */
 async function removeBelongings(tx: Sql, customerId: string, now: Date): Promise<void> {
   await deleteKeysAndGroups(tx, customerId);
   await removeWebhooks(tx, customerId, now);
@@ -88,7 +89,10 @@ async function removeBelongings(tx: Sql, customerId: string, now: Date): Promise
   await purgeImages(tx, customerId);
 }
 
-/** Ends the subscriptions. What is sent at this moment may still be logged: their audit rows say where to look. */
+/**
+ * Deletes the webhooks. A delivery in flight may still be logged; the audit rows are the record of which to
+ * clean up.
+ */
 async function removeWebhooks(tx: Sql, customerId: string, now: Date): Promise<void> {
   for (const id of await deleteWebhooks(tx, customerId)) {
     const resource = formatId('webhook', id);
@@ -96,7 +100,7 @@ async function removeWebhooks(tx: Sql, customerId: string, now: Date): Promise<v
   }
 }
 
-/** Deliveries, events, kept answers, mails: any number, in batches; false when time was up first. */
+/** Deletes deliveries, events, saved responses, and mails in batches; returns false if the time ran out. */
 async function removeRecords({ db, clock }: Service, customerId: string): Promise<boolean> {
   const deadline = Date.now() + RUN_MAX_MS;
   const since = new Date(clock.now().getTime() - (LIMITS.deliveryRetentionDays + 1) * DAY_MS);
