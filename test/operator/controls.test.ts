@@ -104,7 +104,7 @@ test('turning deploys off refuses only new servers, on both surfaces, and gives 
   const deploy = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
   const form = { ...deploy, root_password: 'correct horse battery' } as const;
   await ok('switch', 'deploys', 'off', '--reason', 'storage is full');
-  const why = 'The operator has closed this for now (storage is full); try again later.';
+  const why = 'This is temporarily unavailable (storage is full). Try again later.';
   const onA = await customer.post('/deploy-api.php', form);
   assert.deepEqual([onA.status, onA.body.error, onA.body.msg], [503, 'maintenance', why]);
   const onB = await api.post('/servers', {});

@@ -39,10 +39,10 @@ async function state(machine: string): Promise<string | undefined> {
 test('a sale that is not possible gives the reason and leaves nothing behind', async () => {
   await refused('the balance is 0 USD and the cycle costs 89.9 USD: nothing was sold', sell('m1'));
   await world.addBalance(ann, 100_000n);
-  await refused('there is no machine m9', sell('m9'));
+  await refused('machine m9 not found', sell('m9'));
   await refused('no customer has this email', [...sell('m1'), '--customer', 'nobody@example.org']);
-  await refused('there is no such image', [...sell('m1'), '--image', 'plan9']);
-  await refused('--name is at most 63 lower-case', sell('m1', '--name', 'Web'));
+  await refused('image not found', [...sell('m1'), '--image', 'plan9']);
+  await refused('--name must be at most 63 lowercase', sell('m1', '--name', 'Web'));
   await refused('the customer has no SSH key k_x', sell('m1', '--ssh-key', 'k_x'));
   await world.runOk(['machines', 'add', 'b1', '--region', 'buh', '--plan', 'r3']);
   await refused('plan r3 is not sold in buh', sell('b1'));
@@ -83,7 +83,7 @@ test('a sale beyond the server quota of the account is rejected', async () => {
 
 test('a machine moves only to the next state, after a confirmation', async () => {
   const wipe = ['dedicated', 'wipe', 'm1'];
-  await refused('m1 is sold: it is wiped when its server is gone', [...wipe, '--method', 'dd', '-y']);
+  await refused('m1 is sold: wipe it after its server is deleted', [...wipe, '--method', 'dd', '-y']);
   await refused('m2 is free: there is nothing to wipe', ['dedicated', 'wipe', 'm2', '--method', 'dd', '-y']);
   await refused('m2 is not sold', ['dedicated', 'off', 'm2']);
   await world.opened.db.run(`update machines set state = 'wiping' where name = 'm2'`);
@@ -99,7 +99,7 @@ test('a machine moves only to the next state, after a confirmation', async () =>
     await world.runOk([...again, '--method', 'nvme format, ses=1'], true),
     /^m2 is wiped and tested/,
   );
-  await refused('m2 was wiped and tested already', [...again, '--method', 'dd', '-y']);
+  await refused('m2 is already wiped and tested', [...again, '--method', 'dd', '-y']);
   assert.equal(await world.runOk([...again, '--free'], true), 'm2 is free');
   const log = await world.runOk(['audit', '--resource', 'm2']);
   assert.match(log, /machine\.wipe +m2 +ok .* nvme format, ses=1$/m);
@@ -113,7 +113,7 @@ test('manual commands are rejected where a driver controls the machines', async 
   Object.defineProperty(compute, 'capabilities', { value: reached, configurable: true });
   try {
     for (const argv of [sell('m2'), ['dedicated', 'off', 'm1'], ['dedicated', 'wipe', 'm2', '--free', '-y']])
-      await refused(`the compute driver (${compute.name}) looks after dedicated machines here`, argv);
+      await refused(`the compute driver (${compute.name}) manages dedicated machines`, argv);
     assert.match(await world.runOk(['dedicated', 'list']), /^m1 +par +r1 +sold /m);
   } finally {
     Object.defineProperty(compute, 'capabilities', { value: capabilities, configurable: true });

@@ -1,4 +1,4 @@
-/** To which servers a group is applied: `applied_to` is replaced as a whole. */
+/** Applies a group to servers. `applied_to` is always replaced as a whole. */
 import { fail, unknownReference } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -9,14 +9,14 @@ import type { CustomerActor, Service } from '../context.ts';
 import { recordEvent } from '../record.ts';
 import { driverCapabilities } from '../servers/hardware.ts';
 
-/** Servers as they were named in `applied_to`, and what was found of them, locked. */
+/** The servers named in `applied_to`, and the rows found for them, locked. */
 export interface RequestedServers {
-  /** By their place in the list; undefined: a text that is no server's id. */
+  /** In list order; undefined for a text that is not a server id. */
   readonly ids: readonly (string | undefined)[];
   readonly byId: ReadonlyMap<string, CandidateRow>;
 }
 
-/** Locks the servers, which must be done before the group is locked. `groupId` is null when it is a new one. */
+/** Locks the servers. Call this before locking the group. `groupId` is null for a new group. */
 export async function lockRequestedServers(
   tx: Sql,
   actor: CustomerActor,
@@ -35,9 +35,9 @@ export interface AppliedChange {
 }
 
 /**
- * Makes the list what was named; servers that stay keep their place. Refuses a new one that may not be changed, and one
- * left out that the operator holds (`conflict_state`); one that is not the customer's (`unknown_reference`) or has hardware
- * without a filter (`unavailable`).
+ * Replaces the list; servers that stay keep their position. Fails with `conflict_state` if an added server
+ * cannot be changed or a removed one is frozen, with `unknown_reference` for another customer's server, and
+ * with `unavailable` for hardware without a filter.
  */
 export async function replaceAppliedTo(
   tx: Sql,
@@ -52,14 +52,15 @@ export async function replaceAppliedTo(
     fail(
       'conflict_state',
       {},
-      'A server that was named is being destroyed or frozen by the operator; leave it out.',
+      'A server in the list is being deleted or is frozen by the operator. Remove it from the list.',
     );
   }
   if (removed.some((id) => isActionForbidden(named.byId.get(id), 'detach'))) {
     fail(
       'conflict_state',
       {},
-      'A server that the group is applied to is frozen by the operator; keep it until it is released.',
+      'A server that the group is applied to is frozen by the operator. Keep it in the list until it is ' +
+        'unfrozen.',
     );
   }
   for (const [index, id] of named.ids.entries()) {
@@ -67,7 +68,7 @@ export async function replaceAppliedTo(
     const server = id === undefined ? undefined : named.byId.get(id);
     if (!server) unknownReference(field);
     if (!driverCapabilities(service.compute, server.category).filter) {
-      fail('unavailable', { field }, 'The hardware of this server has no filter outside the guest.');
+      fail('unavailable', { field }, 'The hardware of this server has no packet filter outside the guest.');
     }
   }
   if (removed.length > 0) await detachServers(tx, group.id, removed);
@@ -80,7 +81,7 @@ function isActionForbidden(server: CandidateRow | undefined, action: ServerActio
   return !can({ status: server.status, suspendedReason: server.suspended_reason }, action);
 }
 
-/** One `firewall.applied` for each server that the group was attached to. */
+/** Records one `firewall.applied` event per newly attached server. */
 export async function recordApplied(
   tx: Sql,
   actor: CustomerActor,

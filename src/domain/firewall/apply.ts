@@ -1,4 +1,4 @@
-/** Task `filter`: the packet filter in front of a server is the one that its groups make. */
+/** Task `filter`: applies the filter of a server's groups to its machine. */
 import { SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
 import { readServerFilter, type ServerFilterRow } from '../../store/firewall.ts';
@@ -6,15 +6,15 @@ import type { Service } from '../context.ts';
 import { DRIVER_TIMEOUT_MS, withDriverTimeout } from '../servers/driver-timeout.ts';
 import { compileFilter } from './compile.ts';
 
-/** How often a machine that is still being made is given its filter. */
+/** The retry interval while a machine is being installed. */
 const INSTALL_RETRY_MS = SECOND_MS;
 
 type ApplyResult = 'done' | { readonly againMs: number };
 
-/** Done when the machine has it. What the driver throws is for the task to try again. */
+/** Done once the machine has the filter. Driver errors are left to the task's retry. */
 export async function applyFilter(service: Service, serverId: string): Promise<ApplyResult> {
   const server = await readServerFilter(service.db, serverId);
-  // A machine that is about to go keeps the filter it has.
+  // A machine that is being destroyed keeps its current filter.
   if (!server || server.status === 'destroying') return 'done';
   if (server.first_run_at === null) return await applyDuringInstall(service, serverId, server);
   await setFilter(service, serverId, server);
@@ -22,8 +22,8 @@ export async function applyFilter(service: Service, serverId: string): Promise<A
 }
 
 /**
- * The machine may be there, or not yet, or leave its host for another: it gets its filter as early as it can, and
- * again until it has run.
+ * The machine may not exist yet, or may move to another host. Applies the filter as early as possible, and
+ * again until the machine has run.
  */
 async function applyDuringInstall(
   service: Service,

@@ -1,4 +1,4 @@
-/** What a schema cannot say of a group and its rules. Every field at fault is named at once, as 400. */
+/** Checks rules that a schema cannot express. Reports all invalid fields at once, as 400. */
 import { formatCidr, parseCidr } from '../../kernel/cidr.ts';
 import { type ErrorItem, invalidRequest, quotaExceeded } from '../../kernel/fail.ts';
 import { isPrintable, parseDisplayName } from '../../kernel/printable.ts';
@@ -11,21 +11,21 @@ import {
 import type { Service } from '../context.ts';
 import { portError } from './ports.ts';
 
-/** A rule without fault, which has no id yet; its source is in canonical form. */
+/** A valid rule without an id. Its source is in canonical form. */
 export type CheckedRule = Omit<FirewallRule, 'id'>;
 
 const RULE_FORMAT_HINT =
-  'port is one port, a comma list or a range low-high of 1 to 65535, with tcp and udp only; source is a CIDR ' +
-  'without host bits, such as 203.0.113.0/24, 203.0.113.7/32 or ::/0.';
+  'port must be a port, a comma-separated list, or a range low-high within 1 to 65535, for tcp and udp ' +
+  'only; source must be a CIDR without host bits, such as 203.0.113.0/24, 203.0.113.7/32 or ::/0.';
 
-/** The rule of POST …/rules. */
+/** Checks a single rule. */
 export function checkRule(body: FirewallRuleBody): CheckedRule {
   const errors = ruleErrors(body, '');
   if (errors.length > 0) invalidRequest(errors, RULE_FORMAT_HINT);
   return toCheckedRule(body);
 }
 
-/** The rules of a list, in its order. More of them than the quota are `limit_reached`. */
+/** Checks a list of rules. Fails with `limit_reached` above the quota. */
 export function checkRules(service: Service, rules: readonly FirewallRuleBody[]): readonly CheckedRule[] {
   const errors = listRuleErrors(rules);
   if (errors.length > 0) invalidRequest(errors, RULE_FORMAT_HINT);
@@ -34,7 +34,7 @@ export function checkRules(service: Service, rules: readonly FirewallRuleBody[])
   return rules.map(toCheckedRule);
 }
 
-/** What a new group is made of. */
+/** Checks a new group and returns its name and rules. */
 export function checkGroup(
   service: Service,
   body: FirewallGroupBody,
@@ -61,12 +61,12 @@ function ruleErrors(rule: FirewallRuleBody, prefix: string): ErrorItem[] {
   }
   if (!parseCidr(rule.source)) errors.push({ field: `${prefix}source`, issue: 'invalid_format' });
   if (note !== null && !isPrintable(note)) errors.push({ field: `${prefix}note`, issue: 'invalid_format' });
-  return errors.filter((fault) => fault !== null);
+  return errors.filter((error) => error !== null);
 }
 
 function toCheckedRule(rule: FirewallRuleBody): CheckedRule {
   const { direction, proto, port = null, action, note = null } = rule;
   const block = parseCidr(rule.source);
-  if (!block) throw new Error('a rule that was not checked');
+  if (!block) throw new Error('the rule was not checked');
   return { direction, proto, port, source: formatCidr(block), action, note };
 }

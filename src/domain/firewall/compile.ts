@@ -1,4 +1,4 @@
-/** From the groups of a server to the one filter in front of it (DECISIONS "Firewall"). */
+/** Compiles a server's groups into the filter in front of it (DECISIONS "Firewall"). */
 import type { Filter, FilterRule } from '../../ports/network.ts';
 import type { FirewallGroup, FirewallRule } from '../../spec/schemas/firewall.ts';
 import { portRanges } from './ports.ts';
@@ -8,8 +8,9 @@ type AppliedGroup = Pick<FirewallGroup, 'default_action'> & {
 };
 
 /**
- * `groups` in the order they were attached: their rules are read one after another. `drop` wins as default. What goes
- * out is held to the default only once a group has a rule for it. No group: no filter.
+ * Expects `groups` in the order of attachment and concatenates their rules. `drop` wins as the default. The
+ * default applies to outbound traffic only if a group has an outbound rule. Without groups there is no
+ * filter.
  */
 export function compileFilter(groups: readonly AppliedGroup[]): Filter | null {
   if (groups.length === 0) return null;

@@ -13,7 +13,7 @@ import { checkGroup } from './check.ts';
 import { groupObject } from './object.ts';
 import { withIds } from './rules.ts';
 
-/** Makes a group with its rules, and applies it. Refuses with `limit_reached`, and as `replaceAppliedTo` does. */
+/** Creates a group with its rules and applies it. Fails with `limit_reached`, and like `replaceAppliedTo`. */
 export async function createGroup(
   service: Service,
   actor: CustomerActor,

@@ -4,7 +4,10 @@ import { deleteGroup as deleteRow, findGroup, lockGroup } from '../../store/fire
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 
-/** Deletes a group with its rules. Refuses with `not_found`, and with `conflict_state` while it is applied. */
+/**
+ * Deletes a group with its rules. Fails with `not_found`, or with `conflict_state` while the group is
+ * applied.
+ */
 export async function deleteGroup(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
   const id = parseId('firewallGroup', shownId) ?? notFound('firewallGroup');
   await service.db.transaction(async (tx) => {
@@ -12,7 +15,7 @@ export async function deleteGroup(service: Service, actor: CustomerActor, shownI
     if (!(await lockGroup(tx, actor.customerId, id))) notFound('firewallGroup');
     const group = (await findGroup(tx, actor.customerId, id)) ?? notFound('firewallGroup');
     if (group.applied_to.length > 0) {
-      fail('conflict_state', {}, 'The group is applied to servers; set its applied_to to [] first.');
+      fail('conflict_state', {}, 'The group is applied to servers. Set its applied_to to [] first.');
     }
     await deleteRow(tx, id);
     const resource = formatId('firewallGroup', id);

@@ -6,7 +6,7 @@ import { findGroup, pageGroups } from '../../store/firewall.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { groupObject } from './object.ts';
 
-/** By its shown id. One that is unknown, malformed or another customer's is `not_found`. */
+/** Returns a group by its public id. Unknown, malformed, and another customer's ids are `not_found`. */
 export async function getGroup(
   service: Service,
   actor: CustomerActor,

@@ -3,7 +3,7 @@ import { formatRfc3339 } from '../../kernel/time.ts';
 import type { FirewallGroup, FirewallRule } from '../../spec/schemas/firewall.ts';
 import type { GroupRow, RuleRow } from '../../store/firewall.ts';
 
-/** A group as the REST contract shows it. */
+/** Returns a group in the REST shape. */
 export function groupObject(row: GroupRow): FirewallGroup {
   return {
     id: formatId('firewallGroup', row.id),

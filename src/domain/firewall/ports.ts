@@ -1,11 +1,11 @@
-/** The port of a rule: one, a comma list or a range `<low>-<high>`, as text. */
+/** The port of a rule as text: one port, a comma-separated list, or a range `<low>-<high>`. */
 import type { ErrorItem } from '../../kernel/fail.ts';
 import { PORT_PATTERN } from '../../spec/schemas/firewall.ts';
 
 const PORT_MAX = 65_535;
 const PORT_FORMAT = new RegExp(PORT_PATTERN);
 
-/** Inclusive ranges of a text without fault. */
+/** Returns the inclusive ranges of a valid text. */
 export function portRanges(text: string): [low: number, high: number][] {
   return text.split(',').map((part) => {
     const [low = 0, high = low] = part.split('-').map(Number);
@@ -13,7 +13,7 @@ export function portRanges(text: string): [low: number, high: number][] {
   });
 }
 
-/** What is wrong with it; null when nothing is. */
+/** Returns the error of a port text; null if it is valid. */
 export function portError(text: string, field: string): ErrorItem | null {
   if (!PORT_FORMAT.test(text)) return { field, issue: 'invalid_format' };
   const ranges = portRanges(text);

@@ -1,4 +1,4 @@
-/** The rules of a group: one at the end, all of them anew, or one less. */
+/** Changes the rules of a group: appends one, replaces all, or removes one. */
 import { notFound, quotaExceeded } from '../../kernel/fail.ts';
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -26,7 +26,7 @@ import { type CheckedRule, checkRule, checkRules } from './check.ts';
 import { requireUnchanged, rulesEtag } from './etag.ts';
 import { groupObject, ruleObject } from './object.ts';
 
-/** Appends a rule. Refuses with `not_found` and `limit_reached`. */
+/** Appends a rule. Fails with `not_found` or `limit_reached`. */
 export async function addRule(
   service: Service,
   actor: CustomerActor,
@@ -49,8 +49,8 @@ export async function addRule(
 }
 
 /**
- * Puts other rules, with ids of their own, in the place of all there are. Refuses with `conflict_state` where `seen`, the mark of
- * the rules that the caller saw, is not theirs any more.
+ * Replaces all rules by new ones with new ids. Fails with `conflict_state` if the rules no longer match
+ * `expectedEtag`, the ETag of the rules that the caller saw.
  */
 export async function replaceRules(
   service: Service,
@@ -73,7 +73,7 @@ export async function replaceRules(
   });
 }
 
-/** Removes one rule. An unknown one, and another group's, is `not_found`. */
+/** Removes one rule. An unknown rule, or one of another group, is `not_found`. */
 export async function removeRule(
   service: Service,
   actor: CustomerActor,
@@ -95,12 +95,12 @@ export async function removeRule(
   );
 }
 
-/** New rules get ids as they are written. */
+/** Assigns ids in order. */
 export function withIds(rules: readonly CheckedRule[], now: Date): RuleRow[] {
   return rules.map((rule) => ({ id: newId(now), ...rule }));
 }
 
-/** One transaction around a change of rules; every server that has the group gets its filter anew. */
+/** Runs a change of rules in one transaction and queues new filters for all servers of the group. */
 async function changeRules<T>(
   service: Service,
   actor: CustomerActor,

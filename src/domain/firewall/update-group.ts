@@ -12,8 +12,8 @@ import { requireUnchanged, serversEtag } from './etag.ts';
 import { groupObject } from './object.ts';
 
 /**
- * Changes what is given. Refuses with `not_found`, and as `replaceAppliedTo` does; with `conflict_state` where `seen`, the mark
- * of the servers that the caller saw, is not theirs any more.
+ * Updates the given fields. Fails with `not_found`, like `replaceAppliedTo`, or with `conflict_state` if
+ * the servers no longer match `expectedEtag`, the ETag of the servers that the caller saw.
  */
 export async function updateGroup(
   service: Service,

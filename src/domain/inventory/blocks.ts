@@ -1,4 +1,4 @@
-/** Blocks of addresses: IPv4 blocks give single addresses, IPv6 blocks give one /64 to each server. */
+/** Address blocks. An IPv4 block provides single addresses; an IPv6 block provides one /64 per server. */
 import { addressFamily, type Cidr, cidrSize, ipv4AddressAt, parseCidr } from '../../kernel/cidr.ts';
 import { newId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
@@ -14,7 +14,7 @@ import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireRegion } from './names.ts';
 
-/** A block is written out, one row an address: this many at most. */
+/** The maximum rows per block: every address or /64 is a row. */
 const PREFIXES_MAX = 65_536;
 const PREFIX_LENGTHS = { 4: { min: 16, max: 32 }, 6: { min: 32, max: 64 } } as const;
 /** Guests reach their router by its link-local address. */
@@ -24,42 +24,44 @@ export interface NewBlock {
   readonly regionId: string;
   /** CIDR text. */
   readonly block: string;
-  /** null: the first address of an IPv4 block, `fe80::1` for IPv6. */
+  /** Null selects the first address of an IPv4 block, or `fe80::1` for IPv6. */
   readonly gateway: string | null;
 }
 
-/** What is wrong with a block by itself, or undefined. */
+/** Returns the problem of a block on its own, or undefined. */
 export function blockProblem(wanted: Pick<NewBlock, 'block' | 'gateway'>): string | undefined {
   const cidr = parseCidr(wanted.block);
   if (!cidr) return 'expected a block such as 203.0.113.0/24 or 2001:db8::/56, without host bits';
   const { min, max } = PREFIX_LENGTHS[cidr.family];
   if (cidr.prefixLength < min || cidr.prefixLength > max)
-    return `an IPv${cidr.family} block is a /${min} to a /${max}`;
+    return `an IPv${cidr.family} block must be between /${min} and /${max}`;
   if (wanted.gateway === null) {
     return cidr.family === 4 && cidr.prefixLength > 30
-      ? `a /${cidr.prefixLength} needs a gateway of its own`
+      ? `a /${cidr.prefixLength} needs an explicit gateway`
       : undefined;
   }
   return addressFamily(wanted.gateway) === cidr.family
     ? undefined
-    : `the gateway is not an IPv${cidr.family} address`;
+    : `the gateway must be an IPv${cidr.family} address`;
 }
 
-/** Adds a block to a region's pool; returns how many addresses or /64s it gave. Overlapping blocks are refused. */
+/**
+ * Adds a block to a region's pool and returns the number of addresses or /64s. Rejects overlapping blocks.
+ */
 export async function addBlock(service: Pick<Service, 'db' | 'clock'>, wanted: NewBlock): Promise<number> {
   return await service.db.transaction((tx) => createBlock(tx, wanted, service.clock.now()));
 }
 
-/** The same in the caller's transaction. */
+/** Like `addBlock`, in the caller's transaction. */
 export async function createBlock(tx: Sql, wanted: NewBlock, now: Date): Promise<number> {
-  const fault = blockProblem(wanted);
+  const problem = blockProblem(wanted);
   const cidr = parseCidr(wanted.block);
-  if (fault !== undefined || !cidr) throw new OperatorError(`${wanted.block}: ${fault}`);
+  if (problem !== undefined || !cidr) throw new OperatorError(`${wanted.block}: ${problem}`);
   await requireRegion(tx, wanted.regionId);
   await lockBlocks(tx);
   const overlap = await findOverlappingBlock(tx, wanted.block);
   if (overlap !== undefined)
-    throw new OperatorError(`${wanted.block} overlaps ${overlap}, which is in the pool already`);
+    throw new OperatorError(`${wanted.block} overlaps ${overlap}, which is already in the pool`);
   const row = {
     id: newId(now),
     region_id: wanted.regionId,
@@ -76,7 +78,7 @@ export async function createBlock(tx: Sql, wanted: NewBlock, now: Date): Promise
     : await insertIpv6Prefixes(tx, row, Math.min(2 ** (64 - cidr.prefixLength), PREFIXES_MAX));
 }
 
-/** Without network and broadcast address, which blocks of one or two addresses do not have. */
+/** Excludes the network and broadcast address, which blocks of one or two addresses do not have. */
 function usableRange(cidr: Cidr): { from: number; to: number } {
   const size = Number(cidrSize(cidr));
   return size > 2 ? { from: 1, to: size - 2 } : { from: 0, to: size - 1 };

@@ -1,6 +1,6 @@
 /**
- * The sale of a dedicated machine by hand: the customer asked the operator, who sets it up with the addresses that this
- * gives. It is a deploy like any other, with its price, its debit and its events, except that no driver is asked: the
+ * Sells a dedicated machine by hand: the customer asked the operator, who installs it with the addresses
+ * assigned here. This is a normal deploy with its price, charge, and events, but without a driver: the
  * server runs from the same commit on.
  */
 import { Failure, fail } from '../../kernel/fail.ts';
@@ -25,24 +25,27 @@ import { requireFreeMachine, requireManualMachines, throwMachineNotFound } from 
 
 export interface ManualSale {
   readonly machine: string;
-  /** The customer's e-mail address. */
+  /** The customer's email address. */
   readonly customer: string;
-  /** As the session surface names images: `debian-13`, or its id. */
+  /** An image as in the session API, such as `debian-13`, or its id. */
   readonly image: string;
   readonly name?: string;
   readonly months: CycleMonths;
-  /** `k_…`, of the customer's. */
+  /** The customer's keys, `k_…`. */
   readonly sshKeys: readonly string[];
 }
 
-/** What the operator sets the machine up with. */
+/** The data that the operator needs to install the machine. */
 export interface FulfilledSale {
   readonly server: ServerRow;
   readonly publicKeys: readonly string[];
   readonly balanceAfterCents: bigint;
 }
 
-/** Refuses a machine that is not free, a customer who cannot pay or is frozen, a region without addresses, names of nothing. */
+/**
+ * Sells the machine. Fails if it is not free, the customer cannot pay or is frozen, the region has no
+ * addresses, or a name is unknown.
+ */
 export async function fulfillSale(service: Service, sale: ManualSale): Promise<FulfilledSale> {
   requireManualMachines(service);
   const machine = (await findMachine(service.db, sale.machine)) ?? throwMachineNotFound(sale.machine);
@@ -58,17 +61,18 @@ export async function fulfillSale(service: Service, sale: ManualSale): Promise<F
     if (!running) throw new Error('a sale was committed without its server');
     return { server: running, publicKeys: order.sshKeys.map((key) => key.publicKey), balanceAfterCents };
   } catch (error) {
-    return await throwSaleRefusal(service, machine, error);
+    return await throwSaleError(service, machine, error);
   }
 }
 
 async function buildOrder(service: Service, actor: CustomerActor, machine: MachineRow, sale: ManualSale) {
   const image = await findImageForOs(service.db, sale.image);
-  if (!image) throw new OperatorError('there is no such image on offer: skerryd catalogue show lists them');
+  if (!image) throw new OperatorError('image not found: `skerryd catalogue show` lists the images');
   const name = sale.name ?? generateServerName(machine.plan_id);
   if (name.length > LIMITS.nameMaxChars || !new RegExp(SERVER_NAME_PATTERN).test(name)) {
     throw new OperatorError(
-      `--name is at most ${LIMITS.nameMaxChars} lower-case letters, digits and dashes, a letter first`,
+      `--name must be at most ${LIMITS.nameMaxChars} lowercase letters, digits, and dashes, and start ` +
+        'with a letter',
     );
   }
   const body = {
@@ -86,7 +90,7 @@ async function buildOrder(service: Service, actor: CustomerActor, machine: Machi
     const { region_id: region, plan_id: plan } = machine;
     const field = String(error.extras.field);
     if (field === 'plan' || field === 'region')
-      throw new OperatorError(`plan ${plan} is not sold in ${region}: skerryd catalogue show`);
+      throw new OperatorError(`plan ${plan} is not sold in ${region}: see \`skerryd catalogue show\``);
     if (!field.startsWith('ssh_keys')) throw error;
     throw new OperatorError(
       `the customer has no SSH key ${sale.sshKeys[Number(field.split('.')[1])] ?? ''}`.trim(),
@@ -94,13 +98,16 @@ async function buildOrder(service: Service, actor: CustomerActor, machine: Machi
   }
 }
 
-/** In the deploy's transaction: the install is the operator's and counts as done, with the same rows as a driver's. */
+/**
+ * In the deploy's transaction: the operator's install counts as done and writes the same rows as a
+ * driver's.
+ */
 async function markRunning(
   tx: Sql,
   { server }: Deployed,
   { machine, customer }: { readonly machine: MachineRow; readonly customer: string },
 ): Promise<ServerRow> {
-  // Whose deletion began at this moment gets nothing any more: the deploy waited for that with the balance.
+  // The deploy waited for the balance lock. The customer's deletion may have begun in the meantime.
   const { id: customerId, deleting_at: deletingAt } = await requireCustomer(tx, customer);
   if (deletingAt !== null) fail('account_frozen');
   const { id, created_at: now } = server;
@@ -116,8 +123,8 @@ async function markRunning(
   return running;
 }
 
-/** What a customer would be told, in words for who sells. */
-async function throwSaleRefusal(service: Service, machine: MachineRow, error: unknown): Promise<never> {
+/** Translates a customer's error for the operator. */
+async function throwSaleError(service: Service, machine: MachineRow, error: unknown): Promise<never> {
   if (!(error instanceof Failure)) throw error;
   const { have, need, limit } = error.extras;
   switch (error.code) {
@@ -126,24 +133,26 @@ async function throwSaleRefusal(service: Service, machine: MachineRow, error: un
     case 'account_frozen':
       throw new OperatorError('the account is frozen or being deleted: nothing was sold');
     case 'out_of_stock': {
-      // Another sale may have come between.
+      // A concurrent sale may have taken the machine.
       requireFreeMachine((await findMachine(service.db, machine.name)) ?? throwMachineNotFound(machine.name));
       const { region_id: region } = machine;
       const pool = await countPool(service.db, service.clock.now());
       const has = (family: 4 | 6) =>
         pool.some((row) => row.region_id === region && row.family === family && row.free > 0n);
       if (!has(4) || !has(6)) {
-        const what = has(4) ? '/64' : 'IPv4 address';
-        throw new OperatorError(`the pool of ${region} has no free ${what}: skerryd ips add`);
+        const missing = has(4) ? '/64' : 'IPv4 address';
+        throw new OperatorError(
+          `the pool of ${region} has no free ${missing}: add a block with \`skerryd ips add\``,
+        );
       }
       const { plan_id: plan } = machine;
       throw new OperatorError(
-        `plan ${plan} is not sold in ${region} now: skerryd catalogue show; nothing was sold`,
+        `plan ${plan} is not sold in ${region} right now, nothing was sold: see \`skerryd catalogue show\``,
       );
     }
     case 'limit_reached':
       throw new OperatorError(
-        `the account has as many servers as SKERRY_QUOTAS allows (${limit}): nothing was sold`,
+        `the account has reached the server limit of SKERRY_QUOTAS (${limit}): nothing was sold`,
       );
     default:
       throw error;

@@ -1,4 +1,4 @@
-/** Hosts that carry virtual servers. */
+/** Hosts of virtual servers. */
 import { newId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -7,7 +7,7 @@ import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireRegion, requireUnusedNames } from './names.ts';
 
-/** A host, or a dedicated machine, as a compute driver sees it. */
+/** A host or dedicated machine as a compute driver sees it. */
 export interface HostShape {
   readonly name: string;
   readonly cpu: number;
@@ -16,8 +16,8 @@ export interface HostShape {
 }
 
 /**
- * Makes simulated hosts exist before the inventory counts on them; real ones exist already, and one that the driver does
- * not know is refused. May run again, and a host it knows beyond the inventory does no harm.
+ * Creates simulated hosts before the inventory uses them. Real hosts already exist, and a host unknown to
+ * the driver is rejected. Idempotent; hosts beyond the inventory do no harm.
  */
 export type RegisterHosts = (hosts: readonly HostShape[], category: 'vps' | 'dedicated') => Promise<void>;
 
@@ -25,7 +25,7 @@ export interface NewHost extends HostShape {
   readonly regionId: string;
 }
 
-/** Adds a host to a region; servers may be placed on it at once. */
+/** Adds a host to a region. Servers may be placed on it at once. */
 export async function addHost(
   service: Pick<Service, 'db' | 'clock'>,
   host: NewHost,
@@ -36,7 +36,7 @@ export async function addHost(
   await service.db.transaction((tx) => createHosts(tx, [host], service.clock.now()));
 }
 
-/** The same for several in the caller's transaction, when they are registered. */
+/** Creates registered hosts in the caller's transaction. */
 export async function createHosts(tx: Sql, hosts: readonly NewHost[], now: Date): Promise<void> {
   await requireNewHosts(tx, hosts);
   for (const host of hosts) {
@@ -61,7 +61,10 @@ async function requireNewHosts(tx: Sql, hosts: readonly NewHost[]): Promise<void
   );
 }
 
-/** Draining: no new server is placed on it, those on it stay. False when it already stood so. */
+/**
+ * Starts or stops draining: a draining host keeps its servers and takes no new ones. False if nothing
+ * changed.
+ */
 export async function drainHost(
   service: Pick<Service, 'db' | 'clock'>,
   name: string,
@@ -71,7 +74,7 @@ export async function drainHost(
   return await service.db.transaction(async (tx) => {
     const wasDraining = await setHostDraining(tx, name, draining);
     if (wasDraining === undefined)
-      throw new OperatorError(`there is no host ${name}: see skerryd hosts list`);
+      throw new OperatorError(`host ${name} not found: see \`skerryd hosts list\``);
     if (wasDraining === draining) return false;
     const action = draining ? 'host.drain' : 'host.undrain';
     await recordAudit(tx, { actor: systemActor(now), action, resource: name }, now);
@@ -79,10 +82,10 @@ export async function drainHost(
   });
 }
 
-/** What is left out stays. */
+/** The new size. Omitted values do not change. */
 export type HostSize = Partial<Omit<HostShape, 'name'>>;
 
-/** For a host that was given memory or disks, or was added by wrong numbers. Never below what its servers have of it. */
+/** Resizes a host after a hardware change or a wrong entry. Never below the resources of its servers. */
 export async function resizeHost(
   service: Pick<Service, 'db' | 'clock'>,
   name: string,
@@ -91,7 +94,7 @@ export async function resizeHost(
   const now = service.clock.now();
   return await service.db.transaction(async (tx) => {
     const current = await lockHost(tx, name);
-    if (current === undefined) throw new OperatorError(`there is no host ${name}: see skerryd hosts list`);
+    if (current === undefined) throw new OperatorError(`host ${name} not found: see \`skerryd hosts list\``);
     const { cpu = current.cpu, ramMb = current.ram_mb, diskGb = current.disk_gb } = size;
     requireCapacity(name, 'MiB of memory', current.used_ram_mb, ramMb);
     requireCapacity(name, 'GiB of disk', current.used_disk_gb, diskGb);
@@ -103,5 +106,5 @@ export async function resizeHost(
 
 function requireCapacity(name: string, resource: string, used: number, wanted: number): void {
   if (wanted < used)
-    throw new OperatorError(`${name}: its servers have ${used} ${resource}, so it cannot be less`);
+    throw new OperatorError(`the servers on ${name} use ${used} ${resource}: enter at least this much`);
 }

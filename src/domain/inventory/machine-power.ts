@@ -1,4 +1,4 @@
-/** What the operator did to a machine's power, where no driver does it: so that he is told what is left to do. */
+/** Records manual power changes of machines without a driver, so that the remaining work is known. */
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { type MachineRow, setMachineOff } from '../../store/machines.ts';
 import type { Service } from '../context.ts';
@@ -10,14 +10,14 @@ import {
   requireManualMachines,
 } from './manual-machines.ts';
 
-/** `changed` is false when it was known. */
+/** The result. `changed` is false if it was already recorded. */
 export interface MachinePowerResult {
   readonly changed: boolean;
   readonly pendingAction: ManualAction | null;
   readonly serverStatus: MachineRow['server_status'];
 }
 
-/** Records that a sold machine was switched off, or on again. */
+/** Records that a sold machine was powered off or on. */
 export async function recordMachinePower(
   service: Pick<Service, 'db' | 'clock' | 'compute'>,
   name: string,
@@ -27,7 +27,7 @@ export async function recordMachinePower(
   return await service.db.transaction(async (tx) => {
     const machine = await requireMachine(tx, name);
     if (machine.state !== 'sold')
-      throw new OperatorError(`${name} is not sold: its power is nobody’s but yours`);
+      throw new OperatorError(`${name} is not sold: its power state is not tracked`);
     const changed = (machine.off_since === null) === (power === 'off');
     const now = service.clock.now();
     const offSince = power === 'off' ? (machine.off_since ?? now) : null;

@@ -1,4 +1,4 @@
-/** Dedicated machines: finite stock, one machine is one server. */
+/** Dedicated machines: a finite stock, one server per machine. */
 import { newId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -11,7 +11,7 @@ import { requireRegion, requireUnusedNames } from './names.ts';
 
 export interface NewMachines {
   readonly regionId: string;
-  /** A plan of category `dedicated`: what each of these machines is sold as. */
+  /** The plan of category `dedicated` that these machines are sold as. */
   readonly planId: string;
   readonly names: readonly string[];
 }
@@ -28,7 +28,7 @@ export async function addMachines(
   await service.db.transaction((tx) => createMachines(tx, machines, service.clock.now()));
 }
 
-/** The same in the caller's transaction, for machines that are registered. */
+/** Creates registered machines in the caller's transaction. */
 export async function createMachines(tx: Sql, machines: NewMachines, now: Date): Promise<void> {
   await requireDedicatedPlan(tx, machines);
   await requireUnusedNames(tx, machines.names);
@@ -43,7 +43,7 @@ export async function createMachines(tx: Sql, machines: NewMachines, now: Date):
   await recordAudit(tx, { actor: systemActor(now), action: 'machine.add', resource }, now);
 }
 
-/** A machine is a host to its driver, of the size that its plan promises. */
+/** Returns machines as hosts of the size that their plan promises. */
 export function machineShapes(
   plan: Pick<PlanRow, 'cpu' | 'ram_mb' | 'disk_gb'>,
   names: readonly string[],
@@ -54,9 +54,9 @@ export function machineShapes(
 async function requireDedicatedPlan(tx: Sql, machines: NewMachines): Promise<PlanRow> {
   await requireRegion(tx, machines.regionId);
   const plan = await findPlan(tx, machines.planId);
-  if (!plan) throw new OperatorError(`there is no plan ${machines.planId}: see skerryd catalogue show`);
+  if (!plan) throw new OperatorError(`plan ${machines.planId} not found: see \`skerryd catalogue show\``);
   if (plan.category !== 'dedicated') {
-    throw new OperatorError(`plan ${plan.id} is not a dedicated one: its servers are placed on hosts`);
+    throw new OperatorError(`plan ${plan.id} is not dedicated: its servers are placed on hosts`);
   }
   return plan;
 }

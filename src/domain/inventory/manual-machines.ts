@@ -1,6 +1,7 @@
 /**
- * Dedicated machines that no driver reaches: the operator's hands carry out what a driver would, and say so by commands.
- * A machine goes round: free → sold → wiping → tested → free (spec/states.ts), and only a free one is ever sold.
+ * Dedicated machines without a driver: the operator does the work by hand and reports it with commands. A
+ * machine cycles through free → sold → wiping → tested → free (spec/states.ts). Only free machines are
+ * sold.
  */
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -9,20 +10,20 @@ import { listMachines, lockMachine, type MachineRow } from '../../store/machines
 import type { Service } from '../context.ts';
 import { isSoldByHand } from '../servers/hardware.ts';
 
-/** What a machine that is not free is, and what comes before it can be sold. */
+/** The reason why a machine is not free, and the step before it can be sold. */
 const NOT_FREE_REASONS: Record<Exclude<MachineState, 'free'>, string> = {
   sold: 'is sold',
-  wiping: 'is to be wiped first: skerryd dedicated wipe says that it was',
-  tested: 'is not back on sale yet: skerryd dedicated wipe --free puts it there',
+  wiping: 'must be wiped first: report it with `skerryd dedicated wipe`',
+  tested: 'is not back on sale: run `skerryd dedicated wipe --free`',
 };
 
-/** What is to be done to a machine by hand now; null: nothing. */
+/** The manual step that is due on a machine. */
 export type ManualAction = 'switch it off' | 'switch it on' | 'wipe and test it' | 'put it back on sale';
 
 export function pendingManualAction(machine: MachineRow): ManualAction | null {
   if (machine.state === 'wiping') return 'wipe and test it';
   if (machine.state === 'tested') return 'put it back on sale';
-  // What is being destroyed is wiped next, on or off.
+  // A machine of a server being destroyed is wiped next, so its power does not matter.
   if (machine.server_status === null || machine.server_status === 'destroying') return null;
   const [shouldRun, isRunning] = [machine.server_status !== 'suspended', machine.off_since === null];
   if (shouldRun === isRunning) return null;
@@ -33,7 +34,7 @@ export interface MachineWithAction extends MachineRow {
   readonly pendingAction: ManualAction | null;
 }
 
-/** All machines; what is to be done is null throughout where a driver does it. */
+/** Returns all machines. With a driver, `pendingAction` is always null. */
 export async function listDedicated(service: Pick<Service, 'db' | 'compute'>): Promise<MachineWithAction[]> {
   const byHand = isSoldByHand(service, 'dedicated');
   const machines = await listMachines(service.db);
@@ -43,11 +44,12 @@ export async function listDedicated(service: Pick<Service, 'db' | 'compute'>): P
   }));
 }
 
-/** Refuses where a driver reaches the machines: it does by itself what the command would only say. */
+/** Fails if a driver manages the machines: it does the work that the command would only report. */
 export function requireManualMachines(service: Pick<Service, 'compute'>): void {
   if (isSoldByHand(service, 'dedicated')) return;
   throw new OperatorError(
-    `the compute driver (${service.compute.name}) looks after dedicated machines here: customers order them, and it wipes them`,
+    `the compute driver (${service.compute.name}) manages dedicated machines: customers order them, and ` +
+      'it wipes them',
   );
 }
 
@@ -56,7 +58,7 @@ export async function requireMachine(tx: Sql, name: string): Promise<MachineRow>
 }
 
 export function throwMachineNotFound(name: string): never {
-  throw new OperatorError(`there is no machine ${name}: skerryd dedicated list shows them`);
+  throw new OperatorError(`machine ${name} not found: see \`skerryd dedicated list\``);
 }
 
 export function requireFreeMachine({ name, state }: Pick<MachineRow, 'name' | 'state'>): void {

@@ -1,4 +1,7 @@
-/** The way back of a machine whose server ended: its disks are wiped and it is tested, then it is on sale again. */
+/**
+ * Returns a machine to the stock after its server ended: its disks are wiped, it is tested, and it is sold
+ * again.
+ */
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Action } from '../../spec/actions.ts';
 import { findTransition, MACHINE_TRANSITIONS, type MachineState } from '../../spec/states.ts';
@@ -10,7 +13,7 @@ import { requireMachine, requireManualMachines } from './manual-machines.ts';
 
 type Deps = Pick<Service, 'db' | 'clock' | 'compute'>;
 
-/** Records that the disks were wiped, by which method, and that the machine was tested since. Refuses unless it is `wiping`. */
+/** Records that the disks were wiped by a method and the machine was tested. Fails unless it is `wiping`. */
 export async function recordWipe(service: Deps, name: string, method: string): Promise<void> {
   const note = requireLine('method', method);
   await advanceMachine(service, name, {
@@ -21,7 +24,7 @@ export async function recordWipe(service: Deps, name: string, method: string): P
   });
 }
 
-/** Puts it back on sale. Refuses unless it is `tested`. */
+/** Puts the machine back on sale. Fails unless it is `tested`. */
 export async function putBackOnSale(service: Deps, name: string): Promise<void> {
   await advanceMachine(service, name, { from: 'tested', trigger: 'free', action: 'machine.free', audit: {} });
 }
@@ -46,10 +49,10 @@ async function advanceMachine(service: Deps, name: string, step: MachineStep): P
   });
 }
 
-/** Why this is not its next step. */
+/** The reason why this step is not possible now. */
 const WRONG_STATE: Record<MachineState, string> = {
-  free: 'is free: there is nothing to wipe',
-  sold: 'is sold: it is wiped when its server is gone',
-  wiping: 'was not wiped yet: --method says how, once it was',
-  tested: 'was wiped and tested already: --free puts it back on sale',
+  free: 'is free: no wipe is due',
+  sold: 'is sold: wipe it after its server is deleted',
+  wiping: 'is not wiped yet: report the wipe with --method first',
+  tested: 'is already wiped and tested: put it back on sale with --free',
 };

@@ -1,7 +1,7 @@
 /**
- * What is kept for a time, and how long: one row for each kind. What is not here stays: the books (transfers, top-ups,
- * deposits), what customers have, and what goes by itself when it is done (operations, tasks, uploads, snapshots with a
- * date, addresses that rest).
+ * Retention: one rule per kind of row that is kept for a limited time. Everything else is permanent
+ * (transfers, top-ups, deposits, customers' resources) or deleted when it completes (operations, tasks,
+ * uploads, expiring snapshots, resting addresses).
  */
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -9,9 +9,9 @@ import { PURGES, type Purge } from '../../store/retention.ts';
 
 export interface RetentionRule {
   readonly purge: Purge;
-  /** How long a row is kept, from the time in the column that the purge goes by. 0: its own conditions say. */
+  /** The retention from the time in the purge's column. 0: the purge's own conditions decide. */
   readonly keepMs: number;
-  /** Rows of one statement: so many are locked for well under 50 ms. */
+  /** Rows per statement, so that they are locked for well under 50 ms. */
   readonly batch: number;
 }
 
@@ -28,7 +28,7 @@ export const RETENTION = {
   },
   sessions: { purge: PURGES.sessions, keepMs: 0, batch: BATCH },
   metrics: { purge: PURGES.metrics, keepMs: LIMITS.metricsRetentionDays * DAY_MS, batch: 2 * BATCH },
-  // Beyond that, nothing is mailed for the same cause again.
+  // After this, the same cause could be mailed again.
   mails: { purge: PURGES.mails, keepMs: LIMITS.mailRetentionDays * DAY_MS, batch: BATCH },
   mailLinks: { purge: PURGES.mailLinks, keepMs: LIMITS.mailLinkRetentionDays * DAY_MS, batch: BATCH },
   consoleTickets: { purge: PURGES.consoleTickets, keepMs: 0, batch: BATCH },

@@ -1,4 +1,4 @@
-/** Maintenance windows, as the operator opens and ends them. */
+/** Starts and ends maintenance windows. */
 import { newId } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Operation } from '../../spec/operations.ts';
@@ -17,14 +17,14 @@ import { requireLine } from './line.ts';
 type Deps = Pick<Service, 'db' | 'clock'>;
 
 export interface NewWindow {
-  /** null: every operation. */
+  /** Null: all operations. */
   readonly operation: Operation | null;
   readonly minutes: number;
-  /** Customers read it. */
+  /** Shown to customers. */
   readonly reason: string | null;
 }
 
-/** Opens a window from now on; every process follows with its next request. */
+/** Starts a window now. Every process applies it from its next request on. */
 export async function startMaintenance(service: Deps, wanted: NewWindow): Promise<WindowRow> {
   const reason = wanted.reason === null ? null : requireLine('reason', wanted.reason);
   return await service.db.transaction(async (tx) => {
@@ -45,7 +45,7 @@ export async function startMaintenance(service: Deps, wanted: NewWindow): Promis
   });
 }
 
-/** Ends every open window; says how many there were. */
+/** Ends all open windows and returns their number. */
 export async function endMaintenance(service: Deps): Promise<number> {
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
@@ -60,7 +60,7 @@ export async function endMaintenance(service: Deps): Promise<number> {
   });
 }
 
-/** Windows that are open now. */
+/** Returns the open windows. */
 export async function listMaintenance(service: Deps): Promise<readonly WindowRow[]> {
   const now = service.clock.now();
   return (await readRules(service.db)).windows.filter((window) => now < window.ends_at);

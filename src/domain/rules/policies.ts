@@ -1,4 +1,4 @@
-/** Policies: orders that close an operation, to everybody or to one country or region. */
+/** Policies: legal orders that block an operation for everyone, or for one country or region. */
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { isCountryCode, UNKNOWN_COUNTRY } from '../../spec/countries.ts';
@@ -19,25 +19,25 @@ type Deps = Pick<Service, 'db' | 'clock'>;
 
 export interface NewPolicy {
   readonly operation: Operation;
-  /** ISO 3166-1 alpha-2 of the caller, `XX` where it is unknown; null: from anywhere. */
+  /** The caller's ISO 3166-1 alpha-2 code, `XX` if unknown; null: any country. */
   readonly country: string | null;
-  /** REST code of the region that a request names; null: any or none. */
+  /** The REST code of the region in the request; null: any or none. */
   readonly region: string | null;
-  /** Names the order; refused customers read it. */
+  /** Names the order. Shown to blocked customers. */
   readonly order: string;
 }
 
-/** Blocks an operation from now on; gives the policy's shown id. */
+/** Blocks an operation from now on and returns the policy's public id. */
 export async function blockByPolicy(service: Deps, wanted: NewPolicy): Promise<string> {
   const order = requireLine('order', wanted.order);
   if (wanted.country !== null && wanted.country !== UNKNOWN_COUNTRY && !isCountryCode(wanted.country)) {
     throw new OperatorError(
-      'the country is a code of ISO 3166-1 in two capital letters, such as DE; XX is an unknown one',
+      'the country must be an ISO 3166-1 code of two uppercase letters, such as DE, or XX for unknown',
     );
   }
   if (wanted.region !== null && !(REGIONAL_OPERATIONS as readonly string[]).includes(wanted.operation)) {
     throw new OperatorError(
-      `requests of ${wanted.operation} name no region: --region goes with ${REGIONAL_OPERATIONS.join(' or ')}`,
+      `--region does not apply to ${wanted.operation}: use it with ${REGIONAL_OPERATIONS.join(' or ')}`,
     );
   }
   return await service.db.transaction(async (tx) => {
@@ -59,20 +59,20 @@ export async function blockByPolicy(service: Deps, wanted: NewPolicy): Promise<s
   });
 }
 
-/** Takes a policy away by its shown id. */
+/** Removes a policy by its public id. */
 export async function unblockByPolicy(service: Deps, shownId: string): Promise<void> {
   const id = parseId('policy', shownId);
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     await incrementRulesVersion(tx);
     if (id === undefined || !(await deletePolicy(tx, id))) {
-      throw new OperatorError('there is no policy with this id: skerryd policy list shows them');
+      throw new OperatorError('policy not found: `skerryd policy list` shows the ids');
     }
     await recordAudit(tx, { actor: systemActor(now), action: 'policy.unblock', resource: shownId }, now);
   });
 }
 
-/** Policies in force, oldest first. */
+/** Returns the policies in force, oldest first. */
 export async function listPolicies(service: Deps): Promise<readonly PolicyRow[]> {
   return (await readRules(service.db)).policies;
 }

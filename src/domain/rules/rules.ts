@@ -1,6 +1,7 @@
 /**
- * What the operator closed: for a time (maintenance, 503), by a switch (503, too) or by order (policy, 451). Both surfaces ask before they
- * look at anything else of a request; a session operation asks under the name of the REST operation that does the same.
+ * Operations that the operator closed: temporarily (maintenance, 503), with a switch (also 503), or by
+ * order (policy, 451). Both APIs check this before anything else in a request. A session operation uses the
+ * name of its REST counterpart.
  */
 import { fail } from '../../kernel/fail.ts';
 import { formatRfc3339, SECOND_MS } from '../../kernel/time.ts';
@@ -15,18 +16,18 @@ import {
 } from '../../store/rules.ts';
 import type { Service } from '../context.ts';
 
-/** The rules as one process holds them, until `version` differs from the database's. */
+/** The rules that a process caches until `version` differs from the database's. */
 export type Rules = RulesRow;
 
 export interface Maintenance {
   readonly reason: string | null;
-  /** Whoever comes back then finds it open. */
+  /** The operation is open again at this time. */
   readonly endsAt: Date;
 }
 
 /**
- * The window that is open over an operation, null when there is none; of several the one that ends last. Of a path that
- * is no operation (null) only a window over everything counts.
+ * Returns the open window over an operation, or null. If several are open, returns the last to end. For a path
+ * without an operation (null), only a window over all operations counts.
  */
 export function findMaintenance(
   rules: Pick<Rules, 'windows'>,
@@ -43,13 +44,13 @@ export function findMaintenance(
 
 export interface PolicyRequest {
   readonly operation: Operation;
-  /** ISO 3166-1 of the caller, `XX` when unknown. */
+  /** The caller's ISO 3166-1 code, `XX` if unknown. */
   readonly country: string;
-  /** The region that the request names, by its REST code; null when it names none. */
+  /** The REST code of the region in the request; null if it names none. */
   readonly region: string | null;
 }
 
-/** The order by which a request is refused, null when it is not; of several the oldest. */
+/** Returns the oldest order that blocks a request, or null. */
 export function findBlock(
   rules: Pick<Rules, 'policies'>,
   requested: PolicyRequest,
@@ -62,17 +63,17 @@ export function findBlock(
   return policy ? { order: policy.order_text } : null;
 }
 
-/** What keeps an operation closed for now, in words for customers. */
+/** The reason why an operation is closed, for customers. */
 export interface OperationClosure {
   readonly message: string;
-  /** When to come back. */
+  /** When to try again. */
   readonly retryAfterS: number;
 }
 
-/** Nobody knows when a switch is turned on again. */
+/** The end of a switch is not known in advance. */
 const SWITCH_RETRY_S = 600;
 
-/** Why the operation is closed, by a window or by a switch; null while it is open. */
+/** Returns why a window or a switch closes the operation; null while it is open. */
 export function findClosure(
   rules: Pick<Rules, 'windows' | 'switches'>,
   operation: Operation | null,
@@ -82,14 +83,14 @@ export function findClosure(
   if (window) {
     const until = `${formatRfc3339(window.endsAt)}${parenthesize(window.reason)}`;
     return {
-      message: `Closed for maintenance until ${until}; try again then.`,
+      message: `Closed for maintenance until ${until}. Try again then.`,
       retryAfterS: Math.ceil((window.endsAt.getTime() - now.getTime()) / SECOND_MS),
     };
   }
   const closes = (name: SwitchName): readonly (string | null)[] => SWITCHES[name].blockedOperations;
   const off = rules.switches.find(({ name, on_ }) => !on_ && closes(name).includes(operation));
   if (!off) return null;
-  const message = `The operator has closed this for now${parenthesize(off.reason)}; try again later.`;
+  const message = `This is temporarily unavailable${parenthesize(off.reason)}. Try again later.`;
   return { message, retryAfterS: SWITCH_RETRY_S };
 }
 
@@ -97,7 +98,7 @@ function parenthesize(reason: string | null): string {
   return reason === null ? '' : ` (${reason})`;
 }
 
-/** Refuses with `maintenance` {retry_after_s} while a window is open over the operation, or a switch closes it. */
+/** Fails with `maintenance` {retry_after_s} while a window or a switch closes the operation. */
 export function requireOpen(
   rules: Pick<Rules, 'windows' | 'switches'>,
   operation: Operation | null,
@@ -107,18 +108,18 @@ export function requireOpen(
   if (closed) fail('maintenance', { retry_after_s: closed.retryAfterS }, closed.message);
 }
 
-/** Refuses with `jurisdictional_block`, naming the order, when a policy forbids the request. */
+/** Fails with `jurisdictional_block`, naming the order, if a policy blocks the request. */
 export function requireAllowed(rules: Pick<Rules, 'policies'>, requested: PolicyRequest): void {
   const block = findBlock(rules, requested);
   if (block) fail('jurisdictional_block', {}, `Refused for legal reasons: ${block.order}`);
 }
 
-/** The rules as they are now. */
+/** Returns the current rules. */
 export async function loadRules(service: Pick<Service, 'db'>): Promise<Rules> {
   return await readRules(service.db);
 }
 
-/** Which version of them the database has: a single read, where that is all that is asked. */
+/** Returns the database's version of the rules, in a single read. */
 export async function readCurrentRulesVersion(service: Pick<Service, 'db'>): Promise<bigint> {
   return await readRulesVersion(service.db);
 }

@@ -4,7 +4,7 @@ import { deleteOtherSessions, deleteOwnSession } from '../../store/sessions.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 
-/** Ends all of the customer's sessions but the actor's. */
+/** Ends all of the customer's sessions except the actor's. */
 export async function endOtherSessions(service: Service, actor: CustomerActor): Promise<void> {
   await service.db.transaction(async (tx) => {
     await deleteOtherSessions(tx, actor.customerId, actor.sessionId);
@@ -12,7 +12,7 @@ export async function endOtherSessions(service: Service, actor: CustomerActor): 
   });
 }
 
-/** Ends one of the customer's sessions; true when it was the actor's own. Refuses with `not_found`. */
+/** Ends one of the customer's sessions; returns true for the actor's own. Fails with `not_found`. */
 export async function endSession(service: Service, actor: CustomerActor, shownId: string): Promise<boolean> {
   const id = parseId('session', shownId) ?? notFound('session');
   await service.db.transaction(async (tx) => {

@@ -1,4 +1,7 @@
-/** Who a cookie belongs to. A session ends 24 hours after it was last seen and 30 days after it was opened. */
+/**
+ * Identifies the owner of a cookie. A session expires 24 hours after its last use and 30 days after its
+ * start.
+ */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { findSession, type SessionCutoffs, touchSession } from '../../store/sessions.ts';
@@ -8,25 +11,25 @@ import { readCookie } from './cookie.ts';
 export interface Session {
   readonly id: string;
   readonly customerId: string;
-  /** A frozen customer reads but changes nothing. */
+  /** Whether the customer is read-only. */
   readonly frozen: boolean;
-  /** What the head of every page says of him, read along. */
+  /** Shown at the top of every page, so it is read in the same statement. */
   readonly email: string;
   readonly balanceCents: bigint;
-  /** Of the operator's rules, as it is now. */
+  /** The current version of the operator's rules. */
   readonly rulesVersion: bigint;
 }
 
 export interface Identity {
-  /** null: the caller has no cookie of ours. */
+  /** Null without a valid cookie. */
   readonly visitor: string | null;
-  /** null: not signed in. */
+  /** Null if not signed in. */
   readonly session: Session | null;
 }
 
 const SEEN_REFRESH_MS = MINUTE_MS;
 
-/** Reads a cookie; one that is unknown, ended or expired is no session. */
+/** Reads a cookie. Unknown, ended, and expired sessions count as signed out. */
 export async function identify(service: Service, cookieText: string | undefined): Promise<Identity> {
   const cookie = readCookie(service.keys, cookieText);
   if (!cookie) return { visitor: null, session: null };

@@ -4,17 +4,17 @@ import { listSessions as listRows } from '../../store/sessions.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { sessionCutoffs } from './identify.ts';
 
-/** A session as its customer sees it; times as the session surface writes them. */
+/** A session as its customer sees it. Times have the format of the session API. */
 export interface SessionView {
   readonly id: string;
   readonly created_at: string;
   /** Refreshed at most once a minute. */
   readonly last_seen_at: string;
-  /** Whether it is the one that asks. */
+  /** Whether it is the session of this request. */
   readonly current: boolean;
 }
 
-/** The customer's living sessions, newest first. */
+/** Returns the customer's active sessions, newest first. */
 export async function listSessions(service: Service, actor: CustomerActor): Promise<SessionView[]> {
   const rows = await listRows(service.db, actor.customerId, sessionCutoffs(service.clock.now()));
   return rows.map((row) => ({

@@ -6,7 +6,7 @@ import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import type { OpenedSession } from './open.ts';
 
-/** Mails the customer that a session was opened, in its transaction; no more than so many an hour. */
+/** Mails the customer about a new session, in its transaction. Capped per hour. */
 export async function notifySignIn(
   tx: Sql,
   service: Service,

@@ -1,4 +1,4 @@
-/** Opening a session: the last step of signing up, signing in and recovering. */
+/** Opens a session: the last step of sign-up, sign-in, and recovery. */
 import { formatId, newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Action } from '../../spec/actions.ts';
@@ -9,31 +9,32 @@ import { recordAudit } from '../record.ts';
 import { newSessionCookie } from './cookie.ts';
 import { sessionCutoffs } from './identify.ts';
 
-/** Somebody at the door: the visitor's part of the cookie, and who was signed in with it until now. */
+/** A visitor who is about to sign in: their part of the cookie, and the current actor. */
 export interface Visit {
   readonly visitor: string;
   readonly actor: Actor;
-  /** Remembers what he is answered, for a second click on his form (once-for-visitor.ts). */
+  /** Saves the response for a second submission of the form (visitor-idempotency.ts). */
   readonly saveResponse?: SaveSignInResponse | undefined;
 }
 
-/** Called in the transaction that lets him in. */
+/** Saves the response. Called in the transaction that opens the session. */
 export type SaveSignInResponse = (
   tx: Sql,
   opened: { readonly customerId: string; readonly cookie: string; readonly recoveryCode: string | null },
 ) => Promise<void>;
 
 export interface OpenedSession {
-  /** To answer with; shown to nobody else and stored nowhere. */
+  /** For the response only; never stored or shown to anyone else. */
   readonly cookie: string;
   readonly sessionId: string;
-  /** ISO 3166 code of where it was opened from. */
+  /** ISO 3166 code of the caller's country. */
   readonly country: string;
 }
 
 /**
- * Opens a session for the customer in the transaction that let him in, ends the one that the visit came with, and
- * lets the oldest go when there are too many. The caller holds the customer's lock, or has just made him.
+ * Opens a session in the transaction that authenticated the customer, ends the visitor's previous session,
+ * and removes the oldest sessions above the limit. The caller holds the customer's lock or has just created
+ * the customer.
  */
 export async function openSession(
   tx: Sql,

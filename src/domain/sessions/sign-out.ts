@@ -3,7 +3,7 @@ import { deleteSession } from '../../store/sessions.ts';
 import type { Actor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 
-/** Ends the actor's session. One who is not signed in is signed out already. */
+/** Ends the actor's session, if there is one. */
 export async function signOut(service: Service, actor: Actor): Promise<void> {
   const { sessionId } = actor;
   if (sessionId === null) return;

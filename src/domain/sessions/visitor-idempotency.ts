@@ -1,11 +1,13 @@
 /**
- * A second click on a form that lets somebody in. There is no customer yet under whom an answer could be kept, as idempotency.ts
- * does it, and without one the second click on a sign-up would be told that the address is taken, and the recovery code be lost. So
- * the answer is kept under the customer whom the form let in, in the transaction that did, and is found again by whom the form names.
+ * Handles a second submission of a form that signs a visitor in. idempotency.ts stores responses per
+ * customer, but here the customer is not known yet. Without this, the second submission of a sign-up would
+ * report the address as taken and lose the recovery code. So the response is stored under the customer that
+ * the form signed in, in the same transaction, and found again through the customer that the form names.
  *
- * To be given it again takes the same visitor, the same form and every field alike, the password too: where it is kept and what it
- * is sealed with are made of all of these, and nothing of them is stored. Whoever differs in one finds nothing, and his form is
- * carried out like any other. It is given again for some minutes, and only while the session that it opened lives.
+ * A replay requires the same visitor, form, and fields, including the password: the storage key and the
+ * sealing key are derived from all of these, and none of them is stored. A submission that differs runs
+ * like a new one. A replay is possible for a few minutes, while the session that the response opened is
+ * active.
  */
 import { fail } from '../../kernel/fail.ts';
 import { deriveKey, digest, openWith, sealWith } from '../../kernel/secrets.ts';
@@ -19,26 +21,26 @@ import { identify } from './identify.ts';
 import type { SaveSignInResponse } from './open.ts';
 
 export interface VisitorForm {
-  /** The part of the cookie that stays when somebody signs in. */
+  /** The part of the cookie that stays the same after sign-in. */
   readonly visitor: string;
-  /** Of the form as it was shown; empty: no second click is recognised. */
+  /** The key of the rendered form; empty: a second submission is not recognized. */
   readonly key: string;
   readonly path: string;
   readonly fields: ReadonlyMap<string, string>;
-  /** Who is let in: whoever has this address, or was mailed this link. */
+  /** The customer who is signed in: the owner of this address, or of this mailed link. */
   readonly target: { readonly email: string } | { readonly resetToken: string };
   readonly requestId: string;
 }
 
-/** What a visitor is answered with when he is let in. */
+/** The response to a successful sign-in. */
 export interface SignInResponse {
   readonly cookie: string;
-  /** Null: he has none that is new. */
+  /** Null if no new code was issued. */
   readonly recoveryCode: string | null;
 }
 
 const RETENTION_MS = 10 * MINUTE_MS;
-/** Looked up where nobody is named, so that this takes no less work. */
+/** Looked up if there is no such customer, so that the work is the same. */
 const NO_CUSTOMER_ID = '00000000-0000-0000-0000-000000000000';
 
 class ResponseAlreadyStored extends Error {}
@@ -46,8 +48,8 @@ class ResponseAlreadyStored extends Error {}
 const inFlight = new Map<string, Promise<unknown>>();
 
 /**
- * Carries `first` out once: a second click gets what the first one got, also while that is under way. `first` keeps its answer by
- * `keepLetIn`; `again` makes of it what `first` made.
+ * Runs `first` once. A second submission returns the same result, even while the first is in progress.
+ * `first` stores its response with `signInResponseSaver`; `again` recreates the result of `first` from it.
  */
 export async function runOnceForVisitor<Result>(
   service: Service,
@@ -83,7 +85,7 @@ async function runAttempt<Result>(
   try {
     return await first();
   } catch (error) {
-    // The refusal may be the shadow of the other click's success, in another process: its address is taken by itself, say.
+    // The failure may be a side effect of a concurrent success in another process, such as a taken address.
     const concurrent = await findSignInResponse(service, form);
     if (concurrent) return again(concurrent);
     if (error instanceof ResponseAlreadyStored) fail('idempotency_conflict');
@@ -91,20 +93,23 @@ async function runAttempt<Result>(
   }
 }
 
-/** Keeps the answer, in the transaction that opens the session. Of two clicks at once the one that comes second is rolled back. */
+/**
+ * Stores the response in the transaction that opens the session. Of two concurrent submissions, the second
+ * rolls back.
+ */
 export function signInResponseSaver(service: Service, form: VisitorForm): SaveSignInResponse | undefined {
   if (form.key === '') return undefined;
   return async (tx, { customerId, cookie, recoveryCode }) => {
     const now = service.clock.now();
-    const place = storageKey(form);
+    const keyDigest = storageKey(form);
     const letIn: SignInResponse = { cookie, recoveryCode };
-    const kept = await storeResponse(tx, {
-      ...{ customerId, keyDigest: place, retainedSince: retentionCutoff(now), now, status: 200 },
-      fingerprint: `visitor.${place.toString('base64url')}`,
+    const stored = await storeResponse(tx, {
+      ...{ customerId, keyDigest, retainedSince: retentionCutoff(now), now, status: 200 },
+      fingerprint: `visitor.${keyDigest.toString('base64url')}`,
       answer: sealWith(sealingKey(form), JSON.stringify(letIn)),
       request_id: form.requestId,
     });
-    if (!kept) throw new ResponseAlreadyStored();
+    if (!stored) throw new ResponseAlreadyStored();
   };
 }
 
@@ -113,15 +118,15 @@ async function findSignInResponse(service: Service, form: VisitorForm): Promise<
     customerId: (await findTargetCustomer(service, form)) ?? NO_CUSTOMER_ID,
     keyDigest: storageKey(form),
   };
-  const kept = await findStoredResponse(service.db, {
+  const stored = await findStoredResponse(service.db, {
     ...lookupKey,
     retainedSince: retentionCutoff(service.clock.now()),
   });
-  if (!kept) return undefined;
-  const letIn = JSON.parse(openWith(sealingKey(form), kept.answer).toString('utf8')) as SignInResponse;
+  if (!stored) return undefined;
+  const letIn = JSON.parse(openWith(sealingKey(form), stored.answer).toString('utf8')) as SignInResponse;
   if ((await identify(service, letIn.cookie)).session) return letIn;
-  // That session has ended: the form is carried out anew and keeps its answer in this place.
-  await deleteStoredResponse(service.db, { ...lookupKey, requestId: kept.request_id });
+  // That session has ended: run the form again and store its response here.
+  await deleteStoredResponse(service.db, { ...lookupKey, requestId: stored.request_id });
   return undefined;
 }
 

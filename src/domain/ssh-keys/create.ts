@@ -10,7 +10,10 @@ import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { sshKeyObject } from './object.ts';
 
-/** Keeps a key under a name. The same key may be kept twice. Refuses with 400 on `public_key`, `limit_reached`. */
+/**
+ * Stores a key under a name. Duplicates are allowed. Fails with 400 on `public_key`, or with
+ * `limit_reached`.
+ */
 export async function createSshKey(
   service: Service,
   actor: CustomerActor,
@@ -22,7 +25,7 @@ export async function createSshKey(
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const limit = service.settings.quotas.sshKeys;
-    // One after another, so that two of them do not both find the last place.
+    // Serialize, so that concurrent requests cannot exceed the quota.
     await lockCustomer(tx, actor.customerId);
     if ((await countSshKeys(tx, actor.customerId, limit)) >= limit) {
       quotaExceeded('sshKeys', limit);

@@ -1,4 +1,4 @@
-/** A customer's own SSH keys. */
+/** Reads a customer's SSH keys. */
 import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
@@ -7,7 +7,7 @@ import { findSshKey, pageSshKeys } from '../../store/ssh-keys.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { listedSshKeyObject, sshKeyObject } from './object.ts';
 
-/** Without the keys themselves. */
+/** Returns a page of keys without the key text. */
 export async function listSshKeys(
   service: Service,
   actor: CustomerActor,
@@ -17,7 +17,7 @@ export async function listSshKeys(
   return { items: rows.map(listedSshKeyObject), next };
 }
 
-/** By its shown id; refuses with `not_found`. */
+/** Returns a key by its public id; fails with `not_found`. */
 export async function getSshKey(service: Service, actor: CustomerActor, shownId: string): Promise<SshKey> {
   const id = parseId('sshKey', shownId) ?? notFound('sshKey');
   return sshKeyObject((await findSshKey(service.db, actor.customerId, id)) ?? notFound('sshKey'));

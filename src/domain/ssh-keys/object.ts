@@ -1,4 +1,4 @@
-/** An SSH key as the REST contract shows it. */
+/** Returns SSH keys in the REST shape. */
 import { formatId } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { ListedSshKey, SshKey } from '../../spec/schemas/ssh-key.ts';

@@ -4,7 +4,7 @@ import { deleteSshKey } from '../../store/ssh-keys.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 
-/** Deletes a key by its shown id; refuses with `not_found`. Servers that were made with it keep it. */
+/** Deletes a key by its public id; fails with `not_found`. Servers created with it keep it. */
 export async function removeSshKey(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
   const id = parseId('sshKey', shownId) ?? notFound('sshKey');
   await service.db.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-/** Switches that the operator turns while the service runs. */
+/** Feature switches that the operator sets at run time. */
 import type { Sql } from '../../kernel/sql.ts';
 import { SWITCH_NAMES, SWITCHES, type SwitchName } from '../../spec/switches.ts';
 import { incrementRulesVersion } from '../../store/rules.ts';
@@ -7,12 +7,12 @@ import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireLine } from '../rules/line.ts';
 
-/** A duty asks each time it looks for work; whoever answers requests asks the rules, which hold what switches close. */
+/** Reads a switch. Workers call this for every batch. Request handlers use the cached rules instead. */
 export async function isSwitchOn(tx: Sql, name: SwitchName): Promise<boolean> {
   return (await findSwitch(tx, name))?.on_ ?? SWITCHES[name].default;
 }
 
-/** A switch as it stands; `since` is null when it was never touched. */
+/** The state of a switch; `since` is null if it was never set. */
 export interface SwitchState {
   readonly name: SwitchName;
   readonly on: boolean;
@@ -26,8 +26,8 @@ export async function readSwitches(service: Pick<Service, 'db'>): Promise<Switch
 }
 
 /**
- * Turns a switch; false when it already stood so, for the same reason. Every process follows with its next request and
- * its next look for work. `reason` is one line; of `deploys` refused customers read it.
+ * Sets a switch; returns false if nothing changed. Every process follows with its next request and its next
+ * batch of work. `reason` is one line; customers see the reason of `deploys`.
  */
 export async function setSwitch(
   service: Pick<Service, 'db' | 'clock' | 'wake'>,
@@ -37,12 +37,12 @@ export async function setSwitch(
 ): Promise<boolean> {
   const line = reason === null ? null : requireLine('reason', reason);
   const changed = await service.db.transaction(async (tx) => {
-    // Requests are refused by the rules, which every process holds.
+    // Requests are blocked by the rules, which every process caches.
     if (SWITCHES[name].blockedOperations.length > 0) await incrementRulesVersion(tx);
     const before = toSwitchState(name, await findSwitch(tx, name));
     if (before.on === on && (line === null || before.reason === line)) return false;
     const now = service.clock.now();
-    // A new reason alone does not say that it was turned again.
+    // A new reason alone does not change the time.
     const changed_at = before.on === on ? (before.since ?? now) : now;
     await saveSwitch(tx, { name, on_: on, reason: line, changed_at });
     const resource = `${name} ${on ? 'on' : 'off'}`;

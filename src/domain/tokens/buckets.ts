@@ -1,11 +1,12 @@
 /**
- * Token buckets (SPEC "Limits"), as one time each: when the bucket will be full again. Drawing moves it one refill
- * later; a bucket is empty when that would be more than its capacity ahead. One process keeps the times in memory;
- * several share them in the database (store/bearer.ts draws in the statement that authenticates).
+ * Token buckets (SPEC "Limits"), each stored as a single time: when the bucket will be full. A draw moves
+ * it one refill later, and fails if that is more than the capacity ahead. A single process keeps the times
+ * in memory; several share them in the database (store/bearer.ts draws in the statement that
+ * authenticates).
  */
 
 export interface BucketRule {
-  /** Requests at once. */
+  /** The size of a burst. */
   readonly capacity: number;
   readonly refillPerS: number;
 }
@@ -13,7 +14,7 @@ export interface BucketRule {
 export type BucketName = 'general' | 'provision';
 export type BucketRules = Readonly<Record<BucketName, BucketRule>>;
 
-/** What a draw came to. Times in ms since 1970. */
+/** The result of a draw. Times are in ms since 1970. */
 export interface Draw {
   readonly allowed: boolean;
   /** When the bucket is full again. */
@@ -21,7 +22,7 @@ export interface Draw {
   readonly nowMs: number;
 }
 
-/** What one draw costs: whole microseconds, as the database counts, so that many of them add up to what they are. */
+/** Returns the cost of a draw in whole microseconds, like the database, so that many draws add up exactly. */
 export function costMs({ refillPerS }: BucketRule): number {
   return Math.max(Math.round(1_000_000 / refillPerS), 1) / 1_000;
 }
@@ -30,7 +31,7 @@ const BUCKETS_MAX = 100_000;
 
 /** Bucket times by name, in this process's memory. */
 export class MemoryBuckets {
-  /** In whole microseconds, which add up without a rest. */
+  /** In whole microseconds, which add up exactly. */
   readonly #fullAtUs = new Map<string, number>();
 
   draw(name: string, rule: BucketRule, nowMs: number): Draw {
@@ -45,7 +46,7 @@ export class MemoryBuckets {
     return { allowed: true, fullAtMs: next / 1_000, nowMs };
   }
 
-  /** A full bucket needs no row. */
+  /** Full buckets need no entry. */
   #evictFull(nowUs: number): void {
     for (const [name, fullAtUs] of this.#fullAtUs) if (fullAtUs <= nowUs) this.#fullAtUs.delete(name);
   }

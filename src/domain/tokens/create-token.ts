@@ -1,4 +1,4 @@
-/** Making an API token: in a session once the password is given again, by another token up to its own scope. */
+/** Creates an API token: in a session with the password, or with another token up to its own scope. */
 import { randomBytes } from 'node:crypto';
 import { fail, quotaExceeded } from '../../kernel/fail.ts';
 import { base32, newId } from '../../kernel/ids.ts';
@@ -16,7 +16,7 @@ import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit, recordEvent } from '../record.ts';
 import { tokenObject } from './object.ts';
 
-/** A form as typed; a missing field is an empty text. */
+/** A form as submitted. A missing field is an empty string. */
 export interface TokenForm {
   readonly name: string;
   readonly scope: string;
@@ -27,11 +27,11 @@ export interface TokenForm {
 
 export interface CreatedToken {
   readonly token: ApiToken;
-  /** `<prefix>_live_<52 characters>`: shown this once, only its digest is kept. */
+  /** `<prefix>_live_<52 characters>`. Shown only here; the database has its digest. */
   readonly plaintext: string;
 }
 
-/** In a session: a token of any scope, once its owner has given the password again. */
+/** Creates a token of any scope in a session, after checking the password. */
 export async function createToken(
   service: Service,
   actor: CustomerActor,
@@ -49,7 +49,7 @@ export async function createToken(
   });
 }
 
-/** By a token: one of its own scope or a narrower one, else `forbidden_scope`. */
+/** Creates a token with a token, of its own or a narrower scope; fails with `forbidden_scope` otherwise. */
 export async function createTokenByToken(
   service: Service,
   actor: CustomerActor & { readonly scope: Scope },
@@ -59,7 +59,11 @@ export async function createTokenByToken(
   const { name, scope, expires_at: expiresAt = null } = body;
   const wanted = checkToken(service, { name, scope, expiresAt });
   if (!scopeCovers(actor.scope, wanted.scope)) {
-    fail('forbidden_scope', {}, `A token of scope ${actor.scope} cannot make one of scope ${wanted.scope}.`);
+    fail(
+      'forbidden_scope',
+      {},
+      `A token with scope ${actor.scope} cannot create one with scope ${wanted.scope}.`,
+    );
   }
   return await service.db.transaction(async (tx) => {
     await lockCustomer(tx, actor.customerId);

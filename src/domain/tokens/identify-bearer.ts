@@ -1,4 +1,7 @@
-/** Who sends a bearer token, and whether his bucket still had a draw. Nothing is cached: a revocation counts at once. */
+/**
+ * Identifies a bearer token and draws from its bucket. Nothing is cached, so a revocation takes effect at
+ * once.
+ */
 import { digest } from '../../kernel/secrets.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -8,7 +11,7 @@ import type { Service } from '../context.ts';
 import { type BucketName, type BucketRules, costMs, type Draw, type MemoryBuckets } from './buckets.ts';
 
 export interface Bearer {
-  /** Stored id. */
+  /** Internal id. */
   readonly tokenId: string;
   readonly customerId: string;
   readonly scope: Scope;
@@ -16,21 +19,21 @@ export interface Bearer {
 }
 
 export interface BearerIdentity {
-  /** null: no such token, or it has expired. */
+  /** Null if the token is unknown or expired. */
   readonly bearer: Bearer | null;
-  /** null where there is no bearer. */
+  /** Null without a bearer. */
   readonly draw: Draw | null;
-  /** Of the operator's rules, as it is now. */
+  /** The current version of the operator's rules. */
   readonly rulesVersion: bigint;
 }
 
 export interface Buckets {
   readonly rules: BucketRules;
-  /** null: the database keeps them for all processes. */
+  /** Null: the database keeps them for all processes. */
   readonly memory: MemoryBuckets | null;
 }
 
-/** Reads the token's owner and draws once from its bucket, in one statement. `token` is the plaintext, or any text. */
+/** Reads the token's owner and draws from its bucket in one statement. `token` is untrusted text. */
 export async function identifyBearer(
   service: Service,
   token: string,
@@ -38,7 +41,7 @@ export async function identifyBearer(
 ): Promise<BearerIdentity> {
   const now = service.clock.now();
   const { row, draw } = await readAndDraw(service, digest(token), buckets, bucket, now);
-  if (!row) throw new Error('the database has no stamp');
+  if (!row) throw new Error('the database has no identity row');
   if (row.id === null || (row.expires_at !== null && row.expires_at <= now)) {
     return { bearer: null, draw: null, rulesVersion: row.rules_version };
   }
@@ -70,13 +73,13 @@ async function readAndDraw(
     ...{ digest: tokenDigest, now, bucket, costMs: cost, capacity: rule.capacity },
   });
   if (!row) return { row, draw: null };
-  // What the statement saw of the bucket when it began may be older than what refused it: less than one draw was left.
+  // The statement's snapshot of the bucket may predate the draw that emptied it: less than one draw was left.
   const emptyMs = row.now_ms + (rule.capacity - 1) * cost;
   const fullAtMs = row.drawn_ms ?? Math.max(row.was_ms ?? 0, emptyMs);
   return { row, draw: { allowed: row.drawn_ms !== null, fullAtMs, nowMs: row.now_ms } };
 }
 
-/** SPEC: at most once a minute. */
+/** SPEC: updated at most once a minute. */
 async function touchIfStale(service: Service, id: string, lastUsedAt: Date | null, now: Date): Promise<void> {
   const before = new Date(now.getTime() - LIMITS.tokenLastUsedRefreshS * SECOND_MS);
   if (lastUsedAt === null || lastUsedAt <= before) await touchToken(service.db, id, now, before);

@@ -4,12 +4,12 @@ import { listTokens as listRows, pageTokens as pageRows } from '../../store/toke
 import type { CustomerActor, Service } from '../context.ts';
 import { tokenObject } from './object.ts';
 
-/** All tokens of the customer, newest first; their number is bounded by the quota. */
+/** Returns all tokens of the customer, newest first. The quota bounds their number. */
 export async function listTokens(service: Service, actor: CustomerActor): Promise<ApiToken[]> {
   return (await listRows(service.db, actor.customerId)).map(tokenObject);
 }
 
-/** The same page by page. */
+/** Returns one page of tokens. */
 export async function pageTokens(
   service: Service,
   actor: CustomerActor,

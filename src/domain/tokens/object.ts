@@ -3,7 +3,7 @@ import { formatRfc3339 } from '../../kernel/time.ts';
 import type { ApiToken } from '../../spec/schemas/api-token.ts';
 import type { TokenRow } from '../../store/tokens.ts';
 
-/** A token as the REST contract shows it, without its plaintext. */
+/** Returns a token in the REST shape, without its plaintext. */
 export function tokenObject(row: TokenRow): ApiToken {
   return {
     id: formatId('token', row.id),

@@ -5,7 +5,7 @@ import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit, recordEvent } from '../record.ts';
 import { tokenObject } from './object.ts';
 
-/** Ends a token at once, by its shown id. One that is unknown, malformed or another customer's is `not_found`. */
+/** Revokes a token at once. Unknown, malformed, and another customer's ids are `not_found`. */
 export async function revokeToken(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
   const id = parseId('token', shownId) ?? notFound('token');
   await service.db.transaction(async (tx) => {

@@ -53,7 +53,7 @@ export function firewallPages(at: () => ResourceFixture): void {
     assert.deepEqual([named.name, named.applied_to], [' web  hosts ', [db]]);
     const stale = await panel.submit(old, 'apply', { [`applied_to.${web}`]: 'on' });
     assert.equal(stale.status, 409);
-    assert.match(textOf(stale.text), /The group was changed meanwhile: look it over again\./);
+    assert.match(textOf(stale.text), /The group has changed since you opened it\. Review it and try again\./);
     const ticked = [...stale.text.matchAll(/name="applied_to\.(\w+)" checked/g)].map(([, server]) => server);
     assert.deepEqual(ticked, [db]);
     assert.equal((await panel.submit(stale, 'apply', { [`applied_to.${web}`]: 'on' })).status, 303);
@@ -70,7 +70,7 @@ export function firewallPages(at: () => ResourceFixture): void {
     assert.equal(portsOn(wrong), '2 1');
     const stale = await panel.submit(wrong, 'rules', { s0: '::/0' });
     assert.equal(stale.status, 409);
-    assert.match(textOf(stale.text), /The group was changed meanwhile/);
+    assert.match(textOf(stale.text), /The group has changed since you opened it/);
     assert.equal(portsOn(stale), '1 2 3');
     assert.equal((await panel.submit(stale, 'rules', { o0: '9' })).status, 303);
   });
