@@ -1,4 +1,4 @@
-/** What every verb is given: the service's parts, and who is acting. */
+/** The dependencies of every domain function: the service's parts, and the actor. */
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { PasswordHasher } from '../kernel/passwords.ts';
@@ -15,7 +15,7 @@ import type { CoinCode } from '../spec/coins.ts';
 
 export interface Service {
   readonly db: Database;
-  /** For single rows on the hot path, and the list of servers; everything else goes to `db`. */
+  /** For single rows on the hot path and the server list. Everything else uses `db`. */
   readonly reads: Sql;
   readonly clock: Clock;
   readonly keys: KeyRing;
@@ -23,51 +23,51 @@ export interface Service {
   readonly compute: ComputeDriver;
   readonly chains: ReadonlyMap<CoinCode, ChainDriver>;
   readonly rates: Rates;
-  /** Files of customers: their own images. */
+  /** Customers' files: their uploaded images. */
   readonly blobs: BlobStore;
-  /** Null: this service sends no mail, and offers nothing that needs one. */
+  /** Null: the service sends no mail and disables features that need it. */
   readonly mailer: Mailer | null;
-  /** Null: names of addresses are kept, and served by nobody. */
+  /** Null: reverse names are stored but not published. */
   readonly dns: ReverseDns | null;
   readonly log: Logger;
   readonly settings: ServiceSettings;
-  /** Hurries the workers of all processes; called after a commit that made work. Polling is the guarantee. */
+  /** Wakes the workers of all processes after a commit that added work. Polling is the fallback. */
   wake(): void;
 }
 
 export interface ServiceSettings {
   readonly mode: 'sandbox' | 'live';
-  /** What the host calls itself. */
+  /** The host's name. */
   readonly siteName: string;
-  /** How customers reach the panel, without a slash at the end: what links in mails begin with. */
+  /** The panel's URL without a trailing slash: the base of links in mail. */
   readonly baseUrl: string;
   readonly tokenPrefix: string;
   readonly rateLockMinutes: number;
   readonly addressRestDays: number;
-  /** How long a suspended server waits for its customer before it is destroyed. */
+  /** How long a suspended server is kept before it is destroyed. */
   readonly graceDays: number;
-  /** How long a guest has to shut down before it is switched off. */
+  /** How long a guest may take to shut down before it is powered off. */
   readonly shutdownDeadlineS: number;
-  /** What a server gets that has sent more than its plan includes. */
+  /** The bandwidth of a server that exceeded its plan's transfer. */
   readonly throttleMbps: number;
-  /** For tests: webhooks may lead to this machine. */
+  /** For tests: webhooks may use loopback addresses. */
   readonly webhookAllowLoopback: boolean;
-  /** What one customer may have. */
+  /** Limits per customer. */
   readonly quotas: Quotas;
 }
 
-/** Who acts, for the audit log. System and operator actions have neither session nor token. */
+/** The actor, for the audit log. System and operator actions have neither session nor token. */
 export interface Actor {
   readonly customerId: string | null;
   readonly sessionId: string | null;
   readonly tokenId: string | null;
-  /** `req_…`, as the caller sees it in X-Request-Id. */
+  /** `req_…`, as in X-Request-Id. */
   readonly requestId: string;
-  /** ISO 3166 code, `XX` when unknown. The address itself goes no further than the edge. */
+  /** ISO 3166 code, `XX` if unknown. The IP address does not get past the HTTP layer. */
   readonly ipCountry: string;
 }
 
-/** An actor with an account behind it. */
+/** An actor with a customer account. */
 export interface CustomerActor extends Actor {
   readonly customerId: string;
 }

@@ -3,8 +3,8 @@ import { parseRfc3339, SECOND_MS } from '../kernel/time.ts';
 import { LIMITS } from '../spec/limits.ts';
 
 /**
- * A customer's `expires_at`: RFC 3339, in the future, else `bad_expiry`. In whole seconds, so that the time shown is the
- * time it ends. A clock of the caller's may be 30 seconds off.
+ * Parses a customer's `expires_at`: RFC 3339 and in the future, else `bad_expiry`. Truncated to seconds, so
+ * that the time shown is the exact expiry. Allows the caller's clock to be 30 seconds off.
  */
 export function requireExpiry(text: string, now: Date): Date {
   const time = parseRfc3339(text);

@@ -1,14 +1,15 @@
 /**
- * Idempotency keys: the first answer to a key is kept for 24 hours and given again to the same request.
+ * Idempotency keys: the first response to a key is stored for 24 hours and replayed for the same request.
  *
- * The answer is kept in the transaction of the change itself, so there is no moment at which the change is done
- * and its answer is not. Of two requests with one key at the same time, one waits: inside a process on the other's promise,
- * between processes on the row, whose loser is rolled back whole. A refusal seen in such a race is not believed before
- * a look whether the key has an answer by now.
+ * The response is stored in the transaction of the change itself, so a committed change always has its
+ * response. Of two concurrent requests with the same key, one waits: within a process on the other's
+ * promise, between processes on the row, whose loser rolls back completely. A failure in such a race may be
+ * a side effect of the winner, so we look for a stored response before we return it.
  *
- * An answer may hold secrets shown only once. It is sealed with a key made from the caller's credential (session cookie or
- * bearer token) and the idempotency key, neither of which is stored: a replay is identical, a dump shows nothing. A
- * request is recognised by a keyed hash of its method, path, query and body.
+ * A response may contain secrets that are shown only once. It is sealed with a key derived from the
+ * caller's credential (session cookie or bearer token) and the idempotency key. Neither is stored, so a
+ * replay is identical and a database dump reveals nothing. A keyed hash of method, path, query, and body
+ * identifies the request.
  */
 import { fail } from '../kernel/fail.ts';
 import { deriveKey, digest, openWith, sealWith } from '../kernel/secrets.ts';
@@ -19,12 +20,12 @@ import { sqlState } from '../store/db.ts';
 import { findStoredResponse, type StoredResponse, storeResponse } from '../store/idempotency.ts';
 import type { CustomerActor, Service } from './context.ts';
 
-/** SQLSTATE of a lock that was not had in time. */
+/** SQLSTATE of a lock timeout. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
 export interface IdempotentRequest {
   readonly actor: CustomerActor;
-  /** The Idempotency-Key header; undefined: the request is carried out like any other. */
+  /** The Idempotency-Key header; undefined runs the request without idempotency. */
   readonly key: string | undefined;
   /** The session cookie's value or the bearer token. */
   readonly credential: string;
@@ -34,15 +35,18 @@ export interface IdempotentRequest {
     readonly query: object;
     readonly body: unknown;
   };
-  /** Of a success. */
+  /** The HTTP status of a success. */
   readonly status: number;
-  /** What is kept of a refusal; undefined: nothing, and a later try runs again. Left out: no refusal is kept. */
+  /**
+   * Maps a failure to the response to store; undefined: a retry runs again. Omitted: failures are never
+   * stored.
+   */
   readonly refusal?: (error: unknown) => ApiResponse | undefined;
-  /** Writes what else is remembered of a refusal, in the transaction that keeps it. */
+  /** Writes side effects of a failure in the transaction that stores it. */
   readonly recordRefusal?: (tx: Sql, error: unknown) => Promise<void>;
 }
 
-/** An answer as its surface gives it. */
+/** A response in the form of its API. */
 export interface ApiResponse {
   /** HTTP status. */
   readonly status: number;
@@ -52,25 +56,25 @@ export interface ApiResponse {
 export interface IdempotentResult {
   readonly response: ApiResponse;
   readonly replayed: boolean;
-  /** Of the first answer: a replay carries the original's. */
+  /** The original request's id, for a replay as well. */
   readonly requestId: string;
 }
 
-/** Keeps the answer, in the transaction of the change. A verb calls it last, with what its caller will answer. */
-export type SaveResponse = (tx: Sql, answer: object) => Promise<void>;
+/** Stores the response in the transaction of the change. Called last, with the response body. */
+export type SaveResponse = (tx: Sql, body: object) => Promise<void>;
 
 class KeyAlreadyUsed extends Error {}
 
 const inFlight = new Map<string, Promise<unknown>>();
 
 /**
- * Carries `act` out once per key. `act` calls `keep` in its transaction; when it does not, the answer is kept after it.
- * A refusal that is kept is thrown like any other.
+ * Runs `run` once per key. `run` calls `save` in its transaction; otherwise the response is stored
+ * afterwards. A stored failure is thrown like any other.
  */
 export async function runIdempotent(
   service: Service,
   request: IdempotentRequest,
-  run: (keep: SaveResponse | undefined) => Promise<object>,
+  run: (save: SaveResponse | undefined) => Promise<object>,
 ): Promise<IdempotentResult> {
   const { actor, key, status } = request;
   if (key === undefined) {
@@ -88,13 +92,17 @@ export async function runIdempotent(
   }
 }
 
-/** Refuses with `bad_request` what is no Idempotency-Key. */
+/** Fails with `bad_request` if this is not a valid Idempotency-Key. */
 export function requireIdempotencyKey(key: string): void {
   if (/^[\x21-\x7e]+$/.test(key) && key.length <= LIMITS.idempotencyKeyMaxChars) return;
-  fail('bad_request', { field: 'Idempotency-Key' }, 'Idempotency-Key is 1 to 255 visible ASCII characters.');
+  fail(
+    'bad_request',
+    { field: 'Idempotency-Key' },
+    'Idempotency-Key must be 1 to 255 visible ASCII characters.',
+  );
 }
 
-/** Lets others with the same key wait for this attempt. */
+/** Registers the attempt, so that others with the same key wait for it. */
 async function trackInFlight<T>(slot: string, attempt: Promise<T>): Promise<T> {
   const settled = attempt.catch(() => undefined);
   inFlight.set(slot, settled);
@@ -105,7 +113,7 @@ async function trackInFlight<T>(slot: string, attempt: Promise<T>): Promise<T> {
   }
 }
 
-/** Waits while another request of this process works on the same key. */
+/** Waits for another request of this process with the same key. */
 async function waitForInFlight(other: Promise<unknown>, deadline: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<'late'>((resolve) => {
@@ -117,14 +125,18 @@ async function waitForInFlight(other: Promise<unknown>, deadline: number): Promi
 }
 
 function throwStillInFlight(): never {
-  fail('idempotency_conflict', {}, 'The first request with this Idempotency-Key is still under way.');
+  fail(
+    'idempotency_conflict',
+    {},
+    'The first request with this Idempotency-Key is still in progress. Retry later.',
+  );
 }
 
 async function runAttempt(
   service: Service,
   request: IdempotentRequest,
   key: string,
-  run: (keep: SaveResponse) => Promise<object>,
+  run: (save: SaveResponse) => Promise<object>,
 ): Promise<IdempotentResult> {
   const { status } = request;
   const { requestId } = request.actor;
@@ -138,28 +150,28 @@ async function runAttempt(
     if (!isStored) await storeForKey(service.db, service, request, key, { status, body });
     return { response: { status, body }, replayed: false, requestId };
   } catch (error) {
-    // The refusal may be the shadow of the other request's success: its deploy took the balance, say.
+    // The failure may result from the winner's success: for example, its deploy spent the balance.
     const other = await findReplay(service, request, key);
     if (other) return other;
     if (error instanceof KeyAlreadyUsed) fail('idempotency_conflict');
-    const refused = request.refusal?.(error);
-    if (!refused) throw error;
-    return await storeRefusal(service, request, key, refused, error);
+    const failed = request.refusal?.(error);
+    if (!failed) throw error;
+    return await storeRefusal(service, request, key, failed, error);
   }
 }
 
-/** Another process may have been first with an answer of its own: then that one is given. */
+/** Stores a failure. If another process stored a response first, returns that one. */
 async function storeRefusal(
   service: Service,
   request: IdempotentRequest,
   key: string,
-  refused: ApiResponse,
+  failed: ApiResponse,
   error: unknown,
 ): Promise<IdempotentResult> {
   try {
     await service.db.transaction(async (tx) => {
       await request.recordRefusal?.(tx, error);
-      await storeForKey(tx, service, request, key, refused);
+      await storeForKey(tx, service, request, key, failed);
     });
   } catch (failure) {
     if (!(failure instanceof KeyAlreadyUsed)) throw failure;
@@ -177,7 +189,7 @@ async function storeForKey(
   { status, body }: ApiResponse,
 ): Promise<void> {
   const now = service.clock.now();
-  const kept = await storeResponse(tx, {
+  const stored = await storeResponse(tx, {
     customerId: request.actor.customerId,
     keyDigest: digest(key),
     retainedSince: retentionCutoff(now),
@@ -187,10 +199,10 @@ async function storeForKey(
     answer: sealWith(responseKey(request, key), JSON.stringify(body)),
     request_id: request.actor.requestId,
   }).catch(rethrowLockTimeout);
-  if (!kept) throw new KeyAlreadyUsed();
+  if (!stored) throw new KeyAlreadyUsed();
 }
 
-/** Another process works on the same key, and its row was not to be had in time. */
+/** A lock timeout means that another process works on the same key. */
 function rethrowLockTimeout(error: unknown): never {
   if (sqlState(error) === LOCK_NOT_AVAILABLE) throwStillInFlight();
   throw error;
@@ -241,12 +253,12 @@ function fingerprint(
   return `${keyId}.${service.keys.hmac('idempotency', text, keyId).toString('base64url')}`;
 }
 
-/** The same value with the keys of its objects in order, so that two spellings of one body are one body. */
+/** Sorts object keys, so that two spellings of one body are equal. */
 function canonicalize(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonicalize);
   if (value === null || typeof value !== 'object') return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  // In an object of its own, so that it is never taken for a list.
+  // Wrap the entries, so that an object never equals a list.
   return { entries: entries.map(([name, inner]) => [name, canonicalize(inner)]) };
 }
 

@@ -1,4 +1,4 @@
-/** Asks the sources of prices and of the euro, and keeps what they say. */
+/** Reads coin prices and the euro rate from their sources and stores them. */
 import { MAX_CLOCK_SKEW_MS } from '../kernel/market-rate.ts';
 import { formatUnits, mulDiv, parseDecimal } from '../kernel/money.ts';
 import { type EuroFeed, FeedError, type QuoteFeed } from '../ports/rates.ts';
@@ -9,22 +9,22 @@ import type { Service } from './context.ts';
 
 const EUR_DIGITS = 6;
 
-/** Coins that this service takes, by whose price they go. */
+/** Returns the coins that price the coins of this service. */
 export function pricedCoins({ chains }: Pick<Service, 'chains'>): readonly PricedCoin[] {
   return [...new Set([...chains.keys()].map(pricedAs))];
 }
 
-/** Asks one source once. The answer is what is wrong with it, in words that stay the same while it does; null: nothing. */
+/** Polls one source. Returns its problem in a stable wording, or null. */
 export async function refreshQuotes(
   service: Pick<Service, 'db' | 'clock' | 'chains'>,
   feed: QuoteFeed,
   signal: AbortSignal,
 ): Promise<string | null> {
-  // Not when the answer has arrived: a price is never made younger than it is.
+  // Time of the request, not of the response: a price must never look younger than it is.
   const requestedAt = service.clock.now();
-  const answer = await resultOrFault(() => feed.read(pricedCoins(service), signal));
-  if (typeof answer === 'string') return answer;
-  const { prices, missing } = answer;
+  const result = await resultOrFault(() => feed.read(pricedCoins(service), signal));
+  if (typeof result === 'string') return result;
+  const { prices, missing } = result;
   const [early, usable] = [prices.filter(isEarly), prices.filter((price) => !isEarly(price))];
   await saveQuotes(
     service.db,
@@ -34,7 +34,7 @@ export async function refreshQuotes(
     }),
   );
   const problems = [
-    ...(missing.length > 0 ? [`it has no price of ${missing.join(', ')}`] : []),
+    ...(missing.length > 0 ? [`no price for ${missing.join(', ')}`] : []),
     ...(early.length > 0 ? [`its clock is ahead of ours, or ours is behind`] : []),
   ];
   return problems.length > 0 ? problems.join('; ') : null;
@@ -44,15 +44,15 @@ export async function refreshQuotes(
   }
 }
 
-/** The same of the euro. What is known stays until there is something new. */
+/** Polls the euro rate like `refreshQuotes`. A known rate is kept until a new one arrives. */
 export async function refreshEuro(
   { db }: Pick<Service, 'db'>,
   feed: EuroFeed,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const answer = await resultOrFault(() => feed.read(signal));
-  if (typeof answer === 'string') return answer;
-  const { usd, at } = answer;
+  const result = await resultOrFault(() => feed.read(signal));
+  if (typeof result === 'string') return result;
+  const { usd, at } = result;
   await db.transaction(async (tx) => {
     await saveQuotes(tx, [{ coin: 'EUR', source: feed.source, usd, quotedAt: at }]);
     await saveEurRate(tx, eurPerUsd(usd));
@@ -60,10 +60,10 @@ export async function refreshEuro(
   return null;
 }
 
-/** From dollars for one euro, rounded to six digits: it is shown, never charged. */
+/** Inverts dollars per euro, rounded to six digits. The result is displayed, never charged. */
 function eurPerUsd(usdPerEur: string): string {
   const rate = parseDecimal(usdPerEur);
-  if (!rate || rate.digits === 0n) throw new RangeError('a rate of the euro that is none');
+  if (!rate || rate.digits === 0n) throw new RangeError('invalid euro rate');
   return formatUnits(mulDiv(10n ** BigInt(EUR_DIGITS), rate.scale, rate.digits, 'half_up'), EUR_DIGITS);
 }
 

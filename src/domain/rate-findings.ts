@@ -1,4 +1,4 @@
-/** How the rates of a live service stand, for the operator. */
+/** Reports on the exchange rates of a live service for the operator. */
 import { evaluatePrices, isFresh, type Market } from '../kernel/market-rate.ts';
 import { DAY_MS, formatSessionTime, SECOND_MS } from '../kernel/time.ts';
 import type { CoinCode } from '../spec/coins.ts';
@@ -13,40 +13,42 @@ import { listQuotes, type QuoteRow } from '../store/quotes.ts';
 import type { Service } from './context.ts';
 import type { Finding } from './status.ts';
 
-/** The central bank rests on weekends and holidays, four days in a row at most. */
+/** The central bank pauses on weekends and holidays, at most four days in a row. */
 const EURO_STALE_MS = 7 * DAY_MS;
 
 /**
- * One finding for each price that the coins need, and one for the euro. `fail`: there is no rate, so the coin is not taken; `note`:
- * there is one, without one of the sources.
+ * Returns one finding per required price and one for the euro. `fail`: no rate, so the coin is not
+ * accepted. `note`: there is a rate, but a source is missing.
  */
 export async function rateFindings(
   { db, clock }: Pick<Service, 'db' | 'clock'>,
   { market, coins }: { readonly market: Market; readonly coins: readonly CoinCode[] },
 ): Promise<Finding[]> {
   const priced = [...new Set(coins.map(pricedAs))];
-  const kept = await listQuotes(db, [...priced, 'EUR']);
+  const quotes = await listQuotes(db, [...priced, 'EUR']);
   const now = clock.now();
-  const notes = priced.map((coin) => coinFinding(coin, { kept, market, now }));
-  return [...notes, euroFinding(kept, now)];
+  const findings = priced.map((coin) => coinFinding(coin, { quotes, market, now }));
+  return [...findings, euroFinding(quotes, now)];
 }
 
 interface RateInputs {
-  readonly kept: readonly QuoteRow[];
+  readonly quotes: readonly QuoteRow[];
   readonly market: Market;
   readonly now: Date;
 }
 
-function coinFinding(coin: PricedCoin, { kept, market, now }: RateInputs): Finding {
+function coinFinding(coin: PricedCoin, { quotes, market, now }: RateInputs): Finding {
   const subject = 'rates';
   const { sources, rules } = market;
   const listing = sources.filter((source) => isListed(source, coin));
   if (listing.length < rules.sourcesMin) {
     const listed = listing.length === 0 ? 'none' : listing.join(', ');
-    const message = `${coin}: no rate, ever: ${rules.sourcesMin} sources are needed (SKERRY_QUOTE_SOURCES_MIN), and of those named it is listed by: ${listed}`;
+    const message =
+      `${coin}: no rate possible: SKERRY_QUOTE_SOURCES_MIN requires ${rules.sourcesMin} ` +
+      `sources, and only these list the coin: ${listed}`;
     return { level: 'fail', subject, message };
   }
-  const prices = kept.filter((row) => row.coin === coin && listing.includes(row.source));
+  const prices = quotes.filter((row) => row.coin === coin && listing.includes(row.source));
   const { fresh, spreadPercent, rate } = evaluatePrices(prices, rules, now);
   const silent = listing.filter((source) => !fresh.some((price) => price.source === source));
   const lastQuotes = silent.map((source) => describeLastQuote(source, prices));
@@ -54,16 +56,17 @@ function coinFinding(coin: PricedCoin, { kept, market, now }: RateInputs): Findi
     return { level: 'fail', subject, message: [`${coin}: no rate: ${rate.fault}`, ...lastQuotes].join('; ') };
   }
   const newestS = Math.min(...fresh.map(({ quotedAt }) => ageS(quotedAt, now)));
-  const summary = `${fresh.length} of ${listing.length} sources, ${spreadPercent} % apart, the newest ${newestS} s old`;
-  const message = [`${coin}: ${rate.usd} of ${summary}`, ...lastQuotes].join('; ');
+  const summary =
+    `${fresh.length} of ${listing.length} sources, spread ${spreadPercent} %, newest ` + `${newestS} s old`;
+  const message = [`${coin}: ${rate.usd} from ${summary}`, ...lastQuotes].join('; ');
   return { level: silent.length > 0 ? 'note' : 'ok', subject, message };
 }
 
 function describeLastQuote(source: string, prices: readonly QuoteRow[]): string {
   const last = prices.find((price) => price.source === source);
   return last
-    ? `${source} last gave one of ${formatSessionTime(last.quotedAt)} UTC`
-    : `${source} never gave one`;
+    ? `${source} last gave a price at ${formatSessionTime(last.quotedAt)} UTC`
+    : `${source} has never given a price`;
 }
 
 function isListed(source: string, coin: PricedCoin): boolean {
@@ -71,22 +74,22 @@ function isListed(source: string, coin: PricedCoin): boolean {
   return known?.symbols[coin] !== undefined;
 }
 
-function euroFinding(kept: readonly QuoteRow[], now: Date): Finding {
+function euroFinding(quotes: readonly QuoteRow[], now: Date): Finding {
   const subject = 'rates';
-  const last = kept.find(({ coin }) => coin === 'EUR');
+  const last = quotes.find(({ coin }) => coin === 'EUR');
   if (!last)
     return {
       level: 'warn',
       subject,
-      message: 'EUR: not heard of yet: euros are shown at a plausible rate, and never charged',
+      message: 'EUR: no rate yet: the panel shows euros at a plausible rate and never charges them',
     };
-  const message = `EUR: ${last.usd} US dollars, of ${last.quotedAt.toISOString().slice(0, 10)}`;
+  const message = `EUR: ${last.usd} US dollars as of ${last.quotedAt.toISOString().slice(0, 10)}`;
   if (isFresh(last.quotedAt, { maxAgeS: EURO_STALE_MS / SECOND_MS }, now))
     return { level: 'ok', subject, message };
   return {
     level: 'warn',
     subject,
-    message: `${message}: SKERRY_EURO_URL gives nothing newer; it is shown, never charged`,
+    message: `${message}: SKERRY_EURO_URL returns nothing newer; the rate is displayed, never charged`,
   };
 }
 

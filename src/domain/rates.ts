@@ -1,4 +1,4 @@
-/** The euro rate: shown, never charged, so a silent source must not hold anything up. */
+/** The euro rate. It is displayed, never charged, so a silent source must not block anything. */
 import { SECOND_MS } from '../kernel/time.ts';
 import { readEurRate, saveEurRate } from '../store/service.ts';
 import type { Service } from './context.ts';
@@ -6,8 +6,9 @@ import type { Service } from './context.ts';
 const TIMEOUT_MS = 2 * SECOND_MS;
 
 /**
- * Euros for one US dollar as decimal text. In a live service it is what was heard last: a duty of the workers listens, and no
- * request calls out. In a sandbox it is of now, or the last known when the source does not answer in 2 seconds.
+ * Returns euros per US dollar as decimal text. A live service returns the last rate that a worker stored,
+ * so no request calls out. A sandbox asks its source, and falls back to the last known rate after 2
+ * seconds.
  */
 export async function eurPerUsd(service: Service): Promise<string> {
   return service.settings.mode === 'live' ? await readEurRate(service.db) : await fetchCurrentRate(service);
@@ -16,14 +17,14 @@ export async function eurPerUsd(service: Service): Promise<string> {
 async function fetchCurrentRate(service: Service): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the source of the euro rate is silent')), TIMEOUT_MS);
+    timer = setTimeout(() => reject(new Error('the source of the euro rate does not respond')), TIMEOUT_MS);
   });
   try {
     const rate = await Promise.race([service.rates.eurPerUsd(), timeout]);
     await saveEurRate(service.db, rate);
     return rate;
   } catch (error) {
-    service.log.warn({ err: error }, 'the last known euro rate is used');
+    service.log.warn({ err: error }, 'reading the euro rate failed; using the last known rate');
     return await readEurRate(service.db);
   } finally {
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** What is remembered of a change, in the change's own transaction: its audit row and its event (the outbox). */
+/** Records a change in its own transaction: the audit row and the event (the outbox). */
 import { formatId, newId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { Action } from '../spec/actions.ts';
@@ -11,12 +11,12 @@ import type { Actor } from './context.ts';
 export interface AuditEntry {
   readonly actor: Actor;
   readonly action: Action;
-  /** The shown id of what was acted on or made, e.g. `srv_…`. */
+  /** The public id of the resource, such as `srv_…`. */
   readonly resource: string | null;
   readonly result?: 'ok' | 'error' | 'denied';
-  /** What the operator said of it; customers do not read it. */
+  /** The operator's note. Customers do not see it. */
   readonly note?: string;
-  /** Whose log it belongs to; the actor's own when left out. */
+  /** The customer whose log this belongs to; defaults to the actor's. */
   readonly customerId?: string | null;
 }
 
@@ -37,8 +37,8 @@ export async function recordAudit(tx: Sql, entry: AuditEntry, now: Date): Promis
 }
 
 /**
- * `object` is the full object as it is now, in the REST contract's form, without secrets; `beside` are further ones, by
- * their keys in `data`.
+ * Records an event. `object` is the full object as of now in the REST shape, without secrets; `related`
+ * adds others by their keys in `data`.
  */
 export async function recordEvent(
   tx: Sql,
@@ -60,7 +60,7 @@ export async function recordEvent(
   });
 }
 
-/** The service itself, acting without being asked. */
+/** Returns the actor of changes that the service makes on its own. */
 export function systemActor(now: Date): Actor {
   return {
     customerId: null,

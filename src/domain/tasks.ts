@@ -1,4 +1,4 @@
-/** Who carries out which task. */
+/** Maps each task to its handler. */
 import type { TaskKind } from '../store/tasks.ts';
 import type { Service } from './context.ts';
 import { tearDownAccount } from './customers/deletion/tear-down.ts';
@@ -10,12 +10,12 @@ import { applyTraffic } from './servers/traffic.ts';
 import { ensureSnapshot } from './snapshots/ensure.ts';
 import { ensureVolume } from './volumes/ensure.ts';
 
-/** What comes next: nothing, or the same again after so long, in business time. */
+/** Done, or run again after this much business time. */
 export type TaskResult = 'done' | { readonly againMs: number };
 
 /**
- * Reads what is wanted of the subject, ensures it with the driver outside any transaction, and records what came of it.
- * It may run twice, also at the same time. What it throws is tried again: after 1, 2, 4 … 30 seconds.
+ * Reads the desired state of the subject, applies it with the driver outside any transaction, and records
+ * the result. It may run twice, even concurrently. An error is retried after 1, 2, 4 … 30 seconds.
  */
 export type TaskHandler = (service: Service, subject: string) => Promise<TaskResult>;
 

@@ -4,8 +4,8 @@ import type { Service } from '../context.ts';
 import { isSoldByHand } from '../servers/hardware.ts';
 
 /**
- * The regions that sell a plan, by the plan's id, whether or not there is room in them now: with what can be deployed right
- * now this tells what is sold out from what is not sold there.
+ * Returns the regions that sell each plan by plan id, in stock or not. Compared with current availability,
+ * this tells "sold out" from "not sold here".
  */
 export async function listSellingRegions(
   service: Pick<Service, 'db'>,
@@ -14,7 +14,10 @@ export async function listSellingRegions(
   return new Map(plans.filter(({ active }) => active).map(({ id, regions }) => [id, regions]));
 }
 
-/** What can be deployed right now depends on the moment, and on what the driver reaches. */
+/**
+ * Returns the current conditions of an offer: the time, and whether the driver can deploy dedicated
+ * servers.
+ */
 export function offeredNow(service: Pick<Service, 'clock' | 'compute'>): OfferContext {
   return { at: service.clock.now(), dedicated: !isSoldByHand(service, 'dedicated') };
 }

@@ -1,4 +1,4 @@
-/** Rules between the parts of a catalogue file, and those that a pattern cannot say. */
+/** Checks rules across the parts of a catalog file, and rules that a pattern cannot express. */
 import { parseUnits } from '../../kernel/money.ts';
 import { parseRfc3339 } from '../../kernel/time.ts';
 import { blockProblem } from '../inventory/blocks.ts';
@@ -20,7 +20,7 @@ export function checkCatalogue(
   ];
 }
 
-/** What makes an image the same one. */
+/** Returns the identity of an image. */
 export function imageKey(image: {
   readonly family: string;
   readonly version: string;
@@ -36,7 +36,7 @@ function planProblems(
 ): CatalogueProblem[] {
   const price = parseUnits(plan.price_usd_month, 2);
   return [
-    ...(price === 0n ? [{ path: [...path, 'price_usd_month'], message: 'a price is above 0' }] : []),
+    ...(price === 0n ? [{ path: [...path, 'price_usd_month'], message: 'the price must be above 0' }] : []),
     ...plan.regions.flatMap((id, index) => unknownRegion(id, [...path, 'regions', index], regions)),
     ...findDuplicates(plan.regions, [...path, 'regions'], undefined, (id) => id),
   ];
@@ -47,22 +47,22 @@ function imageProblems(
   path: FilePath,
   options: { readonly sandbox: boolean },
 ): CatalogueProblem[] {
-  const faults: CatalogueProblem[] = [];
+  const problems: CatalogueProblem[] = [];
   if (image.family === 'custom') {
-    faults.push({ path: [...path, 'family'], message: 'custom is the family of uploaded images' });
+    problems.push({ path: [...path, 'family'], message: 'custom is reserved for uploaded images' });
   }
   for (const key of ['released_at', 'deprecated_at'] as const) {
     const date = image[key];
     if (date && !parseRfc3339(`${date}T00:00:00Z`)) {
-      faults.push({ path: [...path, key], message: 'there is no such day' });
+      problems.push({ path: [...path, key], message: 'this date does not exist' });
     }
   }
   if (image.deprecated_days_ago !== undefined) {
     const key = [...path, 'deprecated_days_ago'];
-    if (!options.sandbox) faults.push({ path: key, message: 'only for a sandbox; give deprecated_at' });
-    if (image.deprecated_at) faults.push({ path: key, message: 'give this or deprecated_at, not both' });
+    if (!options.sandbox) problems.push({ path: key, message: 'sandbox only; use deprecated_at' });
+    if (image.deprecated_at) problems.push({ path: key, message: 'use this or deprecated_at, not both' });
   }
-  return faults;
+  return problems;
 }
 
 function inventoryProblems(file: CatalogueFile, regions: Set<string>): CatalogueProblem[] {
@@ -79,7 +79,7 @@ function inventoryProblems(file: CatalogueFile, regions: Set<string>): Catalogue
       ...unknownRegion(entry.region, at('machines', index, 'region'), regions),
       ...(dedicated.has(entry.plan)
         ? []
-        : [{ path: at('machines', index, 'plan'), message: 'there is no such dedicated plan in this file' }]),
+        : [{ path: at('machines', index, 'plan'), message: 'no dedicated plan in this file has this id' }]),
     ]),
     ...blocks.flatMap((entry, index) => {
       const message = blockProblem({ block: entry.block, gateway: entry.gateway ?? null });
@@ -90,10 +90,10 @@ function inventoryProblems(file: CatalogueFile, regions: Set<string>): Catalogue
 }
 
 function unknownRegion(id: string, path: FilePath, regions: Set<string>): CatalogueProblem[] {
-  return regions.has(id) ? [] : [{ path, message: `there is no region ${id} in this file` }];
+  return regions.has(id) ? [] : [{ path, message: `region ${id} is not in this file` }];
 }
 
-/** Entries whose key another has before them. */
+/** Returns entries whose key already appeared. */
 function findDuplicates<Entry>(
   entries: readonly Entry[],
   part: string | FilePath,
@@ -105,6 +105,6 @@ function findDuplicates<Entry>(
   return keys.flatMap((value, index) =>
     keys.indexOf(value) === index
       ? []
-      : [{ path: [...path, index, ...(key === undefined ? [] : [key])], message: `${value} is there twice` }],
+      : [{ path: [...path, index, ...(key === undefined ? [] : [key])], message: `${value} is a duplicate` }],
   );
 }

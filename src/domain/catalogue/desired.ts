@@ -1,4 +1,4 @@
-/** What a catalogue file asks for, as the rows that the database would have. */
+/** Converts a catalog file to the database rows that it asks for. */
 import { newId } from '../../kernel/ids.ts';
 import { formatUnits, parseUnits } from '../../kernel/money.ts';
 import { DAY_MS } from '../../kernel/time.ts';
@@ -12,7 +12,7 @@ export interface Catalogue {
   readonly images: readonly ImageRow[];
 }
 
-/** `stored` gives known images their ids; a relative date of deprecation counts only until there is one. */
+/** `stored` provides the ids of known images. A relative deprecation date counts only until one is stored. */
 export function desiredCatalogue(file: CatalogueFile, stored: Catalogue, now: Date): Catalogue {
   const known = new Map(stored.images.map((image) => [imageKey(image), image]));
   return {
@@ -49,7 +49,7 @@ function desiredImage(
   };
 }
 
-/** As the database writes it. */
+/** Formats a decimal like the database. */
 function twoDecimals(text: string): string {
   return formatUnits(parseUnits(text, 2) ?? 0n, 2, true);
 }

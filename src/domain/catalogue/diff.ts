@@ -1,10 +1,10 @@
-/** How two states of the catalogue differ: what is to be written, and the lines that say so. */
+/** Compares two states of the catalog: the rows to write, and lines that describe them. */
 import { formatCents } from '../../kernel/money.ts';
 import type { ImageRow, PlanRow, RegionRow } from '../../store/catalogue.ts';
 import { imageKey } from './check.ts';
 import type { Catalogue } from './desired.ts';
 
-/** A row to write. What is missing from the file comes back as its old row, no longer active. */
+/** A row to write. A row that is missing from the file returns as inactive. */
 export interface RowChange<Row> {
   readonly before: Row | undefined;
   readonly after: Row;
@@ -24,7 +24,7 @@ export function diffCatalogue(stored: Catalogue, wanted: Catalogue): CatalogueDi
   };
 }
 
-/** One line for each change: `+` new, `~` changed (old → new), `-` retired. */
+/** Returns one line per change: `+` new, `~` changed (old → new), `-` retired. */
 export function formatCatalogueDiff(difference: CatalogueDiff): string[] {
   return [
     ...difference.regions.map((change) => formatChange('region', change.after.id, change, regionFields)),
@@ -33,7 +33,7 @@ export function formatCatalogueDiff(difference: CatalogueDiff): string[] {
   ];
 }
 
-/** What counts as a difference, in words that can be printed. */
+/** The fields that count as a difference, in printable form. */
 type Fields = Readonly<Record<string, string>>;
 
 function diffRows<Row extends { readonly active: boolean }>(

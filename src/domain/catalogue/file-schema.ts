@@ -1,6 +1,6 @@
 /**
- * The shape of a catalogue file. Each part that holds a value says in `description` what is expected there: the
- * reader's error repeats it. Decimals and versions are quoted, or YAML would read "24.10" as 24.1.
+ * The schema of a catalog file. Every part with a value has a `description` of what is expected, which
+ * errors repeat. Decimals and versions are quoted, or YAML would read "24.10" as 24.1.
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { NAME_PATTERN } from '../inventory/names.ts';
@@ -18,16 +18,16 @@ const list = <Item extends TSchema>(item: Item, options: { minItems?: number } =
   });
 
 const line = patternText('^[^\\s\\p{C}][^\\p{C}]{0,99}$', 'a text of 1 to 100 characters');
-const regionId = patternText('^[a-z]{3}$', 'a code of three lower-case letters, such as par');
+const regionId = patternText('^[a-z]{3}$', 'a code of three lowercase letters, such as par');
 const planId = patternText(
   '^[a-z0-9][a-z0-9-]{0,31}$',
-  'a plan id of lower-case letters, digits and dashes, such as s1',
+  'a plan id of lowercase letters, digits, and dashes, such as s1',
 );
 const date = patternText('^\\d{4}-\\d{2}-\\d{2}$', 'a date such as 2025-08-09');
 const amount = integer(1, 2_000_000_000, 'a whole number above 0');
 const name = patternText(
   NAME_PATTERN,
-  'a name of lower-case letters, digits, dots and dashes, at most 63 characters',
+  'a name of lowercase letters, digits, dots, and dashes, at most 63 characters',
 );
 const block = patternText('^[0-9a-fA-F.:]+/\\d{1,3}$', 'a block such as 203.0.113.0/24 or 2001:db8::/56');
 const address = patternText('^[0-9a-fA-F.:]+$', 'an address');
@@ -37,7 +37,7 @@ const Region = Type.Object(
     id: regionId,
     session_code: regionId,
     name: line,
-    country: patternText('^[A-Z]{2}$', 'a country code of two capital letters, such as FR'),
+    country: patternText('^[A-Z]{2}$', 'a country code of two uppercase letters, such as FR'),
     pop_id: line,
     tor_onion: Type.Optional(Type.Union([line, Type.Null()], { description: 'an onion address or null' })),
   },
@@ -61,7 +61,7 @@ const Plan = Type.Object(
 
 const Image = Type.Object(
   {
-    family: patternText('^[a-z][a-z0-9-]{0,30}$', 'lower-case letters, digits and dashes, such as debian'),
+    family: patternText('^[a-z][a-z0-9-]{0,30}$', 'lowercase letters, digits, and dashes, such as debian'),
     version: patternText('^[A-Za-z0-9][A-Za-z0-9.-]{0,30}$', 'a version in quotes, such as "12"'),
     variant: Type.Optional(Type.Union([line, Type.Null()], { description: 'a text or null' })),
     arch: list(oneOf(['amd64', 'arm64']), { minItems: 1 }),
@@ -104,18 +104,18 @@ export type CatalogueFile = Static<typeof CatalogueFile>;
 /** A path into the file: keys and list positions. */
 export type FilePath = readonly (string | number)[];
 
-/** Something wrong at a place of the file. */
+/** A problem at a place in the file. */
 export interface CatalogueProblem {
   readonly path: FilePath;
   readonly message: string;
 }
 
-/** What is expected at a place of the file. */
+/** Describes the value expected at a place in the file. */
 export function describeExpected(path: FilePath): string {
   return schemaAt(path).description ?? 'something else';
 }
 
-/** The keys that a place of the file may have. */
+/** Returns the keys allowed at a place in the file. */
 export function allowedKeys(path: FilePath): string[] {
   return Object.keys(schemaAt(path).properties ?? {});
 }

@@ -1,7 +1,7 @@
 /**
- * Loading a catalogue file. The file says what is offered from now on: what it names is added or changed, what it
- * leaves out is retired, never deleted, for servers and invoices refer to it. Prices of servers that exist stay
- * as they were ordered. What a plan's servers are made of cannot change under them.
+ * Loads a catalog file. The file defines what is offered from now on. Listed entries are added or changed.
+ * Others are retired, never deleted, because servers and invoices refer to them. Existing servers keep the
+ * price of their order. The hardware of a plan with servers cannot change.
  */
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -26,7 +26,7 @@ import { createStock, findMissingStock, formatStock, type NewStock, registerStoc
 
 type Deps = Pick<Service, 'db' | 'clock'>;
 
-/** The difference between a file and the database, as lines; none when there is no difference. Changes nothing. */
+/** Returns the differences between a file and the database as lines. Changes nothing. */
 export async function compareCatalogue(
   service: Deps,
   text: string,
@@ -37,18 +37,18 @@ export async function compareCatalogue(
 }
 
 export interface LoadOptions {
-  /** Whether the file may use what only a sandbox has. */
+  /** Whether sandbox-only features are allowed. */
   readonly sandbox: boolean;
   readonly register: RegisterHosts;
-  /** The lines that the operator agreed to: another difference is refused. */
+  /** The lines that the operator confirmed: any other difference fails. */
   readonly confirmedLines?: readonly string[];
-  /** False: without the inventory that the file lists. */
+  /** False skips the file's inventory. */
   readonly withStock?: boolean;
-  /** Loads nothing when there is a catalogue already. */
+  /** Loads nothing if a catalog exists. */
   readonly onlyWhenEmpty?: boolean;
 }
 
-/** Makes the database say what the file says; returns the lines of what changed. */
+/** Applies a file to the database and returns the lines of the changes. */
 export async function loadCatalogue(service: Deps, text: string, options: LoadOptions): Promise<string[]> {
   const { inventory, ...rest } = parseCatalogue(text, options);
   const file = options.withStock === false || !inventory ? rest : { ...rest, inventory };
@@ -61,7 +61,7 @@ export async function loadCatalogue(service: Deps, text: string, options: LoadOp
     const update = await planUpdate(tx, file, now);
     if (options.confirmedLines && options.confirmedLines.join('\n') !== update.lines.join('\n')) {
       throw new OperatorError(
-        'the catalogue changed in the meantime: run the command again to see the difference',
+        'the catalog changed in the meantime: run the command again to see the current difference',
       );
     }
     await applyUpdate(tx, update, now);
@@ -82,10 +82,10 @@ async function planUpdate(tx: Sql, file: CatalogueFile, now: Date): Promise<Cata
     images: await listOfficialImages(tx),
   };
   const wanted = desiredCatalogue(file, stored, now);
-  refuseDuplicateCodes(stored, wanted);
+  requireUniqueCodes(stored, wanted);
   const difference = diffCatalogue(stored, wanted);
   for (const change of difference.plans) {
-    if (change.before) await refuseHardwareChange(tx, change.before, change.after);
+    if (change.before) await requireSameHardware(tx, change.before, change.after);
   }
   const stock = await findMissingStock(tx, file);
   return { difference, stock, lines: [...formatCatalogueDiff(difference), ...formatStock(stock)] };
@@ -102,27 +102,28 @@ async function applyUpdate(tx: Sql, { difference, stock, lines }: CatalogueUpdat
 
 type Plan = Catalogue['plans'][number];
 
-async function refuseHardwareChange(tx: Sql, before: Plan, after: Plan): Promise<void> {
+async function requireSameHardware(tx: Sql, before: Plan, after: Plan): Promise<void> {
   const fixed = (['category', 'cpu', 'ram_mb', 'disk_gb'] as const).filter(
     (field) => before[field] !== after[field],
   );
   const servers = fixed.length > 0 ? await countServersOfPlan(tx, before.id) : 0n;
   if (servers > 0n) {
     throw new OperatorError(
-      `plan ${before.id} has ${servers} servers, so its ${fixed.join(', ')} cannot change: add a plan with another id`,
+      `plan ${before.id} has ${servers} servers, so ${fixed.join(', ')} cannot change: add a plan with ` +
+        'another id',
     );
   }
 }
 
-/** A region that is gone keeps its session code: old records are read by it. */
-function refuseDuplicateCodes(stored: Catalogue, wanted: Catalogue): void {
+/** A retired region keeps its session code, because old records refer to it. */
+function requireUniqueCodes(stored: Catalogue, wanted: Catalogue): void {
   for (const region of wanted.regions) {
     const other = stored.regions.find(
       (known) => known.session_code === region.session_code && known.id !== region.id,
     );
     if (other) {
       throw new OperatorError(
-        `region ${region.id}: the session code ${region.session_code} belongs to ${other.id}`,
+        `region ${region.id}: region ${other.id} already uses the session code ${region.session_code}`,
       );
     }
   }

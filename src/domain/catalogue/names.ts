@@ -1,7 +1,7 @@
 import { catalogueNames as readNames } from '../../store/catalogue.ts';
 import type { Service } from '../context.ts';
 
-/** Regions by their code with their names, and the codes of plans: for lists to choose from. */
+/** Region names by code, and plan ids, for selection lists. */
 export interface CatalogueNames {
   readonly regions: Readonly<Record<string, string>>;
   readonly plans: readonly string[];

@@ -1,4 +1,4 @@
-/** Reads a catalogue file. A fault names its line and place, and what is expected there. */
+/** Parses a catalog file. An error names its line and place, and the expected value. */
 import { Value } from 'typebox/value';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { closestMatch } from '../../kernel/closest-match.ts';
@@ -12,14 +12,14 @@ import {
   type FilePath,
 } from './file-schema.ts';
 
-/** Throws a Refusal that names the first fault: `line 14, plans[0].price_usd_month: expected …`. */
+/** Throws an OperatorError for the first problem: `line 14, plans[0].price_usd_month: expected …`. */
 export function parseCatalogue(text: string, options: { readonly sandbox: boolean }): CatalogueFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const broken = document.errors[0] ?? document.warnings[0];
   if (broken) {
-    const message = broken.code === 'MULTIPLE_DOCS' ? 'a file is one document' : broken.message;
-    throw new OperatorError(`catalogue, line ${lines.linePos(broken.pos[0]).line}: ${message}`);
+    const message = broken.code === 'MULTIPLE_DOCS' ? 'a file must be a single document' : broken.message;
+    throw new OperatorError(`catalog, line ${lines.linePos(broken.pos[0]).line}: ${message}`);
   }
   const content = toPlain(document);
   const faults = shapeProblems(content);
@@ -28,7 +28,7 @@ export function parseCatalogue(text: string, options: { readonly sandbox: boolea
   if (first) {
     const more = others.length > 0 ? ` (and ${others.length} more)` : '';
     throw new OperatorError(
-      `catalogue, line ${lineNumberAt(document, lines, first.path)}, ${formatProblem(first)}${more}`,
+      `catalog, line ${lineNumberAt(document, lines, first.path)}, ${formatProblem(first)}${more}`,
     );
   }
   return content as CatalogueFile;
@@ -38,11 +38,11 @@ function toPlain(document: Document): unknown {
   try {
     return document.toJS();
   } catch (error) {
-    throw new OperatorError(`catalogue: ${error instanceof Error ? error.message : 'cannot be read'}`);
+    throw new OperatorError(`catalog: ${error instanceof Error ? error.message : 'cannot be read'}`);
   }
 }
 
-/** Unknown keys first: they are often the misspelt ones that are then missing. */
+/** Returns unknown keys first, because a misspelled key often causes the missing one. */
 function shapeProblems(content: unknown): CatalogueProblem[] {
   const errors = Value.Errors(CatalogueFile, content);
   const isUnknownKeyError = (error: (typeof errors)[number]) => error.keyword === 'additionalProperties';
@@ -50,12 +50,12 @@ function shapeProblems(content: unknown): CatalogueProblem[] {
   return unknownFirst.flatMap((error): CatalogueProblem[] => {
     const path = error.instancePath.split('/').slice(1).map(parsePathSegment);
     if (error.keyword === 'required') {
-      return error.params.requiredProperties.map((key) => ({ path, message: `${key} is missing` }));
+      return error.params.requiredProperties.map((key) => ({ path, message: `${key} is required` }));
     }
     if (error.keyword === 'additionalProperties') {
       return error.params.additionalProperties.map((key) => unknownKeyProblem(path, key));
     }
-    // An unknown key fails against `false` too.
+    // An unknown key also fails against the `false` schema.
     return error.keyword === 'boolean' ? [] : [{ path, message: `expected ${describeExpected(path)}` }];
   });
 }
@@ -63,7 +63,7 @@ function shapeProblems(content: unknown): CatalogueProblem[] {
 function unknownKeyProblem(path: FilePath, key: string): CatalogueProblem {
   const known = allowedKeys(path);
   const suggestion = closestMatch(key, known);
-  const hint = suggestion ? `did you mean ${suggestion}?` : `there are ${known.join(', ')}`;
+  const hint = suggestion ? `did you mean ${suggestion}?` : `allowed keys are ${known.join(', ')}`;
   return { path: [...path, key], message: `unknown key; ${hint}` };
 }
 
@@ -71,7 +71,7 @@ function parsePathSegment(part: string): string | number {
   return /^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** The line of the place, or of the nearest thing around it. */
+/** Returns the line of the place, or of its nearest parent. */
 function lineNumberAt(document: Document, lines: LineCounter, path: FilePath): number {
   for (let length = path.length; length > 0; length--) {
     const node = document.getIn(path.slice(0, length), true);

@@ -1,4 +1,4 @@
-/** Plans that are sold, and where each can be deployed right now. */
+/** The plans for sale, and where each can be deployed right now. */
 import { notFound } from '../../kernel/fail.ts';
 import { centsToUsd, formatUnits, mulDiv } from '../../kernel/money.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
@@ -9,7 +9,7 @@ import { cyclePrices } from '../servers/price.ts';
 import { offeredNow } from './availability.ts';
 import { readCode } from './code.ts';
 
-/** DECISIONS "Money in JSON": a month has so many hours. */
+/** The hours in a month (DECISIONS "Money in JSON"). */
 const HOURS_PER_MONTH = 730n;
 const EXACT_DECIMALS = 8;
 
@@ -21,7 +21,7 @@ export async function listPlans(
   return { items: rows.map(planObject), next };
 }
 
-/** Refuses with `not_found` what is no longer sold, too. */
+/** Fails with `not_found` for plans that are no longer sold, too. */
 export async function getPlan(service: Service, text: string): Promise<Plan> {
   const id = readCode(text) ?? notFound('plan');
   return planObject((await findOfferedPlan(service.db, offeredNow(service), id)) ?? notFound('plan'));

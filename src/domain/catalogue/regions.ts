@@ -1,4 +1,4 @@
-/** Regions that are served, and what is left in them right now. */
+/** The regions in service, and their current capacity. */
 import { notFound } from '../../kernel/fail.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Region } from '../../spec/schemas/region.ts';
@@ -15,7 +15,7 @@ export async function listRegions(
   return { items: rows.map(regionObject), next };
 }
 
-/** By the code of the REST surface; refuses with `not_found`. */
+/** Returns a region by its REST code; fails with `not_found`. */
 export async function getRegion(service: Service, text: string): Promise<Region> {
   const id = readCode(text) ?? notFound('region');
   return regionObject((await findOfferedRegion(service.db, offeredNow(service), id)) ?? notFound('region'));

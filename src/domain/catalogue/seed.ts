@@ -1,4 +1,4 @@
-/** The sandbox's first catalogue, so that a fresh clone sells something. */
+/** Loads the sandbox's first catalog, so that a fresh clone has something to sell. */
 import { readFileSync } from 'node:fs';
 import { listRegions } from '../../store/catalogue.ts';
 import type { Service } from '../context.ts';
@@ -8,8 +8,8 @@ import { loadCatalogue } from './load.ts';
 const SANDBOX_FILE = new URL('../../../catalogue/sandbox.yaml', import.meta.url);
 
 /**
- * Loads `catalogue/sandbox.yaml` when there is no catalogue yet; several processes may call it at once. Where machines are
- * real (`register` is null) its hosts and addresses are not: they are left out.
+ * Loads `catalogue/sandbox.yaml` if there is no catalog. Safe to call from several processes at once. With
+ * real machines (`register` is null), its hosts and addresses are left out, because they do not exist.
  */
 export async function seedSandbox(
   service: Pick<Service, 'db' | 'clock'>,

@@ -1,4 +1,4 @@
-/** The inventory that a catalogue file lists: what is not there yet is added; nothing is changed or taken away. */
+/** The inventory of a catalog file. Missing stock is added; existing stock is never changed or removed. */
 import type { Sql } from '../../kernel/sql.ts';
 import { findKnownBlocks } from '../../store/addresses.ts';
 import { findTakenNames } from '../../store/hosts.ts';
@@ -13,7 +13,7 @@ export interface NewStock {
   readonly blocks: readonly NewBlock[];
 }
 
-/** What of the file's inventory is missing. */
+/** Returns the stock of the file that the database lacks. */
 export async function findMissingStock(tx: Sql, file: CatalogueFile): Promise<NewStock> {
   const { hosts = [], machines = [], ip_blocks: blocks = [] } = file.inventory ?? {};
   const listed = machines.map((entry) => ({
@@ -48,7 +48,7 @@ export async function findMissingStock(tx: Sql, file: CatalogueFile): Promise<Ne
   };
 }
 
-/** Tells the compute driver of what it must know before the stock is counted on. */
+/** Registers new hosts and machines with the compute driver before they count as stock. */
 export async function registerStock(
   stock: NewStock,
   file: CatalogueFile,
@@ -75,7 +75,8 @@ export function formatStock(stock: NewStock): string[] {
   return [
     ...stock.hosts.map(
       (host) =>
-        `+ host ${host.name} in ${host.regionId}: cpu ${host.cpu}, ram_mb ${host.ramMb}, disk_gb ${host.diskGb}`,
+        `+ host ${host.name} in ${host.regionId}: cpu ${host.cpu}, ram_mb ${host.ramMb}, disk_gb ` +
+        `${host.diskGb}`,
     ),
     ...stock.machines.map(
       (entry) => `+ machines in ${entry.regionId}: plan ${entry.planId}, ${entry.names.join(' ')}`,

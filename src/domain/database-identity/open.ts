@@ -1,8 +1,8 @@
 /**
- * The stamp of a database: sandbox or live, once and for good, whether its coins are of test networks, and which secret key
- * its secrets are sealed with. A sandbox, where anybody can make money, must never be served as live, nor balances that were paid
- * with coins of no worth beside real ones; a service with the wrong key could read none of its secrets and would notice
- * late. All are refused at start, in one line.
+ * The identity of a database: sandbox or live, real or test-network coins, and the secret key that seals
+ * its secrets. A sandbox, where anyone can create money, must never be served as live. Balances paid with
+ * worthless coins must never mix with real ones. With the wrong key, the service could not read its secrets
+ * and would notice late. The start fails with one line in each of these cases.
  */
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { KeyRing } from '../../kernel/secrets.ts';
@@ -26,7 +26,7 @@ export interface IdentityOptions {
   /** SKERRY_SECRET_KEY, or null to use the key file in `dataDir`. */
   readonly secretKey: string | null;
   readonly dataDir: string;
-  /** Coins of test networks are credited; false when left out. */
+  /** Coins of test networks are credited; defaults to false. */
   readonly worthless?: boolean;
 }
 
@@ -37,8 +37,8 @@ export interface DatabaseIdentity {
 }
 
 /**
- * Opens a migrated database: stamps an empty one, making a key file if no key is given. Throws a Refusal when the
- * database is of the other mode, or its key is missing or wrong.
+ * Opens a migrated database. An empty one is given its identity, and a key file if no key is set. Throws an
+ * OperatorError if the mode differs, or the key is missing or wrong.
  */
 export async function openDatabaseIdentity(
   db: Database,
@@ -69,29 +69,36 @@ async function createIdentity(tx: Sql, options: IdentityOptions): Promise<Databa
   return { keys, clockOffsetMs: 0 };
 }
 
-/** Refuses a database of the other mode, before anything (a migration, say) is done to it. An empty one is fine. */
+/**
+ * Fails for a database of the other mode before anything, such as a migration, changes it. An empty one is
+ * fine.
+ */
 export async function requireSameMode(db: Sql, mode: IdentityOptions['mode']): Promise<void> {
   const stamp = await findServiceRow(db);
   if (stamp && stamp.mode !== mode) {
     throw new OperatorError(
-      `this database is a ${stamp.mode} one and is never served as ${mode}: ` +
-        `set SKERRY_MODE=${stamp.mode}, or point DATABASE_URL or SKERRY_DATA_DIR at another`,
+      `this is a ${stamp.mode} database and cannot be served as ${mode}: set SKERRY_MODE=${stamp.mode}, ` +
+        'or point DATABASE_URL or SKERRY_DATA_DIR at another database',
     );
   }
 }
 
-/** Until the first top-up nothing is worth anything yet, and it may be decided anew. */
+/** The network can change until the first top-up, because nothing has any value before. */
 async function requireSameNetworks(db: Sql, worthless: boolean): Promise<void> {
   if ((await readWorthlessCoins(db)) === worthless || (await saveWorthlessCoins(db, worthless))) return;
   throw new OperatorError(
     worthless
-      ? 'SKERRY_WORTHLESS_COINS: this database takes real coins; unset it, or try test networks on a database of their own'
-      : 'this database takes coins of test networks, so its balances are worth nothing: ' +
-          'point DATABASE_URL at an empty one, or set SKERRY_WORTHLESS_COINS=true',
+      ? 'SKERRY_WORTHLESS_COINS: this database accepts real coins; unset it, or use a separate database ' +
+          'for test networks'
+      : 'this database accepts coins of test networks, so its balances are worthless: ' +
+          'point DATABASE_URL at an empty database, or set SKERRY_WORTHLESS_COINS=true',
   );
 }
 
-/** After a rotation the check is sealed by the newest key, so that an old one can leave the list one day. */
+/**
+ * After a rotation, seals the check with the newest key, so that the old key can be removed from the list
+ * later.
+ */
 async function resealKeyCheck(
   db: Database,
   stamp: DatabaseIdentity,
@@ -106,13 +113,14 @@ function readIdentity(stamp: ServiceRow, options: IdentityOptions): DatabaseIden
   const list = options.secretKey ?? readKeyFile(options.dataDir);
   if (list === undefined) {
     throw new OperatorError(
-      `the secret key of this database is missing: restore ${keyFilePath(options.dataDir)} or set SKERRY_SECRET_KEY`,
+      `the secret key of this database is missing: restore ${keyFilePath(options.dataDir)} or set ` +
+        'SKERRY_SECRET_KEY',
     );
   }
   const keys = parseKeyRing(options, list);
   if (!matchesKeyCheck(keys, stamp.key_check)) {
     throw new OperatorError(
-      `${keySource(options)} is not the key of this database: give the one it was made with`,
+      `${keySource(options)} is not the key of this database: use the key that it was created with`,
     );
   }
   return { keys, clockOffsetMs: Number(stamp.clock_offset_ms) };

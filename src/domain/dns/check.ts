@@ -1,4 +1,4 @@
-/** Whether reverse DNS is served: what an operator looks at when a name does not appear. */
+/** Checks reverse DNS for the operator, for example when a name does not appear. */
 import { DnsError } from '../../ports/dns.ts';
 import { countUnpublishedRdns } from '../../store/published-rdns.ts';
 import type { Service } from '../context.ts';
@@ -9,16 +9,16 @@ import { type BlockZone, listBlockZones } from './zones.ts';
 const SUBJECT = 'reverse DNS';
 const ZONES_SHOWN = 10;
 
-/** Asks the server of names, and looks at which blocks of the pool have no zone, and which names are not served. */
+/** Queries the DNS server and reports blocks without a zone and names that are not published. */
 export async function checkReverseDns(service: Pick<Service, 'db' | 'dns'>): Promise<Finding[]> {
   if (service.dns === null) {
-    const message = 'names are kept, and served by nobody: SKERRY_DNS_URL is not set';
+    const message = 'reverse names are stored but not published: SKERRY_DNS_URL is not set';
     return [{ level: 'note', subject: SUBJECT, message }];
   }
   try {
     const zones = await listBlockZones(service);
     return [
-      { level: 'ok', subject: SUBJECT, message: 'PowerDNS answers, and takes the key' },
+      { level: 'ok', subject: SUBJECT, message: 'PowerDNS responds and accepts the key' },
       ...missingZones(zones),
       ...(await unpublishedNames(service)),
       ...(await nameFindings(service)),
@@ -34,12 +34,12 @@ function missingZones(zones: readonly BlockZone[]): Finding[] {
   if (missing.length === 0) {
     return zones.length === 0
       ? []
-      : [{ level: 'ok', subject: SUBJECT, message: 'every block of the pool has its zones' }];
+      : [{ level: 'ok', subject: SUBJECT, message: 'all address blocks have their zones' }];
   }
   const shown = missing.slice(0, ZONES_SHOWN).map(({ block, region, zone, isShared }): Finding => {
     const message = isShared
-      ? `${block} in ${region} has no zone: it is one that ${zone} hands out, see docs/operators/networking.md`
-      : `${block} in ${region} has no zone ${zone}: skerryd dns zones --create makes it`;
+      ? `${block} in ${region} has no zone: the holder of ${zone} must delegate it, see docs/operators/networking.md`
+      : `${block} in ${region} has no zone ${zone}: run skerryd dns zones --create`;
     return { level: 'warn', subject: SUBJECT, message };
   });
   const more = missing.length - shown.length;
@@ -47,13 +47,13 @@ function missingZones(zones: readonly BlockZone[]): Finding[] {
     ? shown
     : [
         ...shown,
-        { level: 'warn', subject: SUBJECT, message: `${more} zones more are missing: skerryd dns zones` },
+        { level: 'warn', subject: SUBJECT, message: `${more} more zones are missing: run skerryd dns zones` },
       ];
 }
 
 async function unpublishedNames({ db }: Pick<Service, 'db'>): Promise<Finding[]> {
   const n = await countUnpublishedRdns(db);
   if (n === 0n) return [];
-  const message = `names of ${n} servers are not published, or not yet: skerryd dns publish does it`;
+  const message = `the names of ${n} servers are not published yet: run skerryd dns publish to publish them`;
   return [{ level: 'note', subject: SUBJECT, message }];
 }

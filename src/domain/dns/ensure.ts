@@ -1,4 +1,4 @@
-/** The task `rdns`: the zones hold the names that a server's addresses have, and no others. */
+/** Task `rdns`: makes the zones contain exactly the names of a server's addresses. */
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
@@ -13,10 +13,13 @@ import {
 import { enqueueTasks } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';
 
-/** How often a name is tried again for which there is no zone, or that its zone does not take: that is the operator's to mend. */
+/** The retry interval for names without a zone or rejected by their zone, which the operator must fix. */
 const FAULTY_RETRY_MS = 10 * MINUTE_MS;
 
-/** Also for a server that is gone: then all its names are withdrawn. A server of names that does not answer is asked again soon. */
+/**
+ * Also runs for a deleted server, to withdraw its names. If the DNS server does not respond, the task is
+ * retried soon.
+ */
 export async function ensureRdns(
   service: Service,
   serverId: string,
@@ -26,24 +29,27 @@ export async function ensureRdns(
     await db.transaction((tx) => releaseUnservedAddresses(tx, serverId));
     return 'done';
   }
-  const wanted = await db.transaction((tx) => planRdns(tx, serverId));
+  const names = await db.transaction((tx) => planRdns(tx, serverId));
   crashPoint('rdns.planned');
-  const outcomes: RdnsResult[] = [];
-  for (const name of wanted) outcomes.push({ ...name, fault: await publish(dns, name) });
+  const results: RdnsResult[] = [];
+  for (const name of names) results.push({ ...name, fault: await publish(dns, name) });
   crashPoint('rdns.published');
   await db.transaction(async (tx) => {
-    const subjects = await recordRdnsResults(tx, serverId, outcomes);
+    const subjects = await recordRdnsResults(tx, serverId, results);
     await enqueueTasks(tx, { kind: 'rdns', subjects, now: service.clock.now() });
   });
   crashPoint('rdns.recorded');
-  const faults = outcomes.flatMap(({ fault }) => fault ?? []);
+  const faults = results.flatMap(({ fault }) => fault ?? []);
   if (faults.length === 0) return 'done';
   const server = formatId('server', serverId);
-  log.error({ server, names: faults.length, faults: [...new Set(faults)] }, 'reverse names are not served');
+  log.error(
+    { server, names: faults.length, faults: [...new Set(faults)] },
+    'publishing reverse names failed',
+  );
   return { againMs: FAULTY_RETRY_MS };
 }
 
-/** What stands in this name's own way. What stands in the way of all is thrown. */
+/** Returns a fault of this name only. A fault that affects all names is thrown. */
 async function publish(dns: ReverseDns, { address, host }: DesiredName): Promise<RdnsResult['fault']> {
   try {
     await dns.set(address, host);

@@ -1,10 +1,10 @@
-/** Names that cannot be published, for `status`. */
+/** Reports names that cannot be published, for `status`. */
 import { countRdnsFaults, type RdnsFault } from '../../store/published-rdns.ts';
 import type { Service } from '../context.ts';
 
 const DESCRIPTIONS: Readonly<Record<RdnsFault, string>> = {
-  no_zone: 'have no zone: skerryd dns zones says which is missing',
-  refused: 'are not taken by their zone: the log of PowerDNS says why',
+  no_zone: 'have no zone: run skerryd dns zones to see which is missing',
+  refused: 'are rejected by their zone: see the log of PowerDNS',
 };
 
 export async function nameFindings({

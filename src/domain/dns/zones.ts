@@ -1,4 +1,4 @@
-/** Zones of reverse DNS that the pool of addresses needs. */
+/** The reverse DNS zones that the address pool needs. */
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { type RequiredZone, ReverseZones, requiredZones } from '../../kernel/reverse-zones.ts';
 import type { ReverseDns } from '../../ports/dns.ts';
@@ -13,7 +13,7 @@ export interface BlockZone extends RequiredZone {
   readonly region: string;
 }
 
-/** For each block of the pool the zones it needs, and who holds them. */
+/** Returns the zones that each block needs, and which existing zone covers them. */
 export async function listBlockZones(service: Pick<Service, 'db' | 'dns'>): Promise<BlockZone[]> {
   const zones = new ReverseZones(await requireDns(service).zones());
   const blocks = await listBlocks(service.db);
@@ -23,15 +23,15 @@ export async function listBlockZones(service: Pick<Service, 'db' | 'dns'>): Prom
 }
 
 /**
- * Makes the zones that are missing, but for those that hold more than a block of the pool: their holder hands out a part, by a name of his
- * own. Names that waited for a zone are published. Returns the zones that were made.
+ * Creates the missing zones, except zones that cover more than one block of the pool: their holder must
+ * delegate a part of them. Publishes names that waited for a zone. Returns the created zones.
  */
 export async function createMissingZones(
   service: Pick<Service, 'db' | 'dns' | 'clock'>,
   nameservers: readonly string[],
 ): Promise<string[]> {
   const servers = nameservers.map(parseNameserver);
-  if (servers.length === 0) throw new OperatorError('name the servers that the zones are served by');
+  if (servers.length === 0) throw new OperatorError('name at least one name server for the zones');
   const dns = requireDns(service);
   const missing = (await listBlockZones(service)).filter(
     ({ coveredBy, isShared }) => coveredBy === null && !isShared,
@@ -47,7 +47,7 @@ export async function createMissingZones(
   return created;
 }
 
-/** Publishes all names again, as when the server of names is a new one; returns how many servers have some. */
+/** Publishes all names again, for example to a new DNS server. Returns the number of servers with names. */
 export async function publishAllNames(service: Pick<Service, 'db' | 'dns' | 'clock'>): Promise<number> {
   requireDns(service);
   return await enqueuePublishing(service, 'dns.publish', 'all');
@@ -69,14 +69,14 @@ async function enqueuePublishing(
 
 function requireDns({ dns }: Pick<Service, 'dns'>): ReverseDns {
   if (dns !== null) return dns;
-  throw new OperatorError('SKERRY_DNS_URL is not set: reverse names are kept, and served by nobody');
+  throw new OperatorError('SKERRY_DNS_URL is not set: reverse names are stored but not published');
 }
 
-/** `ns1.example.org`, with a dot at its end or without one. */
+/** Parses `ns1.example.org`, with or without a trailing dot. */
 function parseNameserver(text: string): string {
   const name = text.toLowerCase().replace(/\.$/, '');
   if (name.length <= 253 && /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/.test(name)) {
     return `${name}.`;
   }
-  throw new OperatorError('a name server is given by its whole name, such as ns1.example.org');
+  throw new OperatorError('a name server must be a full host name, such as ns1.example.org');
 }

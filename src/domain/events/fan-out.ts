@@ -1,7 +1,7 @@
 /**
- * From the outbox to the queues. Events are written by whoever changed something, without a number and without a thought of
- * subscriptions; what is committed is numbered here and queued, in one transaction: killed anywhere, an event has either
- * both or neither.
+ * Moves events from the outbox to the delivery queues. A change writes its event without a number and
+ * without regard to subscriptions. After the commit, the event is numbered and queued here in one
+ * transaction, so a crash leaves an event with either both or neither.
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -17,12 +17,12 @@ import {
 import type { Service } from '../context.ts';
 
 const EVENTS_MAX = 500;
-/** In one transaction, so that the locks of subscriptions are not held for long; one event may be queued for more. */
+/** Per transaction, so that the locks of subscriptions are short. A single event may exceed it. */
 const DELIVERIES_MAX = 5_000;
 
-/** Numbers and queues the oldest events that are not; returns how many they were. 0: there are none. */
+/** Numbers and queues the oldest new events and returns their number; 0 if there are none. */
 export async function fanOutEvents(service: Pick<Service, 'db' | 'clock'>): Promise<number> {
-  // Whoever has nothing to do does not wait for whoever has.
+  // Without work, do not wait for the lock of a process that has some.
   if (!(await hasUnnumberedEvents(service.db))) return 0;
   const done = await service.db.transaction(async (tx) => {
     await lockFanOut(tx);
@@ -35,7 +35,7 @@ export async function fanOutEvents(service: Pick<Service, 'db' | 'clock'>): Prom
   return done;
 }
 
-/** The oldest events, as many as are queued for no more than so many subscriptions together. */
+/** Returns the oldest events within the bound on queued deliveries. */
 async function nextEvents(tx: Sql): Promise<UnnumberedEvent[]> {
   const events = await readUnnumberedEvents(tx, EVENTS_MAX);
   const subscriptions = await lockQueues(tx, [...new Set(events.map((event) => event.customer_id))]);

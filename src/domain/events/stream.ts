@@ -1,4 +1,4 @@
-/** One open event stream: where it stands, and what comes next. Whether there is more it is told by streams.ts. */
+/** One open event stream: its position and the next events. streams.ts tells it about new ones. */
 import { formatId } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import { eventScope } from '../../spec/events.ts';
@@ -6,19 +6,19 @@ import type { Event } from '../../spec/schemas/event.ts';
 import { type Scope, scopeCovers } from '../../spec/scopes.ts';
 import type { NumberedEventRow } from '../../store/event-stream.ts';
 
-/** Why a stream is over. */
+/** The reason why a stream ended. */
 export type StreamEndReason =
-  /** Its client went away. */
+  /** The client disconnected. */
   | 'left'
-  /** Its token was revoked or has expired, or its customer is gone. */
+  /** The token was revoked or expired, or the customer was deleted. */
   | 'revoked'
-  /** What comes next is no longer kept: the client was slower than events grow old. */
+  /** The next event is no longer retained: the client was too slow. */
   | 'behind'
   /** The service stops. */
   | 'stopping';
 
 export interface StreamReader {
-  /** Stored ids. */
+  /** Internal ids. */
   readonly customerId: string;
   readonly tokenId: string;
   readonly scope: Scope;
@@ -26,11 +26,11 @@ export interface StreamReader {
 
 export interface StreamOptions {
   readonly reader: StreamReader;
-  /** The number after which it begins, and the last one there is. */
+  /** The number after which the stream starts, and the latest number. */
   readonly after: bigint;
   readonly last: bigint;
   readonly read: (customerId: string, after: bigint) => Promise<readonly NumberedEventRow[]>;
-  /** Called once, when it is over. */
+  /** Called once, at the end. */
   readonly onEnd: () => void;
 }
 
@@ -51,12 +51,12 @@ export class EventStream {
     this.#last = last;
   }
 
-  /** Everything up to this number was given, or is not for this reader. */
+  /** Every event up to this number was delivered or is not for this reader. */
   get position(): bigint {
     return this.#position;
   }
 
-  /** The number of the last event that is known of. */
+  /** The latest known event number. */
   get last(): bigint {
     return this.#last;
   }
@@ -65,7 +65,10 @@ export class EventStream {
     return this.#endReason;
   }
 
-  /** The events after those that were given, in order and as many as one reading brings; none when none comes in time; null: it is over. */
+  /**
+   * Returns the next events in order, up to one batch; an empty list after the timeout; null once the
+   * stream ended.
+   */
   async next(timeoutMs: number): Promise<readonly Event[] | null> {
     const deadline = performance.now() + timeoutMs;
     while (this.#endReason === null) {
@@ -82,14 +85,14 @@ export class EventStream {
     return null;
   }
 
-  /** There are events up to this number. */
+  /** Announces events up to this number. */
   advanceTo(last: bigint): void {
     if (last <= this.#last) return;
     this.#last = last;
     this.#interrupt();
   }
 
-  /** Again: nothing. */
+  /** Ends the stream. A second call has no effect. */
   end(reason: StreamEndReason): void {
     if (this.#endReason !== null) return;
     this.#endReason = reason;
@@ -99,7 +102,7 @@ export class EventStream {
 
   async #readBatch(): Promise<Event[]> {
     const rows = await this.#read(this.reader.customerId, this.#position);
-    // Numbers have no gaps: where one is missing, it was there and is no longer kept.
+    // Numbers have no gaps: a missing number is no longer retained.
     const isContiguous =
       rows.length > 0 && rows.every((row, n) => row.seq === this.#position + BigInt(n + 1));
     if (!isContiguous) {

@@ -1,12 +1,12 @@
 /**
- * The event streams that are open in this process. Events are numbered after their commit, whole transactions at a time
- * and one holder of a customer's counter at a time, so whoever sees a number sees all below it, and a stream is no more
- * than a place in a row of numbers: what was missed while it was closed and what happens while it is open are read
- * the same way, and nothing is buffered for a client that does not read.
+ * The open event streams of this process. Events are numbered after their commit, in whole transactions and
+ * under the lock of the customer's counter. A reader that sees a number sees all lower ones, so a stream is
+ * just a position in a sequence. Events missed while a stream was closed and new ones are read the same
+ * way, and nothing is buffered for slow clients.
  *
- * One statement at each look asks for all streams at once how far their customers' counters have come and whether
- * their tokens still live. A look comes when this process is woken and at the latest after the poll interval; polling
- * is the guarantee, since another process may do the numbering. Without a stream there is no look.
+ * Every poll is one statement that asks, for all streams, for the customers' latest numbers and the state
+ * of the tokens. A poll runs when this process is woken, and at least once per interval, because another
+ * process may have numbered the events. Without streams there are no polls.
  */
 import { fail, invalidRequest } from '../../kernel/fail.ts';
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts';
@@ -21,14 +21,17 @@ import type { Service } from '../context.ts';
 import { EventStream, type StreamReader } from './stream.ts';
 
 const POLL_MS = 500;
-/** Between two looks lie at least so long, and so many times what the one before took: many wakes cost no more than few. */
+/**
+ * The pause between polls: at least this, and a multiple of the last poll's duration, so that frequent
+ * wakes cost little.
+ */
 const PAUSE_MIN_MS = 20;
 const PAUSE_PER_POLL = 20;
-/** Batches of events that are read at the same time, so that the pool is there for others. */
+/** Concurrent batch reads, so that streams do not exhaust the connection pool. */
 const READ_CONCURRENCY = 2;
 const RETRY_AFTER_S = 60;
 
-/** Where a client wants to go on, and what it said so with. */
+/** The position where a client wants to resume, and the field that named it. */
 export interface StreamCursor {
   readonly field: 'after' | 'Last-Event-ID';
   readonly seq: number;
@@ -37,7 +40,7 @@ export interface StreamCursor {
 export class EventStreams {
   readonly #service: Service;
   readonly #streams = new Set<EventStream>();
-  /** Streams by customer, those that are being opened included. */
+  /** Streams per customer, including those being opened. */
   readonly #openByCustomer = new Map<string, number>();
   #openTotal = 0;
   readonly #pendingReads = new Map<string, Promise<readonly NumberedEventRow[]>>();
@@ -54,23 +57,23 @@ export class EventStreams {
   }
 
   /**
-   * Opens a stream after this place, or from now on. Refuses a place that does not exist or is no longer kept by its
-   * field with 400, and one stream too many with `conflict_state`. Whoever opens it ends it.
+   * Opens a stream after this position, or from now on. Fails with 400 for a position that does not exist
+   * or is no longer retained, and with `conflict_state` above the limit. The caller must end the stream.
    */
-  async open(reader: StreamReader, place: StreamCursor | null): Promise<EventStream> {
+  async open(reader: StreamReader, cursor: StreamCursor | null): Promise<EventStream> {
     const { customerId } = reader;
     this.#reserveSlot(customerId);
     try {
-      const requestedSeq = place === null ? null : BigInt(place.seq);
-      const edges = await findEventBounds(this.#service.db, customerId, requestedSeq ?? 0n);
-      if (place !== null) requireRetained(place, edges.last_seq, edges.next_seq);
-      const after = requestedSeq ?? edges.last_seq;
+      const requestedSeq = cursor === null ? null : BigInt(cursor.seq);
+      const bounds = await findEventBounds(this.#service.db, customerId, requestedSeq ?? 0n);
+      if (cursor !== null) requireRetained(cursor, bounds.last_seq, bounds.next_seq);
+      const after = requestedSeq ?? bounds.last_seq;
       const read = (id: string, seq: bigint) => this.#read(id, seq);
       const onEnd = () => {
         this.#streams.delete(stream);
         this.#releaseSlot(customerId);
       };
-      const stream = new EventStream({ reader, after, last: edges.last_seq, read, onEnd });
+      const stream = new EventStream({ reader, after, last: bounds.last_seq, read, onEnd });
       this.#streams.add(stream);
       if (this.#closed) stream.end('stopping');
       this.#pollLoop ??= this.#runPollLoop();
@@ -81,13 +84,13 @@ export class EventStreams {
     }
   }
 
-  /** Something may have happened: there is a look soon. */
+  /** Polls soon, because there may be new events. */
   wake(): void {
     this.#woken = true;
     this.#interrupt();
   }
 
-  /** Ends all streams and lets none be opened any more. */
+  /** Ends all streams and rejects new ones. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const stream of this.#streams) stream.end('stopping');
@@ -102,7 +105,8 @@ export class EventStreams {
       fail(
         'conflict_state',
         {},
-        `You have ${perCustomerMax} event streams open; close one, or wait until one that was lost is noticed, and try again.`,
+        `You have ${perCustomerMax} open event streams. Close one, or wait until a lost one times out, ` +
+          'and try again.',
       );
     }
     if (this.#closed || this.#openTotal >= totalMax) {
@@ -119,7 +123,7 @@ export class EventStreams {
     this.#openTotal -= 1;
   }
 
-  /** Streams of one customer that stand at the same number share one reading. */
+  /** Streams of one customer at the same position share one read. */
   async #read(customerId: string, after: bigint): Promise<readonly NumberedEventRow[]> {
     const key = `${customerId} ${after}`;
     const other = this.#pendingReads.get(key);
@@ -145,7 +149,7 @@ export class EventStreams {
     this.#pollLoop = null;
   }
 
-  /** While the database is away nothing is numbered and nothing revoked either; the next look asks it again. */
+  /** While the database is unavailable, nothing is numbered or revoked either. The next poll retries. */
   async #poll(): Promise<void> {
     const streams = [...this.#streams];
     try {
@@ -158,13 +162,12 @@ export class EventStreams {
       }
       this.#unavailable = false;
     } catch (error) {
-      if (!this.#unavailable)
-        this.#service.log.warn({ err: error }, 'open event streams cannot be looked at');
+      if (!this.#unavailable) this.#service.log.warn({ err: error }, 'polling the event streams failed');
       this.#unavailable = true;
     }
   }
 
-  /** Until the time is over or, when it is risen, `enough` says so. */
+  /** Sleeps for the time given, or until a wake finds `isDone` true. */
   async #sleep(ms: number, isDone: () => boolean): Promise<void> {
     if (ms <= 0 || isDone()) return;
     await new Promise<void>((resolve) => {
@@ -178,7 +181,7 @@ export class EventStreams {
   }
 }
 
-/** The last number that is known to all streams of a token. */
+/** Returns the latest number that all streams of a token know. */
 function lastSeqByToken(streams: readonly EventStream[]): ReadonlyMap<string, bigint> {
   const known = new Map<string, bigint>();
   for (const { reader, last } of streams) {
@@ -188,19 +191,20 @@ function lastSeqByToken(streams: readonly EventStream[]): ReadonlyMap<string, bi
   return known;
 }
 
-/** The place where what follows is neither lost nor still to come. */
+/** Fails unless the events after this position are neither lost nor in the future. */
 function requireRetained({ field, seq }: StreamCursor, last: bigint, next: bigint | null): void {
   if (BigInt(seq) > last) {
     invalidRequest(
       [{ field, issue: 'max', max: Number(last) }],
-      `The last event has the number ${last}; go on after ${last} at most, or leave it out to begin now.`,
+      `The latest event has the number ${last}. Resume after ${last} or lower, or omit the position to ` +
+        'start now.',
     );
   }
   const oldest = (next ?? last + 1n) - 1n;
   if (BigInt(seq) < oldest) {
     invalidRequest(
       [{ field, issue: 'min', min: Number(oldest) }],
-      `Events up to ${oldest} are no longer kept: read again what they were about, and go on after ${oldest}.`,
+      `Events up to ${oldest} are no longer retained. Read the current objects, then resume after ${oldest}.`,
     );
   }
 }
