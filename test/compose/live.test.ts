@@ -82,7 +82,7 @@ describe('a live service', () => {
     assert.ok(
       findings.some(
         ({ level, subject, message }) =>
-          level === 'fail' && subject === 'coins' && /none is taken/.test(message),
+          level === 'fail' && subject === 'coins' && /no coin is accepted/.test(message),
       ),
     );
   });

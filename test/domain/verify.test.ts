@@ -39,7 +39,7 @@ const BREAKS: Record<string, readonly string[]> = {
   'balances after transfers form a chain': [
     `update transfers set balance_after_cents = balance_after_cents + 1 where type = 'bonus'`,
   ],
-  'reversals mirror what they reverse': [
+  'reversals mirror their transfers': [
     `update transfers set amount_cents = amount_cents + 1 where type = 'reversal'`,
     `update transfers set reverses = null where type = 'reversal'`,
     `update transfers set reverses = gen_random_uuid() where type = 'reversal'`,
@@ -73,12 +73,12 @@ const BREAKS: Record<string, readonly string[]> = {
     `update transfers set fact = fact || '0' where type = 'refund'`,
     `update servers set id = t.resource_id from transfers t where t.type = 'refund' and region_id = 'zrh'`,
   ],
-  'servers were announced': [`delete from events where type = 'server.created'`],
-  'creations and charges were announced together': [
+  'servers have creation events': [`delete from events where type = 'server.created'`],
+  'creation and charge events match': [
     `delete from events where type = 'billing.charged'`,
     `delete from events where type = 'server.created'; delete from events where type = 'billing.charged'`,
   ],
-  'work fits the status': [
+  'operations fit the status': [
     `update servers set status = 'installing' where status = 'running'`,
     `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
        select gen_random_uuid(), id, 'provision', 'ensure', now(), now(), now() from servers`,
@@ -89,19 +89,19 @@ const BREAKS: Record<string, readonly string[]> = {
     `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
        select gen_random_uuid(), id, 'start', 'wait_on', now(), now(), now() from servers`,
   ],
-  'operations have what they need': [
+  'operations have their data': [
     `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
        select gen_random_uuid(), id, 'rescue', 'enter_rescue', now(), now(), now() from servers`,
     `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
        select gen_random_uuid(), id, 'provision', 'ensure', now(), now(), now() from servers`,
   ],
-  'servers keep the texts of their keys': [`update servers set ssh_keys = array[gen_random_uuid()]`],
-  'servers are counted': [`update balances set servers = servers + 1`],
-  'install secrets are gone': [
+  'servers have the text of their keys': [`update servers set ssh_keys = array[gen_random_uuid()]`],
+  'server counts are right': [`update balances set servers = servers + 1`],
+  'install secrets are deleted': [
     `update servers set root_password_sealed = 'sealed' where status = 'running'`,
     `update servers set first_run_at = null where status = 'running'`,
   ],
-  'the calendar knows every server': [
+  'the calendar has every server': [
     `update servers set bill_at = null where status = 'running'`,
     `update servers set first_run_at = null where status = 'running'`,
   ],
@@ -113,11 +113,11 @@ const BREAKS: Record<string, readonly string[]> = {
     `update servers set status = 'suspended', suspended_reason = 'balance' where status = 'running'`,
     `update servers set suspended_at = now() where status = 'running'`,
   ],
-  'held servers stay': [`update servers set held_at = now(), hold_order = 'one', status = 'destroying'`],
-  'frozen servers stand still': [
+  'legal holds prevent deletion': [`update servers set held_at = now(), hold_order = 'one', status = 'destroying'`],
+  'frozen servers are suspended': [
     `update servers set frozen_at = now(), freeze_reason = 'one' where status = 'running'`,
   ],
-  'held addresses have a server': [
+  'assigned addresses have a server': [
     `delete from servers`,
     `update ipv6_prefixes set server_id = gen_random_uuid() where server_id is not null and region_id = 'par'`,
   ],
@@ -132,11 +132,11 @@ const BREAKS: Record<string, readonly string[]> = {
     `insert into ipv4_addresses (addr, block_id, region_id, gateway, free_from)
        select gateway, id, region_id, gateway, now() from ip_blocks where family = 4 limit 1`,
   ],
-  'hosts carry what they count': [
+  'host usage matches servers and volumes': [
     `update hosts set used_ram_mb = used_ram_mb + 1 where name = 'par-1'`,
     `update hosts set used_disk_gb = 0, used_ram_mb = 0`,
   ],
-  'no host is overfull': [`update hosts set used_disk_gb = disk_gb + 1 where name = 'par-1'`],
+  'no host is overcommitted': [`update hosts set used_disk_gb = disk_gb + 1 where name = 'par-1'`],
   'machines and servers agree': [
     `update machines set server_id = null`,
     `update servers set machine_id = null`,
@@ -149,29 +149,29 @@ const BREAKS: Record<string, readonly string[]> = {
     `update servers set machine_id = null`,
     `update hosts set region_id = 'buh'`,
   ],
-  'volumes are attached to what is there': [
+  'volumes are attached to existing servers': [
     `update volumes set server_id = gen_random_uuid() where server_id is not null`,
     `update servers set customer_id = gen_random_uuid()`,
     `update servers set status = 'destroying'`,
   ],
   'volumes lie in their region': [`update volumes set region_id = 'buh'`, `update volumes set disk_gb = 0`],
-  'volumes are worked on': [
+  'volume changes have a task': [
     `update volumes set deleted_at = now()`,
     `insert into volume_changes (volume_id, event, server_id, device)
        select id, 'volume.attached', server_id, device from volumes`,
   ],
-  'snapshots are worked on': [
+  'snapshots have a task': [
     `delete from tasks where kind = 'snapshot'`,
     `update snapshots set status = 'creating' where expires_at is null`,
   ],
-  'snapshots have a size when they are ready': [`update snapshots set status = 'error'`],
-  'groups are applied to what is there': [
+  'only ready snapshots have a size': [`update snapshots set status = 'error'`],
+  'groups are applied to existing servers': [
     `update firewall_groups set customer_id = gen_random_uuid()`,
     `update servers set status = 'destroying'`,
     `update firewall_attachments set server_id = gen_random_uuid()`,
   ],
-  'numbers of events were given': [`update event_counters set last_seq = 1`, `delete from event_counters`],
-  'what is to be sent will be': [
+  'event numbers are within their counter': [`update event_counters set last_seq = 1`, `delete from event_counters`],
+  'pending deliveries are scheduled': [
     `update webhook_queues set due_at = null`,
     `update webhook_queues set due_at = due_at + interval '3 days'`,
     `update deliveries set webhook_id = gen_random_uuid() where due_at is not null`,
@@ -180,12 +180,12 @@ const BREAKS: Record<string, readonly string[]> = {
     `update deliveries set attempt = attempt + 6`,
     `update deliveries set status = 'pending' where attempt > 1`,
   ],
-  'kept answers are complete': [
+  'stored responses are complete': [
     `update idempotency set answer = ''`,
     `update idempotency set fingerprint = ''`,
     `update idempotency set request_id = 'x'`,
   ],
-  'actors are who they can be': [
+  'audit actors are plausible': [
     `update audit_events set actor_token = gen_random_uuid() where actor_session is not null`,
     `update audit_events set customer_id = null where actor_session is not null`,
   ],

@@ -49,7 +49,7 @@ describe('repairing missed payments', () => {
     await world.db.run(code);
     assert.match((await run(['chain', 'skip', 'SOL', '2'])).out, /^2 SOL addresses skipped$/);
     assert.equal((await pool.allocate(before.id))?.address, 'sol-3');
-    assert.match((await run(['chain', 'skip', 'SOL', '2'])).err, /no address of SOL is left/);
+    assert.match((await run(['chain', 'skip', 'SOL', '2'])).err, /no SOL address is left/);
     const notes = await world.db.rows<{ note: string }>(
       `select note from audit_events where action = 'chain.skip'`,
     );
@@ -62,7 +62,7 @@ describe('repairing missed payments', () => {
     for (const wrong of ['0', '-1', 'all'])
       assert.equal((await run(['chain', 'skip', 'ETH', wrong])).code, 2);
     await world.db.run(`update coins set next_index = 999999990 where code = 'ETH'`);
-    assert.match((await run(['chain', 'skip', 'ETH', '11'])).err, /not so many numbers left/);
+    assert.match((await run(['chain', 'skip', 'ETH', '11'])).err, /fewer indexes left/);
     assert.equal((await run(['chain', 'skip', 'ETH', '10'])).code, 0);
   });
 
@@ -99,10 +99,10 @@ describe('repairing missed payments', () => {
   it('reread rejects a future block and coins that are not read by block', async () => {
     assert.match(
       (await run(['chain', 'reread', 'ETH', '--from', '100000'])).err,
-      /was read up to block \d+: give/,
+      /is read up to block \d+: choose/,
     );
     assert.match((await run(['chain', 'reread', 'LTC', '--from', '1'])).err, /no address of LTC/);
-    assert.match((await run(['chain', 'reread', 'SOL', '--from', '1'])).err, /not read block by block/);
+    assert.match((await run(['chain', 'reread', 'SOL', '--from', '1'])).err, /not read by block/);
     assert.equal((await run(['chain', 'reread', 'ETH'])).code, 2);
     assert.equal((await run(['chain', 'reread', 'ETH', '--from', '-1'])).code, 2);
   });

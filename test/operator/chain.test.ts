@@ -94,9 +94,9 @@ describe('skerryd chain', () => {
       [JSON.stringify([...seed(9)]), /key pair/],
       [`${address(4)}\nabc0`, /line 2: it is no address/],
       // Not a point on the curve.
-      [base58.encode(hex.decode('02'.repeat(32))), /line 1: .*nobody has its key/],
+      [base58.encode(hex.decode('02'.repeat(32))), /line 1: .*no one has its key/],
       [`${address(5)}\n${address(5)}`, /line 2: .*line 1 again/],
-      ['# nothing\n', /no address in the file/],
+      ['# nothing\n', /the file contains no address/],
     ];
     for (const [text, says] of wrong) {
       const { code, err, out } = await importing(text);
@@ -204,7 +204,7 @@ describe('skerryd chain', () => {
     await world.db.run(`update deposits set agreed = false`);
     world.clock.advanceMinutes(40);
     const said = await says();
-    assert.match(said, /BTC: 1 payments are told by one source alone/);
+    assert.match(said, /BTC: 1 payments are confirmed by only one source/);
     assert.match(said, /BTC: not read since .* UTC/);
   });
 });

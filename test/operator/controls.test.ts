@@ -62,9 +62,9 @@ test('a payment that the kill-switch withheld can be released or refunded by its
   assert.equal(await balance(), 40);
   const to = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
   const refund = async (...options: string[]) => await ok('topups', 'refund', refunded, ...options);
-  await fails('--to is missing', 'topups', 'refund', refunded);
+  await fails('--to is required', 'topups', 'refund', refunded);
   await fails(
-    'an address that this service gave out',
+    'a deposit address of this service',
     'topups',
     'refund',
     refunded,
@@ -92,7 +92,7 @@ test('a payment that the kill-switch withheld can be released or refunded by its
     new RegExp(`\napproved by +Ann, .* UTC\nto +${to}\nsent in +(4f5e){16}\nnote +by hand$`),
   );
   assert.match(await ok('topups', 'list', '--limit', '1'), /LTC refunded\nshowing 1 top-up; use --limit/);
-  await fails('Nothing is held', 'topups', 'refund', refunded);
+  await fails('No payment of this top-up is withheld', 'topups', 'refund', refunded);
   assert.equal(await balance(), 40);
   assert.equal((await ok('topups', 'held')).split('\n').length, 1);
   assert.match(await ok('verify'), /(\d+) of \1 invariants hold$/);
@@ -222,7 +222,7 @@ test('pausing a webhook cancels its pending deliveries, and its customer sees it
   for (const none of ['whk_x', 'srv_aaaqk3m7qzb5x2l6v4t7n8wyja']) {
     const { code, said } = await run(['webhooks', 'pause', none]);
     assert.equal(code, 1);
-    assert.match(said, /there is no such webhook/);
+    assert.match(said, /webhook not found/);
   }
 });
 

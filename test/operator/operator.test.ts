@@ -135,7 +135,7 @@ describe('verify', () => {
   it('verify prints each invariant with its count', async () => {
     const out = await ok('verify');
     assert.match(out, /^ +checked +invariant +description\nOK /);
-    assert.match(out, /\nOK +16 +no host is overfull /);
+    assert.match(out, /\nOK +16 +no host is overcommitted /);
     assert.match(out, /(\d+) of \1 invariants hold$/);
   });
 
@@ -143,10 +143,10 @@ describe('verify', () => {
     await operator.backend.db.run(`update hosts set used_ram_mb = 1 where name in ('par-1', 'zrh-1')`);
     const said = await operator.run(['verify']);
     assert.equal(said.code, 1);
-    assert.match(said.out, /\nBROKEN +16 +hosts carry what they count/);
+    assert.match(said.out, /\nBROKEN +16 +host usage matches servers and volumes/);
     assert.match(
       said.err,
-      /^skerryd: BROKEN hosts carry what they count: 2 rows: [0-9a-f-]{36} [0-9a-f-]{36}$/,
+      /^skerryd: BROKEN host usage matches servers and volumes: 2 rows: [0-9a-f-]{36} [0-9a-f-]{36}$/,
     );
     await operator.backend.db.run('update hosts set used_ram_mb = 0');
   });
@@ -280,6 +280,6 @@ describe('switch', () => {
 describe('topups', () => {
   it('an unknown top-up is rejected', async () => {
     assert.equal(await ok('topups', 'held'), 'order_ref  customer  withheld  refund pending  created (UTC)');
-    assert.match(await fails(1, 'topups', 'release', 'x'), /there is no such top-up/);
+    assert.match(await fails(1, 'topups', 'release', 'x'), /top-up not found/);
   });
 });

@@ -1,4 +1,7 @@
-/** Addresses that no public key gives: the operator makes them offline and hands them over, a text with one a line. */
+/**
+ * Address pools of coins without derived addresses: the operator creates addresses offline and imports a
+ * file.
+ */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { OperatorError } from '../../kernel/operator-error.ts';
@@ -15,21 +18,23 @@ export function isPoolCoin(coin: CoinCode): coin is PoolCoin {
 }
 
 const ADDRESSES_MAX = 100_000;
-/** So far free addresses are counted. */
+/** Free addresses are counted up to this number. */
 export const FREE_COUNT_MAX = ADDRESSES_MAX;
 const KEY_BYTES = 32;
-/** A seed and its public key, as wallets of Solana keep them. */
+/** The length of a seed plus public key, as Solana wallets store them. */
 const SECRET_BYTES = 64;
 
 export interface ImportResult {
   readonly added: number;
-  /** Were there before, and are left as they are. */
+  /** Already in the pool and unchanged. */
   readonly known: number;
-  /** How many can be given out now, counted up to `FREE_COUNTED`. */
+  /** Available addresses, counted up to `FREE_COUNT_MAX`. */
   readonly free: number;
 }
 
-/** All of them or none; throws a Refusal that names the line and never repeats it: it may be a private key. */
+/**
+ * Imports all addresses or none. Errors name the line but never quote it, because it may be a private key.
+ */
 export async function importAddresses(
   service: Pick<Service, 'db' | 'clock'>,
   actor: Actor,
@@ -47,10 +52,10 @@ export async function importAddresses(
 }
 
 function readAddresses(text: string): string[] {
-  if (/^\s*\[/.test(text)) throw new OperatorError(`it looks like a key pair: ${ONLY_PUBLIC}`);
+  if (/^\s*\[/.test(text)) throw new OperatorError(`the file looks like a key pair: ${ONLY_PUBLIC}`);
   const places = new Map<string, number>();
   for (const [i, line] of text.split('\n').entries()) {
-    // What stands behind the address, such as a number, is the operator's own.
+    // Text after the address, such as a number, is the operator's own note.
     const [word = ''] = line
       .replace(/#.*/, '')
       .trim()
@@ -59,26 +64,23 @@ function readAddresses(text: string): string[] {
     const problem = addressProblem(word);
     if (problem !== null) throw new OperatorError(`line ${i + 1}: ${problem}`);
     const before = places.get(word);
-    if (before !== undefined)
-      throw new OperatorError(`line ${i + 1}: it is the address of line ${before} again`);
+    if (before !== undefined) throw new OperatorError(`line ${i + 1}: same address as in line ${before}`);
     places.set(word, i + 1);
     if (places.size > ADDRESSES_MAX)
-      throw new OperatorError(`give at most ${ADDRESSES_MAX} addresses at once`);
+      throw new OperatorError(`import at most ${ADDRESSES_MAX} addresses at once`);
   }
-  if (places.size === 0) throw new OperatorError('there is no address in the file');
+  if (places.size === 0) throw new OperatorError('the file contains no address');
   return [...places.keys()];
 }
 
-const ONLY_PUBLIC = 'give addresses alone, and move what that key holds: it was on this machine';
+const ONLY_PUBLIC = 'import addresses only, and move the funds of this key: it was exposed on this machine';
 
 function addressProblem(word: string): string | null {
   const bytes = decodeBase58(word);
-  if (bytes?.length === SECRET_BYTES) return `it is a private key: ${ONLY_PUBLIC}`;
-  if (bytes?.length !== KEY_BYTES) return 'it is no address of Solana';
-  // Programs own addresses beside the curve: nobody has the key of one.
-  return isOnCurve(bytes)
-    ? null
-    : 'it is the address of a program, or has a typing error: nobody has its key';
+  if (bytes?.length === SECRET_BYTES) return `this is a private key: ${ONLY_PUBLIC}`;
+  if (bytes?.length !== KEY_BYTES) return 'not a Solana address';
+  // Programs own addresses off the curve. No one has their key.
+  return isOnCurve(bytes) ? null : 'this is the address of a program or contains a typo: no one has its key';
 }
 
 function decodeBase58(word: string): Uint8Array | null {

@@ -1,4 +1,4 @@
-/** The address of a new invoice. */
+/** Allocates the address of a new invoice. */
 import { crashPoint } from '../../kernel/crash.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { TimeoutError, withTimeout } from '../../kernel/with-timeout.ts';
@@ -9,7 +9,7 @@ import { allocateIndex, initializeCursor, releaseIndex } from '../../store/coins
 import type { Service } from '../context.ts';
 import { isPoolCoin } from './address-pool.ts';
 
-/** Somebody waits for the answer, at a rate that was just quoted. */
+/** A customer is waiting, at a rate that was just quoted. */
 const TIMEOUT_MS = 10 * SECOND_MS;
 
 type Deps = Pick<Service, 'db'>;
@@ -22,13 +22,17 @@ interface AddressRequest {
 
 export interface AllocatedAddress {
   readonly deposit: Deposit;
-  /** For the next invoice: only where this one was not made, so that nobody has seen the address. */
+  /**
+   * Returns the address to the pool. Only for an invoice that was not created, so no one has seen the
+   * address.
+   */
   release(): Promise<void>;
 }
 
 /**
- * Throws where the node cannot be asked, or does not answer in time. Then the number, or the place in the pool, is given back: tries
- * that fail, however many, leave no gap for the operator's wallet to bridge. One that comes too late was seen by nobody, and goes back too.
+ * Allocates an address. Throws if the node fails or does not respond in time, and then returns the index or
+ * pool address: failed attempts must not create gaps that the operator's wallet has to scan. A late
+ * response was seen by no one and is returned too.
  */
 export async function allocateAddress(
   service: Deps,
@@ -58,7 +62,8 @@ async function allocateOnce(
     await releaseIndex(db, coin, index);
   };
   try {
-    // Before anybody can pay: however late the first poll comes, it begins here. Addresses of a pool are each read from their beginning.
+    // Set the cursor before anyone can pay, so that even a late first poll starts here. Pool addresses are
+    // read individually.
     if (isUnread && !isPoolCoin(coin)) await initializeCursor(db, coin, await chainTip(driver));
     const deposit = await driver.allocate({ id, index, amountUnits });
     crashPoint('topup.allocated');
@@ -69,9 +74,12 @@ async function allocateOnce(
   }
 }
 
-/** Throws where the node is not there yet: reading would begin where it happens to be, at blocks that it may not keep. */
+/**
+ * Returns the height of the chain. Throws unless the node is synced: otherwise reading could start at
+ * pruned blocks.
+ */
 async function chainTip(driver: ChainDriver): Promise<number> {
   const { ok, height, detail } = await driver.health();
-  if (!ok) throw new Error(`where its chain ends the node does not know: ${detail}`);
+  if (!ok) throw new Error(`the node does not know the current height: ${detail}`);
   return height;
 }

@@ -1,14 +1,15 @@
-/** The amount of a top-up, and the bonus that an amount earns. */
+/** Parses the amount of a top-up and computes its bonus. */
 import { fail } from '../../kernel/fail.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import { BONUS_TIERS_USD, LIMITS } from '../../spec/limits.ts';
 
-/** Longer than any sum of money, short enough to compute with. */
+/** Longer than any amount of money, but short enough to parse. */
 const TEXT_MAX_CHARS = 60;
 
 /**
- * US dollars as typed, or as they stood in JSON → cents. Refuses with `bad_amount`, `amount_too_low` {min} or
- * `amount_too_high` {max}. The bounds come before the form of the cents: 29.999 is too low, 30.001 is no amount.
+ * Parses US dollars, as typed or from JSON, to cents. Fails with `bad_amount`, `amount_too_low` {min}, or
+ * `amount_too_high` {max}. The bounds are checked before the decimals: 29.999 is too low, 30.001 is not an
+ * amount.
  */
 export function parseTopupAmount(text: string): bigint {
   const match = text.length > TEXT_MAX_CHARS ? null : /^([+-]?)(\d+)(?:\.(\d+))?$/.exec(text);
@@ -26,7 +27,7 @@ export function parseTopupAmount(text: string): bigint {
   return hasFractionalCents ? fail('bad_amount') : cents;
 }
 
-/** The bonus for what an invoice credited in all: flat, the highest tier reached. */
+/** Returns the bonus of an invoice's total credit: the flat amount of the highest tier reached. */
 export function bonusCents(creditedCents: bigint): bigint {
   const reached = BONUS_TIERS_USD.filter(([thresholdUsd]) => creditedCents >= BigInt(thresholdUsd) * 100n);
   return BigInt(Math.max(0, ...reached.map(([, bonusUsd]) => bonusUsd))) * 100n;

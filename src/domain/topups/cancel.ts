@@ -8,8 +8,8 @@ import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 
 /**
- * Cancels an invoice that still waits. `within` runs in the same transaction. Refuses with `not_found`, `account_frozen`, or `not_cancellable` once a
- * payment was seen: the row's lock decides which of the two came first.
+ * Cancels a pending invoice. `beforeCommit` runs in the same transaction. Fails with `not_found`,
+ * `account_frozen`, or `not_cancellable` once a payment was seen. The row's lock decides which came first.
  */
 export async function cancelTopup(
   service: Service,

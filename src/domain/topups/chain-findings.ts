@@ -1,17 +1,17 @@
-/** The chains in words: what whoever runs the service should know of them, and what he should do about it. */
+/** Reports on the chains for the operator, with the action to take. */
 import { DAY_MS, formatSessionTime, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import type { Service } from '../context.ts';
 import type { Finding } from '../status.ts';
 import { type ChainState, orphanedCoins, readChains } from './chains.ts';
 
-/** A single failure passes within seconds; so many in a row do not. */
+/** A single failure recovers within seconds; this many in a row do not. */
 const FAILURES_WARNING = 10;
-/** The node is always a little ahead of what was read. */
+/** The node is always slightly ahead of the reader. */
 const LAG_BLOCKS = 10;
 
 /**
- * Asks the node of every coin that is taken, all at once and each no longer than the patience. `what` is the coin's code, and the
- * coins come in the order of the service's chains.
+ * Queries the nodes of all accepted coins concurrently, each with a timeout. `subject` is the coin's code;
+ * coins are in the order of the service's chains.
  */
 export async function chainFindings(
   service: Pick<Service, 'db' | 'clock' | 'chains'>,
@@ -20,7 +20,7 @@ export async function chainFindings(
   const now = service.clock.now();
   const states = await readChains(service, options);
   const orphaned = (await orphanedCoins(service)).map((subject): Finding => {
-    const message = 'it has no node any more, and addresses were given out: what is paid to them is not seen';
+    const message = 'the node is no longer configured: payments to addresses already given out are not seen';
     return { level: 'note', subject, message };
   });
   return [...states.flatMap((state) => findingsOf(state, now)), ...orphaned];
@@ -41,23 +41,23 @@ type ChainFinding = Pick<Finding, 'level' | 'message'>;
 
 function proofFindings({ proof }: ChainState): ChainFinding[] {
   if ('value' in proof) return [];
-  return [{ level: 'fail', message: `the node could not be proven: ${proof.fault}` }];
+  return [{ level: 'fail', message: `the check of the node failed: ${proof.fault}` }];
 }
 
 function nodeFindings({ proof, health }: ChainState, now: Date): ChainFinding[] {
   if ('fault' in health) {
     const alreadyReported = 'fault' in proof && proof.fault === health.fault;
-    return alreadyReported ? [] : [{ level: 'fail', message: `the node cannot be asked: ${health.fault}` }];
+    return alreadyReported ? [] : [{ level: 'fail', message: `the node does not respond: ${health.fault}` }];
   }
   const { ok, height, tipAt, detail } = health.value;
-  const age = tipAt === null ? '' : `, made ${formatAge(now.getTime() - tipAt.getTime())}`;
+  const age = tipAt === null ? '' : `, mined ${formatAge(now.getTime() - tipAt.getTime())}`;
   return [{ level: ok ? 'ok' : 'fail', message: `block ${height}${age}: ${detail}` }];
 }
 
-/** What became of the polls, which workers do: it need not be what the node says now. */
+/** Reports the workers' polls, which may differ from the node's current state. */
 function readFindings(state: ChainState): ChainFinding[] {
   const { health, readHeight, readAt, failures, lastFault, addressCount } = state;
-  const until = readAt === null ? 'never read whole' : `read up to ${formatSessionTime(readAt)} UTC`;
+  const until = readAt === null ? 'never read completely' : `read up to ${formatSessionTime(readAt)} UTC`;
   if (failures > 0) {
     const polls = failures === 1 ? 'the last poll failed' : `${failures} polls failed in a row`;
     const why = lastFault === null ? '' : `: ${lastFault}`;
@@ -65,23 +65,25 @@ function readFindings(state: ChainState): ChainFinding[] {
   }
   if (readHeight === null || 'fault' in health) {
     return addressCount === 0
-      ? [{ level: 'note', message: 'no address was given out yet, so nothing is read' }]
+      ? [{ level: 'note', message: 'no address has been given out yet, so there is nothing to read' }]
       : [];
   }
   const missing = health.value.height - readHeight;
   if (missing < 0) {
-    const message = `the node is at block ${health.value.height}, and was read up to ${readHeight} before: it is waited for`;
+    const message =
+      `the node is at block ${health.value.height}, but was already read up to ${readHeight}; ` +
+      'waiting for it to catch up';
     return [{ level: 'fail', message }];
   }
   if (missing > LAG_BLOCKS)
-    return [{ level: 'note', message: `${missing} blocks are not read yet, ${until}` }];
+    return [{ level: 'note', message: `${missing} blocks are not read yet; ${until}` }];
   return [];
 }
 
 function driverFindings({ proof, notes }: ChainState): ChainFinding[] {
   if ('value' in notes) return [...notes.value];
-  // What was said of the node need not be said again.
-  return 'fault' in proof ? [] : [{ level: 'fail', message: `it could not be examined: ${notes.fault}` }];
+  // The check of the node already reported this.
+  return 'fault' in proof ? [] : [{ level: 'fail', message: `the examination failed: ${notes.fault}` }];
 }
 
 const UNITS: readonly (readonly [word: string, ms: number])[] = [
@@ -90,7 +92,7 @@ const UNITS: readonly (readonly [word: string, ms: number])[] = [
   ['minute', MINUTE_MS],
 ];
 
-/** `4 minutes ago`: whole ones of the largest unit. A block's time may be ahead of ours. */
+/** Formats an age such as `4 minutes ago`, in the largest unit. A block's time may be ahead of ours. */
 function formatAge(ms: number): string {
   const [word, unit] = UNITS.find(([, each]) => ms >= each) ?? ['', 0];
   if (unit === 0) return 'just now';

@@ -1,4 +1,4 @@
-/** How the chains stand, asked now: what every node and its driver say of themselves, beside what is kept of its polls. */
+/** Reads the state of the chains: the answers of nodes and drivers, and the stored state of the polls. */
 
 import { summarizeError } from '../../kernel/logger.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
@@ -8,41 +8,41 @@ import type { CoinCode } from '../../spec/coins.ts';
 import { type CoinRow, cursorHeight, listCoinRows } from '../../store/coins.ts';
 import type { Service } from '../context.ts';
 
-/** A node that is asked for its first time is proven, which takes a little. */
+/** The first query of a node includes a check, which takes time. */
 const TIMEOUT_MS = 15 * SECOND_MS;
 
-/** What was asked for, or why there is no answer, in words for the operator. */
+/** A value, or the reason why there is none, for the operator. */
 export type NodeAnswer<T> = { readonly value: T } | { readonly fault: string };
 
 export interface ChainState {
   readonly coin: CoinCode;
-  /** That the node may be used. */
+  /** Whether the node is safe to use. */
   readonly proof: NodeAnswer<true>;
   readonly health: NodeAnswer<ChainHealth>;
   readonly notes: NodeAnswer<readonly ChainFinding[]>;
-  /** How many addresses were given out. */
+  /** Number of addresses given out. */
   readonly addressCount: number;
-  /** The block that was read last; null: none yet. */
+  /** The last block read; null: none. */
   readonly readHeight: number | null;
   readonly readAt: Date | null;
-  /** Polls that failed in a row, and why the last one did. */
+  /** Consecutive failed polls, and the reason of the last. */
   readonly failures: number;
   readonly lastFault: string | null;
 }
 
-/** Of every coin that is taken, all of them at once; none waits for another, nor for longer than the patience for each question. */
+/** Reads all accepted coins concurrently. `patienceMs` is the timeout of every query. */
 export async function readChains(
   service: Pick<Service, 'db' | 'chains'>,
   { patienceMs = TIMEOUT_MS } = {},
 ): Promise<readonly ChainState[]> {
-  const kept = new Map((await listCoinRows(service.db)).map((row) => [row.code, row]));
+  const stored = new Map((await listCoinRows(service.db)).map((row) => [row.code, row]));
   const taken = [...service.chains];
   return await Promise.all(
-    taken.map(([coin, driver]) => readChainState({ coin, driver, row: kept.get(coin), patienceMs })),
+    taken.map(([coin, driver]) => readChainState({ coin, driver, row: stored.get(coin), patienceMs })),
   );
 }
 
-/** Coins that addresses were given out for, and that nobody reads now. */
+/** Returns coins with addresses given out but without a reader. */
 export async function orphanedCoins(service: Pick<Service, 'db' | 'chains'>): Promise<readonly CoinCode[]> {
   const rows = await listCoinRows(service.db);
   return rows.filter(({ code }) => !service.chains.has(code)).map(({ code }) => code);

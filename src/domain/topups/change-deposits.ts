@@ -1,4 +1,4 @@
-/** Payments of one invoice are changed and settled in one commit, by whoever reads its coin. */
+/** Changes and settles the payments of one invoice in one commit, under the lease of its coin. */
 import { crashPoint } from '../../kernel/crash.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { holdsCoinLease } from '../../store/coins.ts';
@@ -9,16 +9,16 @@ import { systemActor } from '../record.ts';
 import { isSwitchOn } from '../switches/switch.ts';
 import { settle } from './settle.ts';
 
-/** Another process reads this coin by now: what this one saw may be old. */
+/** Another process reads this coin now, so what this one saw may be outdated. */
 export class LeaseLost extends Error {}
 
-/** By whom a chain is read, and up to when it was read whole before, on the business clock. */
+/** The lease of a reader, and the business time up to which the chain was completely read before. */
 export interface ReadLease {
   readonly leaseId: string;
   readonly readAt: Date | null;
 }
 
-/** Locks an invoice of a coin that is still ours to read; throws LeaseLost where it is not. */
+/** Locks an invoice while the coin's lease is ours; throws LeaseLost otherwise. */
 export async function lockLeasedTopup(
   tx: Sql,
   { coin, id }: Pick<TopupRow, 'coin' | 'id'>,
@@ -28,14 +28,14 @@ export async function lockLeasedTopup(
   return await lockTopup(tx, id);
 }
 
-/** What an invoice has, and what it is to have: all of its payments, and new ones behind them. */
+/** Maps an invoice's payments to the new ones: all existing payments, then additions. */
 export type DepositChange = (
   topup: TopupRow,
   before: readonly DepositRow[],
   now: Date,
 ) => readonly DepositRow[];
 
-/** Returns false where nothing changed. */
+/** Returns false if nothing changed. */
 export async function changeDeposits(
   service: Service,
   of: Pick<TopupRow, 'coin' | 'id'>,

@@ -1,4 +1,7 @@
-/** What about real coins does not get on, as far as the tables know it: for `status`. `chain doctor` asks the nodes. Prices are seen by `rateNotes`. */
+/**
+ * Reports problems of real coins from the database, for `status`. `chain doctor` queries nodes;
+ * `rateFindings` covers prices.
+ */
 import { DAY_MS, formatSessionTime, MINUTE_MS } from '../../kernel/time.ts';
 import type { CoinCode } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -23,20 +26,21 @@ export interface CoinFinding {
 export const NO_COINS: CoinFinding = {
   level: 'fail',
   subject: 'coins',
-  message: 'none is taken, so nobody can pay: docs/operators/coins.md says which settings each needs',
+  message: 'no coin is accepted, so no one can pay: see docs/operators/coins.md for the required settings',
 };
 
 const TEST_NETWORKS: CoinFinding = {
   level: 'note',
   subject: 'coins',
-  message: 'coins of test networks are credited, which anybody has for nothing: let nobody in',
+  message:
+    'coins of test networks, which anyone has for free, are credited: do not open this service to others',
 };
 
-/** A node is some minutes behind the other at most, and a worker reads every chain all the time. */
+/** Nodes differ by minutes at most, and a worker reads every chain continuously. */
 const LATE_MS = 30 * MINUTE_MS;
 
 const WEEK_MS = 7 * DAY_MS;
-/** A block's time may be this much wrong. */
+/** The tolerance of a block's time. */
 const BLOCK_TIME_SLACK_HOURS = 3;
 
 type Deps = Pick<Service, 'db' | 'clock' | 'chains' | 'settings'>;
@@ -61,50 +65,56 @@ export async function coinFindings(service: Deps): Promise<readonly CoinFinding[
   ];
 }
 
-/** Whoever has an old address may pay to it at any time. */
+/** The holder of an old address may pay to it at any time. */
 async function orphanedCoins({ db, chains }: Deps): Promise<CoinFinding[]> {
   const rows = (await listCoinRows(db)).filter(({ code }) => !chains.has(code));
   return rows.map(({ code, next_index }): CoinFinding => {
-    const message = `${code}: not taken any more; payments to addresses that were given out (${next_index}) are not seen`;
+    const message =
+      `${code}: no longer accepted; payments to the ${next_index} addresses already given ` +
+      'out are not seen';
     return { level: 'note', subject: 'coins', message };
   });
 }
 
 async function unreadChains({ db }: Deps, taken: readonly CoinCode[], late: Date): Promise<CoinFinding[]> {
   return (await listStaleChains(db, { coins: taken, since: late })).map(({ code, read_at }) => {
-    const until = read_at === null ? 'never read whole' : `not read since ${formatSessionTime(read_at)} UTC`;
-    return warning(`${code}: ${until}: skerryd chain doctor says why, unless no worker runs`);
+    const until =
+      read_at === null ? 'never read completely' : `not read since ${formatSessionTime(read_at)} UTC`;
+    return warning(`${code}: ${until}: check that a worker runs, then see skerryd chain doctor`);
   });
 }
 
-/** They are not credited; should some have been, two nodes are on different chains. */
+/** Disputed payments are not credited. If some were, the two nodes are on different chains. */
 async function disputedPayments({ db }: Deps, late: Date): Promise<CoinFinding[]> {
   return (await countDisputedPayments(db, late)).map(({ coin, n, credited }) => {
-    const which = credited > 0n ? `, ${credited} of them credited before` : '';
+    const which = credited > 0n ? `, ${credited} of them already credited` : '';
     return warning(
-      `${coin}: ${n} payments are told by one source alone${which}: not by the second node, or no more by the node’s traces or wallet`,
+      `${coin}: ${n} payments are confirmed by only one source${which}: missing from the second node, or ` +
+        'from the node’s traces or wallet',
     );
   });
 }
 
-/** Each has taken an address for ever. */
+/** Every unpaid invoice uses up an address permanently. */
 async function unpaidTopups({ db, clock }: Deps): Promise<CoinFinding[]> {
   const since = new Date(clock.now().getTime() - DAY_MS);
   const many = await countUnpaidByCoin(db, { since, few: LIMITS.unpaidTopupsWarning });
   return many.map(({ coin, n }) =>
     warning(
-      `${coin}: ${n} top-ups of the last 24 hours are not paid; the gap of your wallet grows by as many: skerryd topups list --coin ${coin}`,
+      `${coin}: ${n} top-ups of the last 24 hours are unpaid, which widens your wallet's address gap: ` +
+        `skerryd topups list --coin ${coin}`,
     ),
   );
 }
 
-/** The address belonged to somebody before: the database does not know it, or the wallet is used for something else. */
+/** The address belonged to someone before: the database was restored, or the wallet has other uses. */
 async function reusedAddresses({ db, clock }: Deps): Promise<CoinFinding[]> {
   const since = new Date(clock.now().getTime() - WEEK_MS);
   const older = await countPaymentsBeforeTopup(db, { since, byHours: BLOCK_TIME_SLACK_HOURS });
   return older.map(({ coin, n }) =>
     warning(
-      `${coin}: ${n} payments are older than their top-ups: was a database put back? skerryd switch topup-credit off, skerryd chain skip ${coin} COUNT`,
+      `${coin}: ${n} payments are older than their top-ups. If a database was restored: skerryd switch ` +
+        `topup-credit off, skerryd chain skip ${coin} COUNT`,
     ),
   );
 }
@@ -113,8 +123,8 @@ async function lowPool({ db }: Deps, coin: CoinCode): Promise<CoinFinding[]> {
   const few = LIMITS.addressPoolWarning;
   const free = await countFreeAddresses(db, coin, few);
   if (free >= few) return [];
-  const now = free === 0 ? 'no address is left, so it is not taken' : `${free} addresses are left`;
-  return [warning(`${coin}: ${now}: make some offline, and skerryd chain import ${coin} FILE`)];
+  const left = free === 0 ? 'no address is left, so the coin is not accepted' : `${free} addresses are left`;
+  return [warning(`${coin}: ${left}: create more offline, then run skerryd chain import ${coin} FILE`)];
 }
 
 function warning(message: string): CoinFinding {

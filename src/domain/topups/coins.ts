@@ -1,16 +1,16 @@
-/** How each coin stands, as far as payers need to know. */
+/** The state of each coin, for payers. */
 import { COIN_CODES, type CoinCode } from '../../spec/coins.ts';
 import { listFailingChains } from '../../store/status.ts';
 import type { Service } from '../context.ts';
 
-/** A network that could not be read so often in a row is said to be late: a single failure passes within seconds. */
+/** This many consecutive failures count as a delay; a single failure recovers within seconds. */
 const FAILURES_WARNING = 10;
 
 export interface CoinState {
   readonly coin: CoinCode;
-  /** Whether there is anybody to give out addresses for it. */
+  /** Whether the service gives out addresses for it. */
   readonly taken: boolean;
-  /** Whether payments are seen later than usual. */
+  /** Whether payments are detected later than usual. */
   readonly late: boolean;
 }
 

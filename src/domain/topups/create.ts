@@ -23,8 +23,8 @@ export interface TopupOrder {
 type PricedOrder = TopupOrder & Pick<TopupRow, 'id' | 'rate_usd' | 'quotes' | 'deposit_units'>;
 
 /**
- * Makes an invoice with an address of its own and the rate of the moment. `within` runs in the same transaction,
- * with the new row. Refuses with `account_frozen`, `limit_reached` {limit} or `unavailable`.
+ * Creates an invoice with its own address and the current rate. `beforeCommit` runs in the same transaction
+ * with the new row. Fails with `account_frozen`, `limit_reached` {limit}, or `unavailable`.
  */
 export async function createTopup(
   service: Service,
@@ -34,7 +34,7 @@ export async function createTopup(
 ): Promise<TopupRow> {
   return await withTopupSlot(service, actor.customerId, async () => {
     const { coin } = order;
-    // Asked before, so that a refused order costs no address, and again under the lock, where it counts.
+    // Checked first, so that a rejected order uses no address, and again under the lock.
     const customer = await findCustomer(service.db, actor.customerId);
     await requireTopupQuota(service, service.db, { customer, coin });
     const priced = await priceOrder(service, order);
@@ -42,7 +42,7 @@ export async function createTopup(
     try {
       return await writeTopup(service, actor, { priced, deposit }, options);
     } catch (error) {
-      // A refusal undid all of it. After anything else the invoice may be there.
+      // A Failure rolled everything back. After any other error, the invoice may exist.
       if (error instanceof Failure) await release();
       throw error;
     }
@@ -62,7 +62,7 @@ async function writeTopup(
   const { customerId } = actor;
   const { coin } = priced;
   const topup = await service.db.transaction(async (tx) => {
-    // The customer's lock lets invoices made at the same moment count each other.
+    // Under the customer's lock, concurrent invoices count each other.
     await requireTopupQuota(service, tx, { customer: await lockCustomer(tx, customerId), coin });
     const now = service.clock.now();
     const expiresAt = new Date(now.getTime() + service.settings.rateLockMinutes * MINUTE_MS);
@@ -83,7 +83,7 @@ async function priceOrder(service: Service, order: TopupOrder): Promise<PricedOr
     const units = coinUnitsDue(amountCents, usd, coinOf(coin).decimals);
     return { ...order, id: newId(service.clock.now()), rate_usd: usd, quotes, deposit_units: units };
   } catch (error) {
-    return failUnavailable(service, coin, 'no rate for a top-up', error);
+    return failUnavailable(service, coin, 'no rate available for a top-up', error);
   }
 }
 
@@ -92,14 +92,18 @@ async function allocateDeposit(service: Service, priced: PricedOrder): Promise<A
   const driver = service.chains.get(coin);
   if (!driver) fail('unavailable', { field: 'coin' });
   return await allocateAddress(service, driver, { id, coin, amountUnits }).catch((error: unknown) =>
-    failUnavailable(service, coin, 'no address for a top-up', error),
+    failUnavailable(service, coin, 'no address available for a top-up', error),
   );
 }
 
-/** What is wrong is for the operator; the customer can only come back later or take another coin. */
+/** Logs the cause for the operator. The customer can only retry or choose another coin. */
 function failUnavailable(service: Service, coin: CoinCode, message: string, error: unknown): never {
   service.log.warn({ err: error, coin }, message);
-  fail('unavailable', { field: 'coin' }, 'This coin is not available right now: try later, or another one.');
+  fail(
+    'unavailable',
+    { field: 'coin' },
+    'This coin is unavailable right now. Try again later or choose another coin.',
+  );
 }
 
 function newTopup(
@@ -132,7 +136,7 @@ function newTopup(
   };
 }
 
-/** The public number is random: should it be taken, another is drawn. */
+/** Draws another public number if the random one is taken. */
 async function insertWithUniqueNumber(tx: Sql, row: TopupRow): Promise<TopupRow> {
   let fresh = row;
   while (!(await insertTopup(tx, fresh))) fresh = { ...row, public_no: newPublicNumber() };

@@ -1,8 +1,8 @@
 /**
- * The ledger's side of an invoice. Each payment that counts was credited the difference it made to what all
- * counted payments are worth together, so tolerance and rounding are exact in any order. When that sum no longer
- * fits, because a credited payment left the chain or moved to a block of another rate, everything of this
- * invoice is taken back and what still counts is credited again, in the same transaction.
+ * The ledger side of an invoice. Each counted payment is credited the difference that it makes to the joint
+ * worth of all counted payments, so tolerance and rounding are exact in any order. When that sum no longer
+ * matches, because a credited payment left the chain or moved to a block with another rate, all credits of
+ * the invoice are reversed and the remaining payments are credited again, in the same transaction.
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatUnits } from '../../kernel/money.ts';
@@ -14,15 +14,15 @@ import { credit, reverse, type Transfer } from '../ledger/transfer.ts';
 import { bonusCents } from './amount.ts';
 import { RunningWorth, worthCents } from './pricing.ts';
 
-/** An invoice's payments as the chain has them, oldest first in each list. */
+/** An invoice's payments as on the chain, each list oldest first. */
 export interface CreditPlan {
-  /** Credited, and standing. */
+  /** Credited and still valid. */
   readonly kept: readonly DepositRow[];
-  /** Credited, but standing no more. */
+  /** Credited but no longer valid. */
   readonly fallen: readonly DepositRow[];
   /** Confirmed and not yet credited. */
   readonly due: readonly DepositRow[];
-  /** False when the kill-switch is on: what is due is held. */
+  /** False while crediting is switched off: due payments are withheld. */
   readonly mayCredit: boolean;
 }
 
@@ -36,22 +36,23 @@ export interface BookingResult {
 }
 
 /**
- * Of the payments that are credited at once so many have a transfer of their own. Whoever sends thousands of outputs gets the
- * rest in one, under the last of them: it makes the difference of them all, as dust that adds up to a cent does.
+ * The number of payments per commit with a transfer of their own. If someone sends thousands of outputs,
+ * the rest share one transfer under the last payment. It covers the joint difference, including dust that
+ * adds up to a cent.
  */
 export const SINGLE_CREDITS_MAX = 100;
 
 export async function bookCredits(
   tx: Sql,
   topup: TopupRow,
-  verdict: CreditPlan,
+  plan: CreditPlan,
   now: Date,
 ): Promise<BookingResult> {
-  const { kept, fallen, due, mayCredit } = verdict;
+  const { kept, fallen, due, mayCredit } = plan;
   const keptCents = sumCents(kept);
   const reversed = sumCents(fallen) > 0n || worthCents(topup, kept) !== keptCents;
   if (reversed) await reverseCredits(tx, topup, [...kept, ...fallen], now);
-  // What was credited before is no new credit: the kill-switch does not hold it.
+  // A repeated credit is not new, so the switch does not withhold it.
   const toCredit = [...(reversed ? kept.map(withoutCredit) : []), ...(mayCredit ? due : [])];
   const standing = reversed ? [] : kept;
   const { rows, last } = await creditDeposits(tx, topup, { standing, toCredit }, now);
@@ -63,7 +64,9 @@ export async function bookCredits(
   return { changed, ...bonus, credited: last !== undefined, reversed };
 }
 
-/** The rows of what is credited beside what stands, oldest first, and the last transfer that it took. */
+/**
+ * Credits payments in addition to the valid ones. Returns their rows, oldest first, and the last transfer.
+ */
 async function creditDeposits(
   tx: Sql,
   topup: TopupRow,
@@ -96,7 +99,7 @@ async function creditDeposits(
   return { rows, last };
 }
 
-/** Each that would add to what is counted, by itself. */
+/** Marks due payments as withheld if they would add to the counted ones. */
 function withheldDeposits(
   topup: TopupRow,
   counted: readonly DepositRow[],
@@ -110,7 +113,7 @@ function withheldDeposits(
     .map((deposit) => ({ ...deposit, held: true }));
 }
 
-/** Cents credited for these payments. */
+/** Returns the cents credited for these payments. */
 export function sumCents(deposits: readonly DepositRow[]): bigint {
   return deposits.reduce((sum, deposit) => sum + (deposit.credited_cents ?? 0n), 0n);
 }
@@ -147,7 +150,7 @@ async function creditDeposit(
   );
 }
 
-/** Pays what is still missing to the bonus of the whole credit. It belongs to the credit that reached its tier. */
+/** Pays the difference to the bonus of the total credit. The fact names the credit that reached the tier. */
 async function payBonus(
   tx: Sql,
   topup: TopupRow,
@@ -177,7 +180,7 @@ async function payBonus(
   };
 }
 
-/** Reverses every credit and bonus of the invoice. The balance may go below zero: the coins are gone. */
+/** Reverses every credit and bonus of the invoice. The balance may become negative: the coins are gone. */
 async function reverseCredits(
   tx: Sql,
   topup: TopupRow,
@@ -185,11 +188,11 @@ async function reverseCredits(
   now: Date,
 ): Promise<void> {
   for (const { credit_transfer_id: transferId } of credited) {
-    const description = 'Top-up taken back: a payment left the chain';
+    const description = 'Top-up reversed: a payment left the chain';
     if (transferId) await reverse(tx, { transferId, description }, now);
   }
   for (const transferId of topup.bonus_transfers) {
-    await reverse(tx, { transferId, description: 'Top-up bonus taken back' }, now);
+    await reverse(tx, { transferId, description: 'Top-up bonus reversed' }, now);
   }
   crashPoint('credit.reversed');
 }

@@ -1,4 +1,4 @@
-/** One payment: what an observation makes of its row, and whether it stands firm enough to be credited. */
+/** One payment: merges an observation into its row, and decides if it is final enough to be credited. */
 import type { Observation } from '../../ports/chain.ts';
 import type { Rate } from '../../ports/rates.ts';
 import type { CoinCode } from '../../spec/coins.ts';
@@ -12,7 +12,7 @@ type ObservedFields = Pick<
   'state' | 'confirmations' | 'height' | 'block_hash' | 'included_at' | 'agreed'
 >;
 
-/** What tells whether anything changed. */
+/** The fields that count as a change. */
 const OBSERVED_FIELDS = ['state', 'block_hash', 'height', 'agreed', 'confirmations'] as const;
 
 export function isInBlock(state: DepositRow['state']): boolean {
@@ -20,18 +20,18 @@ export function isInBlock(state: DepositRow['state']): boolean {
 }
 
 /**
- * Whether the chain tells anything new. A final payment stays as it is however deep its block gets. `foundAt` here and below is
- * what counts where a chain tells no time of its block: up to when it was read before, so that what came while nobody could
- * look is not late.
+ * Whether the observation adds information. A final payment no longer changes. `foundAt`, here and below,
+ * replaces a missing block time: the time up to which the chain was read before, so that a payment during
+ * downtime is not late.
  */
 export function hasNewInformation(
   known: DepositRow | undefined,
   observation: Observation,
   foundAt: Date,
 ): boolean {
-  // What was never seen and is gone, or pays nothing, need not be remembered.
+  // A payment that was never seen and is gone, or pays nothing, is not stored.
   if (!known) return observation.amountUnits > 0n && isPresent(observation);
-  // A node that may only have forgotten it takes nothing back.
+  // A single node may merely have forgotten the payment, so nothing is reversed.
   const isForgotten = observation.state === 'removed' && !observation.agreed;
   if (isForgotten && isInBlock(known.state)) return false;
   const seen = observedFields(known, observation, foundAt);
@@ -40,8 +40,8 @@ export function hasNewInformation(
 }
 
 /**
- * The row after the observation; `known` itself where that tells nothing new. `quote` is the rate of now, needed only by what is
- * included late; without one it waits for its rate, and is not final until it has it.
+ * Returns the row after the observation, or `known` itself if nothing changed. `quote` is the current rate,
+ * needed only for late payments; without one, the payment waits for its rate and is not final until then.
  */
 export function mergeObservation(
   known: DepositRow | undefined,
@@ -61,7 +61,7 @@ export function mergeObservation(
   return known && OBSERVED_FIELDS.every((of) => waiting[of] === known[of]) ? known : waiting;
 }
 
-/** As if it were in no block yet, whatever the observation says: nothing is credited for it. */
+/** Returns the row as if the payment were in no block, so that nothing is credited. */
 export function pendingDeposit(
   known: DepositRow | undefined,
   observation: Observation,
@@ -85,7 +85,7 @@ function observedFields(
     return { state, confirmations: 0, height: null, block_hash: null, included_at: null, agreed: true };
   }
   const { height, blockHash } = observation;
-  // A chain that tells no block times: as it was first found in this block.
+  // Without a block time, use the time when the payment was first found in this block.
   const found = known?.block_hash === blockHash ? known?.included_at : null;
   const includedAt = observation.blockTime ?? found ?? foundAt;
   return { state, confirmations, height, block_hash: blockHash, included_at: includedAt, agreed };
@@ -115,7 +115,7 @@ function newDeposit(coin: CoinCode, topupId: string, observation: Observation, n
   };
 }
 
-/** Whether a payment would be priced by the rate of now. */
+/** Whether the current rate would price the payment. */
 export function needsQuote(
   topup: TopupRow,
   known: DepositRow | undefined,
@@ -130,7 +130,7 @@ export function isConfirmed(deposit: ObservedFields, required: number): boolean 
   return isInBlock(deposit.state) && deposit.agreed && deposit.confirmations >= required;
 }
 
-/** As its payer sees them: what a second node lacks has none as long as it is waited for. */
+/** Returns the confirmations shown to the payer: 0 while a second node does not have the payment. */
 export function shownConfirmations(
   deposit: Pick<DepositRow, 'agreed' | 'credited_cents' | 'confirmations'>,
 ): number {
@@ -138,9 +138,9 @@ export function shownConfirmations(
 }
 
 /**
- * Whether a credit stands. What was confirmed in its block stays credited, though the invoice may need more
- * confirmations by now because more arrived; in another block it must be confirmed anew. A second node is not asked about
- * either: while it is behind or silent nothing is taken back.
+ * Whether a credit remains valid. A payment confirmed in its block stays credited even if later payments
+ * raise the required confirmations; in another block it must be confirmed again. The second node is ignored
+ * here: nothing is reversed while it is behind or silent.
  */
 export function creditStands(deposit: DepositRow, before: DepositRow | undefined, required: number): boolean {
   if (!isInBlock(deposit.state) || deposit.confirmations < 1) return false;

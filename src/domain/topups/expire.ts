@@ -7,15 +7,15 @@ import { isSwitchOn } from '../switches/switch.ts';
 import { settle } from './settle.ts';
 
 export interface ExpireResult {
-  /** How many invoices ended. */
+  /** Number of expired invoices. */
   readonly ended: number;
-  /** Invoices that could not be settled: each was logged and is still pending. */
+  /** Invoices that failed to settle. They were logged and are still pending. */
   readonly failed: readonly string[];
 }
 
 /**
- * Ends waiting invoices whose time is up, at most `limit`, but for those in `except`. Each is a transaction of its own:
- * one that fails keeps back no other.
+ * Expires up to `limit` due invoices, except those in `except`, each in its own transaction, so that a
+ * failure does not block the others.
  */
 export async function expireTopups(
   service: Service,
@@ -28,16 +28,16 @@ export async function expireTopups(
     try {
       if (await expireTopup(service, id)) ended += 1;
     } catch (error) {
-      // Without a database none of them can be settled now.
+      // Without a database, none of them can be settled now.
       if (isUnavailable(error)) throw error;
-      service.log.error({ err: error, topup: id }, 'a top-up could not be ended');
+      service.log.error({ err: error, topup: id }, 'expiring the top-up failed');
       failed.push(id);
     }
   }
   return { ended, failed };
 }
 
-/** Under the invoice's lock; false when it was paid, cancelled or ended meanwhile. */
+/** Expires an invoice under its lock; false if it is no longer pending. */
 async function expireTopup(service: Service, id: string): Promise<boolean> {
   return await service.db.transaction(async (tx) => {
     const topup = await lockTopup(tx, id);

@@ -1,4 +1,4 @@
-/** Top-ups as the REST surface reads them: one by its shown id, or a page of all. */
+/** Reads top-ups for the REST API: one by its public id, or a page. */
 import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
@@ -7,7 +7,7 @@ import { findPaidTopup, pageTopups } from '../../store/topups.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { topupObject } from './object.ts';
 
-/** Unknown, malformed and another customer's are alike `not_found`. */
+/** Unknown, malformed, and another customer's ids are all `not_found`. */
 export async function getTopup(service: Service, actor: CustomerActor, shownId: string): Promise<Topup> {
   const id = parseId('topup', shownId) ?? notFound('topup');
   const { row, txids } = (await findPaidTopup(service.reads, actor.customerId, id)) ?? notFound('topup');

@@ -8,8 +8,8 @@ import { enqueueMail } from '../mail/enqueue.ts';
 import { sumCents } from './credits.ts';
 
 /**
- * Mails the customer what was credited, in the transaction that credits: once for each payment, though it may leave the
- * chain and come back.
+ * Mails the customer about a credit, in its transaction. Only the first credit of each payment is mailed,
+ * even if the payment leaves the chain and returns.
  */
 export async function notifyCredit(
   tx: Sql,

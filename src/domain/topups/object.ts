@@ -1,4 +1,4 @@
-/** A top-up as each surface shows it. */
+/** Converts a top-up to the shapes of the APIs. */
 import { formatId } from '../../kernel/ids.ts';
 import { centsToUsd, formatUnits } from '../../kernel/money.ts';
 import { formatRfc3339, formatSessionTime } from '../../kernel/time.ts';
@@ -8,7 +8,10 @@ import type { Topup } from '../../spec/schemas/topup.ts';
 import { type SessionTopupStatus, sessionTopupStatus } from '../../spec/states.ts';
 import type { TopupRow } from '../../store/topups.ts';
 
-/** The REST contract's form. `txids` are the transactions on chain or on their way, oldest first; the first so many are told. */
+/**
+ * Returns the REST shape. `txids` are the transactions on chain or in the mempool, oldest first, up to a
+ * limit.
+ */
 export function topupObject(row: TopupRow, txids: readonly string[]): Topup {
   return {
     id: formatId('topup', row.id),
@@ -32,7 +35,7 @@ export function topupObject(row: TopupRow, txids: readonly string[]): Topup {
   };
 }
 
-/** What the session surface's status poll answers (SPEC "Top-up invoice, as returned by the status poll"). */
+/** The response of the session API's status poll (SPEC "Top-up invoice, as returned by the status poll"). */
 export interface TopupView {
   readonly status: SessionTopupStatus;
   readonly deposit_address: string;
@@ -53,7 +56,10 @@ export function topupView(row: TopupRow): TopupView {
   };
 }
 
-/** What billing tab and payment view say: a held payment is an `error` there, with instructions (SPEC, kill-switch). */
+/**
+ * Returns the status for the billing tab and payment page: a withheld payment is an `error` (SPEC,
+ * kill-switch).
+ */
 export function shownTopupStatus(row: TopupRow): SessionTopupStatus {
   return row.credit_held ? 'error' : topupView(row).status;
 }

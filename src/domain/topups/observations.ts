@@ -1,4 +1,4 @@
-/** Takes in what a chain shows, invoice by invoice: one that fails keeps back no other. */
+/** Applies a chain's observations per invoice, so that a failing invoice does not block the others. */
 
 import type { Observation } from '../../ports/chain.ts';
 import type { Rate } from '../../ports/rates.ts';
@@ -13,26 +13,26 @@ import { hasNewInformation, mergeObservation, needsQuote, pendingDeposit, withRa
 import { isUnpriced } from './pricing.ts';
 import { isPresent } from './status.ts';
 
-/** What became of it. */
+/** The result of applying observations. */
 export interface ApplyResult {
-  /** How many invoices changed. */
+  /** Number of changed invoices. */
   readonly changed: number;
-  /** Why some could not be settled. */
+  /** Errors of invoices that failed to settle. */
   readonly failures: readonly unknown[];
-  /** Whether all of their payments are asked for again, though the chain is read on from here. */
+  /** Whether all payments will be queried again even if the cursor advances. */
   readonly allTracked: boolean;
 }
 
 interface TopupUpdate {
   readonly topup: TopupRow;
   readonly observations: Observation[];
-  /** One of them is priced by the rate of now. */
+  /** Whether an observation needs the current rate. */
   needsQuote: boolean;
 }
 
 /**
- * What is known already costs two reads. Each invoice is a transaction of its own. Nothing is written once the coin's lease is
- * another's than the reading's (throws LeaseLost).
+ * Applies observations, each invoice in its own transaction. Known observations cost two reads. Throws
+ * LeaseLost if the coin's lease is no longer ours; nothing is written then.
  */
 export async function applyObservations(
   service: Service,
@@ -40,18 +40,18 @@ export async function applyObservations(
   observations: readonly Observation[],
   reading: ReadLease | null = null,
 ): Promise<ApplyResult> {
-  const news = await findUpdates(service, coin, observations, reading);
-  return await applyEach(service, news, {
+  const updates = await findUpdates(service, coin, observations, reading);
+  return await applyEach(service, updates, {
     name: ({ topup }) => topup.id,
     change: (one) => applyUpdate(service, one, reading),
     keep: (one) => keepTracked(service, one, reading),
   });
 }
 
-/** Invoices that are priced in one look: those that wait longest. */
+/** Invoices priced per call: those that wait longest. */
 const PRICING_BATCH = 100;
 
-/** Gives late payments that found no rate the one of now, once there is one. The chain need not be asked for it. */
+/** Prices late payments that found no rate earlier, without asking the chain. */
 export async function priceLatePayments(
   service: Service,
   coin: CoinCode,
@@ -67,7 +67,7 @@ export async function priceLatePayments(
       changeDeposits(service, { coin, id }, reading, (topup, before) =>
         before.map((deposit) => (isUnpriced(topup, deposit) ? withRate(deposit, quote) : deposit)),
       ),
-    // They still have no rate.
+    // They just remain without a rate.
     keep: async () => true,
   });
 }
@@ -86,12 +86,12 @@ async function applyEach<T>(
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
       failures.push(error);
-      // Without a database none of them can be settled now, nor noted.
+      // Without a database, none of them can be settled or tracked now.
       if (isUnavailable(error)) {
         allTracked = false;
         break;
       }
-      service.log.error({ err: error, topup: todo.name(item) }, 'a top-up could not be settled');
+      service.log.error({ err: error, topup: todo.name(item) }, 'settling the top-up failed');
       allTracked = (await todo.keep(item)) && allTracked;
     }
   }
@@ -99,7 +99,7 @@ async function applyEach<T>(
   return { changed, failures, allTracked };
 }
 
-/** What is new, by invoice. Known outputs are matched by key, new ones by address; the rest is not ours. */
+/** Returns the changes by invoice. Known outputs match by key, new ones by address; the rest is not ours. */
 async function findUpdates(
   service: Service,
   coin: CoinCode,
@@ -118,22 +118,22 @@ async function findUpdates(
   });
   const byId = new Map(topups.map((topup) => [topup.id, topup]));
   const byAddress = new Map(topups.map((topup) => [topup.deposit_address, topup]));
-  const news = new Map<string, TopupUpdate>();
+  const updates = new Map<string, TopupUpdate>();
   for (const observation of fresh) {
     const deposit = known.get(observation.key);
     const topup = deposit ? byId.get(deposit.topup_id) : byAddress.get(observation.address);
     if (!topup) continue;
-    const update = news.get(topup.id) ?? { topup, observations: [], needsQuote: false };
+    const update = updates.get(topup.id) ?? { topup, observations: [], needsQuote: false };
     update.observations.push(observation);
     update.needsQuote ||= needsQuote(topup, deposit, observation, foundAt);
-    news.set(topup.id, update);
+    updates.set(topup.id, update);
   }
-  return news.values();
+  return updates.values();
 }
 
 /**
- * What is final is never asked for again, and its confirmations are never looked at again: so it is taken for final only once they
- * are enough for any amount, or there are none and never will be, and only where a second node, if there is one, has it too.
+ * A final payment is never queried again. So it counts as final only if its confirmations are enough for
+ * any amount, or it will never have any, and only if a second node, when there is one, agrees.
  */
 function demoteShallowFinal(coin: CoinCode, observation: Observation): Observation {
   const { agreed, confirmations } = observation;
@@ -141,52 +141,60 @@ function demoteShallowFinal(coin: CoinCode, observation: Observation): Observati
   return observation.state === 'final' && !isDeep ? { ...observation, state: 'included' } : observation;
 }
 
-async function applyUpdate(service: Service, news: TopupUpdate, reading: ReadLease | null): Promise<boolean> {
-  const quote = news.needsQuote ? await currentRate(service, news.topup.coin) : null;
-  return await changeDeposits(service, news.topup, reading, (topup, before, now) => {
+async function applyUpdate(
+  service: Service,
+  update: TopupUpdate,
+  reading: ReadLease | null,
+): Promise<boolean> {
+  const quote = update.needsQuote ? await currentRate(service, update.topup.coin) : null;
+  return await changeDeposits(service, update.topup, reading, (topup, before, now) => {
     const foundAt = reading?.readAt ?? now;
     const after = indexByKey(before);
-    for (const observation of news.observations) {
+    for (const observation of update.observations) {
       const known = after.get(observation.key);
       if (!hasNewInformation(known, observation, foundAt)) continue;
       after.set(observation.key, mergeObservation(known, observation, { topup, now, foundAt, quote }));
     }
-    // Oldest first, as they will be read: what is seen at once is in the order of its keys.
+    // Oldest first, as they will be read. Payments seen together are in key order.
     const deposits = [...after.values()];
     const fresh = deposits.slice(before.length).sort((a, b) => (a.key < b.key ? -1 : 1));
     return [...deposits.slice(0, before.length), ...fresh];
   });
 }
 
-/** Null: there is none now, and what needs one waits for it by itself; `status` tells the operator of it. */
+/** Returns null without a current rate: payments wait for one, and `status` reports it. */
 async function currentRate(service: Service, coin: CoinCode): Promise<Rate | null> {
   return await service.rates.usdPerCoin(coin).catch(() => null);
 }
 
 /**
- * An invoice that could not be settled need not stop its chain: what is in the table as unfinished is asked for again anyway, and
- * what is not there is noted as if it still waited for its block. Returns false where that is not enough.
+ * Keeps track of an invoice that failed to settle, so that it does not block its chain. Unfinished rows are
+ * queried again anyway; missing ones are stored as pending. Returns false if that is not enough.
  */
-async function keepTracked(service: Service, news: TopupUpdate, reading: ReadLease | null): Promise<boolean> {
-  const { coin } = news.topup;
+async function keepTracked(
+  service: Service,
+  update: TopupUpdate,
+  reading: ReadLease | null,
+): Promise<boolean> {
+  const { coin } = update.topup;
   try {
     return await service.db.transaction(async (tx) => {
-      const topup = await lockLeasedTopup(tx, news.topup, reading);
+      const topup = await lockLeasedTopup(tx, update.topup, reading);
       if (!topup) return false;
       const now = service.clock.now();
-      const keys = news.observations.map((observation) => observation.key);
+      const keys = update.observations.map((observation) => observation.key);
       const known = indexByKey(await findDeposits(tx, coin, keys));
-      const lost = news.observations.filter(({ key }) => !isUnfinished(known.get(key)));
-      const noted = lost.filter((each) => isPresent(each) && known.get(each.key)?.state !== 'final');
+      const lost = update.observations.filter(({ key }) => !isUnfinished(known.get(key)));
+      const stored = lost.filter((each) => isPresent(each) && known.get(each.key)?.state !== 'final');
       await saveDeposits(
         tx,
-        noted.map((each) => pendingDeposit(known.get(each.key), each, { topup, now })),
+        stored.map((each) => pendingDeposit(known.get(each.key), each, { topup, now })),
       );
-      return noted.length === lost.length;
+      return stored.length === lost.length;
     });
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
-    // Where it cannot even be noted, the chain is read again from here.
+    // If it cannot be stored, the chain is read again from here.
     return false;
   }
 }

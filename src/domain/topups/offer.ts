@@ -1,4 +1,4 @@
-/** What a top-up would bring, before there is one. Nothing is kept: the rate counts from the moment an address is asked for. */
+/** Previews a top-up. Nothing is stored: the rate is locked when the invoice is created. */
 import { centsToUsd, coinUnitsDue, formatUnits } from '../../kernel/money.ts';
 import { COINS, type CoinCode, getCoin as coinOf, confirmationsNeeded } from '../../spec/coins.ts';
 import { readBalance } from '../../store/ledger.ts';
@@ -8,7 +8,7 @@ import { bonusCents } from './amount.ts';
 export interface OfferedCoin {
   readonly code: CoinCode;
   readonly network: string;
-  /** False: this service takes no payments in it now. */
+  /** Whether the service currently accepts this coin. */
   readonly open: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface TopupOffer {
   readonly amount_usd: number;
   readonly bonus_usd: number;
   readonly balance_after_usd: number;
-  /** What is to be paid at the rate of now; null: no coin was chosen, or there is no rate for it now. */
+  /** The amount due at the current rate; null without a coin or a rate. */
   readonly coin: {
     readonly code: CoinCode;
     readonly amount: string;
@@ -28,11 +28,11 @@ export interface TopupOffer {
     readonly confirmations: number;
   } | null;
   readonly coin_unavailable: boolean;
-  /** How long the rate is kept once there is an address. */
+  /** How long the rate is locked after the invoice is created. */
   readonly kept_minutes: number;
 }
 
-/** `amountCents` from `parseTopupAmount`. */
+/** `amountCents` is from `parseTopupAmount`. */
 export async function offerTopup(
   service: Service,
   actor: CustomerActor,
@@ -66,7 +66,7 @@ async function priceInCoin(
     const amount = formatUnits(coinUnitsDue(amountCents, rateUsd, decimals), decimals);
     return { code: coin, amount, rate_usd: rateUsd, confirmations: confirmationsNeeded(coin, amountCents) };
   } catch (error) {
-    service.log.warn({ err: error, coin }, 'no rate to show what a top-up would cost');
+    service.log.warn({ err: error, coin }, 'no rate available for a top-up preview');
     return null;
   }
 }

@@ -1,4 +1,4 @@
-/** How the operator finds top-ups: by what they have in common, or by whatever a customer can tell of one. */
+/** Finds top-ups for the operator: by filter, or by any detail that a customer may know. */
 import { parseId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { CoinCode } from '../../spec/coins.ts';
@@ -16,14 +16,14 @@ import { requireCustomer } from '../customers/by-email.ts';
 type Deps = Pick<Service, 'db'>;
 
 export interface TopupQuery {
-  /** His e-mail address. */
+  /** The customer's email address. */
   readonly customer?: string;
   readonly status?: TopupStatus;
   readonly coin?: CoinCode;
   readonly limit: number;
 }
 
-/** The newest `limit` of them, and whether there are more. Refuses a customer who does not exist. */
+/** Returns the newest `limit` top-ups, and whether there are more. Fails for an unknown customer. */
 export async function listTopupsForOperator(
   { db }: Deps,
   { customer, limit, ...query }: TopupQuery,
@@ -35,13 +35,13 @@ export async function listTopupsForOperator(
 
 export interface OperatorTopup {
   readonly topup: OperatorTopupRow;
-  /** All that was ever seen for it, oldest first. */
+  /** All payments ever seen for it, oldest first. */
   readonly payments: readonly DepositRow[];
-  /** What was noted of payments that are given back, oldest first. */
+  /** Its recorded refunds, oldest first. */
   readonly refunds: readonly RefundRow[];
 }
 
-/** The one that this names: an order_ref, a `top_…`, the address that was to be paid, or a transaction that paid. */
+/** Finds a top-up by its order_ref, `top_…` id, deposit address, or a paying transaction. */
 export async function findTopupForOperator({ db }: Deps, name: string): Promise<OperatorTopup> {
   const [topup, another] = await findOperatorTopups(
     db,
@@ -49,7 +49,8 @@ export async function findTopupForOperator({ db }: Deps, name: string): Promise<
     2,
   );
   if (!topup)
-    throw new OperatorError('there is no such top-up: give its order_ref, top_…, address or transaction');
-  if (another) throw new OperatorError('more than one top-up was paid by this transaction: give the address');
+    throw new OperatorError('top-up not found: use its order_ref, top_…, deposit address, or transaction');
+  if (another)
+    throw new OperatorError('this transaction paid more than one top-up: use the deposit address instead');
   return { topup, payments: await listDeposits(db, topup.id), refunds: await listRefunds(db, topup.id) };
 }

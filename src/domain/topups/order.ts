@@ -6,8 +6,8 @@ import { createTopup } from './create.ts';
 import { topupObject } from './object.ts';
 
 /**
- * Makes an invoice as the REST surface asks for it. Refuses as `createTopup` does, and with `bad_amount` what is finer than
- * a cent: a number is read as it prints, so that 30.10 is 30.10.
+ * Creates an invoice for the REST API. Fails like `createTopup`, and with `bad_amount` for fractions of a
+ * cent. A number is read as printed, so that 30.10 is exactly 30.10.
  */
 export async function orderTopup(
   service: Service,

@@ -1,4 +1,4 @@
-/** An invoice as its payer sees it: what arrived for it, what that is worth, what is still missing. */
+/** An invoice as its payer sees it: the payments received, their worth, and the remaining amount. */
 import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import { centsToUsd, coinUnitsDue, formatUnits } from '../../kernel/money.ts';
@@ -21,14 +21,14 @@ import { hasArrived } from './status.ts';
 export interface PaymentPart {
   readonly txid: string;
   readonly amount: string;
-  /** `gone`: not on the chain any more. `refunded`: given back by the operator. */
+  /** `gone`: no longer on the chain. `refunded`: sent back by the operator. */
   readonly state: 'seen' | 'confirming' | 'credited' | 'held' | 'refunded' | 'gone';
   readonly confirmations: number;
-  /** In a block after the locked rate had ended: it counts at the rate of that moment. */
+  /** Whether its block came after the locked rate ended, so that a later rate applies. */
   readonly late: boolean;
-  /** Null: late, and waiting for a rate of its own. */
+  /** Null: late, and without a rate yet. */
   readonly rate_usd: string | null;
-  /** What is on the balance from it; null: nothing. */
+  /** The amount credited for it; null: none. */
   readonly credited_usd: number | null;
   readonly first_seen_at: string;
 }
@@ -37,28 +37,28 @@ export interface PaymentView {
   readonly topup: Topup;
   readonly order_ref: string;
   readonly status: SessionTopupStatus;
-  /** Oldest first, at most PARTS_MAX. */
+  /** Oldest first, up to PARTS_MAX. */
   readonly parts: readonly PaymentPart[];
   readonly more_parts: number;
-  /** Coins that are on the chain or on their way; null: none. */
+  /** Coins on the chain or in the mempool; null: none. */
   readonly received: string | null;
   readonly received_usd: number;
   readonly bonus_paid_usd: number;
-  /** What was paid is less than was asked; `amount` is the rest at the locked rate, null when that has ended. */
+  /** The underpayment; `amount` is the rest at the locked rate, or null after the lock has ended. */
   readonly missing: { readonly usd: number; readonly amount: string | null } | null;
   readonly over_usd: number;
-  /** A credit was taken back, because its payment left the chain. */
+  /** Whether a credit was reversed because its payment left the chain. */
   readonly taken_back: boolean;
-  /** In a block by then, a payment has the locked rate. */
+  /** A payment in a block by this time has the locked rate. */
   readonly counts_until: string;
-  /** Until `expires_at`; 0 when it is over. */
+  /** Until `expires_at`; 0 if it has passed. */
   readonly left_ms: number;
 }
 
-/** Dust costs little: nobody makes our pages long with it. */
+/** Dust is cheap, so bound the length of the page. */
 const PARTS_MAX = 30;
 
-/** By its shown id. Unknown, malformed and another customer's are alike `not_found`. */
+/** Returns a payment by its public id. Unknown, malformed, and another customer's ids are `not_found`. */
 export async function getPayment(
   service: Service,
   actor: CustomerActor,
@@ -69,7 +69,7 @@ export async function getPayment(
   return await buildPaymentView(service, row);
 }
 
-/** By its order reference, as the session surface names it. */
+/** Returns a payment by its order reference, as in the session API. */
 export async function getPaymentByRef(
   service: Service,
   actor: CustomerActor,
@@ -78,7 +78,7 @@ export async function getPaymentByRef(
   return await buildPaymentView(service, await findTopup(service, actor.customerId, orderRef));
 }
 
-/** A page of the customer's invoices with the word that billing tab and payment view have for each. */
+/** Returns a page of the customer's invoices with the status shown in the billing tab and payment page. */
 export async function listInvoices(
   service: Service,
   actor: CustomerActor,
@@ -119,7 +119,10 @@ async function buildPaymentView(service: Service, row: TopupRow): Promise<Paymen
   };
 }
 
-/** The rest of what was asked. While all came in time it is what makes the asked amount whole, to the smallest unit. */
+/**
+ * Returns the rest of the invoice. While all payments were in time, it completes the exact amount in coin
+ * units.
+ */
 function missingAmount(
   row: TopupRow,
   paid: { readonly arrived: readonly DepositRow[]; readonly units: bigint; readonly worth: bigint },

@@ -1,7 +1,7 @@
 /**
- * What payments to an invoice are worth. The locked rate counts for what is in a block by three hours after the
- * invoice's end, judged by the block's time, so that an outage of ours costs the payer nothing; later, the rate
- * that was quoted when the payment was found in its block.
+ * The worth of payments to an invoice. The locked rate applies to payments in a block by three hours after
+ * the invoice's expiry, by the block's time, so that our downtime costs the payer nothing. Later payments
+ * have the rate quoted when they were found in their block.
  */
 import { coinValueCents } from '../../kernel/money.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
@@ -19,7 +19,7 @@ export function isLate(invoice: Pick<Invoice, 'expires_at'>, includedAt: Date | 
   return includedAt !== null && includedAt.getTime() > invoice.expires_at.getTime() + GRACE_MS;
 }
 
-/** A late payment that no rate was found for yet: it is not credited until it has its own. */
+/** Whether a late payment still lacks a rate. It is not credited until it has one. */
 export function isUnpriced(
   invoice: Pick<Invoice, 'expires_at'>,
   payment: Pick<Payment, 'included_at' | 'rate_at_inclusion'>,
@@ -27,7 +27,7 @@ export function isUnpriced(
   return payment.rate_at_inclusion === null && isLate(invoice, payment.included_at);
 }
 
-/** Payments that are added one after the other: what they are worth is known at each, however many there are. */
+/** The joint worth of payments that are added one by one, in constant time per payment. */
 export class RunningWorth {
   readonly #invoice: Invoice;
   readonly #decimals: number;
@@ -50,7 +50,7 @@ export class RunningWorth {
     return this.#lateCents + inTimeCents(this.#invoice, this.#inTimeUnits, this.#decimals);
   }
 
-  /** With one more, which is not added. */
+  /** Returns the worth with one more payment, without adding it. */
   withPayment(payment: Payment): bigint {
     const more = new RunningWorth(this.#invoice);
     more.#inTimeUnits = this.#inTimeUnits;
@@ -61,9 +61,9 @@ export class RunningWorth {
 }
 
 /**
- * Cents that these payments are worth together, rounded down. More payments are never worth less. What is in no
- * block yet is taken at the locked rate, and so is what came late and has no rate yet; that decides only how many
- * confirmations are asked for, and leaves a credit that stands until the rate of its new block is known.
+ * Returns the joint worth of these payments in cents, rounded down. More payments are never worth less.
+ * Payments without a block, and late ones without a rate, count at the locked rate. That affects only the
+ * required confirmations, and keeps an existing credit until the rate of its new block is known.
  */
 export function worthCents(invoice: Invoice, payments: readonly Payment[]): bigint {
   const worth = new RunningWorth(invoice);
@@ -77,7 +77,7 @@ function inTimeCents(invoice: Invoice, units: bigint, decimals: number): bigint 
   return isAsked ? invoice.amount_cents : coinValueCents(units, invoice.rate_usd, decimals);
 }
 
-/** Confirmations that each payment needs, given all that has arrived. */
+/** Returns the confirmations that each payment needs, given all that has arrived. */
 export function requiredConfirmations(invoice: Invoice, arrived: readonly Payment[]): number {
   const worth = worthCents(invoice, arrived);
   return confirmationsNeeded(invoice.coin, worth > invoice.amount_cents ? worth : invoice.amount_cents);

@@ -1,6 +1,6 @@
 /**
- * Whether a customer may have another invoice. Each takes an address for ever, so those that are made and never paid have a
- * limit of their own, however soon they are cancelled.
+ * Limits a customer's invoices. Each invoice uses an address permanently, so unpaid ones have a separate
+ * daily limit, even if they are canceled.
  */
 import { fail, quotaExceeded } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -13,17 +13,17 @@ import { isPoolCoin, POOL_COINS } from './address-pool.ts';
 
 type Deps = Pick<Service, 'clock' | 'settings'>;
 
-/** Refuses with `account_frozen` or `limit_reached`. */
+/** Fails with `account_frozen` or `limit_reached`. */
 export async function requireTopupQuota(
   { clock, settings }: Deps,
   sql: Sql,
   { customer, coin }: { readonly customer: CustomerRow | undefined; readonly coin: CoinCode },
 ): Promise<void> {
-  if (!customer) throw new Error('no such customer');
+  if (!customer) throw new Error('customer not found');
   if (customer.frozen_at) fail('account_frozen');
   const { openTopups, unpaidTopupsPerDay, unpaidPoolTopupsPerDay } = settings.quotas;
   if ((await countOpenTopups(sql, customer.id)) >= openTopups) quotaExceeded('openTopups', openTopups);
-  // Simulated addresses cost nobody anything, and no wallet has to find them.
+  // Simulated addresses are free, and no wallet has to scan them.
   if (settings.mode === 'sandbox') return;
   const since = new Date(clock.now().getTime() - DAY_MS);
   const unpaid = await countUnpaidTopups(sql, customer.id, { since, coins: POOL_COINS });
@@ -33,12 +33,12 @@ export async function requireTopupQuota(
   }
 }
 
-/** Invoices that this process is making, by customer. */
+/** Invoices being created by this process, per customer. */
 const inProgress = new Map<string, number>();
 
 /**
- * Runs while no more are being made for this customer than he may have open: each holds an address meanwhile. Where processes are
- * many each counts its own; under the customer's lock all count.
+ * Runs `create` unless this process is already creating the customer's maximum of open invoices, because
+ * each holds an address meanwhile. Per process; the check under the customer's lock covers all processes.
  */
 export async function withTopupSlot<T>(
   { settings }: Deps,

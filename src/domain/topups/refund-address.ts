@@ -1,6 +1,6 @@
 /**
- * Whether coins could go there at all: how addresses of each network look, those of test networks included. It keeps an address
- * of another network, or half of one, out of the books; the checksum is proven by the wallet that sends.
+ * Checks the format of a refund address per network, including test networks. Catches addresses of other
+ * networks and truncated ones. The sending wallet verifies the checksum.
  */
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -23,14 +23,14 @@ const ADDRESS_PATTERNS: Readonly<Record<CoinCode, RegExp>> = {
 };
 const ADDRESS_MAX_CHARS = 200;
 
-/** Throws a Refusal that does not repeat it. */
+/** Throws an OperatorError that does not quote the address. */
 export async function requireRefundAddress(tx: Sql, coin: CoinCode, address: string): Promise<string> {
   if (address.length > ADDRESS_MAX_CHARS || !ADDRESS_PATTERNS[coin].test(address)) {
-    throw new OperatorError(`--to is no address of ${coin} on ${coinOf(coin).network}`);
+    throw new OperatorError(`--to is not a ${coin} address on ${coinOf(coin).network}`);
   }
   if (await isDepositAddress(tx, address)) {
     throw new OperatorError(
-      '--to is an address that this service gave out to be paid: coins are sent to one that the customer names',
+      '--to is a deposit address of this service: ask the customer for an address of theirs',
     );
   }
   return address;

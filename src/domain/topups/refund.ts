@@ -1,8 +1,8 @@
 /**
- * Held payments that are given back, outside this system: it moves no coins. It is noted where they go, who allowed it and which
- * transaction did it, at once or in two steps: approved first, completed when it was sent. What is noted is never changed.
+ * Refunds of withheld payments. This system moves no coins: it records the destination, who approved the
+ * refund, and the transaction that sent it. Either at once or in two steps: approved first, then completed
+ * when sent. Records never change.
  */
-import { fail } from '../../kernel/fail.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
@@ -18,12 +18,12 @@ import { requireRefundAddress } from './refund-address.ts';
 import { type ResolvedTopup, resolveWithheld } from './withheld.ts';
 
 export interface RefundOrder {
-  /** Where the customer wants the coins. */
+  /** The customer's address. */
   readonly to?: string | undefined;
   readonly approvedBy?: string | undefined;
-  /** What sent them; left out: they are still to be sent. */
+  /** The transaction that sent the coins; omitted until they are sent. */
   readonly txid?: string | undefined;
-  /** One line for the books. */
+  /** One line for the records. */
   readonly note?: string | undefined;
 }
 
@@ -33,9 +33,9 @@ type RecordedRefund = Pick<RefundRow, 'address' | 'txid'>;
 const TXID = /^[0-9A-Za-z]{16,128}$/;
 
 /**
- * Notes that the held payments of an invoice are given back: from then on they are never credited. Where that is noted already
- * and its transaction is not, this completes it. Refuses with `not_found` when nothing is held there that is in a block, and
- * with a Refusal what is missing, or differs from what is noted.
+ * Records that the withheld payments of an invoice are refunded, after which they are never credited.
+ * Completes an approved refund that has no transaction yet. Fails with `not_found` if no withheld payment
+ * is in a block, and with an OperatorError if data is missing or differs from the record.
  */
 export async function refundTopup(
   service: Service,
@@ -75,19 +75,19 @@ async function approveRefund(
   );
   if (withheld.some(({ agreed }) => !agreed)) {
     throw new OperatorError(
-      'the second node does not have what is held: nothing is sent back until both nodes have it',
+      'the second node does not have the withheld payment: refund it after both nodes have it',
     );
   }
   const resolved = await resolveWithheld(tx, service, by, {
-    // What is not on the chain any more must not be paid back.
+    // A payment that left the chain must not be refunded.
     selects: (deposit) => deposit.held && isInBlock(deposit.state),
     apply: (deposit) => ({ ...deposit, held: false, refunded_at: now }),
     audit: 'topup.refund',
     now,
   });
   const { to, approvedBy } = order;
-  if (to === undefined) throw new OperatorError('--to is missing: the address that the customer named');
-  if (approvedBy === undefined) throw new OperatorError('--approved-by is missing: who allowed it');
+  if (to === undefined) throw new OperatorError('--to is required: the address that the customer named');
+  if (approvedBy === undefined) throw new OperatorError('--approved-by is required: who approved the refund');
   const refund = {
     keys: resolved.resolvedKeys,
     address: await requireRefundAddress(tx, topup.coin, to.trim()),
@@ -108,14 +108,14 @@ async function completeRefund(
   const { to, approvedBy, txid, note } = order;
   if (to !== undefined && to.trim() !== unsent.address) throw refundMismatch('to another address');
   if (approvedBy !== undefined && requireApprover(approvedBy) !== unsent.approved_by) {
-    throw refundMismatch('by somebody else');
+    throw refundMismatch('by someone else');
   }
   if (note !== undefined && unsent.note !== null && requireLine('note', note) !== unsent.note) {
     throw refundMismatch('with another note');
   }
   if (txid === undefined) {
     throw new OperatorError(
-      'its refund is approved already: give --txid, the transaction that sent the coins, once they are sent',
+      'this refund is already approved: pass --txid with the transaction once the coins are sent',
     );
   }
   const sent = {
@@ -130,17 +130,18 @@ async function completeRefund(
 }
 
 function refundMismatch(how: string): OperatorError {
-  return new OperatorError(`it was approved ${how}: what is noted of a refund is not changed`);
+  return new OperatorError(`this refund was approved ${how}: the record of a refund cannot change`);
 }
 
 function requireApprover(name: string): string {
   const line = parseDisplayName(name.trim());
-  if (line === undefined) throw new OperatorError('--approved-by is a name of 1 to 63 printable characters');
+  if (line === undefined)
+    throw new OperatorError('--approved-by must be a name of 1 to 63 printable characters');
   return line;
 }
 
 function requireTxid(text: string): string {
   if (!TXID.test(text))
-    throw new OperatorError('--txid is no transaction: it has 16 to 128 letters and digits');
+    throw new OperatorError('--txid is not a transaction id: it must have 16 to 128 letters and digits');
   return text;
 }

@@ -6,8 +6,8 @@ import { recordAudit } from '../record.ts';
 import { isPoolCoin } from './address-pool.ts';
 
 /**
- * Sets a coin back, so that its blocks are read again from that height on. What is known already changes nothing; what was
- * missed is found. Never forwards: what lies between would not be read at all.
+ * Moves a coin's cursor back, so that its blocks are read again from that height. Known payments do not
+ * change; missed ones are found. Never moves forward, because the skipped blocks would never be read.
  */
 export async function rereadChain(
   service: Pick<Service, 'db' | 'clock'>,
@@ -16,16 +16,16 @@ export async function rereadChain(
 ): Promise<void> {
   if (isPoolCoin(coin)) {
     throw new OperatorError(
-      `${coin} is not read block by block: each address is read from where it was given out`,
+      `${coin} is not read by block: each address is read from the moment it was given out`,
     );
   }
   const now = service.clock.now();
   await service.db.transaction(async (tx) => {
     const row = await lockCoin(tx, coin);
-    if (!row) throw new OperatorError(`no address of ${coin} was ever given out: there is nothing to read`);
+    if (!row) throw new OperatorError(`no ${coin} address has been given out: there is nothing to read`);
     const readTo = cursorHeight(row.cursor);
     if (readTo !== null && height > readTo) {
-      throw new OperatorError(`${coin} was read up to block ${readTo}: give that one or a lower one`);
+      throw new OperatorError(`${coin} is read up to block ${readTo}: choose this block or a lower one`);
     }
     await rereadCoin(tx, coin, height);
     const note = `from block ${height}${readTo === null ? '' : `; it was read up to ${readTo}`}`;

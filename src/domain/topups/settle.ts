@@ -1,18 +1,19 @@
 /**
- * The settlement engine: the one place where what chains show becomes money.
+ * The settlement engine: the only place where chain observations become money.
  *
- * Drivers only observe. Each observation lands on the row of its output (`deposits`, unique by coin and key for
- * ever), and under the lock of the invoice everything else is computed anew from those rows: which payments
- * stand, what they are worth, what is still to be credited or taken back, the bonus, the status. A notice that
- * comes twice, late or out of order therefore changes nothing or puts things right, and a process may be killed
- * anywhere: observation, transfers, status, events and audit are one commit.
+ * Drivers only observe. Every observation updates the row of its output (`deposits`, permanently unique by
+ * coin and key). Under the invoice's lock, everything else is recomputed from those rows: which payments
+ * are valid, their worth, what is to be credited or reversed, the bonus, and the status. So a notice that
+ * is repeated, late, or out of order either changes nothing or corrects the state. A process may die at any
+ * point: observation, transfers, status, events, and audit are one commit.
  *
- * A payment counts once it has the confirmations that the invoice needs, which rise with all that has arrived.
- * Its credit stands until the payment leaves its block: back in the mempool, removed, double-spent, or in another
- * block with fewer confirmations than needed. Then it is reversed, even below a balance of zero, and credited
- * again should the payment return. Fewer confirmations in the same block take nothing back.
+ * A payment counts once it has the confirmations that the invoice needs, which rise with the total
+ * received. Its credit lasts until the payment leaves its block: back to the mempool, removed,
+ * double-spent, or in another block with too few confirmations. Then the credit is reversed, even below a
+ * balance of zero, and booked again if the payment returns. Fewer confirmations in the same block reverse
+ * nothing.
  *
- * Nobody can prevent a late payment: cancelled and expired invoices are credited like any other.
+ * Late payments cannot be prevented, so canceled and expired invoices are credited like any other.
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
@@ -33,21 +34,23 @@ import { hasArrived, isPresent, topupStatus, topupTransitions } from './status.t
 export interface Settlement {
   /** Locked in this transaction. */
   readonly topup: TopupRow;
-  /** All payments as they are now, already saved; oldest first. */
+  /** All current payments, already saved; oldest first. */
   readonly deposits: readonly DepositRow[];
-  /** The same as they were before. */
+  /** The same payments before the change. */
   readonly before: readonly DepositRow[];
   readonly mayCredit: boolean;
   readonly actor: Actor;
   readonly now: Date;
-  /** What the mail about a credit is sealed with. */
+  /** Seals the mail about a credit. */
   readonly keys: KeyRing;
 }
 
-/** Brings ledger, status, events, audit and mail of one invoice in line with its payments; returns its new row. */
+/**
+ * Updates ledger, status, events, audit, and mail of an invoice to match its payments. Returns its new row.
+ */
 export async function settle(tx: Sql, settlement: Settlement): Promise<TopupRow> {
   const { topup, deposits, now } = settlement;
-  // What comes for an account that is being deleted, or was, is held: there is nobody to spend it.
+  // Withhold payments to a deleted account: there is no one to spend them.
   const isAccountGone = await isDeletingCustomer(tx, topup.customer_id);
   const mayCredit = settlement.mayCredit && !isAccountGone;
   const required = requiredConfirmations(topup, deposits.filter(hasArrived));
@@ -57,7 +60,7 @@ export async function settle(tx: Sql, settlement: Settlement): Promise<TopupRow>
   const settled = deposits.map((deposit) => changed.get(deposit.key) ?? deposit);
   const after = settledTopup(settlement, settled, booked, required);
   await updateTopup(tx, after);
-  await recordSettlement(tx, settlement, after, settled, { ...booked, told: !isAccountGone });
+  await recordSettlement(tx, settlement, after, settled, { ...booked, notify: !isAccountGone });
   if (booked.credited) {
     await notifyCredit(tx, settlement.keys, { before: topup, after, changed: booked.changed }, now);
   }
@@ -92,10 +95,10 @@ function settledTopup(
   booked: BookingResult,
   required: number,
 ): TopupRow {
-  // An expired invoice stays over, should another process's clock be a little behind.
+  // An expired invoice stays expired, even if another process's clock is slightly behind.
   const refunded = deposits.some((deposit) => deposit.refunded_at !== null && isPresent(deposit));
   const isExpired = topup.status === 'expired' || now >= topup.expires_at;
-  // An invoice whose payment was given back asks for none again.
+  // A refunded invoice does not become payable again.
   const isOver = topup.cancelled_at !== null || isExpired || refunded;
   return {
     ...topup,
@@ -109,7 +112,10 @@ function settledTopup(
   };
 }
 
-/** Of the payments that are worth anything. There may be more of them than a call takes arguments. */
+/**
+ * Returns the minimum over payments with any worth. A loop, because there may be more payments than call
+ * arguments.
+ */
 function minConfirmations(topup: TopupRow, deposits: readonly DepositRow[]): number {
   let least = Number.POSITIVE_INFINITY;
   for (const deposit of deposits) {
@@ -124,7 +130,7 @@ async function recordSettlement(
   { topup, actor, now }: Settlement,
   after: TopupRow,
   deposits: readonly DepositRow[],
-  { credited, reversed, told: notify }: BookingResult & { readonly told: boolean },
+  { credited, reversed, notify }: BookingResult & { readonly notify: boolean },
 ): Promise<void> {
   const { customer_id: customerId } = topup;
   const entry = { actor, resource: formatId('topup', topup.id), customerId };
@@ -139,7 +145,7 @@ async function recordSettlement(
   }
 }
 
-/** A credited invoice whose credit changes, as it was in between: with what it had before and has after. */
+/** Returns a credited invoice between two credits, for its event: with the lower of both credits. */
 function intermediateTopup(before: TopupRow, after: TopupRow): TopupRow {
   const less = before.credited_cents < after.credited_cents ? before : after;
   const { credited_cents, bonus_paid_cents } = less;

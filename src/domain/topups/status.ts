@@ -1,6 +1,6 @@
 /**
- * The status of an invoice as a function of its payments: total and without memory, so that a process killed at
- * any moment, a repeated notice or notices out of order end in the same status.
+ * The status of an invoice as a pure function of its payments: total and without memory. A crash at any
+ * point, or notices that are repeated or out of order, lead to the same status.
  */
 import { findTransition, TOPUP_TRANSITIONS, type TopupStatus, type Transition } from '../../spec/states.ts';
 import type { DepositRow } from '../../store/deposits.ts';
@@ -9,20 +9,21 @@ import { type Invoice, type Payment, worthCents } from './pricing.ts';
 export type StatusPayment = Payment &
   Pick<DepositRow, 'state' | 'refunded_at' | 'credits' | 'credited_cents'>;
 
-/** On chain or on its way. */
+/** Whether the payment is on the chain or in the mempool. */
 export function isPresent({ state }: Pick<DepositRow, 'state'>): boolean {
   return state !== 'removed' && state !== 'conflicted';
 }
 
-/** On chain or on its way, and not given back by the operator. */
+/** Whether the payment is on the chain or in the mempool, and not refunded. */
 export function hasArrived(payment: Pick<DepositRow, 'state' | 'refunded_at'>): boolean {
   return payment.refunded_at === null && isPresent(payment);
 }
 
 /**
- * `confirming` while a payment would still add to what counts, held ones included; then `credited` if anything
- * counts. A payment worth less than a cent changes nothing. One that was credited and left the chain is waited for
- * (`confirming`), unless it was spent elsewhere and can never return. `over`: cancelled, or its time is up.
+ * Returns `confirming` while a payment, withheld or not, would still add to the counted ones, then
+ * `credited` if anything counts. A payment below a cent changes nothing. A credited payment that left the
+ * chain is awaited (`confirming`), unless it was spent elsewhere and cannot return. `isOver`: canceled,
+ * expired, or refunded.
  */
 export function topupStatus(
   invoice: Invoice,
@@ -45,8 +46,8 @@ function mayReturn(payment: StatusPayment): boolean {
 type TopupTransition = Transition<TopupStatus> & { readonly to: TopupStatus };
 
 /**
- * The rows of the table that lead from one status to another. Nothing is credited, and no credit is lost or changed,
- * but through `confirming`, though in one commit nobody could see it there.
+ * Returns the transitions between two statuses. Every change of a credit passes through `confirming`, even
+ * within one commit where no one could see it.
  */
 export function topupTransitions(
   from: TopupStatus,

@@ -1,4 +1,6 @@
-/** What the kill-switch held back: the operator credits or refunds it, invoice by invoice. How it is refunded is in refund.ts. */
+/**
+ * Resolves withheld payments: the operator credits or refunds them per invoice. refund.ts records refunds.
+ */
 import { fail } from '../../kernel/fail.ts';
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -10,33 +12,33 @@ import type { Actor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { settle } from './settle.ts';
 
-/** The invoice as it is now, and what was decided of, in the coin's smallest unit. */
+/** The current invoice, and the resolved amount in the coin's smallest unit. */
 export type ResolvedTopup = TopupRow & {
   readonly resolvedUnits: bigint;
   readonly resolvedKeys: readonly string[];
 };
 
-/** What is decided of the held payments of one invoice. */
+/** How to resolve the withheld payments of an invoice. */
 export interface Resolution {
-  /** Of which of them; the invoice's, in whatever state they are. */
+  /** Selects the payments to resolve, in any state. */
   readonly selects: (deposit: DepositRow) => boolean;
   readonly apply: (deposit: DepositRow) => DepositRow;
-  /** Null: what comes of it is audited. */
+  /** Null if the effects have their own audit events. */
   readonly audit: Action | null;
   readonly now: Date;
 }
 
 /**
- * Credits the held payments of an invoice, whatever the switch says; one that left its block meanwhile is
- * credited when it returns. Refuses with `not_found` when nothing is held there, and with `conflict_state` where the
- * customer is gone.
+ * Credits the withheld payments of an invoice, regardless of the switch. A payment that left its block is
+ * credited when it returns. Fails with `not_found` if nothing is withheld, and with `conflict_state` if the
+ * customer is deleted.
  */
 export async function releaseTopup(service: Service, actor: Actor, topupId: string): Promise<ResolvedTopup> {
   const released = await service.db.transaction(async (tx) => {
     const topup = (await lockTopup(tx, topupId)) ?? fail('not_found');
     const hasWithheld = (await listDeposits(tx, topupId)).some((deposit) => deposit.held);
     if (hasWithheld && (await isDeletingCustomer(tx, topup.customer_id))) {
-      const message = 'This account is deleted: send the payment back, and note it with `topups refund`.';
+      const message = 'This account is deleted. Send the payment back and record it with `topups refund`.';
       fail('conflict_state', {}, message);
     }
     return await resolveWithheld(
@@ -46,7 +48,7 @@ export async function releaseTopup(service: Service, actor: Actor, topupId: stri
       {
         selects: (deposit) => deposit.held,
         apply: (deposit) => ({ ...deposit, held: false }),
-        // What it credits is audited as any credit.
+        // The credits have their own audit events.
         audit: null,
         now: service.clock.now(),
       },
@@ -56,7 +58,7 @@ export async function releaseTopup(service: Service, actor: Actor, topupId: stri
   return released;
 }
 
-/** Of an invoice that is locked. Refuses with `not_found` when none of its payments is meant. */
+/** Resolves payments of a locked invoice. Fails with `not_found` if none is selected. */
 export async function resolveWithheld(
   tx: Sql,
   service: Pick<Service, 'keys'>,
@@ -65,7 +67,7 @@ export async function resolveWithheld(
 ): Promise<ResolvedTopup> {
   const before = await listDeposits(tx, topup.id);
   const decided = before.filter(selects);
-  if (decided.length === 0) fail('not_found', {}, 'Nothing is held on this top-up.');
+  if (decided.length === 0) fail('not_found', {}, 'No payment of this top-up is withheld.');
   const deposits = before.map((deposit) => (selects(deposit) ? apply(deposit) : deposit));
   await saveDeposits(
     tx,

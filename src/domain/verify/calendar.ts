@@ -1,14 +1,14 @@
-/** Servers and the calendar: what is due is looked at, and what is suspended says since when and until when. */
+/** Invariants of the billing calendar: due servers are billed, and suspended ones have a start and an end. */
 import type { Invariant } from './invariant.ts';
 
-/** The calendar puts a server off for a day at most; a service that is down for longer has more to tell than this. */
+/** The calendar postpones a server by one day at most. A longer delay means that the service was down. */
 const LATE = `interval '2 days'`;
 const NOW = `(select clock_timestamp() + clock_offset_ms * interval '1 ms' from service)`;
 
 export const CALENDAR_INVARIANTS: readonly Invariant[] = [
   {
-    name: 'the calendar knows every server',
-    description: 'each server that has run has a moment at which it is billed, and no other has one',
+    name: 'the calendar has every server',
+    description: 'each server that has run has a next billing time, and no other server has one',
     source: 'servers',
     violations: `select id from servers
       where (bill_at is not null) <> (first_run_at is not null and status <> 'destroying')`,
@@ -16,7 +16,7 @@ export const CALENDAR_INVARIANTS: readonly Invariant[] = [
   {
     name: 'cycles end in time',
     description:
-      'no server goes on for days after what was paid, nor waits for its end after the grace period, unless renewals are switched off',
+      'while renewals are on, no server runs for days past its paid time or stays past its grace period',
     source: 'servers',
     violations: `select id from servers s
       where not exists (select from switches where name = 'renewals' and not on_)
@@ -29,22 +29,21 @@ export const CALENDAR_INVARIANTS: readonly Invariant[] = [
   {
     name: 'suspended servers can resume or end',
     description:
-      'each suspended server, and no other, has its beginning, its former state and the end of its grace period',
+      'suspended servers, and no others, have a suspension time, a previous state, and a grace period end',
     source: 'servers',
     violations: `select id from servers
       where case when status = 'suspended' then num_nulls(suspended_at, resume_to, destroy_at) > 0
                  else num_nonnulls(suspended_at, resume_to, destroy_at, warned_days) > 0 end`,
   },
   {
-    name: 'held servers stay',
-    description: 'no server under a legal hold is being destroyed',
+    name: 'legal holds prevent deletion',
+    description: 'no server under a legal hold is being deleted',
     source: 'servers',
     violations: `select id from servers where held_at is not null and status = 'destroying'`,
   },
   {
-    name: 'frozen servers stand still',
-    description:
-      'a server that the operator froze is suspended for that reason as soon as nothing is done to it',
+    name: 'frozen servers are suspended',
+    description: 'a server that the operator froze is suspended for that reason once no operation runs on it',
     source: 'servers',
     violations: `select id from servers s
       where frozen_at is not null and status in ('running', 'stopped', 'suspended')

@@ -1,21 +1,21 @@
-/** Hosts, machines and addresses: nothing is leaked, nothing is held twice. */
+/** Invariants of hosts, machines, and addresses: nothing leaks, and nothing is assigned twice. */
 import type { Invariant } from './invariant.ts';
 
-/** Every pooled thing: its own id, and the server that holds it. */
+/** Every pooled address: its id and the server that has it. */
 const POOL = `(select host(addr) as id, 4 as family, server_id, region_id, block_id from ipv4_addresses
   union all select prefix::text, 6, server_id, region_id, block_id from ipv6_prefixes)`;
 
 export const INVENTORY_INVARIANTS: readonly Invariant[] = [
   {
-    name: 'held addresses have a server',
-    description: 'every address and /64 that is not in the pool is held by a server that is there',
+    name: 'assigned addresses have a server',
+    description: 'every address and /64 outside the pool is assigned to an existing server',
     source: `${POOL} as pool where server_id is not null`,
     violations: `select p.id from ${POOL} as p
       where p.server_id is not null and not exists (select from servers s where s.id = p.server_id)`,
   },
   {
     name: 'servers have their addresses',
-    description: 'every server has one IPv4 address and one /64 of its region, unless it is being destroyed',
+    description: 'every server has one IPv4 address and one /64 of its region, unless it is being deleted',
     source: `servers where status <> 'destroying'`,
     violations: `select s.id from servers s
       left join ${POOL} as p on p.server_id = s.id and p.region_id = s.region_id
@@ -25,28 +25,31 @@ export const INVENTORY_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'addresses lie in their block',
-    description: 'every address belongs to its block and its block’s region, and none is a gateway',
+    description: 'every address belongs to its block and the region of the block, and none is a gateway',
     source: `${POOL} as pool`,
     violations: `select host(a.addr) from ipv4_addresses a join ip_blocks b on b.id = a.block_id
-      where not a.addr <<= b.block or a.region_id <> b.region_id or a.addr = b.gateway or a.gateway <> b.gateway
+      where not a.addr <<= b.block or a.region_id <> b.region_id or a.addr = b.gateway
+         or a.gateway <> b.gateway
       union all
       select p.prefix::text from ipv6_prefixes p join ip_blocks b on b.id = p.block_id
       where not p.prefix <<= b.block or p.region_id <> b.region_id or p.prefix >>= b.gateway`,
   },
   {
-    name: 'hosts carry what they count',
+    name: 'host usage matches servers and volumes',
     description: 'memory and disk in use on each host are the sums of its servers and volumes',
     source: 'hosts',
     violations: `select h.id from hosts h
-        left join (select host_id, sum(ram_mb) as ram_mb, sum(disk_gb) as disk_gb from servers group by host_id) s
+        left join (select host_id, sum(ram_mb) as ram_mb, sum(disk_gb) as disk_gb
+                     from servers group by host_id) s
           on s.host_id = h.id
-        left join (select host_id, sum(disk_gb) as disk_gb from volumes group by host_id) v on v.host_id = h.id
+        left join (select host_id, sum(disk_gb) as disk_gb from volumes group by host_id) v
+          on v.host_id = h.id
       where h.used_ram_mb <> coalesce(s.ram_mb, 0)
          or h.used_disk_gb <> coalesce(s.disk_gb, 0) + coalesce(v.disk_gb, 0)`,
   },
   {
-    name: 'no host is overfull',
-    description: 'no host has given away more memory or disk than it has',
+    name: 'no host is overcommitted',
+    description: 'no host has assigned more memory or disk than it has',
     source: 'hosts',
     violations: `select id from hosts
       where used_ram_mb > ram_mb or used_disk_gb > disk_gb or used_ram_mb < 0 or used_disk_gb < 0`,
@@ -54,7 +57,7 @@ export const INVENTORY_INVARIANTS: readonly Invariant[] = [
   {
     name: 'machines and servers agree',
     description:
-      'each machine that is sold, and no other, has a server, and both name each other, of one plan and one region',
+      'sold machines, and no others, have a server; both refer to each other and share plan and region',
     source: 'machines',
     violations: `select m.id from machines m left join servers s on s.id = m.server_id
       where (m.state = 'sold') <> (m.server_id is not null) or (m.off_since is not null and m.state <> 'sold')
@@ -67,11 +70,13 @@ export const INVENTORY_INVARIANTS: readonly Invariant[] = [
   {
     name: 'servers have a place',
     description:
-      'every server has a host of its region or a machine, as its plan says, unless it is being destroyed',
+      'every server has a host of its region or a machine, as its plan requires, unless it is being deleted',
     source: `servers where status <> 'destroying'`,
-    violations: `select s.id from servers s join plans p on p.id = s.plan_id left join hosts h on h.id = s.host_id
+    violations: `select s.id from servers s join plans p on p.id = s.plan_id
+      left join hosts h on h.id = s.host_id
       where s.status <> 'destroying'
-        and case p.category when 'vps' then s.machine_id is not null or h.region_id is distinct from s.region_id
+        and case p.category
+                 when 'vps' then s.machine_id is not null or h.region_id is distinct from s.region_id
                             else s.host_id is not null or s.machine_id is null end`,
   },
 ];

@@ -1,4 +1,4 @@
-/** The ledger: DECISIONS "Ledger". */
+/** Invariants of the ledger: DECISIONS "Ledger". */
 import { HOUSE } from '../ledger/transfer.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -10,10 +10,11 @@ const DELTA = 'case when credit_account = customer_id then amount_cents else -am
 export const MONEY_INVARIANTS: readonly Invariant[] = [
   {
     name: 'postings sum to zero',
-    description: 'every transfer takes from one account what it gives to another, a customer on one side',
+    description: 'every transfer moves one amount between two accounts, with a customer on one side',
     source: 'transfers',
     violations: `select id from transfers
-      where debit_account = credit_account or amount_cents <= 0 or customer_id not in (debit_account, credit_account)
+      where debit_account = credit_account or amount_cents <= 0
+         or customer_id not in (debit_account, credit_account)
          or case when debit_account = customer_id then credit_account else debit_account end
             not in (${HOUSE_ACCOUNTS})`,
   },
@@ -31,11 +32,12 @@ export const MONEY_INVARIANTS: readonly Invariant[] = [
     name: 'customers have a balance',
     description: 'every customer has one balance row',
     source: 'customers',
-    violations: `select c.id from customers c where not exists (select from balances b where b.customer_id = c.id)`,
+    violations: `select c.id from customers c
+      where not exists (select from balances b where b.customer_id = c.id)`,
   },
   {
     name: 'no balance is overspent',
-    description: 'only a reversal ever took a balance below zero',
+    description: 'only a reversal can make a balance negative',
     source: 'transfers where debit_account = customer_id',
     violations: `select id from transfers
       where debit_account = customer_id and balance_after_cents < 0 and type <> 'reversal'
@@ -44,10 +46,11 @@ export const MONEY_INVARIANTS: readonly Invariant[] = [
         and not exists (select from transfers t where t.customer_id = b.customer_id and t.type = 'reversal')`,
   },
   {
-    // Transfers bear business time, so their order cannot be read off; but if each balance after one is the
-    // balance before another, then every value is left as often as it is reached, save the first (0) and the last.
+    // Transfers have business time, so their order is not stored. But if each balance after a transfer is
+    // the balance before another one, every value is left as often as it is reached, except for the first
+    // (0) and the last.
     name: 'balances after transfers form a chain',
-    description: 'the balance after each transfer is the balance before the next, from 0 to the present one',
+    description: 'the balance after each transfer is the balance before the next, from 0 to the current one',
     source: 'transfers',
     violations: `select distinct customer_id from (
         select customer_id, balance_after_cents - (${DELTA}) as cents, 1 as n from transfers
@@ -57,8 +60,8 @@ export const MONEY_INVARIANTS: readonly Invariant[] = [
       group by customer_id, cents having sum(n) <> 0`,
   },
   {
-    name: 'reversals mirror what they reverse',
-    description: 'each reversal is the exact opposite of one transfer, which has no other',
+    name: 'reversals mirror their transfers',
+    description: 'each reversal is the exact opposite of one transfer, and no transfer has two',
     source: `transfers where type = 'reversal'`,
     violations: `select r.id from transfers r left join transfers o on o.id = r.reverses
       where (r.type = 'reversal') <> (r.reverses is not null)

@@ -1,4 +1,4 @@
-/** Servers: what they cost, and the work on them. */
+/** Invariants of servers: their charges, and the operations on them. */
 import { LIMITS } from '../../spec/limits.ts';
 import { type Invariant, shownIdSql } from './invariant.ts';
 
@@ -6,8 +6,8 @@ const SHOWN = shownIdSql('srv_', 's.id');
 const CREATED = `e.type = 'server.created' and e.data -> 'server' ->> 'id'`;
 
 /**
- * Since when each customer's events are all there: ever since while none of those that were numbered is missing, else for
- * nearly as long as they are kept. Of a customer who is leaving, none need be there.
+ * The time since when each customer's events are complete: always, while no numbered event is missing; else
+ * for nearly the retention period. A customer being deleted may have no events.
  */
 const EVENTS_KEPT_SINCE = `(
   select c.id as customer_id,
@@ -15,28 +15,31 @@ const EVENTS_KEPT_SINCE = `(
               when coalesce(n.last_seq, 0) = (select count(*) from events e
                                                where e.customer_id = c.id and e.seq is not null)
               then '-infinity'::timestamptz
-              else (select clock_timestamp() + clock_offset_ms * interval '1 ms' - interval '${LIMITS.eventRetentionDays - 1} days'
+              else (select clock_timestamp() + clock_offset_ms * interval '1 ms'
+                           - interval '${LIMITS.eventRetentionDays - 1} days'
                       from service) end as since
     from customers c left join event_counters n on n.customer_id = c.id) as kept`;
 
 export const SERVER_INVARIANTS: readonly Invariant[] = [
   {
     name: 'every server is paid for',
-    description: 'each server has one charge for each of its cycles, the first one included',
+    description: 'each server has exactly one charge per cycle, including the first',
     source: 'servers',
     violations: `select id from (
         select s.id, t.id as charge,
-               case when starts_with(t.fact, 'cycle:' || s.id || ':') and split_part(t.fact, ':', 3) ~ '^[0-9]{1,6}$'
+               case when starts_with(t.fact, 'cycle:' || s.id || ':')
+                         and split_part(t.fact, ':', 3) ~ '^[0-9]{1,6}$'
                     then split_part(t.fact, ':', 3)::int end as cycle
           from servers s
-          left join transfers t on t.resource_id = s.id and t.type = 'charge' and t.customer_id = s.customer_id
+          left join transfers t
+                 on t.resource_id = s.id and t.type = 'charge' and t.customer_id = s.customer_id
                and not exists (select from transfers r where r.reverses = t.id)) as paid
       group by id having count(charge) = 0 or count(cycle) <> count(charge) or max(cycle) <> count(cycle)`,
   },
   {
     name: 'no charge without a server',
     description:
-      'every charge is for a server that is there, or that was charged for its first cycle and is gone',
+      'every charge is for an existing server, or for a deleted server whose first cycle was charged',
     source: `transfers where type = 'charge'`,
     violations: `select t.id from transfers t
       where t.type = 'charge'
@@ -51,7 +54,7 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'refunds fit their charges',
-    description: 'each refund gives back one charge, no more than it was, and its server is going or gone',
+    description: 'each refund returns at most one charge, and its server is deleted or being deleted',
     source: `transfers where type = 'refund'`,
     violations: `select t.id from transfers t
       where t.type = 'refund'
@@ -62,7 +65,7 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
              or exists (select from servers s where s.id = t.resource_id and s.status <> 'destroying'))`,
   },
   {
-    name: 'servers were announced',
+    name: 'servers have creation events',
     description: 'every server has its server.created event',
     source: 'servers',
     violations: `select s.id from servers s join ${EVENTS_KEPT_SINCE} on kept.customer_id = s.customer_id
@@ -70,12 +73,13 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
         and not exists (select from events e where e.customer_id = s.customer_id and ${CREATED} = ${SHOWN})`,
   },
   {
-    name: 'creations and charges were announced together',
-    description: 'every server.created has a billing.charged, and there is one for each charge',
+    name: 'creation and charge events match',
+    description: 'every server.created event has a billing.charged event, and so does every charge',
     source: `events where type in ('server.created', 'billing.charged')`,
     violations: `select e.id from events e join ${EVENTS_KEPT_SINCE} on kept.customer_id = e.customer_id
       where e.type = 'server.created' and e.created_at >= kept.since
-        and not exists (select from events c where c.customer_id = e.customer_id and c.type = 'billing.charged'
+        and not exists (select from events c
+                         where c.customer_id = e.customer_id and c.type = 'billing.charged'
                          and c.data -> 'ledger_entry' ->> 'resource' = e.data -> 'server' ->> 'id')
       union all
       select customer_id from (
@@ -86,9 +90,9 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
       group by customer_id having sum(n) <> 0`,
   },
   {
-    name: 'work fits the status',
+    name: 'operations fit the status',
     description:
-      'each operation is one that its server’s status has, and what is not at rest is being worked on',
+      'each operation fits the status of its server, and a server in a transitional status has one',
     source: 'servers',
     violations: `select s.id from servers s left join operations o on o.server_id = s.id
       where case when o.kind = 'provision' then s.status not in ('provisioning', 'installing')
@@ -100,9 +104,9 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
                  else s.status in ('provisioning', 'installing', 'destroying') end`,
   },
   {
-    name: 'operations have what they need',
+    name: 'operations have their data',
     description:
-      'a rescue, rebuild or restore has its sealed payload, and a first install is of the first disk',
+      'a rescue, rebuild, or restore has its sealed payload, and a first install is on the first disk',
     source: 'servers',
     violations: `select o.id from operations o join servers s on s.id = o.server_id
       where (o.kind in ('rescue', 'rebuild', 'restore')) <> (o.payload_sealed is not null)
@@ -110,21 +114,21 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
          or (o.kind = 'provision' and s.generation <> 1)`,
   },
   {
-    name: 'servers keep the texts of their keys',
-    description: 'every server has one public key for each of its SSH keys',
+    name: 'servers have the text of their keys',
+    description: 'every server has one public key per SSH key',
     source: 'servers',
     violations: `select id from servers where cardinality(ssh_keys) <> cardinality(ssh_public_keys)`,
   },
   {
-    name: 'servers are counted',
-    description: 'each customer’s count of servers, which the quota asks, is right',
+    name: 'server counts are right',
+    description: 'each customer’s server count, which the quota uses, matches their servers',
     source: 'balances',
     violations: `select b.customer_id from balances b
       where b.servers <> (select count(*) from servers s where s.customer_id = b.customer_id)`,
   },
   {
-    name: 'install secrets are gone',
-    description: 'no server that has run keeps its root password’s hash or its user data',
+    name: 'install secrets are deleted',
+    description: 'no server that has run still has its root password hash or user data',
     source: `servers where status in ('running', 'stopped', 'suspended')`,
     violations: `select id from servers
       where status in ('running', 'stopped', 'suspended')

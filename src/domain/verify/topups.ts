@@ -1,4 +1,4 @@
-/** Top-ups: what chains showed, and what was credited for it. */
+/** Invariants of top-ups: chain payments and their credits. */
 import { BONUS_TIERS_USD } from '../../spec/limits.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -8,7 +8,7 @@ const TIERS = BONUS_TIERS_USD.map(([threshold, bonus]) => `(${threshold * 100}, 
 export const TOPUP_INVARIANTS: readonly Invariant[] = [
   {
     name: 'deposits match their credits',
-    description: 'the credit that a deposit names stands, for its invoice, its customer and its amount',
+    description: 'the credit of a deposit is valid and matches its invoice, customer, and amount',
     source: 'deposits',
     violations: `select d.coin || ':' || d.key
       from deposits d
@@ -16,13 +16,14 @@ export const TOPUP_INVARIANTS: readonly Invariant[] = [
       left join transfers t on t.id = d.credit_transfer_id
       where (coalesce(d.credited_cents, 0) > 0) <> (d.credit_transfer_id is not null)
          or (d.credit_transfer_id is not null
-             and (t.id is null or t.type <> 'topup' or t.resource_id <> d.topup_id or t.customer_id <> p.customer_id
+             and (t.id is null or t.type <> 'topup' or t.resource_id <> d.topup_id
+                  or t.customer_id <> p.customer_id
                   or t.amount_cents <> d.credited_cents or ${REVERSED}))`,
   },
   {
     name: 'deposits are credited once',
     description:
-      'every top-up credit that stands belongs to one deposit, and a deposit has no other that stands',
+      'every valid top-up credit belongs to exactly one deposit, and every deposit has at most one',
     source: `transfers t where type = 'topup' and not ${REVERSED}`,
     violations: `select t.id from transfers t left join deposits d on d.credit_transfer_id = t.id
       where t.type = 'topup' and not ${REVERSED}
@@ -30,7 +31,7 @@ export const TOPUP_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'invoices add up',
-    description: 'each invoice has credited what its deposits were credited, and nothing that is held',
+    description: 'each invoice has credited the sum of its deposits, and nothing that is withheld',
     source: 'topups',
     violations: `select p.id from topups p left join deposits d on d.topup_id = p.id
       group by p.id
@@ -45,7 +46,8 @@ export const TOPUP_INVARIANTS: readonly Invariant[] = [
       left join transfers t on t.resource_id = p.id and t.type = 'bonus' and not ${REVERSED}
       group by p.id
       having p.bonus_paid_cents <> coalesce(sum(t.amount_cents), 0)
-          or p.bonus_paid_cents <> coalesce((select max(bonus) from (values ${TIERS}) as tier (threshold, bonus)
+          or p.bonus_paid_cents <> coalesce((select max(bonus)
+                                               from (values ${TIERS}) as tier (threshold, bonus)
                                               where threshold <= p.credited_cents), 0)
           or array(select unnest(p.bonus_transfers) order by 1)
              <> coalesce(array_agg(t.id order by t.id) filter (where t.id is not null), '{}')`,

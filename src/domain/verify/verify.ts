@@ -1,4 +1,4 @@
-/** `skerryd verify`: asks the database for anything that breaks what must always hold. */
+/** `skerryd verify`: queries the database for violations of its invariants. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { Service } from '../context.ts';
 import { CALENDAR_INVARIANTS } from './calendar.ts';
@@ -26,25 +26,25 @@ export const INVARIANTS: readonly Invariant[] = [
 
 export interface InvariantResult {
   readonly invariant: Invariant;
-  /** How many rows were looked at. */
+  /** Number of rows checked. */
   readonly checked: bigint;
-  /** How many break it; 0 is well. */
+  /** Number of violations. */
   readonly broken: bigint;
-  /** Some of their ids, ten at most. */
+  /** Up to ten ids of violations. */
   readonly examples: readonly string[];
 }
 
-/** Checks every invariant, in order, in one view of the database: a running service does not disturb it. */
+/** Checks all invariants in one snapshot of the database, so that a running service does not interfere. */
 export async function verify(service: Pick<Service, 'db'>): Promise<InvariantResult[]> {
   return await service.db.transaction(async (tx) => {
     await tx.run('set transaction isolation level repeatable read read only');
-    // A large database takes its time.
+    // Large databases take longer than the normal timeout.
     await tx.run('set local statement_timeout = 0');
     return await checkInvariants(tx);
   });
 }
 
-/** The same in the caller's transaction. */
+/** Checks all invariants in the caller's transaction. */
 export async function checkInvariants(tx: Sql): Promise<InvariantResult[]> {
   const results: InvariantResult[] = [];
   for (const invariant of INVARIANTS) results.push(await checkInvariant(tx, invariant));
@@ -54,7 +54,8 @@ export async function checkInvariants(tx: Sql): Promise<InvariantResult[]> {
 async function checkInvariant(tx: Sql, invariant: Invariant): Promise<InvariantResult> {
   const counted = await tx.row<{ n: bigint }>(`select count(*) as n from ${invariant.source}`);
   const broken = await tx.rows<{ id: string; total: bigint }>(
-    `select id::text as id, count(*) over () as total from (${invariant.violations}) as found (id) order by 1 limit 10`,
+    `select id::text as id, count(*) over () as total
+       from (${invariant.violations}) as found (id) order by 1 limit 10`,
   );
   return {
     invariant,

@@ -1,25 +1,25 @@
-/** Numbers of events, and queues of webhooks. */
+/** Invariants of event numbers and webhook queues. */
 import { LIMITS } from '../../spec/limits.ts';
 import type { Invariant } from './invariant.ts';
 
 export const WEBHOOK_INVARIANTS: readonly Invariant[] = [
   {
-    name: 'numbers of events were given',
-    description: "no event has a number beyond its customer's counter",
+    name: 'event numbers are within their counter',
+    description: "no event has a number above its customer's counter",
     source: 'events where seq is not null',
     violations: `select e.id from events e left join event_counters c using (customer_id)
       where e.seq is not null and (e.seq < 1 or e.seq > coalesce(c.last_seq, 0))`,
   },
   {
-    name: 'what is to be sent will be',
-    description: 'a delivery that waits is of a webhook whose queue is due no later',
+    name: 'pending deliveries are scheduled',
+    description: 'every pending delivery belongs to a webhook whose queue is due no later',
     source: 'deliveries where due_at is not null',
     violations: `select d.id from deliveries d left join webhook_queues q using (webhook_id)
       where d.due_at is not null and (q.due_at is null or q.due_at > d.due_at + interval '1 minute')`,
   },
   {
     name: 'attempts are counted',
-    description: `an attempt after the first has one before it, and there are at most ${LIMITS.webhookAttemptsMax}`,
+    description: `every retry has a previous attempt, and no event has over ${LIMITS.webhookAttemptsMax}`,
     source: 'deliveries',
     violations: `select d.id from deliveries d
       where d.attempt > ${LIMITS.webhookAttemptsMax} or (d.status = 'pending' and d.attempt > 1)`,

@@ -4,7 +4,7 @@ import { requireWebhookUrl } from './url.ts';
 
 type Wanted = Partial<Pick<CreateWebhook, 'url' | 'events'>>;
 
-/** Checks what a schema cannot say of the fields that a subscription is made or changed with; an event named twice is named once. */
+/** Checks fields that a schema cannot express, and removes duplicate events. */
 export function normalizeWebhook<const Body extends Wanted>(service: Service, wanted: Body): Body {
   const { url, events } = wanted;
   if (url !== undefined) {

@@ -10,10 +10,13 @@ import { recordAudit } from '../record.ts';
 import { normalizeWebhook } from './check.ts';
 import { webhookObject } from './object.ts';
 
-/** What signing secrets are sealed for; whoever sends opens them under the same name. */
+/** The purpose that seals signing secrets. */
 export const WEBHOOK_SEAL_PURPOSE = 'webhook secret';
 
-/** Subscribes a URL. The answer holds the signing secret, this once. Refuses with `limit_reached` {limit}. */
+/**
+ * Creates a webhook. The response contains the signing secret, only here. Fails with `limit_reached`
+ * {limit}.
+ */
 export async function createWebhook(
   service: Service,
   actor: CustomerActor,
@@ -25,7 +28,7 @@ export async function createWebhook(
   const secret = `whsec_${base32(randomBytes(32))}`;
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    // Subscriptions made at the same moment count each other.
+    // Under the customer's lock, concurrent requests count each other.
     await lockCustomer(tx, customerId);
     const limit = service.settings.quotas.webhooks;
     if ((await countWebhooks(tx, customerId, limit)) >= limit) quotaExceeded('webhooks', limit);

@@ -5,7 +5,7 @@ import { deleteWebhook as deleteRow } from '../../store/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 
-/** Ends a subscription, and with it what waited to be sent. */
+/** Deletes a webhook and cancels its pending deliveries. */
 export async function deleteWebhook(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
   const { customerId } = actor;
   const id = parseId('webhook', shownId) ?? notFound('webhook');

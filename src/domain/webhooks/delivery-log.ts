@@ -1,4 +1,4 @@
-/** The log of deliveries: what was tried in the last seven days (SPEC "Delivery and signature" 6). */
+/** The delivery log: attempts of the last seven days (SPEC "Delivery and signature" 6). */
 import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
@@ -10,7 +10,7 @@ import { findWebhook } from '../../store/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { deliveryObject } from './object.ts';
 
-/** Which deliveries a customer sees of a subscription. */
+/** Returns the scope of a customer's delivery log. */
 export function deliveryLog(actor: CustomerActor, webhookId: string, now: Date): DeliveryLog {
   const since = new Date(now.getTime() - LIMITS.deliveryRetentionDays * DAY_MS);
   return { customerId: actor.customerId, webhookId, since };

@@ -6,7 +6,7 @@ import { findWebhook as findRow, pageWebhooks } from '../../store/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { webhookObject } from './object.ts';
 
-/** One subscription by its shown id; unknown, malformed and another customer's are alike `not_found`. */
+/** Returns a webhook by its public id. Unknown, malformed, and another customer's ids are `not_found`. */
 export async function findWebhook(service: Service, actor: CustomerActor, shownId: string): Promise<Webhook> {
   const id = parseId('webhook', shownId) ?? notFound('webhook');
   return webhookObject((await findRow(service.reads, actor.customerId, id)) ?? notFound('webhook'));

@@ -1,4 +1,4 @@
-/** A subscription and a delivery as the REST contract shows them. */
+/** Returns webhooks and deliveries in the REST shape. */
 import { formatId } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Delivery } from '../../spec/schemas/delivery.ts';

@@ -1,4 +1,4 @@
-/** What the operator may do about one subscription: see whose it is, and silence it. */
+/** The operator's view of webhooks: list a customer's, and pause one. */
 import { formatId, parseId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { cancelDeliveries } from '../../store/deliveries.ts';
@@ -14,7 +14,7 @@ import { requireCustomer } from '../customers/by-email.ts';
 import { recordAudit, systemActor } from '../record.ts';
 
 export interface OperatorWebhook {
-  /** Shown: `whk_…`. */
+  /** Public id: `whk_…`. */
   readonly id: string;
   readonly active: boolean;
   readonly url: string;
@@ -22,7 +22,7 @@ export interface OperatorWebhook {
   readonly createdAt: Date;
 }
 
-/** All that a customer has, newest first: a quota bounds them. */
+/** Returns all webhooks of a customer, newest first. The quota bounds their number. */
 export async function listWebhooksForOperator(
   service: Pick<Service, 'db'>,
   email: string,
@@ -37,7 +37,10 @@ export async function listWebhooksForOperator(
   }));
 }
 
-/** Makes it inactive, and takes back what waits, as its customer may; he may also make it active again. False when it was so already. */
+/**
+ * Deactivates a webhook and cancels its pending deliveries. The customer can reactivate it. False if it was
+ * inactive.
+ */
 export async function pauseWebhook(
   service: Pick<Service, 'db' | 'clock'>,
   shownId: string,
@@ -57,5 +60,5 @@ export async function pauseWebhook(
 }
 
 function throwWebhookNotFound(): never {
-  throw new OperatorError('there is no such webhook: skerryd webhooks list shows their ids');
+  throw new OperatorError('webhook not found: `skerryd webhooks list` shows the ids');
 }

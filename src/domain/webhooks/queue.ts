@@ -1,4 +1,4 @@
-/** What a customer has sent on purpose: a ping, or an event once more. Both are only queued here. */
+/** Queues deliveries on a customer's request: a ping, or an event again. */
 import { fail, notFound } from '../../kernel/fail.ts';
 import { newId, parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -15,8 +15,8 @@ import { deliveryLog } from './delivery-log.ts';
 import { deliveryObject, webhookObject } from './object.ts';
 
 /**
- * Queues a ping, whatever the subscription's events. Refuses with `conflict_state` while it is inactive, and while too much
- * waits to be sent to it.
+ * Queues a ping, regardless of the webhook's events. Fails with `conflict_state` if the webhook is inactive
+ * or its queue is full.
  */
 export async function testWebhook(
   service: Service,
@@ -37,8 +37,8 @@ export async function testWebhook(
 }
 
 /**
- * Queues the event of an earlier delivery again, as a new delivery. Refuses with `not_found` when the log of the last
- * days does not show it, and with `conflict_state` as a ping is.
+ * Queues the event of an earlier delivery again as a new delivery. Fails with `not_found` if the delivery
+ * log no longer has it, and with `conflict_state` like a ping.
  */
 export async function replayDelivery(
   service: Service,
@@ -57,7 +57,7 @@ export async function replayDelivery(
 interface QueueRequest {
   readonly shownId: string;
   readonly action: Action;
-  /** What there is none of where the subscription is unknown. */
+  /** The resource to report as missing if the webhook is unknown. */
   readonly missing: FindableResource;
   readonly saveResponse: SaveResponse | undefined;
 }
@@ -77,7 +77,7 @@ async function enqueueDelivery(
     const webhook = (await lockWebhook(tx, customerId, id)) ?? notFound(missing);
     const { event_id, event_type, event_data } = await eventOf(tx, webhook, now);
     requireActive(webhook);
-    // The subscription's lock lets those that are queued at the same moment count each other.
+    // Under the webhook's lock, concurrent requests count each other.
     await requireQueueCapacity(tx, customerId, id);
     const queued = { id: newId(now), webhook_id: id, customer_id: customerId, created_at: now };
     const row = await queueDelivery(tx, { ...queued, event_id, event_type, event_data });
@@ -92,17 +92,17 @@ async function enqueueDelivery(
 
 function requireActive(webhook: WebhookRow): void {
   if (webhook.active) return;
-  fail('conflict_state', {}, 'The webhook is not active: nothing is sent to it. Set active to true first.');
+  fail('conflict_state', {}, 'The webhook is inactive and receives nothing. Set active to true first.');
 }
 
-/** Whoever asks faster than his endpoint answers would fill the queue without end. */
+/** Bounds the queue for a client that asks faster than its endpoint responds. */
 async function requireQueueCapacity(tx: Sql, customerId: string, webhookId: string): Promise<void> {
   const limit = LIMITS.webhookPendingMax;
   if ((await countRequestedDeliveries(tx, customerId, webhookId, limit)) < limit) return;
   fail(
     'conflict_state',
     {},
-    `${limit} pings and replays wait to be sent to this webhook; try again when some have been, or set active to false to ` +
-      'cancel all that waits.',
+    `${limit} pings and replays are pending for this webhook. Try again later, or set active to false ` +
+      'to cancel all pending deliveries.',
   );
 }

@@ -1,4 +1,4 @@
-/** Writes what became of attempts, and lets go of subscriptions that were sent to. */
+/** Records the results of attempts and releases the queues. */
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
@@ -19,19 +19,19 @@ import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { recordAudit, systemActor } from '../record.ts';
 
-/** What cannot be sent for a fault of ours is looked at again after that. */
+/** The delay after an internal error that prevents sending. */
 const POSTPONE_MS = 10 * MINUTE_MS;
 
 export interface BatchReport extends QueueLease {
   readonly results: readonly AttemptResult[];
-  /** Nothing more is sent under this lease: it ends. */
+  /** Whether the lease ends, because nothing more is sent under it. */
   readonly finished: boolean;
   readonly slow: boolean;
 }
 
 /**
- * In one transaction, for all subscriptions of which the lease is still ours. Returns their revisions; of one that is not
- * among them, nothing was written and nothing more may be sent.
+ * Records results in one transaction for all webhooks with a valid lease, and returns their revisions. For
+ * a webhook that is missing from the result, nothing was written and nothing more may be sent.
  */
 export async function recordBatches(
   service: Pick<Service, 'db' | 'clock'>,
@@ -52,8 +52,8 @@ export async function recordBatches(
 }
 
 /**
- * The receiver answered 410: the subscription is paused, what waits is cancelled, and the owner is told. Where the customer
- * has named another URL meanwhile, these attempts have failed like others.
+ * Handles a 410 response: pauses the webhook, cancels its pending deliveries, and notifies the customer. If
+ * the URL has changed in the meantime, the attempts count as normal failures.
  */
 export async function recordGone(
   service: Pick<Service, 'db' | 'clock' | 'keys'>,
@@ -83,10 +83,10 @@ export async function recordGone(
   });
 }
 
-/** Of a lease under which nothing is sent. */
+/** A lease under which nothing is sent. */
 type UnsentLease = QueueLease & Pick<LeasedQueue, 'customer_id' | 'slow'>;
 
-/** Takes back what waits for a subscription that is not active, and lets it go. */
+/** Cancels the pending deliveries of an inactive webhook and releases its queue. */
 export async function cancelAndRelease(
   service: Pick<Service, 'db' | 'clock'>,
   lease: UnsentLease,
@@ -101,8 +101,8 @@ export async function cancelAndRelease(
 }
 
 /**
- * Nothing can be sent to it, and the receiver is not to blame: what is due stays queued for later, without an attempt, and
- * it is let go.
+ * Postpones deliveries that cannot be sent through no fault of the endpoint, without counting an attempt,
+ * and releases the queue.
  */
 export async function postponeAndRelease(
   service: Pick<Service, 'db' | 'clock'>,

@@ -1,4 +1,4 @@
-/** What is posted to a receiver (SPEC "Event envelope", "Delivery and signature"). */
+/** Builds the request to an endpoint (SPEC "Event envelope", "Delivery and signature"). */
 import { createHmac } from 'node:crypto';
 import { formatId } from '../../kernel/ids.ts';
 import { formatRfc3339, SECOND_MS } from '../../kernel/time.ts';
@@ -6,7 +6,10 @@ import type { WebhookRequest } from '../../ports/webhooks.ts';
 import type { EventContent } from '../../store/events.ts';
 import type { DueDelivery } from '../../store/webhook-queues.ts';
 
-/** `at` is real time: a receiver compares it with his own clock. `secret` is the whole `whsec_…`. */
+/**
+ * `at` is real time, because the endpoint compares it with its own clock. `secret` is the complete
+ * `whsec_…`.
+ */
 export function webhookRequest(
   to: { readonly url: string; readonly secret: string },
   delivery: Pick<DueDelivery, 'delivery_id' | 'event_id' | 'event_type'>,
@@ -26,7 +29,7 @@ export function webhookRequest(
   };
 }
 
-/** The data goes out as it was stored, so that every attempt and every replay says the same, to the byte. */
+/** Sends the data as stored, so that every attempt and replay is identical byte for byte. */
 function envelope(
   { event_id, event_type }: Pick<DueDelivery, 'event_id' | 'event_type'>,
   { happenedMs, data }: EventContent,

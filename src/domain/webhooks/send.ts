@@ -1,4 +1,4 @@
-/** One subscription's requests: what is in them, and by which secret they are signed. */
+/** Sends the requests of one webhook: their content and signature. */
 import { formatId, idTimestamp } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { WebhookResponse, WebhookSender } from '../../ports/webhooks.ts';
@@ -10,7 +10,7 @@ import { webhookRequest } from './request.ts';
 
 export type EventContents = ReadonlyMap<string, EventContent>;
 
-/** By id; an event that is no longer kept is not among them. A ping brings its own. */
+/** Returns event contents by id, without events that are no longer retained. A ping contains its own. */
 export async function loadEventContents(
   sql: Sql,
   deliveries: readonly DueDelivery[],
@@ -24,18 +24,18 @@ export async function loadEventContents(
   return contents;
 }
 
-/** The signing secret; null, and the log says so, where it was sealed with a key that the service no longer has. */
+/** Returns the signing secret; null, with a log entry, if the key that sealed it is no longer configured. */
 export function openWebhookSecret(service: Pick<Service, 'keys' | 'log'>, queue: LeasedQueue): string | null {
   try {
     return service.keys.open(WEBHOOK_SEAL_PURPOSE, queue.secret_sealed).toString();
   } catch (error) {
     const webhook = formatId('webhook', queue.webhook_id);
-    service.log.error({ err: error, webhook }, 'the secret of a webhook cannot be opened');
+    service.log.error({ err: error, webhook }, 'opening the webhook secret failed');
     return null;
   }
 }
 
-/** Sends one delivery after another of this subscription; null: its event is no longer kept. */
+/** Returns a function that sends a delivery of this webhook; null: its event is no longer retained. */
 export function createDeliverySender(
   sender: WebhookSender,
   to: { readonly url: string; readonly secret: string },

@@ -9,7 +9,7 @@ import { recordAudit } from '../record.ts';
 import { normalizeWebhook } from './check.ts';
 import { webhookObject } from './object.ts';
 
-/** Changes what is given. A subscription that is paused loses what waited to be sent to it. */
+/** Updates the given fields. Pausing a webhook cancels its pending deliveries. */
 export async function updateWebhook(
   service: Service,
   actor: CustomerActor,
