@@ -10,7 +10,7 @@ import { insertToken } from '../../src/store/tokens.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
-/** Between what is the same but for rounding. */
+/** The tolerance for rounding. */
 const HAIR_MS = 0.01;
 
 const RULE: fc.Arbitrary<BucketRule> = fc.record({
@@ -18,27 +18,30 @@ const RULE: fc.Arbitrary<BucketRule> = fc.record({
   refillPerS: fc.constantFrom(0.05, 1, 200 / 60, 60, 700, 3_000),
 });
 
-/** Between any two of the draws no more passed than the whole bucket and what came in meanwhile. In the order of the draws. */
+/**
+ * Asserts that between any two draws, at most the capacity plus the refill passed. Expects the order of the
+ * draws.
+ */
 function assertWithinRate(draws: readonly Draw[], rule: BucketRule): void {
   const passed = draws.filter((draw) => draw.allowed);
   for (const [n, last] of passed.entries()) {
     for (const [first, { nowMs }] of passed.slice(0, n).entries()) {
       const most = rule.capacity + (last.nowMs - nowMs + HAIR_MS) / costMs(rule);
-      assert.ok(n - first + 1 <= most, `${n - first + 1} passed, at most ${most} may`);
+      assert.ok(n - first + 1 <= most, `${n - first + 1} draws passed, but at most ${most} may`);
     }
   }
 }
 
-/** What is told of a bucket: one that refuses has less than one draw left. */
-function assertTold({ allowed, fullAtMs, nowMs }: Draw, rule: BucketRule): void {
+/** Asserts that a bucket that rejects reports less than one draw left. */
+function assertReported({ allowed, fullAtMs, nowMs }: Draw, rule: BucketRule): void {
   const left = rule.capacity - (fullAtMs - nowMs) / costMs(rule);
   assert.ok(left <= rule.capacity);
-  assert.ok(left > -HAIR_MS / costMs(rule) || !allowed, 'passed with nothing left');
-  if (!allowed) assert.ok(left < 1 + HAIR_MS / costMs(rule), `refused with ${left} left`);
+  assert.ok(left > -HAIR_MS / costMs(rule) || !allowed, 'a draw passed with nothing left');
+  if (!allowed) assert.ok(left < 1 + HAIR_MS / costMs(rule), `a draw was rejected with ${left} left`);
 }
 
 describe('a token bucket in memory', () => {
-  it('is the bucket of the book: full at first, one out for each draw, a steady drip in', () => {
+  it('a bucket in memory starts full, loses one per draw, and refills steadily', () => {
     const waits = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3_000 })), { maxLength: 80 });
     fc.assert(
       fc.property(RULE, waits, (rule, waitsMs) => {
@@ -52,7 +55,7 @@ describe('a token bucket in memory', () => {
           if (Math.abs(held - 1) > 1e-6) assert.equal(draw.allowed, held > 1);
           if (draw.allowed) held -= 1;
           assert.ok(Math.abs(draw.fullAtMs - nowMs - (rule.capacity - held) * costMs(rule)) < HAIR_MS);
-          assertTold(draw, rule);
+          assertReported(draw, rule);
           return draw;
         });
         assertWithinRate(draws, rule);
@@ -70,7 +73,7 @@ describe('a token bucket in the database', () => {
   });
   after(() => world.close());
 
-  /** Draws once from the bucket of a new token; each call of what it returns. */
+  /** Creates a token and returns a function that draws once from its bucket. */
   async function bucket(rule: BucketRule): Promise<() => Promise<Draw>> {
     const { customerId } = await world.fixtures.addCustomer();
     const token = randomBytes(16).toString('hex');
@@ -85,16 +88,16 @@ describe('a token bucket in the database', () => {
     };
   }
 
-  it('does what the one in memory does at the same times', async () => {
+  it('a bucket in the database behaves like one in memory at the same times', async () => {
     await fc.assert(
       fc.asyncProperty(RULE, fc.integer({ min: 1, max: 40 }), async (rule, times) => {
         const drawOne = await bucket(rule);
         const memory = new MemoryBuckets();
         for (let n = 0; n < times; n++) {
           const drawn = await drawOne();
-          assertTold(drawn, rule);
+          assertReported(drawn, rule);
           const model = memory.draw('one', rule, drawn.nowMs);
-          // At the very border a millionth decides: there they may differ, and the comparison ends.
+          // At the exact limit, a microsecond decides. Both may differ there, so the comparison ends.
           const border = Math.abs(model.fullAtMs - drawn.nowMs - (rule.capacity - 1) * costMs(rule));
           if (model.allowed !== drawn.allowed)
             return assert.ok(border < HAIR_MS || border > costMs(rule) - HAIR_MS);
@@ -108,7 +111,7 @@ describe('a token bucket in the database', () => {
     );
   });
 
-  it('gives out no more than it has to many who draw at once, and tells those it refuses that nothing is left', async () => {
+  it('a bucket limits concurrent draws and reports an empty bucket to rejected callers', async () => {
     await fc.assert(
       fc.asyncProperty(RULE, fc.integer({ min: 2, max: 60 }), async (rule, callers) => {
         const drawOne = await bucket(rule);
@@ -116,15 +119,15 @@ describe('a token bucket in the database', () => {
         const inOrder = draws.toSorted((one, other) => one.fullAtMs - other.fullAtMs);
         assertWithinRate(inOrder, rule);
         const passed = draws.filter((draw) => draw.allowed);
-        // A draw counts from when its statement began, not from when its turn came: one that began before the others may
-        // find their later draws before it, and be refused; where a draw costs less than such a wait, many may.
+        // A draw counts from the start of its statement. An earlier statement may see later draws and be
+        // rejected; if a draw costs less than that wait, this may happen to many.
         const older = draws.filter(
           ({ allowed, nowMs }) => !allowed && passed.some((other) => other.nowMs > nowMs),
         );
         const most = Math.min(callers, rule.capacity);
         if (costMs(rule) >= 250)
           assert.ok(passed.length + older.length >= most, `${passed.length} of ${callers} passed`);
-        for (const draw of draws) assertTold(draw, rule);
+        for (const draw of draws) assertReported(draw, rule);
       }),
       { numRuns: PROPERTY_RUNS },
     );

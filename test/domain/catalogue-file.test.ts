@@ -41,62 +41,62 @@ function refused(text: string, sandbox = false): string {
   assert.fail('the file was accepted');
 }
 
-test('a small file is read', () => {
+test('a small catalog file is parsed', () => {
   const file = parseCatalogue(SMALL, { sandbox: false });
   assert.equal(file.plans[0]?.price_usd_month, '7.35');
 });
 
-for (const [what, from, to, says] of [
-  ['an unquoted price', '"7.35"', '7.35', /^catalogue, line 11, plans\[0\]\.price_usd_month: .*in quotes/],
+for (const [fault, from, to, message] of [
+  ['an unquoted price', '"7.35"', '7.35', /^catalog, line 11, plans\[0\]\.price_usd_month: .*in quotes/],
   ['a price of three decimals', '"7.35"', '"7.355"', /line 11, plans\[0\]\.price_usd_month/],
-  ['a price of nothing', '"7.35"', '"0.00"', /price_usd_month: a price is above 0/],
-  ['a misspelt key', 'cpu_model', 'cpu_modell', /line 7, plans\[0\]\.cpu_modell: .*did you mean cpu_model/],
-  ['a missing key', '    cloud_init: true\n', '', /line 14, images\[0\]: cloud_init is missing/],
+  ['a price of zero', '"7.35"', '"0.00"', /price_usd_month: the price must be above 0/],
+  ['a misspelled key', 'cpu_model', 'cpu_modell', /line 7, plans\[0\]\.cpu_modell: .*did you mean cpu_model/],
+  ['a missing key', '    cloud_init: true\n', '', /line 14, images\[0\]: cloud_init is required/],
   ['an unquoted version', '"12"', '12', /images\[0\]\.version: .*in quotes/],
-  ['a category of its own', 'vps', 'vds', /plans\[0\]\.category: expected one of vps, dedicated/],
+  ['an unknown category', 'vps', 'vds', /plans\[0\]\.category: expected one of vps, dedicated/],
   ['a plan in an unknown region', '[par]', '[par, xyz]', /line 12, plans\[0\]\.regions\[1\]: .*xyz/],
-  ['a region named twice', '[par]', '[par, par]', /plans\[0\]\.regions\[1\]: par is there twice/],
+  ['a duplicate region', '[par]', '[par, par]', /plans\[0\]\.regions\[1\]: par is a duplicate/],
   ['no cores', 'cpu: 1', 'cpu: 0', /plans\[0\]\.cpu: expected a whole number above 0/],
   ['half a core', 'cpu: 1', 'cpu: 1.5', /plans\[0\]\.cpu/],
-  ['a day that does not exist', '2023-06-10', '2023-06-31', /released_at: there is no such day/],
+  ['a nonexistent date', '2023-06-10', '2023-06-31', /released_at: this date does not exist/],
   ['a country by name', 'FR', 'France', /regions\[0\]\.country/],
-  ['the family of uploads', 'family: debian', 'family: custom', /images\[0\]\.family/],
-  ['a key given twice', 'cpu: 1', 'cpu: 1\n    cpu: 2', /line 7: Map keys must be unique/],
-  ['broken YAML', 'plans:', 'plans: [', /^catalogue, line \d+: /],
-  ['a tab for a space', '    cpu: 1', '\tcpu: 1', /^catalogue, line \d+: /],
-  ['a section left out', 'images:', 'pictures:', /images is missing|pictures: unknown key/],
+  ['the reserved family', 'family: debian', 'family: custom', /images\[0\]\.family/],
+  ['a duplicate key', 'cpu: 1', 'cpu: 1\n    cpu: 2', /line 7: Map keys must be unique/],
+  ['broken YAML', 'plans:', 'plans: [', /^catalog, line \d+: /],
+  ['a tab instead of a space', '    cpu: 1', '\tcpu: 1', /^catalog, line \d+: /],
+  ['a missing section', 'images:', 'pictures:', /images is required|pictures: unknown key/],
 ] as const) {
-  test(`${what} is refused with its place`, () => {
+  test(`a catalog file with ${fault} is rejected with the place of the error`, () => {
     assert.ok(SMALL.includes(from));
-    assert.match(refused(SMALL.replace(from, to)), says);
+    assert.match(refused(SMALL.replace(from, to)), message);
   });
 }
 
-test('a file that is empty, a list or a text is refused', () => {
-  for (const text of ['', '[]', 'hello', '---\n---\n']) assert.match(refused(text), /^catalogue, line [12]/);
+test('a catalog file that is empty, a list, or plain text is rejected', () => {
+  for (const text of ['', '[]', 'hello', '---\n---\n']) assert.match(refused(text), /^catalog, line [12]/);
 });
 
-test('an alias bomb is refused', () => {
+test('a catalog file with an alias bomb is rejected', () => {
   const bomb = ['a: &a [x]'];
   for (let i = 0; i < 12; i++) bomb.push(`b${i}: &b${i} [${Array(9).fill(i === 0 ? '*a' : `*b${i - 1}`)}]`);
   assert.match(refused(bomb.join('\n')), /^catalogue/);
 });
 
-test('the same image twice is refused, another variant is not', () => {
+test('a catalog file with the same image twice is rejected, but another variant is accepted', () => {
   const second = SMALL.slice(SMALL.indexOf('  - family'));
-  assert.match(refused(SMALL + second), /images\[1\]\.version: debian 12 is there twice/);
+  assert.match(refused(SMALL + second), /images\[1\]\.version: debian 12 is a duplicate/);
   parseCatalogue(SMALL + second.replace('version: "12"', 'version: "12"\n    variant: minimal'), {
     sandbox: false,
   });
 });
 
-test('a relative date of deprecation is for a sandbox only', () => {
+test('a relative deprecation date is accepted only in a sandbox', () => {
   const text = `${SMALL}    deprecated_days_ago: 30\n`;
   assert.match(refused(text), /line 20, images\[0\]\.deprecated_days_ago/);
   parseCatalogue(text, { sandbox: true });
 });
 
-test('a bad block in the inventory is refused', () => {
+test('a catalog file with an invalid address block is rejected', () => {
   const inventory = (block: string) =>
     `${SMALL}inventory:\n  ip_blocks:\n    - { region: par, block: "${block}" }\n`;
   parseCatalogue(inventory('203.0.113.0/24'), { sandbox: false });
@@ -107,7 +107,7 @@ test('a bad block in the inventory is refused', () => {
   assert.match(refused(inventory('203.0.113.0/8')), /inventory\.ip_blocks\[0\]\.block/);
 });
 
-test('the sandbox has every plan in two regions or more, and one plan missing from one', () => {
+test('the sandbox sells every plan in at least two regions, and one plan is missing from one region', () => {
   const { plans, regions } = parseCatalogue(SEED, { sandbox: true });
   assert.deepEqual(
     plans.map((plan) => plan.id),
@@ -125,7 +125,7 @@ test('the sandbox has every plan in two regions or more, and one plan missing fr
   );
 });
 
-test('the sandbox has 8 machines for each dedicated plan and region, and room for 150 of the largest servers', () => {
+test('the sandbox has 8 machines per dedicated plan and region, and room for 150 large servers', () => {
   const { plans, regions, inventory } = parseCatalogue(SEED, { sandbox: true });
   for (const plan of plans.filter((each) => each.category === 'dedicated')) {
     for (const region of plan.regions) {
@@ -143,7 +143,7 @@ test('the sandbox has 8 machines for each dedicated plan and region, and room fo
   }
 });
 
-test('the sandbox’s prices leave half cents under a discount', () => {
+test('some sandbox prices leave half cents after a discount', () => {
   const halves = parseCatalogue(SEED, { sandbox: true }).plans.filter((plan) => {
     const cents = parseUnits(plan.price_usd_month, 2) ?? 0n;
     return ([3, 6] as CycleMonths[]).some((months) => {
@@ -156,7 +156,7 @@ test('the sandbox’s prices leave half cents under a discount', () => {
   assert.equal(halves.length, 6);
 });
 
-test('the sandbox has the systems that are promised', () => {
+test('the sandbox has all promised operating systems', () => {
   const { images } = parseCatalogue(SEED, { sandbox: true });
   const names = images.map((image) => `${image.family} ${image.version}`);
   for (const name of ['debian 11', 'debian 12', 'debian 13', 'ubuntu 22.04', 'ubuntu 24.04']) {

@@ -31,10 +31,10 @@ for (const [os, image] of [
   ['ubuntu-2204', 'ubuntu 22.04'],
   ['freebsd', 'freebsd 14.3'],
 ] as const) {
-  test(`${os} is ${image}`, async () => assert.equal(await found(os), image));
+  test(`the os ${os} resolves to ${image}`, async () => assert.equal(await found(os), image));
 }
 
-test('an image is found by its id, in any case', async () => {
+test('an image is found by its id in any case', async () => {
   const image = (await listOfficialImages(fixture.db)).find((each) => each.family === 'alpine');
   assert.ok(image);
   const id = formatId('image', image.id);
@@ -54,10 +54,10 @@ for (const os of [
   'debian 12',
   'img_x',
 ]) {
-  test(`"${os}" is no image that can be installed`, async () => assert.equal(await found(os), undefined));
+  test(`the os "${os}" does not resolve to an image`, async () => assert.equal(await found(os), undefined));
 }
 
-test('neither an unknown id nor that of a deprecated or an uploaded image is found', async () => {
+test('unknown, deprecated, and uploaded images are not found by id', async () => {
   assert.equal(await found(formatId('image', newId(new Date()))), undefined);
   const deprecated = (await listOfficialImages(fixture.db)).find((image) => image.deprecated_at !== null);
   assert.equal(await found(formatId('image', deprecated?.id ?? '')), undefined);
@@ -71,7 +71,7 @@ test('neither an unknown id nor that of a deprecated or an uploaded image is fou
   assert.equal(await found('custom'), undefined);
 });
 
-test('of two variants the plain one is meant', async () => {
+test('an os without a variant resolves to the plain image', async () => {
   await fixture.db.run(
     `insert into images (id, type, family, version, variant, arch, size_gb, cloud_init, released_at)
      select gen_random_uuid(), type, family, version, 'minimal', arch, size_gb, cloud_init, released_at

@@ -24,7 +24,7 @@ const open = (mode: 'sandbox' | 'live' = 'sandbox', secretKey: string | null = n
   openDatabaseIdentity(scratch.db, { mode, secretKey, dataDir });
 const keyFile = () => join(dataDir, 'secret.key');
 
-test('an empty database gets a stamp and a key file that only its owner reads', async () => {
+test('an empty database is given an identity and a key file that only its owner can read', async () => {
   const { keys, clockOffsetMs } = await open();
   assert.equal(clockOffsetMs, 0);
   assert.equal(statSync(keyFile()).mode & 0o777, 0o600);
@@ -32,14 +32,14 @@ test('an empty database gets a stamp and a key file that only its owner reads', 
   assert.equal(again.keys.open('a', keys.seal('a', 'text')).toString(), 'text');
 });
 
-test('a given key is used, and no file is made', async () => {
+test('a key from the settings is used, and no key file is created', async () => {
   const key = KeyRing.generate();
   await open('sandbox', key);
   assert.ok(!existsSync(keyFile()));
   await open('sandbox', `k2:${KeyRing.generate().slice(3)},${key}`);
 });
 
-test('after a rotation the new key suffices for the database to open', async () => {
+test('after a rotation, the new key alone opens the database', async () => {
   const [old, fresh] = [KeyRing.generate(), `k2:${KeyRing.generate().slice(3)}`];
   await open('sandbox', old);
   assert.match(await refusalMessage(open('sandbox', fresh)), /is not the key of this database/);
@@ -47,23 +47,23 @@ test('after a rotation the new key suffices for the database to open', async () 
   await open('sandbox', fresh);
 });
 
-test('processes that start at once agree on one key', async () => {
+test('processes that start together agree on one key', async () => {
   const opened = await Promise.all(Array.from({ length: 4 }, () => open()));
   const sealed = opened[0]?.keys.seal('a', 'text') ?? '';
   for (const { keys } of opened) assert.equal(keys.open('a', sealed).toString(), 'text');
 });
 
-test('a database is never served as the other mode', async () => {
+test('a database cannot be served in the other mode', async () => {
   await open('sandbox');
   assert.match(
     await refusalMessage(open('live')),
-    /is a sandbox one and is never served as live: set SKERRY_MODE=sandbox/,
+    /this is a sandbox database and cannot be served as live: set SKERRY_MODE=sandbox/,
   );
-  assert.match(await refusalMessage(requireSameMode(scratch.db, 'live')), /is a sandbox one/);
+  assert.match(await refusalMessage(requireSameMode(scratch.db, 'live')), /a sandbox database/);
   await requireSameMode(scratch.db, 'sandbox');
 });
 
-test('a database without tables is of no mode yet', async () => {
+test('a database without tables has no mode yet', async () => {
   const { connection, drop } = await createScratchDatabase({ empty: true });
   const db = openDatabase(connection, { poolSize: 1 });
   await requireSameMode(db, 'live');
@@ -71,7 +71,7 @@ test('a database without tables is of no mode yet', async () => {
   await drop();
 });
 
-test('a wrong key is refused, from the setting and from the file, without being shown', async () => {
+test('a wrong key, from settings or file, is rejected without being shown', async () => {
   await open();
   const wrong = KeyRing.generate();
   const line = await refusalMessage(open('sandbox', wrong));
@@ -81,51 +81,53 @@ test('a wrong key is refused, from the setting and from the file, without being 
   assert.match(await refusalMessage(open()), /secret\.key is not the key of this database/);
 });
 
-test('a missing key is refused, and none is made in its place', async () => {
+test('a missing key is rejected and not replaced', async () => {
   await open();
   rmSync(keyFile());
   assert.match(await refusalMessage(open()), /is missing: restore .*secret\.key or set SKERRY_SECRET_KEY/);
   assert.ok(!existsSync(keyFile()));
 });
 
-test('a file that holds no key is refused', async () => {
+test('a key file without a key is rejected', async () => {
   await open();
   const { length } = readFileSync(keyFile(), 'utf8');
   writeFileSync(keyFile(), 'x'.repeat(length));
   assert.match(await refusalMessage(open()), /secret\.key: each key must be id:base64/);
 });
 
-test('a key file that others may read is refused', async () => {
+test('a key file that others can read is rejected', async () => {
   await open();
   chmodSync(keyFile(), 0o644);
   assert.match(await refusalMessage(open()), /run: chmod 600/);
 });
 
-test('the clock’s offset is read back', async () => {
+test('the clock offset is restored', async () => {
   await open();
   await scratch.db.run('update service set clock_offset_ms = 90000');
   assert.equal((await open()).clockOffsetMs, 90_000);
 });
 
-test('coins of test networks and real ones never come together in a database', async () => {
+test('coins of test networks and real coins never mix in one database', async () => {
   const live = (worthless: boolean) =>
     openDatabaseIdentity(scratch.db, { mode: 'live', secretKey: null, dataDir, worthless });
   await live(true);
-  // Nobody was asked to pay anything yet.
+  // No one has been asked for a payment yet.
   await live(false);
   await live(true);
   await scratch.db.transaction(async (tx) => {
-    // A top-up alone, without all that belongs to one.
+    // A top-up row without its references.
     await tx.run('set local session_replication_role = replica');
     await tx.run(
-      `insert into topups (id, public_no, order_ref, customer_id, coin, amount_cents, bonus_cents, rate_usd, deposit_units,
-         deposit_address, deposit_uri, required_confirmations, status, expires_at, created_at)
-       values (gen_random_uuid(), 1, 'ord_1', gen_random_uuid(), 'LTC', 1, 0, '1', 1, 'a', 'a', 1, 'pending', now(), now())`,
+      `insert into topups
+         (id, public_no, order_ref, customer_id, coin, amount_cents, bonus_cents, rate_usd, deposit_units,
+          deposit_address, deposit_uri, required_confirmations, status, expires_at, created_at)
+       values (gen_random_uuid(), 1, 'ord_1', gen_random_uuid(), 'LTC', 1, 0, '1', 1, 'a', 'a', 1, 'pending',
+               now(), now())`,
     );
   });
   await live(true);
   assert.match(await refusalMessage(live(false)), /coins of test networks.*SKERRY_WORTHLESS_COINS/);
   await scratch.db.run('update service set worthless = false');
   await live(false);
-  assert.match(await refusalMessage(live(true)), /^SKERRY_WORTHLESS_COINS: this database takes real coins/);
+  assert.match(await refusalMessage(live(true)), /^SKERRY_WORTHLESS_COINS: this database accepts real coins/);
 });

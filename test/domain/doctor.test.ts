@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => region.world.close());
 
-it('what a driver is asked about is of its hosts: their sizes, and of each block of theirs an address without a server', async () => {
+it('a driver is asked about its own hosts: their sizes, and one unused address per block', async () => {
   await region.reset();
   const [others] = region.hosts;
   await region.reset();

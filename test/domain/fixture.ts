@@ -1,4 +1,4 @@
-/** What the operator's verbs stand on in a test: a database of its own, a clock, and a list of registered hosts. */
+/** Runs operator functions in a test: a scratch database, a clock, and a list of registered hosts. */
 import type { Service } from '../../src/domain/context.ts';
 import type { HostShape } from '../../src/domain/inventory/hosts.ts';
 import { OffsetClock } from '../../src/kernel/clock.ts';
@@ -11,12 +11,12 @@ import { openScratchDatabase } from '../support/database.ts';
 export interface DomainFixture {
   readonly db: OpenDatabase;
   readonly clock: OffsetClock;
-  /** As much of a service as these verbs use. */
+  /** The part of a service that these functions use. */
   readonly service: Service;
-  /** What the compute driver was told of. */
+  /** Hosts registered with the compute driver. */
   readonly registered: HostShape[];
   readonly register: (hosts: readonly HostShape[]) => Promise<void>;
-  /** Actions of the audit log, oldest first. */
+  /** Actions in the audit log, oldest first. */
   auditedActions(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -47,7 +47,8 @@ export async function openDomainFixture(): Promise<DomainFixture> {
     },
     auditedActions: async () => {
       const rows = await db.rows<{ action: string; actors: number }>(
-        `select action, num_nonnulls(actor_token, actor_session) as actors from audit_events order by created_at, id`,
+        `select action, num_nonnulls(actor_token, actor_session) as actors
+           from audit_events order by created_at, id`,
       );
       if (rows.some((row) => row.actors > 0)) throw new Error('an operator action has an actor');
       return rows.map((row) => row.action);
@@ -56,7 +57,7 @@ export async function openDomainFixture(): Promise<DomainFixture> {
   };
 }
 
-/** The line by which `work` was refused. */
+/** Returns the error message of `work`. */
 export async function refusalMessage(work: Promise<unknown>): Promise<string> {
   try {
     await work;
@@ -64,10 +65,10 @@ export async function refusalMessage(work: Promise<unknown>): Promise<string> {
     if (error instanceof OperatorError) return error.message;
     throw error;
   }
-  throw new Error('it was not refused');
+  throw new Error('the operation did not fail');
 }
 
-/** A customer without a way in, for tests that need an account only. */
+/** Inserts a customer without credentials, for tests that only need an account. */
 export async function insertTestCustomer(db: OpenDatabase, email: string): Promise<string> {
   const id = newId(new Date());
   await db.run(
@@ -80,15 +81,15 @@ export async function insertTestCustomer(db: OpenDatabase, email: string): Promi
   return id;
 }
 
-/** A running server of this plan, as far as the catalogue is concerned. */
+/** Inserts a running server of this plan, complete enough for the catalog. */
 export async function insertTestServer(
   db: OpenDatabase,
   row: { customerId: string; planId: string; regionId: string },
 ): Promise<void> {
   await db.run(
-    `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
-                          billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, created_at,
-                          updated_at)
+    `insert into servers
+       (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
+        billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, created_at, updated_at)
      select $1, $2, $3, 'a', 'running', p.id, $5, (select id from images limit 1), p.ram_mb, p.disk_gb, 1,
             p.price_cents_month, p.price_cents_month, 1, now(), now(), now()
        from plans p where p.id = $4`,

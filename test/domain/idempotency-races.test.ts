@@ -9,7 +9,7 @@ import { readBalance } from '../../src/store/ledger.ts';
 import type { TestService } from '../support/test-service.ts';
 import { assertRefused, IdempotencyWorld } from './idempotency-world.ts';
 
-/** The module as another process has it: with its own memory of what is under way. */
+/** The module as another process would load it, with its own in-flight requests. */
 const otherProcess = (await import(
   `${new URL('../../src/domain/idempotency.ts', import.meta.url).href}?elsewhere`
 )) as { runIdempotent: typeof runIdempotent };
@@ -25,18 +25,18 @@ after(() => world.close());
 beforeEach(() => client.renew());
 
 describe('two requests with one key at the same time', { timeout: 20_000 }, () => {
-  /** An `act` that waits, in its transaction, until it is let go; then it is done, or refused. */
+  /** Returns work that waits in its transaction until released, then succeeds or fails. */
   function slow(refusal?: FailureCode) {
     const entered = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
-    const work = (keep: SaveResponse | undefined): Promise<object> =>
+    const work = (save: SaveResponse | undefined): Promise<object> =>
       world.db.transaction(async (tx) => {
-        const answer = { ok: true, number: 1 };
-        await keep?.(tx, answer);
+        const response = { ok: true, number: 1 };
+        await save?.(tx, response);
         entered.resolve();
         await release.promise;
         if (refusal) fail(refusal);
-        return answer;
+        return response;
       });
     return { work, entered: entered.promise, release: () => release.resolve() };
   }
@@ -45,7 +45,7 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
     ['in one process', runIdempotent],
     ['in two processes', otherProcess.runIdempotent],
   ] as const) {
-    it(`${where}: the second waits and gets the first's answer`, async () => {
+    it(`${where}: a concurrent second request waits and gets the first response`, async () => {
       const { work, entered, release } = slow();
       const first = runIdempotent(world.service, client.request(), work);
       await entered;
@@ -56,7 +56,7 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
       assert.equal(await client.spent(), 0n);
     });
 
-    it(`${where}: the second acts when the first is refused after all`, async () => {
+    it(`${where}: a concurrent second request runs when the first fails`, async () => {
       const { work, entered, release } = slow('out_of_stock');
       const first = runIdempotent(world.service, client.request(), work).catch((error: unknown) => error);
       await entered;
@@ -66,12 +66,12 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
       const [refused, acted] = await Promise.all([first, second]);
       assert.ok(!acted.replayed);
       assert.equal(await client.spent(), 100n);
-      // The first looks again before it believes its refusal: by then the second may have its answer.
+      // The first looks for a stored response before it returns its failure. By then the second may have one.
       if (!(refused instanceof Failure)) assert.deepEqual(refused, { ...acted, replayed: true });
       else assert.equal(refused.code, 'out_of_stock');
     });
 
-    it(`${where}: the second is a conflict when it is another request`, async () => {
+    it(`${where}: a concurrent different request is a conflict`, async () => {
       const { work, entered, release } = slow();
       const first = runIdempotent(world.service, client.request(), work);
       await entered;
@@ -86,7 +86,7 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
     });
   }
 
-  /** Gives whoever can go on the time to do so, until a statement waits for a lock or nobody has anything to do. */
+  /** Lets requests continue until a statement waits for a lock or all are idle. */
   async function waitingOrQueued(): Promise<void> {
     for (let quiet = 0; quiet < 5; ) {
       const row = await world.db.row<{ waiting: boolean; busy: boolean }>(
@@ -99,11 +99,11 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
     }
   }
 
-  it('are a conflict when the first takes longer than 30 seconds', async () => {
+  it('a concurrent request is a conflict when the first takes longer than 30 seconds', async () => {
     const { work, entered, release } = slow();
     const first = runIdempotent(world.service, client.request(), work);
     await entered;
-    // Thirty seconds pass at once; all other times are what they are.
+    // Thirty seconds pass at once. All other timers are real.
     const { setTimeout: real } = globalThis;
     mock.method(globalThis, 'setTimeout', (rise: () => void, ms = 0) =>
       real(rise, ms > 29_000 && ms <= 30_000 ? 0 : ms),
@@ -116,15 +116,15 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
     assert.equal(await client.spent(), 0n);
   });
 
-  it('are one change and one answer, however many there are and wherever they run', async () => {
-    const answers = await Promise.all(
+  it('concurrent requests in any number of processes are one change with one response', async () => {
+    const responses = await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
         (n % 2 ? runIdempotent : otherProcess.runIdempotent)(world.service, client.request(), client.run),
       ),
     );
     assert.equal(await client.spent(), 100n);
-    assert.equal(answers.filter(({ replayed }) => !replayed).length, 1);
-    const [first, ...others] = answers;
+    assert.equal(responses.filter(({ replayed }) => !replayed).length, 1);
+    const [first, ...others] = responses;
     for (const { response, requestId } of others) {
       assert.deepEqual(
         { response: response, requestId },
@@ -133,18 +133,18 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
     }
   });
 
-  it('are one answer even where the first took the last of the balance', async () => {
+  it('concurrent requests share one response even if the first spent the last of the balance', async () => {
     await client.renew(100n);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         (n % 2 ? runIdempotent : otherProcess.runIdempotent)(world.service, client.request(), client.run),
       ),
     );
     assert.equal(await readBalance(world.db, client.actor.customerId), 0n);
-    assert.equal(new Set(answers.map(({ requestId }) => requestId)).size, 1);
+    assert.equal(new Set(responses.map(({ requestId }) => requestId)).size, 1);
   });
 
-  it('that are both refused are both told so', async () => {
+  it('concurrent requests that both fail return the failure to both', async () => {
     await client.renew(99n);
     const both = [
       runIdempotent(world.service, client.request(), client.run),

@@ -1,4 +1,4 @@
-/** A customer who sends requests with an Idempotency-Key; each that is carried out costs a dollar. */
+/** A customer who sends requests with an Idempotency-Key. Every request that runs costs a dollar. */
 import assert from 'node:assert/strict';
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
 import {
@@ -22,7 +22,7 @@ export type RequestOptions = Partial<Omit<IdempotentRequest, 'refusal'>> & { rea
 export class IdempotencyWorld {
   readonly world: TestService;
   actor: CustomerActor;
-  /** How often a request was carried out. */
+  /** Number of requests that ran. */
   runs = 0;
   #balance: bigint;
 
@@ -37,14 +37,14 @@ export class IdempotencyWorld {
     return new IdempotencyWorld(world, await world.fixtures.addCustomer());
   }
 
-  /** A new customer, who has sent nothing yet. */
+  /** Creates a new customer who has sent nothing yet. */
   async renew(balanceCents = 1_000n): Promise<void> {
     this.runs = 0;
     this.#balance = balanceCents;
     this.actor = await this.world.fixtures.addCustomer(balanceCents);
   }
 
-  /** A request of the customer, the same one unless told otherwise. */
+  /** Returns a request of the customer, the same one by default. */
   request(wanted: RequestOptions = {}): IdempotentRequest {
     const { body = { plan: 's1', months: 1 }, ...others } = wanted;
     return {
@@ -57,19 +57,19 @@ export class IdempotencyWorld {
     };
   }
 
-  /** Takes a dollar, and keeps an answer that holds a secret. */
-  readonly run = async (keep: SaveResponse | undefined): Promise<object> => {
+  /** Charges a dollar and saves a response with a secret. */
+  readonly run = async (save: SaveResponse | undefined): Promise<object> => {
     this.runs += 1;
-    const answer = { ok: true, number: this.runs, secret: CANARY };
+    const response = { ok: true, number: this.runs, secret: CANARY };
     const { db, clock } = this.world;
     await db.transaction(async (tx) => {
       const { customerId } = this.actor;
       const fact = `once:${newId(new Date())}`;
       const movement = { customerId, account: 'adjustments', amountCents: 100n, fact } as const;
       await charge(tx, { ...movement, type: 'adjustment', description: 'test' }, clock.now());
-      await keep?.(tx, answer);
+      await save?.(tx, response);
     });
-    return answer;
+    return response;
   };
 
   async send(wanted?: RequestOptions, service: Service = this.world.service): Promise<IdempotentResult> {
@@ -83,7 +83,7 @@ export class IdempotencyWorld {
 
 export async function assertRefused(code: FailureCode, work: Promise<unknown>): Promise<void> {
   const error: unknown = await work.then(
-    () => assert.fail('it was not refused'),
+    () => assert.fail('the request did not fail'),
     (reason: unknown) => reason,
   );
   assert.ok(error instanceof Failure, String(error));

@@ -20,7 +20,7 @@ after(() => world.close());
 beforeEach(() => client.renew());
 
 describe('a request with an Idempotency-Key', () => {
-  it('is carried out once: the same request gets the first answer again', async () => {
+  it('a repeated request returns the first response without running again', async () => {
     const sent = client.request();
     const first = await runIdempotent(world.service, sent, client.run);
     assert.deepEqual(first, {
@@ -32,7 +32,7 @@ describe('a request with an Idempotency-Key', () => {
     assert.deepEqual([client.runs, await client.spent()], [1, 100n]);
   });
 
-  it('is the same request in another spelling: order of keys is no difference, order of lists is', async () => {
+  it('a request matches regardless of the order of keys, but not of list items', async () => {
     await client.send({ body: { a: { x: 1, y: [1, 2] }, b: 2 } });
     assert.ok((await client.send({ body: { b: 2, a: { y: [1, 2], x: 1 } } })).replayed);
     await assertRefused('idempotency_conflict', client.send({ body: { a: { x: 1, y: [2, 1] }, b: 2 } }));
@@ -40,7 +40,7 @@ describe('a request with an Idempotency-Key', () => {
     await assertRefused('idempotency_conflict', client.send({ key: 'key-2', body: { rules: {} } }));
   });
 
-  it('is a conflict with another body, path, method or query', async () => {
+  it('a key with another body, path, method, or query is a conflict', async () => {
     await client.send();
     const base = client.request().request;
     for (const other of [
@@ -56,13 +56,13 @@ describe('a request with an Idempotency-Key', () => {
     assert.deepEqual([client.runs, await client.spent()], [1, 100n]);
   });
 
-  it('is a conflict with another credential, which cannot open the answer', async () => {
+  it('a key with another credential is a conflict, because the response cannot be opened', async () => {
     await client.send();
     await assertRefused('idempotency_conflict', client.send({ credential: 'skerry_live_other' }));
     assert.ok((await client.send()).replayed);
   });
 
-  it('has nothing to do with another key, or with the same key of another customer', async () => {
+  it('another key, or the same key of another customer, is independent', async () => {
     await client.send();
     assert.ok(!(await client.send({ key: 'key-2' })).replayed);
     const other = await world.fixtures.addCustomer(1_000n);
@@ -70,28 +70,28 @@ describe('a request with an Idempotency-Key', () => {
     assert.equal(client.runs, 3);
   });
 
-  it('is carried out again after a refusal, for a refusal is not kept', async () => {
+  it('a request runs again after a failure that was not stored', async () => {
     const refuse = async (): Promise<object> => fail('out_of_stock');
     await assertRefused('out_of_stock', runIdempotent(world.service, client.request(), refuse));
     assert.ok(!(await client.send()).replayed);
     assert.equal(client.runs, 1);
   });
 
-  it('has its answer kept after it, when the change did not keep it', async () => {
-    const answer = async () => ({ ok: true, number: 7 });
-    assert.ok(!(await runIdempotent(world.service, client.request(), answer)).replayed);
+  it('a response is stored after the change if the change did not store it', async () => {
+    const respond = async () => ({ ok: true, number: 7 });
+    assert.ok(!(await runIdempotent(world.service, client.request(), respond)).replayed);
     const again = await client.send();
     assert.deepEqual([again.replayed, again.response.body], [true, { ok: true, number: 7 }]);
     assert.equal(client.runs, 0);
   });
 
-  it('keeps the refusals that its surface names, and no others', async () => {
+  it('failures are stored only if the API asks for it', async () => {
     let tries = 0;
     const refuse = async (): Promise<object> => {
       tries += 1;
       return fail('conflict_state');
     };
-    const kept = { status: 409, body: { error: 'so it is' } };
+    const kept = { status: 409, body: { error: 'conflict' } };
     const request = { ...client.request(), refusal: () => kept };
     await assertRefused('conflict_state', runIdempotent(world.service, request, refuse));
     const again = await runIdempotent(world.service, { ...client.request(), refusal: () => kept }, refuse);
@@ -102,11 +102,11 @@ describe('a request with an Idempotency-Key', () => {
     assert.equal(tries, 3);
   });
 
-  it('leaves nothing when the change it belongs to is undone', async () => {
+  it('a rolled-back change leaves no response', async () => {
     const mine = new Error('mine');
-    const broken = async (keep: SaveResponse | undefined): Promise<object> =>
+    const broken = async (save: SaveResponse | undefined): Promise<object> =>
       world.db.transaction(async (tx) => {
-        await keep?.(tx, { ok: true });
+        await save?.(tx, { ok: true });
         throw mine;
       });
     await assert.rejects(runIdempotent(world.service, client.request(), broken), mine);
@@ -115,7 +115,7 @@ describe('a request with an Idempotency-Key', () => {
 });
 
 describe('a request without a key', () => {
-  it('is carried out each time', async () => {
+  it('a request without a key runs every time', async () => {
     const first = await client.send({ key: undefined });
     const second = await client.send({ key: undefined });
     assert.deepEqual([first.replayed, second.replayed, client.runs], [false, false, 2]);
@@ -123,7 +123,7 @@ describe('a request without a key', () => {
 });
 
 describe('a key', () => {
-  it('is 1 to 255 visible ASCII characters', async () => {
+  it('an Idempotency-Key must be 1 to 255 visible ASCII characters', async () => {
     for (const key of ['a', '~!"#', 'k'.repeat(255), '6f0c5a2e-0d7a-4a3b-9c39-6d1c1f6f7a10']) {
       assert.ok(!(await client.send({ key })).replayed, key);
     }
@@ -134,7 +134,7 @@ describe('a key', () => {
     assert.equal(client.runs, count);
   });
 
-  it('is remembered for 24 hours of the business clock', async () => {
+  it('a key is stored for 24 hours of the business clock', async () => {
     await client.send();
     world.clock.advanceS(24 * HOUR_S - 1);
     assert.ok((await client.send()).replayed);
@@ -144,7 +144,7 @@ describe('a key', () => {
     assert.ok((await client.send()).replayed);
   });
 
-  it('that has run out may carry another request', async () => {
+  it('an expired key may be used for another request', async () => {
     await client.send();
     world.clock.advanceS(24 * HOUR_S);
     const other = await client.send({ body: { plan: 's2' } });
@@ -157,24 +157,25 @@ describe("the service's keys", () => {
   const withKeys = (keys: string): Service => ({ ...world.service, keys: new KeyRing(keys) });
   const [OLD, NEW] = ['old', 'new'].map((id, n) => `${id}:${Buffer.alloc(32, n + 1).toString('base64')}`);
 
-  it('may be rotated: what was answered before is replayed after', async () => {
+  it('a response from before a key rotation is replayed after it', async () => {
     await client.send({}, withKeys(`${OLD}`));
     assert.ok((await client.send({}, withKeys(`${NEW},${OLD}`))).replayed);
     await assertRefused('idempotency_conflict', client.send({ body: {} }, withKeys(`${NEW},${OLD}`)));
   });
 
-  it('that are gone make an old key a conflict, never a second charge', async () => {
+  it('a removed service key turns old keys into conflicts, never into second charges', async () => {
     await client.send({}, withKeys(`${OLD}`));
     await assertRefused('idempotency_conflict', client.send({}, withKeys(`${NEW}`)));
     assert.deepEqual([client.runs, await client.spent()], [1, 100n]);
   });
 });
 
-describe('what is kept', () => {
-  it('shows no secret, key, credential or body to a reader of the table', async () => {
+describe('a stored response', () => {
+  it('a stored response reveals no secret, key, credential, or body', async () => {
     await client.send({ key: 'key-canary-77', body: { password: 'body-canary' } });
     const rows = await world.db.rows<{ answer: Buffer; text: string }>(
-      `select answer, t::text || encode(answer, 'escape') || encode(key_digest, 'escape') as text from idempotency t
+      `select answer, t::text || encode(answer, 'escape') || encode(key_digest, 'escape') as text
+         from idempotency t
         where customer_id = $1`,
       [client.actor.customerId],
     );

@@ -14,8 +14,10 @@ regions:
   - { id: par, session_code: par, name: Paris, country: FR, pop_id: PAR1 }
   - { id: zrh, session_code: zrh, name: Zurich, country: CH, pop_id: ZRH1 }
 plans:
-  - { id: s1, category: vps, cpu: 1, cpu_model: m, ram_mb: 1024, disk_gb: 25, transfer_tb: "1", price_usd_month: "7.35", regions: [par] }
-  - { id: r1, category: dedicated, cpu: 6, cpu_model: m, ram_mb: 32768, disk_gb: 960, transfer_tb: "1", price_usd_month: "90", regions: [par] }
+  - { id: s1, category: vps, cpu: 1, cpu_model: m, ram_mb: 1024, disk_gb: 25,
+      transfer_tb: "1", price_usd_month: "7.35", regions: [par] }
+  - { id: r1, category: dedicated, cpu: 6, cpu_model: m, ram_mb: 32768, disk_gb: 960,
+      transfer_tb: "1", price_usd_month: "90", regions: [par] }
 images:
   - { family: debian, version: "12", arch: [amd64], size_gb: "2", cloud_init: true, released_at: 2023-06-10 }
 `;
@@ -40,13 +42,14 @@ const addresses = async (inside: string) =>
 const prefixes = async (inside: string) =>
   (
     await fixture.db.rows<{ prefix: string }>(
-      'select prefix::text as prefix from ipv6_prefixes where prefix <<= $1::inet order by ipv6_prefixes.prefix',
+      `select prefix::text as prefix from ipv6_prefixes
+        where prefix <<= $1::inet order by ipv6_prefixes.prefix`,
       [inside],
     )
   ).map((row) => row.prefix);
 
 describe('hosts', () => {
-  it('are told to the driver before the inventory counts on them', async () => {
+  it('hosts are registered with the driver before the inventory uses them', async () => {
     await addHost(fixture.service, HOST, async (hosts) => {
       assert.deepEqual(await listHosts(fixture.db), []);
       await fixture.register(hosts);
@@ -55,22 +58,22 @@ describe('hosts', () => {
     assert.equal(fixture.registered.at(-1)?.ramMb, 65_536);
   });
 
-  it('have one name each, in a region that exists', async () => {
-    const told = fixture.registered.length;
+  it('hosts have unique names in existing regions', async () => {
+    const registered = fixture.registered.length;
     const add = (host: Partial<typeof HOST>) =>
       refusalMessage(addHost(fixture.service, { ...HOST, ...host }, fixture.register));
-    assert.match(await add({}), /named h1 already/);
-    assert.match(await add({ name: 'h2', regionId: 'xyz' }), /no region xyz: there are par, zrh/);
-    assert.match(await add({ name: 'H 2' }), /is not a name/);
-    assert.equal(fixture.registered.length, told);
+    assert.match(await add({}), /named h1 already exists/);
+    assert.match(await add({ name: 'h2', regionId: 'xyz' }), /region xyz not found: choose one of par, zrh/);
+    assert.match(await add({ name: 'H 2' }), /invalid name H 2/);
+    assert.equal(fixture.registered.length, registered);
   });
 
-  it('drain and come back, once each in the audit log', async () => {
+  it('a host drains and returns, with one audit event each', async () => {
     assert.equal(await drainHost(fixture.service, 'h1', true), true);
     assert.equal(await drainHost(fixture.service, 'h1', true), false);
     assert.equal((await listHosts(fixture.db))[0]?.draining, true);
     assert.equal(await drainHost(fixture.service, 'h1', false), true);
-    assert.match(await refusalMessage(drainHost(fixture.service, 'h9', true)), /no host h9/);
+    assert.match(await refusalMessage(drainHost(fixture.service, 'h9', true)), /host h9 not found/);
     const drains = (await fixture.auditedActions()).filter((action) => action.includes('drain'));
     assert.deepEqual(drains, ['host.drain', 'host.undrain']);
   });
@@ -80,7 +83,7 @@ describe('machines', () => {
   const add = (names: string[], planId = 'r1') =>
     addMachines(fixture.service, { names, planId, regionId: 'par' }, fixture.register);
 
-  it('are stock of a dedicated plan, and hosts of its size to the driver', async () => {
+  it('machines are stock of a dedicated plan and hosts of its size for the driver', async () => {
     await add(['m1', 'm2']);
     assert.deepEqual(await countMachines(fixture.db), [
       { region_id: 'par', plan_id: 'r1', total: 2n, free: 2n },
@@ -88,16 +91,16 @@ describe('machines', () => {
     assert.deepEqual(fixture.registered.at(-1), { name: 'm2', cpu: 6, ramMb: 32_768, diskGb: 960 });
   });
 
-  it('are of a dedicated plan, and share no name with a host', async () => {
-    assert.match(await refusalMessage(add(['m3'], 's1')), /s1 is not a dedicated one/);
-    assert.match(await refusalMessage(add(['m3'], 's9')), /no plan s9/);
-    assert.match(await refusalMessage(add(['h1'])), /named h1 already/);
-    assert.match(await refusalMessage(add(['m3', 'm3'])), /m3 is named twice/);
+  it('machines need a dedicated plan and names that no host has', async () => {
+    assert.match(await refusalMessage(add(['m3'], 's1')), /s1 is not dedicated/);
+    assert.match(await refusalMessage(add(['m3'], 's9')), /plan s9 not found/);
+    assert.match(await refusalMessage(add(['h1'])), /named h1 already exists/);
+    assert.match(await refusalMessage(add(['m3', 'm3'])), /m3 is a duplicate/);
   });
 });
 
 describe('IPv4 blocks', () => {
-  it('give every address but network, broadcast and gateway', async () => {
+  it('an IPv4 block provides all addresses except network, broadcast, and gateway', async () => {
     assert.equal(await block('203.0.113.0/29'), 5);
     assert.deepEqual(
       await addresses('203.0.113.0/29'),
@@ -111,40 +114,40 @@ describe('IPv4 blocks', () => {
     assert.equal(await block('203.0.113.16/29', '198.51.100.1'), 6);
   });
 
-  it('of one or two addresses give them all, with a gateway from elsewhere', async () => {
+  it('a block of one or two addresses provides them all, with an external gateway', async () => {
     assert.equal(await block('203.0.113.24/31', '198.51.100.1'), 2);
     assert.equal(await block('203.0.113.26/32', '198.51.100.1'), 1);
-    assert.match(await refusalMessage(block('203.0.113.27/32')), /needs a gateway of its own/);
+    assert.match(await refusalMessage(block('203.0.113.27/32')), /needs an explicit gateway/);
   });
 
-  it('of 65,534 addresses are the largest', async () => {
+  it('the largest IPv4 block has 65,534 addresses', async () => {
     assert.equal(await block('198.18.0.0/16', null, 'zrh'), 65_533);
-    assert.match(await refusalMessage(block('198.0.0.0/15')), /a \/16 to a \/32/);
+    assert.match(await refusalMessage(block('198.0.0.0/15')), /between \/16 and \/32/);
   });
 
-  it('that overlap are refused, inside, around and equal', async () => {
+  it('overlapping blocks are rejected: inside, around, and equal', async () => {
     for (const text of ['203.0.113.0/29', '203.0.113.4/30', '203.0.112.0/23']) {
       assert.match(await refusalMessage(block(text)), /overlaps 203\.0\.113\./);
     }
   });
 
-  it('added by two at once are added once', async () => {
+  it('a block added twice concurrently is added once', async () => {
     const both = await Promise.allSettled([block('192.0.2.0/24'), block('192.0.2.0/25')]);
     assert.deepEqual(both.map((each) => each.status).sort(), ['fulfilled', 'rejected']);
   });
 
-  it('that are malformed, or whose gateway is, are refused', async () => {
+  it('malformed blocks and gateways are rejected', async () => {
     assert.match(await refusalMessage(block('198.51.100.1/24')), /without host bits/);
     assert.match(
       await refusalMessage(block('198.51.100.0/24', '2001:db8::1')),
-      /gateway is not an IPv4 address/,
+      /gateway must be an IPv4 address/,
     );
-    assert.match(await refusalMessage(block('198.51.100.0/24', null, 'xyz')), /no region xyz/);
+    assert.match(await refusalMessage(block('198.51.100.0/24', null, 'xyz')), /region xyz not found/);
   });
 });
 
 describe('IPv6 blocks', () => {
-  it('give their /64s', async () => {
+  it('an IPv6 block provides its /64s', async () => {
     assert.equal(await block('2001:db8:0:10::/62'), 4);
     assert.deepEqual(
       await prefixes('2001:db8:0:10::/62'),
@@ -155,15 +158,15 @@ describe('IPv6 blocks', () => {
     assert.equal((await prefixes('2001:db8:0:ff00::/56')).at(-1), '2001:db8:0:ffff::/64');
   });
 
-  it('keep the /64 of their gateway to themselves', async () => {
+  it('the /64 of an IPv6 gateway is reserved', async () => {
     assert.equal(await block('2001:db8:0:30::/62', '2001:db8:0:31::1'), 3);
     assert.ok(!(await prefixes('2001:db8:0:30::/62')).includes('2001:db8:0:31::/64'));
   });
 
-  it('give 65,536 at most', async () => {
+  it('an IPv6 block provides at most 65,536 /64s', async () => {
     assert.equal(await block('2001:db9::/32', null, 'zrh'), 65_536);
     assert.equal((await prefixes('2001:db9::/32')).at(-1), '2001:db9:0:ffff::/64');
-    assert.match(await refusalMessage(block('2001:d00::/24')), /a \/32 to a \/64/);
+    assert.match(await refusalMessage(block('2001:d00::/24')), /between \/32 and \/64/);
     assert.match(await refusalMessage(block('2001:db9:1::/48')), /overlaps 2001:db9::\/32/);
   });
 });
@@ -175,7 +178,7 @@ describe('addresses', () => {
       (row) => row.region_id === 'par' && row.family === family,
     )?.free ?? 0n;
 
-  it('that are blocked are no longer free, until they are unblocked', async () => {
+  it('blocked addresses are not free until they are unblocked', async () => {
     const before = await free(4);
     assert.deepEqual(await withhold('203.0.113.2'), { changed: 1, assigned: 0 });
     assert.deepEqual(await withhold('203.0.113.0/29'), { changed: 4, assigned: 0 });
@@ -185,21 +188,21 @@ describe('addresses', () => {
     assert.equal(await free(4), before);
   });
 
-  it('of IPv6 are blocked by their /64', async () => {
+  it('IPv6 addresses are blocked by their /64', async () => {
     const before = await free(6);
     assert.deepEqual(await withhold('2001:db8:0:10::5'), { changed: 1, assigned: 0 });
     assert.deepEqual(await withhold('2001:db8:0:10::/62'), { changed: 3, assigned: 0 });
     assert.equal(await free(6), before - 4n);
   });
 
-  it('that a server has are blocked for whoever comes after it', async () => {
+  it('an assigned address can be blocked for later servers', async () => {
     await fixture.db.run(
       `update ipv4_addresses set server_id = gen_random_uuid() where addr = '203.0.113.3'`,
     );
     assert.deepEqual(await withhold('203.0.113.3'), { changed: 1, assigned: 1 });
   });
 
-  it('that rest are counted as resting, with the clock', async () => {
+  it('resting addresses are counted by the clock', async () => {
     const now = fixture.clock.now();
     await fixture.db.run(`update ipv4_addresses set free_from = $1 where addr = '203.0.113.4'`, [
       new Date(now.getTime() + 60_000),
@@ -210,8 +213,8 @@ describe('addresses', () => {
     assert.equal(await resting(new Date(now.getTime() + 60_000)), 0n);
   });
 
-  it('that are none, or not in the pool, are refused', async () => {
-    assert.match(await refusalMessage(withhold('example.org')), /neither an address nor a block/);
-    assert.match(await refusalMessage(withhold('10.0.0.1')), /pool has no address/);
+  it('invalid addresses and addresses outside the pool are rejected', async () => {
+    assert.match(await refusalMessage(withhold('example.org')), /is not an address or a block/);
+    assert.match(await refusalMessage(withhold('10.0.0.1')), /no address in 10\.0\.0\.1 is in the pool/);
   });
 });

@@ -12,7 +12,7 @@ import { startTestService, type TestService } from '../support/test-service.ts';
 
 const FIRST: PageRequest = { filter: {}, sort: 'id', descending: false, after: null, size: 100 };
 const MISSING = { name: 'Failure', code: 'not_found' };
-/** Needs more than any host has. */
+/** Needs more memory than any host has. */
 const S9: TestPlan = { ...S1, id: 's9', ram_mb: 1_000_000, price_cents_month: 735n };
 
 let world: TestService;
@@ -40,7 +40,7 @@ async function left(id: string) {
 }
 
 describe('a plan', () => {
-  it('says what it is and costs, by the hour exactly too, and each cycle', async () => {
+  it('a plan shows its hardware and its exact prices per hour and cycle', async () => {
     const { available_in, ...rest } = await plan('s9');
     assert.deepEqual(rest, {
       id: 's9',
@@ -64,7 +64,7 @@ describe('a plan', () => {
     assert.deepEqual(available_in, []);
   });
 
-  it('is available where there is room, an address and a /64, until there is no more', async () => {
+  it('a plan is available while its region has room, an address, and a /64', async () => {
     assert.deepEqual((await plan('s1')).available_in, ['par', 'rkv']);
     assert.deepEqual((await plan('r1')).available_in, ['rkv']);
     await buy('rkv');
@@ -75,7 +75,7 @@ describe('a plan', () => {
     assert.deepEqual((await plan('s1')).available_in, []);
   });
 
-  it('is listed by its id, and by its category', async () => {
+  it('plans are listed by id and filtered by category', async () => {
     const ids = async (request: Partial<PageRequest> = {}) =>
       (await listPlans(world.service, { ...FIRST, ...request })).items.map(({ id }) => id);
     assert.deepEqual(await ids(), ['r1', 's1', 's9']);
@@ -85,14 +85,14 @@ describe('a plan', () => {
     assert.deepEqual(await ids({ after: next }), ['s1', 's9']);
   });
 
-  it('that is retired or was never there is not found', async () => {
+  it('retired and unknown plans are not found', async () => {
     await world.db.run(`update plans set active = false where id = 's9'`);
     for (const id of ['s9', 's8', '', '%', 's1\0', 'S1']) await assert.rejects(plan(id), MISSING, id);
   });
 });
 
 describe('a region', () => {
-  it('counts the addresses that are free, and says whether any plan can be had', async () => {
+  it('a region shows its free addresses and whether any plan is available', async () => {
     assert.deepEqual(await left('par'), { available: false, remaining: 1 });
     assert.deepEqual(await left('rkv'), { available: false, remaining: 4 });
     assert.deepEqual(await left('zrh'), { available: false, remaining: 0 });
@@ -110,7 +110,7 @@ describe('a region', () => {
     assert.deepEqual(await left('zrh'), { available: false, remaining: 0 });
   });
 
-  it('is found by its code, and listed by it or by its name', async () => {
+  it('a region is found by its code, and regions are listed by code or name', async () => {
     await world.db.run(`update regions set name = 'Aa', tor_onion = 'x.onion' where id = 'zrh'`);
     const { ipv4_pool_remaining: _, available: __, ...rest } = await region('zrh');
     assert.deepEqual(rest, {
@@ -142,7 +142,7 @@ describe('an image', () => {
   const list = async (filter: Record<string, string> = {}, by = actor) =>
     (await listImages(world.service, by, { ...FIRST, filter })).items;
 
-  it('is one of the official ones that are offered, or the customer’s own', async () => {
+  it('images are the official ones on offer and the customer’s own', async () => {
     const other = await world.fixtures.addCustomer();
     const [before] = await list();
     const bsd = await add({ family: 'freebsd', arch: ['arm64'], cloud_init: false, variant: 'minimal' });
@@ -176,7 +176,7 @@ describe('an image', () => {
     );
   });
 
-  it('that is deprecated is shown for 90 days, then gone', async () => {
+  it('a deprecated image is shown for 90 days', async () => {
     world.clock.moveTo(new Date('2030-06-01T23:59:58Z'));
     const id = await add({ version: 'old', deprecated_at: '2030-03-04' });
     assert.equal((await getImage(world.service, actor, id)).deprecated_at, '2030-03-04');

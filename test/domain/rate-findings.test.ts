@@ -19,10 +19,11 @@ describe('an operator', () => {
   const notes = async (coins: readonly CoinCode[] = COINS, given: Partial<Market> = {}) =>
     await rateFindings(world.service, { coins, market: { ...MARKET, ...given } });
 
-  it('sees how each price stands, once for both of Tether', async () => {
+  it('every price has one finding, shared by both USDT coins', async () => {
     await market.refresh();
     await world.db.run(
-      `insert into quotes (coin, source, usd, quoted_at) values ('EUR', 'ecb', '1.08', '2030-04-30T00:00:00Z')`,
+      `insert into quotes (coin, source, usd, quoted_at)
+       values ('EUR', 'ecb', '1.08', '2030-04-30T00:00:00Z')`,
     );
     world.clock.advanceMinutes(0.5);
     const all = await notes();
@@ -32,49 +33,47 @@ describe('an operator', () => {
     );
     assert.equal(
       all[0]?.message,
-      'BTC: 60007.611728394506 of 4 of 4 sources, 0.04 % apart, the newest 30 s old',
+      'BTC: 60007.611728394506 from 4 of 4 sources, spread 0.04 %, newest 30 s old',
     );
-    assert.equal(all[5]?.message, 'EUR: 1.08 US dollars, of 2030-04-30');
+    assert.equal(all[5]?.message, 'EUR: 1.08 US dollars as of 2030-04-30');
   });
 
-  it('is noted who is silent while there is a rate, and since when', async () => {
+  it('a silent source is noted with its last price while there is a rate', async () => {
     await market.refresh('bitfinex');
     const heard = world.clock.now().toISOString().slice(0, 19).replace('T', ' ');
     world.clock.advanceMinutes(6);
     await market.refresh('kraken', 'coingecko');
     const [note] = await notes(['XMR']);
     assert.equal(note?.level, 'note');
-    assert.match(
-      note?.message ?? '',
-      /^XMR: 150\.255 of 2 of 3 sources, 0\.33 % apart, the newest 0 s old; /,
-    );
-    assert.ok(note?.message.endsWith(`; bitfinex last gave one of ${heard} UTC`));
+    assert.match(note?.message ?? '', /^XMR: 150\.255 from 2 of 3 sources, spread 0\.33 %, newest 0 s old; /);
+    assert.ok(note?.message.endsWith(`; bitfinex last gave a price at ${heard} UTC`));
   });
 
-  it('is told to look when a coin has no rate, and why', async () => {
+  it('a coin without a rate is reported with the reason', async () => {
     await market.refresh('kraken');
     const [note, euro] = await notes(['LTC']);
     assert.equal(note?.level, 'fail');
-    assert.match(note?.message ?? '', /^LTC: no rate: 1 price from the last 300 s, 2 required: kraken 80; /);
     assert.match(
       note?.message ?? '',
-      /; bitfinex never gave one; coinbase never gave one; coingecko never gave one$/,
+      /^LTC: no rate: 1 price from the last 300 s, 2 required: kraken 80; /,
     );
+    assert.match(note?.message ?? '', /; bitfinex (has never given a price); coinbase \1; coingecko \1$/);
     assert.deepEqual([euro?.level, euro?.message.split(':')[0]], ['warn', 'EUR']);
   });
 
-  it('is told when the settings leave a coin without a rate for ever', async () => {
+  it('settings that can never give a coin a rate are reported', async () => {
     const [note] = await notes(['TRX'], { sources: ['kraken', 'coinbase'] });
     assert.equal(note?.level, 'fail');
-    assert.match(note?.message ?? '', /^TRX: no rate, ever: 2 sources are needed .*listed by: kraken$/);
+    assert.match(note?.message ?? '', /^TRX: no rate possible: .* requires 2 sources, .*: kraken$/);
   });
 
-  it('is told when the euro has grown old', async () => {
+  it('an outdated euro rate is reported', async () => {
     await world.db.run(
-      `insert into quotes (coin, source, usd, quoted_at) values ('EUR', 'ecb', '1.08', '2030-04-01T00:00:00Z')`,
+      `insert into quotes (coin, source, usd, quoted_at)
+       values ('EUR', 'ecb', '1.08', '2030-04-01T00:00:00Z')`,
     );
     const [note] = await notes([]);
     assert.equal(note?.level, 'warn');
-    assert.match(note?.message ?? '', /SKERRY_EURO_URL gives nothing newer/);
+    assert.match(note?.message ?? '', /SKERRY_EURO_URL returns nothing newer/);
   });
 });

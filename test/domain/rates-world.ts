@@ -1,4 +1,4 @@
-/** A world whose rates are those of a market: feeds on this machine, what they said kept in a database. */
+/** A world with market rates: stub feeds on this machine and stored quotes. */
 import type { Service } from '../../src/domain/context.ts';
 import { refreshQuotes } from '../../src/domain/quotes.ts';
 import { quoteFeeds } from '../../src/drivers/rates/feeds.ts';
@@ -42,7 +42,7 @@ export class RatesWorld {
     await Promise.all([this.topups.close(), this.feeds.close()]);
   }
 
-  /** Nobody has said anything yet, and all are well. */
+  /** Removes all quotes and makes every feed work. */
   async reset(): Promise<void> {
     await this.topups.db.run('delete from quotes');
     for (const name of [...ALL_SOURCES, 'ecb'] as const) delete this.feeds.overrides[name];
@@ -56,12 +56,12 @@ export class RatesWorld {
     return new MarketRates({ book: createQuoteStore(db), clock, market: { ...MARKET, ...market } });
   }
 
-  /** The service, with these rates. */
+  /** Returns the service with these rates. */
   service(): Service {
     return { ...this.topups.service, rates: this.rates() };
   }
 
-  /** Asks feeds once; what is wrong with each. */
+  /** Polls feeds once and returns their problems. */
   async refresh(...names: readonly QuoteSourceName[]): Promise<(string | null)[]> {
     const sources = this.feeds.sources(...(names.length > 0 ? names : ALL_SOURCES));
     const asked = quoteFeeds(sources, { timeoutMs: 2_000, maxSpreadPercent: 3 });

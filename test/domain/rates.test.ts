@@ -38,7 +38,7 @@ async function noRate(coin: string, given?: Partial<Market>): Promise<string> {
 const at = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
 
 describe('a rate of the market', () => {
-  it('is the median of what the sources said, with each of their prices as it was said', async () => {
+  it('a rate is the median of the sources and records all their prices', async () => {
     assert.deepEqual(await market.refresh(), [null, null, null, null]);
     const now = at(world.clock.now());
     assert.deepEqual(await market.rates().usdPerCoin('BTC'), {
@@ -52,7 +52,7 @@ describe('a rate of the market', () => {
     });
   });
 
-  it('is one for the dollars of Tether on both of their chains', async () => {
+  it('USDT has one rate on both of its chains', async () => {
     await market.refresh();
     const [one, other] = await Promise.all([
       market.rates().usdPerCoin('USDT'),
@@ -62,7 +62,7 @@ describe('a rate of the market', () => {
     assert.equal(one.usd, '0.999975');
   });
 
-  it('has the time that a source tells, and else that of our question', async () => {
+  it('a quote has the time of its source, or else of the request', async () => {
     market.feeds.now = () => new Date(world.clock.now().getTime() - 40_000);
     await market.refresh('bitfinex', 'coinbase');
     market.feeds.now = () => world.clock.now();
@@ -74,7 +74,7 @@ describe('a rate of the market', () => {
     );
   });
 
-  it('is kept on the invoice that it prices, and shown before there is one', async () => {
+  it('a rate is shown before an invoice and stored with it', async () => {
     await market.refresh();
     const customer = await world.createCustomer();
     const order = { coin: 'BTC', amountCents: 10_000n } as const;
@@ -90,7 +90,7 @@ describe('a rate of the market', () => {
     assert.equal(stored.deposit_units, 166_646n);
   });
 
-  it('of the inclusion is kept with a payment that comes too late', async () => {
+  it('a late payment stores the rate at its inclusion', async () => {
     await market.refresh();
     const topup = await createTopup(market.service(), await world.createCustomer(), {
       coin: 'BTC',
@@ -116,7 +116,7 @@ describe('a rate of the market', () => {
 });
 
 describe('without a rate to rely on', () => {
-  it('nothing is sold: the customer is told to come back, the operator why', async () => {
+  it('without a rate, the customer is asked to retry, and the operator sees why', async () => {
     const lines: { err?: Error; coin?: string }[] = [];
     const log = { warn: (line: object) => lines.push(line) } as unknown as Logger;
     const customer = await world.createCustomer();
@@ -134,7 +134,7 @@ describe('without a rate to rely on', () => {
     assert.equal(offer.coin_unavailable, true);
   });
 
-  it('prices that have grown old do not count', async () => {
+  it('outdated prices do not count', async () => {
     await market.refresh();
     world.clock.advanceMinutes(5);
     assert.equal((await market.rates().usdPerCoin('BTC')).quotes.length, 4);
@@ -146,7 +146,7 @@ describe('without a rate to rely on', () => {
     assert.equal((await market.rates().usdPerCoin('BTC')).quotes.length, 2);
   });
 
-  it('prices that lie too far apart do not count', async () => {
+  it('prices that are too far apart do not count', async () => {
     market.feeds.set('kraken', { XXBTZUSD: '63000' });
     await market.refresh('kraken', 'bitfinex');
     assert.match(
@@ -157,7 +157,7 @@ describe('without a rate to rely on', () => {
     assert.equal((await market.rates({ rules }).usdPerCoin('BTC')).usd, '61500');
   });
 
-  it('what a source said that is asked no more does not count', async () => {
+  it('prices of a source that is no longer configured do not count', async () => {
     await market.refresh();
     assert.deepEqual(
       (await market.rates({ sources: ['kraken', 'bitfinex'] }).usdPerCoin('BTC')).quotes.length,
@@ -166,14 +166,14 @@ describe('without a rate to rely on', () => {
     assert.match(await noRate('BTC', { sources: ['kraken'] }), /: kraken 60010\.1$/);
   });
 
-  it('a coin that nobody knows has none', async () => {
+  it('an unknown coin has no rate', async () => {
     assert.equal(await noRate('DOGE'), 'unknown coin');
     assert.equal(await noRate('toString'), 'unknown coin');
   });
 });
 
 describe('a source that is asked', () => {
-  it('and fails keeps what it said before, and nobody else from theirs', async () => {
+  it('a failing source keeps its last prices and does not affect others', async () => {
     await market.refresh();
     world.clock.advanceMinutes(2);
     market.feeds.set('coingecko', { bitcoin: '60100' });
@@ -187,15 +187,15 @@ describe('a source that is asked', () => {
     assert.deepEqual(coingecko, { source: 'coingecko', usd: '60100', at: at(world.clock.now()) });
   });
 
-  it('and has no price of one coin is told with that coin', async () => {
+  it('a source without a price for one coin is reported with the coin', async () => {
     const { tLTCUSD, ...others } = market.feeds.prices.bitfinex;
     market.feeds.prices.bitfinex = others;
-    assert.deepEqual(await market.refresh('bitfinex'), ['it has no price of LTC']);
+    assert.deepEqual(await market.refresh('bitfinex'), ['no price for LTC']);
     market.feeds.prices.bitfinex = { ...others, tLTCUSD: tLTCUSD ?? '' };
     assert.deepEqual(await market.refresh('bitfinex'), [null]);
   });
 
-  it('and has a clock that is ahead is not believed, unless it is little', async () => {
+  it('a source with a clock ahead is ignored, unless by very little', async () => {
     market.feeds.now = () => new Date(world.clock.now().getTime() + 61_500);
     assert.deepEqual(await market.refresh('coinbase'), ['its clock is ahead of ours, or ours is behind']);
     assert.match(await noRate('BTC', { rules: { ...MARKET.rules, sourcesMin: 1 } }), /no price/);
@@ -208,7 +208,7 @@ describe('a source that is asked', () => {
 });
 
 describe('the euro', () => {
-  it('is what was heard last, and an order waits for nobody', async () => {
+  it('the euro rate is the last one stored, so an order never waits', async () => {
     await world.db.run(
       `insert into service (mode, key_check) values ('live', 'none') on conflict do nothing`,
     );
@@ -230,7 +230,7 @@ describe('the euro', () => {
     assert.equal(await eurPerUsd(live), '0.925926');
   });
 
-  it('is turned round to six digits, rounded to the nearest', async () => {
+  it('the euro rate is inverted to six digits, rounded half up', async () => {
     const turned = async (usd: string) => {
       market.feeds.euro = { day: '2026-11-20', usd };
       assert.equal(

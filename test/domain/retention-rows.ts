@@ -1,16 +1,16 @@
-/** Rows of what is kept for a time, of any age, and how old each may become. */
+/** Inserts expiring rows of any age and defines their retention. */
 import type { RetentionName } from '../../src/domain/retention/rules.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import type { TestService } from '../support/test-service.ts';
 
-/** What finds a row again. */
+/** Identifies an inserted row. */
 export interface InsertedRow {
   readonly table: string;
   readonly where: string;
 }
 
-/** A row whose time is `at`; the ages of one that stays and of one that goes. */
+/** Inserts a row with time `at`; the ages of a kept and of a deleted row. */
 export interface RetentionCase {
   readonly insert: (at: Date) => Promise<InsertedRow>;
   readonly keptMs: number;
@@ -28,9 +28,12 @@ export async function openRetentionRows(world: TestService) {
   async function insertServer(imageId?: string): Promise<{ id: string }> {
     const id = newId(now());
     await world.db.run(
-      `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
-                            billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, created_at, updated_at)
-       select $1, $2, $3, 'a', 'running', p.id, r.id, coalesce($4, (select id from images limit 1)), 1, 1, 1, 1, 1, 1, $5, $5, $5
+      `insert into servers
+         (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
+          billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until,
+          created_at, updated_at)
+       select $1, $2, $3, 'a', 'running', p.id, r.id, coalesce($4, (select id from images limit 1)),
+              1, 1, 1, 1, 1, 1, $5, $5, $5
          from (select id from plans limit 1) p, (select id from regions limit 1) r`,
       [id, Math.floor(Math.random() * 1e9), customerId, imageId ?? null, now()],
     );
@@ -95,7 +98,7 @@ export async function openRetentionRows(world: TestService) {
       keptMs: DAY_MS,
       goneMs: DAY_MS + 1,
     },
-    // Seen a moment ago, until it is 30 days old.
+    // Used a moment ago, until it is 30 days old.
     sessions: { insert: (at) => session(at, now()), keptMs: 30 * DAY_MS - 1, goneMs: 30 * DAY_MS },
     metrics: {
       insert: (at) =>
@@ -145,7 +148,7 @@ export async function openRetentionRows(world: TestService) {
       keptMs: 0,
       goneMs: 1,
     },
-    // Real time.
+    // In real time.
     rateBuckets: {
       insert: (at) =>
         insert('rate_buckets', {

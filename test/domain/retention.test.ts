@@ -9,40 +9,40 @@ import { retainJob } from '../../src/workers/retain.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 import { openRetentionRows, type RetentionRows } from './retention-rows.ts';
 
-/** Tables of which nothing is removed for its age, and why their rows do not pile up, or may. */
+/** Tables without a retention, and why their rows do not pile up, or may. */
 const KEPT: Record<string, string> = {
-  ...stay('the books', 'transfers', 'balances', 'topups', 'deposits', 'coins'),
+  ...stay('accounting', 'transfers', 'balances', 'topups', 'deposits', 'coins'),
   ...stay(
-    'the books: whose an address is that was given out, for ever; as many as the operator imports',
+    'accounting: the owner of every address given out, permanently; as many as the operator imports',
     'address_pool',
   ),
-  ...stay('goes when it is given out; no more than were refused at once', 'spare_indexes'),
-  ...stay('the newest price alone, one for each coin and source', 'quotes'),
-  ...stay('what a customer has; counted by quotas', 'customers', 'api_tokens', 'ssh_keys', 'servers'),
-  ...stay('what a customer has; counted by quotas', 'volumes', 'snapshots', 'webhooks', 'firewall_groups'),
+  ...stay('deleted when reused; no more than concurrent failures', 'spare_indexes'),
+  ...stay('only the latest price per coin and source', 'quotes'),
+  ...stay('customer resources, limited by quotas', 'customers', 'api_tokens', 'ssh_keys', 'servers'),
+  ...stay('customer resources, limited by quotas', 'volumes', 'snapshots', 'webhooks', 'firewall_groups'),
   ...stay(
-    'goes with what it belongs to',
+    'deleted with their parent',
     'firewall_rules',
     'firewall_attachments',
     'samplings',
     'webhook_queues',
   ),
-  ...stay('goes when the name is withdrawn', 'published_rdns'),
-  ...stay('one for each customer', 'event_counters', 'totp_secrets'),
-  ...stay('goes when it is no longer so; a thousand a look at most', 'findings'),
-  ...stay('one for each kind of work', 'beats'),
-  ...stay('goes with what it belongs to', 'transfers_out'),
-  ...stay('goes when it is done', 'operations', 'tasks', 'volume_changes', 'image_uploads', 'reset_requests'),
-  ...stay('the operator’s', 'service', 'switches', 'policies', 'regions', 'plans', 'plan_regions', 'hosts'),
-  ...stay('the operator’s', 'machines', 'ip_blocks', 'ipv4_addresses', 'ipv6_prefixes', 'price_changes'),
-  ...stay('which migrations ran', 'migration_files', 'kysely_migration', 'kysely_migration_lock'),
+  ...stay('deleted when the name is withdrawn', 'published_rdns'),
+  ...stay('one per customer', 'event_counters', 'totp_secrets'),
+  ...stay('deleted when resolved; at most a thousand per scan', 'findings'),
+  ...stay('one per kind of work', 'beats'),
+  ...stay('deleted with their parent', 'transfers_out'),
+  ...stay('deleted when done', 'operations', 'tasks', 'volume_changes', 'image_uploads', 'reset_requests'),
+  ...stay('operator data', 'service', 'switches', 'policies', 'regions', 'plans', 'plan_regions', 'hosts'),
+  ...stay('operator data', 'machines', 'ip_blocks', 'ipv4_addresses', 'ipv6_prefixes', 'price_changes'),
+  ...stay('applied migrations', 'migration_files', 'kysely_migration', 'kysely_migration_lock'),
 };
 
 function stay(why: string, ...tables: string[]): Record<string, string> {
   return Object.fromEntries(tables.map((table) => [table, why]));
 }
 
-describe('what is kept for a time', () => {
+describe('retention', () => {
   let world: TestService;
   let laid: RetentionRows;
   before(async () => {
@@ -54,7 +54,7 @@ describe('what is kept for a time', () => {
   const now = () => world.clock.now();
   const ago = (ms: number) => laid.ago(ms);
 
-  /** Whole rounds until one finds nothing; how many rows went. */
+  /** Runs full passes until one finds nothing, and returns the number of deleted rows. */
   async function purgeAll(): Promise<number> {
     let all = 0;
     for (let last = -1; last !== 0; ) {
@@ -70,7 +70,7 @@ describe('what is kept for a time', () => {
   }
 
   for (const name of RETENTION_NAMES) {
-    it(`is gone when its time is over, and not before: ${name}`, async () => {
+    it(`rows of ${name} are deleted after their retention and not before`, async () => {
       await purgeAll();
       const { insert, keptMs, goneMs } = laid.rules[name];
       const kept = await insert(ago(keptMs));
@@ -81,13 +81,13 @@ describe('what is kept for a time', () => {
     });
   }
 
-  it('is every table that grows, and never one of the books', async () => {
+  it('every growing table has a retention, and no accounting table has one', async () => {
     const rows = await world.db.rows<{ name: string }>(
       `select tablename as name from pg_tables where schemaname = 'public' order by name`,
     );
     const purged: string[] = Object.values(PURGES).map(({ table }) => table);
-    const unsaid = rows.map(({ name }) => name).filter((name) => !purged.includes(name) && !KEPT[name]);
-    assert.deepEqual(unsaid, [], 'say in `RETENTION`, or here, what becomes of their rows');
+    const unknown = rows.map(({ name }) => name).filter((name) => !purged.includes(name) && !KEPT[name]);
+    assert.deepEqual(unknown, [], 'define the retention of these tables in `RETENTION` or list them here');
     assert.deepEqual(
       purged.filter((table) => KEPT[table] !== undefined),
       [],
@@ -95,20 +95,20 @@ describe('what is kept for a time', () => {
     assert.equal(new Set(purged).size, purged.length);
   });
 
-  it('keeps a session that is used, and none that was not seen for a day', async () => {
+  it('active sessions are kept, and sessions that are idle for a day are deleted', async () => {
     const used = await laid.session(ago(29 * DAY_MS), ago(DAY_MS - 1));
     const idle = await laid.session(ago(2 * DAY_MS), ago(DAY_MS));
     await purgeAll();
     assert.deepEqual([await laid.isThere(used), await laid.isThere(idle)], [true, false]);
   });
 
-  it('keeps what is still to be sent, and the event that it is of, however old they are', async () => {
+  it('pending deliveries and their events are kept regardless of age', async () => {
     const at = ago(60 * DAY_MS);
     const rows = [await laid.event(at, { seq: null })];
     for (const more of [
       { status: 'pending', due_at: at },
       { status: 'failed', due_at: at, attempt: 3 },
-      // A replay of it is in the log, as long as that goes back.
+      // Its replay stays in the log for the same time.
       { status: 'delivered', on_request: true, created_at: ago(7 * DAY_MS), id: newId(ago(7 * DAY_MS)) },
     ]) {
       const id = newId(at);
@@ -124,7 +124,7 @@ describe('what is kept for a time', () => {
     assert.equal(left.length, 0);
   });
 
-  it('keeps the row of a deleted image while a server, a snapshot or its file needs it', async () => {
+  it('a deleted image row is kept while a server, a snapshot, or its file needs it', async () => {
     const [ofServer, ofSnapshot, withFile] = [newId(now()), newId(now()), newId(now())];
     const rows = [
       await laid.deletedImage({ id: ofServer }),
@@ -133,7 +133,8 @@ describe('what is kept for a time', () => {
     ];
     const server = await laid.insertServer(ofServer);
     await world.db.run(
-      `insert into snapshots (id, customer_id, server_id, region_id, disk_gb, image_id, generation, name, status, created_at)
+      `insert into snapshots
+         (id, customer_id, server_id, region_id, disk_gb, image_id, generation, name, status, created_at)
        select $1, $2, $3, (select id from regions limit 1), 1, $4, 1, 'a', 'ready', $5`,
       [newId(now()), laid.customerId, laid.serverId, ofSnapshot, now()],
     );
@@ -146,7 +147,7 @@ describe('what is kept for a time', () => {
     for (const row of rows) assert.equal(await laid.isThere(row), false);
   });
 
-  it('goes in batches that wait for nobody, whatever stands in between', async () => {
+  it('batches skip locked rows and make progress past them', async () => {
     await world.db.run('delete from deliveries');
     const count = 40;
     const at = ago(100 * DAY_MS);
@@ -174,13 +175,13 @@ describe('what is kept for a time', () => {
     await world.db.run(`delete from deliveries`);
   });
 
-  it('is removed by two at a time without either removing what the other does', async () => {
+  it('two concurrent passes delete every row once', async () => {
     for (let n = 0; n < 300; n++) await laid.delivery(ago(8 * DAY_MS));
     const both = await Promise.all([purgeAll(), purgeAll()]);
     assert.equal(both[0] + both[1], 300);
   });
 
-  it('is looked at by its duty, which no clock stops for and which rests between two rounds', async () => {
+  it('the retention job runs regardless of the clock and rests between passes', async () => {
     let statements = 0;
     const row = world.db.row.bind(world.db);
     const counted: typeof row = async (...call) => {
@@ -188,16 +189,16 @@ describe('what is kept for a time', () => {
       return await row(...call);
     };
     const db = { ...world.db, row: counted };
-    const duty = retainJob({ ...world.service, db });
+    const job = retainJob({ ...world.service, db });
     await laid.delivery(ago(8 * DAY_MS));
-    assert.deepEqual([await duty.run(), statements], [1, RETENTION_NAMES.length]);
-    assert.deepEqual([await duty.run(), await duty.nextDue(), await duty.busy()], [0, null, false]);
+    assert.deepEqual([await job.run(), statements], [1, RETENTION_NAMES.length]);
+    assert.deepEqual([await job.run(), await job.nextDue(), await job.busy()], [0, null, false]);
     world.clock.moveTo(new Date(now().getTime() + 365 * DAY_MS));
-    // A clock that races does not make it look at every step.
-    assert.deepEqual([await duty.run(), statements], [0, RETENTION_NAMES.length]);
+    // A racing clock does not make it run at every step.
+    assert.deepEqual([await job.run(), statements], [0, RETENTION_NAMES.length]);
   });
 
-  it('says of each rule how many rows it takes at once', () => {
+  it('every retention rule has a sensible batch size', () => {
     for (const rule of Object.values(RETENTION)) assert.ok(rule.batch >= 2 && rule.batch <= 1_000);
   });
 });

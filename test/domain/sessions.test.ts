@@ -18,7 +18,7 @@ const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
 describe('a session cookie', () => {
   const keys = new KeyRing(key('k1'));
 
-  it('has a CSRF value of 64 hex characters that stays when the session comes and goes', () => {
+  it('the CSRF token has 64 hex characters and survives sign-in and sign-out', () => {
     const visitor = newVisitorCookie(keys);
     const value = computeCsrfToken(keys, visitor);
     assert.match(value, /^[0-9a-f]{64}$/);
@@ -28,7 +28,7 @@ describe('a session cookie', () => {
     assert.notEqual(computeCsrfToken(keys, newVisitorCookie(keys)), value);
   });
 
-  it('that we did not make is none', () => {
+  it('a cookie without our signature is ignored', () => {
     const visitor = newVisitorCookie(keys);
     const other = newVisitorCookie(new KeyRing(key('k1')));
     const [keyId, seed, mac] = visitor.split('.');
@@ -47,7 +47,7 @@ describe('a session cookie', () => {
     }
   });
 
-  it('made before a change of keys holds, with its CSRF value, until its key is retired', () => {
+  it('a cookie from before a key rotation is valid until its key is removed', () => {
     const old = key('k1');
     const before = new KeyRing(old);
     const visitor = newVisitorCookie(before);
@@ -71,7 +71,7 @@ describe('a session', () => {
     world.clock.offsetMs += ms;
   };
 
-  it('ends when it was not used for 24 hours, and its visitor is still known', async () => {
+  it('a session ends after 24 hours without use, and its visitor stays known', async () => {
     const client = await world.customer();
     pass(24 * HOUR_MS - 5 * SECOND_MS);
     assert.equal(await signedIn(client.cookie), true);
@@ -80,7 +80,7 @@ describe('a session', () => {
     assert.notEqual((await identify(world.service, client.cookie)).visitor, null);
   });
 
-  it('ends after 30 days, however much it is used', async () => {
+  it('a session ends after 30 days, even if used', async () => {
     const client = await world.customer();
     for (let halfDay = 1; halfDay < 60; halfDay++) {
       pass(DAY_MS / 2);
@@ -90,7 +90,7 @@ describe('a session', () => {
     assert.equal(await signedIn(client.cookie), false);
   });
 
-  it('is written to at most once a minute', async () => {
+  it('a session is written at most once a minute', async () => {
     const client = await world.customer();
     const { session } = await identify(world.service, client.cookie);
     const seenAt = async () => {
@@ -108,7 +108,7 @@ describe('a session', () => {
     assert.notEqual(await seenAt(), first);
   });
 
-  it('makes the oldest go when a customer has too many, and expired ones first', async () => {
+  it('too many sessions remove expired ones first, then the oldest', async () => {
     const first = await world.customer();
     const id = await world.customerId(first);
     const count = async () =>
@@ -130,7 +130,7 @@ describe('a session', () => {
     assert.equal(await signedIn(third.cookie), true);
   });
 
-  it('costs no row until somebody signs in', async () => {
+  it('a visitor costs no row before signing in', async () => {
     const count = async () => (await world.db.rows('select 1 as one from sessions')).length;
     const before = await count();
     await Promise.all(Array.from({ length: 20 }, () => world.visitor().fetchCsrf()));

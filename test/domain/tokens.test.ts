@@ -19,11 +19,11 @@ describe('an API token', () => {
   let actor: CustomerActor;
   before(async () => {
     world = await startHttpWorld();
-    actor = await somebody();
+    actor = await newCustomer();
   });
   after(() => world.close());
 
-  async function somebody(): Promise<CustomerActor> {
+  async function newCustomer(): Promise<CustomerActor> {
     const client = await world.customer();
     const { session } = await identify(world.service, client.cookie);
     assert.ok(session);
@@ -41,7 +41,7 @@ describe('an API token', () => {
   const inSeconds = (seconds: number) =>
     formatRfc3339(new Date(world.clock.now().getTime() + seconds * 1_000));
 
-  it('is shown once and kept as its SHA-256 digest', async () => {
+  it('a token is shown once and stored as its SHA-256 digest', async () => {
     const { token, plaintext } = await create();
     assert.match(plaintext, /^skerry_live_[a-z2-7]{52}$/);
     const rows = await world.db.rows<{ digest: Buffer; text: string }>(
@@ -58,8 +58,8 @@ describe('an API token', () => {
     assert.equal(token.expires_at, null);
   });
 
-  it('is told of in the outbox, whole and without its plaintext, when it is made and when it ends', async () => {
-    const by = await somebody();
+  it('creating and revoking a token records complete events without its plaintext', async () => {
+    const by = await newCustomer();
     const { token, plaintext } = await create({ scope: 'billing' }, by);
     await revokeToken(world.service, by, token.id);
     const events = await world.db.rows<{ type: string; data: object }>(
@@ -74,7 +74,7 @@ describe('an API token', () => {
     assert.deepEqual(await listTokens(world.service, by), []);
   });
 
-  it('has a name of 1 to 63 printable characters', async () => {
+  it('a token name has 1 to 63 printable characters', async () => {
     for (const name of ['', ' ', 'x'.repeat(64), 'a\nb', 'a\u0000b', 'a\u202eb', 'a\u2028b']) {
       await assert.rejects(create({ name }), refused('bad_name'), JSON.stringify(name));
     }
@@ -82,13 +82,13 @@ describe('an API token', () => {
     assert.equal((await create({ name: '🦭'.repeat(63) })).token.name.length, 126);
   });
 
-  it('has one of three scopes', async () => {
+  it('a token has one of three scopes', async () => {
     for (const scope of ['', 'admin', 'READ', 'read,write', '__proto__']) {
       await assert.rejects(create({ scope }), refused('bad_scope'));
     }
   });
 
-  it('expires in the future, with 30 seconds for the clock of whoever asks', async () => {
+  it('a token must expire in the future, with 30 seconds of tolerance', async () => {
     for (const expiresAt of [
       'soon',
       '2030-02-30T00:00:00Z',
@@ -104,18 +104,19 @@ describe('an API token', () => {
     assert.equal(token.expires_at, '2038-01-19T03:14:07Z');
   });
 
-  it('needs the password again', async () => {
+  it('creating a token requires the password', async () => {
     const before = await listTokens(world.service, actor);
     await assert.rejects(create({ currentPassword: 'not the password' }), refused('bad_credentials'));
     await assert.rejects(create({ currentPassword: '' }), refused('bad_credentials'));
     assert.deepEqual(await listTokens(world.service, actor), before);
   });
 
-  it('is one of at most 50, also when many are asked for at once', async () => {
-    const by = await somebody();
+  it('a customer has at most 50 tokens, even with concurrent requests', async () => {
+    const by = await newCustomer();
     await world.db.run(
       `insert into api_tokens (id, customer_id, name, scope, digest, created_at)
-       select gen_random_uuid(), $1, 'x', 'read', sha256(gen_random_uuid()::text::bytea), now() from generate_series(1, $2::int) i`,
+       select gen_random_uuid(), $1, 'x', 'read', sha256(gen_random_uuid()::text::bytea), now()
+         from generate_series(1, $2::int) i`,
       [by.customerId, QUOTAS.tokens - 3],
     );
     const tries = await Promise.allSettled(Array.from({ length: 6 }, () => create({}, by)));
@@ -123,24 +124,25 @@ describe('an API token', () => {
     await assert.rejects(create({}, by), { code: 'limit_reached', extras: { limit: 50 } });
   });
 
-  it('of another customer is not found, like one that never was', async () => {
-    const { token } = await create({}, await somebody());
+  it('another customer’s token is not found, like an unknown one', async () => {
+    const { token } = await create({}, await newCustomer());
     const unknown = formatId('token', newId(new Date()));
     for (const id of [token.id, unknown, 'tok_', 'srv_x', '', `${token.id}a`]) {
       await assert.rejects(revokeToken(world.service, actor, id), refused('not_found'));
     }
   });
 
-  it('takes its rate buckets along when it is revoked; those of expired ones go with the next that is made', async () => {
-    const by = await somebody();
+  it('revoking a token deletes its buckets, and creating one deletes expired buckets', async () => {
+    const by = await newCustomer();
     const [revoked, expiring] = [await create({}, by), await create({ expiresAt: inSeconds(60) }, by)];
-    const other = await create({}, await somebody());
+    const other = await create({}, await newCustomer());
     const owners = async () => {
       const rows = await world.db.rows<{ token_id: string }>('select token_id from rate_buckets');
       return rows.map((row) => formatId('token', row.token_id)).sort();
     };
     await world.db.run(
-      `insert into rate_buckets select id, bucket, now() from api_tokens, unnest(array['general', 'provision']) bucket
+      `insert into rate_buckets select id, bucket, now()
+         from api_tokens, unnest(array['general', 'provision']) bucket
         where id = any($1)`,
       [[revoked, expiring, other].map(({ token }) => parseId('token', token.id))],
     );
@@ -155,7 +157,7 @@ describe('an API token', () => {
     assert.deepEqual(await owners(), twice(other));
   });
 
-  it('is revoked once, however many ask', async () => {
+  it('a token is revoked once, even with concurrent requests', async () => {
     const { token } = await create();
     const tries = await Promise.allSettled([1, 2, 3].map(() => revokeToken(world.service, actor, token.id)));
     assert.equal(tries.filter((one) => one.status === 'fulfilled').length, 1);

@@ -1,4 +1,4 @@
-/** Addresses are given out sparingly: what is refused costs none, and what is never paid has a limit. */
+/** Addresses are used sparingly: failed orders use none, and unpaid ones are limited. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
@@ -17,7 +17,7 @@ import { TopupWorld } from '../support/topup-world.ts';
 const ORDER = { coin: 'BTC', amountCents: 10_000n } as const;
 const SOL = { coin: 'SOL', amountCents: 10_000n } as const;
 
-/** Takes an address of the pool before it asks its node, as Solana does. */
+/** Takes a pool address before it queries its node, like Solana. */
 class PoolChain extends ScriptedChain {
   readonly #pool: AddressPool;
   constructor(pool: AddressPool, clock: Clock) {
@@ -52,39 +52,40 @@ describe('addresses of top-ups', () => {
   after(() => world.close());
 
   const free = () => countFreeAddresses(world.db, 'SOL', 1_000);
-  /** How many numbers are taken for good. */
+  /** Returns the number of indexes in use. */
   async function taken(coin: string): Promise<number> {
     const row = await world.db.row<{ n: number }>(
-      `select next_index - (select count(*)::int from spare_indexes where coin = code) as n from coins where code = $1`,
+      `select next_index - (select count(*)::int from spare_indexes where coin = code) as n
+         from coins where code = $1`,
       [coin],
     );
     return row?.n ?? 0;
   }
 
-  it('before the first one the coin is marked to be read from the chain’s end', async () => {
+  it('the first address of a coin sets the cursor to the end of the chain', async () => {
     world.btc.mine(30);
     const { height } = world.btc;
     await createTopup(world.service, await world.createCustomer(), ORDER);
-    // However late somebody reads it.
+    // Regardless of how late the first read is.
     world.btc.mine(500);
     await world.runUntilIdle();
     assert.equal(world.btc.polls[0], `${height}:${'0'.repeat(64)}`);
     assert.equal(world.chains.size, 3);
   });
 
-  it('a first one is refused where the node does not say how high it is', async () => {
+  it('the first address of a coin is unavailable while the node does not report its height', async () => {
     const actor = await world.createCustomer();
     world.eth.failures.health = 1;
     const order = { ...ORDER, coin: 'ETH' } as const;
     await assert.rejects(createTopup(world.service, actor, order), { code: 'unavailable' });
     assert.match((await createTopup(world.service, actor, order)).deposit_address, /-0$/);
-    // Asked for the first one alone.
+    // Only the first order asks.
     world.eth.failures.health = 1;
     assert.match((await createTopup(world.service, actor, order)).deposit_address, /-1$/);
     world.eth.failures.health = 0;
   });
 
-  it('a first one is refused where the node has not read its chain yet, and nothing is begun there', async () => {
+  it('the first address of a coin is unavailable while the node is still syncing', async () => {
     const actor = await world.createCustomer();
     const order = { ...ORDER, coin: 'LTC' } as const;
     const begun = async () =>
@@ -101,7 +102,7 @@ describe('addresses of top-ups', () => {
       ltc.ok = true;
       assert.match((await createTopup(world.service, actor, order)).deposit_address, /-0$/);
       assert.deepEqual(await begun(), { cursor: `${ltc.height}:${'0'.repeat(64)}`, spare: 0 });
-      // Later ones begin nothing.
+      // Later orders do not set the cursor.
       ltc.ok = false;
       await createTopup(world.service, actor, order);
     } finally {
@@ -109,7 +110,7 @@ describe('addresses of top-ups', () => {
     }
   });
 
-  it('tries that a node refuses burn no number, and no address of a pool', async () => {
+  it('orders that fail on the node use neither an index nor a pool address', async () => {
     const actor = await world.createCustomer();
     const [numbers, pooled] = [await taken('BTC'), await free()];
     for (let round = 0; round < 3; round++) {
@@ -127,7 +128,7 @@ describe('addresses of top-ups', () => {
     assert.equal(await taken('BTC'), numbers + 2);
   });
 
-  it('of many that are asked for at once those that are refused keep none', async () => {
+  it('rejected concurrent orders keep no address', async () => {
     const actor = await world.createCustomer();
     const [numbers, pooled] = [await taken('BTC'), await free()];
     for (let i = 0; i < 19; i++) await createTopup(world.service, actor, ORDER);
@@ -138,7 +139,7 @@ describe('addresses of top-ups', () => {
     assert.deepEqual([await taken('BTC'), await free()], [numbers + 19, pooled - 1]);
   });
 
-  it('one whose commit breaks stays taken: its invoice may be there', async () => {
+  it('an address stays in use if the commit fails, because the invoice may exist', async () => {
     const actor = await world.createCustomer();
     const pooled = await free();
     await assert.rejects(
@@ -149,7 +150,7 @@ describe('addresses of top-ups', () => {
     assert.equal(await free(), pooled - 1);
   });
 
-  it('a customer who makes and cancels has a limit a day, a smaller one for coins of a pool', async () => {
+  it('canceled invoices have a daily limit, which is lower for pool coins', async () => {
     const actor = await world.createCustomer();
     const pooled = await free();
     const live = { ...world.service, settings: { ...world.service.settings, mode: 'live' } } as const;
@@ -163,19 +164,19 @@ describe('addresses of top-ups', () => {
     const paid = await createTopup(world.service, actor, ORDER);
     for (let i = 0; i < 29; i++) await makeAndCancel(ORDER);
     await assert.rejects(makeAndCancel(ORDER), { code: 'limit_reached', extras: { limit: 50 } });
-    // Whoever pays has room again.
+    // A payment makes room.
     world.btc.pay(paid.deposit_address, 200_000n);
     world.btc.mine();
     await world.runUntilIdle();
     await makeAndCancel(ORDER);
     await assert.rejects(makeAndCancel(ORDER), { code: 'limit_reached' });
-    // Simulated addresses cost nobody anything.
+    // Simulated addresses are free.
     await makeAndCancel(ORDER, world.service);
     world.clock.advanceMinutes(24 * 60);
     await makeAndCancel(SOL);
   });
 
-  it('of a first invoice that fails the coin is not read from there: the next one marks it anew', async () => {
+  it('a first invoice that fails leaves no cursor, and the next one sets it', async () => {
     const { db } = world;
     const cursor = async () =>
       (await db.row<{ cursor: string | null }>(`select cursor from coins where code = 'XMR'`))?.cursor;
@@ -186,8 +187,8 @@ describe('addresses of top-ups', () => {
     assert.match((await cursor()) ?? '', /^900:0+$/);
   });
 
-  for (const how of ['fails', 'answers after all, seen by nobody'] as const) {
-    it(`a node that hangs is not waited for, and its number is given back once it ${how}`, async () => {
+  for (const how of ['fails', 'responds too late'] as const) {
+    it(`a node that hangs times out, and its index is returned once it ${how}`, async () => {
       const late = Promise.withResolvers<Deposit>();
       const chain = new ScriptedChain('BTC', world.clock);
       chain.allocate = () => late.promise;
@@ -195,7 +196,7 @@ describe('addresses of top-ups', () => {
       const numbers = await taken('BTC');
       await assert.rejects(allocateAddress(world.service, chain, wanted, 500), TimeoutError);
       assert.equal(await taken('BTC'), numbers + 1);
-      if (how === 'fails') late.reject(new Error('no answer'));
+      if (how === 'fails') late.reject(new Error('no response'));
       else late.resolve({ address: 'late', uri: '' });
       for (const deadline = Date.now() + 5_000; (await taken('BTC')) > numbers; )
         assert.ok(Date.now() < deadline);

@@ -1,4 +1,4 @@
-/** A coin with a second node: nothing is credited until both have it. */
+/** A coin with a second node: nothing is credited until both nodes have it. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { applyObservations } from '../../src/domain/topups/observations.ts';
@@ -29,7 +29,7 @@ before(async () => {
 after(() => world.close());
 beforeEach(() => second.repair());
 
-/** An invoice over so many dollars, and the key of its payment, in the mempool. */
+/** Creates an invoice and its payment in the mempool; returns the payment's key. */
 async function paid(usd = 100): Promise<{ topup: TopupRow; key: string }> {
   const topup = await world.createInvoice(usd);
   const key = btc.pay(topup.deposit_address, topup.deposit_units);
@@ -50,7 +50,7 @@ async function statusLine(topup: TopupRow): Promise<string> {
   return payments.map((payment) => paymentColumns(payment, refunds)[4]).join();
 }
 
-test('what the second node lacks is not credited, and the operator sees why', async () => {
+test('a payment that the second node lacks is not credited, and the operator sees why', async () => {
   const { topup, key } = await paid();
   second.missingKeys.add(key);
   btc.mine(3);
@@ -68,7 +68,7 @@ test('what the second node lacks is not credited, and the operator sees why', as
   );
 });
 
-test('once the second node has it, it is credited without a new block', async () => {
+test('a payment is credited without a new block once the second node has it', async () => {
   const { topup, key } = await paid();
   second.missingKeys.add(key);
   btc.mine();
@@ -80,7 +80,7 @@ test('once the second node has it, it is credited without a new block', async ()
   assert.equal(await statusLine(topup), 'credited 100.00 USD');
 });
 
-test('both nodes must have it as deep as is needed, and no new block is waited for', async () => {
+test('a payment is credited once it is deep enough on both nodes, without a new block', async () => {
   const { topup, key } = await paid(1_000);
   btc.mine();
   second.freeze([key]);
@@ -94,7 +94,7 @@ test('both nodes must have it as deep as is needed, and no new block is waited f
   assert.equal(await world.balance(topup), 170_000n);
 });
 
-test('a credit that stands is left when the second node goes silent, or back', async () => {
+test('a credit stays when the second node goes silent or falls back', async () => {
   const { topup, key } = await credited();
   second.unresponsive = true;
   btc.mine();
@@ -110,7 +110,7 @@ test('a credit that stands is left when the second node goes silent, or back', a
   assert.equal((await world.ledgerEntries(topup)).length, 2);
 });
 
-test('a credit that moved to a sibling block is left while the second node is silent, or lacks that block', async () => {
+test('a credit that moved to a sibling block stays while the second node lacks the block', async () => {
   for (const away of [() => (second.unresponsive = true), (key: string) => second.freeze([key])]) {
     const { topup, key } = await credited();
     away(key);
@@ -125,7 +125,7 @@ test('a credit that moved to a sibling block is left while the second node is si
   }
 });
 
-test('what both nodes lost is credited again only where both have it', async () => {
+test('a payment that both nodes lost is credited again only once both have it', async () => {
   const { topup, key } = await credited();
   btc.reorg(1);
   await world.runUntilIdle();
@@ -141,7 +141,7 @@ test('what both nodes lost is credited again only where both have it', async () 
   assert.equal((await world.ledgerEntries(topup)).length, 6);
 });
 
-test('a payment that one node calls final and the other lacks stays in sight, and is told to the operator', async () => {
+test('a payment that is final on one node and missing on the other is tracked and reported', async () => {
   const { topup, key } = await paid();
   btc.mine();
   second.missingKeys.add(key);
@@ -156,7 +156,7 @@ test('a payment that one node calls final and the other lacks stays in sight, an
   assert.equal(await world.balance(topup), 13_000n);
 });
 
-test('what only the second node has is nobody’s credit, and what leaves the first one is taken back', async () => {
+test('a payment only on the second node is not credited, and a credited payment is reversed', async () => {
   const { topup, key } = await credited();
   second.freeze([key]);
   btc.reorg(1, { drop: true });
@@ -164,7 +164,7 @@ test('what only the second node has is nobody’s credit, and what leaves the fi
   assert.equal(await world.balance(topup), 0n);
 });
 
-test('payments of other invoices do not wait for one that is not agreed', async () => {
+test('a disputed payment does not delay other invoices', async () => {
   const { key } = await paid();
   second.missingKeys.add(key);
   const { topup } = await paid();
@@ -173,7 +173,7 @@ test('payments of other invoices do not wait for one that is not agreed', async 
   assert.equal(await world.balance(topup), 13_000n);
 });
 
-test('a second node that is away for long is asked for what waits, and what became final meanwhile is credited', async () => {
+test('payments that became final while the second node was away are credited when it returns', async () => {
   const { topup } = await paid();
   second.unresponsive = true;
   btc.mine(60);
@@ -187,7 +187,7 @@ test('a second node that is away for long is asked for what waits, and what beca
   assert.equal((await world.deposits(topup))[0]?.state, 'final');
 });
 
-test('what is credited is not asked for between blocks, though the second node is behind', async () => {
+test('credited payments are not queried between blocks, even if the second node is behind', async () => {
   const { key } = await credited();
   second.unresponsive = true;
   btc.mine();

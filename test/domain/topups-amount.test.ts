@@ -64,10 +64,10 @@ const CASES: readonly (readonly [text: string, verdict: string])[] = [
 
 for (const [text, expected] of CASES) {
   const shown = text.length > 40 ? `${text.length} digits` : JSON.stringify(text);
-  test(`an amount of ${shown} is ${expected}`, () => assert.equal(verdict(text), expected));
+  test(`the amount ${shown} gives ${expected}`, () => assert.equal(verdict(text), expected));
 }
 
-test('no text makes the reading of an amount throw anything but a refusal', () => {
+test('parsing an amount throws only expected failures for any text', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 80 }), (text) => void verdict(text)),
     { numRuns: PROPERTY_RUNS },
@@ -79,7 +79,7 @@ test('no text makes the reading of an amount throw anything but a refusal', () =
   );
 });
 
-test('an amount of whole cents within the bounds is read exactly', () => {
+test('amounts in whole cents within the bounds are parsed exactly', () => {
   fc.assert(
     fc.property(fc.integer({ min: 3_000, max: 1_000_000 }), (cents) => {
       assert.equal(verdict((cents / 100).toFixed(2)), `${cents}`);
@@ -88,7 +88,7 @@ test('an amount of whole cents within the bounds is read exactly', () => {
   );
 });
 
-test('the bonus is flat: the highest tier that was reached', () => {
+test('the bonus is flat, by the highest tier reached', () => {
   const bonuses = [0, 99.99, 100, 249.99, 250, 499.99, 500, 999.99, 1000, 10000].map((usd) =>
     Number(bonusCents(BigInt(Math.round(usd * 100)))),
   );

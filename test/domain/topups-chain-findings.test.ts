@@ -27,60 +27,57 @@ async function btcFindingLines(options = {}): Promise<string[]> {
   return (await findingLines(options)).filter((line) => line.includes(' BTC: '));
 }
 
-test('each coin says where its node is, how old its newest block is, and whether anything is read', async () => {
+test('each coin reports its node, the age of the latest block, and its reading', async () => {
   world.clock.advanceMinutes(130);
   await world.runUntilIdle();
   assert.deepEqual(await findingLines(), [
-    'ok BTC: block 1005, made 2 hours ago: scripted',
-    'ok ETH: block 1000, made 2 hours ago: scripted',
-    'note ETH: no address was given out yet, so nothing is read',
+    'ok BTC: block 1005, mined 2 hours ago: scripted',
+    'ok ETH: block 1000, mined 2 hours ago: scripted',
+    'note ETH: no address has been given out yet, so there is nothing to read',
   ]);
 });
 
-test('a node that is not well is to be looked at, and what its driver knows is said', async () => {
+test('an unhealthy node is reported along with its driver’s findings', async () => {
   world.btc.ok = false;
   world.btc.mine();
   world.btc.notes = [{ level: 'note', message: '12 addresses in a row are unused' }];
   await world.runUntilIdle();
   assert.deepEqual(await btcFindingLines(), [
-    'fail BTC: block 1006, made just now: scripted',
+    'fail BTC: block 1006, mined just now: scripted',
     'note BTC: 12 addresses in a row are unused',
   ]);
 });
 
-test('the driver is asked with the number of addresses that were given out', async () => {
+test('the driver is asked with the number of addresses given out', async () => {
   await world.createInvoice(100);
   await btcFindingLines();
   assert.equal(world.btc.examined.at(-1), 2);
 });
 
-test('a node that must not be used, or cannot be asked, says so once', async () => {
+test('a node that is unsafe or unreachable is reported once', async () => {
   world.btc.failures.checkSafety = 1;
   assert.deepEqual(
     (await btcFindingLines())[0],
-    'fail BTC: the node could not be proven: scripted failure of checkSafety',
+    'fail BTC: the check of the node failed: scripted failure of checkSafety',
   );
   world.btc.failures.health = 1;
   world.btc.failures.examine = 1;
   assert.deepEqual(await btcFindingLines(), [
-    'fail BTC: the node cannot be asked: scripted failure of health',
-    'fail BTC: it could not be examined: scripted failure of examine',
+    'fail BTC: the node does not respond: scripted failure of health',
+    'fail BTC: the examination failed: scripted failure of examine',
   ]);
 });
 
-test('a node that hangs keeps no other waiting for long', { timeout: 30_000 }, async () => {
+test('a node that hangs does not delay the others', { timeout: 30_000 }, async () => {
   const { health } = world.btc;
   world.btc.health = () => new Promise(() => undefined);
   const lines = await findingLines({ patienceMs: 30 });
   world.btc.health = health;
-  assert.ok(
-    lines.includes('fail BTC: the node cannot be asked: timed out waiting for a response'),
-    lines.join('\n'),
-  );
+  assert.ok(lines.includes('fail BTC: the node does not respond: timed out waiting for a response'), lines.join('\n'));
   assert.ok(lines.some((line) => line.startsWith('ok ETH: block ')));
 });
 
-test('polls that fail are said with their reason, and to be looked at when there are many', async () => {
+test('failed polls are reported with their reason, and many of them more severely', async () => {
   world.btc.failures.poll = 11;
   await world.watchJob.run();
   const [, first = ''] = await btcFindingLines();
@@ -93,7 +90,7 @@ test('polls that fail are said with their reason, and to be looked at when there
   assert.match(many, /^fail BTC: 11 polls failed in a row, read up to .* UTC: scripted failure of poll$/);
 });
 
-test('a node that is put back, or ahead of what was read, is said', async () => {
+test('a node that fell back, or is ahead of the reader, is reported', async () => {
   const { height } = world.btc;
   world.btc.rewind(2);
   assert.ok(
@@ -105,16 +102,16 @@ test('a node that is put back, or ahead of what was read, is said', async () => 
   world.btc.mine(40);
   assert.match(
     (await btcFindingLines())[1] ?? '',
-    /^note BTC: 40 blocks are not read yet, read up to .* UTC$/,
+    /^note BTC: 40 blocks are not read yet; read up to .* UTC$/,
   );
 });
 
-test('a coin that has no node any more, and addresses, is noted, as by status', async () => {
+test('a coin with addresses but no node is noted, as in status', async () => {
   const chain = world.btc;
   world.chains.delete('BTC');
   const lines = await btcFindingLines();
   world.chains.set('BTC', chain);
   assert.deepEqual(lines, [
-    'note BTC: it has no node any more, and addresses were given out: what is paid to them is not seen',
+    'note BTC: the node is no longer configured: payments to addresses already given out are not seen',
   ]);
 });

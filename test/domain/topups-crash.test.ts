@@ -1,4 +1,4 @@
-/** A process killed at each named point: after it another one finishes the work, once. */
+/** Kills a process at each crash point. Another one must finish the work exactly once. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -50,7 +50,7 @@ for (const [point, invoices] of [
   ['topup.written', 0],
   ['topup.committed', 1],
 ] as const) {
-  test(`killed at ${point}, ${invoices} invoices are left, whole, and the next one has its own address`, async () => {
+  test(`a crash at ${point} leaves ${invoices} complete invoices and a unique next address`, async () => {
     const actor = await world.createCustomer();
     await killedAt(point, actor);
     const left = await world.db.rows<{ audits: number }>(
@@ -70,7 +70,7 @@ for (const point of [
   'credit.committed',
   'credit.cursor_saved',
 ]) {
-  test(`killed at ${point}, a payment is credited once`, async () => {
+  test(`a payment is credited once after a crash at ${point}`, async () => {
     const topup = await paidInvoice();
     await killedAt(point, null);
     await settle();
@@ -86,7 +86,7 @@ for (const point of [
   });
 }
 
-test('killed at credit.reversed, a payment that left the chain is taken back once', async () => {
+test('a payment that left the chain is reversed once after a crash at credit.reversed', async () => {
   const topup = await paidInvoice();
   await settle();
   await control.reorg({ coin: 'BTC', depth: 1, drop: true });

@@ -17,7 +17,7 @@ after(() => world.close());
 
 const ORDER = { coin: 'BTC', amountCents: 10_000n } as const;
 
-test('an invoice has an address of its own and the rate of the moment for an hour', async () => {
+test('an invoice has its own address and locks the current rate for an hour', async () => {
   const actor = await world.createCustomer();
   const topup = await createTopup(world.service, actor, ORDER);
   assert.match(topup.order_ref, /^ord_[a-z2-7]{26}$/);
@@ -33,7 +33,7 @@ test('an invoice has an address of its own and the rate of the moment for an hou
   assert.notEqual(other.public_no, topup.public_no);
 });
 
-test('the coin amount is rounded up to what a wallet can send', async () => {
+test('the coin amount is rounded up to the smallest unit', async () => {
   const topup = await createTopup(world.service, await world.createCustomer(), {
     coin: 'ETH',
     amountCents: 3_001n,
@@ -42,7 +42,7 @@ test('the coin amount is rounded up to what a wallet can send', async () => {
   assert.equal(topup.deposit_units, 12_001_599_680_063_988n);
 });
 
-test('an invoice reads the same afterwards, for its owner only', async () => {
+test('a stored invoice reads back unchanged, for its owner only', async () => {
   const actor = await world.createCustomer();
   const topup = await createTopup(world.service, actor, ORDER);
   assert.deepEqual(await findTopup(world.service, actor.customerId, topup.order_ref), topup);
@@ -51,7 +51,7 @@ test('an invoice reads the same afterwards, for its owner only', async () => {
   await assert.rejects(findTopup(world.service, actor.customerId, 'ord_none'), { code: 'not_found' });
 });
 
-test('both surfaces show an invoice in their own form', async () => {
+test('each API shows an invoice in its own form', async () => {
   const topup = await createTopup(world.service, await world.createCustomer(), ORDER);
   assert.deepEqual(topupView(topup), {
     status: 'waiting',
@@ -86,7 +86,7 @@ test('both surfaces show an invoice in their own form', async () => {
   );
 });
 
-test('of 30 invoices asked for at once, 20 are made', async () => {
+test('20 of 30 concurrent invoices are created', async () => {
   const actor = await world.createCustomer();
   const outcomes = await Promise.allSettled(
     Array.from({ length: 30 }, () => createTopup(world.service, actor, ORDER)),
@@ -99,7 +99,7 @@ test('of 30 invoices asked for at once, 20 are made', async () => {
   }
 });
 
-test('a cancelled invoice makes room for another', async () => {
+test('a canceled invoice makes room for another', async () => {
   const actor = await world.createCustomer();
   const made = await Promise.all(Array.from({ length: 20 }, () => createTopup(world.service, actor, ORDER)));
   await assert.rejects(createTopup(world.service, actor, ORDER), { code: 'limit_reached' });
@@ -107,7 +107,7 @@ test('a cancelled invoice makes room for another', async () => {
   await createTopup(world.service, actor, ORDER);
 });
 
-test('a refused invoice costs no address', async () => {
+test('a rejected invoice uses no address', async () => {
   const actor = await world.createCustomer();
   for (let i = 0; i < 20; i++) await createTopup(world.service, actor, ORDER);
   const index = async () =>
@@ -117,7 +117,7 @@ test('a refused invoice costs no address', async () => {
   assert.equal(await index(), before);
 });
 
-test('a frozen customer can neither make nor cancel an invoice', async () => {
+test('a frozen customer can neither create nor cancel an invoice', async () => {
   const actor = await world.createCustomer();
   const topup = await createTopup(world.service, actor, ORDER);
   await world.db.run('update customers set frozen_at = $2 where id = $1', [
@@ -128,7 +128,7 @@ test('a frozen customer can neither make nor cancel an invoice', async () => {
   await assert.rejects(cancelTopup(world.service, actor, topup.order_ref), { code: 'account_frozen' });
 });
 
-test('without an address, a rate or a driver the coin is unavailable', async () => {
+test('a coin without an address, a rate, or a driver is unavailable', async () => {
   const actor = await world.createCustomer();
   world.btc.failures.allocate = 1;
   await assert.rejects(createTopup(world.service, actor, ORDER), { code: 'unavailable' });
@@ -142,7 +142,7 @@ test('without an address, a rate or a driver the coin is unavailable', async () 
   assert.equal((await createTopup(world.service, actor, ORDER)).status, 'pending');
 });
 
-test('why there is no rate, or no address, is logged for the operator', async () => {
+test('the reason for a missing rate or address is logged for the operator', async () => {
   const warned: { err?: Error; coin?: string }[] = [];
   const log = { warn: (line: object) => warned.push(line) } as unknown as Logger;
   const service = { ...world.service, log };
@@ -163,7 +163,7 @@ test('why there is no rate, or no address, is logged for the operator', async ()
   assert.equal(warned[1]?.err?.message, 'no rate');
 });
 
-test("what the caller writes along is of the invoice's own commit", async () => {
+test("the caller's writes commit with the invoice", async () => {
   const actor = await world.createCustomer();
   const broken = createTopup(world.service, actor, ORDER, {
     beforeCommit: async (tx, topup) => {
@@ -176,7 +176,7 @@ test("what the caller writes along is of the invoice's own commit", async () => 
   assert.equal(left, undefined);
 });
 
-test('an invoice that waits can be cancelled once, by its owner', async () => {
+test('a pending invoice can be canceled once, by its owner', async () => {
   const actor = await world.createCustomer();
   const topup = await createTopup(world.service, actor, ORDER);
   const stranger = await world.createCustomer();
@@ -189,7 +189,7 @@ test('an invoice that waits can be cancelled once, by its owner', async () => {
   assert.deepEqual(await world.auditActions(topup), ['topup.create', 'topup.cancel']);
 });
 
-test('an invoice whose payment was seen cannot be cancelled', async () => {
+test('an invoice with a payment cannot be canceled', async () => {
   const actor = await world.createCustomer();
   const topup = await createTopup(world.service, actor, ORDER);
   world.btc.pay(topup.deposit_address, 200_000n);
@@ -197,7 +197,7 @@ test('an invoice whose payment was seen cannot be cancelled', async () => {
   await assert.rejects(cancelTopup(world.service, actor, topup.order_ref), { code: 'not_cancellable' });
 });
 
-test('a payment and a cancellation at the same moment end in one order or the other', async () => {
+test('a concurrent payment and cancellation end in one order or the other', async () => {
   for (let i = 0; i < 10; i++) {
     const actor = await world.createCustomer();
     const topup = await createTopup(world.service, actor, ORDER);

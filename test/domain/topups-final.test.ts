@@ -1,4 +1,4 @@
-/** What chains call final is asked for no more: it must be deep enough for any amount by then. */
+/** Final payments are never queried again, so they must be deep enough for any amount by then. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { applyObservations } from '../../src/domain/topups/observations.ts';
@@ -9,7 +9,7 @@ import { LIMITS } from '../../src/spec/limits.ts';
 import { ScriptedChain } from '../support/scripted-chain.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
-/** A chain whose blocks are final as soon as they are there. */
+/** A chain whose blocks are final at once. */
 class HastyChain extends ScriptedChain {
   override observe(key: string): Observation {
     const observation = super.observe(key);
@@ -25,13 +25,13 @@ after(async () => {
   await world.close();
 });
 
-it('no amount needs more confirmations than the most that its coin asks for', () => {
+it('no amount needs more confirmations than the maximum of its coin', () => {
   for (const code of COIN_CODES) {
     assert.equal(confirmationsNeeded(code, LIMITS.topupMaxCents * 10n), maxConfirmations(code), code);
   }
 });
 
-it('a payment that is final with too few confirmations is looked at until it has enough', async () => {
+it('a final payment with too few confirmations is tracked until it has enough', async () => {
   const topup = await world.createInvoice(6_000);
   world.btc.pay(topup.deposit_address, topup.deposit_units);
   world.btc.mine();
@@ -44,7 +44,7 @@ it('a payment that is final with too few confirmations is looked at until it has
   assert.equal((await world.deposits(topup))[0]?.state, 'final');
 });
 
-it('what a node may only have forgotten stays as it was told, once it was in a block', async () => {
+it('a payment in a block does not change when a single node forgets it', async () => {
   const topup = await world.createInvoice(100);
   const key = world.btc.pay(topup.deposit_address, topup.deposit_units);
   const forgotten = { ...removedObservation(key), agreed: false };
@@ -59,7 +59,7 @@ it('what a node may only have forgotten stays as it was told, once it was in a b
   assert.equal((await world.deposits(topup))[0]?.state, 'removed');
 });
 
-it('what a node forgot that was in no block is gone', async () => {
+it('a payment in no block is removed when a node forgets it', async () => {
   const topup = await world.createInvoice(100);
   const key = world.btc.pay(topup.deposit_address, topup.deposit_units);
   await world.runUntilIdle();

@@ -1,4 +1,4 @@
-/** Late payments while there is no rate: each waits for its own, and nobody else does. */
+/** Late payments while there is no rate: each waits for its own rate without delaying others. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { getPayment } from '../../src/domain/topups/payment.ts';
@@ -21,7 +21,10 @@ const PAID: LedgerEntry[] = [
   { type: 'bonus', cents: 3_000n },
 ];
 
-/** An invoice over 100.00 whose locked rate has ended, and its payment, in a block of now; there is no rate. */
+/**
+ * Creates an invoice over 100.00 with an expired rate lock and a payment in a current block, without a
+ * rate.
+ */
 async function latePayment(): Promise<TopupRow> {
   const topup = await world.createInvoice(100);
   world.clock.advanceMinutes(60 + 181);
@@ -37,7 +40,7 @@ async function cursor(): Promise<string | undefined> {
   return row?.cursor;
 }
 
-test('it is seen and confirming, and credited at the first rate that there is', async () => {
+test('a late payment is confirming at first, and credited at the next available rate', async () => {
   const topup = await latePayment();
   assert.equal((await world.reloadTopup(topup)).status, 'confirming');
   assert.equal(await world.balance(topup), 0n);
@@ -56,7 +59,7 @@ test('it is seen and confirming, and credited at the first rate that there is', 
   assert.deepEqual(await world.ledgerEntries(topup), [{ type: 'topup', cents: 8_000n }]);
 });
 
-test('however long that takes, and however deep it is by then', async () => {
+test('a late payment is credited regardless of how long the rate takes and how deep it is', async () => {
   world.btc.terse = true;
   const topup = await latePayment();
   world.btc.mine(60);
@@ -72,7 +75,7 @@ test('however long that takes, and however deep it is by then', async () => {
   assert.equal((await world.deposits(topup))[0]?.state, 'final');
 });
 
-test('dust that came late keeps back neither the cursor nor what is only asked for', async () => {
+test('late dust blocks neither the cursor nor payments found only by query', async () => {
   world.btc.terse = true;
   const dusty = await world.createInvoice(100);
   world.clock.advanceMinutes(60 + 181);
@@ -87,12 +90,12 @@ test('dust that came late keeps back neither the cursor nor what is only asked f
   world.btc.pay(dusty.deposit_address, 1n);
   world.btc.mine();
   assert.ok((await world.watchJob.run()) > 0);
-  assert.equal(await world.watchJob.busy(), false, 'nothing failed');
+  assert.equal(await world.watchJob.busy(), false, 'no failure');
   assert.equal(await world.balance(topup), 170_000n);
   assert.notEqual(await cursor(), before);
 });
 
-test('a credit that moved to a late block stays as it is until that has its rate', async () => {
+test('a credit that moved to a late block stays until that block has its rate', async () => {
   const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();

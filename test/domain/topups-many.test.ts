@@ -1,4 +1,4 @@
-/** Thousands of outputs to one invoice: they cost their sender little, and must cost the service little. */
+/** Thousands of outputs to one invoice cost their sender little, so they must cost the service little. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
@@ -22,10 +22,10 @@ before(async () => {
 after(() => world.close());
 
 const OUTPUTS = 2_000;
-/** 0.45 cents at 50,000 dollars a bitcoin. */
+/** 0.45 cents at 50,000 dollars per bitcoin. */
 const DUST_UNITS = 9n;
 
-/** Statements of one look at the chains. */
+/** Counts the statements of one poll of the chains. */
 async function countReads(): Promise<number> {
   let statements = 0;
   const of = (sql: Sql): Sql => {
@@ -51,10 +51,10 @@ async function dustTopup(outputs = OUTPUTS): Promise<TopupRow> {
   return topup;
 }
 
-test('they are credited for all that they are worth together, in few statements, and so is each block after', async () => {
+test('dust outputs are credited for their joint worth, in few statements per block', async () => {
   const topup = await dustTopup();
   const waiting = await countReads();
-  assert.ok(waiting < 100, `${waiting} statements for what waits`);
+  assert.ok(waiting < 100, `${waiting} statements while pending`);
   world.btc.mine();
   const credited = await countReads();
   assert.ok(credited < 100 + 3 * SINGLE_CREDITS_MAX, `${credited} statements for the credits`);
@@ -76,7 +76,7 @@ test('they are credited for all that they are worth together, in few statements,
   assert.deepEqual(broken, []);
 });
 
-test('of their transactions the oldest are told, in answers and events alike', async () => {
+test('responses and events list the oldest transactions only', async () => {
   const topup = await dustTopup(LIMITS.topupTxidsMax + 50);
   world.btc.mine();
   await world.runUntilIdle();
@@ -86,7 +86,7 @@ test('of their transactions the oldest are told, in answers and events alike', a
   for (const event of await world.topupEvents(topup)) assert.deepEqual(event.topup.txids, oldest);
 });
 
-test('one that is worth more goes by itself, and what came with the dust is in the sum', async () => {
+test('a larger payment is credited separately, and the rest share a credit', async () => {
   const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
   world.btc.mine();
@@ -103,7 +103,7 @@ test('one that is worth more goes by itself, and what came with the dust is in t
   assert.equal(await world.balance(topup), 13_000n);
 });
 
-test('what is looked at of each of them does not grow with their number', async () => {
+test('the work per payment does not grow with their number', async () => {
   const topup = await world.createInvoice(30);
   world.btc.pay(topup.deposit_address, 1n);
   await world.runUntilIdle();
@@ -117,7 +117,7 @@ test('what is looked at of each of them does not grow with their number', async 
           seen += 1;
         }),
       );
-      // So little that there is nothing to be booked.
+      // Worth so little that nothing is booked.
       const dear = { ...topup, deposit_units: 10n ** 12n, rate_usd: '0.000001' };
       assert.equal(worthCents(dear, due), 0n);
       seen = 0;
@@ -128,7 +128,7 @@ test('what is looked at of each of them does not grow with their number', async 
   }
 });
 
-/** The payment, and whoever reads its amount is noticed. */
+/** Returns the payment with a getter that reports reads of its amount. */
 function watched(deposit: DepositRow, notice: () => void): DepositRow {
   const { amount_units: units } = deposit;
   return Object.defineProperty({ ...deposit }, 'amount_units', {

@@ -1,6 +1,6 @@
 /**
- * Chain scripts against a plain model: whatever chains and nodes do, what is credited is what stands, once. A failure prints its
- * seed, which SKERRY_TEST_SEED takes.
+ * Compares chain scripts with a plain model: for any behavior of chains and nodes, exactly the valid
+ * payments are credited. A failure prints its seed, which SKERRY_TEST_SEED accepts.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -18,13 +18,13 @@ before(async () => {
 });
 after(() => world.close());
 
-test('after any script of a chain, what is credited is what stands, once', async (t) => {
+test('after any chain script, exactly the valid payments are credited, once', async (t) => {
   const tally: Tally = { credited: 0, reversed: 0, behind: 0 };
   await fc.assert(
     fc.asyncProperty(chainScript, async (script) => {
       const running = await ScriptRunner.start(world, script);
       await running.run();
-      for (const what of ['credited', 'reversed', 'behind'] as const) tally[what] += running.tally[what];
+      for (const kind of ['credited', 'reversed', 'behind'] as const) tally[kind] += running.tally[kind];
     }),
     seededRuns(t, PROPERTY_RUNS),
   );

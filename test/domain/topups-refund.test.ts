@@ -24,7 +24,7 @@ before(async () => {
 after(() => world.close());
 afterEach(() => setSwitch(world.service, 'topup-credit', true));
 
-/** An invoice over 100.00, paid while the kill-switch is on. */
+/** Creates an invoice over 100.00, paid while crediting is switched off. */
 async function held(coin: 'BTC' | 'ETH' = 'BTC'): Promise<TopupRow> {
   const topup = await world.createInvoice(100, coin);
   await setSwitch(world.service, 'topup-credit', false);
@@ -58,7 +58,7 @@ async function recordedRefunds(topup: TopupRow) {
   return refunds.map(({ address, approved_by, txid, note }) => [address, approved_by, txid, note]);
 }
 
-test('a refund is noted with its address, who allowed it, and its transaction', async () => {
+test('a refund is recorded with its address, approver, and transaction', async () => {
   const topup = await held();
   const refunded = await refund(topup, { ...APPROVED, txid: TXID, note: 'asked for by mail' });
   assert.equal(refunded.resolvedUnits, 200_000n);
@@ -69,7 +69,7 @@ test('a refund is noted with its address, who allowed it, and its transaction', 
   );
 });
 
-test('a refund may be approved first, and completed once it was sent', async () => {
+test('a refund may be approved first and completed when sent', async () => {
   const topup = await held();
   assert.equal((await refund(topup, APPROVED)).refund.txid, null);
   assert.deepEqual(await recordedRefunds(topup), [[TO, 'Ann', null, null]]);
@@ -83,15 +83,15 @@ test('a refund may be approved first, and completed once it was sent', async () 
   assert.deepEqual([desk.refunded_units, desk.unsent_units], ['200000', '0']);
 });
 
-test('what is noted is not changed by a second call', async () => {
+test('the record of a refund cannot be changed by a second call', async () => {
   const topup = await held();
   await refund(topup, { ...APPROVED, note: 'one' });
   const other = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7';
   assert.match(await refused(topup, { to: other, txid: TXID }), /to another address/);
-  assert.match(await refused(topup, { approvedBy: 'Ben', txid: TXID }), /by somebody else/);
+  assert.match(await refused(topup, { approvedBy: 'Ben', txid: TXID }), /by someone else/);
   assert.match(await refused(topup, { note: 'two', txid: TXID }), /with another note/);
-  assert.match(await refused(topup, {}), /give --txid/);
-  assert.match(await refused(topup, APPROVED), /give --txid/);
+  assert.match(await refused(topup, {}), /pass --txid/);
+  assert.match(await refused(topup, APPROVED), /pass --txid/);
   assert.deepEqual(await recordedRefunds(topup), [[TO, 'Ann', null, 'one']]);
   await refund(topup, { ...APPROVED, txid: TXID });
   await assert.rejects(refund(topup, { txid: 'ab'.repeat(32) }), { code: 'not_found' });
@@ -99,29 +99,32 @@ test('what is noted is not changed by a second call', async () => {
   assert.deepEqual(await recordedRefunds(topup), [[TO, 'Ann', TXID, 'one']]);
 });
 
-test('a refund that lacks something, or that no wallet could send, notes nothing', async () => {
+test('an incomplete or invalid refund records nothing', async () => {
   const topup = await held();
-  assert.match(await refused(topup, { approvedBy: 'Ann' }), /^--to is missing/);
-  assert.match(await refused(topup, { to: TO }), /^--approved-by is missing/);
-  assert.match(await refused(topup, { ...APPROVED, approvedBy: 'a\nb' }), /^--approved-by is a name/);
-  assert.match(await refused(topup, { ...APPROVED, txid: 'x y' }), /^--txid is no transaction/);
-  assert.match(await refused(topup, { ...APPROVED, txid: 'a'.repeat(129) }), /^--txid is no transaction/);
-  assert.match(await refused(topup, { ...APPROVED, note: 'x'.repeat(501) }), /the note is one line/);
+  assert.match(await refused(topup, { approvedBy: 'Ann' }), /^--to is required/);
+  assert.match(await refused(topup, { to: TO }), /^--approved-by is required/);
+  assert.match(await refused(topup, { ...APPROVED, approvedBy: 'a\nb' }), /^--approved-by must be a name/);
+  assert.match(await refused(topup, { ...APPROVED, txid: 'x y' }), /^--txid is not a transaction id/);
+  assert.match(
+    await refused(topup, { ...APPROVED, txid: 'a'.repeat(129) }),
+    /^--txid is not a transaction id/,
+  );
+  assert.match(await refused(topup, { ...APPROVED, note: 'x'.repeat(501) }), /the note must be one line/);
   const wrong = await refused(topup, { ...APPROVED, to: '0x00000000219ab540356cBB839Cbe05303d7705Fa' });
-  assert.equal(wrong, '--to is no address of BTC on Bitcoin');
+  assert.equal(wrong, '--to is not a BTC address on Bitcoin');
   assert.equal(await refused(topup, { ...APPROVED, to: `1${'A'.repeat(5_000)}` }), wrong);
   assert.deepEqual(await recordedRefunds(topup), []);
   assert.equal((await world.reloadTopup(topup)).credit_held, true);
   assert.deepEqual(await world.auditActions(topup), ['topup.create']);
 });
 
-test('nothing is sent to an address that was given out to be paid, however it is written', async () => {
+test('a refund to one of our deposit addresses is rejected in any spelling', async () => {
   const topup = await held('ETH');
   const ours = '0x00000000219ab540356cBB839Cbe05303d7705Fa';
   const other = await world.createInvoice(100, 'ETH');
   await world.db.run('update topups set deposit_address = $2 where id = $1', [other.id, ours]);
   for (const to of [ours, ours.toLowerCase()]) {
-    assert.match(await refused(topup, { ...APPROVED, to }), /--to is an address that this service gave out/);
+    assert.match(await refused(topup, { ...APPROVED, to }), /--to is a deposit address of this service/);
   }
   await refund(topup, { ...APPROVED, to: '0x11111111219ab540356cBB839Cbe05303d7705Fa', txid: TXID });
 });
@@ -133,7 +136,7 @@ for (const [coin, ours, others] of [
   ['USDTTRC', ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'], ['USDT', 'BTC']],
   ['SOL', ['7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV'], ['ETH', 'TRX']],
 ] as const) {
-  test(`addresses of ${coin} are told from those of other networks`, async () => {
+  test(`addresses of ${coin} are distinguished from those of other networks`, async () => {
     const asked = (code: CoinCode, to: string) => requireRefundAddress(world.db, code, to);
     for (const to of ours) {
       assert.equal(await asked(coin, to), to);
@@ -145,7 +148,7 @@ for (const [coin, ours, others] of [
   });
 }
 
-test('the audit log has both steps, and no address; the customer sees what he saw before', async () => {
+test('the audit log has both steps without the address, and the customer sees no change', async () => {
   const topup = await held();
   await refund(topup, APPROVED);
   await refund(topup, { txid: TXID });
@@ -159,7 +162,7 @@ test('the audit log has both steps, and no address; the customer sees what he sa
   assert.ok(!JSON.stringify(shown).includes(TO));
 });
 
-test('what is held after a refund is decided on by itself', async () => {
+test('a payment withheld after a refund is resolved separately', async () => {
   const topup = await held();
   await refund(topup, { ...APPROVED, txid: TXID });
   await payHeld(topup);
@@ -171,7 +174,7 @@ test('what is held after a refund is decided on by itself', async () => {
   ]);
 });
 
-test('what came for a deleted account is sent back like any other', async () => {
+test('a payment to a deleted account can be refunded', async () => {
   const topup = await world.createInvoice(100);
   await world.db.run('update customers set deleting_at = $2 where id = $1', [
     topup.customer_id,
@@ -182,7 +185,7 @@ test('what came for a deleted account is sent back like any other', async () => 
   assert.deepEqual(await world.ledgerEntries(topup), []);
 });
 
-test('what a second node does not have is not sent back', async () => {
+test('a payment that the second node lacks cannot be refunded', async () => {
   const topup = await held();
   const [deposit] = await world.deposits(topup);
   world.btc.disputedKeys.add(deposit?.key ?? '');
@@ -190,7 +193,7 @@ test('what a second node does not have is not sent back', async () => {
   await world.runUntilIdle();
   assert.match(
     await refused(topup, { ...APPROVED, txid: TXID }),
-    /the second node does not have what is held/,
+    /the second node does not have the withheld payment/,
   );
   assert.deepEqual(await recordedRefunds(topup), []);
   world.btc.disputedKeys.clear();
@@ -199,7 +202,7 @@ test('what a second node does not have is not sent back', async () => {
   await refund(topup, { ...APPROVED, txid: TXID });
 });
 
-test('two that complete a refund at the same moment: one of them does', async () => {
+test('concurrent completions of a refund happen once', async () => {
   const topup = await held();
   await refund(topup, APPROVED);
   const ids = ['ab'.repeat(32), 'cd'.repeat(32)];

@@ -21,7 +21,7 @@ const TAKEN_BACK: LedgerEntry[] = [
   { type: 'reversal', cents: -3_000n },
 ];
 
-/** An invoice over 100.00, paid and credited by one confirmation. */
+/** Creates an invoice over 100.00, paid and credited with one confirmation. */
 async function credited(): Promise<{ topup: TopupRow; key: string }> {
   const topup = await world.createInvoice(100);
   const key = world.btc.pay(topup.deposit_address, 200_000n);
@@ -35,7 +35,7 @@ async function eventTypes(topup: TopupRow): Promise<string[]> {
   return (await world.topupEvents(topup)).map((event) => event.type);
 }
 
-test('a payment that returns to the mempool is taken back with its bonus, and credited again', async () => {
+test('a payment that returns to the mempool is reversed with its bonus, then credited again', async () => {
   const { topup } = await credited();
   world.btc.reorg(1);
   await world.runUntilIdle();
@@ -64,7 +64,7 @@ test('a payment that returns to the mempool is taken back with its bonus, and cr
   ]);
 });
 
-test('a credited payment that a reorganisation dropped is waited for', async () => {
+test('a credited payment dropped by a reorg is awaited', async () => {
   const { topup } = await credited();
   world.btc.reorg(1, { drop: true });
   await world.runUntilIdle();
@@ -72,7 +72,7 @@ test('a credited payment that a reorganisation dropped is waited for', async () 
   assert.equal(await world.balance(topup), 0n);
 });
 
-test('a credited payment that was spent elsewhere leaves the invoice as if it had never come', async () => {
+test('a credited payment that is double-spent leaves the invoice as if it had never arrived', async () => {
   const { topup, key } = await credited();
   world.btc.reorg(1);
   world.btc.replace(key);
@@ -84,7 +84,7 @@ test('a credited payment that was spent elsewhere leaves the invoice as if it ha
   assert.equal(await world.balance(topup), 0n);
 });
 
-test('a payment that vanishes after its time leaves the invoice expired', async () => {
+test('a payment that vanishes after the expiry leaves the invoice expired', async () => {
   const { topup, key } = await credited();
   world.clock.advanceMinutes(61);
   world.btc.reorg(1);
@@ -99,7 +99,7 @@ test('a payment that vanishes after its time leaves the invoice expired', async 
   ]);
 });
 
-test('a vanished payment of a cancelled invoice leaves it cancelled, without an event', async () => {
+test('a vanished payment of a canceled invoice leaves it canceled, without an event', async () => {
   const topup = await world.createInvoice(100);
   const actor = { ...(await world.createCustomer()), customerId: topup.customer_id };
   await cancelTopup(world.service, actor, topup.order_ref);
@@ -111,7 +111,7 @@ test('a vanished payment of a cancelled invoice leaves it cancelled, without an 
   assert.deepEqual(await eventTypes(topup), ['topup.pending']);
 });
 
-test('money that was spent meanwhile takes the balance below zero', async () => {
+test('reversing money already spent makes the balance negative', async () => {
   const { topup } = await credited();
   await world.db.run('update balances set balance_cents = 500 where customer_id = $1', [topup.customer_id]);
   world.btc.reorg(1);
@@ -119,7 +119,7 @@ test('money that was spent meanwhile takes the balance below zero', async () => 
   assert.equal(await world.balance(topup), 500n - 13_000n);
 });
 
-test('a double-spend in the mempool makes the invoice wait again', async () => {
+test('a double-spend in the mempool makes the invoice pending again', async () => {
   const topup = await world.createInvoice(100);
   const key = world.btc.pay(topup.deposit_address, 200_000n);
   await world.runUntilIdle();
@@ -132,7 +132,7 @@ test('a double-spend in the mempool makes the invoice wait again', async () => {
   assert.deepEqual(event?.topup.txids, [other.split(':')[0]]);
 });
 
-test('a payment that the node forgot without a word is asked for, and gone', async () => {
+test('a payment that the node silently forgot is queried and removed', async () => {
   const topup = await world.createInvoice(100);
   const key = world.btc.pay(topup.deposit_address, 200_000n);
   await world.runUntilIdle();
@@ -143,7 +143,7 @@ test('a payment that the node forgot without a word is asked for, and gone', asy
   assert.equal((await world.reloadTopup(topup)).status, 'pending');
 });
 
-test('a reorganisation that the poll does not tell of is found by asking for what is unfinished', async () => {
+test('a reorg that the poll does not report is found by querying unfinished payments', async () => {
   const { topup, key } = await credited();
   world.btc.hiddenKeys.add(key);
   world.btc.reorg(1);
@@ -155,7 +155,7 @@ test('a reorganisation that the poll does not tell of is found by asking for wha
   assert.equal(await world.balance(topup), 13_000n);
 });
 
-test('in another block with enough confirmations the credit stays', async () => {
+test('a payment in another block with enough confirmations stays credited', async () => {
   const { topup } = await credited();
   world.btc.reorg(1);
   world.btc.mine(2);
@@ -164,7 +164,7 @@ test('in another block with enough confirmations the credit stays', async () => 
   assert.deepEqual(await world.ledgerEntries(topup), PAID);
 });
 
-test('in another block with fewer confirmations than needed the credit is taken back', async () => {
+test('a payment in another block with too few confirmations is reversed', async () => {
   const topup = await world.createInvoice(1_000);
   world.btc.pay(topup.deposit_address, 2_000_000n);
   world.btc.mine(2);
@@ -179,7 +179,7 @@ test('in another block with fewer confirmations than needed the credit is taken 
   assert.equal(await world.balance(topup), 170_000n);
 });
 
-test('fewer confirmations in the same block take nothing back', async () => {
+test('fewer confirmations in the same block reverse nothing', async () => {
   const topup = await world.createInvoice(1_000);
   world.btc.pay(topup.deposit_address, 2_000_000n);
   world.btc.mine(3);
@@ -192,7 +192,7 @@ test('fewer confirmations in the same block take nothing back', async () => {
   assert.equal((await world.ledgerEntries(topup)).length, 2);
 });
 
-test('in a later block than the rate lock covers, the credit is made anew at the rate of then', async () => {
+test('a payment that moved past the rate lock is credited again at the new rate', async () => {
   const { topup } = await credited();
   world.clock.advanceMinutes(60 + 181);
   world.rates.set('BTC', '40000');
@@ -217,7 +217,7 @@ test('in a later block than the rate lock covers, the credit is made anew at the
   world.rates.set('BTC', '50000');
 });
 
-test('of a split payment, what still counts is credited anew with tolerance and tier of its own', async () => {
+test('the rest of a split payment is credited again with its own tolerance and tier', async () => {
   const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 199_200n);
   world.btc.mine();
@@ -246,7 +246,7 @@ test('of a split payment, what still counts is credited anew with tolerance and 
   ]);
 });
 
-test('dust that vanishes takes nothing back', async () => {
+test('dust that vanishes reverses nothing', async () => {
   const { topup } = await credited();
   const key = world.btc.pay(topup.deposit_address, 19n);
   world.btc.mine();
@@ -259,7 +259,7 @@ test('dust that vanishes takes nothing back', async () => {
   assert.equal(dust?.credited_cents, null);
 });
 
-test('the house has taken in what customers have, and given the bonuses', async () => {
+test('the house accounts match the customers’ balances and bonuses', async () => {
   const { topup } = await credited();
   const rows = await world.db.rows<{ account: string; cents: bigint }>(
     `select account, sum(cents)::bigint as cents from (

@@ -18,15 +18,15 @@ before(async () => {
 });
 after(() => world.close());
 
-test('a top-up over the REST surface is the same invoice, as an object', async () => {
+test('a top-up created over REST is the same invoice in the REST shape', async () => {
   const actor = await world.createCustomer();
   let kept: object = {};
   const made = await orderTopup(
     world.service,
     actor,
     { coin: 'BTC', amount_usd: 30.1 },
-    async (_tx, answer) => {
-      kept = answer;
+    async (_tx, response) => {
+      kept = response;
     },
   );
   assert.ok(Value.Check(Topup, made));
@@ -39,7 +39,7 @@ test('a top-up over the REST surface is the same invoice, as an object', async (
   assert.deepEqual(await listTopups(world.service, actor, PAGE), { items: [made], next: null });
 });
 
-test('an amount finer than a cent is refused, one that a float cannot hold is not', async () => {
+test('fractions of a cent are rejected, and amounts that floats cannot represent are accepted', async () => {
   const actor = await world.createCustomer();
   for (const amount of [30.001, 99.999, 1234.5678]) {
     const order = orderTopup(world.service, actor, { coin: 'BTC', amount_usd: amount });
@@ -51,7 +51,7 @@ test('an amount finer than a cent is refused, one that a float cannot hold is no
   }
 });
 
-test('a coin without a source says that it is the coin', async () => {
+test('an unavailable coin is reported on the field coin', async () => {
   const actor = await world.createCustomer();
   await assert.rejects(orderTopup(world.service, actor, { coin: 'SOL', amount_usd: 30 }), {
     code: 'unavailable',
@@ -59,7 +59,7 @@ test('a coin without a source says that it is the coin', async () => {
   });
 });
 
-test('too many open invoices are refused with the limit', async () => {
+test('too many open invoices are rejected with the limit', async () => {
   const actor = await world.createCustomer();
   const limit = QUOTAS.openTopups;
   for (let n = 0; n < limit; n++) await orderTopup(world.service, actor, { coin: 'ETH', amount_usd: 30 });
@@ -69,7 +69,7 @@ test('too many open invoices are refused with the limit', async () => {
   });
 });
 
-test('what pays an invoice is named on it, alone and in the list', async () => {
+test('the transactions of an invoice appear in the object and in the list', async () => {
   const actor = await world.createCustomer();
   const made = await orderTopup(world.service, actor, { coin: 'BTC', amount_usd: 50 });
   world.clock.advanceMinutes(1);
@@ -94,7 +94,7 @@ test('what pays an invoice is named on it, alone and in the list', async () => {
   }
 });
 
-/** A payment seen in the mempool, and one that was there and is no more; gives the first one's transaction. */
+/** Inserts a payment in the mempool and a removed one; returns the transaction of the first. */
 async function payment(topupId: string): Promise<string> {
   const now = world.clock.now();
   for (const [txid, state] of [
@@ -110,7 +110,7 @@ async function payment(topupId: string): Promise<string> {
   return `here-${topupId}`;
 }
 
-test('an unknown, a malformed and a foreign top-up are alike', async () => {
+test('unknown, malformed, and other customers’ top-ups look the same', async () => {
   const actor = await world.createCustomer();
   const foreign = await orderTopup(world.service, await world.createCustomer(), {
     coin: 'BTC',

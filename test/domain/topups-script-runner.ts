@@ -1,4 +1,6 @@
-/** Runs a script of a chain, beside a plain model of what must be credited after each step: every output once, while it stands. */
+/**
+ * Runs a chain script next to a plain model of the expected credits: every output once, while it is valid.
+ */
 import assert from 'node:assert/strict';
 import { bonusCents } from '../../src/domain/topups/amount.ts';
 import { cancelTopup } from '../../src/domain/topups/cancel.ts';
@@ -14,24 +16,24 @@ import { ScriptedChain } from '../support/scripted-chain.ts';
 import { ScriptedSecondNode } from '../support/scripted-second-node.ts';
 import type { TopupWorld } from '../support/topup-world.ts';
 
-/** Dollars for a coin, locked and found late: whole numbers of units make a cent. */
+/** Dollars per coin, locked and late. Whole numbers of units make a cent. */
 const LOCKED_USD = 50_000n;
 const LATE_USD = 40_000n;
-/** Nothing deeper goes. */
+/** The deepest reorg. */
 const FINAL_DEPTH = 40;
 const LATE_AFTER_MS = 3 * 3_600_000;
 
-/** One payment as the model remembers it. */
+/** A payment in the model. */
 interface ModelPayment {
   readonly units: bigint;
-  /** Whether the service can know of it. */
+  /** Whether the service can know about it. */
   seen: boolean;
   counted: boolean;
-  /** Whether it ever counted: one that left the chain may return. */
+  /** Whether it ever counted, so that it may return after leaving the chain. */
   everCounted: boolean;
   block: string | null;
   includedAt: Date | null;
-  /** Whether it was late once while there was a rate. */
+  /** Whether it was late while a rate was available. */
   priced: boolean;
 }
 
@@ -40,7 +42,7 @@ interface ObservedPayment {
   readonly at: Observation;
 }
 
-/** What a run came across. */
+/** Counters of a run. */
 export interface Tally {
   credited: number;
   reversed: number;
@@ -69,7 +71,7 @@ export class ScriptRunner {
     this.#quote();
   }
 
-  /** On a chain of its own, which was never read. */
+  /** Starts on a new chain that was never read. */
   static async start(world: TopupWorld, script: ChainScript): Promise<ScriptRunner> {
     const chain = new ScriptedChain(script.coin, world.clock);
     chain.terse = script.terse;
@@ -87,7 +89,7 @@ export class ScriptRunner {
     for (const step of this.#script.steps) await this.#runStep(step);
     await this.#checkAgainstModel();
     this.#quote();
-    // The second node catches up, and no block comes.
+    // The second node catches up without a new block.
     this.#witness?.repair();
     await this.#checkAgainstModel();
     this.#chain.mine(45);
@@ -124,7 +126,7 @@ export class ScriptRunner {
     this.#world.rates.set(this.#script.coin, String(LATE_USD));
   }
 
-  /** Confirmations that the invoice needs, whatever else arrives. */
+  /** Returns the confirmations that the invoice needs now. */
   get #needed(): number {
     return confirmationsNeeded(this.#script.coin, this.#topup.amount_cents);
   }
@@ -147,7 +149,7 @@ export class ScriptRunner {
     chain.mine(step.late ? 1 : depth + 1);
   }
 
-  /** How deep the newest payment is that is in a block. */
+  /** Returns the depth of the newest payment in a block. */
   #newestDepth(): number {
     const depths = [...this.#paid.keys()].map((key) => this.#chain.observe(key).confirmations);
     return Math.min(...depths.filter((depth) => depth > 0), FINAL_DEPTH);
@@ -170,7 +172,7 @@ export class ScriptRunner {
     }
   }
 
-  /** The service looks at a node that was put back: while that is lower than it was read, all must be left as it is. */
+  /** Polls a node that fell back. Nothing may change while it is below the last height read. */
   async #checkWhileBehind(): Promise<void> {
     if (!this.#chain.isBehind(this.#readHeight)) return await this.#checkAgainstModel();
     const before = await this.#world.ledgerEntries(this.#topup);
@@ -187,7 +189,7 @@ export class ScriptRunner {
     this.tally.behind += 1;
   }
 
-  /** Lets the service look at the chain, then compares it with the model. */
+  /** Lets the service poll the chain, then compares it with the model. */
   async #checkAgainstModel(): Promise<void> {
     await this.#world.runUntilIdle();
     await expireTopupsJob(this.#world.service).run();
@@ -217,7 +219,7 @@ export class ScriptRunner {
     assert.equal(new Set(live.map((row) => row.key)).size, live.length);
   }
 
-  /** What the service must have made of the chain as it is now. */
+  /** Returns the expected result for the current chain. */
   #expect(): { cents: bigint; statuses: TopupStatus[] } {
     const seen = [...this.#paid].map(([key, paid]) => ({ paid, at: this.#chain.observe(key) }));
     const arrived = seen.filter(({ at }) => at.state !== 'removed' && at.state !== 'conflicted');
@@ -231,7 +233,7 @@ export class ScriptRunner {
     const required = confirmationsNeeded(this.#script.coin, max(arrivedCents, this.#topup.amount_cents));
     for (const { paid, at } of seen) {
       const stays = paid.counted && at.confirmations > 0 && at.blockHash === paid.block;
-      // In another block a credit must be confirmed anew; whether a second node has it there is not asked.
+      // In another block, a credit must be confirmed again. The second node is not asked.
       const moved = paid.counted && this.#reportedConfirmations(at) >= required;
       const waits = this.#isLate(paid) && !paid.priced;
       paid.counted = stays || moved || (this.#agreedConfirmations(at) >= required && !waits);
@@ -239,18 +241,18 @@ export class ScriptRunner {
       paid.block = at.blockHash;
     }
     for (const { paid } of arrived) paid.seen = true;
-    // What is gone is nothing that the service asks for: when it returns, it is told.
+    // The service does not query payments that are gone. They are reported when they return.
     for (const { at } of seen) if (at.blockHash === null) this.#chain.hiddenKeys.delete(at.key);
     const cents = this.#worth(seen.filter(({ paid }) => paid.counted));
     return { cents, statuses: this.#statuses(seen, cents, arrivedCents) };
   }
 
-  /** Confirmations that both nodes have of it, where there are two. */
+  /** Returns the confirmations on both nodes, if there are two. */
   #agreedConfirmations(at: Observation): number {
     return Math.min(at.confirmations, this.#witness?.confirmationsOf(at) ?? at.confirmations);
   }
 
-  /** Confirmations that are told of it: of what the second node lacks, the first one's. */
+  /** Returns the reported confirmations: those of the first node if the second lacks the payment. */
   #reportedConfirmations(at: Observation): number {
     return this.#agreedConfirmations(at) || at.confirmations;
   }
@@ -260,7 +262,7 @@ export class ScriptRunner {
     if (cents > 0n) return ['credited'];
     const over = this.#cancelled || this.#world.clock.now() >= this.#topup.expires_at;
     const rest = over ? 'expired' : 'pending';
-    // Dust that counted was no credit, so nothing is waited for: the model does not tell them apart.
+    // Counted dust was not a credit, so it is not awaited. The model does not distinguish.
     const left = seen.some(({ paid, at }) => paid.everCounted && at.state === 'removed');
     return left ? ['confirming', rest] : [rest];
   }
@@ -269,7 +271,7 @@ export class ScriptRunner {
     let inTime = 0n;
     let cents = 0n;
     for (const { paid } of payments) {
-      // Without a rate of its own it counts for as much as before.
+      // Without its own rate, it counts as before.
       if (this.#isLate(paid) && paid.priced) cents += paid.units / this.#unitsPerCent(LATE_USD);
       else inTime += paid.units;
     }

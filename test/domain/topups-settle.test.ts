@@ -7,7 +7,7 @@ import type { TopupRow } from '../../src/store/topups.ts';
 import { expireTopupsJob } from '../../src/workers/expire-topups.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
-/** At 50,000 dollars a coin. */
+/** At 50,000 dollars per coin. */
 const UNITS_PER_CENT = 20n;
 
 let world: TopupWorld;
@@ -20,7 +20,7 @@ function cents(amount: number): bigint {
   return BigInt(amount) * UNITS_PER_CENT;
 }
 
-/** Pays in coins worth so many cents at the locked rate, and waits for blocks. */
+/** Pays coin units and mines blocks. */
 async function pay(topup: TopupRow, units: bigint, blocks = 3): Promise<string> {
   const key = world.btc.pay(topup.deposit_address, units);
   if (blocks > 0) world.btc.mine(blocks);
@@ -69,14 +69,14 @@ test('a payment first seen deep in the chain is credited at once', async () => {
   assert.deepEqual(await world.ledgerEntries(topup), [{ type: 'topup', cents: 5_000n }]);
 });
 
-test('a payment that is short is credited for what arrived', async () => {
+test('an underpayment is credited for the amount received', async () => {
   const topup = await world.createInvoice(100);
   await pay(topup, cents(9_949));
   assert.deepEqual(await world.ledgerEntries(topup), [{ type: 'topup', cents: 9_949n }]);
   assert.equal((await world.reloadTopup(topup)).bonus_paid_cents, 0n);
 });
 
-test('short by half a per cent counts as the asked amount', async () => {
+test('an underpayment within half a percent counts as the full amount', async () => {
   const topup = await world.createInvoice(100);
   await pay(topup, cents(9_950));
   assert.equal(await world.balance(topup), 13_000n);
@@ -85,7 +85,7 @@ test('short by half a per cent counts as the asked amount', async () => {
   assert.equal(await world.balance(other), 9_949n);
 });
 
-test('a payment that is too much is credited in full, with the bonus of what it is worth', async () => {
+test('an overpayment is credited in full, with the bonus of its worth', async () => {
   const topup = await world.createInvoice(100);
   await pay(topup, cents(25_001));
   assert.deepEqual(await world.ledgerEntries(topup), [
@@ -97,7 +97,7 @@ test('a payment that is too much is credited in full, with the bonus of what it 
   assert.equal(event?.topup.credited_usd, 250.01);
 });
 
-test('a split payment is credited part by part, and crossing a tier pays the difference', async () => {
+test('a split payment is credited part by part, and reaching a tier pays the difference', async () => {
   const topup = await world.createInvoice(500);
   await pay(topup, cents(10_000));
   assert.equal((await world.reloadTopup(topup)).status, 'credited');
@@ -111,7 +111,7 @@ test('a split payment is credited part by part, and crossing a tier pays the dif
     { type: 'bonus', cents: 3_000n },
     { type: 'topup', cents: 20_000n },
     { type: 'bonus', cents: 7_000n },
-    // 498 of 500 dollars is within the half per cent.
+    // 498 of 500 dollars is within half a percent.
     { type: 'topup', cents: 20_000n },
     { type: 'bonus', cents: 20_000n },
   ]);
@@ -135,7 +135,7 @@ test('two parts that confirm together are two credits', async () => {
   assert.equal((await world.reloadTopup(topup)).credited_cents, 10_000n);
 });
 
-test('dust books nothing and changes no status until it makes a cent', async () => {
+test('dust books nothing and changes no status until it adds up to a cent', async () => {
   const topup = await world.createInvoice(30);
   await pay(topup, 19n);
   assert.equal((await world.reloadTopup(topup)).status, 'pending');
@@ -156,7 +156,7 @@ test('dust on a credited invoice leaves it credited', async () => {
   assert.deepEqual(await eventTypes(topup), ['topup.pending', 'topup.confirmed']);
 });
 
-test('a larger sum needs more confirmations, also when more arrives than was asked', async () => {
+test('a larger total needs more confirmations, even above the invoiced amount', async () => {
   const topup = await world.createInvoice(1_000);
   await pay(topup, cents(100_000), 1);
   assert.equal((await world.reloadTopup(topup)).status, 'confirming');
@@ -173,7 +173,7 @@ test('a larger sum needs more confirmations, also when more arrives than was ask
   assert.equal((await world.reloadTopup(small)).status, 'credited');
 });
 
-test('a credit is not taken back because a larger payment raises the confirmations needed', async () => {
+test('a credit stays when a larger payment raises the required confirmations', async () => {
   const topup = await world.createInvoice(100);
   await pay(topup, cents(10_000), 1);
   await pay(topup, cents(900_000), 0);
@@ -186,7 +186,7 @@ test('a credit is not taken back because a larger payment raises the confirmatio
   ]);
 });
 
-test('the locked rate counts for a block of up to three hours after the end, whenever it is seen', async () => {
+test('the locked rate applies to blocks up to three hours after the expiry', async () => {
   const topup = await world.createInvoice(100);
   world.clock.advanceMinutes(60 + 180);
   world.btc.pay(topup.deposit_address, 200_000n);
@@ -198,7 +198,7 @@ test('the locked rate counts for a block of up to three hours after the end, whe
   world.rates.set('BTC', '50000');
 });
 
-test('a block after that counts at the rate of when it was found, once and for all', async () => {
+test('a later block has the rate of the time it was found, permanently', async () => {
   const topup = await world.createInvoice(100);
   world.clock.advanceMinutes(60 + 181);
   world.rates.set('BTC', '40000');
@@ -215,7 +215,7 @@ test('a block after that counts at the rate of when it was found, once and for a
   world.rates.set('BTC', '50000');
 });
 
-test('a late payment without a rate waits for one and keeps back no other', async () => {
+test('a late payment without a rate waits for one and does not delay others', async () => {
   const late = await world.createInvoice(100);
   world.clock.advanceMinutes(60 + 181);
   const timely = await world.createInvoice(50, 'BTC');
@@ -231,7 +231,7 @@ test('a late payment without a rate waits for one and keeps back no other', asyn
   assert.equal(await world.balance(late), 13_000n);
 });
 
-test('a payment to a cancelled invoice is credited', async () => {
+test('a payment to a canceled invoice is credited', async () => {
   const topup = await world.createInvoice(100);
   await cancelTopup(
     world.service,
@@ -256,7 +256,7 @@ test('a payment to an expired invoice is credited', async () => {
   assert.deepEqual(await eventTypes(topup), ['topup.expired', 'topup.pending', 'topup.confirmed']);
 });
 
-test('what is over stays over, though the clock of the process that looks is behind', async () => {
+test('an expired invoice stays expired if the clock of another process is behind', async () => {
   const topup = await world.createInvoice(100);
   world.clock.advanceMinutes(60);
   await expireTopupsJob(world.service).run();
@@ -266,7 +266,7 @@ test('what is over stays over, though the clock of the process that looks is beh
   world.clock.advanceMinutes(1);
 });
 
-test('a notice that comes twice, or again and again, changes nothing', async () => {
+test('a repeated notice changes nothing', async () => {
   const topup = await world.createInvoice(100);
   world.btc.duplicatesObservations = true;
   await pay(topup, 200_000n);
@@ -294,10 +294,10 @@ test('two coins with the same key are two payments', async () => {
   assert.equal(await world.balance(btc), 13_000n);
 });
 
-test("a payment to an address that is not ours is nobody's", async () => {
+test('a payment to an unknown address is ignored', async () => {
   const payments = async () => await world.db.rows('select coin, key from deposits order by coin, key');
   await world.runUntilIdle();
   const before = await payments();
-  await pay({ ...(await world.createInvoice(100)), deposit_address: 'somebody else' }, 200_000n);
+  await pay({ ...(await world.createInvoice(100)), deposit_address: 'unknown address' }, 200_000n);
   assert.deepEqual(await payments(), before);
 });

@@ -1,4 +1,4 @@
-/** The settlement engine over the simulated networks, coin by coin. */
+/** Runs the settlement engine on the simulated networks, coin by coin. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
@@ -43,7 +43,7 @@ async function mine(coin: CoinCode, count: number): Promise<void> {
 }
 
 for (const { code, network } of COINS) {
-  test(`a payment in ${code} on ${network} is seen, confirmed, credited, taken back and credited again`, async () => {
+  test(`a ${code} payment on ${network} is seen, credited, reversed, and credited again`, async () => {
     const topup = await invoice(code);
     const needed = topup.required_confirmations;
     const txid = await pay(topup, topupView(topup).deposit_amount);
@@ -77,7 +77,7 @@ test('a split payment in two transactions is credited once each', async () => {
   assert.equal(await world.balance(topup), 50_000n + 30_000n);
 });
 
-test('a payment that a reorganisation drops is taken back', async () => {
+test('a payment dropped by a reorg is reversed', async () => {
   const topup = await invoice('BTC');
   await pay(topup, '0.01');
   await mine('BTC', 1);
@@ -88,7 +88,7 @@ test('a payment that a reorganisation drops is taken back', async () => {
   assert.equal((await world.reloadTopup(topup)).status, 'confirming');
 });
 
-test('a double-spent payment is none', async () => {
+test('a double-spent payment does not count', async () => {
   const topup = await invoice('BTC');
   const txid = await pay(topup, '0.01');
   await settle();
@@ -97,14 +97,14 @@ test('a double-spent payment is none', async () => {
   assert.equal((await world.reloadTopup(topup)).status, 'pending');
 });
 
-test('once a payment is final the networks come to rest', async () => {
+test('the simulated networks are idle once all payments are final', async () => {
   for (const coin of COIN_CODES) await control.mine({ coin, count: 31 });
   await settle();
   const unfinished = await world.db.rows(`select key from deposits where state in ('mempool', 'included')`);
   assert.deepEqual(unfinished, []);
 });
 
-test('nodes that fail are asked again until they answer', async () => {
+test('failing nodes are retried until they respond', async () => {
   const topup = await invoice('SOL');
   await pay(topup, topupView(topup).deposit_amount);
   await new SqlFaults(world.db).set({ driver: 'chain', operation: 'poll', times: 9 });

@@ -8,7 +8,7 @@ import { PROPERTY_RUNS } from '../support/runs.ts';
 
 const END = new Date('2030-01-01T12:00:00Z');
 
-/** 100.00 at 50,000 a coin: 200,000 units; 20 units are a cent. */
+/** 100.00 at 50,000 per coin: 200,000 units, 20 units per cent. */
 const INVOICE: Invoice = {
   coin: 'BTC',
   amount_cents: 10_000n,
@@ -48,7 +48,7 @@ const anyPayment: fc.Arbitrary<StatusPayment> = fc
     }),
   );
 
-test('every set of payments has a status, and it rests on nothing but them and the end of time', () => {
+test('the status of an invoice depends only on its payments and its expiry', () => {
   fc.assert(
     fc.property(fc.array(anyPayment, { maxLength: 6 }), fc.boolean(), (payments, over) => {
       const status = topupStatus(INVOICE, payments, over);
@@ -62,41 +62,41 @@ test('every set of payments has a status, and it rests on nothing but them and t
   );
 });
 
-test('from each status the table leads to every status that payments can make of it', () => {
+test('the transition table connects all reachable statuses', () => {
   for (const from of TOPUP_STATUSES) {
     for (const to of TOPUP_STATUSES) {
-      // Time does not run backwards: what is over stays over.
+      // Time does not run backward: an expired invoice stays expired.
       if (from === 'expired' && to === 'pending') continue;
       const moves = topupTransitions(from, to, false);
       assert.equal(moves.length === 0, from === to);
       for (const move of moves) assert.ok(TOPUP_TRANSITIONS.some((row) => row === move));
       assert.equal(moves.at(-1)?.to ?? to, to);
-      // Nothing is credited, and no credit is lost, but through `confirming`.
+      // Credits change only through `confirming`.
       const throughConfirming = [from, ...moves.map((move) => move.to)].includes('confirming');
       if (from !== to && [from, to].includes('credited')) assert.ok(throughConfirming);
     }
   }
 });
 
-test('a payment in the mempool makes an invoice confirming, and so does one that is not deep enough', () => {
+test('a payment in the mempool or without enough confirmations makes an invoice confirming', () => {
   assert.equal(topupStatus(INVOICE, [payment(200_000, { state: 'mempool' })], false), 'confirming');
   assert.equal(topupStatus(INVOICE, [payment(200_000)], true), 'confirming');
 });
 
-test('an invoice is credited when all that arrived counts', () => {
+test('an invoice is credited when all arrived payments count', () => {
   const counted = payment(200_000, { credited_cents: 10_000n });
   assert.equal(topupStatus(INVOICE, [counted], true), 'credited');
   assert.equal(topupStatus(INVOICE, [counted, payment(5_000)], true), 'confirming');
 });
 
-test('dust alone changes nothing', () => {
+test('dust alone does not change the status', () => {
   assert.equal(topupStatus(INVOICE, [payment(19)], false), 'pending');
   assert.equal(topupStatus(INVOICE, [payment(19), payment(19)], false), 'confirming');
   const counted = payment(200_000, { credited_cents: 10_000n });
   assert.equal(topupStatus(INVOICE, [counted, payment(19)], false), 'credited');
 });
 
-test('what left the chain or was refunded is no payment', () => {
+test('payments that left the chain or were refunded do not count', () => {
   const gone = [
     payment(200_000, { state: 'removed' }),
     payment(200_000, { state: 'conflicted' }),
@@ -106,14 +106,14 @@ test('what left the chain or was refunded is no payment', () => {
   assert.equal(topupStatus(INVOICE, gone, true), 'expired');
 });
 
-test('a payment that was credited and left the chain is waited for, unless it can never return', () => {
+test('a credited payment that left the chain is awaited, unless it cannot return', () => {
   const left = payment(200_000, { state: 'removed', credits: 1 });
   assert.equal(topupStatus(INVOICE, [left], true), 'confirming');
   assert.equal(topupStatus(INVOICE, [{ ...left, state: 'conflicted' }], true), 'expired');
   assert.equal(topupStatus(INVOICE, [left, payment(200_000, { credited_cents: 10_000n })], true), 'credited');
 });
 
-test('a credited invoice whose credit changes goes through confirming', () => {
+test('a credited invoice whose credit changes passes through confirming', () => {
   assert.deepEqual(
     topupTransitions('credited', 'credited', true).map((move) => move.event),
     ['topup.pending', 'topup.confirmed'],

@@ -30,7 +30,7 @@ async function pay(topup: TopupRow, units = 200_000n): Promise<string> {
   return key;
 }
 
-/** An invoice over 100.00, paid while the kill-switch is on. */
+/** Creates an invoice over 100.00, paid while crediting is switched off. */
 async function held(): Promise<TopupRow> {
   const topup = await world.createInvoice(100);
   await setSwitch(world.service, 'topup-credit', false);
@@ -42,7 +42,7 @@ function operator() {
   return systemActor(world.clock.now());
 }
 
-test('with the kill-switch on a payment is confirmed in accounting, and nothing is credited', async () => {
+test('with crediting switched off, a payment is confirmed and nothing is credited', async () => {
   const topup = await held();
   const now = await world.reloadTopup(topup);
   assert.equal(now.status, 'confirming');
@@ -56,7 +56,7 @@ test('with the kill-switch on a payment is confirmed in accounting, and nothing 
   );
 });
 
-test('what is held stays held when the switch goes on again, and later payments are credited', async () => {
+test('a withheld payment stays withheld when crediting resumes, and later ones are credited', async () => {
   const topup = await held();
   await setSwitch(world.service, 'topup-credit', true);
   world.btc.mine();
@@ -69,7 +69,7 @@ test('what is held stays held when the switch goes on again, and later payments 
   assert.deepEqual(await world.ledgerEntries(other), CREDITED);
 });
 
-test('a release credits what is held, though the switch is off still', async () => {
+test('a release credits withheld payments even while the switch is off', async () => {
   const topup = await held();
   const released = await releaseTopup(world.service, operator(), topup.id);
   assert.equal(released.status, 'credited');
@@ -82,11 +82,11 @@ test('a release credits what is held, though the switch is off still', async () 
   assert.deepEqual(await world.ledgerEntries(topup), CREDITED);
 });
 
-test('a refund is never credited, whatever the chain does', async () => {
+test('a refunded payment is never credited, regardless of the chain', async () => {
   const topup = await held();
   const refunded = await refundTopup(world.service, operator(), topup.id, REFUND);
   assert.equal(refunded.credit_held, false);
-  assert.equal(refunded.status, 'expired', 'it asks for no payment again');
+  assert.equal(refunded.status, 'expired', 'the invoice does not become payable again');
   assert.deepEqual(await world.auditActions(topup), ['topup.create', 'topup.expire', 'topup.refund']);
   await setSwitch(world.service, 'topup-credit', true);
   world.btc.reorg(3);
@@ -97,7 +97,7 @@ test('a refund is never credited, whatever the chain does', async () => {
   assert.equal((await world.reloadTopup(topup)).status, 'expired');
 });
 
-test('what left the chain is neither listed as held nor sent back', async () => {
+test('a payment that left the chain is neither listed as withheld nor refunded', async () => {
   const topup = await held();
   world.btc.reorg(3, { drop: true });
   await world.runUntilIdle();
@@ -108,7 +108,7 @@ test('what left the chain is neither listed as held nor sent back', async () => 
   );
 });
 
-test('there is nothing to release or refund where nothing is held', async () => {
+test('a top-up without withheld payments can be neither released nor refunded', async () => {
   const topup = await world.createInvoice(100);
   await assert.rejects(releaseTopup(world.service, operator(), topup.id), { code: 'not_found' });
   await assert.rejects(refundTopup(world.service, operator(), topup.customer_id, REFUND), {
@@ -120,7 +120,7 @@ test('there is nothing to release or refund where nothing is held', async () => 
   await assert.rejects(releaseTopup(world.service, operator(), once.id), { code: 'not_found' });
 });
 
-test('a release and a refund at the same moment: one of them happens', async () => {
+test('of a concurrent release and refund, exactly one happens', async () => {
   const topup = await held();
   const outcomes = await Promise.allSettled([
     releaseTopup(world.service, operator(), topup.id),
@@ -131,7 +131,7 @@ test('a release and a refund at the same moment: one of them happens', async () 
   assert.equal(booked, outcomes[0]?.status === 'fulfilled' ? 13_000n : 0n);
 });
 
-test('a held payment that leaves its block is held no more, until it returns', async () => {
+test('a withheld payment that leaves its block is not withheld until it returns', async () => {
   const topup = await held();
   world.btc.reorg(3);
   await world.runUntilIdle();
@@ -145,7 +145,7 @@ test('a held payment that leaves its block is held no more, until it returns', a
   assert.deepEqual(await world.ledgerEntries(topup), []);
 });
 
-test('a released payment that is in no block yet is credited when it is', async () => {
+test('a released payment outside any block is credited once it is in one', async () => {
   const topup = await held();
   await setSwitch(world.service, 'topup-credit', true);
   world.btc.reorg(3);
@@ -156,7 +156,7 @@ test('a released payment that is in no block yet is credited when it is', async 
   assert.deepEqual(await world.ledgerEntries(topup), CREDITED);
 });
 
-test('the kill-switch does not touch what was credited before, nor dust', async () => {
+test('switching crediting off affects neither existing credits nor dust', async () => {
   const topup = await world.createInvoice(100);
   await pay(topup, 120_000n);
   world.btc.pay(topup.deposit_address, 80_000n);

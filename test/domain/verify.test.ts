@@ -1,6 +1,6 @@
 /**
- * A world in which everything has happened once (top-ups credited and taken back, servers of both kinds, a failed
- * one refunded, a kept answer) is sound; and every invariant, broken on purpose, is named.
+ * A world with every kind of history (credited and reversed top-ups, both kinds of servers, a refunded
+ * failure, a stored response) passes, and every invariant that is violated on purpose is reported.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -19,7 +19,7 @@ const DEPLOY = {
   root_password: 'a root password',
 };
 
-/** How each invariant is broken: SQL that a defect of ours might amount to. */
+/** SQL that violates each invariant, like a bug might. */
 const BREAKS: Record<string, readonly string[]> = {
   'postings sum to zero': [
     `update transfers set amount_cents = 0 where type = 'bonus'`,
@@ -113,13 +113,16 @@ const BREAKS: Record<string, readonly string[]> = {
     `update servers set status = 'suspended', suspended_reason = 'balance' where status = 'running'`,
     `update servers set suspended_at = now() where status = 'running'`,
   ],
-  'legal holds prevent deletion': [`update servers set held_at = now(), hold_order = 'one', status = 'destroying'`],
+  'legal holds prevent deletion': [
+    `update servers set held_at = now(), hold_order = 'one', status = 'destroying'`,
+  ],
   'frozen servers are suspended': [
     `update servers set frozen_at = now(), freeze_reason = 'one' where status = 'running'`,
   ],
   'assigned addresses have a server': [
     `delete from servers`,
-    `update ipv6_prefixes set server_id = gen_random_uuid() where server_id is not null and region_id = 'par'`,
+    `update ipv6_prefixes set server_id = gen_random_uuid()
+      where server_id is not null and region_id = 'par'`,
   ],
   'servers have their addresses': [
     `update ipv6_prefixes set server_id = null`,
@@ -170,7 +173,10 @@ const BREAKS: Record<string, readonly string[]> = {
     `update servers set status = 'destroying'`,
     `update firewall_attachments set server_id = gen_random_uuid()`,
   ],
-  'event numbers are within their counter': [`update event_counters set last_seq = 1`, `delete from event_counters`],
+  'event numbers are within their counter': [
+    `update event_counters set last_seq = 1`,
+    `delete from event_counters`,
+  ],
   'pending deliveries are scheduled': [
     `update webhook_queues set due_at = null`,
     `update webhook_queues set due_at = due_at + interval '3 days'`,
@@ -196,12 +202,12 @@ describe('verify', () => {
   before(async () => {
     world = await startWorld({ SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true' });
     await createHistory(world);
-    // Breaking takes locks that workers would wait for.
+    // The violations take locks that workers would wait for.
     await world.runner.stop();
   });
   after(() => world.close());
 
-  it('finds nothing wrong in a world where everything has happened once', async () => {
+  it('verify finds no violation in a world with every kind of history', async () => {
     const findings = await verify(world.opened.service);
     assert.deepEqual(
       findings.filter((finding) => finding.broken > 0n),
@@ -210,10 +216,10 @@ describe('verify', () => {
     const unseen = findings
       .filter((finding) => finding.checked === 0n)
       .map(({ invariant }) => invariant.name);
-    assert.deepEqual(unseen, [], 'each of them looked at something');
+    assert.deepEqual(unseen, [], 'every invariant checked some rows');
   });
 
-  it('has a way to break each invariant', () => {
+  it('every invariant has a test that violates it', () => {
     assert.deepEqual(
       Object.keys(BREAKS),
       INVARIANTS.map((invariant) => invariant.name),
@@ -222,7 +228,7 @@ describe('verify', () => {
 
   for (const [name, breaks] of sampleOneIn(Object.entries(BREAKS), 3)) {
     for (const [index, sql] of breaks.entries()) {
-      it(`names "${name}" when it is broken (${index + 1})`, async () => {
+      it(`verify reports a violation of "${name}" (${index + 1})`, async () => {
         const found = (await broken(world, sql)).find((finding) => finding.invariant.name === name);
         assert.ok(found && found.broken > 0n && found.examples.length > 0);
         assert.ok(found.examples.length <= 10);
@@ -231,7 +237,7 @@ describe('verify', () => {
   }
 });
 
-/** What verify finds after this SQL, with all that forbids it switched off; nothing of it stays. */
+/** Returns the findings after this SQL with constraints off, and rolls back. */
 async function broken(world: World, sql: string) {
   const undo = new Error('undo');
   let findings: Awaited<ReturnType<typeof verify>> = [];
@@ -245,7 +251,7 @@ async function broken(world: World, sql: string) {
         end loop; end $$`);
       let changed = 0;
       for (const statement of sql.split('; ')) changed += await tx.run(statement);
-      assert.ok(changed > 0, 'the break touched nothing');
+      assert.ok(changed > 0, 'the SQL changed nothing');
       findings = await checkInvariants(tx);
       throw undo;
     })
@@ -275,12 +281,12 @@ async function createHistory(world: World): Promise<void> {
   await topUp(world, other, 120, 'XMR');
 }
 
-/** An attached volume, two snapshots, one of which has a date of deletion, and a firewall group. */
+/** Creates an attached volume, two snapshots, one with an expiry, and a firewall group. */
 async function createStoredData(api: V1Client): Promise<void> {
   const [server] = (await api.get('/servers?filter[region]=par&filter[plan]=s1')).body.data;
   const volume = await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' });
-  const answers = [
-    // Nobody answers there: what is sent to it waits.
+  const responses = [
+    // No one responds there, so deliveries stay pending.
     await api.post('/webhooks', { url: 'https://127.0.0.1:1/', events: ['*'] }),
     await api.post(`/volumes/${volume.body.id}/attach`, { server: server.id }),
     await api.post(`/servers/${server.id}/snapshots`),
@@ -288,7 +294,7 @@ async function createStoredData(api: V1Client): Promise<void> {
     await api.post('/firewall/groups', { name: 'web', default_action: 'drop', applied_to: [server.id] }),
   ];
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [201, 200, 201, 201, 201],
   );
 }

@@ -3,6 +3,7 @@
  * refund, and the transaction that sent it. Either at once or in two steps: approved first, then completed
  * when sent. Records never change.
  */
+import { fail } from '../../kernel/fail.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';

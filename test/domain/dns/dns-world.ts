@@ -1,4 +1,7 @@
-/** A service with a server of names in memory, and for each test a running server in a region with one address and one /64. */
+/**
+ * A service with an in-memory DNS server. Each test has a running server in a region with one address and
+ * one /64.
+ */
 import assert from 'node:assert/strict';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
 import { nameFindings } from '../../../src/domain/dns/name-findings.ts';
@@ -63,12 +66,12 @@ export class DnsWorld {
     return this.server.ipv4 ?? '';
   }
 
-  /** An address of the /64. */
+  /** Returns an address of the /64. */
   inPrefix(last: string): string {
     return (this.server.ipv6_prefix ?? '').replace('/64', last);
   }
 
-  /** Another server takes the place of the one before. */
+  /** Deploys a server, which replaces the previous one. */
   async running(): Promise<void> {
     const order = this.world.fixtures.buildOrder({ regionId: this.regionId });
     const { server } = await deploy(this.world.service, this.#customer(), order);
@@ -77,7 +80,7 @@ export class DnsWorld {
     assert.equal(this.server.status, 'running');
   }
 
-  /** Everything that is due now, and within the next so many milliseconds. */
+  /** Runs work that is due now or within the given milliseconds. */
   async work(moreMs = 0): Promise<void> {
     for (let left = moreMs; ; left -= 500) {
       assert.ok(await this.world.runner.runDue(Date.now() + 20_000));
@@ -94,17 +97,17 @@ export class DnsWorld {
     await destroyServer(this.world.service, this.#customer(), formatId('server', this.id));
   }
 
-  /** Until its row is gone, without any task. */
+  /** Waits until the row of the server is deleted, without running tasks. */
   async waitUntilRemoved(): Promise<void> {
-    const duty = operateJob(this.world.service);
+    const job = operateJob(this.world.service);
     for (let round = 0; await findServer(this.world.db, this.id); round++) {
-      assert.ok(round < 50, 'it is not removed');
-      await duty.run();
+      assert.ok(round < 50, 'the server is not removed');
+      await job.run();
       this.world.clock.advanceS(0.5);
     }
   }
 
-  /** The names of this server's addresses. */
+  /** Returns the names of this server's addresses. */
   servedNames(): Record<string, string> {
     const isOurs = (address: string) => address === this.ipv4 || address.startsWith(this.inPrefix(''));
     return Object.fromEntries([...this.dns.names].filter(([address]) => isOurs(address)));
@@ -122,7 +125,7 @@ export class DnsWorld {
     return (await nameFindings(this.world.service)).map(({ message }) => message);
   }
 
-  /** When the address and the /64 of the region are free. */
+  /** Returns when the address and the /64 of the region become free. */
   async freeFrom(): Promise<{ four: string; six: string }> {
     const row = await this.world.db.row<{ four: string; six: string }>(
       `select (select free_from from ipv4_addresses where region_id = $1)::text as four,

@@ -1,4 +1,4 @@
-/** Reverse names: what a customer wants is published, and what nobody wants is withdrawn, whatever dies in between. */
+/** Reverse names: requested names are published, and others are withdrawn, regardless of crashes. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { checkReverseDns } from '../../../src/domain/dns/check.ts';
@@ -21,7 +21,7 @@ after(() => world.close());
 beforeEach(() => at.reset());
 
 describe('names of a server', () => {
-  it('are published, changed and withdrawn as its customer says', async () => {
+  it('reverse names are published, changed, and withdrawn as requested', async () => {
     await at.setNames({ ipv4: 'web.example.org', ipv6: 'six.example.org' });
     await at.setNames({ ipv6: 'Mail.example.org', address: at.inPrefix('25') });
     await at.work();
@@ -41,7 +41,7 @@ describe('names of a server', () => {
     await world.assertInvariants();
   });
 
-  it('wait for a server of names that is away, and are there as they were said last', async () => {
+  it('names wait for an unavailable DNS server and are published in their latest form', async () => {
     dns.fault = 'unreachable';
     await at.setNames({ ipv4: 'web.example.org' });
     await at.work();
@@ -58,7 +58,7 @@ describe('names of a server', () => {
     assert.equal(await at.tasks(), 0);
   });
 
-  it('that change while they are published are published again', async () => {
+  it('names that change during publishing are published again', async () => {
     dns.beforeSet = async () => {
       dns.beforeSet = async () => undefined;
       await at.setNames({ ipv4: 'second.example.org' });
@@ -68,7 +68,7 @@ describe('names of a server', () => {
     assert.deepEqual(at.servedNames(), { [at.ipv4]: 'second.example.org' });
   });
 
-  it('are only kept where nobody serves the zones, and published when somebody does', async () => {
+  it('names are only stored without a DNS server, and published once there is one', async () => {
     const without = { ...world.service, dns: null };
     await at.setNames({ ipv4: 'web.example.org' }, without);
     assert.equal(await at.tasks(), 0);
@@ -76,12 +76,12 @@ describe('names of a server', () => {
       {
         level: 'note',
         subject: 'reverse DNS',
-        message: 'names are kept, and served by nobody: SKERRY_DNS_URL is not set',
+        message: 'reverse names are stored but not published: SKERRY_DNS_URL is not set',
       },
     ]);
     await assert.rejects(publishAllNames(without), /SKERRY_DNS_URL is not set/);
     const says = (await checkReverseDns(world.service)).map((each) => each.message).join('\n');
-    assert.match(says, /names of 1 servers are not published/);
+    assert.match(says, /the names of 1 servers are not published/);
     await publishAllNames(world.service);
     await at.work();
     assert.deepEqual(at.servedNames(), { [at.ipv4]: 'web.example.org' });
@@ -95,7 +95,7 @@ describe('the names of a server that is destroyed', () => {
     await at.work();
   });
 
-  it('are withdrawn, and its addresses rest as long as ever', async () => {
+  it('the names of a deleted server are withdrawn, and its addresses rest as usual', async () => {
     await at.destroy();
     await at.work(2_000);
     assert.deepEqual(at.servedNames(), {});
@@ -107,7 +107,7 @@ describe('the names of a server that is destroyed', () => {
     await world.assertInvariants();
   });
 
-  it('keep its addresses from everybody until they are withdrawn, for however long', async () => {
+  it('addresses are not reused until their names are withdrawn, however late', async () => {
     dns.fault = 'key';
     await at.destroy();
     await at.work(2_000);
@@ -122,7 +122,7 @@ describe('the names of a server that is destroyed', () => {
     await world.assertInvariants();
   });
 
-  it('are withdrawn whatever is killed: before they are, and after', async () => {
+  it('names are withdrawn despite crashes before and after the withdrawal', async () => {
     const killed = new Error('killed');
     let left = 2;
     dns.beforeSet = async () => {
@@ -139,11 +139,12 @@ describe('the names of a server that is destroyed', () => {
     assert.deepEqual(await at.rows(), []);
   });
 
-  it('are withdrawn though one of them is published too late', async () => {
+  it('a name that is published too late is withdrawn', async () => {
     await at.setNames({ ipv4: 'late.example.org' });
     dns.beforeSet = async () => {
       dns.beforeSet = async () => undefined;
-      // This holder's lease has ended: the server is gone, its names are withdrawn, and only then it gets on.
+      // This worker's lease has expired: the server is deleted and its names are withdrawn before it
+      // continues.
       await at.destroy();
       await world.db.run(`update tasks set leased_until = now() - interval '1 hour'`);
       await at.waitUntilRemoved();
@@ -161,7 +162,7 @@ describe('the names of a server that is destroyed', () => {
 
   const sixes = () => ({ [at.inPrefix('1')]: 'six.example.org', [at.inPrefix('25')]: 'mail.example.org' });
 
-  it('hold up nothing where nobody serves the zones any more', async () => {
+  it('names block nothing once no DNS server is configured', async () => {
     dns.fault = 'unreachable';
     await at.destroy();
     await at.work(1_000);
@@ -173,7 +174,7 @@ describe('the names of a server that is destroyed', () => {
     dns.fault = null;
   });
 
-  it('that became another server’s address leave that one its own', async () => {
+  it('a late withdrawal does not remove the name of another server with the same address', async () => {
     await at.destroy();
     dns.fault = 'unreachable';
     await at.work(1_000);
@@ -195,13 +196,13 @@ describe('the names of a server that is destroyed', () => {
 });
 
 describe('an address that no zone holds', () => {
-  it('is told to the operator, and its name published when the zone is made', async () => {
+  it('an address without a zone is reported, and published once the zone exists', async () => {
     dns.zoneNames.splice(0, 1);
     await at.setNames({ ipv4: 'web.example.org', ipv6: 'six.example.org' });
     await at.work();
     assert.deepEqual(at.servedNames(), { [at.inPrefix('1')]: 'six.example.org' });
     assert.deepEqual(await at.findingMessages(), [
-      '1 names have no zone: skerryd dns zones says which is missing',
+      '1 names have no zone: run skerryd dns zones to see which is missing',
     ]);
     const missing = (await listBlockZones(world.service)).filter(({ coveredBy }) => coveredBy === null);
     assert.ok(missing.some(({ region }) => region === at.regionId));
@@ -215,7 +216,7 @@ describe('an address that no zone holds', () => {
     assert.deepEqual(await createMissingZones(world.service, ['ns1.example.org']), []);
   });
 
-  it('is looked at again, and what was never published is withdrawn without a zone', async () => {
+  it('a name without a zone is retried, and an unpublished one is withdrawn without a zone', async () => {
     dns.zoneNames.splice(0);
     await at.setNames({ ipv4: 'web.example.org' });
     await at.work();
@@ -229,14 +230,14 @@ describe('an address that no zone holds', () => {
     assert.deepEqual(await at.rows(), []);
   });
 
-  it('has a zone made only by a name server that has a whole name', async () => {
+  it('creating a zone requires the full host name of a name server', async () => {
     for (const bad of ['ns1', 'ns1.example.org..', '-a.example.org', 'ns1 .example.org', '203.0.113.1']) {
-      await assert.rejects(createMissingZones(world.service, [bad]), /whole name/, bad);
+      await assert.rejects(createMissingZones(world.service, [bad]), /full host name/, bad);
     }
-    await assert.rejects(createMissingZones(world.service, []), /name the servers/);
+    await assert.rejects(createMissingZones(world.service, []), /name at least one name server/);
   });
 
-  it('is not looked for where the server of names does not answer', async () => {
+  it('zones are not listed while the DNS server does not respond', async () => {
     dns.fault = 'key';
     assert.deepEqual(await checkReverseDns(world.service), [
       { level: 'fail', subject: 'reverse DNS', message: 'scripted: key' },

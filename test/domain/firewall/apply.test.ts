@@ -17,29 +17,29 @@ describe('the filter in front of a server', () => {
   let ground: FirewallWorld;
   let service: Service;
   let actor: CustomerActor;
-  /** What the driver was told, oldest first. */
-  let told: [id: string, filter: Filter | null][];
+  /** The driver's calls, oldest first. */
+  let calls: [id: string, filter: Filter | null][];
   let fault: ComputeError | null;
   before(async () => {
     ground = await FirewallWorld.open();
     const { capabilities } = ground.world.service.compute;
     const filter = async (id: string, wanted: Filter | null) => {
       if (fault) throw fault;
-      told.push([id, wanted]);
+      calls.push([id, wanted]);
     };
     service = { ...ground.world.service, compute: { capabilities, filter } as unknown as Service['compute'] };
   });
   after(() => ground.world.close());
   beforeEach(async () => {
     actor = await ground.customer();
-    told = [];
+    calls = [];
     fault = null;
   });
 
   const group = (rules: FirewallRuleBody[], default_action: 'drop' | 'accept' = 'accept') =>
     createGroup(service, actor, { name: 'a', default_action, rules });
 
-  it('is that of its groups in the order in which they were attached', async () => {
+  it('the filter contains the groups in the order of attachment', async () => {
     const id = await ground.serverRow(actor);
     const applied_to = [formatId('server', id)];
     const older = await group([{ ...ALLOW_WEB, port: '22' }], 'drop');
@@ -58,33 +58,33 @@ describe('the filter in front of a server', () => {
       defaultIn: 'drop',
       defaultOut: 'drop',
     };
-    assert.deepEqual(told, [[id, filter]]);
+    assert.deepEqual(calls, [[id, filter]]);
   });
 
-  it('is none once no group is left', async () => {
+  it('the filter is removed with the last group', async () => {
     const id = await ground.serverRow(actor, 'stopped');
     assert.equal(await applyFilter(service, id), 'done');
-    assert.deepEqual(told, [[id, null]]);
+    assert.deepEqual(calls, [[id, null]]);
   });
 
-  it('is put in place while the machine is made, and once more when it has run', async () => {
+  it('the filter is applied during the install and again after it', async () => {
     const id = await ground.serverRow(actor, 'provisioning');
     assert.deepEqual(await applyFilter(service, id), { againMs: 1_000 });
-    assert.equal(told.length, 0);
+    assert.equal(calls.length, 0);
     await ground.world.db.run(`update servers set status = 'installing' where id = $1`, [id]);
     fault = new ComputeError('refused', 'no such machine');
     assert.deepEqual(await applyFilter(service, id), { againMs: 1_000 });
     fault = null;
     assert.deepEqual(await applyFilter(service, id), { againMs: 1_000 });
-    assert.equal(told.length, 1);
+    assert.equal(calls.length, 1);
     await ground.world.db.run(`update servers set status = 'running', first_run_at = now() where id = $1`, [
       id,
     ]);
     assert.equal(await applyFilter(service, id), 'done');
-    assert.equal(told.length, 2);
+    assert.equal(calls.length, 2);
   });
 
-  it('stands before a machine from its first moment on, and follows every change', async () => {
+  it('a machine is filtered from its first moment, and changes follow', async () => {
     const { fixtures, simulator, runUntilIdle } = ground.world;
     await ground.takeFilterTasks();
     await fixtures.addHosts([1]);
@@ -113,15 +113,15 @@ describe('the filter in front of a server', () => {
     assert.equal(await simulator.readFilter(server.id), null);
   });
 
-  it('is tried again when the driver fails, and left alone when the server is going or gone', async () => {
+  it('a filter is retried when the driver fails, and skipped for deleted servers', async () => {
     const id = await ground.serverRow(actor);
-    fault = new ComputeError('transient', 'the host does not answer');
+    fault = new ComputeError('transient', 'the host does not respond');
     await assert.rejects(applyFilter(service, id), fault);
     fault = null;
     await ground.world.db.run(`update servers set status = 'destroying' where id = $1`, [id]);
     assert.equal(await applyFilter(service, id), 'done');
     await ground.world.db.run('delete from servers where id = $1', [id]);
     assert.equal(await applyFilter(service, id), 'done');
-    assert.deepEqual(told, []);
+    assert.deepEqual(calls, []);
   });
 });

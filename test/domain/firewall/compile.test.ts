@@ -17,7 +17,7 @@ interface Group {
 const compiled = (groups: readonly Group[]) =>
   compileFilter(groups.map((group) => ({ ...group, rules: group.rules.map(checkRule) })));
 
-/** What SPEC and DECISIONS say, read off the text of the rules. */
+/** Evaluates the rules as SPEC and DECISIONS describe them, from the text of the rules. */
 function referenceVerdict(groups: readonly Group[], packet: Packet): string {
   if (groups.length === 0) return 'accept';
   const all = groups.flatMap((group) => group.rules);
@@ -38,7 +38,7 @@ function portMatches(text: string | null, port: number | null): boolean {
   return text.split(',').includes(String(port));
 }
 
-/** Blocks and the addresses used here, each with the bits that it begins with, by hand. */
+/** Blocks and addresses with their leading bits, written by hand. */
 const BLOCKS: Readonly<Record<string, string>> = {
   '0.0.0.0/0': '4',
   '10.0.0.0/8': '4 0a',
@@ -90,7 +90,7 @@ const packet: fc.Arbitrary<Packet> = fc
   })
   .map((each) => (each.proto === 'tcp' || each.proto === 'udp' ? each : { ...each, port: null }));
 
-test('the compiled filter does with each packet what a plain reading of the rules says', () => {
+test('the compiled filter matches a plain reading of the rules for every packet', () => {
   fc.assert(
     fc.property(groups, fc.array(packet, { minLength: 1, maxLength: 40 }), (written, packets) => {
       const filter = compiled(written);
@@ -100,7 +100,7 @@ test('the compiled filter does with each packet what a plain reading of the rule
   );
 });
 
-test('a server without a group has no filter, one with an empty group has its default', () => {
+test('a server without groups has no filter, and an empty group applies its default', () => {
   assert.equal(compiled([]), null);
   assert.deepEqual(compiled([{ default_action: 'drop', rules: [] }]), {
     rules: [],
@@ -118,7 +118,7 @@ function faultsOf(rule: Partial<FirewallRuleBody>): string[] {
   }
 }
 
-test('a port is one, a comma list or a range of 1 to 65535, never mixed', () => {
+test('a port is a single port, a list, or a range within 1 to 65535, never mixed', () => {
   for (const right of ['1', '65535', '80,443', '80,80', '1-65535', '22-22', null]) {
     assert.deepEqual(faultsOf({ port: right }), [], `${right}`);
   }
@@ -154,7 +154,7 @@ test('only tcp and udp have ports', () => {
   }
 });
 
-test('a source is a CIDR without host bits, and a note can be read', () => {
+test('a source must be a CIDR without host bits, and a note must be printable', () => {
   for (const wrong of [
     '',
     '10.0.0.1',

@@ -1,4 +1,4 @@
-/** Customers with servers of any status, without machines behind them. */
+/** Customers with servers in any status, without machines. */
 import assert from 'node:assert/strict';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
@@ -15,10 +15,10 @@ export const ALLOW_WEB = {
   action: 'accept',
 } as const;
 
-/** By which rule it was refused. */
+/** Returns the failure's code and extras. */
 export async function refused(attempt: Promise<unknown>): Promise<{ code: string; extras: object }> {
   const error: unknown = await attempt.then(
-    () => assert.fail('it was not refused'),
+    () => assert.fail('the attempt did not fail'),
     (reason: unknown) => reason,
   );
   assert.ok(error instanceof Failure, String(error));
@@ -42,14 +42,15 @@ export class FirewallWorld {
     return await this.world.fixtures.addCustomer();
   }
 
-  /** A server as the database has it, suspended by the operator if suspended; its stored id. */
+  /** Inserts a server row and returns its internal id. `suspended` means suspended by the operator. */
   async serverRow(actor: CustomerActor, status: ServerStatus = 'running', plan = S1.id): Promise<string> {
     const id = newId(this.world.clock.now());
     const made = status === 'provisioning' || status === 'installing';
     await this.world.db.run(
-      `insert into servers (id, public_no, customer_id, name, status, suspended_reason, plan_id, region_id, image_id, ram_mb, disk_gb,
-                            billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, first_run_at,
-                            created_at, updated_at)
+      `insert into servers
+         (id, public_no, customer_id, name, status, suspended_reason, plan_id, region_id, image_id,
+          ram_mb, disk_gb, billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until,
+          first_run_at, created_at, updated_at)
        select $1, $2, $3, 'a', $4, $8, p.id, 'par', (select id from images limit 1), p.ram_mb, p.disk_gb, 1,
               p.price_cents_month, p.price_cents_month, 1, $6, $7, $6, $6
          from plans p where p.id = $5`,
@@ -67,12 +68,12 @@ export class FirewallWorld {
     return id;
   }
 
-  /** The same; the id that is shown. */
+  /** Inserts a server row and returns its public id. */
   async server(actor: CustomerActor, status?: ServerStatus, plan?: string): Promise<string> {
     return formatId('server', await this.serverRow(actor, status, plan));
   }
 
-  /** Servers whose filter is to be put in place, as they are shown; the list is then empty. */
+  /** Removes the pending filter tasks and returns the public ids of their servers. */
   async takeFilterTasks(): Promise<string[]> {
     const rows = await this.world.db.rows<{ subject: string }>(
       `delete from tasks where kind = 'filter' returning subject`,
@@ -80,10 +81,11 @@ export class FirewallWorld {
     return rows.map(({ subject }) => formatId('server', subject)).sort();
   }
 
-  /** Actions of the customer's audit log with what they were about, oldest first. */
+  /** Returns the actions of the customer's audit log with their resources, oldest first. */
   async auditLines(actor: CustomerActor): Promise<string[]> {
     const rows = await this.world.db.rows<{ line: string }>(
-      `select action || ' ' || resource as line from audit_events where customer_id = $1 order by created_at, ctid`,
+      `select action || ' ' || resource as line
+         from audit_events where customer_id = $1 order by created_at, ctid`,
       [actor.customerId],
     );
     return rows.map(({ line }) => line);

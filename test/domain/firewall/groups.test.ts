@@ -32,7 +32,7 @@ const create = (body: Partial<FirewallGroupBody> = {}, by = actor) =>
   createGroup(service, by, { name: 'web', default_action: 'drop', ...body });
 
 describe('a firewall group', () => {
-  it('is made with its rules and applied in one commit', async () => {
+  it('a group is created with its rules and applied in one commit', async () => {
     const servers = [await fixture.server(actor), await fixture.server(actor, 'stopped')];
     const group = await create({ rules: [ALLOW_WEB, { ...ALLOW_WEB, note: 'again' }], applied_to: servers });
     const { id, rules, created_at } = group;
@@ -62,7 +62,7 @@ describe('a firewall group', () => {
     assert.deepEqual(events, [event, event]);
   });
 
-  it('has its source in canonical form', async () => {
+  it('the source of a rule is stored in canonical form', async () => {
     const rules = ['2001:0DB8:0:0::/32', '::ffff:0:0/96', '192.0.2.7/32'].map((source) => ({
       ...ALLOW_WEB,
       source,
@@ -74,7 +74,7 @@ describe('a firewall group', () => {
     );
   });
 
-  it('is applied to other servers as a whole; those that stay keep their place and are told nothing', async () => {
+  it('replacing the servers of a group keeps the position of those that stay, without events', async () => {
     const [a, b, c] = [await fixture.server(actor), await fixture.server(actor), await fixture.server(actor)];
     const { id } = await create({ applied_to: [a, b] });
     await fixture.takeFilterTasks();
@@ -92,7 +92,7 @@ describe('a firewall group', () => {
     assert.equal((await fixture.world.eventTypes(actor.customerId)).length, 3);
   });
 
-  it('is not applied to a server that is unknown, foreign, going or without a filter', async () => {
+  it('a group cannot be applied to unknown, foreign, deleted, or unfilterable servers', async () => {
     const good = await fixture.server(actor);
     const foreign = await fixture.server(await fixture.customer());
     const unknown = formatId('server', newId(new Date()));
@@ -128,7 +128,7 @@ describe('a firewall group', () => {
     ]);
   });
 
-  it('keeps a server that the operator holds; its rules, which cover others, may change', async () => {
+  it('a group keeps a frozen server, but its rules may change', async () => {
     const [held, free] = [await fixture.server(actor), await fixture.server(actor)];
     const { id } = await create({ applied_to: [held, free] });
     const { db } = fixture.world;
@@ -147,7 +147,7 @@ describe('a firewall group', () => {
     assert.deepEqual(await fixture.takeFilterTasks(), [held]);
   });
 
-  it('goes when it is applied to nothing', async () => {
+  it('a group can be deleted once it is applied to no server', async () => {
     const { id } = await create({ rules: [ALLOW_WEB], applied_to: [await fixture.server(actor)] });
     assert.equal((await refused(deleteGroup(service, actor, id))).code, 'conflict_state');
     await updateGroup(service, actor, id, { applied_to: [] });
@@ -156,7 +156,7 @@ describe('a firewall group', () => {
     assert.equal((await fixture.auditLines(actor)).at(-1), `firewall_group.delete ${id}`);
   });
 
-  it('of another customer is not there, whatever is asked of it', async () => {
+  it('another customer’s group is not found by any operation', async () => {
     const group = await create({ rules: [ALLOW_WEB] });
     const stranger = await fixture.customer();
     const server = await fixture.server(stranger);
@@ -178,9 +178,10 @@ describe('a firewall group', () => {
     assert.deepEqual((await listGroups(service, stranger, PAGE)).items, []);
   });
 
-  it('is one of at most 50, also when many are asked for at once', async () => {
+  it('a customer has at most 50 groups, even with concurrent requests', async () => {
     await fixture.world.db.run(
-      `insert into firewall_groups select gen_random_uuid(), $1, 'x', 'drop', now() from generate_series(1, $2::int)`,
+      `insert into firewall_groups
+       select gen_random_uuid(), $1, 'x', 'drop', now() from generate_series(1, $2::int)`,
       [actor.customerId, QUOTAS.firewallGroups - 3],
     );
     const tries = await Promise.allSettled(Array.from({ length: 6 }, () => create()));
@@ -188,7 +189,7 @@ describe('a firewall group', () => {
     assert.deepEqual(await refused(create()), { code: 'limit_reached', extras: { limit: 50 } });
   });
 
-  it('is listed with its rules and servers by one statement, however many there are', async () => {
+  it('groups are listed with rules and servers in one statement', async () => {
     const servers = [await fixture.server(actor), await fixture.server(actor)];
     const groups = [];
     for (const name of ['b', 'a', 'b']) {

@@ -29,7 +29,7 @@ const create = (body: Partial<FirewallGroupBody> = {}, by = actor) =>
   createGroup(service, by, { name: 'web', default_action: 'drop', ...body });
 
 describe('the rules of a group', () => {
-  it('are appended, replaced at once with new ids, and removed; each change reaches the servers', async () => {
+  it('rules are appended, replaced, and removed, and every change reaches the servers', async () => {
     const server = await fixture.server(actor);
     const { id, rules } = await create({ rules: [ALLOW_WEB], applied_to: [server] });
     await fixture.takeFilterTasks();
@@ -61,14 +61,14 @@ describe('the rules of a group', () => {
     ]);
   });
 
-  it('are those of their own group: another has not got them', async () => {
+  it('a rule cannot be removed through another group', async () => {
     const [one, other] = [await create({ rules: [ALLOW_WEB] }), await create()];
     const id = one.rules[0]?.id ?? '';
     assert.equal((await refused(removeRule(service, actor, other.id, id))).code, 'not_found');
     assert.equal((await getGroup(service, actor, one.id)).rules.length, 1);
   });
 
-  it('are at most 100, also when many are added at once', async () => {
+  it('a group has at most 100 rules, even with concurrent requests', async () => {
     const rules = Array.from({ length: QUOTAS.rulesPerGroup + 1 }, () => ALLOW_WEB);
     const limit = QUOTAS.rulesPerGroup;
     const tooMany = { code: 'limit_reached', extras: { field: 'rules', limit } };
@@ -85,7 +85,7 @@ describe('the rules of a group', () => {
 });
 
 describe('a server that is destroyed', () => {
-  it('leaves its groups, and none takes it back, whoever comes first', async () => {
+  it('a deleted server leaves its groups and cannot be added concurrently', async () => {
     const rounds = Array.from({ length: 8 }, async () => {
       const server = await fixture.serverRow(actor);
       const shown = formatId('server', server);
@@ -102,7 +102,7 @@ describe('a server that is destroyed', () => {
     await Promise.all(rounds);
   });
 
-  it('is in no list once its row is gone', async () => {
+  it('a server without a row is in no group', async () => {
     const server = await fixture.server(actor);
     const { id } = await create({ applied_to: [server] });
     await fixture.world.db.run('delete from servers where id = $1', [parseId('server', server)]);

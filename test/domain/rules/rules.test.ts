@@ -28,18 +28,18 @@ function refusal(work: () => void): Pick<Failure, 'code' | 'extras' | 'message'>
   }
 }
 
-test('a window is open from its start until its end', () => {
+test('a maintenance window is open from its start to its end', () => {
   const open = (minutes: number) => findMaintenance(windows({}), 'plans.list', at(minutes)) !== null;
   assert.deepEqual([-1, 0, 9, 10].map(open), [false, true, true, false]);
 });
 
-test('a window over one operation leaves the others open', () => {
+test('a window over one operation does not affect others', () => {
   const rules = windows({ operation: 'servers.create', reason: 'storage' });
   assert.deepEqual(findMaintenance(rules, 'servers.create', NOON), { reason: 'storage', endsAt: at(10) });
   assert.equal(findMaintenance(rules, 'servers.list', NOON), null);
 });
 
-test('of several open windows the one that ends last says until when', () => {
+test('of several open windows, the last end is reported', () => {
   const rules = windows({ ends_at: at(5) }, { ends_at: at(30), reason: 'long' }, { ends_at: at(7) });
   assert.deepEqual(findMaintenance(rules, 'servers.get', NOON), { reason: 'long', endsAt: at(30) });
   assert.deepEqual(
@@ -47,7 +47,7 @@ test('of several open windows the one that ends last says until when', () => {
     {
       code: 'maintenance',
       extras: { retry_after_s: 29 * 60 },
-      message: 'Closed for maintenance until 2030-05-01T12:30:00Z (long); try again then.',
+      message: 'Closed for maintenance until 2030-05-01T12:30:00Z (long). Try again then.',
     },
   );
   assert.equal(
@@ -56,7 +56,7 @@ test('of several open windows the one that ends last says until when', () => {
   );
 });
 
-test('a switch that is off closes what it is about, with its reason and without an end', () => {
+test('a switch that is off closes its operations with a reason and no end', () => {
   const off = { name: 'deploys', on_: false, reason: 'storage', changed_at: NOON } as const;
   const rules = { windows: [], switches: [off] };
   assert.deepEqual(
@@ -64,7 +64,7 @@ test('a switch that is off closes what it is about, with its reason and without 
     {
       code: 'maintenance',
       extras: { retry_after_s: 600 },
-      message: 'The operator has closed this for now (storage); try again later.',
+      message: 'This is temporarily unavailable (storage). Try again later.',
     },
   );
   requireOpen(rules, 'servers.list', NOON);
@@ -73,7 +73,7 @@ test('a switch that is off closes what it is about, with its reason and without 
   requireOpen({ windows: [], switches: [{ ...off, name: 'mail' }] }, 'servers.create', NOON);
 });
 
-test('a policy without country and region blocks its operation for everybody, and no other', () => {
+test('a policy without country and region blocks its operation for everyone, and no other', () => {
   const rules = policies({});
   assert.deepEqual(findBlock(rules, { operation: 'servers.create', country: 'XX', region: null }), {
     order: 'Order 1',
@@ -81,7 +81,7 @@ test('a policy without country and region blocks its operation for everybody, an
   assert.equal(findBlock(rules, { operation: 'servers.list', country: 'XX', region: null }), null);
 });
 
-test('a policy with country and region blocks only what fits both', () => {
+test('a policy with country and region blocks only requests that match both', () => {
   const rules = policies({ country: 'DE', region_id: 'par' });
   const blocked = (country: string, region: string | null) =>
     findBlock(rules, { operation: 'servers.create', country, region }) !== null;
@@ -89,7 +89,7 @@ test('a policy with country and region blocks only what fits both', () => {
   assert.deepEqual([blocked('FR', 'par'), blocked('DE', 'zrh'), blocked('DE', null)], [false, false, false]);
 });
 
-test('the refusal names the oldest order that fits', () => {
+test('a blocked request names the oldest matching order', () => {
   const rules = policies(
     { country: 'FR', order_text: 'Order 1' },
     { order_text: 'Order 2' },

@@ -19,7 +19,7 @@ before(async () => {
 after(() => world.close());
 afterEach(() => world.world.assertInvariants());
 
-/** A running server of 5.00 a month whose customer has so much left. */
+/** Creates a running server at 5.00 per month whose customer has this balance left. */
 async function serverWith(cents: bigint): Promise<void> {
   actor = await world.customer(500n + cents);
   id = await world.running(actor);
@@ -28,18 +28,18 @@ async function serverWith(cents: bigint): Promise<void> {
 const renewals = (on: boolean) => setSwitch(world.service, 'renewals', on);
 const release = () => releaseServer(world.service, formatId('server', id), { freeze: false, hold: false });
 
-test('while renewals are off the calendar stands still, and nothing is planned', async () => {
+test('while renewals are off, the calendar pauses and nothing is scheduled', async () => {
   await serverWith(500n);
   await renewals(false);
   await world.advanceDays(75);
   assert.equal(await world.status(id), 'running');
   assert.deepEqual(await world.charges(id), [500]);
   assert.deepEqual(await world.mails(actor), []);
-  const duty = renewJob(world.service);
-  assert.deepEqual([await duty.run(), await duty.nextDue(), await duty.busy()], [0, null, false]);
+  const job = renewJob(world.service);
+  assert.deepEqual([await job.run(), await job.nextDue(), await job.busy()], [0, null, false]);
   await renewals(true);
   await world.runDueWork();
-  // What it had meanwhile is charged cycle by cycle; what cannot be is suspended, not destroyed.
+  // Missed cycles are charged one by one. Unpaid servers are suspended, not destroyed.
   assert.deepEqual(await world.charges(id), [500, 500]);
   assert.equal(await world.status(id), 'suspended balance');
   await world.advanceDays(13);
@@ -48,7 +48,7 @@ test('while renewals are off the calendar stands still, and nothing is planned',
   assert.equal(await world.status(id), 'gone');
 });
 
-test('a grace period that ran out while renewals were off ends with a warning and its notice', async () => {
+test('a grace period that passed while renewals were off ends after a warning and its notice', async () => {
   await serverWith(0n);
   await world.advanceDays(32);
   assert.equal(await world.status(id), 'suspended balance');
@@ -64,7 +64,7 @@ test('a grace period that ran out while renewals were off ends with a warning an
   assert.equal(await world.status(id), 'running');
 });
 
-test('a server under a legal hold outlives its grace period, and has a whole one when the hold is lifted', async () => {
+test('a legal hold outlasts the grace period, and a full one follows when it is lifted', async () => {
   await serverWith(0n);
   await world.advanceDays(32);
   await placeLegalHold(world.service, formatId('server', id), 'Order 17');
@@ -80,7 +80,7 @@ test('a server under a legal hold outlives its grace period, and has a whole one
   assert.equal(await world.status(id), 'gone');
 });
 
-test('a frozen server is not charged; released after its cycle it is charged from then on, or waits', async () => {
+test('a frozen server is not charged, and pays from its release or waits for a balance', async () => {
   await serverWith(500n);
   const freeze = () => freezeServer(world.service, formatId('server', id), 'Report 7');
   await freeze();
@@ -103,7 +103,7 @@ test('a frozen server is not charged; released after its cycle it is charged fro
   assert.equal(await world.status(id), 'running');
 });
 
-test('a freeze keeps one that waits for the balance from resuming, until it is lifted', async () => {
+test('a freeze blocks the resumption of a suspended server until it is lifted', async () => {
   await serverWith(0n);
   await world.advanceDays(32);
   await freezeServer(world.service, formatId('server', id), 'Report 7');

@@ -4,7 +4,7 @@ import { requireWebhookUrl } from '../../../src/domain/webhooks/url.ts';
 import { InvalidRequest } from '../../../src/kernel/fail.ts';
 import { LOOPBACK_URLS, PRIVATE_URLS } from '../../support/hostile-urls.ts';
 
-/** The issue by which a URL is refused, null when it is taken. */
+/** Returns the issue of a URL; null if it is accepted. */
 function issueOf(url: string, allowLoopback = false): string | null {
   try {
     requireWebhookUrl(url, { allowLoopback });
@@ -15,7 +15,7 @@ function issueOf(url: string, allowLoopback = false): string | null {
       error.items.map(({ field }) => field),
       ['url'],
     );
-    // A refusal never repeats what the caller typed.
+    // An error never repeats the caller's input.
     assert.ok(url.length < 10 || !error.message.includes(url));
     return error.items[0]?.issue ?? '';
   }
@@ -105,41 +105,41 @@ const FINE = [
   ...['https://127.0.0.1.nip.example/'],
 ];
 
-test('special addresses are refused in every spelling', () => {
+test('special addresses are rejected in every spelling', () => {
   assert.deepEqual(
     [...LOOPBACK_URLS, ...PRIVATE_URLS].filter((url) => issueOf(url) !== 'invalid_value'),
     [],
   );
 });
 
-test('user information is refused, empty or not', () => {
+test('user information in a URL is rejected, even if empty', () => {
   assert.deepEqual(
     USER_INFO.filter((url) => issueOf(url) !== 'invalid_value'),
     [],
   );
 });
 
-test('port 0 is refused, however it is written', () => {
+test('port 0 is rejected in every spelling', () => {
   for (const port of ['0', '00', '000000']) {
     assert.equal(issueOf(`https://example.com:${port}/hooks`, true), 'invalid_value', port);
   }
 });
 
-test('what is no plain https URL is refused by its form', () => {
+test('anything but a plain https URL is rejected by its format', () => {
   assert.deepEqual(
     MALFORMED.filter((url) => issueOf(url) !== 'invalid_format'),
     [],
   );
 });
 
-test('URLs of the public internet are taken, names without asking what they resolve to', () => {
+test('URLs of the public internet are accepted, and names are not resolved', () => {
   assert.deepEqual(
     FINE.filter((url) => issueOf(url) !== null),
     [],
   );
 });
 
-test('where loopback is allowed, loopback passes and nothing else', () => {
+test('if loopback is allowed, only loopback passes in addition', () => {
   assert.deepEqual(
     LOOPBACK_URLS.filter((url) => issueOf(url, true) !== null),
     [],

@@ -37,13 +37,14 @@ const log = async (shown: { id: string }, filter = {}) =>
 
 async function audited(by = actor): Promise<string[]> {
   const rows = await fixture.db.rows<{ line: string }>(
-    `select action || ' ' || resource as line from audit_events where customer_id = $1 order by created_at, ctid`,
+    `select action || ' ' || resource as line
+       from audit_events where customer_id = $1 order by created_at, ctid`,
     [by.customerId],
   );
   return rows.map(({ line }) => line);
 }
 
-/** An attempt that a sender made of the event of this delivery, `daysAgo`. */
+/** Inserts an attempt for the event of this delivery, `daysAgo`. */
 async function attempted(
   webhook: { id: string },
   row: { delivery?: string; attempt: number; next: Date | null; daysAgo?: number },
@@ -61,7 +62,7 @@ async function attempted(
 }
 
 describe('a webhook', () => {
-  it('is made with a secret that only this answer holds', async () => {
+  it('a webhook is created with a secret that only this response contains', async () => {
     const made = await create({ events: ['server.running', 'topup.confirmed'] });
     const { secret, ...webhook } = made;
     assert.match(secret, /^whsec_[a-z2-7]{52}$/);
@@ -85,19 +86,19 @@ describe('a webhook', () => {
     assert.ok(!JSON.stringify(await dumpTables(fixture.db)).includes(secret));
   });
 
-  it('keeps its URL as it was written', async () => {
+  it('a webhook keeps its URL as written', async () => {
     const { id } = await create({ url: 'https://Example.COM' });
     assert.equal((await findWebhook(service, actor, id)).url, 'https://Example.COM');
   });
 
-  it('leads to the public internet, or is not made', async () => {
+  it('a webhook needs a URL on the public internet', async () => {
     await assert.rejects(create({ url: 'https://10.1/' }), {
       items: [{ field: 'url', issue: 'invalid_value' }],
     });
     assert.deepEqual((await listWebhooks(service, actor, PAGE)).items, []);
   });
 
-  it('is changed by what is given and nothing else', async () => {
+  it('an update changes only the given fields', async () => {
     const { secret, ...made } = await create();
     const changed = await updateWebhook(service, actor, made.id, { events: ['server.created'] });
     assert.deepEqual(changed, { ...made, events: ['server.created'] });
@@ -115,7 +116,7 @@ describe('a webhook', () => {
     assert.deepEqual(inactive.items, [moved]);
   });
 
-  it('is one of so many, however many are made at once', async () => {
+  it('a customer has a limited number of webhooks, even with concurrent requests', async () => {
     const limit = QUOTAS.webhooks;
     const attempts = await Promise.allSettled(Array.from({ length: limit + 5 }, () => create()));
     const refused = attempts.filter((attempt) => attempt.status === 'rejected');
@@ -126,7 +127,7 @@ describe('a webhook', () => {
     assert.equal((await listWebhooks(service, actor, PAGE)).items.length, limit);
   });
 
-  it('of another customer is like none', async () => {
+  it('another customer’s webhook is not found', async () => {
     const made = await create();
     const delivery = (await testWebhook(service, actor, made.id)).id;
     const stranger = await fixture.fixtures.addCustomer();
@@ -154,7 +155,7 @@ describe('a webhook', () => {
 });
 
 describe('deliveries', () => {
-  it('begin with a ping that holds the webhook, whatever its events', async () => {
+  it('a ping contains the webhook and is sent regardless of its events', async () => {
     const { secret, ...webhook } = await create({ events: ['token.created'] });
     const ping = await testWebhook(service, actor, webhook.id);
     assert.match(ping.id, /^del_[a-z2-7]{26}$/);
@@ -174,7 +175,7 @@ describe('deliveries', () => {
     assert.deepEqual(row, { event_data: { webhook }, due: true });
   });
 
-  it('are listed attempt by attempt, with filters, for seven days', async () => {
+  it('deliveries are listed by attempt, with filters, for seven days', async () => {
     const webhook = await create();
     const next = new Date(fixture.clock.now().getTime() + 60_000);
     const old = await attempted(webhook, { attempt: 1, next: null, daysAgo: 8 });
@@ -197,7 +198,7 @@ describe('deliveries', () => {
     await assert.rejects(again, { code: 'not_found' });
   });
 
-  it('are replayed as a new delivery of the same event', async () => {
+  it('a replay is a new delivery of the same event', async () => {
     const webhook = await create();
     const first = await testWebhook(service, actor, webhook.id);
     const again = await replayDelivery(service, actor, { webhook: webhook.id, delivery: first.id });
@@ -224,7 +225,7 @@ describe('deliveries', () => {
     }
   });
 
-  it('that wait are taken back when the webhook is paused, and none is queued until it is active again', async () => {
+  it('pausing a webhook cancels its pending deliveries and blocks new ones', async () => {
     const webhook = await create();
     const ping = await testWebhook(service, actor, webhook.id);
     const next = new Date(fixture.clock.now().getTime() + 60_000);
@@ -243,7 +244,7 @@ describe('deliveries', () => {
     assert.equal((await replay()).status, 'pending');
   });
 
-  it('that wait are at most 20 of one webhook, however many pings and replays are asked for at once', async () => {
+  it('a webhook has at most 20 pending pings and replays, even with concurrent requests', async () => {
     const webhook = await create();
     const first = await testWebhook(service, actor, webhook.id);
     await attempted(webhook, { attempt: 1, next: null });
@@ -254,7 +255,7 @@ describe('deliveries', () => {
         : replayDelivery(service, actor, { webhook: webhook.id, delivery: first.id });
     const tries = await Promise.allSettled(Array.from({ length: most + 3 }, (_, n) => ask(n)));
     assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, most - 1);
-    await assert.rejects(ask(0), { code: 'conflict_state', message: /^20 pings and replays wait/ });
+    await assert.rejects(ask(0), { code: 'conflict_state', message: /^20 pings and replays are pending/ });
     await testWebhook(service, actor, (await create()).id);
     await fixture.db.run(
       `update deliveries set status = 'delivered', due_at = null where webhook_id = $1 and delivery_id = $2`,
@@ -264,7 +265,7 @@ describe('deliveries', () => {
     await assert.rejects(ask(1), { code: 'conflict_state' });
   });
 
-  it('are not sent after the webhook is gone', async () => {
+  it('pending deliveries are canceled when the webhook is deleted', async () => {
     const webhook = await create();
     await testWebhook(service, actor, webhook.id);
     await deleteWebhook(service, actor, webhook.id);
@@ -278,15 +279,15 @@ describe('deliveries', () => {
     assert.equal((await audited()).at(-1), `webhook.delete ${webhook.id}`);
   });
 
-  it('and a kept answer commit together or not at all', async () => {
+  it('a delivery and its stored response commit together or not at all', async () => {
     const webhook = await create();
     const broken = async () => {
-      throw new Error('the answer cannot be kept');
+      throw new Error('the response cannot be stored');
     };
-    await assert.rejects(testWebhook(service, actor, webhook.id, broken), /cannot be kept/);
+    await assert.rejects(testWebhook(service, actor, webhook.id, broken), /cannot be stored/);
     await assert.rejects(
       createWebhook(service, actor, { url: 'https://example.com', events: ['*'] }, broken),
-      /cannot be kept/,
+      /cannot be stored/,
     );
     assert.deepEqual(await log(webhook), []);
     assert.equal((await listWebhooks(service, actor, PAGE)).items.length, 1);
