@@ -79,7 +79,7 @@ test('a catalog file that is empty, a list, or plain text is rejected', () => {
 test('a catalog file with an alias bomb is rejected', () => {
   const bomb = ['a: &a [x]'];
   for (let i = 0; i < 12; i++) bomb.push(`b${i}: &b${i} [${Array(9).fill(i === 0 ? '*a' : `*b${i - 1}`)}]`);
-  assert.match(refused(bomb.join('\n')), /^catalogue/);
+  assert.match(refused(bomb.join('\n')), /^catalog/);
 });
 
 test('a catalog file with the same image twice is rejected, but another variant is accepted', () => {

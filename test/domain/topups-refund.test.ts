@@ -111,7 +111,7 @@ test('an incomplete or invalid refund records nothing', async () => {
   );
   assert.match(await refused(topup, { ...APPROVED, note: 'x'.repeat(501) }), /the note must be one line/);
   const wrong = await refused(topup, { ...APPROVED, to: '0x00000000219ab540356cBB839Cbe05303d7705Fa' });
-  assert.equal(wrong, '--to is not a BTC address on Bitcoin');
+  assert.equal(wrong, '--to is not a valid BTC address on Bitcoin');
   assert.equal(await refused(topup, { ...APPROVED, to: `1${'A'.repeat(5_000)}` }), wrong);
   assert.deepEqual(await recordedRefunds(topup), []);
   assert.equal((await world.reloadTopup(topup)).credit_held, true);
@@ -141,7 +141,7 @@ for (const [coin, ours, others] of [
     for (const to of ours) {
       assert.equal(await asked(coin, to), to);
       for (const other of others)
-        await assert.rejects(asked(other, to), /^OperatorError: --to is no address of /);
+        await assert.rejects(asked(other, to), /^OperatorError: --to is not a valid /);
       for (const broken of [`${to}0OIl`, to.slice(0, 9), ''])
         await assert.rejects(asked(coin, broken), OperatorError);
     }

@@ -77,7 +77,7 @@ describe('links in mails', () => {
     await client.signIn();
     const over = await submitMailedLink(world.visitor(), old);
     assert.equal(over.status, 400);
-    assert.match(over.text, /too old/);
+    assert.match(over.text, /has expired/);
     await postAccountAction(client, { action: 'resend_confirmation' });
     assert.equal((await submitMailedLink(world.visitor(), await confirmPath(client.email))).status, 200);
     assert.equal((await postAccountAction(client, { action: 'resend_confirmation' })).body.mailed, false);

@@ -49,7 +49,7 @@ test('an invalid catalog file changes nothing, and the error names the line', as
   writeFileSync(file, SEED.replace('"7.35"', '7.99'));
   const { code, out, err } = await operator.run(['catalogue', 'load', '--yes', file]);
   assert.deepEqual([code, out], [1, '']);
-  assert.match(err, /^skerryd: catalogue, line \d+, plans\[0\]\.price_usd_month: expected [^\n]*$/);
+  assert.match(err, /^skerryd: catalog, line \d+, plans\[0\]\.price_usd_month: expected [^\n]*$/);
 });
 
 test('catalogue load names a file that does not exist', async () => {

@@ -90,12 +90,12 @@ describe('skerryd chain', () => {
   it('import rejects private keys, program addresses, and typos by line, without echoing them', async () => {
     const pair = base58.encode(Uint8Array.of(...seed(9), ...ed25519PublicKey(seed(9))));
     const wrong: [string, RegExp][] = [
-      [`${address(4)}\n${pair}`, /line 2: it is a private key/],
+      [`${address(4)}\n${pair}`, /line 2: this is a private key/],
       [JSON.stringify([...seed(9)]), /key pair/],
-      [`${address(4)}\nabc0`, /line 2: it is no address/],
+      [`${address(4)}\nabc0`, /line 2: not a Solana address/],
       // Not a point on the curve.
       [base58.encode(hex.decode('02'.repeat(32))), /line 1: .*no one has its key/],
-      [`${address(5)}\n${address(5)}`, /line 2: .*line 1 again/],
+      [`${address(5)}\n${address(5)}`, /line 2: same address as in line 1/],
       ['# nothing\n', /the file contains no address/],
     ];
     for (const [text, says] of wrong) {
@@ -103,7 +103,7 @@ describe('skerryd chain', () => {
       assert.deepEqual([code, out], [1, ''], text);
       assert.match(err, says);
       assert.ok(
-        !err.includes(text.split('\n').at(-1)?.slice(0, 12) || '\0') || /again|nothing/.test(err + text),
+        !err.includes(text.split('\n').at(-1)?.slice(0, 12) || '\0') || /same|nothing/.test(err + text),
         err,
       );
     }
@@ -154,14 +154,14 @@ describe('skerryd chain', () => {
     const { code, out } = await run(['chain', 'doctor']);
     live = before;
     assert.equal(code, 1);
-    assert.match(out, /^FAIL +coins +none is taken/);
+    assert.match(out, /^FAIL +coins +no coin is accepted/);
   });
 
   it('status notes a coin that is no longer enabled', async () => {
     const without = { ...live, chains: new Map([...live.chains].filter(([coin]) => coin !== 'BTC')) };
     const [alarm] = await coinFindings(without);
     assert.deepEqual(
-      [alarm?.level, /^BTC: not taken any more; .*\(1\) are not seen/.test(alarm?.message ?? '')],
+      [alarm?.level, /^BTC: no longer accepted; .* 1 addresses .* are not seen/.test(alarm?.message ?? '')],
       ['note', true],
     );
   });
@@ -180,21 +180,21 @@ describe('skerryd chain', () => {
     };
     for (const coin of [...live.chains.keys()]) for (const source of MARKET.sources) await say(coin, source);
     const [euro = '', ...others] = await rates();
-    assert.deepEqual([others, /^WARN +rates +EUR: not heard of yet/.test(euro)], [[], true], euro);
+    assert.deepEqual([others, /^WARN +rates +EUR: no rate yet/.test(euro)], [[], true], euro);
     await say('EUR', 'ecb');
     assert.deepEqual(await rates(), []);
     world.clock.advanceMinutes(6);
     for (const source of MARKET.sources) await say('ETH', source);
     await say('BTC', 'kraken');
     const [missing = '', ...more] = await rates();
-    assert.match(missing, /^FAIL +rates +BTC: no rate: 1 price .*; bitfinex last gave one of /);
+    assert.match(missing, /^FAIL +rates +BTC: no rate: 1 price .*; bitfinex last gave a price at /);
     assert.deepEqual(more, []);
     const { market } = desk;
     const three = { ...market, sources: [...market.sources, 'coingecko'] };
     await say('BTC', 'bitfinex');
     await say('ETH', 'coingecko');
     const { out } = await run(['status'], { ...desk, market: three });
-    assert.match(out, /^NOTE +rates +BTC: 1\.08 of 2 of 3 sources.*; coingecko never gave one$/m);
+    assert.match(out, /^NOTE +rates +BTC: 1\.08 from 2 of 3 sources.*; coingecko has never given a price$/m);
     assert.doesNotMatch(out, /rates +ETH/);
   });
 

@@ -46,7 +46,7 @@ test('a sale that is not possible gives the reason and leaves nothing behind', a
   await refused('the customer has no SSH key k_x', sell('m1', '--ssh-key', 'k_x'));
   await world.runOk(['machines', 'add', 'b1', '--region', 'buh', '--plan', 'r3']);
   await refused('plan r3 is not sold in buh', sell('b1'));
-  await refused('the pool of zrh has no free IPv4 address: skerryd ips add', sell('z1'));
+  await refused('the pool of zrh has no free IPv4 address: add a block with `skerryd ips add`', sell('z1'));
   await world.runOk(['ips', 'add', '--region', 'zrh', '--block', '198.51.100.0/29']);
   await refused('the pool of zrh has no free /64', sell('z1'));
   await world.runOk(['customers', 'freeze', ann.email]);
@@ -75,7 +75,7 @@ test('a sale beyond the server quota of the account is rejected', async () => {
   const set = (value: typeof quotas) => Object.defineProperty(settings, 'quotas', { value });
   set({ ...quotas, servers: 1 });
   try {
-    await refused('as many servers as SKERRY_QUOTAS allows (1): nothing was sold', sell('m2'));
+    await refused('the server limit of SKERRY_QUOTAS (1): nothing was sold', sell('m2'));
   } finally {
     set(quotas);
   }
@@ -84,7 +84,7 @@ test('a sale beyond the server quota of the account is rejected', async () => {
 test('a machine moves only to the next state, after a confirmation', async () => {
   const wipe = ['dedicated', 'wipe', 'm1'];
   await refused('m1 is sold: wipe it after its server is deleted', [...wipe, '--method', 'dd', '-y']);
-  await refused('m2 is free: there is nothing to wipe', ['dedicated', 'wipe', 'm2', '--method', 'dd', '-y']);
+  await refused('m2 is free: no wipe is due', ['dedicated', 'wipe', 'm2', '--method', 'dd', '-y']);
   await refused('m2 is not sold', ['dedicated', 'off', 'm2']);
   await world.opened.db.run(`update machines set state = 'wiping' where name = 'm2'`);
   const again = ['dedicated', 'wipe', 'm2'];
@@ -92,8 +92,8 @@ test('a machine moves only to the next state, after a confirmation', async () =>
   await refused('but not both', [...again, '--method', 'dd', '--free', '-y']);
   await refused('nothing was changed: pass --yes', [...again, '--method', 'dd']);
   assert.equal(await world.runOk([...again, '--method', 'dd'], false), 'nothing was changed');
-  await refused('the method is one line', [...again, '--method', 'a\nb', '-y']);
-  await refused('m2 was not wiped yet', [...again, '--free', '-y']);
+  await refused('the method must be one line', [...again, '--method', 'a\nb', '-y']);
+  await refused('m2 is not wiped yet', [...again, '--free', '-y']);
   assert.match(await world.runOk(['status']).catch(String), /NOTE +dedicated +m2: wipe and test it/);
   assert.match(
     await world.runOk([...again, '--method', 'nvme format, ses=1'], true),

@@ -185,7 +185,7 @@ describe('the inventory', () => {
     await db.run("update hosts set used_disk_gb = 150 where name = 'h1'");
     assert.match(
       await fails(1, 'hosts', 'resize', 'h1', '--disk-gb', '149'),
-      /^skerryd: h1: its servers have 150 GiB/,
+      /^skerryd: the servers on h1 use 150 GiB/,
     );
     await db.run("update hosts set used_disk_gb = 0 where name = 'h1'");
     assert.match(await fails(1, 'hosts', 'resize', 'h1'), /pass at least one of --cpu/);

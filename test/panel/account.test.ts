@@ -137,7 +137,7 @@ describe('the account in the panel', () => {
     assert.ok(begun.text.includes(`width="${width}" height="${width}"`));
     assert.equal((await PanelClient.forApp(world.app).get('/account/totp/qr.png')).status, 404);
     const wrong = await panel.submit(begun, 'confirm', { code: wrongTotp(secret) });
-    assert.match(problemOf(wrong.text, 'code', 'confirm') ?? '', /wrong/);
+    assert.match(problemOf(wrong.text, 'code', 'confirm') ?? '', /incorrect/);
     for (const later of [wrong, await panel.get('/account/totp')])
       assert.ok(
         !later.text.includes(groups) && !later.text.includes(secret) && later.text.includes('qr.png'),

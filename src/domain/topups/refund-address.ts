@@ -26,7 +26,7 @@ const ADDRESS_MAX_CHARS = 200;
 /** Throws an OperatorError that does not quote the address. */
 export async function requireRefundAddress(tx: Sql, coin: CoinCode, address: string): Promise<string> {
   if (address.length > ADDRESS_MAX_CHARS || !ADDRESS_PATTERNS[coin].test(address)) {
-    throw new OperatorError(`--to is not a ${coin} address on ${coinOf(coin).network}`);
+    throw new OperatorError(`--to is not a valid ${coin} address on ${coinOf(coin).network}`);
   }
   if (await isDepositAddress(tx, address)) {
     throw new OperatorError(
