@@ -26,7 +26,7 @@ beforeEach(() => client.renew());
 
 describe('two requests with one key at the same time', { timeout: 20_000 }, () => {
   /** Returns work that waits in its transaction until released, then succeeds or fails. */
-  function slow(refusal?: FailureCode) {
+  function slow(failure?: FailureCode) {
     const entered = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const work = (save: SaveResponse | undefined): Promise<object> =>
@@ -35,7 +35,7 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
         await save?.(tx, response);
         entered.resolve();
         await release.promise;
-        if (refusal) fail(refusal);
+        if (failure) fail(failure);
         return response;
       });
     return { work, entered: entered.promise, release: () => release.resolve() };

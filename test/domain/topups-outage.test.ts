@@ -120,7 +120,7 @@ test('a node that lost its network is reported by status until it recovers', asy
     await world.runUntilIdle();
     return (await coinFindings(live))
       .map(({ message }) => message)
-      .filter((says) => says.startsWith('BTC: not read'));
+      .filter((message) => message.startsWith('BTC: not read'));
   };
   assert.deepEqual(await after40Minutes(), []);
   world.btc.ok = false;

@@ -44,13 +44,13 @@ async function refund(topup: TopupRow, order: RefundOrder) {
 }
 
 async function refused(topup: TopupRow, order: RefundOrder): Promise<string> {
-  let says = '';
+  let message = '';
   await assert.rejects(refund(topup, order), (error) => {
     assert.ok(error instanceof OperatorError);
-    says = error.message;
+    message = error.message;
     return true;
   });
-  return says;
+  return message;
 }
 
 async function recordedRefunds(topup: TopupRow) {

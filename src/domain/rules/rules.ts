@@ -26,8 +26,8 @@ export interface Maintenance {
 }
 
 /**
- * Returns the open window over an operation, or null. If several are open, returns the last to end. For a path
- * without an operation (null), only a window over all operations counts.
+ * Returns the open window over an operation, or null. If several are open, returns the last to end. For a
+ * path without an operation (null), only a window over all operations counts.
  */
 export function findMaintenance(
   rules: Pick<Rules, 'windows'>,

@@ -249,8 +249,8 @@ describe('a second factor', () => {
       [true, false],
     );
     assert.deepEqual((await audits(actor.customerId)).slice(-1), ['disable_totp']);
-    const told = (await queuedMails(world.service, 'totp_changed', email)).at(-1)?.data;
-    assert.deepEqual([told?.on, told?.by], [false, 'operator']);
+    const mailData = (await queuedMails(world.service, 'totp_changed', email)).at(-1)?.data;
+    assert.deepEqual([mailData?.on, mailData?.by], [false, 'operator']);
   });
 
   it('the database never contains a secret in the clear, confirmed or not', async () => {

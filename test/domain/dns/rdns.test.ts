@@ -80,8 +80,8 @@ describe('names of a server', () => {
       },
     ]);
     await assert.rejects(publishAllNames(without), /SKERRY_DNS_URL is not set/);
-    const says = (await checkReverseDns(world.service)).map((each) => each.message).join('\n');
-    assert.match(says, /the names of 1 servers are not published/);
+    const messages = (await checkReverseDns(world.service)).map((each) => each.message).join('\n');
+    assert.match(messages, /the names of 1 servers are not published/);
     await publishAllNames(world.service);
     await at.work();
     assert.deepEqual(at.servedNames(), { [at.ipv4]: 'web.example.org' });

@@ -17,7 +17,7 @@ function policies(...rows: Partial<PolicyRow>[]) {
   return { policies: rows.map((row) => ({ ...full, order_text: 'Order 1', ...row })) };
 }
 
-function refusal(work: () => void): Pick<Failure, 'code' | 'extras' | 'message'> | null {
+function failureOf(work: () => void): Pick<Failure, 'code' | 'extras' | 'message'> | null {
   try {
     work();
     return null;
@@ -43,7 +43,7 @@ test('of several open windows, the last end is reported', () => {
   const rules = windows({ ends_at: at(5) }, { ends_at: at(30), reason: 'long' }, { ends_at: at(7) });
   assert.deepEqual(findMaintenance(rules, 'servers.get', NOON), { reason: 'long', endsAt: at(30) });
   assert.deepEqual(
-    refusal(() => requireOpen(rules, 'servers.get', at(1))),
+    failureOf(() => requireOpen(rules, 'servers.get', at(1))),
     {
       code: 'maintenance',
       extras: { retry_after_s: 29 * 60 },
@@ -51,7 +51,7 @@ test('of several open windows, the last end is reported', () => {
     },
   );
   assert.equal(
-    refusal(() => requireOpen(rules, 'servers.get', at(30))),
+    failureOf(() => requireOpen(rules, 'servers.get', at(30))),
     null,
   );
 });
@@ -60,7 +60,7 @@ test('a switch that is off closes its operations with a reason and no end', () =
   const off = { name: 'deploys', on_: false, reason: 'storage', changed_at: NOON } as const;
   const rules = { windows: [], switches: [off] };
   assert.deepEqual(
-    refusal(() => requireOpen(rules, 'servers.create', NOON)),
+    failureOf(() => requireOpen(rules, 'servers.create', NOON)),
     {
       code: 'maintenance',
       extras: { retry_after_s: 600 },
@@ -97,7 +97,7 @@ test('a blocked request names the oldest matching order', () => {
   );
   const requested = { operation: 'servers.create', country: 'DE', region: 'par' } as const;
   assert.deepEqual(
-    refusal(() => requireAllowed(rules, requested)),
+    failureOf(() => requireAllowed(rules, requested)),
     {
       code: 'jurisdictional_block',
       extras: {},
