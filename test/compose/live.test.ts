@@ -91,7 +91,7 @@ describe('a live service', () => {
     const sandbox = loadConfig({ ...SETTINGS, SKERRY_DATA_DIR: scratchFolder() });
     await assert.rejects(
       openService(sandbox, scratch.connection),
-      /OperatorError: this database is a live one/,
+      /OperatorError: this is a live database/,
     );
     const other = await createScratchDatabase();
     const opened = await openService(sandbox, other.connection);

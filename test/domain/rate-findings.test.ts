@@ -53,10 +53,7 @@ describe('an operator', () => {
     await market.refresh('kraken');
     const [note, euro] = await notes(['LTC']);
     assert.equal(note?.level, 'fail');
-    assert.match(
-      note?.message ?? '',
-      /^LTC: no rate: 1 price from the last 300 s, 2 required: kraken 80; /,
-    );
+    assert.match(note?.message ?? '', /^LTC: no rate: 1 price from the last 300 s, 2 required: kraken 80; /);
     assert.match(note?.message ?? '', /; bitfinex (has never given a price); coinbase \1; coingecko \1$/);
     assert.deepEqual([euro?.level, euro?.message.split(':')[0]], ['warn', 'EUR']);
   });

@@ -73,7 +73,10 @@ test('a node that hangs does not delay the others', { timeout: 30_000 }, async (
   world.btc.health = () => new Promise(() => undefined);
   const lines = await findingLines({ patienceMs: 30 });
   world.btc.health = health;
-  assert.ok(lines.includes('fail BTC: the node does not respond: timed out waiting for a response'), lines.join('\n'));
+  assert.ok(
+    lines.includes('fail BTC: the node does not respond: timed out waiting for a response'),
+    lines.join('\n'),
+  );
   assert.ok(lines.some((line) => line.startsWith('ok ETH: block ')));
 });
 

@@ -121,10 +121,7 @@ describe('repairing missed payments', () => {
          from topups t, generate_series(1, 600) n where t.id = $1`,
       [made.id],
     );
-    assert.match(
-      await says(),
-      /ETH: \d{3} top-ups of the last 24 hours are unpaid.* topups list --coin ETH/,
-    );
+    assert.match(await says(), /ETH: \d{3} top-ups of the last 24 hours are unpaid.* topups list --coin ETH/);
     await world.db.run(`delete from topups where order_ref ~ '^ord_[0-9]+$'`);
     assert.doesNotMatch(await says(), /unpaid/);
     const update = `update deposits d set included_at = p.created_at - $1 * interval '1 minute'

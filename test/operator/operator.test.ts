@@ -220,7 +220,10 @@ describe('credit', () => {
 
   it('credit rejects an invalid amount, an unknown customer, and an empty reason', async () => {
     for (const amount of ['0', '1.005', 'much', '1e9', '999999999999']) {
-      assert.match(await fails(1, 'credit', 'ann@example.org', amount, '--reason', 'x'), /the amount must be/);
+      assert.match(
+        await fails(1, 'credit', 'ann@example.org', amount, '--reason', 'x'),
+        /the amount must be/,
+      );
     }
     const unknown = await fails(1, 'credit', 'nobody@example.org', '5', '--reason', 'x');
     assert.equal(unknown, 'skerryd: no customer has this email address');
