@@ -5,7 +5,7 @@
  * A cycle is paid in advance, and deleting a server that ran is not refunded. Runners are therefore never
  * deleted within a cycle. Automatic renewal is off. In the last hours of a cycle, a runner is either renewed
  * or retired: a retired runner accepts no jobs, is suspended at the end of its cycle, and is deleted then. If
- * this program stops, no runner renews without a decision.
+ * this program stops, only runners that it already decided to renew are renewed.
  */
 import type { Server } from '@skerry/sdk';
 import type { RunnerDemand } from './demand.ts';
@@ -41,7 +41,7 @@ export type Step =
 export const RETIRED = 'retired';
 
 export function planSteps(fleet: Fleet, wanted: RunnerDemand, limits: Limits): Step[] {
-  const { due, young: notDue, stopped, ended, retiring } = classify(fleet, limits);
+  const { due, notDue, stopped, ended, retiring } = classify(fleet, limits);
   const clamp = (runners: number) => Math.min(Math.max(runners, limits.min), limits.max);
   const remainingCents = {
     balance: cents(fleet.balanceUsd) - cents(limits.reserveUsd),
@@ -91,7 +91,7 @@ function classify({ servers, nowMs }: Fleet, { decideMs }: Limits) {
   // Prefer runners that already renew, so that decisions are stable between passes.
   due.sort((a, b) => Number(isRenewing(b)) - Number(isRenewing(a)) || a.name.localeCompare(b.name));
   const stopped = active.filter((server) => server.status === 'stopped');
-  return { ended, due, young: notDue, stopped, retiring };
+  return { ended, due, notDue, stopped, retiring };
 }
 
 function isRenewing(server: Server): boolean {

@@ -1,6 +1,6 @@
 /**
  * Runs the work on events, at the start, and at intervals, never concurrently. A wake-up during a run causes
- * one more run, and a failure a retry. Many events cost no memory: only one flag is kept.
+ * one more run, and a failure causes a retry. Many events cost no memory: only one flag is kept.
  */
 export interface WorkerOptions {
   readonly work: () => Promise<unknown>;

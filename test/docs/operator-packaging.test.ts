@@ -43,7 +43,7 @@ test('a command line that is not compiled says so in one line', () => {
       encoding: 'utf8',
     });
     assert.equal(status, 1);
-    assert.match(stderr, /^skerry: it is not compiled yet; `npm run build` [^\n]+\n$/);
+    assert.match(stderr, /^skerry: the CLI is not built; run `npm run build` [^\n]+\n$/);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
