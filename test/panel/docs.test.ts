@@ -13,7 +13,7 @@ import { codeBlock } from '../../src/panel/highlight.ts';
 import { markdown } from '../../src/panel/markdown.ts';
 import { COINS, confirmationsNeeded } from '../../src/spec/coins.ts';
 import { EVENT_TYPES } from '../../src/spec/events.ts';
-import { BONUS_TIERS_USD, QUOTAS } from '../../src/spec/limits.ts';
+import { BONUS_TIERS_USD } from '../../src/spec/limits.ts';
 import { OPERATIONS } from '../../src/spec/operations.ts';
 import { codeBlocks, codeText, readGuide } from '../docs/docs-content.ts';
 import { decodeEntities } from '../support/panel-html.ts';
@@ -348,30 +348,6 @@ describe('the guides', () => {
     for (const [from, bonus] of BONUS_TIERS_USD) {
       assert.ok(text.includes(`| $${usd(from)} | $${bonus} | $${usd(from + bonus)} |`));
     }
-  });
-
-  it('list the same quotas as the code', () => {
-    const text = readGuide('customers/api');
-    const rows = [
-      `| Servers | ${QUOTAS.servers} |`,
-      `| Volumes | ${QUOTAS.volumes}, with ${QUOTAS.volumesDiskGb / 1024} TiB on disk in total |`,
-      `| Snapshots | ${QUOTAS.snapshotsPerServer} per server, ${QUOTAS.snapshots} in total |`,
-      `| Custom images | ${QUOTAS.customImages}, with ${QUOTAS.customImagesGb} GiB in total |`,
-      `| Firewall groups | ${QUOTAS.firewallGroups}, with ${QUOTAS.rulesPerGroup} rules each |`,
-      `| SSH keys | ${QUOTAS.sshKeys} |`,
-      `| API tokens | ${QUOTAS.tokens} |`,
-      `| Webhooks | ${QUOTAS.webhooks} |`,
-      `| Open top-ups | ${QUOTAS.openTopups} |`,
-      `| Unpaid top-ups in 24 hours | ${QUOTAS.unpaidTopupsPerDay}, ` +
-        `of which ${QUOTAS.unpaidPoolTopupsPerDay} in SOL |`,
-      `| Tags per server | ${QUOTAS.tagsPerServer} |`,
-      `| Reverse DNS names per server | ${QUOTAS.rdnsPerServer} in its IPv6 network |`,
-    ];
-    assert.deepEqual(
-      rows.filter((row) => !text.includes(row)),
-      [],
-    );
-    assert.equal(rows.length, Object.keys(QUOTAS).length - 5, 'a quota is missing in the guide');
   });
 
   it('deploy a server with the curl commands exactly as printed', async () => {
