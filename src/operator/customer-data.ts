@@ -111,7 +111,7 @@ function addDelete(customers: Command, { resources, terminal }: OperatorContext)
     .command('delete')
     .argument('<email>')
     .option('-y, --yes', 'Skip the confirmation')
-    .option('--destroy-servers', 'Also destroy the customer’s servers')
+    .option('--destroy-servers', 'Also delete the customer’s servers')
     .description('Delete an account and its personal data; ledger entries remain under its id')
     .action(async (email: string, options: { yes?: true; destroyServers?: true }) => {
       const { service } = await resources.service();

@@ -20,7 +20,7 @@ export function addServerControls(servers: Command, { resources, terminal }: Ope
     .command('freeze')
     .argument('<id>', 'srv_…')
     .requiredOption('--reason <text>', 'One line, shown to the customer')
-    .description('Power off a server; its customer can only view and destroy it')
+    .description('Power off a server; its customer can only view and delete it')
     .action(async (id: string, { reason }: { reason: string }) => {
       await applyControl(id, (service) => freezeServer(service, id, reason));
     });
@@ -28,7 +28,7 @@ export function addServerControls(servers: Command, { resources, terminal }: Ope
     .command('hold')
     .argument('<id>', 'srv_…')
     .requiredOption('--order <text>', 'Legal order, one line; shown to anyone who is refused')
-    .description('Preserve a server and its disk: it keeps running and cannot be destroyed or overwritten')
+    .description('Preserve a server and its disk: it keeps running and cannot be deleted or overwritten')
     .action(async (id: string, { order }: { order: string }) => {
       await applyControl(id, (service) => placeLegalHold(service, id, order));
     });

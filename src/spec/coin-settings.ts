@@ -45,7 +45,11 @@ export const COIN_SETTINGS = {
     default: null,
     about: 'Monero: primary address of your offline wallet; the view-only wallet must have the same',
   },
-  SKERRY_XMR_SECOND_URL: { type: 'node', default: null, about: `Monero: ${SECOND}, a monerod` },
+  SKERRY_XMR_SECOND_URL: {
+    type: 'node',
+    default: null,
+    about: 'Monero: a second monerod; a payment is credited only if both nodes have it',
+  },
   SKERRY_ETH_URL: {
     type: 'node',
     default: null,
@@ -94,7 +98,7 @@ export const COIN_SETTINGS = {
   SKERRY_QUOTE_SOURCES: {
     type: 'text',
     default: 'kraken,bitfinex,coinbase,coingecko',
-    about: 'live: price sources, comma-separated; kraken=http://… overrides a URL',
+    about: 'live: price sources, comma-separated; kraken=https://… overrides a URL',
   },
   SKERRY_QUOTE_SOURCES_MIN: {
     type: 'whole',

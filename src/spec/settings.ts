@@ -33,7 +33,7 @@ export const SETTINGS = {
   SKERRY_DATA_DIR: {
     type: 'text',
     default: './data',
-    about: 'folder of the embedded database and the key file',
+    about: 'folder of the embedded database, the key file, and customers’ images',
   },
   SKERRY_BASE_URL: {
     type: 'url',
@@ -97,7 +97,13 @@ export const SETTINGS = {
     max: 60000,
     about: 'milliseconds between polls of a worker for due work',
   },
-  SKERRY_RATE_CAPACITY: { type: 'number', default: '10', min: 1, max: 1e6, about: 'REST: burst per token' },
+  SKERRY_RATE_CAPACITY: {
+    type: 'number',
+    default: '10',
+    min: 1,
+    max: 1e6,
+    about: 'REST: burst of requests per token',
+  },
   SKERRY_RATE_REFILL_PER_S: {
     type: 'number',
     default: '1',
@@ -197,7 +203,7 @@ export const SETTINGS = {
     default: '10000',
     min: 50,
     max: 10000,
-    about: 'milliseconds a webhook receiver has to respond; SPEC: 10 s',
+    about: 'milliseconds a webhook receiver has to respond',
   },
   SKERRY_SMTP_URL: {
     type: 'secret',
