@@ -230,11 +230,7 @@ export const FAILURES = {
     issue: 'limit_reached',
     message: 'Your account has reached this limit.',
   },
-  not_cancellable: {
-    session: 200,
-    v1: 'conflict_state',
-    message: 'Only an invoice that is waiting for its payment can be canceled.',
-  },
+  not_cancellable: { session: 200, v1: 'conflict_state', message: 'Only an unpaid invoice can be canceled.' },
   account_frozen: {
     session: 200,
     v1: 'jurisdictional_block',
@@ -259,14 +255,12 @@ export const FAILURES = {
     issue: 'not_found',
     message: 'The request refers to a resource that does not exist in your account.',
   },
-  /** Well formed, but not possible here. Always with `field`. */
   invalid_value: {
     session: 200,
     v1: 'unprocessable',
     issue: 'invalid_value',
     message: 'This value is not allowed here.',
   },
-  /** A field that is optional elsewhere. Always with `field`. */
   required: {
     session: 200,
     v1: 'unprocessable',

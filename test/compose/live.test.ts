@@ -89,10 +89,7 @@ describe('a live service', () => {
 
   it('a live database never opens as a sandbox, nor the other way around', async () => {
     const sandbox = loadConfig({ ...SETTINGS, SKERRY_DATA_DIR: scratchFolder() });
-    await assert.rejects(
-      openService(sandbox, scratch.connection),
-      /OperatorError: this is a live database/,
-    );
+    await assert.rejects(openService(sandbox, scratch.connection), /OperatorError: this is a live database/);
     const other = await createScratchDatabase();
     const opened = await openService(sandbox, other.connection);
     await opened.close();

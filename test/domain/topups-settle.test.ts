@@ -270,11 +270,7 @@ test('a repeated notice changes nothing', async () => {
   const topup = await world.createInvoice(100);
   world.btc.duplicatesObservations = true;
   await pay(topup, 200_000n);
-  const rows = async () => [
-    await world.reloadTopup(topup),
-    await world.deposits(topup),
-    await world.topupEvents(topup),
-  ];
+  const rows = () => Promise.all([world.reloadTopup(topup), world.deposits(topup), world.topupEvents(topup)]);
   const before = await rows();
   const versions = await world.db.rows('select xmin::text, ctid::text from deposits');
   for (let i = 0; i < 3; i++) assert.equal(await world.watchJob.run(), 0);

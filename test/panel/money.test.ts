@@ -172,7 +172,7 @@ describe('money in the panel', () => {
         { ...invoice.page, text: invoice.page.text.replace(/(name="_once" value=")/g, '$1other') },
         'cancel',
       );
-      assert.match(textOf(again.text), /Only an invoice that is waiting for its payment can be canceled/);
+      assert.match(textOf(again.text), /Only an unpaid invoice can be canceled/);
       const expired = await orderTopup(panel, '60');
       await world.advance(5 * 3600);
       assert.match(await readPageText(panel, expired.path), /This top-up expired/);
