@@ -49,15 +49,10 @@ function accountDetails(account: Account): Html {
     ['Email address', html`${account.email} · ${confirmed}`],
     [
       'Pending email address',
-      account.pending_email && html`${account.pending_email} (open the link that we emailed there)`,
+      account.pending_email && html`${account.pending_email} (open the link that we emailed to it)`,
     ],
     ['One-time codes', html`${codes} · <a href="${ACCOUNT_PATHS.totp}">Change</a>`],
-    [
-      'Emails to you',
-      account.openpgp_fingerprint
-        ? statusBadge('encrypted with OpenPGP', 'good')
-        : statusBadge('not encrypted'),
-    ],
+    ['Email encryption', account.openpgp_fingerprint ? statusBadge('on', 'good') : statusBadge('off')],
     ['Account number', html`<code>${account.id}</code>`],
     ['Created', day(sessionTimeToRfc3339(account.created_at))],
   ]);
@@ -74,7 +69,7 @@ function passwordForm(forms: FormContext): Html {
 ${fields.text('new_password', 'New password', { ...typed, hint })}
 ${fields.text('new_password_confirm', 'Confirm new password', typed)}
 <button>Change password</button>
-<p class="hint">All other sessions are signed out. Your API tokens stay valid.</p>`,
+<p class="hint">This signs out all other sessions. Your API tokens stay valid.</p>`,
   );
 }
 
@@ -83,7 +78,7 @@ function emailForm(forms: FormContext, sendsMail: boolean): Html {
   const typed = { type: 'email', required: true, autocomplete: 'email' } as const;
   const after = sendsMail
     ? 'We’ll email a link to the new address. The change takes effect when you open it. We also notify ' +
-      'your current address, which can undo the change for a week.'
+      'your current address, from which you can undo the change for a week.'
     : 'The address changes immediately. This service does not send email.';
   return form(
     forms,
@@ -97,7 +92,7 @@ ${passwordField(fields)}
 
 function openPgpSection({ openpgp_fingerprint: fingerprint }: Account, forms: FormContext): Html {
   if (fingerprint === null)
-    return html`<p>Add your public key, and we encrypt the emails that we send you. The subject and the
+    return html`<p>Add your OpenPGP public key to encrypt the emails that we send you. The subject and the
 sender stay readable.</p>
 ${keyForm(forms, 'Encrypt emails with this key')}`;
   const fields = new Fields(forms, 'no_openpgp');

@@ -84,7 +84,7 @@ ${fields.text('to', 'Before', { type: 'date', value: dayOf('to') })}
 }
 
 function formatActor({ actor_session: session, actor_token: token }: AuditEvent): string {
-  if (token !== null) return 'API token';
+  if (token !== null) return 'API\u00a0token';
   return session === null ? 'System' : 'Session';
 }
 

@@ -70,7 +70,7 @@ ${balanceSummary(data.balance)}
 ${
   data.balance.usd < 0 &&
   html`<p class="banner warn">Your balance is negative because a credited payment was dropped from the
-blockchain. You can’t order anything until you top up.</p>`
+blockchain. Top up before you order.</p>`
 }
 <p><a class="button" href="${PANEL_PATHS.topup}">Top up</a></p>
 ${data.invoices
@@ -93,9 +93,9 @@ function balanceSummary(balance: Balance): Html {
   return html`<dl class="figures">${figures}</dl>
 ${
   warned &&
-  html`<p class="soft">“Paid until” is the earliest end of a billing cycle among your running servers. The
-daily cost is for comparison; we don’t charge daily. If your balance is too low for the renewal, we notify
-you starting ${day(warned)}.</p>`
+  html`<p class="soft">“Paid until” is when the first billing cycle of your running servers ends. The daily
+cost is for comparison; we don’t charge daily. If your balance is too low for the renewal, we notify you
+from ${day(warned)}.</p>`
 }`;
 }
 
@@ -133,7 +133,7 @@ ${
 href="${PANEL_PATHS.plans}">See plans</a>`,
       )
     : html`${table({ caption: `Renewals in the next ${days} days`, columns, rows })}
-<p class="soft">In the order of charges, based on your current balance. ${
+<p class="soft">In the order in which we charge them, based on your current balance. ${
         total > 0 && html`Total: ${usd(total)}. `
       }You can turn auto-renew on or off in each server’s settings.</p>`
 }
@@ -161,7 +161,13 @@ href="${topupPage(topup)}">${usd(topup.amount_usd)} in ${coinUnit(topup.coin)}</
   ]);
   return html`${table({
     caption: 'Top-ups',
-    columns: ['Top-up', 'Network', 'Status', { name: 'Credited with bonus', class: 'number' }, 'Created'],
+    columns: [
+      'Top-up',
+      'Network',
+      'Status',
+      { name: 'Credited, including bonus', class: 'number' },
+      'Created',
+    ],
     rows,
   })}
 ${pager(data)}`;

@@ -114,7 +114,7 @@ function formatNumber(value: number): string {
   return String(Number(value.toPrecision(12)));
 }
 
-/** Returns as many time labels as fit, in the shortest form that is clear: `18:00`, `12 Mar`. */
+/** Returns as many time labels as fit, in the shortest form that is clear: `18:00`, `Mar 12`. */
 export function timeTicks(startS: number, endS: number, widthPx: number): Tick[] {
   const spanS = endS - startS;
   const withDay = spanS <= 8 * DAY_S;
@@ -134,13 +134,13 @@ function formatTick(time: Date, withDay: boolean): string {
 }
 
 function formatDay(time: Date): string {
-  return `${time.getUTCDate()} ${formatDatePart(time, { month: 'short' })}`;
+  return `${formatDatePart(time, { month: 'short' })} ${time.getUTCDate()}`;
 }
 
-/** `3 Mar 18:00`. */
+/** `Mar 3, 18:00`. */
 export function formatDateTime(timeS: number): string {
   const time = new Date(timeS * 1_000);
-  return `${formatDay(time)} ${time.toISOString().slice(11, 16)}`;
+  return `${formatDay(time)}, ${time.toISOString().slice(11, 16)}`;
 }
 
 function formatDatePart(time: Date, part: Intl.DateTimeFormatOptions): string {

@@ -1,5 +1,5 @@
 /** Display names of coins, and the unit as wallets show it. Two networks share the unit USDT. */
-import type { CoinCode } from '../spec/coins.ts';
+import { type CoinCode, isCoinCode } from '../spec/coins.ts';
 import type { SessionTopupStatus } from '../spec/states.ts';
 import { statusBadge } from './components.ts';
 import { type Html, html } from './html.ts';
@@ -15,13 +15,13 @@ const COIN_NAMES: Record<CoinCode, readonly [name: string, unit: string]> = {
   SOL: ['Solana', 'SOL'],
 };
 
-export function coinName(code: CoinCode): string {
-  return COIN_NAMES[code][0];
+export function coinName(code: string): string {
+  return isCoinCode(code) ? COIN_NAMES[code][0] : code;
 }
 
 /** Returns the unit; `USDTTRC` is also `USDT`. */
-export function coinUnit(code: CoinCode): string {
-  return COIN_NAMES[code][1];
+export function coinUnit(code: string): string {
+  return isCoinCode(code) ? COIN_NAMES[code][1] : code;
 }
 
 /** Returns the coin's label. The network distinguishes coins with the same name. */
@@ -34,7 +34,7 @@ const TOPUP_STATUS_BADGES: Record<
   SessionTopupStatus,
   readonly [word: string, tone: Parameters<typeof statusBadge>[1]]
 > = {
-  waiting: ['waiting', 'off'],
+  waiting: ['waiting for payment', 'off'],
   confirming: ['confirming', 'busy'],
   confirmed: ['credited', 'good'],
   expired: ['expired', 'off'],

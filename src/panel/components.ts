@@ -69,6 +69,13 @@ export function usd(amount: number): string {
   return `${amount < 0 ? '−' : ''}$${TWO_DECIMALS.format(Math.abs(amount))}`;
 }
 
+/** Formats an exact price, such as an exchange rate: `60000` is `$60,000.00`, `0.0853` is `$0.0853`. */
+export function exactUsd(decimal: string): string {
+  if (!/^\d+(\.\d+)?$/.test(decimal)) return `$${decimal}`;
+  const [whole = '0', fraction = ''] = decimal.split('.');
+  return `$${Number(whole).toLocaleString('en-US')}.${fraction.padEnd(2, '0')}`;
+}
+
 /** Returns text to copy, such as an address or a key. Scripts add a copy button next to it. */
 export function copyable(text: string): Html {
   return html`<code class="copy" data-copy>${text}</code>`;

@@ -1,7 +1,7 @@
 /** Account deletion: its consequences, its obstacles, and the confirmation afterwards. */
 import { ACCOUNT_PATHS, PANEL_PATHS } from '../spec/paths.ts';
 import { accountTabs, passwordField } from './account-components.ts';
-import { usd } from './components.ts';
+import { exactUsd, usd } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
@@ -40,7 +40,7 @@ function losses({ servers, forfeited }: DeletionImpact): Html {
     forfeited > 0 ? `You lose your balance of ${usd(forfeited)}.` : 'You have no balance to lose.';
   return html`<p>This can’t be undone.</p>
 <ul>
-<li><strong>${serverLoss}</strong> Your volumes, snapshots, and images are deleted.</li>
+<li><strong>${serverLoss}</strong> Your volumes, snapshots, and images are deleted too.</li>
 <li><strong>${balance}</strong> ${servers > 0 && 'Refunds for deleted servers are lost too.'}</li>
 <li>All sessions and API tokens end immediately. You can sign up with this address again once everything is
 removed.</li>
@@ -54,11 +54,11 @@ function describeServers(count: number): string {
 
 function deletionObstacle({ legalHold, paymentPending }: DeletionImpact): string | null {
   if (legalHold)
-    return 'You can’t delete this account: one of its servers is under a legal hold. Contact support.';
+    return 'You can’t delete this account: one of its servers is under a legal hold. Contact us.';
   if (paymentPending)
     return (
       'You can’t delete this account while a payment is pending or withheld. Wait until it is credited, or ' +
-      'request a refund.'
+      'contact us for a refund.'
     );
   return null;
 }
@@ -80,7 +80,8 @@ ${passwordField(fields)}
 }
 
 export function deletedView(data: { readonly isCompleted: boolean; readonly forfeited: string }): View {
-  const lost = Number(data.forfeited) > 0 && html`<p>You gave up a balance of $${data.forfeited}.</p>\n`;
+  const lost =
+    Number(data.forfeited) > 0 && html`<p>You gave up a balance of ${exactUsd(data.forfeited)}.</p>\n`;
   return {
     title: data.isCompleted ? 'Account deleted' : 'Your account is being deleted',
     body: html`<p>${

@@ -32,7 +32,7 @@ total.</p></div>`;
   const isAvailable = plans.find(({ id }) => id === quote.plan)?.available_in.includes(regionId) ?? false;
   const isShort = afterUsd < 0;
   const perMonth =
-    months > 1 && html` <span class="soft">${usd(quote.perMonthUsd)} per month, ${percent}% off</span>`;
+    months > 1 && html` <span class="soft">(${usd(quote.perMonthUsd)} per month, ${percent}% off)</span>`;
   return html`<div class="total" id="total" aria-live="polite">
 ${
   region &&
@@ -61,7 +61,7 @@ function waitingNote({ waiting, afterUsd, missingUsd }: DeployQuote): Html {
   const sentence = `${subject} ${usd(waiting.usd)} to resume.`;
   const consequence =
     afterUsd < 0
-      ? `A top-up pays for that first, so you need ${usd(missingUsd)} to place this order as well.`
-      : `After this order, you’re short by ${usd(Math.max(waiting.usd - afterUsd, 0))} for that.`;
+      ? `A top-up pays for that first, so top up ${usd(missingUsd)} to also place this order.`
+      : `After this order, you’ll be short by ${usd(Math.max(waiting.usd - afterUsd, 0))}.`;
   return html`<p class="banner warn">${sentence} ${consequence}</p>`;
 }

@@ -11,6 +11,7 @@ import { Fields, type FormContext, form } from './form.ts';
 import { Html, html } from './html.ts';
 import { imageChoices } from './image-names.ts';
 import type { View } from './layout.ts';
+import { formatDisk, formatTraffic } from './plans.ts';
 import { formatMemory, formatMonths } from './server-format.ts';
 
 export interface DeployData {
@@ -102,8 +103,8 @@ function planChoices({ plans, onRequest, regions, chosen, monthUsd }: DeployData
     const specs = [
       `${plan.cpu} ${cpus}`,
       `${formatMemory(plan.ram_mb)} memory`,
-      `${plan.disk_gb} GiB NVMe`,
-      `${plan.transfer_tb} TiB outbound`,
+      `${formatDisk(plan)} NVMe`,
+      `${formatTraffic(plan)} outbound`,
     ].join(', ');
     const label = html`<strong>${plan.id}</strong> <span class="per-month">${price} per month</span>
 <small>${specs}</small> <small>${where}</small>`;

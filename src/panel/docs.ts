@@ -120,7 +120,7 @@ export function guidePath(name: string): string {
   return `${DOCS_PATHS.guides}/${name}`;
 }
 
-/** Links between Markdown files lead to their pages, from any folder. Links to other files become plain text. */
+/** Links between Markdown files lead to their pages. Links to other files become plain text. */
 function resolveLink(href: string): string | null {
   const [file = '', anchor] = href.split('#');
   const name = /^(?:\.\.?\/)*(?:[a-z]+\/)?([a-z-]+)\.md$/.exec(file)?.[1];

@@ -41,7 +41,7 @@ export function groupsView(data: {
     'Name',
     { name: 'Rules', class: number },
     { name: 'Servers', class: number },
-    'Default policy',
+    'Default inbound policy',
     'Created',
   ];
   const list = () => {
@@ -115,7 +115,7 @@ export function groupView(data: GroupData): View {
     ])}
 ${section('Rules', rulesSection(group, forms))}
 ${section('Servers', applyForm(data))}
-${section('Name and default policy', changeForm(data))}
+${section('Name and default inbound policy', changeForm(data))}
 ${section('Delete', deleteSection(group, forms))}`,
   };
 }
@@ -138,8 +138,8 @@ function rulesSection(group: FirewallGroup, forms: FormContext): Html {
   ]);
   const columns = ['#', 'Direction', 'Protocol', 'Ports', 'Source / Destination', 'Action', 'Note'];
   const editor = `${resourcePath(PANEL_PATHS.firewall, group.id)}/rules`;
-  return html`<p>Rules are applied in order and the first match wins. Replies within an allowed connection
-pass automatically. The firewall runs outside the server, which can’t change it.</p>
+  return html`<p>Rules are applied in order; the first match wins. Replies within an allowed connection pass
+automatically. The firewall runs outside your servers, so software on them can’t change it.</p>
 ${rules.length > 0 ? table({ caption: 'Rules, in order', columns, rows }) : html`<p>No rules yet.</p>`}
 ${
   blocksAllInbound(group) &&
@@ -201,7 +201,7 @@ function changeForm({ group, forms }: GroupData): Html {
   return form(
     forms,
     { name: 'change' },
-    html`${nameAndDefault(fields, group)}\n<button class="plain">Save</button>`,
+    html`${nameAndDefault(fields, group)}\n<button class="plain">Save changes</button>`,
   );
 }
 
@@ -227,7 +227,7 @@ function applyForm({ group, servers, seen, forms }: GroupData): Html {
 <fieldset><legend>Apply to servers</legend>
 ${problem?.id === null && html`<p class="problem">${problem.message}</p>`}
 <div class="choices">${boxes}</div></fieldset>
-<button class="plain">Save servers</button>`,
+<button class="plain">Save selection</button>`,
   );
 }
 
@@ -243,7 +243,8 @@ function appliedProblem(forms: FormContext): { readonly id: string | null; reado
 
 function deleteSection(group: FirewallGroup, forms: FormContext): Html {
   if (group.applied_to.length > 0)
-    return html`<p>This group applies to servers. Clear their boxes above and save before you delete it.</p>`;
+    return html`<p>This group applies to servers. Clear all servers above and save the selection before
+you delete it.</p>`;
   return collapsibleForm(forms, 'delete', {
     summary: 'Delete this group',
     description: 'This permanently deletes the group and its rules. No servers are affected.',

@@ -3,6 +3,7 @@ import type { Coin } from '../spec/coins.ts';
 import { BONUS_TIERS_USD, CYCLE_MONTHS, LIMITS } from '../spec/limits.ts';
 import { DOCS_PATHS, PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { Region } from '../spec/schemas/region.ts';
+import { coinUnit } from './coin-names.ts';
 import { copyable, section, table, usd } from './components.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
@@ -34,7 +35,7 @@ export interface HomeData {
 export function homeView(data: HomeData): View {
   const { site, signedIn, baseUrl, sandbox } = data;
   return {
-    title: 'Servers paid in cryptocurrency, no identity check',
+    title: 'Servers for cryptocurrency, no identity check',
     body: html`${
       sandbox &&
       html`<div class="banner warn"><p><strong>This is a sandbox.</strong> Coins, blocks, and servers are
@@ -42,8 +43,8 @@ simulated; nothing costs or earns real money.</p></div>
 <details><summary>Try it with curl: sign up, pay with simulated coins, deploy</summary>
 ${sandboxWalkthrough(baseUrl)}</details>`
     }
-<p>${site} rents virtual and dedicated servers${inRegions(data.regions)}. To sign up, you need only an email
-address and a password. You top up a balance in cryptocurrency, and it pays for your servers for 1, 3, 6, or
+<p>${site} rents virtual and dedicated servers${inRegions(data.regions)}. To sign up, you only need an email
+address and a password. Top up a balance with cryptocurrency, and it pays for your servers for 1, 3, 6, or
 12 months at a time.</p>
 <p>${
       signedIn
@@ -101,13 +102,13 @@ address that is reserved for you.</li>
 <li><strong>Deploy</strong>: choose a plan, region, image, and your SSH key. Your server is ready in a
 minute or two.</li>
 </ol>
-<p>You can do everything here in the panel, with or without JavaScript, or through the
+<p>You can do everything in this panel, with or without JavaScript, or through the
 <a href="${DOCS_PATHS.api}">REST API</a>.
 <a href="${DOCS_PATHS.guides}/getting-started">Deploy your first server, step by step</a>.</p>`;
 
 function paymentSection({ coins: acceptedCoins, rateLockMinutes, graceDays }: HomeData): Html {
   const coins = acceptedCoins.map(
-    ({ code, network }) => html`<li><strong>${code}</strong> on ${network}</li>\n`,
+    ({ code, network }) => html`<li><strong>${coinUnit(code)}</strong> on ${network}</li>\n`,
   );
   return html`<p>You prepay from a balance in US dollars. We can never charge more than your balance, and
 you can’t owe us money.</p>
@@ -144,12 +145,12 @@ it, and is deleted after ${graceDays} days. We email you before that.</li>
 
 const RETENTION_ROWS: readonly (readonly [data: string, kept: string])[] = [
   ['Email address and password hash', 'Until you delete your account'],
-  ['Sessions', `${LIMITS.sessionIdleHours} hours without use, ${LIMITS.sessionMaxDays} days at most`],
+  ['Sessions', `${LIMITS.sessionIdleHours} hours after the last use, ${LIMITS.sessionMaxDays} days at most`],
   ['Audit log: changes, times, and countries', `${LIMITS.auditRetentionDays} days`],
   ['Server events and metrics', `${LIMITS.eventRetentionDays} days`],
-  ['Emails that we sent', `Text: deleted once sent. Record: ${LIMITS.mailRetentionDays} days`],
+  ['Emails that we sent', `Text until sent, record for ${LIMITS.mailRetentionDays} days`],
   ['Root passwords and user data', 'Until the installation is done'],
-  ['Ledger and payments', 'Permanently; under an anonymous number once you delete your account'],
+  ['Ledger and payments', 'Permanently, under an anonymous number once you delete your account'],
 ];
 
 function privacySection({ regions }: HomeData): Html {
@@ -160,13 +161,13 @@ function privacySection({ regions }: HomeData): Html {
   });
   return html`<ul>
 <li>We never ask for a name, a phone number, or an ID document.</li>
-<li>We don’t store IP addresses, neither in the database nor in logs. For changes, we record only the
-country.</li>
+<li>We don’t store IP addresses in our database or logs. For changes, we record only the country.</li>
 <li>The panel works without JavaScript and images, in Tor Browser’s safest mode, and loads nothing from
 other sites.</li>
 <li>Add an OpenPGP key to encrypt all emails to you. Turn on one-time codes to protect your sign-in.</li>
 </ul>
-${table({ caption: 'Data retention', columns: ['Data', 'Kept'], rows: RETENTION_ROWS })}
+<h3>Data retention</h3>
+${table({ caption: 'Data retention', columns: ['Data', 'Retention'], rows: RETENTION_ROWS })}
 ${
   torRegions.length > 0 &&
   html`<h3>Onion addresses</h3>

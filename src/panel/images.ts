@@ -6,15 +6,11 @@ import { collapsibleForm } from './collapsible-form.ts';
 import { day, detailList, emptyState, pager, section, statusBadge, table } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
+import { formatImageName } from './image-names.ts';
 import type { View } from './layout.ts';
 import { listFilterForm } from './list-filter-form.ts';
 
 const TYPE_LABELS = { official: 'Official', custom: 'Custom' } as const;
-
-/** Returns an image's name, or its family, version, and variant. */
-export function imageTitle({ name, family, version, variant }: Image): string {
-  return name ?? [family, version, variant].filter((word) => word !== null).join(' ');
-}
 
 export interface ImageLimits {
   /** Per account: number of images and their total size. */
@@ -32,7 +28,7 @@ export function imagesView(data: {
   readonly forms: FormContext;
 }): View {
   const rows = data.images.map((image) => [
-    html`<a href="${resourcePath(PANEL_PATHS.images, image.id)}">${imageTitle(image)}</a>`,
+    html`<a href="${resourcePath(PANEL_PATHS.images, image.id)}">${formatImageName(image)}</a>`,
     TYPE_LABELS[image.type],
     image.arch.join(', '),
     `${image.size_gb} GiB`,
@@ -85,9 +81,9 @@ function uploadSection(forms: FormContext, { count, gb, fileGb }: ImageLimits): 
   const problem = fields.problem('arch');
   const arches = ARCHES.map((arch) => fields.checkbox(`arch.${arch}`, arch, { value: arch === 'amd64' }));
   // The file must be the last part: the server validates everything before it first.
-  return html`<p>A bootable ISO 9660 image of up to ${fileGb} GiB. An account can hold ${count} images or
-${gb} GiB. Servers boot it like a CD, without SSH keys and user data. If the connection breaks, nothing is
-kept and you need to upload again.</p>
+  return html`<p>A bootable ISO 9660 image of up to ${fileGb} GiB. An account can have up to ${count} images
+and ${gb} GiB in total. Servers boot it like a CD; SSH keys and user data are not applied. If the connection
+breaks, upload the file again.</p>
 ${form(
   forms,
   { name: 'upload', multipart: true },
@@ -96,7 +92,7 @@ ${form(
     hint: 'For your records.',
   })}
 ${fields.text('version', 'Version (optional)', { ...text, hint: 'Defaults to the upload date.' })}</div>
-<div>${fields.text('variant', 'Variant (optional)', { ...text, hint: 'Such as minimal.' })}
+<div>${fields.text('variant', 'Variant (optional)', { ...text, hint: 'For example, minimal.' })}
 <fieldset><legend>Architecture</legend>
 ${problem && html`<p class="problem">${problem}</p>`}${arches}</fieldset></div></div>
 ${fileField(fields, fileGb)}
@@ -122,7 +118,7 @@ export function imageView(data: {
 }): View {
   const { image, removedOn, forms } = data;
   return {
-    title: imageTitle(image),
+    title: formatImageName(image),
     section: 'images',
     breadcrumbs: [['Images', PANEL_PATHS.images]],
     body: html`${

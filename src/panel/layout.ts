@@ -13,7 +13,7 @@ export interface View {
   /** The parent pages: `[['Servers', '/servers']]`. */
   readonly breadcrumbs?: readonly (readonly [name: string, path: string])[];
   readonly body: Html;
-  /** Places the content, heading included, next to navigation of its own. It provides the element `#content`. */
+  /** Places the content, heading included, next to its own navigation. Provides the element `#content`. */
   readonly arrange?: (content: Html) => Html;
   /** HTTP status. Default: 200. */
   readonly status?: number;
@@ -140,8 +140,8 @@ function banners({ account, closed, notice, forms }: Frame): Html {
   const remedy = failure?.remedy && html`<p><a href="${failure.remedy.path}">${failure.remedy.name}</a></p>`;
   return html`${
     account?.frozen &&
-    html`<p class="banner warn">Your account is frozen. You can view it but not change it. Contact
-support.</p>\n`
+    html`<p class="banner warn">Your account is frozen. You can view it but not change it. <a
+href="${PANEL_PATHS.contact}">Contact us</a>.</p>\n`
   }
 ${closed && html`<p class="banner warn">${closed}</p>\n`}
 ${notice && html`<p class="banner done" role="status">${notice}</p>\n`}

@@ -122,7 +122,7 @@ export function statementView(data: StatementData): View {
     formatSignedUsd(entry.amount_usd),
   ]);
   return {
-    title: `Statement, ${data.name}`,
+    title: `Statement for ${data.name}`,
     section: 'billing',
     breadcrumbs: [['Billing', PANEL_PATHS.billing]],
     body: html`${billingTabs(BILLING_PATHS.statement)}

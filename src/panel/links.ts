@@ -101,7 +101,7 @@ hours. We send only a few of these emails per hour.</p>`,
 /** A link that is no longer valid. Pass null as `reason` if the banner already shows it. */
 export function invalidLinkView(reason: string | null): View {
   return {
-    title: 'Something went wrong',
+    title: 'This link doesn’t work',
     body: html`${reason && html`<p>${reason}</p>\n`}<p><a
 href="${LINK_PATHS.reset}">Request a password reset link</a> ·
 <a href="${PANEL_PATHS.signIn}">Sign in</a></p>`,

@@ -4,7 +4,7 @@ import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { Topup } from '../spec/schemas/topup.ts';
 import type { SessionTopupStatus } from '../spec/states.ts';
 import { coinName, coinUnit, topupStatusBadge } from './coin-names.ts';
-import { copyable, detailList, section, table, time, usd } from './components.ts';
+import { copyable, detailList, exactUsd, section, table, time, usd } from './components.ts';
 import { type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
@@ -85,41 +85,41 @@ arrives.</p>`;
       return html`${
         data.taken_back &&
         html`<p class="banner warn">A credited payment was dropped from the blockchain, so we reversed its
-credit. We credit it again if it is confirmed again.</p>`
+credit. We’ll credit it again once it is confirmed again.</p>`
       }
 ${
   data.received !== null &&
   html`<p>We received ${coinIn}, worth ${usd(data.received_usd)}.
-<strong>${topup.confirmations} of ${topup.required_confirmations} confirmations.</strong> We credit your
-balance when all confirmations are in. You can close this page.</p>`
+<strong>${topup.confirmations} of ${topup.required_confirmations} confirmations.</strong> We’ll credit your
+balance once all confirmations are in. You can close this page.</p>`
 }
-${paymentNotes(data)}`;
+${paymentNotes(data, 'We’ll credit')}`;
     case 'confirmed':
       return html`<p><strong>${usd(topup.credited_usd)}</strong> was credited to your balance${
         data.bonus_paid_usd > 0 && html`, plus a bonus of <strong>${usd(data.bonus_paid_usd)}</strong>`
       }. <a href="${resourcePath(BILLING_PATHS.receipts, topup.id)}">View receipt</a></p>
-${paymentNotes(data)}`;
+${paymentNotes(data, 'We credited')}`;
     case 'error':
-      return html`<p>Paid and confirmed, but not credited.</p>`;
+      return html`<p>Your payment is confirmed but not credited yet.</p>`;
     default:
       return html`<p>${status === 'cancelled' ? 'You canceled this top-up.' : 'This top-up expired.'}
-<strong>Do not send a payment for it.</strong> <a href="${PANEL_PATHS.topup}">Create a new top-up</a>
+<strong>Don’t send a payment for it.</strong> <a href="${PANEL_PATHS.topup}">Create a new top-up</a>
 instead.</p>
-<p>If you already sent a payment, it is not lost. We credit it at the rate below if it is in a block by
-${time(data.counts_until)}, otherwise at the exchange rate at that time.</p>`;
+<p>If you already sent a payment, it is not lost. If it is in a block by ${time(data.counts_until)}, we
+credit it at the rate below; otherwise, at the exchange rate when it arrives.</p>`;
   }
 }
 
 /** Explains late payments and overpayment. */
-function paymentNotes(data: PaymentData): Html {
+function paymentNotes(data: PaymentData, credit: 'We credited' | 'We’ll credit'): Html {
   const late = data.parts.some((part) => part.late && part.state !== 'gone' && part.state !== 'refunded');
   return html`${
     late &&
     html`<p>A payment reached the blockchain after ${time(data.counts_until)}, when the locked rate had
-expired. We credit it at the exchange rate at that time, shown next to the payment.</p>`
+expired. ${credit} it at the exchange rate at that time, shown next to the payment.</p>`
   }
 ${
-  data.over_usd > 0 && html`<p>You paid ${usd(data.over_usd)} more than requested. We credit all of it.</p>`
+  data.over_usd > 0 && html`<p>You paid ${usd(data.over_usd)} more than requested. ${credit} all of it.</p>`
 }`;
 }
 
@@ -130,14 +130,13 @@ function howToPay(data: PaymentData): Html {
   const qrPath = `${resourcePath(BILLING_PATHS.topups, topup.id)}/qr.png`;
   return html`${networkWarning(topup)}
 <div class="columns"><div>
-<p>Send exactly this amount in ${unit}</p>
+<p>Send exactly this amount of ${unit}:</p>
 <p class="once">${copyable(topup.deposit_amount)}</p>
-<p>to this address, which is reserved for this top-up</p>
+<p>To this address, which is reserved for this top-up:</p>
 <p class="once">${copyable(topup.deposit_address)}</p>
 ${WALLET_URI.test(topup.payment_uri) && html`<p><a href="${topup.payment_uri}">Open in a wallet</a></p>`}
-<p>The rate is locked until ${time(topup.expires_at)}:
-<time datetime="${topup.expires_at}" data-until="${data.left_until}">${formatMinutes(data.left_ms)}</time>
-left.</p>
+<p>The rate is locked until ${time(topup.expires_at)} (<time datetime="${topup.expires_at}"
+data-until="${data.left_until}">${formatMinutes(data.left_ms)}</time> left).</p>
 </div><div>
 <p><img src="${qrPath}" width="${sidePx}" height="${sidePx}"
 alt="QR code with the address and the amount"></p>
@@ -145,8 +144,8 @@ alt="QR code with the address and the amount"></p>
 }
 
 function networkWarning({ coin, network }: { readonly coin: CoinCode; readonly network: string }): Html {
-  return html`<p class="banner warn">Send only ${coinName(coin)} (${coinUnit(coin)}) on ${network}. Other
-coins, and the same coin on another network, will be lost.</p>`;
+  return html`<p class="banner warn">Send only ${coinName(coin)} (${coinUnit(coin)}) on the ${network}
+network. Other coins, and the same coin on another network, will be lost.</p>`;
 }
 
 function remainderSection(
@@ -157,17 +156,17 @@ function remainderSection(
   const unit = coinUnit(topup.coin);
   if (missing.amount === null) {
     return html`<p>Your payment is ${usd(missing.usd)} short. We credit the amount that we received. The
-locked rate expired: to pay the rest, <a href="${PANEL_PATHS.topup}">create another top-up</a>.</p>`;
+locked rate has expired. To pay the rest, <a href="${PANEL_PATHS.topup}">create another top-up</a>.</p>`;
   }
   return section(
     'Pay the rest',
     html`<p>Your payment is ${usd(missing.usd)} short. We credit the amount that we received, so paying the
-rest is optional. To pay it at the same rate, send this amount in ${unit}</p>
+rest is optional. To pay it at the same rate, send this amount of ${unit}:</p>
 <p class="once">${copyable(missing.amount)}</p>
-<p>to the same address</p>
+<p>To the same address:</p>
 <p class="once">${copyable(topup.deposit_address)}</p>
-<p>so that it is in a block by ${time(data.counts_until)}. After that, we use the exchange rate at that
-time.</p>
+<p>It must be in a block by ${time(data.counts_until)}. After that, we use the exchange rate when it
+arrives.</p>
 ${networkWarning(topup)}`,
   );
 }
@@ -177,7 +176,8 @@ export function refundInstructions(topup: Pick<Topup, 'id' | 'network'>): Html {
   return html`<p>Your payment arrived and is confirmed, but credits are currently withheld. Your money is
 not lost.</p>
 <p><a href="${PANEL_PATHS.contact}">Contact us</a> with the ID of this top-up, <code>${topup.id}</code>, and
-an address of yours on ${topup.network}. Tell us whether you want it credited later or refunded.</p>`;
+one of your own addresses on the ${topup.network} network. Tell us whether you want it
+credited later or refunded.</p>`;
 }
 
 function paymentsTable(data: PaymentData): Html {
@@ -187,7 +187,7 @@ function paymentsTable(data: PaymentData): Html {
     html`${part.amount} ${unit}`,
     PART_STATES[part.state],
     part.confirmations,
-    part.rate_usd === null ? 'Pending (late)' : html`$${part.rate_usd}${part.late && ' (late)'}`,
+    part.rate_usd === null ? 'Pending (late)' : html`${exactUsd(part.rate_usd)}${part.late && ' (late)'}`,
     part.credited_usd === null ? '–' : usd(part.credited_usd),
     time(part.first_seen_at),
   ]);
@@ -215,10 +215,10 @@ function topupDetails(data: PaymentData): Html {
     ['Amount', usd(topup.amount_usd)],
     [credited ? 'Bonus' : 'Bonus for this amount', topup.bonus_usd > 0 ? usd(topup.bonus_usd) : 'None'],
     ['Coin', html`${coinName(topup.coin)} (${unit}) on ${topup.network}`],
-    ['Requested', html`${topup.deposit_amount} ${unit}, at $${topup.rate_usd} per ${unit}`],
+    ['Requested', html`${topup.deposit_amount} ${unit} at ${exactUsd(topup.rate_usd)} per ${unit}`],
     ['Received', data.received !== null && html`${data.received} ${unit}, worth ${usd(data.received_usd)}`],
     ['Address', status !== 'waiting' && html`<code>${topup.deposit_address}</code>`],
-    ['Confirmations', `${topup.confirmations} of ${topup.required_confirmations}`],
+    ['Confirmations', formatConfirmations(topup)],
     ['Credited', credited && usd(topup.credited_usd)],
     ['Rate locked until', time(topup.expires_at)],
     ['Created', time(topup.created_at)],
@@ -226,10 +226,17 @@ function topupDetails(data: PaymentData): Html {
   ]);
 }
 
+/** `1 of 6`; once there are enough, `60 (6 required)`. */
+function formatConfirmations({ confirmations, required_confirmations: required }: Topup): string {
+  return confirmations > required
+    ? `${confirmations} (${required} required)`
+    : `${confirmations} of ${required}`;
+}
+
 function cancelSection(forms: FormContext): Html {
   return section(
     'Cancel',
-    html`<p>If you don’t plan to pay, cancel this top-up. It costs nothing, and you can create another
+    html`<p>If you don’t plan to pay, cancel this top-up. Canceling is free, and you can create another
 one.</p>
 ${form(forms, { name: 'cancel' }, html`<button class="plain">Cancel top-up</button>`)}`,
   );

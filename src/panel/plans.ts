@@ -23,6 +23,8 @@ export interface SoldPlan extends Plan {
   readonly on_request: boolean;
 }
 
+/** For one plan, in a table or a list of details. */
+export const TYPE_NAMES = { vps: 'Virtual server', dedicated: 'Dedicated server' } as const;
 export const CATEGORY_NAMES = { vps: 'Virtual servers', dedicated: 'Dedicated servers' } as const;
 
 /** Null if ordering is open. `note` explains why it is closed, unless a banner already does. */
@@ -175,7 +177,7 @@ export function planView(data: {
     breadcrumbs: [['Plans', PANEL_PATHS.plans]],
     body: html`${closedNote(closed)}
 ${detailList([
-  ['Type', vps ? 'Virtual server' : 'Dedicated server'],
+  ['Type', TYPE_NAMES[plan.category]],
   [vps ? 'vCPUs' : 'Cores', String(plan.cpu)],
   ['CPU model', plan.cpu_model],
   ['Memory', formatMemory(plan)],
@@ -242,7 +244,7 @@ export function formatMemory({ ram_mb }: Pick<Plan, 'ram_mb'>): string {
 }
 
 export function formatDisk({ disk_gb }: Pick<Plan, 'disk_gb'>): string {
-  return `${disk_gb}\u00a0GiB`;
+  return `${disk_gb.toLocaleString('en-US')}\u00a0GiB`;
 }
 
 export function formatTraffic({ transfer_tb }: Pick<Plan, 'transfer_tb'>): string {

@@ -64,7 +64,7 @@ const FIELD_TEXTS: Readonly<Record<string, Partial<Record<V1Issue, ProblemText>>
     invalid_value: ({ min, max }) =>
       min === undefined
         ? 'Not a supported public key. Paste the line of the .pub file; it starts like ssh-ed25519.'
-        : `RSA keys must have ${formatNumber(min)} to ${formatNumber(max)} bits. Or use an Ed25519 key.`,
+        : `RSA keys must have ${formatNumber(min)} to ${formatNumber(max)} bits. We recommend Ed25519 keys.`,
   },
   expires_at: { invalid_format: () => 'Use the format 2030-01-31 12:00, in UTC.' },
   port: {

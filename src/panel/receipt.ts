@@ -3,7 +3,7 @@ import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../spec/paths.ts';
 import type { LedgerEntry } from '../spec/schemas/ledger-entry.ts';
 import type { Topup } from '../spec/schemas/topup.ts';
 import { coinName, coinUnit } from './coin-names.ts';
-import { detailList, section, table, time, usd } from './components.ts';
+import { detailList, exactUsd, section, table, time, usd } from './components.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
 import { entryTypeName, formatSignedUsd, resourceLink } from './ledger.ts';
@@ -36,7 +36,7 @@ export function topupReceiptView(data: TopupReceipt): View {
     html`<code>${part.txid}</code>`,
     time(part.first_seen_at),
     html`${part.amount} ${unit}`,
-    html`$${part.rate_usd ?? topup.rate_usd}`,
+    exactUsd(part.rate_usd ?? topup.rate_usd),
     usd(part.credited_usd ?? 0),
   ]);
   return receiptPage(html`${detailList([
@@ -80,7 +80,7 @@ export function entryReceiptView(
         entry.resource && html`${resourceLink(entry.resource, data.names)}, <code>${entry.resource}</code>`,
       ],
       [
-        entry.amount_usd < 0 ? 'Paid from the balance' : 'Added to the balance',
+        entry.amount_usd < 0 ? 'Paid from your balance' : 'Added to your balance',
         html`<strong>${usd(Math.abs(entry.amount_usd))}</strong>`,
       ],
       ['Balance after', usd(entry.balance_after_usd)],

@@ -5,14 +5,7 @@ import type { Region } from '../spec/schemas/region.ts';
 import { copyable, detailList, emptyState, section, statusBadge, table, usd } from './components.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
-import {
-  CATEGORY_NAMES,
-  type OrderingClosed,
-  planLink,
-  regionLink,
-  type SoldPlan,
-  stockCell,
-} from './plans.ts';
+import { type OrderingClosed, planLink, regionLink, type SoldPlan, stockCell, TYPE_NAMES } from './plans.ts';
 
 export function regionsView({ regions }: { readonly regions: readonly Region[] }): View {
   const rows = regions.map((region) => [
@@ -70,13 +63,17 @@ ${section('Plans', plansInRegion(region, plans, closed))}`,
 
 function plansInRegion(region: Region, plans: readonly SoldPlan[], closed: OrderingClosed): Html {
   const sold = plans.filter(({ sold_in }) => sold_in.includes(region.id));
-  if (sold.length === 0) return emptyState('No plans in this region.', 'See the plans of other regions.');
+  if (sold.length === 0)
+    return emptyState(
+      'No plans in this region.',
+      html`<a href="${PANEL_PATHS.plans}">See plans in other regions</a>`,
+    );
   return table({
     caption: `Plans in ${region.name}`,
     columns: ['Plan', 'Type', { name: 'Per month', class: 'number' }, 'Availability'],
     rows: sold.map((plan) => [
       planLink(plan.id),
-      CATEGORY_NAMES[plan.category],
+      TYPE_NAMES[plan.category],
       usd(plan.price_usd_month),
       stockCell(plan, region, closed),
     ]),

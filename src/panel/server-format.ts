@@ -29,5 +29,5 @@ export function formatCyclePrice(server: Pick<Server, 'price_usd_cycle' | 'billi
 
 /** Formats MiB: `512 MiB`, `4 GiB`. */
 export function formatMemory(mb: number): string {
-  return mb < 1024 ? `${mb} MiB` : `${Math.round((mb / 1024) * 10) / 10} GiB`;
+  return mb < 1024 ? `${mb}\u00a0MiB` : `${Math.round((mb / 1024) * 10) / 10}\u00a0GiB`;
 }

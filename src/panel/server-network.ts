@@ -28,12 +28,12 @@ type Ipv6 = NonNullable<Server['ipv6']>;
 
 function reverseDns(data: NetworkData): Html {
   const { ipv4, ipv6 } = data.server;
-  if (ipv4 === null || ipv6 === null) return html`<p>Addresses are assigned when the server first runs.</p>`;
+  if (ipv4 === null || ipv6 === null) return html`<p>Addresses appear once the server is running.</p>`;
   const blocked = blockedReason(data, 'update');
   const records = Object.entries(ipv6.rdns_records).filter(([address]) => address !== ipv6.address);
   if (blocked !== null) return html`<p>${blocked}</p>${otherNamesTable(records)}`;
   return html`${primaryNamesForm(data.forms, ipv4, ipv6)}
-<h3>Other addresses of <code>${ipv6.prefix}</code></h3>
+<h3>Other addresses in <code>${ipv6.prefix}</code></h3>
 ${otherNamesTable(records)}
 ${records.length > 0 && removeNameForm(data.forms, records)}
 ${addNameForm(data.forms, ipv6)}`;
@@ -51,7 +51,7 @@ function primaryNamesForm(
     ...shared,
   })}
 ${fields.text('ipv6', `Host name for ${ipv6.address}`, { value: ipv6.rdns ?? '', ...shared })}
-<button>Save</button>`;
+<button>Save host names</button>`;
   return form(forms, { name: 'names' }, parts);
 }
 
@@ -88,8 +88,8 @@ ${fields.text('ipv6', 'Host name', { required: true, maxLength: 253 })}
 
 function firewallTable({ groups }: NetworkData): Html {
   if (groups.length === 0)
-    return html`<p>This server has no firewall group, so all its ports are open. <a
-href="${PANEL_PATHS.firewall}">Firewall groups</a></p>`;
+    return html`<p>No firewall group applies to this server, so all its ports are open. <a
+href="${PANEL_PATHS.firewall}">View firewall groups</a></p>`;
   return table({
     caption: 'Firewall groups of this server, in order',
     columns: ['Group', { name: 'Rules', class: 'number' }, 'Default inbound policy'],

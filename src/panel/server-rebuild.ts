@@ -43,8 +43,8 @@ ${detailList([
 function rescueForm(data: RebuildData): Html {
   const blocked = blockedReason(data, 'rescue');
   if (blocked !== null) return html`<p>${blocked}</p>`;
-  return html`<p>The server restarts into a small repair system with its disk attached. The next restart
-leaves it. We show its password once.</p>
+  return html`<p>The server restarts into a small repair system with its disk attached. To leave it, restart
+the server. We show the password once.</p>
 ${form(data.forms, { name: 'rescue' }, html`<button class="plain">Boot rescue system</button>`)}`;
 }
 
@@ -57,7 +57,7 @@ function rebuildForm(data: RebuildData): Html {
   const isFilled = fields.value('user_data') !== '';
   const imageOptions = [['', 'Current image'] as const, ...imageChoices(data.images)];
   return html`<p><strong>All data on the disk of ${server.name} is lost.</strong> Addresses, volumes, and
-snapshots stay.</p>
+snapshots are kept.</p>
 ${form(
   forms,
   { name: 'rebuild' },

@@ -15,7 +15,7 @@ export function settingsView(data: SettingsData): View {
   return serverView(
     data,
     'settings',
-    html`${section('Name and renewal', changeForm(data))}
+    html`${section('Name, tags, and renewal', changeForm(data))}
 ${section('Delete', destroyForm(data))}`,
   );
 }
@@ -34,7 +34,7 @@ function changeForm(data: SettingsData): Html {
       value: server.name,
       required: true,
       maxLength: LIMITS.nameMaxChars,
-      hint: 'Lowercase letters, digits, and dashes, starting with a letter. The system’s host name stays.',
+      hint: 'Lowercase letters, digits, and dashes, starting with a letter. The system keeps its host name.',
     })}
 ${fields.textarea('tags', 'Tags', { value: server.tags.join('\n'), rows: 3, hint: 'One per line.' })}
 ${fields.textarea('labels', 'Labels', {
@@ -49,10 +49,10 @@ ${fields.checkbox(
     value: server.auto_renew,
     hint: waits
       ? 'The server resumes when your balance covers it. If off, it won’t resume automatically.'
-      : 'If off, the server is suspended when its cycle ends. Power it on, or it will be deleted.',
+      : 'If off, the server is suspended when its cycle ends, and deleted later unless you power it on.',
   },
 )}
-<button>Save</button>`,
+<button>Save changes</button>`,
   );
 }
 
@@ -62,7 +62,7 @@ function destroyForm(data: SettingsData): Html {
   const fields = new Fields(forms, 'destroy');
   const refundNote = neverRan
     ? html`The server has never run, so we refund ${usd(server.price_usd_cycle)} to your balance.`
-    : html`You don’t get a refund for the current cycle, which is paid until ${time(server.paid_until)}.`;
+    : html`We don’t refund the current cycle, which is paid until ${time(server.paid_until)}.`;
   return html`<p><strong>This wipes the disk and releases the addresses permanently.</strong> Volumes are
 detached and kept. Snapshots are kept. ${refundNote}</p>
 ${form(

@@ -45,7 +45,7 @@ function volumesSection(data: StorageData): Html {
             'Name',
             { name: 'Size', class: 'number' },
             'Device',
-            { name: 'Detach', class: 'actions' },
+            { name: 'Actions', class: 'actions' },
           ],
           rows: attached.map((volume) => [
             html`<a href="${resourcePath(PANEL_PATHS.volumes, volume.id)}">${volume.name}</a>`,
@@ -108,9 +108,10 @@ ${fields.text('expires_at', 'Delete automatically at (UTC, optional)', { type: '
 <button>Create snapshot</button>`;
   return html`${
     list ||
-    html`<p>No snapshots yet. A snapshot is a copy of the disk at one moment, as after a power loss. It
-doesn’t include volumes.</p>`
+    html`<p>No snapshots yet. A snapshot is a copy of the disk at one moment. It doesn’t include
+volumes.</p>`
   }
+<h3>Create snapshot</h3>
 ${form(forms, { name: 'snapshot' }, parts)}`;
 }
 
@@ -126,13 +127,13 @@ function restoreForm(data: StorageData): Html {
     ['', 'Choose a snapshot'] as const,
     ...own.map(({ id, name, created_at }) => [id, `${name}, ${created_at.slice(0, 10)}`] as const),
     ...fromOtherServers.map(
-      ({ id, name, created_at }) => [id, `Another server: ${name}, ${created_at.slice(0, 10)}`] as const,
+      ({ id, name, created_at }) => [id, `From another server: ${name}, ${created_at.slice(0, 10)}`] as const,
     ),
   ];
   const isOpen = data.forms.refused?.name === 'restore' && html` open`;
   return html`<details${isOpen}><summary>Restore the disk from a snapshot</summary>
 <p><strong>All data on the disk of ${serverName} is lost.</strong> The snapshot replaces it. Addresses and
-volumes stay.</p>
+volumes are kept.</p>
 ${form(
   forms,
   { name: 'restore' },

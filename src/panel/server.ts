@@ -19,7 +19,10 @@ export function overviewView(data: OverviewData): View {
   const { server } = data;
   const changing =
     data.currentOperation !== null || ['provisioning', 'installing', 'destroying'].includes(server.status);
-  const statusText = html`${serverStatusBadge(server.status)} ${describeCurrentOperation(data)}`;
+  const operation = describeCurrentOperation(data);
+  const statusText = html`${serverStatusBadge(server.status)}${
+    operation && html` <span class="soft">${operation}</span>`
+  }`;
   const body = html`${detailList([['Status', statusText]])}
 ${section('Power', powerSection(data))}
 <div class="columns"><div>
@@ -55,17 +58,22 @@ function powerSection(data: OverviewData): Html {
   const chargesCycle = server.status === 'suspended' && possible.length > 0;
   const openConsole = console && form(forms, { name: 'console' }, html`<button>Open console</button>`);
   return html`<div class="power">${openConsole}${buttons}</div>
-${possible.length === 0 && blocked && html`<p>${blocked}</p>`}
+${possible.length === 0 && blocked && html`<p>${powerNote(data, blocked)}</p>`}
 ${
   chargesCycle &&
   html`<p>Powering it on charges ${usd(data.nextCycleUsd)} for ${formatMonths(server.billing_months)},
-starting now.</p>`
+starting immediately.</p>`
 }
 ${
   possible.some(([name]) => name === 'reset') &&
   html`<p class="hint">Restart and shut down ask the operating system first and cut the power if it doesn’t
 respond. Force restart cuts the power immediately; unsaved data is lost.</p>`
 }`;
+}
+
+/** A suspended server's reason is already above the sections. */
+function powerNote({ notes }: OverviewData, blocked: string): string {
+  return notes.includes(blocked) ? 'You can’t power on this server while it is suspended.' : blocked;
 }
 
 function addressList({ server }: OverviewData): Html {
@@ -88,7 +96,8 @@ function machineDetails(data: OverviewData): Html {
       ? html`${comma}<span class="soft">deleted key</span>`
       : html`${comma}<a href="${resourcePath(PANEL_PATHS.keys, key.id)}">${key.name}</a>`;
   });
-  const parts = `${data.cpu} × ${data.cpuModel}, ${formatMemory(data.ramMb)} memory, ${data.diskGb} GiB NVMe`;
+  const disk = `${data.diskGb.toLocaleString('en-US')}\u00a0GiB NVMe`;
+  const parts = `${data.cpu} × ${data.cpuModel}, ${formatMemory(data.ramMb)} memory, ${disk}`;
   return detailList([
     ['Plan', html`${server.plan} <span class="soft">${parts}</span>`],
     ['Region', html`${data.regionName} <span class="soft">${server.region}</span>`],
@@ -99,9 +108,12 @@ function machineDetails(data: OverviewData): Html {
 }
 
 function billingDetails({ server, nextCycleUsd, destroyAt }: OverviewData): Html {
+  const { suspended_reason: reason } = server;
   const renews = server.auto_renew
-    ? `Automatically for ${usd(nextCycleUsd)} if your balance covers it`
-    : 'No, suspended when the cycle ends';
+    ? `Automatically for ${usd(nextCycleUsd)} ${reason === 'balance' ? 'once' : 'if'} your balance covers it`
+    : reason === 'not_renewed'
+      ? 'No; power it on to pay for another cycle'
+      : 'No; suspended when the cycle ends';
   return html`${detailList([
     ['Price', formatCyclePrice(server)],
     ['Paid until', time(server.paid_until)],

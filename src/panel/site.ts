@@ -22,9 +22,8 @@ export function contactView({ contact }: { readonly contact: string | null }): V
       contact === null
         ? emptyState(NOT_PROVIDED, 'We haven’t published a contact address.')
         : html`<p>Contact us: ${contactLink(contact)}</p>
-<p>To report a problem, include the request ID from the error page (<code>req_…</code>) or the
-<code>X-Request-Id</code>
-response header. Never send a password, a recovery code, or an API token.</p>`,
+<p>When you report a problem, include the request ID from the error page (<code>req_…</code>) or the
+response header <code>X-Request-Id</code>. Never send a password, a recovery code, or an API token.</p>`,
   };
 }
 

@@ -90,8 +90,8 @@ function createSection(forms: FormContext, servers: readonly Server[]): Html {
     return html`<p>You can create snapshots of servers that are running or stopped. You have none right
 now.</p>`;
   const fields = new Fields(forms, 'create');
-  return html`<p>A snapshot contains what a power loss would leave on the disk. Shut the server down first
-if you need more.</p>
+  return html`<p>A snapshot of a running server is like its disk after a power loss. For a clean copy, shut
+the server down first.</p>
 ${form(
   forms,
   { name: 'create' },
@@ -141,7 +141,7 @@ least as large. You have none right now.</p>`;
   return collapsibleForm(forms, 'restore', {
     summary: 'Restore this snapshot to a server',
     description:
-      'All data on that server’s disk is lost. Its addresses stay. It is unreachable until this is done.',
+      'All data on that server’s disk is lost. Its addresses are kept. It is unreachable until this is done.',
     content: html`<input type="hidden" name="snapshot" value="${snapshot.id}">
 ${fields.select('server', 'Server', {
   required: true,

@@ -3,6 +3,7 @@ import { getCoin as coinOf } from '../spec/coins.ts';
 import { PANEL_PATHS } from '../spec/paths.ts';
 import type { Region } from '../spec/schemas/region.ts';
 import type { SwitchName } from '../spec/switches.ts';
+import { coinName, coinUnit } from './coin-names.ts';
 import { emptyState, section, statusBadge, table, time } from './components.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
@@ -99,7 +100,7 @@ function coins({ coins: rows }: StatusData): Html {
     caption: 'Payments by coin',
     columns: ['Coin', 'Network', 'Payments'],
     rows: taken.map(({ coin, late }) => [
-      coin,
+      `${coinName(coin)} (${coinUnit(coin)})`,
       coinOf(coin).network,
       late ? statusBadge('delayed', 'busy') : statusBadge('accepted', 'good'),
     ]),

@@ -12,7 +12,7 @@ import type { View } from './layout.ts';
 const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   read: 'Views servers and their resources. Makes no changes and sees no billing data.',
   write: 'Also deploys, changes, and deletes servers at your cost, and creates tokens. Sees no billing data.',
-  billing: 'Also views the balance, transactions, and top-ups, and creates top-ups.',
+  billing: 'Also views the balance, the ledger, and top-ups, and creates top-ups.',
 };
 
 export function tokensView(data: {
@@ -33,7 +33,7 @@ ${
   createdToken &&
   html`<div class="once"><p><strong>Your token</strong></p>
 <p>${copyable(createdToken)}</p>
-<p>Store it like a password. It is not shown again.</p></div>\n`
+<p>Store it like a password. We show it only once.</p></div>\n`
 }${
   tokens.length > 0
     ? tokensTable(tokens, forms)
@@ -47,7 +47,7 @@ ${section('Create API token', createForm(forms), 'make')}`,
 function tokensTable(tokens: readonly ApiToken[], forms: FormContext): Html {
   return table({
     caption: 'API tokens',
-    columns: ['Name', 'Scope', 'Last used', 'Expires', 'Created', { name: '', class: 'actions' }],
+    columns: ['Name', 'Scope', 'Last used', 'Expires', 'Created', { name: 'Actions', class: 'actions' }],
     rows: tokens.map((token) => [
       token.name,
       token.scope,
@@ -77,7 +77,7 @@ function createForm(forms: FormContext): Html {
       required: true,
       maxLength: LIMITS.nameMaxChars,
       autocomplete: 'off',
-      hint: 'Name it after the place where you use it.',
+      hint: 'Where you use the token, such as ci or laptop.',
     })}
 <fieldset${fields.describedBy('scope')}><legend>Scope</legend>
 <div class="choices">${scopes}</div>

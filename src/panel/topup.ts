@@ -3,7 +3,7 @@ import type { CoinCode } from '../spec/coins.ts';
 import { BONUS_TIERS_USD, LIMITS } from '../spec/limits.ts';
 import { BILLING_PATHS, PANEL_PATHS } from '../spec/paths.ts';
 import { coinLabel, coinUnit } from './coin-names.ts';
-import { detailList, table, usd } from './components.ts';
+import { detailList, exactUsd, table, usd } from './components.ts';
 import { Fields, type FormContext, form } from './form.ts';
 import { type Html, html } from './html.ts';
 import type { View } from './layout.ts';
@@ -53,7 +53,7 @@ export function topupView(data: TopupData): View {
     title: 'Top up',
     section: 'billing',
     breadcrumbs: [['Billing', PANEL_PATHS.billing]],
-    body: html`<p>You pay in cryptocurrency. Your balance is in US dollars and pays only for your servers.</p>
+    body: html`<p>You pay in cryptocurrency. Your balance is in US dollars and can only pay for servers.</p>
 ${
   data.creditsWithheld &&
   html`<p class="banner warn">Credits are currently withheld. We confirm your payment now and credit or
@@ -105,7 +105,7 @@ function totalSection(data: TopupData): Html {
 <h2 id="summary">Summary</h2>
 ${
   data.raisedFrom !== null &&
-  html`<p>You need $${data.raisedFrom}. The minimum top-up is ${usd(MIN_USD)}; the rest stays on your
+  html`<p>You need ${exactUsd(data.raisedFrom)}. The minimum top-up is ${usd(MIN_USD)}; the rest stays on your
 balance.</p>`
 }
 ${data.problem !== null && html`<p class="problem">${data.problem}</p>`}
@@ -121,7 +121,7 @@ function offerDetails({ offer, problem, coin, waiting_usd: waiting }: TopupData)
     [
       'You pay',
       coinQuote &&
-        html`<strong>${coinQuote.amount} ${coinUnit(coinQuote.code)}</strong>, at ${formatRate(coinQuote)}`,
+        html`<strong>${coinQuote.amount} ${coinUnit(coinQuote.code)}</strong> at ${formatRate(coinQuote)}`,
     ],
     ['Amount', usd(offer.amount_usd)],
     ['Bonus', offer.bonus_usd > 0 ? usd(offer.bonus_usd) : `None below ${usd(LEAST_BONUS_FROM_USD)}`],
@@ -144,7 +144,7 @@ payment. Your payment is credited after ${coinQuote.confirmations} ${
 }
 
 function formatRate(coin: { readonly code: CoinCode; readonly rate_usd: string }): string {
-  return `$${coin.rate_usd} per ${coinUnit(coin.code)}`;
+  return `${exactUsd(coin.rate_usd)} per ${coinUnit(coin.code)}`;
 }
 
 function bonusTiers(): Html {

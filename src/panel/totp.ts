@@ -21,9 +21,9 @@ export function totpView(data: TotpData): View {
     section: 'account',
     breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
     body: html`${accountTabs(ACCOUNT_PATHS.totp)}
-<p>One-time codes are ${data.isOn ? statusBadge('on', 'good') : statusBadge('off')}</p>
+<p>Status: ${data.isOn ? statusBadge('on', 'good') : statusBadge('off')}</p>
 <p>With one-time codes, you sign in with your password and a six-digit code from an authenticator app on
-your phone. Your password alone no longer gives access. If you lose your phone, your recovery code sets a
+your phone, so your password alone is not enough. If you lose your phone, use your recovery code: it sets a
 new password and turns one-time codes off.</p>
 ${
   data.isOn
@@ -38,13 +38,14 @@ function pendingSetup({ forms, secret }: TotpData, sidePx: number): Html {
   const text = secret?.text.match(/.{1,4}/g)?.join(' ');
   return section(
     'Set up your authenticator app',
-    html`<p><img src="${TOTP_QR_PATH}" width="${sidePx}" height="${sidePx}"
-alt="QR code of the secret that is shown below as text"></p>
+    html`<p>Scan this QR code with your authenticator app, then enter the code that the app shows.</p>
+<p><img src="${TOTP_QR_PATH}" width="${sidePx}" height="${sidePx}"
+alt="QR code with the secret for your authenticator app"></p>
 ${
   secret &&
   html`<div class="once"><p>Or enter the secret: <code class="copy" data-copy>${text}</code></p>
-<p><a href="${secret.uri}">Open it in an authenticator app on this device</a></p>
-<p>This text is not shown again. Type: time-based, six digits, SHA-1, 30 seconds.</p></div>\n`
+<p><a href="${secret.uri}">Open in an authenticator app on this device</a></p>
+<p>The secret is shown only once. Settings: time-based, six digits, SHA-1, 30 seconds.</p></div>\n`
 }${form(
   forms,
   { name: 'confirm' },

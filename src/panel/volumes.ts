@@ -37,7 +37,10 @@ export function volumesView(data: {
     if (rows.length > 0) return table({ caption: 'Volumes', columns, rows });
     return filtered
       ? emptyState('No matching volumes.', html`<a href="${PANEL_PATHS.volumes}">Clear filters</a>`)
-      : emptyState('No volumes yet.', 'A volume is a disk that outlives its server. Create one below.');
+      : emptyState(
+          'No volumes yet.',
+          'A volume is a separate disk that you attach to a server. Create one below.',
+        );
   };
   return {
     title: 'Volumes',
@@ -84,7 +87,7 @@ ${fields.text('size_gb', 'Size (GiB)', {
   value: String(volumeMinGb),
   min: volumeMinGb,
   max: volumeMaxGb,
-  hint: `${volumeMinGb} to ${volumeMaxGb.toLocaleString('en-US')}. You can only increase it later.`,
+  hint: `${volumeMinGb} to ${volumeMaxGb.toLocaleString('en-US')}. You can’t decrease it later.`,
 })}
 ${fields.select('region', 'Region', {
   choices: regionChoices(regions),
@@ -96,7 +99,7 @@ ${fields.text('filesystem', 'File system (optional)', {
   hint: 'A note for your records, such as ext4. We don’t format volumes.',
 })}
 ${fields.checkbox('encrypted', 'Encrypted', {
-  hint: 'You encrypt it with LUKS in the server; pass your key with cloud-init. You can’t change this later.',
+  hint: 'For volumes that you encrypt in the server with LUKS and your own key. You can’t change this later.',
 })}
 <button>Create volume</button>`,
   );
@@ -185,9 +188,9 @@ ${fields.text('size_gb', 'Size (GiB)', {
   value: String(volume.size_gb),
   min: volume.size_gb,
   max: LIMITS.volumeMaxGb,
-  hint: 'You can increase the size while attached, but not decrease it. Then grow the file system yourself.',
+  hint: 'You can’t decrease the size. After you increase it, grow the file system in the server.',
 })}
-<button class="plain">Save</button>`,
+<button class="plain">Save changes</button>`,
   );
 }
 

@@ -39,8 +39,8 @@ export function deliveriesSection(webhook: Webhook, shown: DeliveryList, forms: 
       ? html`<p>No matching deliveries.</p>`
       : html`<p>No deliveries in the last ${LIMITS.deliveryRetentionDays} days.</p>`;
   };
-  return html`<p>Attempts of the last ${LIMITS.deliveryRetentionDays} days, newest first. We try failed
-deliveries up to ${LIMITS.webhookAttemptsMax} times, test events once.</p>
+  return html`<p>Attempts in the last ${LIMITS.deliveryRetentionDays} days, newest first. We try each event up
+to ${LIMITS.webhookAttemptsMax} times, and test events once.</p>
 ${(filtered || items.length > 0) && filterForm(page, filter)}
 ${list()}
 ${pager(shown)}`;

@@ -43,6 +43,16 @@ ${section('Create webhook', createForm(data.forms))}`,
   };
 }
 
+const EVENT_GROUP_NAMES: Readonly<Record<string, string>> = {
+  server: 'Servers',
+  volume: 'Volumes',
+  snapshot: 'Snapshots',
+  billing: 'Billing',
+  topup: 'Top-ups',
+  token: 'API tokens',
+  firewall: 'Firewall',
+};
+
 function formatEvents({ events }: Webhook): string {
   if (events.includes('*')) return 'All';
   const [single] = events;
@@ -81,7 +91,7 @@ function urlField(fields: Fields, value: string): Html {
     maxLength: LIMITS.webhookUrlMaxChars,
     autocomplete: 'off',
     placeholder: 'https://example.com/hooks',
-    hint: 'A public https:// URL with a valid certificate. No user name, password, or #.',
+    hint: 'A public https:// URL with a valid certificate and no user name, password, or fragment.',
   });
 }
 
@@ -101,7 +111,7 @@ function eventBoxes(fields: Fields, subscribed: readonly string[]): Html {
   const eventBox = (type: EventType) =>
     box(type, html`<code>${type}</code> <span class="soft">${EVENTS[type].when}</span>`);
   const lists = [...groups].map(
-    ([about, types]) => html`<fieldset class="events"><legend>${about}</legend>
+    ([about, types]) => html`<fieldset class="events"><legend>${EVENT_GROUP_NAMES[about] ?? about}</legend>
 ${types.map(eventBox)}</fieldset>\n`,
   );
   return html`<fieldset><legend>Events</legend>
@@ -129,7 +139,7 @@ export function webhookView(data: {
       ['Events', webhook.events.includes('*') ? 'All' : webhook.events.join(', ')],
       ['Status', activeBadge(webhook)],
       [
-        'Secret',
+        'Signing secret',
         html`<code>whsec_…${webhook.secret_hint}</code> ·
 <a href="${GUIDE_PATH}">How to verify a signature</a>`,
       ],
@@ -160,7 +170,7 @@ function changeForm(webhook: Webhook, forms: FormContext): Html {
     content: html`${urlField(fields, webhook.url)}
 ${fields.checkbox('active', 'Active', { value: webhook.active, hint: 'Pausing cancels pending deliveries.' })}
 ${eventBoxes(fields, webhook.events)}
-<button>Save</button>`,
+<button>Save changes</button>`,
   });
 }
 

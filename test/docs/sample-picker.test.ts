@@ -31,7 +31,7 @@ describe('the choice of samples', { skip: NO_CHROMIUM || FULL_ONLY.skip }, () =>
     await page.keyboard.press('ArrowRight');
     assert.deepEqual(await shown(), ['sample sdk']);
     await page.getByRole('heading', { name: 'Detach a volume' }).scrollIntoViewIfNeeded();
-    await page.getByRole('radiogroup', { name: 'Samples in' }).getByText('Command line').click();
+    await page.getByRole('radiogroup', { name: 'Samples in' }).getByText('CLI').click();
     assert.deepEqual(await shown(), ['sample cli']);
   });
 

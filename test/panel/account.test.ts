@@ -112,7 +112,7 @@ describe('the account in the panel', () => {
     const set = await panel.followRedirects(await send(publicKey));
     assert.match(textOf(set.text), /encrypted with the key (?:[0-9A-F]{4} ){9,15}[0-9A-F]{4}/);
     const removed = await panel.submit(set, 'no_openpgp', { current_password });
-    assert.match(textOf((await panel.followRedirects(removed)).text), /Emails to you not encrypted/);
+    assert.match(textOf((await panel.followRedirects(removed)).text), /Email encryption off/);
   });
 
   it('setting up one-time codes shows the secret once and the QR code until the first code', async () => {

@@ -84,7 +84,7 @@ describe('billing in the panel', () => {
     );
     assert.match(month, /Charge s1 in par, 1 month .* −\$5\.05/);
     const past = await readPageText(panel, '/billing/statement?month=2020-02');
-    assert.match(past, /Statement, February 2020 .* Closing balance \$0\.00 No entries in this month/);
+    assert.match(past, /Statement for February 2020 .* Closing balance \$0\.00 No entries in this month/);
   });
 
   it('a long statement is paginated without losing an entry', async () => {

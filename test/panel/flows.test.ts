@@ -127,7 +127,7 @@ describe('a customer in the panel', { skip: NO_CHROMIUM }, () => {
 
     it('a customer sets reverse DNS', async () => {
       await ada.open(`${server}/network`);
-      await ada.submitForm('names', 'Save', { 'Host name for 198': 'web.example.org' });
+      await ada.submitForm('names', 'Save host names', { 'Host name for 198': 'web.example.org' });
       await ada.expectText('Saved.');
       await ada.open(server);
       await ada.expectText('web.example.org');
@@ -173,7 +173,7 @@ describe('a customer in the panel', { skip: NO_CHROMIUM }, () => {
       await ada.expectText('Rules saved.');
       const table = await ada.page.getByRole('table').first().textContent();
       assert.match(table ?? '', /second[\s\S]*first/);
-      await ada.submitForm('apply', 'Save servers', { 'web-2': true });
+      await ada.submitForm('apply', 'Save selection', { 'web-2': true });
       await ada.expectText('Saved.');
     });
 

@@ -27,7 +27,7 @@ describe('money in the panel', () => {
       ]);
       assert.deepEqual([shown.status, shown.location], [303, '/topup?coin=USDTTRC&amount=250#total']);
       const text = await readPageText(panel, '/topup?coin=USDTTRC&amount=250');
-      assert.match(text, /You pay 250 USDT , at \$1 per USDT/);
+      assert.match(text, /You pay 250 USDT at \$1\.00 per USDT/);
       assert.match(text, /Bonus \$100\.00 Balance after \$350\.00/);
       assert.match(text, /lock it for 60 minutes when you continue to payment/);
       assert.match(await readPageText(panel, '/billing'), /No top-ups yet/);
@@ -96,7 +96,7 @@ describe('money in the panel', () => {
       const asked = textOf(invoice.page.text);
       assert.match(
         asked,
-        /Send only Litecoin \(LTC\) on Litecoin\. Other coins, and the same coin .* will be lost/,
+        /Send only Litecoin \(LTC\) on the Litecoin network\. Other coins, and the same coin .* will be lost/,
       );
       assert.match(asked, /locked until .* UTC : (59|60) minutes left/);
       assert.match(invoice.page.text, /href="\w+:\w+\?amount=1\.25">Open in a wallet/);
@@ -121,7 +121,7 @@ describe('money in the panel', () => {
       const made = await session.post('/topup-api.php', { action: 'create', amount: 50, coin: 'USDTTRC' });
       const ref = String(made.body.order_ref);
       const { text } = await panel.get(`/topup?ref=${ref}`);
-      assert.match(textOf(text), /Send only Tether \(USDT\) on Tron \(TRC-20\)/);
+      assert.match(textOf(text), /Send only Tether \(USDT\) on the Tron \(TRC-20\)/);
       const other = await createPayer(world);
       assert.equal((await other.panel.get(`/topup?ref=${ref}`)).status, 404);
       assert.equal((await PanelClient.forUrl(world.url).get(`/topup?ref=${ref}`)).status, 303);
@@ -149,14 +149,14 @@ describe('money in the panel', () => {
       const short = await readPageText(panel, invoice.path);
       assert.match(short, /\$60\.00 was credited to your balance\./);
       assert.match(short, /Your payment is \$40\.00 short/);
-      assert.match(short, /send this amount in LTC 0\.5 to the same address/);
+      assert.match(short, /send this amount of LTC: 0\.5 To the same address:/);
       await world.sandbox('rates', { coin: 'LTC', usd: '40' });
       await payInvoice(world, invoice, '0.75');
       await mineBlocks(world, 'LTC');
       await world.sandbox('rates', { coin: 'LTC', usd: '80' });
       const over = await readPageText(panel, invoice.path);
       assert.match(over, /\$120\.00 was credited to your balance, plus a bonus of \$30\.00/);
-      assert.match(over, /You paid \$20\.00 more than requested\. We credit all of it/);
+      assert.match(over, /You paid \$20\.00 more than requested\. We credited all of it/);
       assert.doesNotMatch(over, /Your payment is/);
     });
 
@@ -166,7 +166,7 @@ describe('money in the panel', () => {
       const twice = await Promise.all([1, 2].map(() => panel.submit(invoice.page, 'cancel')));
       for (const { location } of twice) assert.equal(location, `${invoice.path}?done=topup_cancelled`);
       const cancelled = await panel.get(invoice.path);
-      assert.match(textOf(cancelled.text), /You canceled this top-up\. Do not send a payment for it/);
+      assert.match(textOf(cancelled.text), /You canceled this top-up\. Don’t send a payment for it/);
       assert.ok(!/qr\.png|Open in a wallet|value="cancel"/.test(cancelled.text));
       const again = await panel.submit(
         { ...invoice.page, text: invoice.page.text.replace(/(name="_once" value=")/g, '$1other') },
@@ -186,8 +186,8 @@ describe('money in the panel', () => {
       ] as const) {
         const text = await readPageText(panel, path);
         assert.ok(text.includes(`${credited} was credited to your balance`), text);
-        assert.match(text, /We credit it at the exchange rate at that time/);
-        assert.match(text, /\$100 \(late\)/);
+        assert.match(text, /We credited it at the exchange rate at that time/);
+        assert.match(text, /\$100\.00 \(late\)/);
       }
     });
 

@@ -185,7 +185,7 @@ describe('the other pages of a server', () => {
     assert.match(problemOf(keyless.text, 'ssh_keys') ?? '', /no SSH keys/);
     const form = await panel.open(`${page}/rebuild`);
     const [box = ''] = /ssh_keys\.k_[a-z2-7]{26}/.exec(form.text) ?? [];
-    const [, image = ''] = /<option value="(img_[^"]+)">ubuntu 24\.04/.exec(form.text) ?? [];
+    const [, image = ''] = /<option value="(img_[^"]+)">Ubuntu 24\.04/.exec(form.text) ?? [];
     assert.equal(
       (await act('/rebuild', 'rebuild', { image, [box]: 'on' })).location,
       `${page}?done=server_rebuilding`,
@@ -195,7 +195,7 @@ describe('the other pages of a server', () => {
       [body.status, body.image, body.ssh_keys],
       ['running', image, [box.slice('ssh_keys.'.length)]],
     );
-    assert.match(textOf((await panel.open(page)).text), /Image ubuntu 24\.04 SSH keys laptop/);
+    assert.match(textOf((await panel.open(page)).text), /Image Ubuntu 24\.04 SSH keys laptop/);
   });
 
   it('reverse DNS can be set, and an invalid host name is reported on its field', async () => {

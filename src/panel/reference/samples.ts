@@ -40,7 +40,7 @@ export const SAMPLES: readonly Sample[] = [
   },
   {
     key: 'cli',
-    name: 'Command line',
+    name: 'CLI',
     language: 'sh',
     setup: (baseUrl) => `export SKERRY_API_URL='${baseUrl}'\nexport SKERRY_TOKEN='…'`,
     render: ({ command }) => command,

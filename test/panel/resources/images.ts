@@ -76,10 +76,10 @@ export function imagePages(at: () => ResourceFixture): void {
     const { panel, api } = at();
     assert.match(
       textOf((await panel.open('/images?family=debian&type=official')).text),
-      /debian 12 Official/,
+      /Debian 12 Official/,
     );
     assert.match(textOf((await panel.open('/images?type=custom')).text), /Upload your own image below/);
-    const old = /<a href="([^"]+)">debian 11</.exec((await panel.open('/images')).text)?.[1] ?? '';
+    const old = /<a href="([^"]+)">Debian 11</.exec((await panel.open('/images')).text)?.[1] ?? '';
     const since = expectSuccess(await api.get(`/images/${old.split('/')[2]}`)).deprecated_at as string;
     assert.match(
       textOf((await panel.open(old)).text),

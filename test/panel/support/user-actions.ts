@@ -53,7 +53,7 @@ export async function topUp(person: BrowserUser, amount: string): Promise<void> 
 export async function deployServer(person: BrowserUser, name: string): Promise<string> {
   await person.open('/plans/s1');
   await person.open('/servers/new?plan=s1&region=par');
-  await person.submitForm('deploy', 'Deploy server', { Image: 'debian 13', Name: name, laptop: true });
+  await person.submitForm('deploy', 'Deploy server', { Image: 'Debian 13', Name: name, laptop: true });
   await person.expectText('Your server is paid for and is being installed.');
   await person.reloadUntil(STATUS_RUNNING);
   return person.path;
