@@ -68,12 +68,13 @@ export function clampAmount(value: number): number {
   return Math.min(Math.max(value, 0), AMOUNT_MAX);
 }
 
-/** Formats an amount with three digits in the largest unit that fits: `1.5 GiB`, `340 kbit/s`. */
+/** Formats an amount with three digits in the largest unit that fits: `1.5 GiB`, `340 kbit/s`, `12.3%`. */
 export function formatAmount(value: number, unit: ChartUnit): string {
   const amount = clampAmount(Number.isFinite(value) ? value : 0);
   const [name, size] = sizeFor(unit, amount);
   const inUnit = amount / size;
-  return `${inUnit >= 100 ? Math.round(inUnit) : Number(inUnit.toPrecision(3))} ${name}`;
+  const number = inUnit >= 100 ? Math.round(inUnit) : Number(inUnit.toPrecision(3));
+  return name === '%' ? `${number}%` : `${number} ${name}`;
 }
 
 export function amountAxis(unit: ChartUnit, maxTicks: number): AmountAxis {

@@ -40,7 +40,9 @@ function losses({ servers, forfeited }: DeletionImpact): Html {
     forfeited > 0 ? `You lose your balance of ${usd(forfeited)}.` : 'You have no balance to lose.';
   return html`<p>This can’t be undone.</p>
 <ul>
-<li><strong>${serverLoss}</strong> Your volumes, snapshots, and images are deleted too.</li>
+<li><strong>${serverLoss}</strong> Your volumes, snapshots, and images are deleted${
+    servers > 0 && ' too'
+  }.</li>
 <li><strong>${balance}</strong> ${servers > 0 && 'Refunds for deleted servers are lost too.'}</li>
 <li>All sessions and API tokens end immediately. You can sign up with this address again once everything is
 removed.</li>

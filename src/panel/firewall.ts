@@ -89,7 +89,7 @@ function nameAndDefault(fields: Fields, group: Pick<FirewallGroup, 'name' | 'def
 ${fields.select('default_action', 'Default inbound policy', {
   value: group.default_action,
   choices: FIREWALL_DEFAULTS.map((word) => [word, DEFAULT_ACTION_LABELS[word]]),
-  hint: 'Outbound traffic is allowed until an applied group has an outbound rule; then this applies too.',
+  hint: 'Outbound traffic is allowed unless an applied group has outbound rules; then this applies too.',
 })}`;
 }
 

@@ -35,7 +35,7 @@ export interface HomeData {
 export function homeView(data: HomeData): View {
   const { site, signedIn, baseUrl, sandbox } = data;
   return {
-    title: 'Servers for cryptocurrency, no identity check',
+    title: 'Servers paid with cryptocurrency, no identity check',
     body: html`${
       sandbox &&
       html`<div class="banner warn"><p><strong>This is a sandbox.</strong> Coins, blocks, and servers are

@@ -24,7 +24,7 @@ const ISSUE_TEXTS: Record<V1Issue, ProblemText> = {
     Array.isArray(allowed) && allowed.length < 12
       ? `Choose one of: ${allowed.join(', ')}.`
       : 'This value isn’t available here.',
-  min_items: ({ min }) => `Choose at least ${formatNumber(min)}.`,
+  min_items: ({ min }) => (min === 1 ? 'Choose at least one.' : `Choose at least ${formatNumber(min)}.`),
   max_items: ({ max }) => `Choose at most ${formatNumber(max)}.`,
   min_length: ({ min }) => (min === 1 ? 'Required.' : `Must be at least ${formatNumber(min)} characters.`),
   max_length: ({ max }) => `Must be at most ${formatNumber(max)} characters.`,
@@ -44,11 +44,26 @@ const FIELD_TEXTS: Readonly<Record<string, Partial<Record<V1Issue, ProblemText>>
         ? `Use at most ${LIMITS.nameMaxChars} visible characters.`
         : 'Use lowercase letters, digits, and dashes, starting with a letter.',
   },
+  address: { invalid_format: () => 'Enter an address in this server’s IPv6 network.' },
   amount_usd: {
+    invalid_type: () => 'Enter an amount in US dollars, such as 50 or 49.90.',
     invalid_format: () => 'Enter an amount in US dollars, such as 50 or 49.90.',
     min: ({ min }) => `Must be at least ${usd(Number(min))}.`,
     max: ({ max }) => `Must be at most ${usd(Number(max))}.`,
   },
+  coin: { required: () => 'Choose a coin.' },
+  events: { min_items: () => 'Choose at least one event.' },
+  file: { required: () => 'Choose a file.' },
+  image: { required: () => 'Choose an image.' },
+  plan: { required: () => 'Choose a plan.' },
+  region: { required: () => 'Choose a region.' },
+  ssh_keys: { min_items: () => 'Select at least one SSH key.' },
+  server: { required: () => 'Choose a server.' },
+  size_gb: {
+    min: ({ min }) => `Must be at least ${formatNumber(min)} GiB.`,
+    max: ({ max }) => `Must be at most ${formatNumber(max)} GiB.`,
+  },
+  snapshot: { required: () => 'Choose a snapshot.' },
   name_typed: { invalid_value: () => 'Doesn’t match the server name.' },
   root_password: { invalid_value: () => 'Select “Deploy with this password”, or leave it empty.' },
   tags: { invalid_format: () => 'Use visible characters only, one tag per line.' },

@@ -67,11 +67,15 @@ const AUTOMATIC_ACTIONS: readonly ServerAction[] = ['update', 'detach', 'destroy
 
 /** Returns why an action is unavailable now, or null. Many actions wait for the operation in progress. */
 export function blockedReason(
-  page: Pick<ServerPage, 'server' | 'currentOperation' | 'manuallyOperated'>,
+  page: Pick<ServerPage, 'server' | 'currentOperation' | 'manuallyOperated' | 'notes'>,
   action: ServerAction,
 ): string | null {
   const { status, suspended_reason: suspendedReason } = page.server;
-  if (!can({ status, suspendedReason }, action)) return explainDenial({ status, suspendedReason }, action);
+  if (!can({ status, suspendedReason }, action)) {
+    const reason = explainDenial({ status, suspendedReason }, action);
+    // The notes above the page's sections already explain a suspension.
+    return page.notes.includes(reason) ? 'Unavailable while this server is suspended.' : reason;
+  }
   if (page.manuallyOperated && status !== 'suspended' && !AUTOMATIC_ACTIONS.includes(action))
     return MANUAL_HARDWARE_MESSAGES.server;
   const text = mustWaitForOperation(action) ? describeCurrentOperation(page) : null;

@@ -58,7 +58,7 @@ function powerSection(data: OverviewData): Html {
   const chargesCycle = server.status === 'suspended' && possible.length > 0;
   const openConsole = console && form(forms, { name: 'console' }, html`<button>Open console</button>`);
   return html`<div class="power">${openConsole}${buttons}</div>
-${possible.length === 0 && blocked && html`<p>${powerNote(data, blocked)}</p>`}
+${possible.length === 0 && blocked && html`<p>${blocked}</p>`}
 ${
   chargesCycle &&
   html`<p>Powering it on charges ${usd(data.nextCycleUsd)} for ${formatMonths(server.billing_months)},
@@ -69,11 +69,6 @@ ${
   html`<p class="hint">Restart and shut down ask the operating system first and cut the power if it doesn’t
 respond. Force restart cuts the power immediately; unsaved data is lost.</p>`
 }`;
-}
-
-/** A suspended server's reason is already above the sections. */
-function powerNote({ notes }: OverviewData, blocked: string): string {
-  return notes.includes(blocked) ? 'You can’t power on this server while it is suspended.' : blocked;
 }
 
 function addressList({ server }: OverviewData): Html {

@@ -67,7 +67,7 @@ describe('billing in the panel', () => {
     assert.match(charged, new RegExp(`Issued by Rock & Sea Issued to ${session.email} Date`));
     assert.match(
       charged,
-      /Description s1 in par, 1 month .* Paid from the balance \$5\.05 Balance after \$124\.95 Entry led_/,
+      /Description s1 in par, 1 month .* Paid from your balance \$5\.05 Balance after \$124\.95 Entry led_/,
     );
     const topup = `/billing/receipts/${invoice.path.split('/').at(-1)}`;
     const paid = await readPageText(panel, topup);

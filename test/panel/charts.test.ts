@@ -136,7 +136,7 @@ describe('a chart', () => {
 
 it('amounts are shown in bits, bytes, or powers of two, depending on their unit', () => {
   const cases: [number, ChartUnit, string][] = [
-    [12.345, 'percent', '12.3 %'],
+    [12.345, 'percent', '12.3%'],
     [512, 'mebibytes', '512 MiB'],
     [1_536, 'mebibytes', '1.5 GiB'],
     [999, 'bytes_per_s', '999 B/s'],
@@ -144,7 +144,7 @@ it('amounts are shown in bits, bytes, or powers of two, depending on their unit'
     [125, 'bits_per_s', '1 kbit/s'],
     [1_250_000, 'bits_per_s', '10 Mbit/s'],
     [0, 'bits_per_s', '0 bit/s'],
-    [Number.NaN, 'percent', '0 %'],
+    [Number.NaN, 'percent', '0%'],
   ];
   for (const [value, unit, shown] of cases) assert.equal(formatAmount(value, unit), shown);
 });

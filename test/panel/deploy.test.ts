@@ -85,7 +85,7 @@ describe('the page that orders a server', () => {
     assert.match(dear.text, /href="\/topup\?amount=146\.70">Top up the difference/);
     const [first = ''] = /ssh_keys\.k_[a-z2-7]{26}/.exec(page.text) ?? [];
     const keyless = await panel.submit(page, 'deploy', { ...chosen, [first]: null });
-    assert.match(problemOf(keyless.text, 'ssh_keys') ?? '', /at least 1/i);
+    assert.match(problemOf(keyless.text, 'ssh_keys') ?? '', /at least one SSH key/i);
     const hosts = 'update hosts set draining = $1 where region_id = $2';
     await world.opened.db.run(hosts, [true, 'zrh']);
     const long = await panel.submit(page, 'deploy', { ...chosen, user_data: ':'.repeat(64 * 1024 + 1) });

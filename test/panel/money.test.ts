@@ -98,7 +98,7 @@ describe('money in the panel', () => {
         asked,
         /Send only Litecoin \(LTC\) on the Litecoin network\. Other coins, and the same coin .* will be lost/,
       );
-      assert.match(asked, /locked until .* UTC : (59|60) minutes left/);
+      assert.match(asked, /locked until .* UTC \( (59|60) minutes left/);
       assert.match(invoice.page.text, /href="\w+:\w+\?amount=1\.25">Open in a wallet/);
       assert.match(asked, /\/sandbox\/payments --json '\{"coin":"LTC","address":"\w+","amount":"1\.25"\}'/);
       await payInvoice(world, invoice, invoice.units);
@@ -214,7 +214,7 @@ describe('money in the panel', () => {
         assert.match(text, /<span class="state bad">error<\/span>/);
         assert.match(
           textOf(text),
-          /credits are currently withheld.* address of yours on Litecoin\. Tell us whether .* or refunded/,
+          /credits are currently withheld.* addresses on the Litecoin network\. Tell us whether .* or refunded/,
         );
       }
       assert.equal((await panel.get(invoice.path)).headers.get('refresh'), null);

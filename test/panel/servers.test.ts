@@ -272,7 +272,7 @@ describe('the other pages of a server', () => {
 
   it('a server is deleted only if its name is entered, after a warning', async () => {
     const form = await panel.open(`${page}/settings`);
-    assert.match(textOf(form.text), /wipes the disk .* You don’t get a refund/);
+    assert.match(textOf(form.text), /wipes the disk .* We don’t refund the current cycle/);
     const slip = await act('/settings', 'destroy', { name_typed: 'web-2' });
     assert.equal(slip.status, 400);
     assert.equal(problemOf(slip.text, 'name_typed'), 'Doesn’t match the server name.');

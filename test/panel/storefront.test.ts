@@ -95,7 +95,7 @@ describe('the status', () => {
   it('the status page reports that all systems are operational', async () => {
     const text = await readText('/status');
     assert.match(text, /All systems operational[\s\S]*No maintenance in progress or scheduled/);
-    assert.match(text, /LTC<\/th><td>Litecoin<\/td><td><span class="state good">accepted/);
+    assert.match(text, /Litecoin \(LTC\)<\/th><td>Litecoin<\/td><td><span class="state good">accepted/);
   });
 
   it('the status page shows maintenance, pauses, and delayed coins, not internal reasons', async () => {
@@ -114,7 +114,7 @@ describe('the status', () => {
     assert.match(text, /new &#60;storage&#62;/);
     assert.match(text, /Emails are paused/);
     assert.ok(!text.includes('secret-host'));
-    assert.match(text, /XMR<\/th><td>Monero<\/td><td><span class="state busy">delayed/);
+    assert.match(text, /Monero \(XMR\)<\/th><td>Monero<\/td><td><span class="state busy">delayed/);
   });
 });
 

@@ -34,7 +34,7 @@ export function volumePages(at: () => ResourceFixture): void {
     const { refused, done, panel, other } = at();
     const small = await refused('/volumes', 'create', { name: '', size_gb: '5', region: 'par' });
     assert.equal(problemOf(small.text, 'name', 'create'), 'Required.');
-    assert.equal(problemOf(small.text, 'size_gb', 'create'), 'Must be at least 10.');
+    assert.equal(problemOf(small.text, 'size_gb', 'create'), 'Must be at least 10 GiB.');
     assert.match(small.text, /name="size_gb" type="number" value="5"/);
     const path = pathOf(await done('/volumes', 'create', { name: 'v', size_gb: '20', region: 'zrh' }));
     const shrunk = await refused(path, 'change', { size_gb: '10' });

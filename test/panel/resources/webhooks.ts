@@ -48,7 +48,7 @@ export function webhookPages(at: () => ResourceFixture): void {
       'events.server.running': null,
       'events.volume.attached': null,
     });
-    assert.equal(problemOf(wrong.text, 'events', 'change'), 'Choose at least 1.');
+    assert.equal(problemOf(wrong.text, 'events', 'change'), 'Choose at least one event.');
     const plain = await refused(path, 'change', { url: 'http://example.com' });
     assert.match(problemOf(plain.text, 'url', 'change') ?? '', /./);
     const paused = await done(path, 'change', { 'events.*': 'on', active: null });
