@@ -72,7 +72,7 @@ describe('billing in the panel', () => {
     const topup = `/billing/receipts/${invoice.path.split('/').at(-1)}`;
     const paid = await readPageText(panel, topup);
     assert.match(paid, /Credited \$100\.00 Bonus \$30\.00 Total \$130\.00/);
-    assert.match(paid, /[0-9a-f]{64} \S+ \S+ UTC 1\.25 LTC \$80 \$100\.00/);
+    assert.match(paid, /[0-9a-f]{64} \S+ \S+ UTC 1\.25 LTC \$80\.00 \$100\.00/);
     assert.equal(paid.match(/led_\w{26}/g)?.length, 2);
     const other = await createPayer(world);
     for (const path of [receipt, topup, '/billing/receipts/led_x', '/billing/receipts/srv_x'])
