@@ -46,8 +46,8 @@ const FIELD_TEXTS: Readonly<Record<string, Partial<Record<V1Issue, ProblemText>>
   },
   address: { invalid_format: () => 'Enter an address in this server’s IPv6 network.' },
   amount_usd: {
-    invalid_type: () => 'Enter an amount in US dollars, such as 50 or 49.90.',
-    invalid_format: () => 'Enter an amount in US dollars, such as 50 or 49.90.',
+    invalid_type: () => 'Enter an amount in US dollars, such as 50 or 49.99.',
+    invalid_format: () => 'Enter an amount in US dollars, such as 50 or 49.99.',
     min: ({ min }) => `Must be at least ${usd(Number(min))}.`,
     max: ({ max }) => `Must be at most ${usd(Number(max))}.`,
   },
