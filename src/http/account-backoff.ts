@@ -1,14 +1,14 @@
 /**
- * Delays per account: each wrong password or recovery code makes the next try on that account wait longer, wherever it
- * comes from, because guesses may come from many addresses. In this process's memory only, under a keyed hash whose
- * key dies with the process; an e-mail that nobody has is slowed down like any other.
+ * Delays per account: each wrong password or recovery code delays the next attempt on that account, from any
+ * address, because guesses can come from many addresses. State is kept in this process's memory only, under a
+ * keyed hash whose key is lost with the process. An unknown email address is delayed like any other.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HOUR_MS } from '../kernel/time.ts';
 
 const ACCOUNTS_MAX = 50_000;
-/** Anybody mistypes a few times. */
+/** Typing errors are not delayed. */
 const FREE_FAILURES = 4;
 const INITIAL_WAIT_MS = 250;
 const MAX_WAIT_MS = 8_000;
@@ -31,7 +31,7 @@ export class AccountBackoff {
     this.#pause = options.pause ?? ((ms) => sleep(ms));
   }
 
-  /** Waits as long as the account's wrong tries of the last hour ask for. */
+  /** Waits for the delay that the account's failed attempts of the last hour require. */
   async wait(account: string): Promise<void> {
     const recorded = this.#failures.get(this.#hashAccount(account));
     if (!recorded || this.#now() - recorded.lastMs > HOUR_MS || recorded.count < FREE_FAILURES) return;

@@ -1,6 +1,7 @@
 /**
- * Attempts an hour from one address, in this process's memory only. The address is kept as a keyed hash whose key
- * dies with the process, and of IPv6 only the /64: that is what one customer of a provider gets.
+ * Limits attempts per hour from one address, in this process's memory only. The address is stored as a keyed
+ * hash whose key is lost with the process. IPv6 addresses count by their /64, because a provider assigns one
+ * to each customer.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
@@ -12,29 +13,29 @@ export class AttemptLimiter {
   readonly #perHour: number;
   readonly #now: () => number;
   readonly #key = randomBytes(32);
-  /** Until when the attempts of an address count, in ms; the oldest entry goes first when there are too many. */
+  /** The time until which an address's attempts count, in ms. Overflow evicts the oldest entry. */
   readonly #usedUntilMs = new Map<string, number>();
 
-  /** `perHour` 0: no limit. `now` is real time, in ms. */
+  /** `perHour` 0 means no limit. `now` is real time, in ms. */
   constructor(perHour: number, now: () => number = Date.now) {
     this.#perHour = perHour;
     this.#now = now;
   }
 
-  /** Counts one attempt; returns 0, or the seconds to wait when there were too many (then it does not count). */
+  /** Counts one attempt and returns 0. Over the limit, counts nothing and returns the seconds to wait. */
   consume(address: string): number {
     if (this.#perHour === 0) return 0;
     const now = this.#now();
     const name = this.#hashAddress(address);
     const until = Math.max(this.#usedUntilMs.get(name) ?? 0, now) + this.#costMs;
     const waitMs = until - now - HOUR_MS;
-    // Half an attempt of grace: the costs of `perHour` attempts may add up to a hair more than an hour.
+    // Allow half an attempt of tolerance: rounding may push `perHour` attempts slightly over an hour.
     if (waitMs > this.#costMs / 2) return Math.ceil(waitMs / SECOND_MS);
     this.#store(name, until);
     return 0;
   }
 
-  /** Takes the last attempt back: it was none of those that are counted. */
+  /** Removes the last attempt from the count, for outcomes that do not count. */
   refund(address: string): void {
     if (this.#perHour === 0) return;
     const name = this.#hashAddress(address);
@@ -61,7 +62,7 @@ export class AttemptLimiter {
   }
 }
 
-/** An IPv4 address, mapped or not, as it is; of an IPv6 address its first four groups. */
+/** Returns an IPv4 address unchanged (unmapped if mapped), and the first four groups of an IPv6 address. */
 export function addressNetwork(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped?.[1]) return mapped[1];

@@ -1,4 +1,4 @@
-/** The audit row of a change that was asked for and refused: the one place that writes it. */
+/** Writes the audit row of a rejected change. No other file writes one. */
 import type { Actor, Service } from '../domain/context.ts';
 import { recordAudit } from '../domain/record.ts';
 import { Failure } from '../kernel/fail.ts';
@@ -18,7 +18,7 @@ export interface FailureAudit {
   readonly resource?: string | null;
 }
 
-/** Writes it with `sql`, where it is of a kind that is audited. */
+/** Writes the row with `sql`, if this kind of failure is audited. */
 export async function writeFailureAudit(
   sql: Sql,
   service: Service,
@@ -33,19 +33,19 @@ export async function writeFailureAudit(
 }
 
 /**
- * Records the refusal of an authenticated change. It has no transaction to stand in: the change was rolled back. When it
- * cannot be written, the caller still hears the refusal.
+ * Records the rejection of an authenticated change, outside any transaction because the change was rolled
+ * back. If the write fails, the caller still receives the original error.
  */
 export async function recordFailureAudit(service: Service, failureAudit: FailureAudit): Promise<void> {
   try {
     await writeFailureAudit(service.db, service, failureAudit);
   } catch (fault) {
     const { requestId } = failureAudit.actor;
-    service.log.warn({ err: fault, requestId }, 'a refusal could not be audited');
+    service.log.warn({ err: fault, requestId }, 'auditing a rejected request failed');
   }
 }
 
-/** What a refused request was about: the last id in its path, when it is one. */
+/** The resource of a rejected request: the last id in its path, if it is an id. */
 export function resourceFromParams(params: unknown): string | null {
   const id = Object.values((params ?? {}) as Record<string, unknown>).at(-1);
   return typeof id === 'string' && /^[a-z]{1,10}_[a-z2-7]{26}$/.test(id) ? id : null;

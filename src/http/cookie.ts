@@ -4,12 +4,14 @@ import type { HttpSettings } from './settings.ts';
 
 const SESSION_COOKIE = 'PHPSESSID';
 
-/** The session cookie's value as the caller sent it. */
+/** Reads the session cookie as the client sent it. */
 export function readSessionCookie(request: FastifyRequest): string | undefined {
   return request.cookies[SESSION_COOKIE];
 }
 
-/** Hands the cookie out. It ends with the browser; how long the session behind it lives is decided here, not there. */
+/**
+ * Sets a cookie that lasts until the browser closes. The session's own lifetime is enforced on the server.
+ */
 export function setSessionCookie(settings: HttpSettings, reply: FastifyReply, value: string): void {
   const secure = settings.baseUrl?.startsWith('https:') ?? isSecure(reply.request);
   reply.setCookie(SESSION_COOKIE, value, { path: '/', httpOnly: true, sameSite: 'lax', secure });

@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http';
 const DRAIN_TIMEOUT_MS = 2_000;
 
 /**
- * The rest of a body whose request is answered. To close the connection at once could keep the answer from a sender who
- * is still sending; to read on would let him send for hours. So it is read and thrown away a little longer, then cut.
+ * Reads and discards the rest of a body after its response, for a short time, then closes the connection.
+ * Closing immediately could lose the response to a client that is still sending; reading on would let it send
+ * for hours.
  */
 export function drainRequest(raw: IncomingMessage): void {
   if (raw.complete || raw.destroyed) return;

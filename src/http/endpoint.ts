@@ -1,6 +1,6 @@
 /**
- * The one way a request of the session surface takes: who is it, did the form come from one of our pages, may he, do
- * it, and remember what was refused. An endpoint is a row; its operations are a few lines each.
+ * The path of every session surface request: identify, check CSRF and permissions, run, and audit failures.
+ * An endpoint is a row, and each of its operations is a few lines.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { regionIdBySessionCode } from '../domain/catalogue/session-region.ts';
@@ -19,49 +19,52 @@ import { isCrossSite, isValidCsrfToken, submittedCsrfToken } from './csrf.ts';
 import { type Form, type FormBody, field } from './form.ts';
 import type { Edge } from './settings.ts';
 
-/** One request that was let in. */
+/** One admitted request. */
 export interface Call {
   readonly edge: Edge;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly form: Form;
   readonly visit: Visit;
-  /** The customer who is signed in; refuses with `auth_required`. */
+  /** Returns the signed-in customer, or fails with `auth_required`. */
   customer(): CustomerActor;
 }
 
 type LimitedAttempt = 'signups' | 'failures' | 'mailings';
 
 export interface Operation<Answer extends object = object> {
-  /** What the audit log calls it; null: it changes nothing. */
+  /** The audit log's name for it. Null: it changes nothing. */
   readonly audit: Action | null;
-  /** The REST operation that does the same: maintenance windows and policies name that one. */
+  /** The equivalent REST operation, whose maintenance windows and policies also apply here. */
   readonly rest?: RestOperation;
-  /** What the audit log says that a refusal was about. */
+  /** The resource that the audit log names when the operation fails. */
   readonly resource?: (form: Form) => string | null;
-  /** The region that the form names, by its REST code; where this is left out, the field `region` in the session surface's words. */
+  /**
+   * The region in the form, by its REST code. Defaults to the field `region` with the session surface's
+   * codes.
+   */
   readonly regionOf?: (form: Form) => string | null;
-  /** Counted per address: sign-ups, wrong passwords and recovery codes, or what a stranger has mailed. */
+  /** Counted per address: sign-ups, wrong passwords and recovery codes, or mails that strangers request. */
   readonly limitedBy?: LimitedAttempt;
   readonly run: (call: Call) => Promise<Answer>;
-  /** Around the counting and `run`: what answers a second click with the first one's answer does not count it again. */
+  /** Wraps the counting and `run`, so that a replayed second click is not counted again. */
   around?(call: Call, go: () => Promise<Answer>): Promise<Answer>;
 }
 
 export interface PostEndpoint {
   readonly path: string;
   /** Whether only a signed-in customer gets past it, and a frozen one changes nothing here. */
-  readonly protected: boolean;
+  /** Whether it requires a signed-in customer, and rejects changes by a frozen one. */
   /** The operation, or several by a field of the form, `action` unless `chosenBy` names another. */
-  readonly operations: Operation | ReadonlyMap<string, Operation>;
+  /** One operation, or several by a form field: `action`, unless `operationField` names another. */
   readonly operationField?: string;
-  /** Refusals answered with HTTP 200 here, whatever the table says. */
+  /** Failures that this endpoint answers with HTTP 200, regardless of the table in `spec/errors.ts`. */
   readonly errorsWithStatus200?: readonly FailureCode[];
 }
 
 export interface GetEndpoint {
   readonly path: string;
-  /** The shape of a 200 answer. */
+  /** The schema of a 200 response. */
   readonly responseSchema: object;
   readonly run: (call: GetCall) => Promise<object>;
 }
@@ -89,7 +92,7 @@ export function registerPost(scope: FastifyInstance, edge: Edge, endpoint: PostE
   });
 }
 
-/** Carries out what a form asks for. `body` is what was read elsewhere already; the request's when left out. */
+/** Runs the operation that a form names. `body` defaults to the body of the request. */
 export async function handleForm<Answer extends object>(
   edge: Edge,
   endpoint: PostEndpoint & {
@@ -106,7 +109,7 @@ export async function handleForm<Answer extends object>(
     if (endpoint.protected) await requireOperationOpen(edge, { operation, visit, form });
     requireNotFrozen(endpoint, operation, identity);
     const call = { edge, request, reply, form, visit, customer: () => requireCustomer(visit) };
-    // Where anybody may come, the account is the one named; elsewhere the one that is signed in.
+    // A public endpoint identifies the account by the form's email, a protected one by the session.
     const account = (endpoint.protected ? identity.session?.customerId : undefined) ?? field(form, 'email');
     const next = () => runRateLimited(call, operation, account);
     return await (operation.around?.(call, next) ?? next());
@@ -130,7 +133,9 @@ function selectOperation<Answer extends object>(
   return body instanceof Failure ? undefined : operations.get(field(body, operationField));
 }
 
-/** Lets the request in and returns its form. A stranger at a protected endpoint hears first that he must sign in. */
+/**
+ * Admits the request and returns its form. At a protected endpoint, a stranger first gets `auth_required`.
+ */
 function admitForm(
   edge: Edge,
   endpoint: PostEndpoint,
@@ -146,7 +151,7 @@ function admitForm(
   return body;
 }
 
-/** A maintenance window or a policy over the REST operation holds here too; signing in and out stays open. */
+/** Applies the REST operation's maintenance windows and policies. Signing in and out always stays open. */
 async function requireOperationOpen(
   edge: Edge,
   { operation, visit, form }: { operation: Operation; visit: Visit; form: Form },
@@ -168,17 +173,20 @@ function requireNotFrozen(endpoint: PostEndpoint, operation: Operation, identity
   if (changes && identity.session?.frozen) fail('account_frozen');
 }
 
-/** What somebody hears who guesses. */
+/** Failures that count as a wrong guess. */
 const WRONG_GUESS_CODES: readonly (FailureCode | undefined)[] = ['bad_credentials', 'bad_code'];
 
-/** Which outcomes count: the refusal's code, or undefined when it went well. A taken address is a thing to fish for. */
+/**
+ * Outcomes that count, by failure code; undefined is success. A taken address counts, as a probe for
+ * accounts.
+ */
 const COUNTS_AGAINST_LIMIT: Readonly<Record<LimitedAttempt, (code: FailureCode | undefined) => boolean>> = {
   signups: (code) => code === undefined || code === 'email_taken',
   failures: (code) => WRONG_GUESS_CODES.includes(code) || code === 'email_taken',
   mailings: (code) => code === undefined,
 };
 
-/** Runs the operation within the limit of the caller's address: counted before, so that a burst cannot slip through. */
+/** Runs the operation within its address's limit. Counting first keeps a burst from slipping through. */
 async function runRateLimited<Answer extends object>(
   call: Call,
   operation: Operation<Answer>,
@@ -204,7 +212,9 @@ async function runRateLimited<Answer extends object>(
   }
 }
 
-/** Runs what asks for a password: each wrong one, or wrong code, makes the next try on the same account wait longer. */
+/**
+ * Runs an operation that checks a password. Each wrong password or code delays the account's next attempt.
+ */
 async function runWithBackoff<Answer extends object>(
   call: Call,
   operation: Operation<Answer>,
@@ -222,7 +232,7 @@ async function runWithBackoff<Answer extends object>(
   }
 }
 
-/** Who is at the door, for a verb that may let him in. */
+/** Builds the visit that a verb may turn into a session. */
 export function buildVisit(edge: Edge, identity: Identity, request: FastifyRequest): Visit {
   const actor = {
     customerId: identity.session?.customerId ?? null,

@@ -1,4 +1,4 @@
-/** The one mapper from what was thrown to what the session surface answers. */
+/** Maps a thrown error to the response of the session surface. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../kernel/fail.ts';
 import { FAILURES, type FailureCode } from '../spec/errors.ts';
@@ -6,7 +6,7 @@ import type { Edge } from './settings.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Refusals that this endpoint answers with HTTP 200, whatever the table says. */
+    /** Failures that this endpoint answers with HTTP 200, regardless of the table in `spec/errors.ts`. */
     readonly errorsWithStatus200?: readonly FailureCode[];
   }
 }
@@ -26,8 +26,8 @@ export function prepareErrorResponse(
 ): object {
   const failure = toFailure(edge, error);
   const line = { err: error, requestId: request.id };
-  if (failure.code === 'internal') edge.service.log.error(line, 'fault');
-  // What we refuse ourselves is no news; that the database is away, and why, is.
+  if (failure.code === 'internal') edge.service.log.error(line, 'request failed');
+  // Our own maintenance refusals are expected. A database outage and its cause are worth a log line.
   if (failure.code === 'maintenance' && failure !== error)
     edge.service.log.warn(line, 'database unavailable');
   const isStatus200 = request.routeOptions.config.errorsWithStatus200?.includes(failure.code) ?? false;
@@ -39,7 +39,9 @@ export function prepareErrorResponse(
   return errorBody(failure);
 }
 
-/** What was thrown, as a refusal: our own, the database's absence, a fault of the request, or a fault of ours. */
+/**
+ * Converts a thrown value to a failure: ours, a database outage, an invalid request, or an internal error.
+ */
 export function toFailure(edge: Edge, error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (edge.settings.isUnavailable(error)) return new Failure('maintenance', { retry_after_s: RETRY_AFTER_S });
@@ -47,7 +49,7 @@ export function toFailure(edge: Edge, error: unknown): Failure {
   return new Failure('internal');
 }
 
-/** What the framework found wrong with a request: its body, its length, its media type, its shape. */
+/** Whether the framework rejected the request: its body, length, media type, or shape. */
 function isRequestError(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const { statusCode, code } = error as { statusCode?: unknown; code?: unknown };

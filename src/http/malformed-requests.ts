@@ -1,6 +1,6 @@
 /**
- * Answers to what never becomes a request: malformed HTTP, headers that are too large, a client that is too slow.
- * They too are JSON with a request id, and always 400.
+ * Answers input that never becomes a request: malformed HTTP, oversized headers, a client that is too slow.
+ * The response is JSON with a request id, and the status is always 400.
  */
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -19,7 +19,7 @@ const ERROR_MESSAGES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive.',
 };
 
-/** Answers 400 on the bare socket and closes it. */
+/** Answers 400 on the raw socket and closes it. */
 export function rejectSocket(
   socket: Duplex,
   errorCode: string,
@@ -28,7 +28,7 @@ export function rejectSocket(
 ): void {
   const requestId = newRequestId();
   log.info({ status: 400, errorCode, requestId }, 'unreadable request');
-  const message = ERROR_MESSAGES[errorCode] ?? 'This is not HTTP as it should be.';
+  const message = ERROR_MESSAGES[errorCode] ?? 'The request is not valid HTTP.';
   const failure = new Failure('bad_request', {}, message);
   const requestLine = rawPacket?.toString('latin1', 0, 64) ?? '';
   const session = isSessionRequest(requestLine);
@@ -41,13 +41,13 @@ interface SocketResponse {
   readonly status: number;
   readonly body: object;
   readonly requestId: string;
-  /** Of a HEAD request: its answer says how long the body would be and has none. */
+  /** For HEAD requests: sends the length of the body without the body. */
   readonly bodiless?: boolean;
-  /** Whether scripts of any origin may read it, as REST's answers. */
+  /** Whether scripts of any origin may read it, as for REST responses. */
   readonly anyOrigin?: boolean;
 }
 
-/** Writes an answer in JSON on the bare socket and closes it. */
+/** Writes a JSON response to the raw socket and closes it. */
 export function respondOnSocket(
   socket: Duplex,
   { status, body, requestId, bodiless = false, anyOrigin = false }: SocketResponse,
@@ -66,14 +66,16 @@ export function respondOnSocket(
   else socket.destroy();
 }
 
-/** Whether the request line, as far as it can be seen, is one of the session surface; everything else gets REST's envelope. */
+/**
+ * Whether the visible part of the request line names the session surface. All others get the REST envelope.
+ */
 function isSessionRequest(requestLine: string): boolean {
   return /^[A-Z]{1,10} \/[a-z-]{1,20}\.php/.test(requestLine);
 }
 
-/** Has the server hand us what Node would answer by itself, with another status or not at all. */
+/** Routes requests to our handlers that Node would answer itself, with another status or not at all. */
 export function handleOddRequests(server: Server, parts: MalformedRequestContext): void {
-  // Node answers 417 to an Expect header it does not know; nothing here depends on one.
+  // Node answers 417 to an unknown Expect header. Nothing here depends on that header.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => rejectSocket(socket, 'CONNECT', parts));
 }

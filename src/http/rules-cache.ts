@@ -1,4 +1,6 @@
-/** The operator's windows and policies as this process holds them: read again whenever their version has moved. */
+/**
+ * Caches the operator's windows and policies in this process, and reloads them when their version changes.
+ */
 import type { Service } from '../domain/context.ts';
 import { loadRules, type Rules, readCurrentRulesVersion } from '../domain/rules/rules.ts';
 
@@ -10,7 +12,7 @@ export class RulesCache {
     this.#service = service;
   }
 
-  /** `version` is the database's, as a caller has just read it; read here when it has not. */
+  /** `version` is the current one, if the caller has just read it. Otherwise this method reads it. */
   async read(version?: bigint): Promise<Rules> {
     const currentVersion = version ?? (await readCurrentRulesVersion(this.#service));
     if (this.#rules?.version !== currentVersion) this.#rules = await loadRules(this.#service);

@@ -1,4 +1,4 @@
-/** The HTTP server: request ids, one log line per request, and the surfaces, each in a scope of its own. */
+/** The HTTP server: request ids, one log line per request, and one scope for each surface. */
 import type { IncomingMessage } from 'node:http';
 import fastifyCookie from '@fastify/cookie';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -29,29 +29,29 @@ export interface HttpOptions {
   readonly service: Service;
   readonly settings: HttpSettings;
   readonly geo: Geo;
-  /** Of a body from its first byte to its last, except an upload's; a minute when left out. */
+  /** For a body from its first byte to its last, uploads excepted. Defaults to one minute. */
   readonly bodyTimeoutMs?: number;
-  /** Where each request has its line; the service's log when left out. */
+  /** Receives one line per request. Defaults to the service's log. */
   readonly requestLog?: Logger;
-  /** Whether the database answers and its migrations are in. */
+  /** Whether the database responds and is fully migrated. */
   readonly ready: () => Promise<boolean>;
-  /** Awaited before each request, once it has its id. */
+  /** Awaited before each request, after it has an id. */
   readonly beforeRequest?: () => Promise<void>;
-  /** Which are woken with the workers; our own, which only poll, when left out. */
+  /** Event streams that wake with the workers. The default instance only polls. */
   readonly streams?: EventStreams;
-  /** Registers the sandbox's control endpoints; absent on a live database. */
+  /** Registers the sandbox's control endpoints. Absent on a live database. */
   readonly sandbox?: (scope: FastifyInstance) => void;
 }
 
 const HEADERS_TIMEOUT_MS = 20_000;
-/** Of a whole request: an upload of 4 GiB may be slow, and says itself when it stands still. */
+/** For a whole request. An upload of 4 GiB may be slow, and detects stalls on its own. */
 const REQUEST_TIMEOUT_MS = 12 * 3_600_000;
-/** Of every other body, from its first byte to its last. */
+/** For any other body, from its first byte to its last. */
 const BODY_TIMEOUT_MS = 60_000;
-/** An id of any length is looked up like any other: this is above what Node takes of a request's head. */
+/** Above Node's limit for request headers, so that an id of any length is looked up normally. */
 const PATH_PARAM_MAX_CHARS = 64 * 1024;
 
-/** The whole service over HTTP, ready to `listen`. */
+/** Builds the whole service over HTTP, ready to `listen`. */
 export function buildHttpServer(options: HttpOptions): FastifyInstance {
   const { service, settings, beforeRequest } = options;
   const edge: Edge = {
@@ -70,7 +70,7 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
   const malformedContext = { newRequestId, log: service.log };
   const app = fastify({
     genReqId: newRequestId,
-    // While we stop, what still arrives on an open connection is served and the connection closed after it.
+    // While stopping, still serve requests on open connections, then close them.
     return503OnClosing: false,
     bodyLimit: LIMITS.formBodyMaxBytes,
     trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
@@ -79,7 +79,7 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requireHostHeader: false,
-      // Whoever asks for an upgrade that we do not do is answered as if he had not.
+      // Other upgrade requests are answered as if they had not asked for one.
       shouldUpgradeCallback: isConsoleUpgrade,
     },
     clientErrorHandler: (error, socket) =>
@@ -89,11 +89,11 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
         malformedContext,
         (error as { rawPacket?: unknown }).rawPacket as Buffer | undefined,
       ),
-    // What reaches this is a path that cannot be decoded; the framework's message would repeat it.
+    // Only paths that cannot be decoded reach this. The framework's own message would repeat the path.
     frameworkErrors: (_error, request, reply: FastifyReply) => {
       reply.headers(commonHeaders(request));
       if (/^\/v1\//.test(request.url)) return void sendMalformedPathError(v1, request, reply);
-      const failure = new Failure('bad_request', {}, 'The path cannot be read.');
+      const failure = new Failure('bad_request', {}, 'The path could not be decoded.');
       reply.send(prepareErrorResponse(edge, failure, request, reply));
     },
   });
@@ -103,7 +103,7 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
   app.addHook('preClose', () => streams.close());
   addHooks(app, options.requestLog ?? service.log, options.bodyTimeoutMs ?? BODY_TIMEOUT_MS);
   if (beforeRequest) app.addHook('onRequest', beforeRequest);
-  // Each surface says which bodies it reads; at a path that does not exist none is.
+  // Each surface declares the bodies that it parses. An unknown path parses none.
   app.removeAllContentTypeParsers();
   app.setErrorHandler((error, request, reply) =>
     reply.send(prepareErrorResponse(edge, error, request, reply)),
@@ -114,7 +114,7 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
   return app;
 }
 
-/** Each in a scope of its own. */
+/** Registers each surface in its own scope. */
 function registerSurfaces(
   app: FastifyInstance,
   edge: Edge,
@@ -131,7 +131,7 @@ function registerSurfaces(
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Its body may take hours; it says itself when none comes. */
+    /** Its body may take hours; the handler detects stalls. */
     readonly slowBody?: true;
   }
 }
@@ -151,7 +151,7 @@ function addHooks(app: FastifyInstance, log: Logger, bodyTimeoutMs: number): voi
     reply.headers(commonHeaders(request));
     if (!request.routeOptions.config.slowBody) enforceBodyTimeout(request.raw, bodyTimeoutMs);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      fail('bad_request', {}, 'The Host header is missing.');
+      fail('bad_request', {}, 'Send a Host header.');
     }
   });
   app.addHook('onResponse', async (request, reply) => {
@@ -159,7 +159,7 @@ function addHooks(app: FastifyInstance, log: Logger, bodyTimeoutMs: number): voi
     log.info(
       {
         method: request.method,
-        // The pattern, never the URL: a query may hold what no log should.
+        // Log the pattern, never the URL: a query may contain secrets.
         route: request.routeOptions.url ?? null,
         status: reply.statusCode,
         durationMs: Math.round(reply.elapsedTime),
@@ -174,12 +174,12 @@ function commonHeaders({ id }: FastifyRequest): Record<string, string> {
   return { 'x-request-id': id, 'x-content-type-options': 'nosniff' };
 }
 
-/** A body that dribbles in holds a connection and its buffers: it is answered 400 and cut. */
+/** Answers 400 to a body that trickles in, because it holds a connection and its buffers. */
 function enforceBodyTimeout(request: IncomingMessage, bodyTimeoutMs: number): void {
   if (request.complete || request.method === 'GET') return;
   const timer = setTimeout(() => {
     const timeoutError = new InvalidRequest([], 'The body took too long to arrive.');
-    // Whoever reads it answers. Where nobody does yet, an error would be heard by nobody, and end the process.
+    // The reader answers. Without a listener, the error would end the process.
     if (request.listenerCount('error') > 0) request.emit('error', timeoutError);
     else request.destroy();
   }, bodyTimeoutMs);
@@ -196,7 +196,7 @@ function registerHealth(scope: FastifyInstance, ready: () => Promise<boolean>): 
   });
 }
 
-/** A page for a browser that asks for a page, JSON for everybody else. */
+/** Sends a page to a browser that asks for one, and JSON to every other client. */
 async function handleNotFound(
   edge: Edge,
   request: FastifyRequest,

@@ -6,33 +6,33 @@ import type { AttemptLimiter } from './attempt-limiter.ts';
 import type { RulesCache } from './rules-cache.ts';
 
 export interface HttpSettings {
-  /** The operator's terms of service in Markdown, and how to reach him; null: he has not said. */
+  /** The operator's terms of service in Markdown, and contact details. Null: not configured. */
   readonly terms: string | null;
   readonly contact: string | null;
-  /** How customers reach the service; null: as the Host header says. `https:` makes the cookie Secure. */
+  /** The public URL of the service. Null: as in the Host header. `https:` makes the cookie Secure. */
   readonly baseUrl: string | null;
-  /** Addresses and CIDR blocks of the reverse proxies whose X-Forwarded-* headers are believed. */
+  /** Addresses and CIDR blocks of the reverse proxies whose X-Forwarded-* headers are trusted. */
   readonly trustedProxies: readonly string[];
-  /** Sign-ups an hour from one address; 0: no limit. */
+  /** Sign-ups per hour from one address. 0: no limit. */
   readonly signupsPerHour: number;
-  /** Wrong passwords and recovery codes an hour from one address; 0: no limit. */
+  /** Wrong passwords and recovery codes per hour from one address. 0: no limit. */
   readonly signinFailuresPerHour: number;
-  /** Failed API tokens an hour from one address; 0: no limit. */
+  /** Failed API tokens per hour from one address. 0: no limit. */
   readonly tokenFailuresPerHour: number;
-  /** The token buckets of the REST surface; `shared`: kept in the database, because other processes draw on them too. */
+  /** The token buckets of the REST surface. `shared`: stored in the database for several processes. */
   readonly rates: BucketRules & { readonly shared: boolean };
-  /** Whether an error says that the database is away, full or overloaded: answered 503 and not our fault. */
+  /** Whether an error means that the database is away, full, or overloaded, which is answered with 503. */
   readonly isUnavailable: (error: unknown) => boolean;
 }
 
-/** What every handler has. */
+/** The dependencies of every handler. */
 export interface Edge {
   readonly service: Service;
   readonly settings: HttpSettings;
   readonly geo: Geo;
   readonly signups: AttemptLimiter;
   readonly failures: AttemptLimiter;
-  /** Mails that strangers ask for; as many an hour as there may be failures. */
+  /** Mails that strangers request. The hourly limit is the same as for `failures`. */
   readonly mailings: AttemptLimiter;
   readonly backoff: AccountBackoff;
   readonly rules: RulesCache;

@@ -15,9 +15,9 @@ export interface paths {
         put?: never;
         /**
          * Create a server
-         * @description Charges the first cycle and begins to provision; addresses are there once it runs, typically after 60 to 120 s.
+         * @description Charges the first cycle and starts provisioning. `ipv4` and `ipv6` are null until the server is `running`, which typically takes 60 to 120 seconds.
          *
-         *     Scope: `write`. Draws on the provisioning rate.
+         *     Scope: `write`. Counts toward the provisioning rate limit.
          */
         post: operations["servers.create"];
         delete?: never;
@@ -41,8 +41,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Destroy a server
-         * @description For ever, whatever it does now. It is `destroying` until its disk is wiped, then `server.destroyed` is sent and it is gone. Its volumes are detached, its snapshots stay. One that never ran is refunded in full.
+         * Delete a server
+         * @description Permanently deletes a server, in any status. The status is `destroying` until the disk is wiped; then we send `server.destroyed` and the server no longer exists. Its volumes are detached and its snapshots are kept. A server that never ran is refunded in full.
          *
          *     Scope: `write`.
          */
@@ -51,7 +51,7 @@ export interface paths {
         head?: never;
         /**
          * Update a server
-         * @description Tags and labels are replaced as a whole. With `auto_renew` off, a server that is suspended for want of balance no longer resumes by itself.
+         * @description Replaces `tags` and `labels` as a whole. If you turn `auto_renew` off, a server that is suspended for insufficient balance no longer resumes automatically.
          *
          *     Scope: `write`.
          */
@@ -69,7 +69,7 @@ export interface paths {
         put?: never;
         /**
          * Reboot a server
-         * @description The guest is asked to shut down, and switched off when it does not; `hard=true` resets it at once. The status stays `running`; `server.rebooted` says when it is done. A rescue system is left.
+         * @description Asks the guest to shut down, and powers it off if it does not respond. With `hard=true`, resets it immediately. The status stays `running`. We send `server.rebooted` when the reboot completes. A reboot also leaves the rescue system.
          *
          *     Scope: `write`.
          */
@@ -91,7 +91,7 @@ export interface paths {
         put?: never;
         /**
          * Rebuild a server from an image
-         * @description What is on its disk is destroyed; addresses stay. The server is `installing` until `server.rebuilt` is sent.
+         * @description Erases the disk and installs the image. The server keeps its addresses. Its status is `installing` until we send `server.rebuilt`.
          *
          *     Scope: `write`.
          */
@@ -112,8 +112,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Boot the rescue system
-         * @description The answer holds the password, once. `server.rebooted` says when the rescue system runs; the next reboot leaves it.
+         * Boot a server into the rescue system
+         * @description The response contains the rescue password, which we show only once. We send `server.rebooted` when the rescue system is running. The next reboot leaves it.
          *
          *     Scope: `write`.
          */
@@ -135,7 +135,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a server
-         * @description The guest is asked to shut down, and switched off when it does not. It is `running` until it is off; then `server.stopped` is sent. Its cycle goes on, and renews.
+         * @description Asks the guest to shut down, and powers it off if it does not respond. The status stays `running` until the server is off; then we send `server.stopped`. Its billing cycle continues and renews.
          *
          *     Scope: `write`.
          */
@@ -157,7 +157,7 @@ export interface paths {
         put?: never;
         /**
          * Start a stopped server
-         * @description One that is suspended because it was not renewed is charged a cycle from now on, and resumes. One that is suspended for want of balance resumes by itself once it is topped up.
+         * @description A server that was suspended because it was not renewed is charged a new cycle, which starts now, and resumes. A server that was suspended for insufficient balance resumes automatically after you top up.
          *
          *     Scope: `write`.
          */
@@ -179,7 +179,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a server from a snapshot
-         * @description Any ready snapshot of yours in the same region that fits the disk. What is on the disk is destroyed; addresses stay. The server is `installing` until `server.rebuilt` is sent.
+         * @description Erases the disk and restores any of your `ready` snapshots from the same region that fits it. The server keeps its addresses. Its status is `installing` until we send `server.rebuilt`.
          *
          *     Scope: `write`.
          */
@@ -198,8 +198,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Open the console
-         * @description A page that shows the screen of a running server, once, within five minutes. A token of scope `read` looks; one of `write` and above types as well.
+         * Open the console of a server
+         * @description Returns the URL of a page that shows the screen of a running server. It works once, within five minutes. A token of scope `read` can only watch; `write` and above can also type.
          *
          *     Scope: `read`.
          */
@@ -220,8 +220,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Metrics of the last 30 days
-         * @description Means by the hour; the running hour’s are of what there is of it.
+         * Retrieve the metrics of a server
+         * @description Hourly averages of the last 30 days. The current hour covers the time so far.
          *
          *     Scope: `read`.
          */
@@ -245,7 +245,7 @@ export interface paths {
         put?: never;
         /**
          * Set reverse DNS
-         * @description For the IPv4 address, an address of the /64, or both; null removes a host name.
+         * @description Sets the host name of the IPv4 address, of one address in the /64, or of both. Null removes a host name.
          *
          *     Scope: `write`.
          */
@@ -265,7 +265,7 @@ export interface paths {
         };
         /**
          * List images
-         * @description The official ones and your own.
+         * @description Lists the official images and your own.
          *
          *     Scope: `read`.
          */
@@ -273,9 +273,9 @@ export interface paths {
         put?: never;
         /**
          * Upload an image
-         * @description An ISO 9660 image as `multipart/form-data`. A server that is installed from it boots it as a CD and is `running` at power-on: keys are recorded, not injected. An upload of which nothing comes for a minute is cut.
+         * @description Uploads an ISO 9660 image as `multipart/form-data`. A server installed from it boots it as a CD and is `running` once powered on. SSH keys are recorded but not injected. We cancel an upload that sends no data for a minute.
          *
-         *     Scope: `write`. Draws on the provisioning rate.
+         *     Scope: `write`. Counts toward the provisioning rate limit.
          */
         post: operations["images.create"];
         delete?: never;
@@ -299,8 +299,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete an image of your own
-         * @description Servers that were installed from it keep running. An official image cannot be deleted.
+         * Delete a custom image
+         * @description Servers installed from it keep running. You cannot delete official images.
          *
          *     Scope: `write`.
          */
@@ -399,7 +399,7 @@ export interface paths {
         };
         /**
          * List SSH keys
-         * @description Without `public_key`.
+         * @description Lists your SSH keys without `public_key`.
          *
          *     Scope: `read`.
          */
@@ -432,7 +432,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an SSH key
-         * @description Servers that were made with it keep it.
+         * @description Servers created with the key keep it.
          *
          *     Scope: `write`.
          */
@@ -457,7 +457,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API token
-         * @description The plaintext is in this answer and is not shown again. A token cannot make one of a broader scope than its own.
+         * @description The response contains the plaintext token, which we show only once. A token can create tokens only up to its own scope.
          *
          *     Scope: `write`.
          */
@@ -480,7 +480,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API token
-         * @description At once, whatever its scope; a token may revoke itself.
+         * @description Takes effect immediately, for a token of any scope. A token can revoke itself.
          *
          *     Scope: `write`.
          */
@@ -498,7 +498,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the balance
+         * Retrieve the balance
          * @description Scope: `billing`.
          */
         get: operations["balance.get"];
@@ -518,7 +518,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was booked on the balance
+         * List ledger entries
          * @description Scope: `billing`.
          */
         get: operations["ledger.list"];
@@ -544,8 +544,8 @@ export interface paths {
         get: operations["topups.list"];
         put?: never;
         /**
-         * Make an address to top up the balance with a coin
-         * @description The rate is locked until `expires_at`. Pay `deposit_amount` to `deposit_address` on `network`.
+         * Create a top-up
+         * @description Locks the exchange rate until `expires_at` and returns a deposit address. Send `deposit_amount` to `deposit_address` on `network`.
          *
          *     Scope: `billing`.
          */
@@ -564,7 +564,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a top-up
+         * Retrieve a top-up
          * @description Scope: `billing`.
          */
         get: operations["topups.get"];
@@ -591,7 +591,7 @@ export interface paths {
         put?: never;
         /**
          * Create a volume
-         * @description It takes no disk before it is attached for the first time.
+         * @description A volume uses no disk space until you attach it for the first time.
          *
          *     Scope: `write`.
          */
@@ -617,8 +617,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Destroy a volume
-         * @description With its content, for ever. It must be detached.
+         * Delete a volume
+         * @description Permanently deletes a volume and its data. Detach it first.
          *
          *     Scope: `write`.
          */
@@ -626,8 +626,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Rename or enlarge a volume
-         * @description It grows online. The file system on it is yours to enlarge.
+         * Update a volume
+         * @description Renames or enlarges a volume. It grows online. You resize the file system on it yourself.
          *
          *     Scope: `write`.
          */
@@ -645,7 +645,7 @@ export interface paths {
         put?: never;
         /**
          * Attach a volume to a server
-         * @description The server is running or stopped, and in the same region. `volume.attached` says when it is done.
+         * @description The server must be running or stopped, and in the same region. We send `volume.attached` when it completes.
          *
          *     Scope: `write`.
          */
@@ -667,7 +667,7 @@ export interface paths {
         put?: never;
         /**
          * Detach a volume
-         * @description `volume.detached` says when it is done.
+         * @description We send `volume.detached` when it completes.
          *
          *     Scope: `write`.
          */
@@ -708,8 +708,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Snapshot a server
-         * @description Crash-consistent, of a running or stopped server. `snapshot.ready` says when it is done, `snapshot.failed` that it could not be.
+         * Create a snapshot
+         * @description Creates a crash-consistent snapshot of a running or stopped server. We send `snapshot.ready` when it completes, or `snapshot.failed` if it fails.
          *
          *     Scope: `write`.
          */
@@ -736,7 +736,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a snapshot
-         * @description Not while it is being made, nor while a server is being restored from it.
+         * @description You cannot delete a snapshot while it is being created or restored.
          *
          *     Scope: `write`.
          */
@@ -761,7 +761,7 @@ export interface paths {
         put?: never;
         /**
          * Create a firewall group
-         * @description With its rules, and applied to servers, if they are given.
+         * @description You can include its rules and the servers to apply it to.
          *
          *     Scope: `write`.
          */
@@ -788,7 +788,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a firewall group
-         * @description It must not be applied to any server.
+         * @description The group must not be applied to any server.
          *
          *     Scope: `write`.
          */
@@ -797,7 +797,7 @@ export interface paths {
         head?: never;
         /**
          * Update a firewall group
-         * @description `applied_to` replaces the list as a whole; `firewall.applied` is sent for each server that is new.
+         * @description `applied_to` replaces the whole list. We send `firewall.applied` for each server that you add to it.
          *
          *     Scope: `write`.
          */
@@ -813,15 +813,17 @@ export interface paths {
         };
         get?: never;
         /**
-         * Replace the rule list
-         * @description At once: no moment has some of the old rules and some of the new. All rules get new ids.
+         * Replace the rules of a firewall group
+         * @description Replaces all rules atomically. Every rule gets a new id.
          *
          *     Scope: `write`.
          */
         put: operations["firewall_rules.replace"];
         /**
-         * Append a rule
-         * @description Scope: `write`.
+         * Add a rule to a firewall group
+         * @description Appends the rule to the list. Rules apply in order, and the first match wins.
+         *
+         *     Scope: `write`.
          */
         post: operations["firewall_rules.create"];
         delete?: never;
@@ -841,7 +843,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Remove a rule
+         * Remove a rule from a firewall group
          * @description Scope: `write`.
          */
         delete: operations["firewall_rules.delete"];
@@ -864,8 +866,8 @@ export interface paths {
         get: operations["webhooks.list"];
         put?: never;
         /**
-         * Subscribe a URL to events
-         * @description The answer holds the signing secret, this once.
+         * Create a webhook
+         * @description The response contains the signing secret, which we show only once.
          *
          *     Scope: `write`.
          */
@@ -884,22 +886,22 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a webhook
+         * Retrieve a webhook
          * @description Scope: `read`.
          */
         get: operations["webhooks.get"];
         put?: never;
         post?: never;
         /**
-         * Unsubscribe
+         * Delete a webhook
          * @description Scope: `write`.
          */
         delete: operations["webhooks.delete"];
         options?: never;
         head?: never;
         /**
-         * Change the URL, the events or whether it is active
-         * @description What waits to be sent to a webhook is cancelled when it is made inactive.
+         * Update a webhook
+         * @description Changes the URL, the events, or whether the webhook is active. Making it inactive cancels its pending deliveries.
          *
          *     Scope: `write`.
          */
@@ -916,8 +918,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a ping
-         * @description An event of type `ping` with the webhook in `data`, whatever the webhook subscribes to. One attempt.
+         * Send a test event
+         * @description Sends an event of type `ping` with the webhook in `data`, even if it does not subscribe to `ping`. We make one attempt.
          *
          *     Scope: `write`.
          */
@@ -936,8 +938,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List delivery attempts of the last 7 days
-         * @description Scope: `read`.
+         * List webhook deliveries
+         * @description Lists the delivery attempts of the last 7 days.
+         *
+         *     Scope: `read`.
          */
         get: operations["deliveries.list"];
         put?: never;
@@ -958,8 +962,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver an event again
-         * @description A new delivery of the same event.
+         * Replay a delivery
+         * @description Creates a new delivery of the same event.
          *
          *     Scope: `write`.
          */
@@ -979,7 +983,7 @@ export interface paths {
         };
         /**
          * List audit events
-         * @description Of the last 90 days: every authenticated request that changed something, or tried to.
+         * @description Lists every authenticated request of the last 90 days that changed something or tried to.
          *
          *     Scope: `read`.
          */
@@ -1021,16 +1025,19 @@ export interface paths {
         };
         /**
          * Stream events
-         * @description Server-sent events: each message has the number of the event as its `id`, its type as `event`, and the event
-         *     itself, with that number as `seq`, in one line of `data`. Numbers are your account's own and have no gaps; a token below
-         *     the scope `billing` is not shown events about money (`billing.*`, `topup.*`) and sees gaps where they are.
+         * @description Streams the events of your account as server-sent events. In each message, `id` is
+         *     the number of the event, `event` is its type, and `data` is the event on one line, with the number as
+         *     `seq`. Each account numbers its events without gaps. A token below the scope `billing` does not receive
+         *     events about money (`billing.*`, `topup.*`) and sees gaps in their place.
          *
-         *     Without `after` and `Last-Event-ID` it begins now. With one of them it first gives every event after that number. Events
-         *     are kept for 30 days: a number that is older is 400 with the oldest that can be given, `min`, and one that does not
-         *     exist yet is 400 with the last one, `max`.
+         *     Without `after` and `Last-Event-ID`, the stream starts now. With either, it first sends every event
+         *     after that number. We keep events for 30 days. An older number returns 400 with
+         *     the oldest available number in `min`. A number that does not exist yet returns 400 with the latest number
+         *     in `max`.
          *
-         *     A message without `data` only says up to where you have seen everything. There is a sign of life every 15 seconds. At most
-         *     10 streams of an account are open at once; another is 409. It ends when its token does.
+         *     A message without `data` only advances your position. We send a heartbeat every 15
+         *     seconds. An account can have 10 open streams; another one returns 409. The
+         *     stream ends when its token expires or is revoked.
          *
          *     Scope: `read`.
          */
@@ -1056,10 +1063,12 @@ export interface webhooks {
         put?: never;
         /**
          * Receive an event
-         * @description POST to the URL of a webhook, for each event that it subscribes to. Compute the HMAC-SHA256 of `<t>.<raw body>`, with
-         *     the whole secret as the key, compare it with `v1` in constant time, and refuse a `t` that is more than
-         *     300 seconds from your clock. An event may come more than once, and events may come in any order: keep its `id`.
-         *     Every 2xx within 10 seconds is taken as received; anything else is tried again, 6 times in all.
+         * @description We send a POST to the URL of a webhook for each event that it subscribes to. To verify
+         *     it, compute the HMAC-SHA256 of `<t>.<raw body>` with the whole secret as the key, and compare it with
+         *     `v1` in constant time. Reject a `t` that differs from your clock by more than
+         *     300 seconds. An event can arrive more than once, and events can arrive in any order:
+         *     store the `id` of each. Respond with any 2xx status within 10 seconds. We
+         *     retry after any other outcome, up to 6 attempts in total.
          */
         post: operations["deliveries.receive"];
         delete?: never;
@@ -1071,39 +1080,39 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        /** @description What every refusal looks like. */
+        /** @description The body of every error response. */
         Error: {
             error: {
                 /** @enum {string} */
                 code: "invalid_request" | "unauthenticated" | "forbidden_scope" | "not_found" | "conflict_state" | "unprocessable" | "rate_limited" | "jurisdictional_block" | "internal" | "maintenance";
-                /** @description For people: what is wrong and what to do. */
+                /** @description A human-readable explanation: the problem and how to fix it. */
                 message: string;
-                /** @description The fields at fault; beside `issue` the bound or the allowed words. */
+                /** @description The invalid fields, each with its issue and the bound or the allowed values. */
                 errors: {
-                    /** @description A dotted path; empty for the request as a whole. */
+                    /** @description The dotted path of the field. Empty for the request as a whole. */
                     field: string;
                     /** @enum {string} */
                     issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached";
                     min?: number;
                     max?: number;
-                    /** @description With `invalid_value`. */
+                    /** @description The allowed values. Set with `invalid_value`. */
                     allowed?: (string | number)[];
-                    /** @description A type, with `invalid_type`. */
+                    /** @description The expected type. Set with `invalid_type`. */
                     expected?: string;
-                    /** @description With `invalid_format`. */
+                    /** @description The expected pattern. Set with `invalid_format`. */
                     pattern?: string;
-                    /** @description With `invalid_format`. */
+                    /** @description The expected format. Set with `invalid_format`. */
                     format?: string;
-                    /** @description With `limit_reached`. */
+                    /** @description The limit. Set with `limit_reached`. */
                     limit?: number;
-                    /** @description US dollars, with `insufficient_balance`; so are the next two. */
+                    /** @description Your balance in US dollars. Set with `insufficient_balance`. */
                     have?: number;
                     need?: number;
                     deficit?: number;
-                    /** @description Seconds, with `unavailable`. */
+                    /** @description Seconds to wait. Set with `unavailable`. */
                     retry_after_s?: number;
                 }[];
-                /** @description As in X-Request-Id. */
+                /** @description The same as the X-Request-Id header. */
                 request_id: string;
             };
         };
@@ -1845,7 +1854,7 @@ export interface components {
              */
             created_at: string;
         };
-        /** @description The body of a webhook’s delivery, and the data of a message of the stream. */
+        /** @description The body of a webhook delivery, and the data of a message in the event stream. */
         Event: {
             /**
              * @description Opaque.
@@ -1891,7 +1900,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The bearer token is missing, malformed, expired or revoked. */
+        /** @description The bearer token is missing, malformed, expired, or revoked. */
         unauthenticated: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1901,7 +1910,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The token lacks the scope that this operation needs. */
+        /** @description The token does not have the scope that this operation requires. */
         forbidden_scope: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1914,7 +1923,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description No such resource. */
+        /** @description Resource not found. */
         not_found: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1927,7 +1936,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The state of the resource forbids this operation. */
+        /** @description The resource is in a state that does not allow this operation. */
         conflict_state: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1940,7 +1949,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The request is well formed but cannot be carried out. */
+        /** @description The request is valid but cannot be processed. */
         unprocessable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1953,7 +1962,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Too many requests; wait as Retry-After says. */
+        /** @description Too many requests. Wait for the time in Retry-After. */
         rate_limited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1967,7 +1976,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Refused for legal reasons. */
+        /** @description Unavailable for legal reasons. */
         jurisdictional_block: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1993,7 +2002,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Not available right now; try again later. */
+        /** @description Temporarily unavailable. Try again later. */
         maintenance: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2005,27 +2014,27 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Carries the request out once; a UUIDv4, say. */
+        /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
         IdempotencyKey: string;
         PageSize: number;
-        /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+        /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
         Cursor: string;
-        /** @description This endpoint is beta: it may break without notice. */
+        /** @description Confirms that you accept a beta endpoint, which may change without notice. */
         Beta: "true";
     };
     requestBodies: never;
     headers: {
-        /** @description Also in the audit log. */
+        /** @description The id of the request, which the audit log also shows. */
         "X-Request-Id": string;
-        /** @description Requests a minute. */
+        /** @description Requests allowed per minute. */
         "X-RateLimit-Limit": number;
-        /** @description Requests left right now. */
+        /** @description Requests that you can send now. */
         "X-RateLimit-Remaining": number;
-        /** @description When all are back, in Unix seconds. */
+        /** @description The time when your full limit is available again, in Unix seconds. */
         "X-RateLimit-Reset": number;
-        /** @description Seconds to wait. */
+        /** @description Seconds to wait before you retry. */
         "Retry-After": number;
-        /** @description `true` on an answer given again. */
+        /** @description `true` if the response is a stored copy of the first one. */
         "Idempotent-Replayed": string;
     };
     pathItems: never;
@@ -2036,7 +2045,7 @@ export interface operations {
         parameters: {
             query?: {
                 page_size?: components["parameters"]["PageSize"];
-                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at" | "name" | "-name";
                 "filter[status]"?: "provisioning" | "installing" | "running" | "stopped" | "suspended" | "destroying";
@@ -2044,7 +2053,7 @@ export interface operations {
                 "filter[plan]"?: string;
                 "filter[image]"?: string;
                 "filter[name]"?: string;
-                /** @description One of the server’s tags. */
+                /** @description A tag of the server. */
                 "filter[tag]"?: string;
             };
             header?: never;
@@ -2053,7 +2062,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2086,7 +2095,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -2153,7 +2162,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2189,7 +2198,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2223,7 +2232,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2291,7 +2300,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2322,7 +2331,7 @@ export interface operations {
                 hard?: boolean;
             };
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -2332,7 +2341,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2362,7 +2371,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -2391,7 +2400,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2421,7 +2430,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -2431,7 +2440,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2461,7 +2470,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -2471,7 +2480,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2501,7 +2510,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -2511,7 +2520,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2541,7 +2550,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -2563,7 +2572,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2600,7 +2609,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2636,7 +2645,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2663,7 +2672,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -2693,7 +2702,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2723,14 +2732,14 @@ export interface operations {
         parameters: {
             query?: {
                 page_size?: components["parameters"]["PageSize"];
-                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "id" | "-id" | "created_at" | "-created_at" | "name" | "-name";
                 "filter[family]"?: string;
                 family?: string;
-                /** @description One that the image supports. */
+                /** @description An architecture that the image supports. */
                 "filter[arch]"?: "amd64" | "arm64";
-                /** @description One that the image supports. */
+                /** @description An architecture that the image supports. */
                 arch?: "amd64" | "arm64";
                 "filter[type]"?: "official" | "custom";
                 type?: "official" | "custom";
@@ -2741,7 +2750,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2774,7 +2783,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -2795,19 +2804,19 @@ export interface operations {
                 "multipart/form-data": {
                     /** @description An ISO 9660 image, at most 4 GiB. */
                     file: string;
-                    /** @description For your own records. */
+                    /** @description A name for your own records. */
                     name?: string;
-                    /** @description The day of the upload when left out. */
+                    /** @description Defaults to the date of the upload. */
                     version?: string;
-                    /** @description E.g. `minimal`. */
+                    /** @description For example `minimal`. */
                     variant?: string;
-                    /** @description `amd64` when left out; one part each, or one with commas. */
+                    /** @description Defaults to `amd64`. Send one part for each, or one part separated by commas. */
                     arch?: ("amd64" | "arm64")[];
                 };
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2843,7 +2852,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2877,7 +2886,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description No content. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2903,7 +2912,7 @@ export interface operations {
         parameters: {
             query?: {
                 page_size?: components["parameters"]["PageSize"];
-                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "id" | "-id" | "created_at" | "-created_at" | "name" | "-name";
                 "filter[category]"?: "vps" | "dedicated";
@@ -2914,7 +2923,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2954,7 +2963,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2981,7 +2990,7 @@ export interface operations {
         parameters: {
             query?: {
                 page_size?: components["parameters"]["PageSize"];
-                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "id" | "-id" | "created_at" | "-created_at" | "name" | "-name";
                 "filter[country]"?: string;
@@ -2992,7 +3001,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3032,7 +3041,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3059,7 +3068,7 @@ export interface operations {
         parameters: {
             query?: {
                 page_size?: components["parameters"]["PageSize"];
-                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at" | "name" | "-name";
                 "filter[name]"?: string;
@@ -3071,7 +3080,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3104,7 +3113,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3126,7 +3135,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3162,7 +3171,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3196,7 +3205,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description No content. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3221,7 +3230,7 @@ export interface operations {
         parameters: {
             query?: {
                 page_size?: components["parameters"]["PageSize"];
-                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at" | "name" | "-name";
                 "filter[scope]"?: "read" | "write" | "billing";
@@ -3233,7 +3242,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3266,7 +3275,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3297,7 +3306,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3333,7 +3342,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description No content. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3363,7 +3372,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3389,7 +3398,7 @@ export interface operations {
         parameters: {
             query?: {
                 page_size?: components["parameters"]["PageSize"];
-                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
                 "filter[type]"?: "charge" | "topup" | "bonus" | "refund" | "adjustment" | "reversal";
@@ -3400,7 +3409,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3433,7 +3442,7 @@ export interface operations {
         parameters: {
             query?: {
                 page_size?: components["parameters"]["PageSize"];
-                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
                 "filter[status]"?: "pending" | "confirming" | "credited" | "expired";
@@ -3445,7 +3454,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3478,7 +3487,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3501,7 +3510,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3537,7 +3546,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3564,12 +3573,12 @@ export interface operations {
         parameters: {
             query?: {
                 page_size?: components["parameters"]["PageSize"];
-                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at" | "name" | "-name";
                 "filter[name]"?: string;
                 "filter[region]"?: string;
-                /** @description Id of a server. */
+                /** @description The id of a server. */
                 "filter[attached_to]"?: string;
             };
             header?: never;
@@ -3578,7 +3587,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3611,7 +3620,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3642,7 +3651,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3678,7 +3687,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3712,7 +3721,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description No content. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3757,7 +3766,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3785,7 +3794,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3807,7 +3816,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3837,7 +3846,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3847,7 +3856,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3876,10 +3885,10 @@ export interface operations {
         parameters: {
             query?: {
                 page_size?: components["parameters"]["PageSize"];
-                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at" | "name" | "-name";
-                /** @description Id of a server. */
+                /** @description The id of a server. */
                 "filter[server]"?: string;
                 "filter[status]"?: "creating" | "ready" | "error";
                 "filter[name]"?: string;
@@ -3890,7 +3899,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3923,7 +3932,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3951,7 +3960,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3988,7 +3997,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4022,7 +4031,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description No content. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4048,7 +4057,7 @@ export interface operations {
         parameters: {
             query?: {
                 page_size?: components["parameters"]["PageSize"];
-                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at" | "name" | "-name";
                 "filter[name]"?: string;
@@ -4059,7 +4068,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4092,7 +4101,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4154,7 +4163,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4190,7 +4199,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4224,7 +4233,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description No content. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4278,7 +4287,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4358,7 +4367,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4386,7 +4395,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4434,7 +4443,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4472,7 +4481,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description No content. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4497,7 +4506,7 @@ export interface operations {
         parameters: {
             query?: {
                 page_size?: components["parameters"]["PageSize"];
-                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
                 "filter[active]"?: "true" | "false";
@@ -4508,7 +4517,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4541,7 +4550,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -4569,7 +4578,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4605,7 +4614,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4639,7 +4648,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description No content. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4688,7 +4697,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4715,7 +4724,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4725,7 +4734,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4754,7 +4763,7 @@ export interface operations {
         parameters: {
             query?: {
                 page_size?: components["parameters"]["PageSize"];
-                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
                 "filter[status]"?: "pending" | "delivered" | "failed" | "cancelled";
@@ -4768,7 +4777,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4802,7 +4811,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Carries the request out once; a UUIDv4, say. */
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4813,7 +4822,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4842,22 +4851,22 @@ export interface operations {
         parameters: {
             query?: {
                 page_size?: components["parameters"]["PageSize"];
-                /** @description `next_cursor` of the page before; opaque, and bound to filter and sort. */
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
                 "filter[action]"?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "snapshot.create" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.drain" | "host.undrain" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.reread";
                 action?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "snapshot.create" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.drain" | "host.undrain" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.reread";
-                /** @description The id of what was acted on or made. */
+                /** @description The id of the affected resource. */
                 "filter[resource]"?: string;
-                /** @description The id of what was acted on or made. */
+                /** @description The id of the affected resource. */
                 resource?: string;
-                /** @description The earliest time that is shown. */
+                /** @description Only events at or after this time. */
                 "filter[from]"?: string;
-                /** @description The earliest time that is shown. */
+                /** @description Only events at or after this time. */
                 from?: string;
-                /** @description Only what happened before this time is shown. */
+                /** @description Only events before this time. */
                 "filter[to]"?: string;
-                /** @description Only what happened before this time is shown. */
+                /** @description Only events before this time. */
                 to?: string;
             };
             header?: never;
@@ -4866,7 +4875,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4906,7 +4915,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer. */
+            /** @description Successful response. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4936,7 +4945,7 @@ export interface operations {
             };
             header: {
                 "Last-Event-ID"?: number;
-                /** @description This endpoint is beta: it may break without notice. */
+                /** @description Confirms that you accept a beta endpoint, which may change without notice. */
                 "X-Service-Beta": components["parameters"]["Beta"];
             };
             path?: never;
@@ -4944,7 +4953,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It stays open. */
+            /** @description An open stream. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4982,12 +4991,12 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description `t=<unix seconds>,v1=<lowercase hex>`
+                 * @description The signature: `t=<unix seconds>,v1=<lowercase hex>`.
                  * @example t=1769860800,v1=0000000000000000000000000000000000000000000000000000000000000000
                  */
                 "X-Service-Signature": string;
                 /**
-                 * @description The same for every attempt of one delivery.
+                 * @description The id of the delivery. Every attempt has the same one.
                  * @example del_aaaqk3m7qzb5x2l6v4t7n8wyja
                  */
                 "X-Service-Delivery-Id": string;
@@ -5001,7 +5010,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Never again: the webhook is paused. */
+            /** @description Stops deliveries: we pause the webhook. */
             410: {
                 headers: {
                     [name: string]: unknown;

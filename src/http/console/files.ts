@@ -1,6 +1,7 @@
 /**
- * The files of the console's page: our script, and noVNC from its package. They are read once and served from memory by
- * name, so no path can lead anywhere else; their address has a hash of them all, so browsers may keep them for good.
+ * The files of the console page: our script, and noVNC from its package. They are read once and served from
+ * memory by name, so that no path can reach another file. Their URL contains a hash of all of them, so
+ * browsers may cache them permanently.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ export interface ConsoleFile {
 }
 
 export interface ConsoleFiles {
-  /** A hash of them all. */
+  /** A hash of all files. */
   readonly version: string;
   /** By path, as in `novnc/core/rfb.js`. */
   readonly byPath: ReadonlyMap<string, ConsoleFile>;
@@ -35,7 +36,7 @@ function readAll(): ConsoleFiles {
   const byPath = new Map<string, ConsoleFile>();
   const add = (path: string, url: URL, type: string) => byPath.set(path, { type, bytes: readFileSync(url) });
   add(PAGE_SCRIPT, new URL(`./${PAGE_SCRIPT}`, import.meta.url), SCRIPT);
-  // The package exports its `core/rfb.js`.
+  // The package's main export is `core/rfb.js`.
   const novnc = new URL('../', import.meta.resolve('@novnc/novnc'));
   for (const folder of ['core', 'vendor']) {
     const names = readdirSync(new URL(folder, novnc), { recursive: true, encoding: 'utf8' }).sort();

@@ -1,4 +1,4 @@
-/** The consoles that are open in this process, counted, so that they are few and end when it does. */
+/** Counts the open consoles of this process, to limit them and to end them when it stops. */
 import type { Duplex } from 'node:stream';
 import type { ConsoleGrant } from '../../domain/servers/console.ts';
 import { fail } from '../../kernel/fail.ts';
@@ -6,13 +6,13 @@ import { SECOND_MS } from '../../kernel/time.ts';
 import type { Pipe } from './pipe.ts';
 
 const PER_SERVER_MAX = 5;
-/** A tenth of what there is, so that nobody takes the others' places. */
+/** A tenth of the total, so that one customer cannot take every slot. */
 const PER_CUSTOMER_MAX = 20;
 const PER_PROCESS_MAX = 200;
-/** Those who still shake hands, each a connection and a statement. */
+/** Connections in the handshake, each with one database statement. */
 const HANDSHAKES_MAX = 100;
 const RETRY_AFTER_S = 60;
-/** A stop of the service waits no longer for viewers. Longer than each has to say goodbye. */
+/** How long stopping the service waits for viewers. Longer than the close timeout of one viewer. */
 const CLOSE_MAX_MS = 3 * SECOND_MS;
 
 type Slot = Pick<ConsoleGrant, 'serverId' | 'customerId'>;
@@ -23,23 +23,25 @@ export class OpenConsoles {
   readonly #slots = new Set<Slot>();
   #closing = false;
 
-  /** Lets somebody in who has not shown a ticket yet; call what it gives when that is decided. */
+  /**
+   * Admits a connection that has not presented a ticket yet. Call the returned function once that is decided.
+   */
   beginHandshake(socket: Duplex): () => void {
     if (this.#closing || this.#handshakes.size >= HANDSHAKES_MAX) fail('maintenance', { retry_after_s: 1 });
     this.#handshakes.add(socket);
     return () => this.#handshakes.delete(socket);
   }
 
-  /** Takes one of the places there are; call what it gives to free it. */
+  /** Reserves a slot. Call the returned function to release it. */
   reserve({ serverId, customerId }: Slot): () => void {
     if (this.#closing || this.#slots.size >= PER_PROCESS_MAX)
       fail('maintenance', { retry_after_s: RETRY_AFTER_S });
     const slots = [...this.#slots];
     if (slots.filter((place) => place.serverId === serverId).length >= PER_SERVER_MAX) {
-      fail('conflict_state', {}, `This server has ${PER_SERVER_MAX} consoles open; close one and try again.`);
+      fail('conflict_state', {}, `This server has ${PER_SERVER_MAX} consoles open. Close one and try again.`);
     }
     if (slots.filter((place) => place.customerId === customerId).length >= PER_CUSTOMER_MAX) {
-      fail('conflict_state', {}, `You have ${PER_CUSTOMER_MAX} consoles open; close one and try again.`);
+      fail('conflict_state', {}, `You have ${PER_CUSTOMER_MAX} consoles open. Close one and try again.`);
     }
     const slot = { serverId, customerId };
     this.#slots.add(slot);
@@ -53,7 +55,7 @@ export class OpenConsoles {
     return pipe;
   }
 
-  /** Ends all of them and lets nobody in any more. */
+  /** Ends all consoles and admits no more. */
   async close(): Promise<void> {
     this.#closing = true;
     for (const socket of this.#handshakes) socket.destroy();

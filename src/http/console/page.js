@@ -1,4 +1,4 @@
-// The console's page: opens the WebSocket that its address names and shows the screen that comes from it.
+// The console page: opens the WebSocket named in the page's URL and shows the screen that it transmits.
 
 const byId = (id) => document.getElementById(id);
 const [state, badge, keys, full, screen, about, why] = [
@@ -11,24 +11,25 @@ const socketUrl = urlOf(query.get('path') ?? '');
 badge.hidden = !viewOnly;
 
 const NOT_OPENED =
-  'The screen did not open: this link was used before, is older than five minutes, or the server does not run now.';
-const NO_LINK = 'This address names no console.';
-const NO_VIEWER = 'The viewer could not be loaded. Load this page again; its link was not used up.';
+  'The console could not be opened. The link was already used or has expired, or the server is not running.';
+const NO_LINK = 'This is not a valid console link.';
+const NO_VIEWER = 'The viewer could not be loaded. Reload this page. Your link is still valid.';
 const ENDED = {
-  1000: 'The machine’s screen ended: it was stopped, reinstalled or destroyed.',
-  1001: 'The service restarts. The server goes on running.',
-  1008: 'The viewer said something that the console does not take.',
-  4000: 'Nothing was typed or pointed at here for half an hour.',
-  4001: 'It was open for twelve hours.',
-  4002: 'The API token that opened it was revoked or has expired.',
-  4003: 'The account was frozen. A new link shows the screen, but takes no input.',
+  1000: 'The console closed because the server was stopped, rebuilt, or deleted.',
+  1001: 'The service is restarting. Your server keeps running.',
+  1008: 'The viewer sent an invalid message.',
+  4000: 'The console closed after 30 minutes without input.',
+  4001: 'The console closed after 12 hours.',
+  4002: 'The API token that opened this console was revoked or has expired.',
+  4003: 'Your account is frozen. Open a new console to view the screen without input.',
+  4004: 'The session that opened this console has ended. Sign in again.',
   4004: 'The session in which it was opened has ended: sign in again.',
 };
 
 if (socketUrl) open(socketUrl);
 else closed(NO_LINK);
 
-/** The WebSocket's address, or null: nothing but a console of this very service is ever connected to. */
+/** Returns the WebSocket's URL, or null: only a console of this service is ever connected. */
 function urlOf(path) {
   const { sockets } = document.body.dataset;
   const whole = `/${path.replace(/^\//, '')}`;
@@ -48,7 +49,7 @@ async function open(url) {
   state.textContent = 'Connecting…';
   const socket = new WebSocket(url, ['binary']);
   let opened = false;
-  // noVNC sets the handlers that are properties; this one is ours.
+  // noVNC assigns the handler properties, so this listener does not replace one.
   socket.addEventListener('close', ({ code }) => {
     closed(opened ? (ENDED[code] ?? 'The connection was lost.') : NOT_OPENED);
   });
@@ -64,7 +65,7 @@ async function open(url) {
     opened = true;
     state.textContent = `Connected to ${name}`;
     document.title = document.title.replace(/^Console/, name);
-    // The link is used up: out of the address bar and the history with it.
+    // The link is used up: remove it from the address bar and the history.
     history.replaceState(null, '', location.pathname);
     keys.hidden = viewOnly;
     full.hidden = !document.fullscreenEnabled;

@@ -1,4 +1,4 @@
-/** The console's page and its files. Nobody signs in here: the ticket in the page's address is what opens a screen. */
+/** The console page and its files. No sign-in is needed: the ticket in the page's URL opens the screen. */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { parseId } from '../../kernel/ids.ts';
@@ -9,7 +9,7 @@ import { consoleFiles, NOVNC_LICENSE, PAGE_SCRIPT } from './files.ts';
 
 const styleHash = createHash('sha256').update(CONSOLE_STYLE).digest('base64');
 
-/** Name, brackets of an IPv6 address, port: anything else in a Host header names no WebSocket of ours. */
+/** A name, brackets of an IPv6 address, a port. Any other Host header does not name our WebSocket. */
 const HOST = /^[a-z0-9.:[\]-]{1,255}$/i;
 
 export function registerConsolePages(scope: FastifyInstance, edge: Edge): void {
@@ -39,14 +39,14 @@ export function registerConsolePages(scope: FastifyInstance, edge: Edge): void {
   });
 }
 
-/** To the server that the address names, as it does where the panel led here; anything else is no server. */
+/** Links back to the server in the URL, which the panel sets, or to the list of servers. */
 function backLink(server: unknown): { name: string; path: string } {
   if (typeof server !== 'string' || parseId('server', server) === undefined)
     return { name: 'to your servers', path: PANEL_PATHS.servers };
   return { name: 'back to the server', path: serverPagePath(server) };
 }
 
-/** `'self'` is not a WebSocket of our own host in every browser. */
+/** Lists our own WebSocket origins, because not every browser includes them in `'self'`. */
 function socketOrigins(baseUrl: string | null, host: string): string[] {
   const hosts = [baseUrl === null ? undefined : new URL(baseUrl).host, host];
   const named = new Set(hosts.filter((name) => name !== undefined && HOST.test(name)));
@@ -60,14 +60,14 @@ function pageHeaders(sockets: readonly string[]): Record<string, string> {
       `default-src 'none'`,
       `script-src 'self'`,
       `style-src 'sha256-${styleHash}'`,
-      // Pointers and pictures that come over the WebSocket are drawn from data: addresses.
+      // noVNC draws pointers and pictures from data: URLs.
       `img-src data:`,
       `connect-src ${["'self'", ...sockets].join(' ')}`,
       `form-action 'none'`,
       `base-uri 'none'`,
       `frame-ancestors 'none'`,
     ].join('; '),
-    // The page's address holds the ticket.
+    // The page's URL contains the ticket.
     'referrer-policy': 'no-referrer',
     'x-frame-options': 'DENY',
     'cross-origin-opener-policy': 'same-origin',

@@ -1,60 +1,60 @@
 /**
- * Carries one open console: bytes from the viewer's WebSocket to the machine's screen and back, neither faster than the
- * other side takes them, until one of them ends or its time is up.
+ * Carries one open console: bytes from the viewer's WebSocket to the machine's screen and back, at the pace
+ * of the receiving side, until either side ends or a time limit is reached.
  */
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import { InputDetector, ViewOnlyFilter } from './rfb-input.ts';
 
-/** All in real time. */
+/** All limits are in real time. */
 export interface PipeLimits {
-  /** Without input from a viewer who may give any. */
+  /** Maximum time without input from a viewer who may type. */
   readonly idleMs: number;
   readonly totalMs: number;
-  /** Without a sign of life from the viewer, who is pinged. */
+  /** Maximum time without a response from the viewer, which is pinged. */
   readonly silentMs: number;
-  /** How often all this is looked at, and `review` is asked. */
+  /** The interval at which these limits and `review` are checked. */
   readonly checkEveryMs: number;
 }
 
 export const PIPE_LIMITS: PipeLimits = {
   idleMs: 30 * MINUTE_MS,
   totalMs: 12 * HOUR_MS,
-  // A whole picture over a slow onion route delays a pong that long.
+  // A full picture over a slow onion route can delay a pong this long.
   silentMs: 3 * MINUTE_MS,
   checkEveryMs: 20 * SECOND_MS,
 };
 
-/** Why it ended, as the page is told: a WebSocket close code and a word. */
+/** End reasons, as the page receives them: a WebSocket close code and a reason. */
 export const PIPE_END_REASONS = {
-  screen: { code: 1000, reason: 'the screen ended' },
-  stopping: { code: 1001, reason: 'the service restarts' },
+  screen: { code: 1000, reason: 'the screen closed' },
+  stopping: { code: 1001, reason: 'the service is restarting' },
   text: { code: 1003, reason: 'binary messages only' },
-  fault: { code: 1008, reason: 'not RFB' },
-  idle: { code: 4000, reason: 'no input for long' },
+  fault: { code: 1008, reason: 'invalid RFB message' },
+  idle: { code: 4000, reason: 'no input for too long' },
   time: { code: 4001, reason: 'open for too long' },
-  revoked: { code: 4002, reason: 'its token is gone' },
+  revoked: { code: 4002, reason: 'the token was revoked or has expired' },
   frozen: { code: 4003, reason: 'the account is frozen' },
-  signed_out: { code: 4004, reason: 'its session has ended' },
+  signed_out: { code: 4004, reason: 'the session has ended' },
 } as const;
 export type PipeEndReason = keyof typeof PIPE_END_REASONS;
 
-/** Waiting for the viewer beyond this, the screen is not read. */
+/** Above this amount of unsent data to the viewer, the screen is not read. */
 const VIEWER_BUFFER_MAX_BYTES = 256 * 1024;
-/** How long a viewer has to say goodbye. */
+/** How long a viewer has to complete the closing handshake. */
 const CLOSE_TIMEOUT_MS = 2 * SECOND_MS;
 
 export interface Pipe {
-  /** Ends both sides; the viewer is told why. Again: nothing. */
+  /** Ends both sides with a reason for the viewer. Further calls do nothing. */
   end(why: PipeEndReason): void;
-  /** Resolves when both sides are gone: why, or `viewer` when he left. */
+  /** Resolves with the reason when both sides have ended, or with `viewer` if the viewer left. */
   readonly ended: Promise<PipeEndReason | 'viewer'>;
 }
 
 export interface PipeOptions {
   readonly readOnly: boolean;
-  /** Asked at every check: why it must end now, or null. Never fails. */
+  /** Called at every check. Returns the reason to end now, or null. Never fails. */
   readonly review?: (() => Promise<PipeEndReason | null>) | undefined;
   readonly limits?: PipeLimits | undefined;
 }
@@ -71,7 +71,7 @@ export function pipe(
     if (viewer.readyState === WebSocket.OPEN) {
       endReason = reason;
       viewer.close(PIPE_END_REASONS[reason].code, PIPE_END_REASONS[reason].reason);
-      // His goodbye cannot be heard while he is not listened to.
+      // A paused viewer's closing handshake would not be read.
       viewer.resume();
     }
     setTimeout(() => viewer.terminate(), CLOSE_TIMEOUT_MS).unref();
@@ -96,7 +96,7 @@ export function pipe(
   return { end, ended };
 }
 
-/** When it was opened and when something last came, by the clock of `performance.now`. */
+/** The time of opening and of the latest activity, by `performance.now`. */
 interface PipeActivity {
   readonly opened: number;
   input: number;
@@ -149,7 +149,7 @@ function forwardInput(
       const allowed = filter ? filter.push(data) : data;
       if (allowed.length > 0 && !screen.write(allowed)) viewer.pause();
     } catch {
-      // Where his next message begins cannot be told any more.
+      // The start of the next message can no longer be found.
       end('fault');
     }
   });
@@ -157,7 +157,7 @@ function forwardInput(
   viewer.on('pong', () => {
     activity.viewer = performance.now();
   });
-  // What is wrong with a frame closes the WebSocket by itself, with its own code.
+  // An invalid frame closes the WebSocket with its own code.
   viewer.on('error', () => undefined);
 }
 
@@ -165,7 +165,7 @@ function forwardScreen(viewer: WebSocket, screen: Duplex, activity: PipeActivity
   screen.on('data', (chunk: Buffer) => {
     if (viewer.readyState !== WebSocket.OPEN) return;
     viewer.send(chunk, () => {
-      // That it left our buffers is a sign of life.
+      // Data that left our buffers counts as activity.
       activity.viewer = performance.now();
       if (viewer.bufferedAmount < VIEWER_BUFFER_MAX_BYTES) screen.resume();
     });

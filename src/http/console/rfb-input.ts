@@ -1,7 +1,9 @@
-/** What is input of all that a viewer says: a console without any ends, and who may only look gives none. */
+/**
+ * Tells input from other viewer messages: a console without input ends, and a read-only viewer sends none.
+ */
 import { type ClientMessageName, RfbClientReader } from '../../kernel/rfb.ts';
 
-/** Everything else is input. */
+/** Every other message is input. */
 const NON_INPUT_MESSAGES: ReadonlySet<ClientMessageName> = new Set([
   'version',
   'security',
@@ -13,13 +15,13 @@ const NON_INPUT_MESSAGES: ReadonlySet<ClientMessageName> = new Set([
   'fence',
 ]);
 
-/** Hears input in the bytes of a viewer, which go on whatever they are. */
+/** Detects input in a viewer's bytes without changing them. */
 export class InputDetector {
   #reader: RfbClientReader | null = new RfbClientReader({ longPointer: true });
 
   /**
-   * Whether a message of input ends in these bytes. A viewer who agreed with the screen on what cannot be read here is
-   * taken to give input with all that he says from then on.
+   * Whether a message of input ends in these bytes. If the viewer negotiated something that cannot be parsed,
+   * all further bytes count as input.
    */
   containsInput(chunk: Buffer): boolean {
     if (!this.#reader) return true;
@@ -32,14 +34,16 @@ export class InputDetector {
   }
 }
 
-/** Leaves other viewers connected; without it, whoever only looks could throw out the one who types. */
+/** Keeps other viewers connected. Without it, a read-only viewer could disconnect the one who types. */
 const SHARED_FLAG = Buffer.of(1);
 
-/** Of what a viewer says who may only look, everything that is no input. The screen's own server never hears the rest. */
+/** Passes on everything but input from a read-only viewer, so that input never reaches the machine. */
 export class ViewOnlyFilter {
   readonly #reader = new RfbClientReader({ longPointer: true });
 
-  /** What of these bytes goes on. Throws `RfbFault` at what is no message of RFB: then the connection must end. */
+  /**
+   * Returns the bytes to pass on. Throws `RfbFault` if a message is not RFB: then the connection must end.
+   */
   push(chunk: Buffer): Buffer {
     const allowed = this.#reader.push(chunk).filter(({ name }) => NON_INPUT_MESSAGES.has(name));
     return Buffer.concat(allowed.map(({ name, bytes }) => (name === 'init' ? SHARED_FLAG : bytes)));

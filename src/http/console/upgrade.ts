@@ -1,6 +1,6 @@
 /**
- * The WebSocket of a console: `GET /console/socket/<ticket>`. Everything is decided before the upgrade, so a refusal is
- * an ordinary answer in JSON; what follows is bytes (pipe.ts).
+ * The WebSocket of a console: `GET /console/socket/<ticket>`. All checks run before the upgrade, so a
+ * rejection is an ordinary JSON response. After it, bytes are forwarded (pipe.ts).
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -22,29 +22,29 @@ import { v1ErrorResponse } from '../v1/error-response.ts';
 import { OpenConsoles } from './open-consoles.ts';
 import { type PipeEndReason, type PipeLimits, pipe } from './pipe.ts';
 
-/** A viewer's largest message; noVNC sends at most ten kilobytes at once. */
+/** The largest message of a viewer. noVNC sends at most ten kilobytes at once. */
 const MESSAGE_MAX_BYTES = 64 * 1024;
-/** What noVNC and its kind ask for, where they ask. */
+/** The subprotocol that noVNC and similar viewers may request. */
 const SUBPROTOCOL = 'binary';
-/** What the log calls it: never the ticket. */
+/** The route in the log, without the ticket. */
 const ROUTE = `${CONSOLE_PATHS.sockets}:ticket`;
 
 export interface UpgradeOptions {
   readonly edge: Edge;
   readonly newRequestId: () => string;
-  /** Awaited before each, as before each request. */
+  /** Awaited before each upgrade, as before each request. */
   readonly beforeRequest?: (() => Promise<void>) | undefined;
-  /** `PIPE_BOUNDS` when left out. */
+  /** Defaults to `PIPE_LIMITS`. */
   readonly limits?: PipeLimits;
 }
 
-/** Whether a request is for a console's WebSocket. All others are answered as if they asked for no upgrade. */
+/** Whether a request is for a console's WebSocket. All others are answered without an upgrade. */
 export function isConsoleUpgrade({ method, url, headers }: IncomingMessage): boolean {
   const isWebSocket = headers.upgrade?.toLowerCase() === 'websocket';
   return method === 'GET' && isWebSocket && url?.startsWith(CONSOLE_PATHS.sockets) === true;
 }
 
-/** Takes the server's upgrades. Gives what ends all consoles, for when the server stops. */
+/** Handles the server's upgrades. Returns a function that ends all consoles when the server stops. */
 export function handleUpgrades(server: Server, options: UpgradeOptions): () => Promise<void> {
   const { log } = options.edge.service;
   const consoles = new OpenConsoles();
@@ -69,7 +69,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): () => P
     openConsoleSocket(options, consoles, { request, socket, requestId, upgrade }).catch((error: unknown) => {
       const failure = toFailure(options.edge, error);
       const level = failure.code === 'internal' ? 'error' : 'warn';
-      if (failure !== error) log[level]({ err: error, requestId }, 'a console was not opened');
+      if (failure !== error) log[level]({ err: error, requestId }, 'opening a console failed');
       const { status, body } = v1ErrorResponse(failure, requestId);
       logStatus(status);
       respondOnSocket(socket, { status, body, requestId });
@@ -82,7 +82,7 @@ interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly requestId: string;
-  /** Makes it a WebSocket. */
+  /** Completes the WebSocket handshake. */
   readonly upgrade: (then: (viewer: WebSocket) => void) => void;
 }
 
@@ -91,7 +91,7 @@ async function openConsoleSocket(
   consoles: OpenConsoles,
   { request, socket, requestId, upgrade }: Upgrade,
 ): Promise<void> {
-  // Who leaves while we look him up is told nothing.
+  // A client that leaves during the checks gets no response.
   socket.on('error', () => socket.destroy());
   const endHandshake = consoles.beginHandshake(socket);
   try {
@@ -140,7 +140,9 @@ function runConsole(
   });
 }
 
-/** While the database is away nobody is frozen and nothing revoked either; the next check asks it again. */
+/**
+ * Returns the reason to end, or null. During a database outage the console stays open until the next check.
+ */
 async function reviewOrNull(
   service: Service,
   admission: ConsoleGrant,
@@ -149,23 +151,23 @@ async function reviewOrNull(
   try {
     return await checkConsoleAccess(service, admission);
   } catch (error) {
-    service.log.warn({ err: error, requestId }, 'an open console could not be reviewed');
+    service.log.warn({ err: error, requestId }, 'checking access to an open console failed');
     return null;
   }
 }
 
 const WEBSOCKET_KEY = /^[+/0-9A-Za-z]{22}==$/;
 
-/** Refuses what cannot become a WebSocket of ours, before the ticket is used up. */
+/** Rejects an invalid handshake before the ticket is used up. */
 function checkHandshake(request: IncomingMessage, baseUrl: string | null): void {
-  // Nodes before 24.9 hand over every upgrade.
-  if (!isConsoleUpgrade(request)) fail('bad_request', {}, 'Nothing here can be upgraded.');
+  // Before Node 24.9, every upgrade arrives here.
+  if (!isConsoleUpgrade(request)) fail('bad_request', {}, 'This path does not support an upgrade.');
   const { headers } = request;
   const key = headers['sec-websocket-key'];
   if (headers['sec-websocket-version'] !== '13' || typeof key !== 'string' || !WEBSOCKET_KEY.test(key)) {
-    fail('bad_request', {}, 'This is not the handshake of a WebSocket of version 13.');
+    fail('bad_request', {}, 'This is not a WebSocket handshake of version 13.');
   }
   if (headers.origin === 'null' || isCrossSite(headers, baseUrl)) {
-    throw new Failure('invalid_csrf', {}, 'A console opens from its own page only.');
+    throw new Failure('invalid_csrf', {}, 'Open the console from its own page.');
   }
 }

@@ -8,13 +8,13 @@ import { LIMITS } from '../../spec/limits.ts';
 import { isCrossSite } from '../csrf.ts';
 import type { SandboxControl } from './control.ts';
 
-/** Ten years: more is a slip of the finger. */
+/** Ten years. A larger value is a typing error. */
 const ADVANCE_MAX_S = 10 * 366 * 86_400;
 
 type Body = Readonly<Record<string, unknown>>;
 
 interface SandboxRoute {
-  /** All that its body may hold. */
+  /** All fields that its body may contain. */
   readonly fields: readonly string[];
   readonly act: (control: SandboxControl, body: Body) => Promise<object>;
 }
@@ -79,7 +79,7 @@ const SANDBOX_ROUTES: Readonly<Record<string, SandboxRoute>> = {
 };
 
 export function registerSandboxRoutes(scope: FastifyInstance, control: SandboxControl): void {
-  // A page of some other site, open in the same browser, has no business here.
+  // Reject pages of other sites that are open in the same browser.
   scope.addHook('onRequest', async (request) => {
     if (isCrossSite(request.headers, null)) fail('invalid_csrf');
   });
@@ -114,11 +114,11 @@ function parseBody(payload: unknown, fields: readonly string[]): Body {
   return requireKnownFields(jsonObject(payload), fields, 'body');
 }
 
-/** A typo must not silently do nothing. */
+/** Rejects unknown fields, so that a typo does not silently do nothing. */
 function requireKnownFields(input: Body, fields: readonly string[], where: 'body' | 'query'): Body {
   const unknown = Object.keys(input).find((name) => !fields.includes(name));
   if (unknown !== undefined) {
-    fail('bad_request', { field: unknown.slice(0, 64) }, `The ${where} has a field that is not known here.`);
+    fail('bad_request', { field: unknown.slice(0, 64) }, `The ${where} contains an unknown field.`);
   }
   return input;
 }
@@ -129,13 +129,13 @@ function jsonObject(payload: unknown): Body {
     const body: unknown = JSON.parse(String(payload));
     if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Body;
   } catch {
-    // Falls through to the one answer for what is not a JSON object.
+    // Falls through to the common error below.
   }
-  return fail('bad_request', {}, 'The body is not a JSON object.');
+  return fail('bad_request', {}, 'The body must be a JSON object.');
 }
 
 function failInvalid(field: string, wants: string): never {
-  return fail('bad_request', { field }, `${field} is ${wants}.`);
+  return fail('bad_request', { field }, `${field} must be ${wants}.`);
 }
 
 function readText(body: Body, field: string): string {
@@ -147,7 +147,7 @@ function readText(body: Body, field: string): string {
 function readAddress(query: Body, field: string): string {
   const value = query[field];
   const isValid = typeof value === 'string' && isPrintable(value) && value.length <= LIMITS.emailMaxChars;
-  return isValid && value.includes('@') ? value : failInvalid(field, 'an e-mail address');
+  return isValid && value.includes('@') ? value : failInvalid(field, 'an email address');
 }
 
 function readNumber(body: Body, field: string, min: number, max: number): number {
@@ -166,7 +166,7 @@ function readBoolean(body: Body, field: string): boolean {
   return typeof value === 'boolean' ? value : failInvalid(field, 'true or false');
 }
 
-/** A decimal as text or number; a number such as 1e-7 is written out. */
+/** Reads a decimal from text or a number, and writes numbers such as 1e-7 in full. */
 function readDecimal(body: Body, field: string): string {
   const value = body[field];
   const decimalText = typeof value === 'number' ? toPlainDecimal(value) : value;

@@ -1,4 +1,6 @@
-/** The actions of /account-api.php that are about the account itself: address, OpenPGP key, second factor, sessions, deletion. */
+/**
+ * The /account-api.php actions for the account itself: email, OpenPGP key, second factor, sessions, deletion.
+ */
 import { changeEmail } from '../../domain/customers/change-email.ts';
 import { resendConfirmation } from '../../domain/customers/confirm-address.ts';
 import { deleteAccount } from '../../domain/customers/deletion/start.ts';
@@ -17,7 +19,7 @@ const getAccountOperation: Operation = {
   run: async ({ edge, customer }) => ({ ok: true, ...(await getOwnAccount(edge.service, customer())) }),
 };
 
-/** `mailed` false: the address is confirmed already. */
+/** `mailed` is false if the address is already confirmed. */
 const resendConfirmationOperation: Operation = {
   audit: 'customer.resend_confirmation',
   run: async ({ edge, customer }) => ({
@@ -50,7 +52,7 @@ const setOpenPgpKeyOperation: Operation = {
   },
 };
 
-/** Without `code` it begins, with one it switches on. */
+/** Starts enrollment without `code`, and completes it with one. */
 const enableTotpOperation: Operation = {
   audit: 'customer.enable_totp',
   limitedBy: 'failures',
@@ -91,7 +93,7 @@ const endSessionOperation: Operation = {
   },
 };
 
-/** `completed` false: what the account has is being removed first. */
+/** `completed` is false while the account's resources are still being removed. */
 const deleteAccountOperation: Operation = {
   audit: 'customer.delete',
   limitedBy: 'failures',

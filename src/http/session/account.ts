@@ -1,4 +1,4 @@
-/** POST /account-api.php: the password, the API tokens, and the account itself (own-account.ts). */
+/** POST /account-api.php: the password, API tokens, and the account itself (account-actions.ts). */
 import { changePassword } from '../../domain/customers/change-password.ts';
 import { createToken } from '../../domain/tokens/create-token.ts';
 import { listTokens } from '../../domain/tokens/list-tokens.ts';

@@ -1,4 +1,4 @@
-/** POST /auth-api.php: sign up, sign in, sign out, recover, and what the links in mails do. */
+/** POST /auth-api.php: sign-up, sign-in, sign-out, recovery, and the links in mails. */
 import { confirmAddress } from '../../domain/customers/confirm-address.ts';
 import { recoverAccount } from '../../domain/customers/recover.ts';
 import { requestReset } from '../../domain/customers/request-reset.ts';
@@ -64,7 +64,7 @@ const recoverOperation: Operation = {
   },
 };
 
-/** The same answer, and the same work, whether there is such an account or not. */
+/** Responds identically, and does the same work, whether or not the account exists. */
 const requestResetOperation: Operation = {
   audit: null,
   limitedBy: 'mailings',
@@ -96,7 +96,7 @@ const confirmOperation: Operation = {
   },
 };
 
-/** The cookie of the new session, and the recovery code where there is a new one, shown this once. */
+/** Sets the new session's cookie, and includes a new recovery code, which is shown only once. */
 function respondWithSession(call: Call, opened: OpenedSession | SignUpResult): object {
   setSessionCookie(call.edge.settings, call.reply, opened.cookie);
   const code = 'recoveryCode' in opened ? { recovery_code: opened.recoveryCode } : {};

@@ -1,4 +1,4 @@
-/** GET /csrf.php: the cookie and the CSRF value that belongs to it, the same for one session. */
+/** GET /csrf.php: the cookie and its CSRF token, constant for one session. */
 import { Type } from 'typebox';
 import { computeCsrfToken, newVisitorCookie } from '../../domain/sessions/cookie.ts';
 import { readSessionCookie, setSessionCookie } from '../cookie.ts';

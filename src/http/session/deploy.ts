@@ -1,4 +1,4 @@
-/** POST /deploy-api.php: orders a server and pays its cycle. */
+/** POST /deploy-api.php: orders a server and pays for its cycle. */
 import { deploySession, type SessionDeployment } from '../../domain/servers/deploy-session.ts';
 import { Failure } from '../../kernel/fail.ts';
 import { centsToUsd } from '../../kernel/money.ts';
@@ -44,7 +44,7 @@ function toResponse(deployment: SessionDeployment): object {
   };
 }
 
-/** A short balance names the page where the missing amount is filled in. */
+/** Adds the top-up page for the missing amount to an insufficient balance error. */
 function withTopupPath(error: unknown): never {
   if (!(error instanceof Failure) || error.code !== 'insufficient_balance') throw error;
   const { deficit } = error.extras;

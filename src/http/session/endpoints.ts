@@ -1,4 +1,4 @@
-/** The session surface: SPEC "Endpoints", surface A, in its order. */
+/** The session surface, in the order of SPEC "Endpoints", surface A. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type GetEndpoint, type PostEndpoint, registerGet, registerPost } from '../endpoint.ts';

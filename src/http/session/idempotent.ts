@@ -3,8 +3,8 @@ import { readSessionCookie } from '../cookie.ts';
 import type { Call } from '../endpoint.ts';
 
 /**
- * Carries a change out once per Idempotency-Key. `act` keeps its answer in the change's transaction. A replay says that it
- * is one and carries the first request's id.
+ * Runs a change once per Idempotency-Key. `act` saves its response in the change's transaction. A replay is
+ * marked as one and carries the first request's id.
  */
 export async function respondOnce(call: Call, act: (keep: SaveResponse) => Promise<object>): Promise<object> {
   const { edge, request, reply } = call;
@@ -30,7 +30,7 @@ export async function respondOnce(call: Call, act: (keep: SaveResponse) => Promi
   return response.body;
 }
 
-/** Without a key nothing is kept. */
+/** Without a key, no response is saved. */
 async function skipSaving(): Promise<void> {
   return undefined;
 }

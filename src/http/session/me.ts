@@ -1,4 +1,4 @@
-/** GET /me.php: who is signed in, and the balance. */
+/** GET /me.php: the signed-in customer and the balance. */
 import { Type } from 'typebox';
 import { findAccount } from '../../domain/customers/account.ts';
 import { centsToUsd } from '../../kernel/money.ts';

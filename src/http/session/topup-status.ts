@@ -1,4 +1,4 @@
-/** GET /topup-status.php?ref=…: how far a payment has come, for its owner. */
+/** GET /topup-status.php?ref=…: the progress of a payment, for its owner. */
 import { Type } from 'typebox';
 import { findTopup } from '../../domain/topups/find.ts';
 import { topupView } from '../../domain/topups/object.ts';
@@ -12,14 +12,14 @@ export const topupStatusEndpoint: GetEndpoint = {
     ok: Type.Boolean(),
     status: Type.String(),
     deposit_address: Type.String(),
-    /** A decimal of whole coins. */
+    /** A decimal in whole coins. */
     deposit_amount: Type.String(),
     expires_at: Type.String(),
   }),
   run: async ({ edge, request, identity }) => {
     const { customerId } = identity.session ?? fail('auth_required');
     const ref =
-      field(parseQuery(request.url), 'ref') || fail('bad_request', { field: 'ref' }, 'ref is missing.');
+      field(parseQuery(request.url), 'ref') || fail('bad_request', { field: 'ref' }, 'ref is required.');
     const topup = await findTopup(edge.service, customerId, ref);
     return { ok: true, ...topupView(topup) };
   },

@@ -1,4 +1,6 @@
-/** POST /topup-api.php: an invoice with an address to pay to, and taking it back while nothing was paid. */
+/**
+ * POST /topup-api.php: creates an invoice with a deposit address, and cancels it before a payment arrives.
+ */
 import { parseTopupAmount } from '../../domain/topups/amount.ts';
 import { cancelTopup } from '../../domain/topups/cancel.ts';
 import { createTopup } from '../../domain/topups/create.ts';

@@ -1,6 +1,6 @@
 /**
- * Whether a request of the REST surface is let in, in the order that DECISIONS give: maintenance, authentication, rate,
- * scope, then the law. The rest (idempotency, shape, lookup, state, meaning) comes once its body is read.
+ * Admits or rejects a REST request, in the order that DECISIONS give: maintenance, authentication, rate
+ * limit, scope, then policies. Idempotency, validation, lookup, and state follow once the body is read.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EventStreams } from '../../domain/events/streams.ts';
@@ -14,7 +14,7 @@ import type { Edge } from '../settings.ts';
 import { rateHeaders } from './rate-headers.ts';
 import type { Route, TokenActor } from './route.ts';
 
-/** What the REST surface has beside what every surface has. */
+/** The dependencies of the REST surface, in addition to those of every surface. */
 export interface V1Edge extends Edge {
   readonly buckets: Buckets;
   /** Failed authentication, per address. */
@@ -24,16 +24,16 @@ export interface V1Edge extends Edge {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who called, on the REST surface, once he is known. */
+    /** The caller on the REST surface, once authenticated. */
     bearer: TokenActor | null;
-    /** The operator's, as they were when the request came. */
+    /** The operator's rules as of this request. */
     rules: Rules | null;
   }
 }
 
 const BEARER_PATTERN = /^bearer +([\x21-\x7e]{1,200})$/i;
 
-/** `route` is undefined for a path or method that does not exist. Sets `request.bearer` and the rate headers. */
+/** Sets `request.bearer` and the rate limit headers. `route` is undefined for an unknown path or method. */
 export async function admit(
   edge: V1Edge,
   route: Route | undefined,
@@ -56,7 +56,7 @@ export async function admit(
     fail(
       'forbidden_scope',
       {},
-      `This needs a token of scope ${route.scope}; this one has ${request.bearer.scope}.`,
+      `This operation requires the scope ${route.scope}. Your token has ${request.bearer.scope}.`,
     );
   }
   if (route.method !== 'GET' && identified.bearer?.frozen) fail('account_frozen');
@@ -64,25 +64,26 @@ export async function admit(
   if (route.beta && request.headers['x-service-beta'] !== 'true') {
     throw new InvalidRequest(
       [{ field: 'X-Service-Beta', issue: 'required' }],
-      'This endpoint is beta: it may change without notice. Say X-Service-Beta: true to use it.',
+      'This endpoint is in beta and may change without notice. To use it, send X-Service-Beta: true.',
     );
   }
 }
 
-/** Refuses by a policy; `region` is the one that the body names, when it is read. */
+/** Applies the operator's policies. `region` is the region that the body names, once it is read. */
 export function requirePolicyAllows(
   route: Route,
   { rules, bearer }: FastifyRequest,
   region: string | null,
 ): void {
-  // Without any, nobody need know where the caller is.
+  // No policies: skip the GeoIP lookup.
   if (!rules || !bearer || rules.policies.length === 0) return;
   requireAllowed(rules, { operation: route.id, country: bearer.ipCountry, region });
 }
 
 function toTokenActor(edge: V1Edge, { bearer }: BearerIdentity, request: FastifyRequest): TokenActor | null {
   if (!bearer) return null;
-  // Now: a connection that has ended has none. Where it belongs is looked up when somebody asks, which few reads do.
+  // Read the address now: a closed socket has none. Its country is looked up on demand, and few reads need
+  // it.
   const address = clientAddress(request);
   return {
     customerId: bearer.customerId,
@@ -96,7 +97,7 @@ function toTokenActor(edge: V1Edge, { bearer }: BearerIdentity, request: Fastify
   };
 }
 
-/** Those who fail are counted by address; whoever has a token that is good is never kept waiting by them. */
+/** Counts failed authentication per address. Requests with a valid token are never delayed by it. */
 function rejectToken(
   edge: V1Edge,
   request: FastifyRequest,
@@ -105,11 +106,11 @@ function rejectToken(
 ): never {
   const retryAfterS = edge.tokenFailures.consume(clientAddress(request));
   if (retryAfterS > 0)
-    fail('rate_limited', { retry_after_s: retryAfterS }, 'Too many failed tokens; wait and try again.');
+    fail('rate_limited', { retry_after_s: retryAfterS }, 'Too many failed tokens. Wait and try again.');
   reply.header('www-authenticate', 'Bearer');
   const message =
     token === undefined
-      ? 'Send the API token in the header: Authorization: Bearer <token>.'
-      : 'This API token is unknown, revoked or expired.';
+      ? 'Send your API token in the Authorization header: Bearer <token>.'
+      : 'This API token is invalid, revoked, or expired.';
   return fail('auth_required', {}, message);
 }

@@ -1,4 +1,4 @@
-/** The balance, what was booked on it, and how it is topped up. */
+/** The balance, its ledger, and top-ups. */
 import { getBalance } from '../../domain/billing/balance.ts';
 import { listLedger } from '../../domain/billing/ledger.ts';
 import { getTopup, listTopups } from '../../domain/topups/list.ts';
@@ -17,7 +17,7 @@ export const BILLING_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/billing/balance',
     scope: 'billing',
-    summary: 'Read the balance',
+    summary: 'Retrieve the balance',
     status: 200,
     reply: Balance,
     run: ({ service, actor }) => getBalance(service, actor),
@@ -26,7 +26,7 @@ export const BILLING_ROUTES: readonly Route[] = [
     id: 'ledger.list',
     path: '/billing/ledger',
     scope: 'billing',
-    summary: 'List what was booked on the balance',
+    summary: 'List ledger entries',
     list: { filters: { type: { allowed: LEDGER_TYPES } }, ...BY_AGE },
     reply: LedgerEntry,
     run: ({ service, actor, page }) => listLedger(service, actor, page),
@@ -36,9 +36,10 @@ export const BILLING_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/billing/topup',
     scope: 'billing',
-    summary: 'Make an address to top up the balance with a coin',
+    summary: 'Create a top-up',
     description:
-      'The rate is locked until `expires_at`. Pay `deposit_amount` to `deposit_address` on `network`.',
+      'Locks the exchange rate until `expires_at` and returns a deposit address. Send `deposit_amount` to ' +
+      '`deposit_address` on `network`.',
     status: 201,
     errorStatuses: [422],
     audit: 'topup.create',
@@ -52,7 +53,7 @@ export const BILLING_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/billing/topup/{id}',
     scope: 'billing',
-    summary: 'Read a top-up',
+    summary: 'Retrieve a top-up',
     status: 200,
     errorStatuses: [404],
     reply: Topup,

@@ -10,10 +10,10 @@ export const CONSOLE_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/servers/{id}/console',
     scope: 'read',
-    summary: 'Open the console',
+    summary: 'Open the console of a server',
     description:
-      'A page that shows the screen of a running server, once, within five minutes. A token of scope `read` looks; one ' +
-      'of `write` and above types as well.',
+      'Returns the URL of a page that shows the screen of a running server. It works once, within five ' +
+      'minutes. A token of scope `read` can only watch; `write` and above can also type.',
     status: 200,
     errorStatuses: [404, 409, 422],
     reply: Console,

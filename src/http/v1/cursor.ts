@@ -1,6 +1,6 @@
 /**
- * Cursors: where a page ended, for the next one to begin. Signed and bound to the list, its reader, filter and sort, so
- * that one made up or used elsewhere is refused. Nothing in it is secret.
+ * A cursor holds the position where a page ended. It is signed and bound to the list, its reader, filter, and
+ * sort, so a forged cursor, or one from another list, is rejected. Its content is not secret.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { invalidRequest } from '../../kernel/fail.ts';
@@ -11,7 +11,7 @@ export interface CursorScope {
   /** The route's id. */
   readonly list: string;
   readonly customerId: string;
-  /** What the path names beside: the list may hang on one resource. */
+  /** The path's parameters, as JSON: a list may belong to one resource. */
   readonly path: string;
   readonly filter: Readonly<Record<string, string>>;
   readonly sort: string;
@@ -21,10 +21,11 @@ const MAC_BYTES = 16;
 
 export function makeCursor(keys: KeyRing, position: PagePosition, place: CursorScope): string {
   const payload = JSON.stringify([keys.newestId, position.value, position.id]);
-  return `${Buffer.from(payload).toString('base64url')}.${mac(keys, keys.newestId, payload, place).toString('base64url')}`;
+  const signature = mac(keys, keys.newestId, payload, place).toString('base64url');
+  return `${Buffer.from(payload).toString('base64url')}.${signature}`;
 }
 
-/** Refuses with 400 on `cursor` what was not made by `makeCursor` for this very place. */
+/** Fails with 400 on `cursor` unless `makeCursor` made it for exactly this place. */
 export function readCursor(keys: KeyRing, cursor: string, place: CursorScope): PagePosition {
   const [encoded = '', signature = '', ...rest] = cursor.split('.');
   const payload = Buffer.from(encoded, 'base64url').toString('utf8');
@@ -33,7 +34,7 @@ export function readCursor(keys: KeyRing, cursor: string, place: CursorScope): P
   const actualMac = Buffer.from(signature, 'base64url');
   const expectedMac = mac(keys, parts[0], payload, place);
   if (actualMac.length !== MAC_BYTES || !timingSafeEqual(actualMac, expectedMac)) return rejectCursor();
-  // One cursor has one spelling.
+  // A cursor has exactly one valid encoding.
   if (cursor !== `${Buffer.from(payload).toString('base64url')}.${actualMac.toString('base64url')}`)
     return rejectCursor();
   return { value: parts[1], id: parts[2] };
@@ -59,6 +60,6 @@ function mac(keys: KeyRing, keyId: string, payload: string, place: CursorScope):
 function rejectCursor(): never {
   invalidRequest(
     [{ field: 'cursor', issue: 'invalid_value' }],
-    'This cursor is not of this list with this filter and sort; take next_cursor as it came, or begin without one.',
+    'This cursor does not belong to this list, filter, and sort. Pass next_cursor unchanged, or omit cursor.',
   );
 }

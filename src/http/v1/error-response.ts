@@ -1,4 +1,4 @@
-/** The one mapper from what was thrown to what the REST surface answers: status and envelope. */
+/** Maps a thrown failure to the status and the error envelope of the REST surface. */
 import { type Failure, InvalidRequest } from '../../kernel/fail.ts';
 import { TOPUP_HINTS } from '../../spec/error-messages.ts';
 import { FAILURES, V1_ERRORS, type V1Error, type V1Issue } from '../../spec/errors.ts';
@@ -32,7 +32,9 @@ export function v1ErrorResponse(failure: Failure, requestId: string): V1ErrorRes
   };
 }
 
-/** A refusal that says nothing of its own says what its items say; a short balance, where to fill it up here. */
+/**
+ * Describes the items when the failure has only the default message. Insufficient balance adds how to top up.
+ */
 function errorMessage(failure: Failure): string {
   if (failure.code === 'insufficient_balance') return `${failure.message} ${TOPUP_HINTS.v1}`;
   const hasDefaultMessage = failure.message === FAILURES.invalid_request.message;
@@ -43,7 +45,7 @@ function errorMessage(failure: Failure): string {
 
 function errorItems(failure: Failure, mapping: FailureMapping): readonly object[] {
   const { field = mapping.field ?? '', ...extras } = failure.extras;
-  // What Retry-After says needs no item.
+  // Retry-After already carries the detail.
   if (mapping.v1 === 'rate_limited') return [];
   const issue =
     mapping.issue ?? (mapping.v1 === 'invalid_request' && field !== '' ? 'invalid_format' : undefined);

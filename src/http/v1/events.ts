@@ -1,4 +1,4 @@
-/** The event stream: what happens to a customer's things, as it happens and as it happened. */
+/** The event stream: a customer's events, live and from the stored history. */
 import { type Static, Type } from 'typebox';
 import type { EventStream, StreamEndReason } from '../../domain/events/stream.ts';
 import type { StreamCursor } from '../../domain/events/streams.ts';
@@ -7,40 +7,52 @@ import { LIMITS } from '../../spec/limits.ts';
 import { Event } from '../../spec/schemas/event.ts';
 import { type Feed, type Route, streamRoute } from './route.ts';
 
-/** How long a client waits before it comes again. */
+/** How long a client waits before it reconnects. */
 const RETRY_MS = 3_000;
 
 const SeqParam = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }));
 const StreamQuery = Type.Object(
-  { after: SeqParam('Begin after the event of this number; 0: with the first one.') },
+  { after: SeqParam('Start after the event with this number. 0 starts with the first event.') },
   { additionalProperties: false },
 );
 const StreamHeaders = Type.Object(
   {
     'Last-Event-ID': SeqParam(
-      'As `after`, and goes before it: browsers and libraries send it when they come again.',
+      'Same as `after`, and takes precedence over it. Browsers and libraries send it when they reconnect.',
     ),
   },
   { additionalProperties: false },
 );
 
-const DESCRIPTION = `Server-sent events: each message has the number of the event as its \`id\`, its type as \`event\`, and the event
-itself, with that number as \`seq\`, in one line of \`data\`. Numbers are your account's own and have no gaps; a token below
-the scope \`billing\` is not shown events about money (\`billing.*\`, \`topup.*\`) and sees gaps where they are.
+const DESCRIPTION = `Streams the events of your account as server-sent events. In each message, \`id\` is
+the number of the event, \`event\` is its type, and \`data\` is the event on one line, with the number as
+\`seq\`. Each account numbers its events without gaps. A token below the scope \`billing\` does not receive
+events about money (\`billing.*\`, \`topup.*\`) and sees gaps in their place.
 
-Without \`after\` and \`Last-Event-ID\` it begins now. With one of them it first gives every event after that number. Events
-are kept for ${LIMITS.eventRetentionDays} days: a number that is older is 400 with the oldest that can be given, \`min\`, and one that does not
-exist yet is 400 with the last one, \`max\`.
+Without \`after\` and \`Last-Event-ID\`, the stream starts now. With either, it first sends every event
+after that number. We keep events for ${LIMITS.eventRetentionDays} days. An older number returns 400 with
+the oldest available number in \`min\`. A number that does not exist yet returns 400 with the latest number
+in \`max\`.
 
-A message without \`data\` only says up to where you have seen everything. There is a sign of life every ${LIMITS.eventHeartbeatS} seconds. At most
-${LIMITS.eventStreamsPerCustomer} streams of an account are open at once; another is 409. It ends when its token does.`;
+A message without \`data\` only advances your position. We send a heartbeat every ${LIMITS.eventHeartbeatS}
+seconds. An account can have ${LIMITS.eventStreamsPerCustomer} open streams; another one returns 409. The
+stream ends when its token expires or is revoked.`;
+
+const EXAMPLE_EVENT = {
+  id: 'evt_aaaqk3m7qzb5x2l6v4t7n8wyja',
+  object: 'event',
+  type: 'server.stopped',
+  created_at: '2026-01-31T12:00:00Z',
+  data: { server: { id: 'srv_aaaqk3m7qzb5x2l6v4t7n8wyja', object: 'server', status: 'stopped' } },
+  seq: 42,
+};
 
 const EXAMPLE = `retry: ${RETRY_MS}
 id: 41
 
 id: 42
 event: server.stopped
-data: {"id":"evt_aaaqk3m7qzb5x2l6v4t7n8wyja","object":"event","type":"server.stopped","created_at":"2026-01-31T12:00:00Z","data":{"server":{"id":"srv_aaaqk3m7qzb5x2l6v4t7n8wyja","object":"server","status":"stopped"}},"seq":42}
+data: ${JSON.stringify(EXAMPLE_EVENT)}
 
 :
 
@@ -63,7 +75,7 @@ export const EVENT_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** Who comes again comes to the same URL, and says in the header how far he got. */
+/** A client reconnects to the same URL; the header says how far it got. */
 function startPosition(
   query: Static<typeof StreamQuery>,
   headers: Static<typeof StreamHeaders>,
@@ -78,15 +90,15 @@ function toFeed(stream: EventStream): Feed {
 }
 
 const CLOSING_COMMENTS: Readonly<Record<StreamEndReason, string>> = {
-  left: 'goodbye',
+  left: 'closed by the client',
   revoked: 'the token was revoked or has expired',
-  behind: 'what comes next is no longer kept',
-  stopping: 'the service stops; come again',
+  behind: 'the next event is no longer stored',
+  stopping: 'the service is stopping; reconnect',
 };
 
 async function* formatStream(stream: EventStream): AsyncGenerator<string> {
   try {
-    // Whoever is cut off before the first event knows by this where to go on.
+    // A client that is cut off before the first event can resume from this position.
     let lastSentSeq = stream.position;
     yield `retry: ${RETRY_MS}\nid: ${lastSentSeq}\n\n`;
     for (;;) {
@@ -95,7 +107,7 @@ async function* formatStream(stream: EventStream): AsyncGenerator<string> {
       const messages = events.map(formatMessage).join('');
       const lastShownSeq = events.at(-1)?.seq;
       if (lastShownSeq !== undefined) lastSentSeq = BigInt(lastShownSeq);
-      // Past events that this reader is not shown, so that he does not ask for them when they are no longer kept.
+      // Advance past events hidden from this reader, so that it does not ask for them after they are deleted.
       const skipped = lastSentSeq === stream.position ? '' : `id: ${stream.position}\n\n`;
       lastSentSeq = stream.position;
       yield `${messages}${skipped}` || ':\n\n';

@@ -15,7 +15,9 @@ import {
 } from '../../spec/schemas/firewall.ts';
 import { listRoute, type Route, route } from './route.ts';
 
-/** What a form of the panel saw before it was sent. REST has no such member: its queries are refused where they say more. */
+/**
+ * The version that a panel form showed. REST queries never carry `seen`: it is rejected as an unknown key.
+ */
 const seenVersion = (query: object): string | undefined => (query as { readonly seen?: string }).seen;
 
 const RULE = { direction: 'in', proto: 'tcp', port: '80,443', source: '0.0.0.0/0', action: 'accept' };
@@ -36,7 +38,7 @@ const groupRoutes: readonly Route[] = [
     path: '/firewall/groups',
     scope: 'write',
     summary: 'Create a firewall group',
-    description: 'With its rules, and applied to servers, if they are given.',
+    description: 'You can include its rules and the servers to apply it to.',
     status: 201,
     errorStatuses: [409, 422],
     audit: 'firewall_group.create',
@@ -63,7 +65,7 @@ const groupRoutes: readonly Route[] = [
     scope: 'write',
     summary: 'Update a firewall group',
     description:
-      '`applied_to` replaces the list as a whole; `firewall.applied` is sent for each server that is new.',
+      '`applied_to` replaces the whole list. We send `firewall.applied` for each server that you add to it.',
     status: 200,
     errorStatuses: [404, 409, 422],
     audit: 'firewall_group.update',
@@ -79,7 +81,7 @@ const groupRoutes: readonly Route[] = [
     path: '/firewall/groups/{id}',
     scope: 'write',
     summary: 'Delete a firewall group',
-    description: 'It must not be applied to any server.',
+    description: 'The group must not be applied to any server.',
     status: 204,
     errorStatuses: [404, 409],
     audit: 'firewall_group.delete',
@@ -94,7 +96,8 @@ const ruleRoutes: readonly Route[] = [
     method: 'POST',
     path: '/firewall/groups/{id}/rules',
     scope: 'write',
-    summary: 'Append a rule',
+    summary: 'Add a rule to a firewall group',
+    description: 'Appends the rule to the list. Rules apply in order, and the first match wins.',
     status: 201,
     errorStatuses: [404, 422],
     audit: 'firewall_rule.create',
@@ -109,8 +112,8 @@ const ruleRoutes: readonly Route[] = [
     method: 'PUT',
     path: '/firewall/groups/{id}/rules',
     scope: 'write',
-    summary: 'Replace the rule list',
-    description: 'At once: no moment has some of the old rules and some of the new. All rules get new ids.',
+    summary: 'Replace the rules of a firewall group',
+    description: 'Replaces all rules atomically. Every rule gets a new id.',
     status: 200,
     errorStatuses: [404, 422],
     audit: 'firewall_group.replace_rules',
@@ -125,7 +128,7 @@ const ruleRoutes: readonly Route[] = [
     method: 'DELETE',
     path: '/firewall/groups/{id}/rules/{rule_id}',
     scope: 'write',
-    summary: 'Remove a rule',
+    summary: 'Remove a rule from a firewall group',
     status: 204,
     errorStatuses: [404],
     audit: 'firewall_rule.delete',

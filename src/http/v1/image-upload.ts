@@ -1,4 +1,4 @@
-/** Customers' own images: upload and deletion. Lists and single images are in images.ts, with the official ones. */
+/** Customers' own images: upload and deletion. Reading them is in images.ts, next to the official images. */
 import { Type } from 'typebox';
 import { createImage } from '../../domain/images/create.ts';
 import { deleteImage } from '../../domain/images/delete.ts';
@@ -16,11 +16,13 @@ const UploadParts = Type.Object(
       contentMediaType: 'application/octet-stream',
       description: 'An ISO 9660 image, at most 4 GiB.',
     }),
-    name: TextField('For your own records.'),
-    version: TextField('The day of the upload when left out.'),
-    variant: TextField('E.g. `minimal`.'),
+    name: TextField('A name for your own records.'),
+    version: TextField('Defaults to the date of the upload.'),
+    variant: TextField('For example `minimal`.'),
     arch: Type.Optional(
-      Type.Array(oneOf(ARCHES), { description: '`amd64` when left out; one part each, or one with commas.' }),
+      Type.Array(oneOf(ARCHES), {
+        description: 'Defaults to `amd64`. Send one part for each, or one part separated by commas.',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -34,8 +36,9 @@ export const IMAGE_UPLOAD_ROUTES = [
     scope: 'write',
     summary: 'Upload an image',
     description:
-      'An ISO 9660 image as `multipart/form-data`. A server that is installed from it boots it as a CD and is `running` at ' +
-      'power-on: keys are recorded, not injected. An upload of which nothing comes for a minute is cut.',
+      'Uploads an ISO 9660 image as `multipart/form-data`. A server installed from it boots it as a CD ' +
+      'and is `running` once powered on. SSH keys are recorded but not injected. We cancel an upload that ' +
+      'sends no data for a minute.',
     status: 201,
     errorStatuses: [409, 422],
     audit: 'image.create',
@@ -45,7 +48,7 @@ export const IMAGE_UPLOAD_ROUTES = [
     example: { file: '(binary)', name: 'rescue', version: '2026.1', arch: ['amd64'] },
     reply: Image,
     run: async ({ service, actor, upload, saveResponse }) => {
-      if (!upload) throw new Error('a multipart route was called without its upload');
+      if (!upload) throw new Error('a multipart route was called without an upload');
       return await createImage(service, actor, upload, saveResponse);
     },
   }),
@@ -54,8 +57,8 @@ export const IMAGE_UPLOAD_ROUTES = [
     method: 'DELETE',
     path: '/images/{id}',
     scope: 'write',
-    summary: 'Delete an image of your own',
-    description: 'Servers that were installed from it keep running. An official image cannot be deleted.',
+    summary: 'Delete a custom image',
+    description: 'Servers installed from it keep running. You cannot delete official images.',
     status: 204,
     errorStatuses: [404, 409],
     audit: 'image.delete',

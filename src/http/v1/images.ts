@@ -10,13 +10,13 @@ export const IMAGE_ROUTES: readonly Route[] = [
     path: '/images',
     scope: 'read',
     summary: 'List images',
-    description: 'The official ones and your own.',
+    description: 'Lists the official images and your own.',
     list: {
       ...BY_ID,
       plainFilters: true,
       filters: {
         family: {},
-        arch: { allowed: ARCHES, about: 'One that the image supports.' },
+        arch: { allowed: ARCHES, about: 'An architecture that the image supports.' },
         type: { allowed: IMAGE_TYPES },
       },
     },

@@ -1,6 +1,6 @@
 /**
- * Bodies of the REST surface: JSON and nothing else. What cannot be read is refused here, before anybody asks what it
- * means; keys and values stay exactly as they came, `__proto__` too.
+ * Request bodies of the REST surface: JSON only. Unreadable bodies are rejected here, before validation. Keys
+ * and values stay exactly as sent, `__proto__` included.
  */
 import type { FastifyInstance } from 'fastify';
 import { InvalidRequest } from '../../kernel/fail.ts';
@@ -16,11 +16,11 @@ export function registerJsonParser(scope: FastifyInstance): void {
   );
   scope.addContentTypeParser('*', options, async (_request: unknown, text: string) => {
     if (text === '') return undefined;
-    throw new InvalidRequest([], 'The Content-Type of a body must be application/json.');
+    throw new InvalidRequest([], 'Set the Content-Type of the body to application/json.');
   });
 }
 
-/** undefined for an empty text. */
+/** Returns undefined for an empty text. */
 export function parseJson(text: string): unknown {
   if (text === '') return undefined;
   let value: unknown;
@@ -28,17 +28,20 @@ export function parseJson(text: string): unknown {
     value = JSON.parse(text);
   } catch (error) {
     const position = / at position (\d+)/.exec(String(error))?.[1];
-    // The parser's own words repeat parts of the body.
+    // The parser's own message repeats parts of the body.
     throw new InvalidRequest(
       [],
-      `The body is not valid JSON${position ? `: see position ${position}` : ''}.`,
+      `The body is not valid JSON${position ? `. See position ${position}` : ''}.`,
     );
   }
   requireStorable(value, [], 0);
   return value;
 }
 
-/** Text that no database takes, or nesting that no rule of ours needs, is refused with the place where it is. */
+/**
+ * Rejects text that the database cannot store, and nesting deeper than any schema needs, with the place of
+ * the fault.
+ */
 function requireStorable(value: unknown, path: readonly string[], depth: number): void {
   if (depth > DEPTH_MAX) throw new InvalidRequest([], 'The body is nested too deeply.');
   if (typeof value === 'string' && !isStorable(value)) rejectText(path);
@@ -49,7 +52,7 @@ function requireStorable(value: unknown, path: readonly string[], depth: number)
   }
 }
 
-/** Whether a text can be kept: no NUL, no half of a surrogate pair. */
+/** Whether the database can store the text: no NUL and no lone surrogate. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }

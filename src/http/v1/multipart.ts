@@ -1,7 +1,8 @@
 /**
- * Receives `multipart/form-data` with one file, as a stream: the file goes to the disk piece by piece while it is hashed,
- * everything else is text and bounded. What the parts mean, the domain says; here is refused what cannot be read, what is
- * too large, what does not come, and the first part that nobody knows, before it is read. Names of files are not looked at.
+ * Receives `multipart/form-data` with one file as a stream: the file is hashed while it is written to disk,
+ * and all other parts are bounded text. The domain interprets the parts. This file rejects unreadable,
+ * oversized, and stalled bodies, and the first unknown part before its content is read. File names are
+ * ignored.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -22,40 +23,40 @@ import { SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 
 const PARSER_LIMITS = { parts: 16, fields: 15, files: 1, fieldSize: 1024, headerPairs: 16, headerSize: 4096 };
-/** Boundaries, headers and texts of all parts. */
+/** Bytes allowed for the boundaries, headers, and text of all parts. */
 const OVERHEAD_MAX_BYTES = 256 * 1024;
-/** What is held in memory between the socket and the disk, at each of two places. */
+/** Bytes buffered in memory at each of two places between the socket and the disk. */
 const BUFFER_BYTES = 64 * 1024;
-/** How long a piece that nobody takes may wait, while no file is on its way to the disk. */
+/** How long a chunk may stay unread while no file is being written to disk. */
 const STALL_TIMEOUT_MS = 1_000;
 const NAME_MAX_CHARS = 255;
-/** What the parser tells of the head of each part, beside its own events: the part's name. */
+/** An event that we add to the parser's own: a part's header was read. It carries the part's name. */
 const PART_EVENT = 'part';
 
-/** Has the framework leave the body of a multipart route unread; elsewhere this media type is refused. */
+/** Leaves the body of a multipart route for `receiveUpload`. Other routes reject this media type. */
 export function skipMultipartParsing(scope: FastifyInstance): void {
   scope.addContentTypeParser('multipart/form-data', async (request: FastifyRequest) => {
     if (!request.routeOptions.config.v1?.multipart) {
-      throw unreadableBody('The Content-Type of a body must be application/json.');
+      throw unreadableBody('Set the Content-Type of the body to application/json.');
     }
   });
 }
 
-/** What tells one upload from another, for its Idempotency-Key. */
+/** The content that identifies an upload, to compare with the first one under its Idempotency-Key. */
 export function uploadFingerprint({ fields, files, file }: ReceivedUpload): object {
   return { fields: fields.map(({ name, value }) => [name, value]), files, sha256: file?.sha256 ?? null };
 }
 
 export interface ReceiveOptions {
-  /** By which a repetition is recognised; the Idempotency-Key when left out. */
+  /** Identifies a repeated upload. Defaults to the Idempotency-Key header. */
   readonly key?: string | undefined;
-  /** How long nothing may come. */
+  /** How long the connection may be idle. */
   readonly idleMs?: number;
 }
 
 /**
- * Receives the whole body. Its caller calls `discard` of the result in any case; after a refusal nothing is left.
- * Refuses as `beginUpload` does, and with 400.
+ * Receives the whole body. Callers must always call `discard` on the result; after an error nothing remains.
+ * Fails as `beginUpload` does, and with 400.
  */
 export async function receiveUpload(
   request: FastifyRequest,
@@ -88,7 +89,7 @@ function idempotencyKeyHeader({ headers }: FastifyRequest): string | undefined {
 function createParser({ headers }: FastifyRequest): Parser {
   try {
     if (!/^multipart\/form-data *;/i.test(headers['content-type'] ?? ''))
-      throw new Error('another media type');
+      throw new Error('unexpected media type');
     const parser: Parser = new Busboy({
       headers: headers as BusboyHeaders,
       highWaterMark: BUFFER_BYTES,
@@ -101,13 +102,13 @@ function createParser({ headers }: FastifyRequest): Parser {
     });
     return parser;
   } catch {
-    throw unreadableBody('The Content-Type must be multipart/form-data with a boundary.');
+    throw unreadableBody('Set the Content-Type to multipart/form-data with a boundary.');
   }
 }
 
 type Parts = Pick<ReceivedUpload, 'fields' | 'file' | 'files'>;
 
-/** Resolves when the body has ended and its file is on the disk; rejects at the first reason not to read on. */
+/** Resolves when the body has ended and its file is on disk. Rejects at the first error. */
 function readParts(
   raw: IncomingMessage,
   { parser, upload, idleMs }: { parser: Parser; upload: Upload; idleMs: number },
@@ -120,13 +121,13 @@ function readParts(
   let isFileReceived = false;
   let stopped = false;
   return new Promise((resolve, reject) => {
-    const idle = setTimeout(() => stop(unreadableBody('Nothing came for too long.')), idleMs);
-    // The parser passes over a part that says no name, and may stop in the middle of it.
+    const idle = setTimeout(() => stop(unreadableBody('The upload timed out: no data arrived.')), idleMs);
+    // The parser skips a part without a name, and may stall in the middle of it.
     let lastProgressMs = performance.now();
     const stallCheck = setInterval(() => {
       const isStalled = parser.writableLength > 0 && performance.now() - lastProgressMs > STALL_TIMEOUT_MS;
       if (isStalled && (file === null || isFileReceived))
-        stop(unreadableBody('A part says no name that can be read.'));
+        stop(unreadableBody('A part has no readable name.'));
     }, STALL_TIMEOUT_MS / 2);
     const onData = (chunk: Buffer) => {
       idle.refresh();
@@ -135,7 +136,7 @@ function readParts(
       if (bytes > LIMITS.imageUploadMaxBytes + OVERHEAD_MAX_BYTES) stop(fileTooLarge());
     };
     const onAbort = () => {
-      if (!raw.complete) stop(unreadableBody('The connection ended before the body did.'));
+      if (!raw.complete) stop(unreadableBody('The connection closed before the body was complete.'));
     };
     function release(): void {
       clearTimeout(idle);
@@ -154,9 +155,9 @@ function readParts(
         else if (!isImagePart(name)) stop(unknownPart(name));
       })
       .on('file', (_name, part) => {
-        // Whoever reads it hears of an error; one that is told when nobody reads would end the process.
+        // Readers see the error; without any listener, it would end the process.
         part.on('error', () => undefined);
-        // The parser finishes the piece that it is at, whatever we say.
+        // The parser still finishes its current chunk.
         if (stopped) return void part.resume();
         files += 1;
         stream = part;
@@ -172,10 +173,10 @@ function readParts(
         fields.push({ name, value });
       })
       .on('fieldsLimit', () =>
-        stop(unreadableBody(`There are more than ${PARSER_LIMITS.fields} text parts.`)),
+        stop(unreadableBody(`The body has more than ${PARSER_LIMITS.fields} text parts.`)),
       )
-      .on('partsLimit', () => stop(unreadableBody(`There are more than ${PARSER_LIMITS.parts} parts.`)))
-      .on('error', () => stop(unreadableBody('The body is not what its boundary says.')))
+      .on('partsLimit', () => stop(unreadableBody(`The body has more than ${PARSER_LIMITS.parts} parts.`)))
+      .on('error', () => stop(unreadableBody('The body is not valid multipart/form-data.')))
       .on('finish', () => {
         release();
         Promise.resolve(file).then((received) => resolve({ fields, files, file: received }), stop);
@@ -186,7 +187,7 @@ function readParts(
   });
 }
 
-/** 400 that names no field: the body cannot be read. */
+/** A 400 without a field: the body cannot be read. */
 function unreadableBody(message: string): InvalidRequest {
   return new InvalidRequest([], message);
 }

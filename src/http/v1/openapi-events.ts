@@ -1,4 +1,4 @@
-/** What the document says of events: their envelope, the stream of them, and what a webhook's receiver is sent. */
+/** The events in the OpenAPI document: their envelope, the event stream, and webhook deliveries. */
 import { LIMITS } from '../../spec/limits.ts';
 import { schemaRef } from './openapi-objects.ts';
 import type { StreamRules } from './route.ts';
@@ -7,9 +7,9 @@ type Json = Record<string, unknown>;
 
 const EVENT = schemaRef('Event');
 
-/** The document's version of OpenAPI has no word for the shape of one message. */
+/** OpenAPI 3.1 cannot describe the schema of one message, so an extension does. */
 export function streamContent({ example }: StreamRules): Json {
-  const schema = { type: 'string', description: 'Messages; the `data` of each is an Event.' };
+  const schema = { type: 'string', description: 'Messages. The `data` of each message is an Event.' };
   return { 'text/event-stream': { schema, example, 'x-item-schema': EVENT } };
 }
 
@@ -22,12 +22,14 @@ const header = (name: string, description: string, example: string): Json => ({
   example,
 });
 
-const DESCRIPTION = `POST to the URL of a webhook, for each event that it subscribes to. Compute the HMAC-SHA256 of \`<t>.<raw body>\`, with
-the whole secret as the key, compare it with \`v1\` in constant time, and refuse a \`t\` that is more than
-${LIMITS.webhookToleranceS} seconds from your clock. An event may come more than once, and events may come in any order: keep its \`id\`.
-Every 2xx within ${LIMITS.webhookTimeoutMs / 1_000} seconds is taken as received; anything else is tried again, ${LIMITS.webhookAttemptsMax} times in all.`;
+const DESCRIPTION = `We send a POST to the URL of a webhook for each event that it subscribes to. To verify
+it, compute the HMAC-SHA256 of \`<t>.<raw body>\` with the whole secret as the key, and compare it with
+\`v1\` in constant time. Reject a \`t\` that differs from your clock by more than
+${LIMITS.webhookToleranceS} seconds. An event can arrive more than once, and events can arrive in any order:
+store the \`id\` of each. Respond with any 2xx status within ${LIMITS.webhookTimeoutMs / 1_000} seconds. We
+retry after any other outcome, up to ${LIMITS.webhookAttemptsMax} attempts in total.`;
 
-/** What we send and customers receive. */
+/** Requests that we send and customers receive. */
 export const WEBHOOKS: Json = {
   event: {
     post: {
@@ -39,19 +41,19 @@ export const WEBHOOKS: Json = {
       parameters: [
         header(
           'X-Service-Signature',
-          '`t=<unix seconds>,v1=<lowercase hex>`',
+          'The signature: `t=<unix seconds>,v1=<lowercase hex>`.',
           `t=1769860800,v1=${'0'.repeat(64)}`,
         ),
         header(
           'X-Service-Delivery-Id',
-          'The same for every attempt of one delivery.',
+          'The id of the delivery. Every attempt has the same one.',
           'del_aaaqk3m7qzb5x2l6v4t7n8wyja',
         ),
       ],
       requestBody: { required: true, content: { 'application/json': { schema: EVENT } } },
       responses: {
         '2XX': { description: 'Received.' },
-        '410': { description: 'Never again: the webhook is paused.' },
+        '410': { description: 'Stops deliveries: we pause the webhook.' },
       },
     },
   },

@@ -1,4 +1,4 @@
-/** The objects that the document names, so that what is generated from it has a type for each, and one only. */
+/** The named objects of the OpenAPI document. Generated clients get exactly one type for each. */
 import type { TSchema } from 'typebox';
 import { ApiToken, NewApiToken } from '../../spec/schemas/api-token.ts';
 import { AuditEvent } from '../../spec/schemas/audit-event.ts';
@@ -22,7 +22,7 @@ import { CreatedWebhook, Webhook } from '../../spec/schemas/webhook.ts';
 
 type Json = Record<string, unknown>;
 
-/** Names are part of the contract: generated types bear them. */
+/** These names are part of the contract: generated types use them. */
 const OBJECTS: Readonly<Record<string, TSchema>> = {
   Server,
   RescuedServer,
@@ -49,25 +49,25 @@ const OBJECTS: Readonly<Record<string, TSchema>> = {
   AuditEvent,
   Event: {
     ...Event,
-    description: 'The body of a webhook’s delivery, and the data of a message of the stream.',
+    description: 'The body of a webhook delivery, and the data of a message in the event stream.',
   },
 };
 
-/** Two schemas are the same when they say the same: one that was made optional is another object in memory. */
+/** Compares schemas by content: making a schema optional creates a new object in memory. */
 const SCHEMA_NAMES = new Map(Object.entries(OBJECTS).map(([name, schema]) => [JSON.stringify(schema), name]));
 
 export function schemaRef(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Each object once, referring to those within it. */
+/** Each object once, with references to the objects in it. */
 export function objectSchemas(): Json {
   return Object.fromEntries(
     Object.entries(OBJECTS).map(([name, schema]) => [name, withNestedRefs({ ...schema })]),
   );
 }
 
-/** A part of the document with a reference wherever one of the objects stands. */
+/** Replaces every occurrence of a named object in a part of the document with a reference. */
 export function withRefs(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(withRefs);
   if (typeof part !== 'object' || part === null) return part;

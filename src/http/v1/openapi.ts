@@ -1,11 +1,13 @@
 /**
- * The OpenAPI 3.1 document, made from the routes: the same schemas that check bodies and write answers. It is served at
- * /v1/openapi.json and kept in openapi/v1.json, so that a change of the contract is seen in review.
+ * Generates the OpenAPI 3.1 document from the routes, with the schemas that validate bodies and serialize
+ * responses. It is served at /v1/openapi.json, and openapi/v1.json holds a copy so that contract changes
+ * appear in reviews.
  */
 import type { TSchema } from 'typebox';
-import { V1_ERRORS, V1_ISSUES, type V1Error } from '../../spec/errors.ts';
+import { V1_ERRORS, type V1Error } from '../../spec/errors.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { ListRules } from '../../spec/lists.ts';
+import { ERROR, HEADERS, PARAMETERS, TAG_DESCRIPTIONS } from './openapi-components.ts';
 import { streamContent, WEBHOOKS } from './openapi-events.ts';
 import { objectSchemas, withRefs } from './openapi-objects.ts';
 import { responseSchema } from './pipeline.ts';
@@ -43,7 +45,7 @@ export function openApi(routes: readonly Route[]): Json {
         token: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API token: `<prefix>_live_` and 52 characters.',
+          description: 'An API token: `<prefix>_live_` followed by 52 characters.',
         },
       },
       schemas: { Error: ERROR, ...objectSchemas() },
@@ -56,103 +58,23 @@ export function openApi(routes: readonly Route[]): Json {
   };
 }
 
-const DESCRIPTION = `Servers, and what hangs on them, over HTTP and JSON.
+const DESCRIPTION = `Manage servers and their resources over HTTP and JSON.
 
-Send an API token with each request. A scope includes those before it: read, write, billing. Times are RFC 3339 in UTC, money
-is US dollars with two decimals, ids are opaque. Unknown keys in a body or a query are refused. Every POST takes an
-\`Idempotency-Key\`: the first answer is kept for ${LIMITS.idempotencyRetentionHours} hours and given again to the same request.`;
-
-/** What an item may say beside its issue: the bound, or what would have been right. */
-const ISSUE_DETAILS: Json = {
-  min: { type: 'number' },
-  max: { type: 'number' },
-  allowed: { type: 'array', items: { type: ['string', 'number'] }, description: 'With `invalid_value`.' },
-  expected: { type: 'string', description: 'A type, with `invalid_type`.' },
-  pattern: { type: 'string', description: 'With `invalid_format`.' },
-  format: { type: 'string', description: 'With `invalid_format`.' },
-  limit: { type: 'number', description: 'With `limit_reached`.' },
-  have: { type: 'number', description: 'US dollars, with `insufficient_balance`; so are the next two.' },
-  need: { type: 'number' },
-  deficit: { type: 'number' },
-  retry_after_s: { type: 'number', description: 'Seconds, with `unavailable`.' },
-};
-
-const ERROR: Json = {
-  type: 'object',
-  description: 'What every refusal looks like.',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'errors', 'request_id'],
-      properties: {
-        code: { type: 'string', enum: Object.keys(V1_ERRORS) },
-        message: { type: 'string', description: 'For people: what is wrong and what to do.' },
-        errors: {
-          type: 'array',
-          description: 'The fields at fault; beside `issue` the bound or the allowed words.',
-          items: {
-            type: 'object',
-            required: ['field', 'issue'],
-            properties: {
-              field: { type: 'string', description: 'A dotted path; empty for the request as a whole.' },
-              issue: { type: 'string', enum: [...V1_ISSUES] },
-              ...ISSUE_DETAILS,
-            },
-          },
-        },
-        request_id: { type: 'string', description: 'As in X-Request-Id.' },
-      },
-    },
-  },
-};
+Authenticate each request with an API token. Scopes are cumulative: \`billing\` includes \`write\`, which
+includes \`read\`. Times are RFC 3339 in UTC, money is US dollars with two decimals, and ids are opaque
+strings. We reject unknown keys in bodies and queries. Every POST accepts an \`Idempotency-Key\`: we store
+the first response for ${LIMITS.idempotencyRetentionHours} hours and return it again for the same request.`;
 
 const COMMON_HEADERS = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 
-const HEADERS: Json = {
-  'X-Request-Id': { description: 'Also in the audit log.', schema: { type: 'string' } },
-  'X-RateLimit-Limit': { description: 'Requests a minute.', schema: { type: 'integer' } },
-  'X-RateLimit-Remaining': { description: 'Requests left right now.', schema: { type: 'integer' } },
-  'X-RateLimit-Reset': { description: 'When all are back, in Unix seconds.', schema: { type: 'integer' } },
-  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
-  'Idempotent-Replayed': { description: '`true` on an answer given again.', schema: { type: 'string' } },
-};
-
-const PARAMETERS: Json = {
-  IdempotencyKey: {
-    name: 'Idempotency-Key',
-    in: 'header',
-    description: 'Carries the request out once; a UUIDv4, say.',
-    schema: { type: 'string', minLength: 1, maxLength: LIMITS.idempotencyKeyMaxChars },
-  },
-  Beta: {
-    name: 'X-Service-Beta',
-    in: 'header',
-    required: true,
-    description: 'This endpoint is beta: it may break without notice.',
-    schema: { type: 'string', enum: ['true'] },
-  },
-  PageSize: {
-    name: 'page_size',
-    in: 'query',
-    schema: { type: 'integer', minimum: 1, maximum: LIMITS.pageSizeMax, default: LIMITS.pageSizeDefault },
-  },
-  Cursor: {
-    name: 'cursor',
-    in: 'query',
-    description: '`next_cursor` of the page before; opaque, and bound to filter and sort.',
-    schema: { type: 'string' },
-  },
-};
-
-/** A parameter that no route has is left out. */
+/** Omits parameters that no route uses. */
 function parametersOf(routes: readonly Route[]): Json {
   const { Beta, ...others } = PARAMETERS;
   return routes.some((route) => route.beta) ? { ...others, Beta } : others;
 }
 
 function errorResponse({ status, message }: { readonly status: number; readonly message: string }): Json {
-  // An answer to nobody we know says nothing of his rate.
+  // Rate limits belong to an authenticated caller, so 401 and 503 do not report them.
   const known = status === 401 || status === 503 ? ['X-Request-Id'] : COMMON_HEADERS;
   const names = status === 429 ? [...known, 'Retry-After'] : known;
   return {
@@ -165,7 +87,7 @@ function errorResponse({ status, message }: { readonly status: number; readonly 
 function tagObjects(routes: readonly Route[]): Json[] {
   return [...new Set(routes.map(tagOf))].map((name) => ({
     name,
-    description: `Operations on ${name.replaceAll('_', ' ')}.`,
+    description: TAG_DESCRIPTIONS[name] ?? `Operations on ${name.replaceAll('_', ' ')}.`,
   }));
 }
 
@@ -190,7 +112,7 @@ function operationObject(route: Route): Json {
 
 function descriptionObject(route: Route): Json {
   const scope = `Scope: \`${route.scope}\`.`;
-  const bucket = route.bucket ? ' Draws on the provisioning rate.' : '';
+  const bucket = route.bucket ? ' Counts toward the provisioning rate limit.' : '';
   return { description: [route.description, `${scope}${bucket}`].filter(Boolean).join('\n\n') };
 }
 
@@ -252,10 +174,12 @@ function requestBody(route: Route): Json {
 function successResponse(route: Route): Json {
   const names = route.method === 'POST' ? [...COMMON_HEADERS, 'Idempotent-Replayed'] : COMMON_HEADERS;
   const headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-  if (route.stream) return { description: 'It stays open.', headers, content: streamContent(route.stream) };
+  if (route.stream) {
+    return { description: 'An open stream.', headers, content: streamContent(route.stream) };
+  }
   const schema = responseSchema(route);
   const content = schema === null ? {} : { content: { 'application/json': { schema } } };
-  return { description: route.status === 204 ? 'Done.' : 'The answer.', headers, ...content };
+  return { description: route.status === 204 ? 'No content.' : 'Successful response.', headers, ...content };
 }
 
 const COMMON_ERRORS: readonly V1Error[] = [
@@ -271,7 +195,7 @@ const COMMON_ERRORS: readonly V1Error[] = [
 function errorResponses(route: Route): Json {
   const byStatus = new Map(Object.entries(V1_ERRORS).map(([code, row]) => [row.status as number, code]));
   const ownErrors = (route.errorStatuses ?? []).map((status) => byStatus.get(status) as V1Error);
-  // A POST may always be told that its key was used otherwise.
+  // Any POST can conflict with an earlier use of its Idempotency-Key.
   const idempotencyErrors: V1Error[] = route.method === 'POST' ? ['conflict_state'] : [];
   const codes = [...new Set<V1Error>([...COMMON_ERRORS, ...ownErrors, ...idempotencyErrors])];
   const rows = codes.map(

@@ -1,6 +1,6 @@
 /**
- * The one way a request of the REST surface takes: let in (admit.ts), read, once per key, checked, done, answered. Routes
- * are rows (route.ts); nothing in here knows one of them.
+ * The path of every REST request: admit (admit.ts), read, check for a stored response, validate, run,
+ * respond. Routes are data (route.ts), and this file knows none of them.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
@@ -33,7 +33,7 @@ import { type Check, createChecker } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route of the REST surface behind this path. */
+    /** The REST route of this path. */
     readonly v1?: Route;
   }
 }
@@ -55,7 +55,7 @@ export function registerRoute(scope: FastifyInstance, edge: V1Edge, route: Route
   });
 }
 
-/** The whole answer's shape; null: an empty one. */
+/** The schema of the whole response, or null for an empty one. */
 export function responseSchema(route: Route): TSchema | null {
   if (!route.list || route.reply === null) return route.reply;
   return Type.Object({
@@ -107,7 +107,7 @@ function routeHandler(edge: V1Edge, route: Route): RouteHandler {
   }
   return async (request, reply) => {
     const actor = requireBearer(request);
-    // Before hours are spent on receiving it.
+    // Validate the query before an upload that may take hours.
     if (route.multipart) readQuery(request.query as RawQuery);
     const upload = route.multipart ? await receiveUpload(request, edge.service, actor) : undefined;
     const outcome = await serve(request, actor, upload).finally(() => upload?.discard());
@@ -130,7 +130,7 @@ function streamHandler(edge: V1Edge, route: Route, { headers }: StreamRules): Ro
 }
 
 function requireBearer({ bearer }: FastifyRequest): TokenActor {
-  if (!bearer) throw new Error('a request was let in without a bearer');
+  if (!bearer) throw new Error('a request was admitted without a bearer');
   return bearer;
 }
 
@@ -150,7 +150,7 @@ function idempotentRequest(route: Route, request: FastifyRequest, actor: TokenAc
   };
 }
 
-/** DECISIONS "Idempotency": what is kept of a refusal. One that says nothing of the request itself is not. */
+/** Returns the error response to store (DECISIONS "Idempotency"), or undefined if it is transient. */
 function storableError(edge: V1Edge, error: unknown, requestId: string): ApiResponse | undefined {
   const failure = toFailure(edge, error);
   const answer = v1ErrorResponse(failure, requestId);
@@ -158,7 +158,7 @@ function storableError(edge: V1Edge, error: unknown, requestId: string): ApiResp
   return isTransient || failure.code === 'idempotency_conflict' ? undefined : answer;
 }
 
-/** An empty body is `{}` where DECISIONS say so. */
+/** An empty body counts as `{}` where DECISIONS say so. */
 function bodyOf(route: Route, request: FastifyRequest): unknown {
   if (request.body !== undefined) return request.body;
   return route.method === 'POST' || route.method === 'DELETE' ? {} : undefined;
@@ -171,7 +171,7 @@ function regionIn(body: unknown): string | null {
 
 function requireBody(check: Check, body: unknown): void {
   if (body === undefined)
-    throw new InvalidRequest([{ field: '', issue: 'required' }], 'The body is missing.');
+    throw new InvalidRequest([{ field: '', issue: 'required' }], 'The request needs a JSON body.');
   const items = check(body);
   if (items.length > 0) invalidRequest(items);
 }
@@ -218,7 +218,7 @@ function listEnvelope(edge: V1Edge, route: Route, call: Call, page: ListPage<unk
   };
 }
 
-/** Lets each request in before its body is read, and answers whatever is thrown in the envelope. */
+/** Admits each request before its body is read, and answers every error with the envelope. */
 export function registerAdmission(scope: FastifyInstance, edge: V1Edge): void {
   scope.decorateRequest('bearer', null);
   scope.decorateRequest('rules', null);
@@ -243,12 +243,12 @@ export function registerAdmission(scope: FastifyInstance, edge: V1Edge): void {
 
 function logFailure(edge: V1Edge, error: unknown, failure: Failure, requestId: string): void {
   const line = { err: error, requestId };
-  if (failure.code === 'internal') edge.service.log.error(line, 'fault');
+  if (failure.code === 'internal') edge.service.log.error(line, 'request failed');
   if (failure.code === 'maintenance' && failure !== error)
     edge.service.log.warn(line, 'database unavailable');
 }
 
-/** Refusals whose audit row was written with the kept answer. */
+/** Errors whose audit row was written in the transaction of the stored response. */
 const auditedErrors = new WeakSet<object>();
 
 function failureAudit(route: Route, actor: TokenActor, params: unknown, error: unknown): FailureAudit {

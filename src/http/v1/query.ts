@@ -1,4 +1,6 @@
-/** Queries are as strict as bodies: an unknown key, a key given twice or a wrong word is refused by its name. */
+/**
+ * Queries are as strict as bodies: an unknown key, a repeated key, or an invalid value is rejected by name.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type TObject, Type } from 'typebox';
 import { type ErrorItem, invalidRequest } from '../../kernel/fail.ts';
@@ -17,7 +19,7 @@ const FILTER_MAX_CHARS = 255;
 
 export type QueryReader = (raw: RawQuery) => Record<string, unknown>;
 
-/** Reads the query of a route that is no list: words become numbers and booleans where the schema says so. */
+/** Reads the query of a route that is not a list, and converts numbers and booleans as the schema says. */
 export function queryReader(schema: TObject = NO_QUERY): QueryReader {
   const check: Check = createChecker(schema);
   const properties = schema.properties as Readonly<Record<string, { readonly type?: string }>>;
@@ -25,7 +27,7 @@ export function queryReader(schema: TObject = NO_QUERY): QueryReader {
     const query: Record<string, unknown> = {};
     for (const [name, text] of Object.entries(raw)) {
       const value = typeof text === 'string' ? coerce(text, properties[name]?.type) : text;
-      // `__proto__` must be a key like any other, so that it is refused like any other.
+      // Treat `__proto__` as any other key, so that it is rejected as an unknown one.
       Object.defineProperty(query, name, { value, enumerable: true });
     }
     const items = check(query);
@@ -34,7 +36,7 @@ export function queryReader(schema: TObject = NO_QUERY): QueryReader {
   };
 }
 
-/** Reads the headers that a route takes, by the same rules; one that is empty says nothing. */
+/** Reads the headers that a route accepts, by the same rules. An empty header counts as absent. */
 export function headerReader(schema: TObject): (headers: IncomingHttpHeaders) => Record<string, unknown> {
   const read = queryReader(schema);
   const names = Object.keys(schema.properties);
@@ -50,13 +52,13 @@ export function headerReader(schema: TObject): (headers: IncomingHttpHeaders) =>
 function coerce(text: string, type: string | undefined): unknown {
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   if ((type === 'integer' || type === 'number') && /^-?\d+$/.test(text)) {
-    // One with more digits than are held exactly is beyond every bound: as the largest it is, too.
+    // A number beyond the safe integers exceeds every bound, and so does the largest safe integer.
     return Math.min(Math.max(Number(text), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
   }
   return text;
 }
 
-/** Reads page, filter and sort of a list. `place` binds the cursor to its list and its reader. */
+/** Reads page, filter, and sort of a list. `place` binds the cursor to the list and its reader. */
 export function readPageRequest(
   raw: RawQuery,
   rules: ListRules,

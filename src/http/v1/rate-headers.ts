@@ -1,10 +1,12 @@
-/** What the rate headers say (SPEC "Limits"). */
+/** Builds the rate limit headers (SPEC "Limits"). */
 import { type BucketRule, costMs, type Draw } from '../../domain/tokens/buckets.ts';
 
-/** How exact a time of today is in milliseconds. */
+/** The precision of a current timestamp stored as a double, in milliseconds. */
 const CLOCK_ERROR_MS = 0.001;
 
-/** `X-RateLimit-Limit`, `-Remaining`, `-Reset` (Unix seconds when full), and `Retry-After` where nothing was left. */
+/**
+ * `X-RateLimit-Limit`, `-Remaining`, `-Reset` (Unix seconds when full); `Retry-After` when nothing is left.
+ */
 export function rateHeaders(rule: BucketRule, draw: Draw): Record<string, string> {
   const cost = costMs(rule);
   const missing = (draw.fullAtMs - draw.nowMs - CLOCK_ERROR_MS) / cost;

@@ -1,6 +1,6 @@
 /**
- * What a route of the REST surface says about itself. Everything else (who may call it, how often, once only, what an
- * error looks like, the document) is made from this row by the pipeline, the same for all.
+ * The description of a REST route. The pipeline derives the rest from it, alike for every route:
+ * authorization, rate limits, idempotency, errors, and the OpenAPI document.
  */
 import type { Static, TObject, TSchema } from 'typebox';
 import type { CustomerActor, Service } from '../../domain/context.ts';
@@ -14,7 +14,7 @@ import type { Scope } from '../../spec/scopes.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
-/** The caller: behind a token, or in a session of the panel, which may do everything. */
+/** The caller: a token, or a panel session, which has every scope. */
 export interface ScopedActor extends CustomerActor {
   readonly scope: Scope;
 }
@@ -23,40 +23,40 @@ export interface TokenActor extends ScopedActor {
   readonly tokenId: string;
 }
 
-/** One request that passed every check; the handler calls one verb of the domain with what is in here. */
+/** A request that passed every check. The handler calls one domain verb with its contents. */
 export interface Call<Body = unknown, Query = unknown> {
   readonly service: Service;
   readonly actor: ScopedActor;
-  /** Parts of the path as they came: a verb answers `not_found` to one that is no id. */
+  /** Path parameters as sent. A verb answers `not_found` to a malformed id. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
-  /** Which page of a list; meaningless elsewhere. */
+  /** The requested page of a list; unused elsewhere. */
   readonly page: PageRequest;
-  /** Keeps the answer for its Idempotency-Key in the transaction of the change. Undefined without a key. */
+  /** Saves the response under its Idempotency-Key, in the change's transaction. Undefined without a key. */
   readonly saveResponse: SaveResponse | undefined;
-  /** What a route with `multipart` received; undefined elsewhere. */
+  /** The upload received by a `multipart` route; undefined elsewhere. */
   readonly upload?: ReceivedUpload;
-  /** `https://host` as customers reach the service, without a slash at its end. */
+  /** `https://host` as customers reach the service, without a trailing slash. */
   readonly baseUrl: string;
 }
 
-/** A request for an answer that stays open. */
+/** A request for a response that stays open. */
 export interface StreamCall<Query = unknown, Headers = unknown> extends Call<unknown, Query> {
   readonly actor: TokenActor;
   readonly headers: Headers;
   readonly streams: EventStreams;
 }
 
-/** Server-sent events, as texts that are written as they come. */
+/** Server-sent events, as texts to write in order. */
 export interface Feed {
   readonly chunks: AsyncIterable<string>;
-  /** The caller has left, or takes nothing any more. */
+  /** The client has disconnected, or stopped reading. */
   end(): void;
 }
 
 interface RouteDefinition {
-  /** `<resources>.<verb>`: the operation's name in the document, in maintenance windows and in policies. */
+  /** `<resources>.<verb>`: the operation's name in OpenAPI, in maintenance windows, and in policies. */
   readonly id: Operation;
   readonly method: Method;
   /** Below /v1, with parameters as `{id}`. */
@@ -65,40 +65,42 @@ interface RouteDefinition {
   readonly summary: string;
   readonly description?: string;
   readonly status: 200 | 201 | 202 | 204;
-  /** Which refusals it has beside those that any route may answer. */
+  /** Error statuses in addition to those of every route. */
   readonly errorStatuses?: readonly (404 | 409 | 422)[];
-  /** What the audit log calls it: every route that changes something. */
+  /** The audit log's name for it. Required for every route that changes something. */
   readonly audit?: Action;
-  /** Which bucket it draws on; the general one when left out. */
+  /** The rate limit bucket; `general` when omitted. */
   readonly bucket?: 'provision';
-  /** Takes `multipart/form-data`; the body's schema is for the document. */
+  /** Accepts `multipart/form-data`. Then the body's schema only serves the OpenAPI document. */
   readonly multipart?: true;
-  /** Needs the header `X-Service-Beta: true`. */
+  /** Requires the header `X-Service-Beta: true`. */
   readonly beta?: true;
-  /** A body as an example for the document; every route with a body has one. */
+  /** An example body for the OpenAPI document. Every route with a body has one. */
   readonly example?: object;
 }
 
-/** A route as it is registered, its types forgotten. */
+/** A route as registered, without its static types. */
 export interface Route extends RouteDefinition {
   readonly body?: TObject;
   readonly query?: TObject;
   readonly list?: ListRules;
   readonly stream?: StreamRules;
-  /** The shape of the answer (of one item, for a list; of one message's data, for a stream); null: 204. */
+  /** The schema of the response: of one item for a list, of one message's data for a stream. Null for 204. */
   readonly reply: TSchema | null;
   readonly run: (call: Call) => Promise<unknown>;
 }
 
-/** What is said of a stream beside what is said of every route. */
+/** The additional properties of a stream. */
 export interface StreamRules {
-  /** Headers that it takes, by the names that callers write. */
+  /** Accepted headers, in the spelling that clients use. */
   readonly headers: TObject;
-  /** Some of it as it is on the wire, for the document. */
+  /** An excerpt of the stream, for the OpenAPI document. */
   readonly example: string;
 }
 
-/** Types a route's handler by its schemas. Bodies and queries are objects with `additionalProperties: false`. */
+/**
+ * Types a handler by the route's schemas. Bodies and queries are objects with `additionalProperties: false`.
+ */
 export function route<Body extends TObject, Query extends TObject, Reply extends TSchema | null>(
   row: RouteDefinition & {
     readonly body?: Body;
@@ -112,7 +114,7 @@ export function route<Body extends TObject, Query extends TObject, Reply extends
   return row as unknown as Route;
 }
 
-/** The route of a list: the pipeline reads page, filter and sort, and makes the envelope and its cursor. */
+/** Declares a list. The pipeline reads page, filter, and sort, and builds the envelope and its cursor. */
 export function listRoute<Item extends TSchema>(
   row: Omit<RouteDefinition, 'method' | 'status'> & {
     readonly list: ListRules;
@@ -124,8 +126,8 @@ export function listRoute<Item extends TSchema>(
 }
 
 /**
- * The route of a stream (`text/event-stream`). It is let in and checked like any other, and a refusal looks the same; then
- * it stays open until one side ends it.
+ * Declares a stream (`text/event-stream`). Admission and errors work as for any other route. Once admitted,
+ * it stays open until either side closes it.
  */
 export function streamRoute<Query extends TObject, Headers extends TObject>(
   row: Omit<RouteDefinition, 'method' | 'status'> & {
@@ -138,7 +140,7 @@ export function streamRoute<Query extends TObject, Headers extends TObject>(
   return { ...row, method: 'GET', status: 200 } as unknown as Route;
 }
 
-/** One page: its items, and where the next one begins, or null at the end. */
+/** One page: its items, and the position of the next page, or null on the last page. */
 export interface ListPage<Item> {
   readonly items: readonly Item[];
   readonly next: { readonly value: string; readonly id: string } | null;

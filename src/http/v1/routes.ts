@@ -1,4 +1,4 @@
-/** Every route of the REST surface, in the order of SPEC's table. */
+/** Every route of the REST surface, in the order of the table in SPEC. */
 import { AUDIT_ROUTES } from './audit.ts';
 import { BILLING_ROUTES } from './billing.ts';
 import { CONSOLE_ROUTES } from './console.ts';

@@ -1,15 +1,15 @@
-/** An answer that stays open, on the wire: never faster than the caller takes it, and cut when he takes nothing. */
+/** Sends a stream at the client's pace, and closes the connection of a client that stops reading. */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SECOND_MS } from '../../kernel/time.ts';
 import type { Feed } from './route.ts';
 
-/** How long a caller may take nothing of what waits for him. */
+/** How long a client may leave sent data unread. */
 const STALL_MAX_MS = 30 * SECOND_MS;
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // A proxy that gathers an answer before it passes it on would pass on nothing.
+  // Without this, nginx buffers the stream instead of forwarding each message.
   'x-accel-buffering': 'no',
 };
 
@@ -27,13 +27,14 @@ export function sendFeed(
   }
   const body: Readable = Readable.from(withStallTimeout(feed.chunks, stallMaxMs, () => body.destroy()));
   const end = () => feed.end();
-  // What waits for the next message does not see that the connection is gone, and what was never begun has no end.
+  // A generator that waits for the next message does not see the close, and one never started has no
+  // `finally`.
   reply.raw.once('close', end);
   body.once('close', end);
   reply.send(body);
 }
 
-/** One text is given at a time; the next one is asked for when the caller's connection has room. */
+/** Yields one text at a time. The next one is requested when the client's connection has room. */
 async function* withStallTimeout(texts: AsyncIterable<string>, stallMaxMs: number, onStall: () => void) {
   for await (const text of texts) {
     const timer = setTimeout(onStall, stallMaxMs);

@@ -1,4 +1,4 @@
-/** What is done to a server. Each answers at once; its event says when it is done. */
+/** Actions on a server. Each responds immediately, and an event reports its completion. */
 import { destroyServer } from '../../domain/servers/destroy.ts';
 import { rebootServer, startServer, stopServer } from '../../domain/servers/power.ts';
 import { rebuildServer } from '../../domain/servers/rebuild.ts';
@@ -14,10 +14,11 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     method: 'DELETE',
     path: '/servers/{id}',
     scope: 'write',
-    summary: 'Destroy a server',
+    summary: 'Delete a server',
     description:
-      'For ever, whatever it does now. It is `destroying` until its disk is wiped, then `server.destroyed` is sent and ' +
-      'it is gone. Its volumes are detached, its snapshots stay. One that never ran is refunded in full.',
+      'Permanently deletes a server, in any status. The status is `destroying` until the disk is wiped; ' +
+      'then we send `server.destroyed` and the server no longer exists. Its volumes are detached and its ' +
+      'snapshots are kept. A server that never ran is refunded in full.',
     status: 202,
     errorStatuses: [404],
     audit: 'server.destroy',
@@ -31,8 +32,9 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     scope: 'write',
     summary: 'Reboot a server',
     description:
-      'The guest is asked to shut down, and switched off when it does not; `hard=true` resets it at once. The status stays ' +
-      '`running`; `server.rebooted` says when it is done. A rescue system is left.',
+      'Asks the guest to shut down, and powers it off if it does not respond. With `hard=true`, resets it ' +
+      'immediately. The status stays `running`. We send `server.rebooted` when the reboot completes. A ' +
+      'reboot also leaves the rescue system.',
     status: 202,
     errorStatuses: [404, 409, 422],
     audit: 'server.reboot',
@@ -48,7 +50,8 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     scope: 'write',
     summary: 'Rebuild a server from an image',
     description:
-      'What is on its disk is destroyed; addresses stay. The server is `installing` until `server.rebuilt` is sent.',
+      'Erases the disk and installs the image. The server keeps its addresses. Its status is `installing` ' +
+      'until we send `server.rebuilt`.',
     status: 202,
     errorStatuses: [404, 409, 422],
     audit: 'server.rebuild',
@@ -63,9 +66,10 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/servers/{id}/rescue',
     scope: 'write',
-    summary: 'Boot the rescue system',
+    summary: 'Boot a server into the rescue system',
     description:
-      'The answer holds the password, once. `server.rebooted` says when the rescue system runs; the next reboot leaves it.',
+      'The response contains the rescue password, which we show only once. We send `server.rebooted` when ' +
+      'the rescue system is running. The next reboot leaves it.',
     status: 202,
     errorStatuses: [404, 409, 422],
     audit: 'server.rescue',
@@ -80,8 +84,8 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     scope: 'write',
     summary: 'Stop a server',
     description:
-      'The guest is asked to shut down, and switched off when it does not. It is `running` until it is off; then ' +
-      '`server.stopped` is sent. Its cycle goes on, and renews.',
+      'Asks the guest to shut down, and powers it off if it does not respond. The status stays `running` ' +
+      'until the server is off; then we send `server.stopped`. Its billing cycle continues and renews.',
     status: 202,
     errorStatuses: [404, 409, 422],
     audit: 'server.stop',
@@ -96,8 +100,9 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     scope: 'write',
     summary: 'Start a stopped server',
     description:
-      'One that is suspended because it was not renewed is charged a cycle from now on, and resumes. One that is suspended ' +
-      'for want of balance resumes by itself once it is topped up.',
+      'A server that was suspended because it was not renewed is charged a new cycle, which starts now, ' +
+      'and resumes. A server that was suspended for insufficient balance resumes automatically after you ' +
+      'top up.',
     status: 202,
     errorStatuses: [404, 409, 422],
     audit: 'server.start',
@@ -112,8 +117,8 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     scope: 'write',
     summary: 'Restore a server from a snapshot',
     description:
-      'Any ready snapshot of yours in the same region that fits the disk. What is on the disk is destroyed; addresses ' +
-      'stay. The server is `installing` until `server.rebuilt` is sent.',
+      'Erases the disk and restores any of your `ready` snapshots from the same region that fits it. The ' +
+      'server keeps its addresses. Its status is `installing` until we send `server.rebuilt`.',
     status: 202,
     errorStatuses: [404, 409, 422],
     audit: 'server.restore',

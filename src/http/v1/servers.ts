@@ -1,4 +1,4 @@
-/** Servers as a resource; what can be done to one is in server-actions.ts. */
+/** Servers as a resource. Actions on a server are in server-actions.ts. */
 import { createServer } from '../../domain/servers/create.ts';
 import { getServer } from '../../domain/servers/find.ts';
 import { listServers } from '../../domain/servers/list.ts';
@@ -25,7 +25,7 @@ export const SERVER_ROUTES: readonly Route[] = [
         plan: {},
         image: {},
         name: {},
-        tag: { about: 'One of the server’s tags.' },
+        tag: { about: 'A tag of the server.' },
       },
     },
     reply: Server,
@@ -38,7 +38,8 @@ export const SERVER_ROUTES: readonly Route[] = [
     scope: 'write',
     summary: 'Create a server',
     description:
-      'Charges the first cycle and begins to provision; addresses are there once it runs, typically after 60 to 120 s.',
+      'Charges the first cycle and starts provisioning. `ipv4` and `ipv6` are null until the server is ' +
+      '`running`, which typically takes 60 to 120 seconds.',
     status: 201,
     errorStatuses: [422],
     audit: 'server.create',
@@ -75,8 +76,8 @@ export const SERVER_ROUTES: readonly Route[] = [
     scope: 'write',
     summary: 'Update a server',
     description:
-      'Tags and labels are replaced as a whole. With `auto_renew` off, a server that is suspended for want of balance ' +
-      'no longer resumes by itself.',
+      'Replaces `tags` and `labels` as a whole. If you turn `auto_renew` off, a server that is suspended ' +
+      'for insufficient balance no longer resumes automatically.',
     status: 200,
     errorStatuses: [404, 409, 422],
     audit: 'server.update',
@@ -87,15 +88,15 @@ export const SERVER_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** After the actions, as in SPEC's table. */
+/** After the actions, as in the table in SPEC. */
 export const SERVER_DETAIL_ROUTES: readonly Route[] = [
   route({
     id: 'servers.metrics',
     method: 'GET',
     path: '/servers/{id}/metrics',
     scope: 'read',
-    summary: 'Metrics of the last 30 days',
-    description: 'Means by the hour; the running hour’s are of what there is of it.',
+    summary: 'Retrieve the metrics of a server',
+    description: 'Hourly averages of the last 30 days. The current hour covers the time so far.',
     status: 200,
     errorStatuses: [404],
     reply: Metrics,
@@ -107,7 +108,9 @@ export const SERVER_DETAIL_ROUTES: readonly Route[] = [
     path: '/servers/{id}/rdns',
     scope: 'write',
     summary: 'Set reverse DNS',
-    description: 'For the IPv4 address, an address of the /64, or both; null removes a host name.',
+    description:
+      'Sets the host name of the IPv4 address, of one address in the /64, or of both. Null removes a host ' +
+      'name.',
     status: 200,
     errorStatuses: [404, 409, 422],
     audit: 'server.set_rdns',

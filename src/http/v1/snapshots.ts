@@ -15,7 +15,11 @@ export const SNAPSHOT_ROUTES: readonly Route[] = [
     summary: 'List snapshots',
     list: {
       ...BY_AGE_OR_NAME,
-      filters: { server: { about: 'Id of a server.' }, status: { allowed: SNAPSHOT_STATUSES }, name: {} },
+      filters: {
+        server: { about: 'The id of a server.' },
+        status: { allowed: SNAPSHOT_STATUSES },
+        name: {},
+      },
     },
     reply: Snapshot,
     run: ({ service, actor, page }) => listSnapshots(service, actor, page),
@@ -25,10 +29,10 @@ export const SNAPSHOT_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/servers/{id}/snapshots',
     scope: 'write',
-    summary: 'Snapshot a server',
+    summary: 'Create a snapshot',
     description:
-      'Crash-consistent, of a running or stopped server. `snapshot.ready` says when it is done, `snapshot.failed` that ' +
-      'it could not be.',
+      'Creates a crash-consistent snapshot of a running or stopped server. We send `snapshot.ready` when ' +
+      'it completes, or `snapshot.failed` if it fails.',
     status: 201,
     errorStatuses: [404, 409, 422],
     audit: 'snapshot.create',
@@ -55,7 +59,7 @@ export const SNAPSHOT_ROUTES: readonly Route[] = [
     path: '/snapshots/{id}',
     scope: 'write',
     summary: 'Delete a snapshot',
-    description: 'Not while it is being made, nor while a server is being restored from it.',
+    description: 'You cannot delete a snapshot while it is being created or restored.',
     status: 204,
     errorStatuses: [404, 409],
     audit: 'snapshot.delete',

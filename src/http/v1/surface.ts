@@ -1,4 +1,4 @@
-/** The REST surface: its scope, its document, CORS, and what is answered where nothing is. */
+/** The REST surface: its scope, its OpenAPI document, CORS, and unknown paths. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fail } from '../../kernel/fail.ts';
 import { toFailure } from '../errors.ts';
@@ -10,7 +10,7 @@ import { openApiText } from './openapi.ts';
 import { registerAdmission, registerRoute } from './pipeline.ts';
 import { ROUTES } from './routes.ts';
 
-/** Open to every origin, without credentials (DECISIONS "CORS"); kept by nobody on the way. */
+/** Open to every origin, without credentials (DECISIONS "CORS"), and never stored by a cache. */
 const COMMON_HEADERS = {
   'access-control-allow-origin': '*',
   'cache-control': 'no-store',
@@ -44,7 +44,7 @@ export function registerRestSurface(scope: FastifyInstance, edge: V1Edge): void 
   scope.setNotFoundHandler((request, reply) => rejectUnknownRoute(edge, request, reply));
 }
 
-/** A path that cannot be decoded is an unknown one. */
+/** A path that cannot be decoded counts as an unknown path. */
 export async function sendMalformedPathError(
   edge: V1Edge,
   request: FastifyRequest,
@@ -59,12 +59,12 @@ export async function sendMalformedPathError(
   }
 }
 
-/** An unknown path or method: 401 without a token, as anywhere else, then 404. */
+/** Answers an unknown path or method: 401 without a valid token, then 404. */
 async function rejectUnknownRoute(
   edge: V1Edge,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<never> {
   await admit(edge, undefined, request, reply);
-  return fail('not_found', {}, 'There is no such endpoint; GET /v1/openapi.json lists all of them.');
+  return fail('not_found', {}, 'Endpoint not found. Check the method and the path in the API reference.');
 }

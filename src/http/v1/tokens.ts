@@ -24,7 +24,8 @@ export const TOKEN_ROUTES: readonly Route[] = [
     scope: 'write',
     summary: 'Create an API token',
     description:
-      'The plaintext is in this answer and is not shown again. A token cannot make one of a broader scope than its own.',
+      'The response contains the plaintext token, which we show only once. A token can create tokens only ' +
+      'up to its own scope.',
     status: 201,
     errorStatuses: [422],
     audit: 'token.create',
@@ -39,7 +40,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
     path: '/account/tokens/{id}',
     scope: 'write',
     summary: 'Revoke an API token',
-    description: 'At once, whatever its scope; a token may revoke itself.',
+    description: 'Takes effect immediately, for a token of any scope. A token can revoke itself.',
     status: 204,
     errorStatuses: [404],
     audit: 'token.revoke',

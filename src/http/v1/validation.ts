@@ -1,4 +1,4 @@
-/** What a validator found wrong, as the REST contract words it: one item a field, with the bound or the allowed words. */
+/** Converts validator errors to REST error items: one per field, with its bound or its allowed values. */
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { Settings } from 'typebox/system';
@@ -11,14 +11,14 @@ interface ValidatorError {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Left alone, the validator stops at 8 faults, and names a body's unknown keys first. */
+/** By default the validator stops at 8 errors, and reports a body's unknown keys first. */
 const VALIDATOR_ERRORS_MAX = 256;
 const ITEMS_MAX = 100;
 Settings.Set({ maxErrors: VALIDATOR_ERRORS_MAX });
 
 export type Check = (value: unknown) => readonly ErrorItem[];
 
-/** A function that names everything that is wrong with a value; nothing for a right one. */
+/** Returns a function that lists everything invalid in a value; an empty list if it is valid. */
 export function createChecker(schema: TSchema): Check {
   const validator: Validator = Compile(schema);
   return (value) => {
@@ -28,7 +28,7 @@ export function createChecker(schema: TSchema): Check {
     );
     const firstByField = new Map<string, ErrorItem>();
     for (const item of items) if (!firstByField.has(item.field)) firstByField.set(item.field, item);
-    // What is wrong is never answered as right, whatever the validator could say about it.
+    // An invalid value is always rejected, even if the validator reports no details.
     return firstByField.size > 0
       ? [...firstByField.values()].slice(0, ITEMS_MAX)
       : [{ field: '', issue: 'invalid_value' }];
@@ -74,7 +74,7 @@ function toErrorItems(
     case 'enum':
       return [{ field, issue: 'invalid_value', allowed: scalarsOnly(params.allowedValues) }];
     case 'boolean':
-      // What the schema forbids altogether: a key that is one too many.
+      // A schema of `false` forbids the key entirely.
       return [{ field, issue: issueOfExtra(schema, schemaPath.replace(/\/additionalProperties$/, '')) }];
     default:
       break;
@@ -89,14 +89,14 @@ function toErrorItems(
   return [{ field, issue, ...expectedDetails(keyword, params) }];
 }
 
-/** What the value should have been: its type, pattern or format. */
+/** The type, pattern, or format that the value should have. */
 function expectedDetails(keyword: string, params: Readonly<Record<string, unknown>>): object {
   if (keyword === 'type') return { expected: [params.type].flat().join(' or ') };
   if (keyword === 'pattern') return { pattern: String(params.pattern) };
   return keyword === 'format' ? { format: String(params.format) } : {};
 }
 
-/** A record's keys are free within a pattern: one that breaks it is no unknown key. */
+/** The keys of a record are free within a pattern, so a key that does not match is not an unknown key. */
 function issueOfExtra(schema: TSchema, pointer: string): 'invalid_format' | 'unknown_key' {
   return resolvePointer(schema, pointer).patternProperties ? 'invalid_format' : 'unknown_key';
 }

@@ -1,4 +1,4 @@
-/** Webhook subscriptions, and the log of what was delivered to them. */
+/** Webhook subscriptions and their delivery log. */
 import { createWebhook } from '../../domain/webhooks/create.ts';
 import { deleteWebhook } from '../../domain/webhooks/delete.ts';
 import { listDeliveries } from '../../domain/webhooks/delivery-log.ts';
@@ -26,8 +26,8 @@ const webhookRoutes: readonly Route[] = [
     method: 'POST',
     path: '/webhooks',
     scope: 'write',
-    summary: 'Subscribe a URL to events',
-    description: 'The answer holds the signing secret, this once.',
+    summary: 'Create a webhook',
+    description: 'The response contains the signing secret, which we show only once.',
     status: 201,
     errorStatuses: [422],
     audit: 'webhook.create',
@@ -41,7 +41,7 @@ const webhookRoutes: readonly Route[] = [
     method: 'GET',
     path: '/webhooks/{id}',
     scope: 'read',
-    summary: 'Read a webhook',
+    summary: 'Retrieve a webhook',
     status: 200,
     errorStatuses: [404],
     reply: Webhook,
@@ -52,8 +52,10 @@ const webhookRoutes: readonly Route[] = [
     method: 'PATCH',
     path: '/webhooks/{id}',
     scope: 'write',
-    summary: 'Change the URL, the events or whether it is active',
-    description: 'What waits to be sent to a webhook is cancelled when it is made inactive.',
+    summary: 'Update a webhook',
+    description:
+      'Changes the URL, the events, or whether the webhook is active. Making it inactive cancels its ' +
+      'pending deliveries.',
     status: 200,
     errorStatuses: [404],
     audit: 'webhook.update',
@@ -67,7 +69,7 @@ const webhookRoutes: readonly Route[] = [
     method: 'DELETE',
     path: '/webhooks/{id}',
     scope: 'write',
-    summary: 'Unsubscribe',
+    summary: 'Delete a webhook',
     status: 204,
     errorStatuses: [404],
     audit: 'webhook.delete',
@@ -82,9 +84,10 @@ const deliveryRoutes: readonly Route[] = [
     method: 'POST',
     path: '/webhooks/{id}/test',
     scope: 'write',
-    summary: 'Send a ping',
+    summary: 'Send a test event',
     description:
-      'An event of type `ping` with the webhook in `data`, whatever the webhook subscribes to. One attempt.',
+      'Sends an event of type `ping` with the webhook in `data`, even if it does not subscribe to `ping`. ' +
+      'We make one attempt.',
     status: 202,
     errorStatuses: [404, 409],
     audit: 'webhook.test',
@@ -96,7 +99,8 @@ const deliveryRoutes: readonly Route[] = [
     id: 'deliveries.list',
     path: '/webhooks/{id}/deliveries',
     scope: 'read',
-    summary: 'List delivery attempts of the last 7 days',
+    summary: 'List webhook deliveries',
+    description: 'Lists the delivery attempts of the last 7 days.',
     errorStatuses: [404],
     list: {
       filters: { status: { allowed: DELIVERY_STATUSES }, event_type: { allowed: DELIVERED_EVENT_TYPES } },
@@ -110,8 +114,8 @@ const deliveryRoutes: readonly Route[] = [
     method: 'POST',
     path: '/webhooks/{id}/deliveries/{delivery_id}/replay',
     scope: 'write',
-    summary: 'Deliver an event again',
-    description: 'A new delivery of the same event.',
+    summary: 'Replay a delivery',
+    description: 'Creates a new delivery of the same event.',
     status: 202,
     errorStatuses: [404, 409],
     audit: 'webhook.replay',
