@@ -53,10 +53,10 @@ export interface Operation<Answer extends object = object> {
 
 export interface PostEndpoint {
   readonly path: string;
-  /** Whether only a signed-in customer gets past it, and a frozen one changes nothing here. */
   /** Whether it requires a signed-in customer, and rejects changes by a frozen one. */
-  /** The operation, or several by a field of the form, `action` unless `chosenBy` names another. */
+  readonly protected: boolean;
   /** One operation, or several by a form field: `action`, unless `operationField` names another. */
+  readonly operations: Operation | ReadonlyMap<string, Operation>;
   readonly operationField?: string;
   /** Failures that this endpoint answers with HTTP 200, regardless of the table in `spec/errors.ts`. */
   readonly errorsWithStatus200?: readonly FailureCode[];

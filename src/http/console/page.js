@@ -23,7 +23,6 @@ const ENDED = {
   4002: 'The API token that opened this console was revoked or has expired.',
   4003: 'Your account is frozen. Open a new console to view the screen without input.',
   4004: 'The session that opened this console has ended. Sign in again.',
-  4004: 'The session in which it was opened has ended: sign in again.',
 };
 
 if (socketUrl) open(socketUrl);

@@ -1,4 +1,4 @@
-/** Everything about the account: the ways in, the links in mails, and what is inside. */
+/** All account pages: signing in, links in mails, and the account itself. */
 import { OVERVIEW_PAGE } from './account.ts';
 import { AUDIT_PAGES } from './audit-log.ts';
 import { DELETE_PAGE } from './delete-account.ts';

@@ -1,4 +1,4 @@
-/** The account: its address, password and OpenPGP key. */
+/** The account page: email, password, and OpenPGP key. */
 import { changeEmail } from '../../domain/customers/change-email.ts';
 import { changePassword } from '../../domain/customers/change-password.ts';
 import { resendConfirmation } from '../../domain/customers/confirm-address.ts';
@@ -44,7 +44,7 @@ const changePasswordForm: CustomForm = {
   fieldNames: { password: 'new_password' },
   run: async ({ edge, form, customer }) => {
     const newPassword = field(form, 'new_password');
-    // A slip of the keyboard would be found out at the next sign-in only.
+    // Without this check, a typing error would go unnoticed until the next sign-in.
     if (newPassword !== field(form, 'new_password_confirm'))
       fail('password_mismatch', { field: 'new_password_confirm' });
     await withPasswordError(() =>
@@ -69,7 +69,7 @@ const setOpenPgpKeyForm: CustomForm = {
   limitedBy: 'failures',
   run: async (call) => {
     const armored = field(call.form, 'openpgp_key');
-    // Nothing typed is no wish to remove the key: that has a form of its own.
+    // An empty field does not remove the key: a separate form does.
     if (armored.trim() === '') fail('bad_openpgp_key', { field: 'openpgp_key' });
     return await saveOpenPgpKey(call, armored);
   },
@@ -81,7 +81,7 @@ const removeOpenPgpKeyForm: CustomForm = {
   run: (call) => saveOpenPgpKey(call, ''),
 };
 
-/** What is never sent back, though it was typed here by mistake, and what is too long for a page. */
+/** Drops a typed key that must not be repeated in a page: a private key, or a text that is too long. */
 function withoutUnsafeEcho(forms: FormContext): FormContext {
   const typed = forms.values.get('openpgp_key') ?? '';
   if (typed.length <= ECHOED_MAX_CHARS && !typed.includes('PRIVATE KEY')) return forms;

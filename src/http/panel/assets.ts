@@ -1,4 +1,7 @@
-/** The stylesheet and the script of all pages: read once, served from memory, under a name that changes with their text. */
+/**
+ * The stylesheet and the script of all pages: read once, served from memory, with a hash of their content as
+ * name.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
@@ -20,7 +23,7 @@ function loadAsset(file: string, type: string): Asset {
 const STYLE = loadAsset('style.css', 'text/css; charset=utf-8');
 const SCRIPT = loadAsset('enhance.js', 'text/javascript; charset=utf-8');
 
-/** Their addresses. */
+/** Their paths. */
 export const ASSETS = { style: STYLE.path, script: SCRIPT.path } as const;
 
 export function registerAssets(scope: FastifyInstance): void {

@@ -1,4 +1,4 @@
-/** The audit log. */
+/** The audit log pages. */
 import { getAuditEvent, listAuditEvents } from '../../domain/audit/find.ts';
 import { auditEventView, auditLogView } from '../../panel/audit-log.ts';
 import { ACCOUNT_PATHS } from '../../spec/paths.ts';
@@ -9,7 +9,7 @@ import type { PanelPage } from './page-types.ts';
 
 const PAGE_ROWS = 50;
 
-/** Times as they are typed into the page's fields, too. */
+/** Accepts times in the format of the page's fields as well. */
 function withParsedTimes(query: Form): Form {
   const times = ['from', 'to'].flatMap((name) => {
     const time = dateTime(query, name);

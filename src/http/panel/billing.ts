@@ -1,4 +1,4 @@
-/** Billing: the overview, the ledger, receipts and statements. */
+/** Billing pages: the overview, the ledger, receipts, and statements. */
 import { getBalance } from '../../domain/billing/balance.ts';
 import { getLedgerEntry, listLedger, listTopupEntries } from '../../domain/billing/ledger.ts';
 import { getLedgerPeriod } from '../../domain/billing/ledger-period.ts';
@@ -52,7 +52,7 @@ async function showLedger(context: PageContext): Promise<View> {
   return ledgerView({ entries: items, names, type: filter.type ?? '', next, first, forms: context.forms });
 }
 
-/** The name of the one who issues it, and of the one it is for. */
+/** The issuer and the recipient of a receipt. */
 async function receiptParties(
   context: PageContext,
 ): Promise<{ readonly site: string; readonly email: string }> {
@@ -70,7 +70,7 @@ async function showReceipt(context: PageContext): Promise<View> {
     return entryReceiptView({ ...parties, entry, names });
   }
   const payment = await getPayment(context.service, actor, id);
-  // What was not credited has no receipt.
+  // A top-up has a receipt only once it is credited.
   if (payment.topup.credited_usd <= 0) fail('not_found');
   return topupReceiptView({
     ...parties,
@@ -94,7 +94,7 @@ async function showStatement(context: PageContext): Promise<View> {
     readList(context, 'ledger.list', (page) => listLedger(service, actor, page), {
       size: STATEMENT_ROWS,
       preservedQuery: { month: monthKey(month) },
-      // A statement is read from its begin, and is of all kinds.
+      // A statement lists every type of entry, oldest first.
       fixed: { filter: { from: month.toISOString(), to: end.toISOString() }, sort: 'created_at' },
     }),
   ]);

@@ -1,10 +1,13 @@
-/** A name that is typed to show that this server is meant, and no other. */
+/** Confirms an action on a server by its typed name. */
 import { getServer } from '../../domain/servers/find.ts';
 import type { ErrorItem } from '../../kernel/fail.ts';
 import type { Call } from '../endpoint.ts';
 import { field } from '../form.ts';
 
-/** What is wrong where another was typed than the server has now: the page may be old, and its name another's by now. */
+/**
+ * Compares the typed name with the current one: the page may be old, and another server may have its name
+ * now.
+ */
 export async function checkTypedName(
   { edge, form, customer }: Call,
   serverId: string,

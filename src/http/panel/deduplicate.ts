@@ -1,6 +1,7 @@
 /**
- * Second clicks on forms of somebody who is not signed in and is let in nowhere: the first answer is remembered for a minute, in
- * this process only. It saves a second mail; what must not happen twice is kept in the database.
+ * Deduplicates second clicks on forms of visitors who are not signed in. The first result is kept for a
+ * minute, in this process only. That avoids a second mail; actions that must never run twice are protected in
+ * the database.
  */
 import { createHash } from 'node:crypto';
 import { MINUTE_MS } from '../../kernel/time.ts';
@@ -17,10 +18,10 @@ interface RecentResult {
   readonly done: Promise<FormResult>;
 }
 
-/** By visitor and form; the oldest first. */
+/** By visitor and form, oldest first. */
 const recentResults = new Map<string, RecentResult>();
 
-/** For a form's `around`. A refusal is not remembered. */
+/** Use as the `around` of a form. Failures are not kept. */
 export const deduplicateForAMinute: NonNullable<CustomForm['around']> = async (call, next) => {
   if (field(call.form, PANEL_FIELDS.idempotencyKey) === '') return await next();
   const now = Date.now();

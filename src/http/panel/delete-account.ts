@@ -1,4 +1,4 @@
-/** The end of an account. */
+/** The page that deletes the account. */
 
 import { previewDeletion } from '../../domain/customers/deletion/preview.ts';
 import { deleteAccount } from '../../domain/customers/deletion/start.ts';
@@ -12,12 +12,12 @@ import { field } from '../form.ts';
 import type { CustomForm, PanelPage } from './page-types.ts';
 import { PASSWORD_FIELD, withPasswordError } from './password-error.ts';
 
-/** Typed to show that this account is meant. */
+/** Checks the typed address, which confirms that this account is meant. */
 async function requireOwnEmail({ edge, form, customer }: Call): Promise<void> {
   const { email } = await getOwnAccount(edge.service, customer());
   const typed = field(form, 'email').trim();
   if (typed.toLowerCase() === email.toLowerCase()) return;
-  fail('bad_email', { field: 'email' }, 'This is not the address of your account.');
+  fail('bad_email', { field: 'email' }, 'This is not the email address of this account.');
 }
 
 const deleteAccountForm: CustomForm = {

@@ -1,4 +1,4 @@
-/** Ordering a server, on one page: what it costs is shown before, by the same form. */
+/** Ordering a server on one page, which shows the total first, from the same form. */
 import { findClosure } from '../../domain/rules/rules.ts';
 import { createServerWithPassword } from '../../domain/servers/create.ts';
 import { isSoldByHand } from '../../domain/servers/hardware.ts';
@@ -68,7 +68,7 @@ const deployWithPasswordForm: CustomForm = {
   },
 };
 
-/** Changes nothing: the page again, with what was chosen and what it costs. */
+/** Changes nothing: shows the page again with the choices and their total. */
 const showTotalForm: CustomForm = {
   audit: null,
   skipIdempotency: true,
@@ -86,7 +86,7 @@ export const DEPLOY_PAGES: readonly PanelPage[] = [
     forms: {
       deploy: restForm<Server>({
         operation: 'servers.create',
-        // This button installs with keys alone: whoever typed a password meant the other one.
+        // This button installs with keys only. A typed password means that the other button was intended.
         validate: ({ form }) =>
           field(form, 'root_password') === '' ? [] : [{ field: 'root_password', issue: 'invalid_value' }],
         body: bodyReader({ ...FIELD_READERS, ssh_keys: checkedIds }),
@@ -127,13 +127,13 @@ async function render(context: PageContext): Promise<View> {
   return deployView(data);
 }
 
-/** What was typed and refused, what was typed to see its total, or what the address says. */
+/** The rejected input, the input for the total, or the query of the URL. */
 function formInput({ forms, shown, query }: PageContext): Form {
   if (forms.refused) return forms.values;
   return shown ? new Map(Object.entries(shown.texts)) : query;
 }
 
-/** The plan, region and cycle that are marked: those given, else what can be had. */
+/** Selects the plan, region, and cycle: the given ones, or else available ones. */
 function chooseOptions(given: Form, plans: readonly Plan[]) {
   const plan =
     plans.find(({ id }) => id === field(given, 'plan')) ??

@@ -1,34 +1,38 @@
-/** Fields of a form, as the bodies of the REST surface have them. Each reader gives `undefined` for what is left out. */
+/**
+ * Readers that convert form fields to members of a REST body. Each returns `undefined` for an omitted member.
+ */
 import { type Form, field } from '../form.ts';
 
 type FieldReader = (form: Form, name: string) => unknown;
 
-/** The text without the spaces around it; one that is empty is left out. For what cannot begin or end with a space. */
+/** Returns trimmed text, and omits empty text. For values that cannot start or end with a space. */
 export const text: FieldReader = (form, name) => field(form, name).trim() || undefined;
 
-/** The text as typed, for names: one that nobody touched keeps its spaces. A blank one is left out. */
+/** Returns text as typed, for names: an unchanged name keeps its spaces. Omits blank text. */
 export const untrimmedText: FieldReader = (form, name) => {
   const typed = field(form, name);
   return typed.trim() === '' ? undefined : typed;
 };
 
-/** The text, or null when it is empty. */
+/** Returns the text, or null if it is empty. */
 export const textOrNull: FieldReader = (form, name) => field(form, name).trim() || null;
 
-/** A number where it is one, else the text, which is then refused by its name. */
+/** Returns a number if it is one, else the text, so that validation names the field. */
 export const number: FieldReader = (form, name) => {
   const typed = field(form, name).trim();
   if (typed === '') return undefined;
   return /^-?\d{1,15}(?:\.\d{1,9})?$/.test(typed) ? Number(typed) : typed;
 };
 
-/** A box: true when ticked, false when not. */
+/** Returns true for a ticked checkbox, else false. */
 export const isChecked: FieldReader = (form, name) => form.has(name);
 
-/** One a line, exactly as it is typed there: a tag may hold commas, and spaces at its ends. Empty lines are left out. */
+/**
+ * Returns one item per line, exactly as typed: tags may contain commas and outer spaces. Omits empty lines.
+ */
 export const lines: FieldReader = (form, name) => splitLines(form, name).filter((line) => line !== '');
 
-/** One `key=value` a line, the value exactly as it is typed. A line without `=` is a key with an empty value. */
+/** Reads one `key=value` per line, with the value exactly as typed. Without `=`, the value is empty. */
 export const pairs: FieldReader = (form, name) => {
   const entries = splitLines(form, name)
     .filter((line) => line.trim() !== '')
@@ -43,11 +47,11 @@ function splitLines(form: Form, name: string): readonly string[] {
   return field(form, name).split(/\r?\n/);
 }
 
-/** The boxes that are ticked among those called `<name>.<id>`: their ids. */
+/** Returns the ids of the ticked checkboxes named `<name>.<id>`. */
 export const checkedIds: FieldReader = (form, name) =>
   [...form.keys()].filter((key) => key.startsWith(`${name}.`)).map((key) => key.slice(name.length + 1));
 
-/** A moment typed into `datetime-local` or a day, both UTC, as RFC 3339; what is neither goes on and is refused. */
+/** Converts a `datetime-local` value or a day, both UTC, to RFC 3339. Validation rejects any other text. */
 export const dateTime: FieldReader = (form, name) => {
   const typed = field(form, name).trim().replace(/ UTC$/, '').replace(' ', 'T');
   if (typed === '') return undefined;
@@ -56,7 +60,7 @@ export const dateTime: FieldReader = (form, name) => {
   return typed;
 };
 
-/** Reads a body: `body({ name: text, size_gb: number })`. */
+/** Builds a reader of a body: `bodyReader({ name: text, size_gb: number })`. */
 export function bodyReader(readers: Readonly<Record<string, FieldReader>>): (form: Form) => object {
   return (form) => {
     const members = Object.entries(readers).map(([name, read]) => [name, read(form, name)] as const);

@@ -1,4 +1,4 @@
-/** Firewall groups in the panel. */
+/** Firewall group pages. */
 
 import { rulesEtag, serversEtag } from '../../domain/firewall/etag.ts';
 import { getGroup, listGroups } from '../../domain/firewall/find.ts';
@@ -21,7 +21,9 @@ import { readList } from './list.ts';
 import { listOwnServers } from './own-servers.ts';
 import { type FormResult, type PageContext, type PanelPage, restForm } from './page-types.ts';
 
-/** Both lists of a group are replaced as a whole, by forms that say which one they were made of. */
+/**
+ * Both lists of a group are replaced as a whole, so each form names the version that it was rendered from.
+ */
 const seenVersion = (form: Form): object => ({ seen: field(form, 'seen') });
 
 const groupPath = (id: string): string => resourcePath(PANEL_PATHS.firewall, id);
@@ -117,7 +119,7 @@ async function showEditor(context: PageContext) {
   return editorView({ group, ...displayedRows(context, group), forms: context.forms });
 }
 
-/** As they were put, as they were typed and refused, or as they are; and the mark of the rules that they were made of. */
+/** Returns the rearranged, rejected, or stored rows, and the version of the rules that they are based on. */
 function displayedRows({ shown, forms }: PageContext, group: FirewallGroup) {
   if (shown) {
     const { rows = '[]', seen: version = '' } = shown.texts;
@@ -128,7 +130,7 @@ function displayedRows({ shown, forms }: PageContext, group: FirewallGroup) {
   return { rows: rowsFromRules(group.rules), seen: rulesEtag(group) };
 }
 
-/** Any button but the one that saves: rows change their places on the page, and nowhere else. */
+/** Handles every button except Save: rows move on the page and nothing is stored. */
 function redrawRows(form: Form): FormResult | null {
   const button = field(form, 'go');
   if (button === '') return null;
@@ -137,7 +139,7 @@ function redrawRows(form: Form): FormResult | null {
   return { shown: { rows, seen: field(form, 'seen') } };
 }
 
-/** What is left empty is not sent, so that it is refused as missing; ports and a note may be. */
+/** Omits an empty source, so that it is reported as required. Ports and notes are optional. */
 function ruleBody({ direction, proto, port, source, action, note }: RuleRow): object {
   return {
     ...{ direction, proto, action },

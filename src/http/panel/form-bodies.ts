@@ -1,7 +1,8 @@
 /**
- * Bodies of the panel's forms. Most are read whole. One with a file begins with the form's other fields, its CSRF value first:
- * only they are read here, into a small space, so that it is known who sends what, and whether he may, before the file is
- * looked at. Whoever takes the file finds the rest of the body where it was, beginning with a boundary like any other.
+ * Parses the bodies of panel forms. Most are read whole. A form with a file sends its other fields first,
+ * starting with the CSRF token. Only those are read here, into a small buffer, so that the sender is
+ * identified and admitted before the file is read. The upload handler then reads the rest of the body, which
+ * starts at a boundary.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -13,7 +14,7 @@ import { type FormBody, readForm } from '../form.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A form of the page brings a file. */
+    /** The page has a form that uploads a file. */
     readonly takesFile?: true;
   }
 }
@@ -21,7 +22,7 @@ declare module 'fastify' {
 /** Of a route with such a form: how long its body takes is watched by those who read it. */
 export const FILE_UPLOAD_CONFIG = { takesFile: true, slowBody: true } as const;
 
-/** What comes before anything else. */
+/** The fields that must come first, in this order. */
 const LEADING_FIELDS = [PANEL_FIELDS.csrf, PANEL_FIELDS.form, PANEL_FIELDS.idempotencyKey];
 const FIELDS_MAX = 16;
 const VALUE_MAX_BYTES = 1024;
@@ -41,7 +42,7 @@ export function registerBodyParsers(scope: FastifyInstance): void {
   );
 }
 
-/** The fields before the file; what is wrong with them is returned, not thrown. */
+/** Reads the fields before the file. Returns a failure instead of throwing it. */
 export function readLeadingFields(raw: Readable, headers: IncomingHttpHeaders): Promise<FormBody> {
   const boundary = boundaryOf(headers);
   return new Promise((resolve) => {
@@ -59,7 +60,7 @@ export function readLeadingFields(raw: Readable, headers: IncomingHttpHeaders): 
       bytes = Buffer.concat([bytes, more]);
       const leading = boundary === null ? null : parseLeadingFields(bytes, boundary);
       if (leading) {
-        // In the same turn: once the end has been told of, nothing can be put back.
+        // Unshift in the same tick: after the `end` event, data can no longer be put back.
         raw.unshift(bytes.subarray(leading.length));
         end(leading.body);
       } else if (boundary === null || bytes.length > LEADING_MAX_BYTES) end(unreadableBody());
@@ -77,11 +78,11 @@ function boundaryOf(headers: IncomingHttpHeaders): string | null {
 
 interface LeadingFields {
   readonly body: FormBody;
-  /** How many bytes it takes. */
+  /** The length of these fields in bytes. */
   readonly length: number;
 }
 
-/** The fields up to the file or the end; null: more bytes are needed. */
+/** Parses the fields up to the file or the end. Returns null if more bytes are needed. */
 function parseLeadingFields(bytes: Buffer, boundary: string): LeadingFields | null {
   const delimiter = Buffer.from(`--${boundary}`, 'latin1');
   const form = new Map<string, string>();
@@ -124,5 +125,5 @@ function decodeText(bytes: Buffer): string | null {
 }
 
 function unreadableBody(): Failure {
-  return new Failure('bad_request', {}, 'The body must be this page’s form with its file at the end.');
+  return new Failure('bad_request', {}, 'The form could not be read. Reload the page and try again.');
 }

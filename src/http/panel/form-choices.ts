@@ -1,4 +1,4 @@
-/** What servers are made of, for forms to choose from. */
+/** The choices that forms for servers offer. */
 import { listPlans } from '../../domain/catalogue/plans.ts';
 import { listImages } from '../../domain/images/find.ts';
 import { listSshKeys } from '../../domain/ssh-keys/find.ts';
@@ -9,7 +9,7 @@ import { type Form, field } from '../form.ts';
 import type { PageContext } from './page-types.ts';
 import { readAllPages } from './read-all-pages.ts';
 
-/** Virtual ones first, the cheapest first. */
+/** Virtual plans first, then by price. */
 export async function listAllPlans({ service }: PageContext): Promise<readonly Plan[]> {
   const items = await readAllPages({ sort: 'id' }, (page) => listPlans(service, page));
   const order = (plan: Plan) => PLAN_CATEGORIES.indexOf(plan.category);
@@ -22,7 +22,7 @@ export async function listOwnSshKeys(context: PageContext): Promise<readonly Lis
   );
 }
 
-/** Official ones by family, the newest first, then the customer's own; no deprecated ones. */
+/** Official images by family, newest first, then the customer's own. Deprecated images are left out. */
 export async function listUsableImages(context: PageContext): Promise<readonly Image[]> {
   const items = await readAllPages({ sort: 'id' }, (page) =>
     listImages(context.service, context.customer(), page),
@@ -38,7 +38,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** cloud-init user data as typed, in Base64. A browser ends lines as DOS does; a shell does not take that. */
+/** Encodes cloud-init user data in Base64. Browsers send CRLF line endings, which shells do not accept. */
 export function encodeUserData(form: Form, name: string): string | undefined {
   const typed = field(form, name.replace(/_b64$/, '')).replaceAll('\r\n', '\n');
   return typed === '' ? undefined : Buffer.from(typed, 'utf8').toString('base64');

@@ -1,4 +1,6 @@
-/** A refusal as a page shows it: a sentence above, a word beside each field, and what was typed where it was. */
+/**
+ * Converts a failure for display on a page: a summary, a message next to each field, and the previous input.
+ */
 import { type ErrorItem, type Failure, InvalidRequest } from '../../kernel/fail.ts';
 import type { FieldProblem, FormContext } from '../../panel/form.ts';
 import { describeProblem, FAILURE_TEXTS } from '../../panel/problem-text.ts';
@@ -7,7 +9,7 @@ import { PANEL_FIELDS, topupPath } from '../../spec/paths.ts';
 import { type Form, field } from '../form.ts';
 import type { PanelForm } from './page-types.ts';
 
-/** What is never sent back. */
+/** Fields that are never sent back. */
 const SECRET_FIELD = /password|code|secret/;
 
 export function withFormErrors(
@@ -30,7 +32,7 @@ export function withFormErrors(
   };
 }
 
-/** The HTTP status of a page that says so. */
+/** The HTTP status of the page for this failure. */
 export function httpStatus(failure: Failure): number {
   return V1_ERRORS[FAILURES[failure.code].v1].status;
 }
@@ -52,5 +54,5 @@ function failureText(failure: Failure): string {
 
 function findRemedy({ code, extras }: Failure): { path: string; name: string } | null {
   if (code !== 'insufficient_balance' || typeof extras.deficit !== 'number') return null;
-  return { path: topupPath(extras.deficit.toFixed(2)), name: 'Top up what is missing' };
+  return { path: topupPath(extras.deficit.toFixed(2)), name: 'Top up the difference' };
 }

@@ -1,4 +1,4 @@
-/** Images in the panel. */
+/** Image pages. */
 import { imageRemovalDay } from '../../domain/images/deprecation.ts';
 import { getImage, listImages } from '../../domain/images/find.ts';
 import { GIB_BYTES } from '../../kernel/sizes.ts';

@@ -1,4 +1,4 @@
-/** The pages behind links in mails. GET shows a form and does nothing else; the form does what the link is for. */
+/** The pages behind links in mails. GET only shows a form, and submitting it performs the action. */
 import { confirmAddress } from '../../domain/customers/confirm-address.ts';
 import { findLink } from '../../domain/customers/mail-links.ts';
 import { requestReset } from '../../domain/customers/request-reset.ts';
@@ -19,20 +19,19 @@ import { deduplicateForAMinute } from './deduplicate.ts';
 import type { CustomForm, PageContext, PanelPage } from './page-types.ts';
 import { sessionForm } from './session-form.ts';
 
-const INVALID_LINK_MESSAGE =
-  'This link is not valid: it is cut short, or it is no longer needed. Ask for a new one.';
+const INVALID_LINK_MESSAGE = 'This link is invalid or expired. Request a new one.';
 
-/** Of the link that was opened, or of the form that was sent. */
+/** Returns the token of the opened link, or of the submitted form. */
 function linkToken({ query, forms }: PageContext): string {
   return field(query, 'token') || field(forms.values, 'token');
 }
 
-/** Whether the link itself was refused: then there is nothing to fill in again. */
+/** Whether the link itself was rejected. Then there is nothing to correct in the form. */
 function isLinkRejected({ forms }: PageContext): boolean {
   return forms.problems.some((problem) => problem.field === 'token');
 }
 
-/** A second click does nothing, and says the same. */
+/** A second click does nothing and gets the same response. */
 const confirmAddressForm: CustomForm = {
   audit: 'customer.confirm_address',
   skipIdempotency: true,
@@ -41,7 +40,7 @@ const confirmAddressForm: CustomForm = {
   }),
 };
 
-/** The same answer, and the same work, whether there is such an account or not. */
+/** Responds identically, and does the same work, whether or not the account exists. */
 const requestResetForm: CustomForm = {
   audit: null,
   limitedBy: 'mailings',

@@ -1,4 +1,4 @@
-/** One page of a list, asked for by a page's address: `?status=running&cursor=…`. */
+/** Reads one page of a list from a page's query: `?status=running&cursor=…`. */
 import { InvalidRequest } from '../../kernel/fail.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { Operation } from '../../spec/operations.ts';
@@ -11,9 +11,9 @@ import type { PageContext } from './page-types.ts';
 
 export interface PanelList<Item> {
   readonly items: readonly Item[];
-  /** What it was filtered by; only filters that the list has, and only what they take. */
+  /** The applied filters. Unknown filters and invalid values are left out. */
   readonly filter: Readonly<Record<string, string>>;
-  /** The next page's address and, behind the first page, the first one's; null: there is none. */
+  /** Paths of the next page and, after the first page, of the first one. Null if there is none. */
   readonly next: string | null;
   readonly first: string | null;
 }
@@ -21,15 +21,15 @@ export interface PanelList<Item> {
 interface ListOptions {
   readonly path?: string;
   readonly size?: number;
-  /** Members of the address that are not the list's own, and stay on its other pages. */
+  /** Query parameters of the page itself, which links to its other pages keep. */
   readonly preservedQuery?: Readonly<Record<string, string>>;
-  /** The page's own choice, such as a month's bounds, which callers of the REST list need not have. The address says none of it. */
+  /** A filter and sort order of the page itself, such as the bounds of a month. Not part of the URL. */
   readonly fixed?: { readonly filter: Readonly<Record<string, string>>; readonly sort: string };
 }
 
 /**
- * Reads a list by the rules of its REST operation. Whatever the address says that the list does not take is passed over: an
- * address is often an old one.
+ * Reads a list by the rules of its REST operation. Ignores query parameters that the list does not accept,
+ * because links are often old.
  */
 export async function readList<Item>(
   context: PageContext,
@@ -69,7 +69,7 @@ function buildPageRequest(
   { size, fixed }: { readonly size: number; readonly fixed: ListOptions['fixed'] },
 ): PageRequest {
   const listRules = ROUTES.find(({ id }) => id === operation)?.list;
-  if (!listRules) throw new Error(`${operation} is no list`);
+  if (!listRules) throw new Error(`${operation} is not a list`);
   const rules = fixed
     ? { ...listRules, filters: Object.fromEntries(Object.keys(fixed.filter).map((name) => [name, {}])) }
     : listRules;
@@ -91,6 +91,6 @@ function buildPageRequest(
   }
   const cursor = field(context.query, 'cursor');
   const page = (cursor !== '' && read({ ...rawQuery, cursor })) || read(rawQuery);
-  if (!page) throw new Error('a list could not be asked for its first page');
+  if (!page) throw new Error('reading the first page of a list failed');
   return page;
 }

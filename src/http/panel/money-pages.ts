@@ -1,4 +1,4 @@
-/** The pages about money, each in a file of its own. */
+/** All billing pages. */
 import { BILLING_PAGES } from './billing.ts';
 import type { PanelPage } from './page-types.ts';
 import { PAYMENT_PAGES } from './payment.ts';

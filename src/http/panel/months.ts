@@ -1,6 +1,6 @@
-/** Calendar months of statements, in UTC. */
+/** Calendar months for statements, in UTC. */
 
-/** The first moment of the month that a word names, `2026-11`; undefined: it names none. */
+/** Returns the first moment of a month such as `2026-11`, or undefined if the text does not name one. */
 export function parseMonth(text: string): Date | undefined {
   if (!/^2\d{3}-(?:0[1-9]|1[0-2])$/.test(text)) return undefined;
   return new Date(`${text}-01T00:00:00Z`);

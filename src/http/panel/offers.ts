@@ -1,4 +1,4 @@
-/** What the catalogue sells, as pages show it. */
+/** The catalog as pages show it. */
 
 import { listSellingRegions } from '../../domain/catalogue/availability.ts';
 import { listPlans } from '../../domain/catalogue/plans.ts';
@@ -13,7 +13,7 @@ import type { Plan } from '../../spec/schemas/plan.ts';
 import type { Region } from '../../spec/schemas/region.ts';
 import type { Edge } from '../settings.ts';
 
-/** Far more than any catalogue has; what is beyond is reached over the API. */
+/** Far more than any catalog has. The API returns the rest. */
 const ITEMS_MAX = 100;
 
 const FIRST_PAGE: PageRequest = { filter: {}, sort: 'id', descending: false, after: null, size: ITEMS_MAX };
@@ -54,7 +54,7 @@ function cyclePrices({ cycles }: Plan): CyclePrice[] {
   });
 }
 
-/** Whether servers can be ordered now; what closes everything is said by the frame of every page. */
+/** Whether orders are closed. A closure of the whole service is shown in the frame of every page instead. */
 export async function readOrderingClosed({ rules, service }: Edge): Promise<OrderingClosed> {
   const now = service.clock.now();
   const currentRules = await rules.read();

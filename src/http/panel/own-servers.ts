@@ -1,4 +1,4 @@
-/** What forms offer to choose from. */
+/** Lists that forms offer as choices. */
 import { listRegions } from '../../domain/catalogue/regions.ts';
 import { listServers } from '../../domain/servers/list.ts';
 import type { Region } from '../../spec/schemas/region.ts';
@@ -6,7 +6,7 @@ import type { Server } from '../../spec/schemas/server.ts';
 import type { PageContext } from './page-types.ts';
 import { readAllPages } from './read-all-pages.ts';
 
-/** Every server of the customer, by name; those that `filter` lets through, as the list of servers takes it. */
+/** Returns all of the customer's servers by name, filtered as in the REST list of servers. */
 export async function listOwnServers(
   context: PageContext,
   filter: Readonly<Record<string, string>> = {},

@@ -1,6 +1,6 @@
 /**
- * What a page of the panel says about itself. Everything else (who may see it, whether a form is ours, what a second click
- * does, how a refusal comes back) is made from this row by the pipeline, the same for all.
+ * The description of a panel page. The pipeline derives the rest from it, alike for every page: access, CSRF
+ * checks, deduplication of second clicks, and how errors are shown.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CustomerActor, Service } from '../../domain/context.ts';
@@ -14,77 +14,77 @@ import type { Call, Operation } from '../endpoint.ts';
 import type { Form } from '../form.ts';
 import type { Edge } from '../settings.ts';
 
-/** One look at a page. */
+/** One request for a page. */
 export interface PageContext {
   readonly edge: Edge;
   readonly service: Service;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Parts of the path as they came: a verb answers `not_found` to one that is no id. */
+  /** Path parameters as sent. A verb answers `not_found` to a malformed id. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Form;
-  /** For the forms of the page: CSRF value, what was refused, what was typed. */
+  /** For the forms of the page: the CSRF token, errors, and previous input. */
   readonly forms: FormContext;
-  /** What a form's answer shows this once: a token, a password. Null on every other look. */
+  /** Secrets that a form's response shows once, such as a token. Null for every other request. */
   readonly shown: ShownOnce | null;
-  /** Null: nobody is signed in. */
+  /** Null: the visitor is not signed in. */
   readonly signedIn: CustomerActor | null;
-  /** The customer who is signed in; refuses with `auth_required`. */
+  /** Returns the signed-in customer, or fails with `auth_required`. */
   customer(): CustomerActor;
 }
 
-/** Texts that are shown once, by the name of the form that made them. */
+/** Texts that are shown once, and the form that created them. */
 export interface ShownOnce {
   readonly form: string;
   readonly texts: Readonly<Record<string, string>>;
 }
 
-/** Where a form leads once it is done: to another page, with a word of what was done, or back to its own with what is shown once. */
+/** A form's result: a redirect to another page with a notice, or the same page with texts shown once. */
 export type FormResult = (
   | { readonly to: string; readonly notice?: Notice }
   | { readonly shown: Readonly<Record<string, string>> }
 ) & {
-  /** The visitor's cookie from now on: who has just been let in, or is not any more. */
+  /** The visitor's new cookie, set after signing in or out. */
   readonly cookie?: string;
 };
 
-/** A form that does what an operation of the REST surface does: the same check, the same verb. */
+/** A form for an operation of the REST surface, with the same validation and the same verb. */
 export interface RestForm {
   readonly operation: RestOperation;
-  /** The body of the request, from the form's fields; none when left out. */
+  /** Builds the body of the request from the form's fields. Without it, there is no body. */
   readonly body?: (form: Form) => object;
-  /** The page says itself what helps where the balance is too low. */
+  /** The page itself explains how to resolve an insufficient balance. */
   readonly hasOwnRemedy?: true;
-  /** Names of the operation's fields that are called otherwise in this form: `{ public_key: 'key_text' }`. */
+  /** The form's names for fields of the operation, where they differ: `{ public_key: 'key_text' }`. */
   readonly fieldNames?: Readonly<Record<string, string>>;
-  /** Ids in the operation's path; the page's own when left out. */
+  /** Ids in the operation's path. Defaults to the page's own. */
   readonly params?: (
     form: Form,
     params: Readonly<Record<string, string>>,
   ) => Readonly<Record<string, string>>;
   readonly query?: (form: Form) => object;
-  /** For a button that changes what stands on the page and nothing else: how it is shown again; null: it was another one. */
+  /** For buttons that only change the page: returns the page to show, or null for any other button. */
   readonly redraw?: (form: Form) => FormResult | null;
-  /** What to refuse before anything is done: a name that was not typed, say. */
+  /** Returns errors found before the operation runs, such as a missing confirmation. */
   readonly validate?: (
     call: Call,
     params: Readonly<Record<string, string>>,
   ) => Promise<readonly ErrorItem[]> | readonly ErrorItem[];
-  /** `answer` is the operation's; `{}` where it has none. It is kept for a second click, and so is what is made of it. */
+  /** `answer` is the operation's response, or `{}`. The result is saved for a second click. */
   readonly done: (
     answer: never,
     about: { readonly params: Readonly<Record<string, string>>; readonly form: Form },
   ) => FormResult;
 }
 
-/** A form that does what only the panel and the session surface can. */
+/** A form for an action that only the panel and the session surface offer. */
 export interface CustomForm extends Omit<Operation<FormResult>, 'run'> {
-  /** As for a form of the REST surface. */
+  /** As in `RestForm`. */
   readonly hasOwnRemedy?: true;
-  /** What the REST operation is, if one does the same; the test that compares both surfaces reads it, too. */
+  /** The equivalent REST operation, if there is one. The test that compares both surfaces reads it too. */
   readonly rest?: RestOperation;
   readonly fieldNames?: Readonly<Record<string, string>>;
-  /** It does its own remembering of second clicks: one who is not signed in has no keys. */
+  /** The form deduplicates on its own: visitors who are not signed in have no idempotency keys. */
   readonly skipIdempotency?: true;
   readonly run: (call: Call, keep: (tx: never, done: FormResult) => Promise<void>) => Promise<FormResult>;
 }
@@ -94,7 +94,7 @@ export type PanelForm = RestForm | CustomForm;
 export interface PanelPage {
   /** With parameters as `{id}`. */
   readonly path: string;
-  /** Where it stands too: an address that the session surface gives. What its path says is turned into `path`'s parameters. */
+  /** A second path, used by the session surface. `params` converts its parameters to those of `path`. */
   readonly alias?: {
     readonly path: string;
     readonly params: (
@@ -103,21 +103,23 @@ export interface PanelPage {
       given: unknown,
     ) => Promise<Readonly<Record<string, string>>>;
   };
-  /** `customer`: whoever is not signed in is asked to, and comes back. */
+  /** `customer`: a visitor who is not signed in is sent to sign in and returns afterwards. */
   readonly access: 'anyone' | 'customer';
-  /** Operations of the REST surface that looking at this page does: lists, single things. */
+  /** The REST operations that this page's GET performs: lists and single resources. */
   readonly readOperations?: readonly RestOperation[];
-  /** Where whoever opens it is led instead; null: he sees it. */
+  /** Returns a path to redirect to, or null to show the page. */
   readonly redirect?: (look: PageContext) => string | null;
-  /** A form of it brings a file: of such a body only the fields before the file are read, and the form's `run` reads on. */
+  /**
+   * A form uploads a file: only the fields before the file are parsed, and the form's `run` reads the rest.
+   */
   readonly acceptsUpload?: true;
-  /** The page. A refusal with `not_found` is the page of what is not there. */
+  /** Renders the page. A `not_found` failure shows the not-found page. */
   readonly render: (look: PageContext) => Promise<View> | View;
-  /** By the names that its forms carry. */
+  /** By form name. */
   readonly forms?: Readonly<Record<string, PanelForm>>;
 }
 
-/** Types a form by what its operation answers. */
+/** Types a form by the response of its operation. */
 export function restForm<Answer extends object>(
   row: Omit<RestForm, 'done'> & {
     readonly done: (

@@ -30,7 +30,7 @@ export function registerPanel(scope: FastifyInstance, edge: Edge): void {
   registerBodyParsers(scope);
   scope.setErrorHandler(async (error, request, reply) => {
     const answer = prepareErrorResponse(edge, error, request, reply);
-    // A program is told in its own words, also what is wrong with its request as a whole.
+    // Programs get the JSON error, including errors in the request as a whole.
     if (!request.headers.accept?.includes('text/html')) return reply.send(answer);
     return await sendFailure(edge, request, reply, toFailure(edge, error));
   });

@@ -1,4 +1,4 @@
-/** Forms that ask for the present password again: which field is wrong is known here, and that there is no e-mail in it. */
+/** For forms that ask for the current password: names that field, and a message without the email. */
 import { Failure, fail } from '../../kernel/fail.ts';
 
 export const PASSWORD_FIELD = 'current_password';
@@ -8,6 +8,6 @@ export async function withPasswordError<Result>(act: () => Promise<Result>): Pro
     return await act();
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'bad_credentials') throw error;
-    fail('bad_credentials', { field: PASSWORD_FIELD }, 'This is not the password of your account.');
+    fail('bad_credentials', { field: PASSWORD_FIELD }, 'The password is incorrect.');
   }
 }

@@ -1,4 +1,4 @@
-/** The page of one top-up, and its QR code. */
+/** The page of one top-up and its QR code. */
 import type { FastifyInstance } from 'fastify';
 import { cancelTopup } from '../../domain/topups/cancel.ts';
 import { getTopup } from '../../domain/topups/list.ts';
@@ -21,7 +21,7 @@ export function renderPayment(context: PageContext, payment: PaymentView): View 
   const sandbox = service.settings.mode === 'sandbox';
   return paymentView({
     ...payment,
-    // The reader's clock is not ours: a sandbox may be days ahead.
+    // Use the reader's clock: a sandbox's clock may be days ahead.
     left_until: formatRfc3339(new Date(Date.now() + payment.left_ms)),
     sandbox: sandbox ? resolveBaseUrl(context) : null,
     forms,
@@ -51,7 +51,7 @@ export const PAYMENT_PAGES: readonly PanelPage[] = [
   },
 ];
 
-/** A picture of somebody else's top-up is not there, like one that never was. */
+/** Another customer's top-up gets the same 404 as an unknown one. */
 export function registerPaymentQrCodes(scope: FastifyInstance, edge: Edge): void {
   const path = `${BILLING_PATHS.topups}/:id/qr.png`;
   scope.get<{ Params: { id: string } }>(path, async (request, reply) => {

@@ -1,6 +1,6 @@
 /**
- * The one way a page of the panel is looked at, and the one way its forms are sent. Pages are rows (page.ts); nothing in here
- * knows one of them.
+ * The path of every panel request: shows a page or runs one of its forms. Pages are rows (page-types.ts), and
+ * this file knows none of them.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CustomerActor } from '../../domain/context.ts';
@@ -99,7 +99,7 @@ async function loadVisitor(edge: Edge, request: FastifyRequest, reply: FastifyRe
   return { edge, request, reply, identity, query: parseQueryOrEmpty(request.url) };
 }
 
-/** An address that cannot be read says nothing. */
+/** Treats a query that cannot be parsed as empty. */
 function parseQueryOrEmpty(url: string): Form {
   try {
     return parseQuery(url);
@@ -108,7 +108,7 @@ function parseQueryOrEmpty(url: string): Form {
   }
 }
 
-/** 303: the browser fetches the other page and forgets the form. */
+/** Redirects with 303, so that the browser fetches the other page and forgets the form. */
 async function respondToForm(row: PanelPage, before: Visitor, done: FormResult): Promise<FastifyReply> {
   const visitor = await withCookie(before, done.cookie);
   const { reply, request } = visitor;
@@ -117,7 +117,7 @@ async function respondToForm(row: PanelPage, before: Visitor, done: FormResult):
   return await sendRendered(row, visitor, newFormContext(visitor, true), { form: name, texts: done.shown });
 }
 
-/** The same visitor once he has another cookie. */
+/** Returns the visitor with a new cookie. */
 async function withCookie(visitor: Visitor, cookie: string | undefined): Promise<Visitor> {
   const { edge, reply } = visitor;
   if (cookie === undefined) return visitor;
@@ -132,15 +132,17 @@ function redirectTo(reply: FastifyReply, path: string): FastifyReply {
 function withNotice({ to: redirectPath, notice }: Extract<FormResult, { to: string }>): string {
   if (notice === undefined) return redirectPath;
   const [before, anchor] = redirectPath.split('#');
-  return `${before}${redirectPath.includes('?') ? '&' : '?'}${PANEL_QUERY.notice}=${notice}${anchor === undefined ? '' : `#${anchor}`}`;
+  const separator = redirectPath.includes('?') ? '&' : '?';
+  const fragment = anchor === undefined ? '' : `#${anchor}`;
+  return `${before}${separator}${PANEL_QUERY.notice}=${notice}${fragment}`;
 }
 
-/** The page again, with what was typed and what is wrong with it. */
+/** Shows the page again with the previous input and its errors. */
 async function renderFormError(row: PanelPage, visitor: Visitor, error: unknown): Promise<FastifyReply> {
   const { edge, request, reply } = visitor;
   const failure = toFailure(edge, error);
   if (failure.code === 'auth_required') return redirectToSignIn(reply, request.url, 'session_over');
-  // Logged, and its headers set, by the one who does so for the session surface.
+  // Logs the error and sets its headers, as on the session surface.
   prepareErrorResponse(edge, error, request, reply);
   const body = request.body as FormBody | undefined;
   const input = body instanceof Map ? body : EMPTY_FORM;
@@ -162,7 +164,7 @@ async function sendRendered(
   return sendPage(visitor.reply, viewWithStatus, frame(viewWithStatus));
 }
 
-/** What is not there has a page of its own; so has what went wrong. */
+/** Renders the page, or the not-found or error page in its place. */
 async function renderView(row: PanelPage, context: PageContext): Promise<View> {
   try {
     return await row.render(context);
@@ -193,14 +195,14 @@ function buildPageContext(visitor: Visitor, forms: FormContext, shown: ShownOnce
   };
 }
 
-/** Whoever is not signed in, and comes back here once he is. */
+/** Sends a visitor to sign in, and back here afterwards. */
 function redirectToSignIn(reply: FastifyReply, url: string, notice?: Notice): FastifyReply {
   const done = notice === undefined ? {} : { [PANEL_QUERY.notice]: notice };
   const next = new URLSearchParams({ next: url, ...done }).toString();
   return redirectTo(reply, `${PANEL_PATHS.signIn}?${next}`);
 }
 
-/** The page of what is not there, anywhere. */
+/** Sends the not-found page. */
 export async function sendNotFound(
   edge: Edge,
   request: FastifyRequest,
@@ -209,7 +211,7 @@ export async function sendNotFound(
   return await sendFailure(edge, request, reply, new Failure('not_found'));
 }
 
-/** A page instead of what failed before any page was looked at. */
+/** Sends an error page for a failure before any page was selected. */
 export async function sendFailure(
   edge: Edge,
   request: FastifyRequest,

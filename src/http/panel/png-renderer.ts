@@ -1,9 +1,9 @@
 /**
- * Pictures from SVG. Drawing one and packing it is some ten milliseconds of plain computing, so it is done on a thread,
- * one at a time: requests go on meanwhile. What was drawn lately is kept, within bounds; what is asked for twice at once is
- * drawn once. The queues are bounded, because a flood of requests must not grow memory. QR codes, for which a payment waits,
- * pass before charts; and one customer has only so many charts waiting, or the others would find no place. The thread is started
- * when it is first needed, again should it die, and keeps no process from ending.
+ * Renders SVG to PNG on a worker thread, one picture at a time: rendering takes some ten milliseconds of CPU
+ * time, and requests continue meanwhile. Recent pictures are cached within bounds, and simultaneous requests
+ * for one picture share a job. Queues are bounded, because a flood of requests must not grow memory. QR
+ * codes, which payments wait for, go before charts, and each customer's waiting charts are limited. The
+ * thread starts on first use, restarts if it dies, and never keeps the process alive.
  */
 import { createHash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
@@ -12,12 +12,12 @@ import { fail } from '../../kernel/fail.ts';
 const WORKER_SCRIPT = new URL('./png-worker.ts', import.meta.url);
 const DEFAULT_LIMITS = { pictures: 200, bytes: 16 * 1024 ** 2, waiting: 64, waitingOfOne: 16 } as const;
 
-/** Pixels for each that the SVG names: 2 for screens that have as many. */
+/** Pixels per SVG unit: 2 for high-density screens. */
 export type PngScale = 1 | 2;
 
 export interface PngOptions {
   readonly scale?: PngScale;
-  /** Whose chart it is, by the customer's id; a picture of nobody passes before the charts. */
+  /** The owner of a chart, by customer id. Pictures without one go before charts. */
   readonly customerId?: string;
 }
 
@@ -31,7 +31,7 @@ interface RenderJob {
 
 export class PngRenderer {
   readonly #bounds: Readonly<Record<keyof typeof DEFAULT_LIMITS, number>>;
-  /** Used longest ago first. */
+  /** Least recently used first. */
   readonly #cache = new Map<string, Buffer>();
   readonly #pendingJobs = new Map<string, RenderJob>();
   readonly #queues = { urgent: [] as RenderJob[], charts: [] as RenderJob[] };
@@ -44,12 +44,14 @@ export class PngRenderer {
     this.#bounds = { ...DEFAULT_LIMITS, ...bounds };
   }
 
-  /** How many pictures and bytes are kept, and how many were drawn. */
+  /** The number of cached pictures and bytes, and of pictures rendered so far. */
   get stats(): { readonly pictures: number; readonly bytes: number; readonly drawn: number } {
     return { pictures: this.#cache.size, bytes: this.#cacheBytes, drawn: this.#renderedCount };
   }
 
-  /** Refuses with `maintenance` when the queue is full, and with `rate_limited` when too many of it are of the same one. */
+  /**
+   * Fails with `maintenance` if the queue is full, and with `rate_limited` if this customer's share of it is.
+   */
   async png(svg: string, { scale = 1, customerId }: PngOptions = {}): Promise<Buffer> {
     const key = createHash('sha256').update(`${scale} ${svg}`).digest('base64');
     const cached = this.#cache.get(key);
@@ -72,7 +74,7 @@ export class PngRenderer {
       of !== undefined &&
       queue.filter((each) => each.customerId === of).length >= this.#bounds.waitingOfOne
     ) {
-      fail('rate_limited', retry, 'Too many charts of yours are being drawn; wait and try again.');
+      fail('rate_limited', retry, 'Too many charts are loading. Wait and try again.');
     }
     if (queue.length >= this.#bounds.waiting) fail('maintenance', retry);
     this.#pendingJobs.set(job.key, job);
@@ -88,19 +90,19 @@ export class PngRenderer {
       return;
     }
     this.#worker ??= this.#start();
-    // Whoever waits for a picture gets it.
+    // Keep the process alive until the picture is delivered.
     this.#worker.ref();
     this.#worker.postMessage({ svg: this.#current.svg, scale: this.#current.scale });
   }
 
   #start(): Worker {
-    // Neither our flags nor our environment, which holds secrets.
+    // Pass neither our flags nor our environment, which contains secrets.
     const worker = new Worker(WORKER_SCRIPT, {
       execArgv: ['--disable-warning=ExperimentalWarning'],
       env: {},
     });
     worker.on('message', ({ png }: { png: Uint8Array | null }) => this.#finish(png));
-    // Its message is told nobody: it may repeat what was to be drawn. `exit` follows.
+    // Do not log the message: it may repeat the content of the picture. `exit` follows.
     worker.on('error', () => undefined);
     worker.on('exit', () => {
       this.#worker = undefined;
@@ -132,5 +134,5 @@ export class PngRenderer {
   }
 }
 
-/** Of this process: its bounds are the process's bounds. */
+/** One per process, because its bounds are per process. */
 export const pngRenderer = new PngRenderer();

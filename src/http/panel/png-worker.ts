@@ -1,8 +1,8 @@
-/** The thread behind png.ts: draws what it is sent, one after the other. */
+/** The worker thread of png-renderer.ts: renders pictures one after another. */
 import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 
-/** Of the packages for one platform each, which come without types: what is used here. */
+/** The used part of the platform packages, which come without types. */
 interface Resvg {
   readonly Resvg: new (svg: string, optionsJson: string) => { render(): { asPng(): Buffer } };
 }
@@ -10,7 +10,7 @@ interface Resvg {
 const require = createRequire(import.meta.url);
 const { Resvg } = require(`@resvg/resvg-js-linux-${process.arch}-gnu`) as Resvg;
 const font = {
-  // Those of the machine would make pictures differ from one to the next, and take long to look through.
+  // System fonts would make pictures differ between machines, and scanning them is slow.
   loadSystemFonts: false,
   fontFiles: [require.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf')],
   defaultFontFamily: 'DejaVu Sans',
@@ -21,7 +21,7 @@ parentPort?.on('message', ({ svg, scale }: { svg: string; scale: number }) => {
     const options = JSON.stringify({ font, fitTo: { mode: 'zoom', value: scale } });
     parentPort?.postMessage({ png: new Resvg(svg, options).render().asPng() });
   } catch {
-    // What it says may repeat what was to be drawn.
+    // Omit the error message: it may repeat the content of the picture.
     parentPort?.postMessage({ png: null });
   }
 });

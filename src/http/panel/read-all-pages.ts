@@ -1,15 +1,12 @@
-/** A list read whole: what a form offers to choose from, what belongs to the thing that a page shows. */
+/** Reads a whole list, for a form's choices or for the resources that a page shows. */
 import { LIMITS } from '../../spec/limits.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { ListPage } from '../v1/route.ts';
 
-/**
- * So a thousand items at most. The quotas are settings and may be larger; a list as long as that is no longer read through
- * on one page, but filtered on its own.
- */
+/** At most a thousand items. Quotas can be higher, but a longer list needs a page with filters. */
 const PAGES_MAX = 10;
 
-/** Every item, in the order that is asked for. */
+/** Returns every item in the requested order. */
 export async function readAllPages<Item>(
   query: Pick<PageRequest, 'sort'> & Partial<Pick<PageRequest, 'descending' | 'filter'>>,
   read: (page: PageRequest) => Promise<ListPage<Item>>,

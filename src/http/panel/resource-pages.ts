@@ -1,4 +1,4 @@
-/** The pages of what stands beside a customer's servers. */
+/** The pages of all resources except servers. */
 import { FIREWALL_PAGES } from './firewall.ts';
 import { IMAGE_PAGES } from './images.ts';
 import type { PanelPage } from './page-types.ts';

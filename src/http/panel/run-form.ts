@@ -1,4 +1,4 @@
-/** Carries out one form: by the check and the verb of the REST operation that it names, or by a verb of its own; once. */
+/** Runs a form exactly once, with the validation and verb of its REST operation, or with its own verb. */
 import { createHmac } from 'node:crypto';
 import { runIdempotent, type SaveResponse } from '../../domain/idempotency.ts';
 import { invalidRequest } from '../../kernel/fail.ts';
@@ -16,7 +16,7 @@ import type { CustomForm, FormResult, PanelForm, RestForm } from './page-types.t
 
 const UNPAGED: PageRequest = { filter: {}, sort: '', descending: false, after: null, size: 0 };
 
-/** A form as an operation of the one way that forms take (endpoint.ts). */
+/** Converts a form to an operation for endpoint.ts. */
 export function toOperation(row: PanelForm, params: Readonly<Record<string, string>>): Operation<FormResult> {
   return 'operation' in row ? restOperation(row, params) : customOperation(row);
 }
@@ -40,7 +40,7 @@ function restOperation(row: RestForm, params: Readonly<Record<string, string>>):
   };
 }
 
-/** As the operation will read it: a policy must not look at another word. */
+/** Returns the region exactly as the operation will read it, so that a policy checks the same value. */
 export function regionIn(body: object | undefined): string | null {
   const { region } = (body ?? {}) as { readonly region?: unknown };
   return typeof region === 'string' ? region : null;
@@ -52,7 +52,7 @@ function findRoute({ operation }: RestForm): { readonly route: Route; readonly c
   const cached = routeCache.get(operation);
   if (cached) return cached;
   const route = ROUTES.find(({ id }) => id === operation);
-  if (!route) throw new Error(`there is no operation ${operation}`);
+  if (!route) throw new Error(`unknown operation ${operation}`);
   const entry = { route, check: route.body ? createChecker(route.body) : () => [] };
   routeCache.set(operation, entry);
   return entry;
@@ -88,7 +88,7 @@ async function callRoute(
   return done((answer ?? {}) as object);
 }
 
-/** A second click on the same form gets the first one's answer, also when the first is still under way. */
+/** Gives a second click on the same form the result of the first, even while the first is still running. */
 async function runOnce(call: Call, act: (keep: SaveResponse) => Promise<FormResult>): Promise<FormResult> {
   const { edge, request, form } = call;
   const credential = readSessionCookie(request) ?? '';
@@ -111,7 +111,9 @@ async function runOnce(call: Call, act: (keep: SaveResponse) => Promise<FormResu
   return response.body as FormResult;
 }
 
-/** The forms of one rendering have one word in common, and are told apart by their names and rows. */
+/**
+ * Derives the key of one form: all forms of a rendering share a submission key and differ in name and row.
+ */
 function idempotencyKey(form: Form): string | undefined {
   const rendering = field(form, PANEL_FIELDS.idempotencyKey);
   if (rendering === '') return undefined;
@@ -119,7 +121,10 @@ function idempotencyKey(form: Form): string | undefined {
   return createHmac('sha256', rendering).update(JSON.stringify(formIdentity)).digest('base64url');
 }
 
-/** Passwords are among the fields: mixed with the cookie, which is stored nowhere, nobody can guess them from what is kept. */
+/**
+ * Keys the digest with the cookie, which is never stored, so that it does not expose passwords among the
+ * fields.
+ */
 function fieldsDigest(form: Form, credential: string): string {
   const fields = [...form]
     .filter(([name]) => name !== PANEL_FIELDS.csrf)

@@ -1,4 +1,4 @@
-/** Sends a page with headers that let nothing in but what it holds. */
+/** Sends a page with headers that block all content from other sites. */
 import type { FastifyReply } from 'fastify';
 import { type Frame, renderDocument, type View } from '../../panel/layout.ts';
 
@@ -24,7 +24,7 @@ export const PAGE_HEADERS = {
 };
 
 export function sendPage(reply: FastifyReply, view: View, frame: Frame): FastifyReply {
-  // A header, not a tag: whoever stops it by the link gets the page without it.
+  // A header instead of a tag: the link that pauses updates returns the page without it.
   if (frame.autoRefresh)
     reply.header('refresh', `${frame.autoRefresh.intervalS}; url=${frame.autoRefresh.reloadPath}`);
   return reply

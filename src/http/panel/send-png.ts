@@ -1,4 +1,4 @@
-/** Pictures of the panel: charts and QR codes, and how they are sent. */
+/** Renders and sends the panel's pictures: charts and QR codes. */
 import type { FastifyReply } from 'fastify';
 import { type LineChart, lineChartSvg } from '../../panel/charts.ts';
 import { qrCode } from '../../panel/qr.ts';
@@ -12,7 +12,7 @@ const HEADERS = {
   'cache-control': 'private, max-age=60',
 };
 
-/** Of one customer: others do not wait for all of his charts. */
+/** Renders a chart for one customer. Customers do not wait for all charts of another. */
 export async function chartPng(
   chart: LineChart,
   picture: PngOptions & { readonly customerId: string },
@@ -20,12 +20,12 @@ export async function chartPng(
   return await pngRenderer.png(lineChartSvg(chart), picture);
 }
 
-/** A payment's address as a picture of `qrCode(text).sidePx` pixels each way. It waits for no chart. */
+/** Renders a QR code with sides of `qrCode(text).sidePx` pixels. It does not wait for charts. */
 export async function qrPng(text: string): Promise<Buffer> {
   return await pngRenderer.png(qrCode(text).svg);
 }
 
-/** `kept` false: one that must not outlive its page. */
+/** Pass `kept: false` for a picture that must not outlive its page. */
 export function sendPng(reply: FastifyReply, png: Buffer, { kept: isCacheable = true } = {}): FastifyReply {
   const headers = isCacheable ? HEADERS : { ...HEADERS, 'cache-control': 'no-store' };
   return reply.headers(headers).send(png);

@@ -1,4 +1,4 @@
-/** Metrics of a server, and their charts as pictures. */
+/** The metrics of a server, with charts as pictures. */
 import type { FastifyInstance } from 'fastify';
 import { describeServer } from '../../domain/servers/describe-server.ts';
 import { getMetrics } from '../../domain/servers/metrics.ts';
@@ -32,7 +32,7 @@ export const SERVER_METRICS_PAGE: PanelPage = {
   },
 };
 
-/** For nobody but the server's owner: to everybody else it is not there. */
+/** Serves charts to the server's owner. Everyone else gets a 404. */
 export function registerServerCharts(scope: FastifyInstance, edge: Edge): void {
   const path = `${SERVER_PATH.replace('{id}', ':id')}/charts/:file`;
   scope.get<{ Params: { id: string; file: string } }>(path, async (request, reply) => {

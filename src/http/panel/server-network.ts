@@ -1,4 +1,4 @@
-/** Reverse DNS of a server, and its firewall. */
+/** The reverse DNS and the firewall of a server. */
 import { listGroups } from '../../domain/firewall/find.ts';
 import { networkView } from '../../panel/server-network.ts';
 import { serverPagePath } from '../../spec/paths.ts';

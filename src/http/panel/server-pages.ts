@@ -1,4 +1,4 @@
-/** The pages of servers, each in a file of its own. */
+/** All server pages. */
 import { DEPLOY_PAGES } from './deploy.ts';
 import type { PanelPage } from './page-types.ts';
 import { SERVER_PAGE } from './server.ts';

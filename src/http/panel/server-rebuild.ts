@@ -1,4 +1,4 @@
-/** Installing a server anew, and its rescue system. */
+/** Rebuilding a server, and its rescue system. */
 import { rebuildView } from '../../panel/server-rebuild.ts';
 import type { RescuedServer } from '../../spec/schemas/server-actions.ts';
 import type { Form } from '../form.ts';
@@ -7,7 +7,7 @@ import { encodeUserData, listOwnSshKeys, listUsableImages } from './form-choices
 import { type PageContext, type PanelPage, restForm } from './page-types.ts';
 import { loadServer, redirectToServer, SERVER_PATH } from './server.ts';
 
-/** None ticked: those that it has. */
+/** With no key selected, the server keeps its current keys. */
 function selectedKeys(form: Form, name: string): unknown {
   const ids = checkedIds(form, name) as readonly string[];
   return ids.length > 0 ? ids : undefined;

@@ -1,4 +1,4 @@
-/** A server's name, tags, labels and renewal, and its end. */
+/** The settings of a server: name, tags, labels, renewal, and deletion. */
 import { settingsView } from '../../panel/server-settings.ts';
 import { serverPagePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';

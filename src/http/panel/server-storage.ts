@@ -1,4 +1,4 @@
-/** Volumes and snapshots of a server. */
+/** The volumes and snapshots of a server. */
 import { listSnapshots } from '../../domain/snapshots/find.ts';
 import { listVolumes } from '../../domain/volumes/find.ts';
 import { storageView } from '../../panel/server-storage.ts';
@@ -50,7 +50,7 @@ export const SERVER_STORAGE_PAGE: PanelPage = {
       params: (form) => ({ id: field(form, 'volume') }),
       body: bodyReader({ server: text }),
       fieldNames: { server: 'volume' },
-      // The path of the operation is the volume's.
+      // The id in the operation's path is the volume's.
       done: (_, { form }) => ({ to: storagePath(field(form, 'server')), notice: 'volume_attached' }),
     }),
     detach: restForm<Volume>({

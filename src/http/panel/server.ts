@@ -1,4 +1,4 @@
-/** A server's own page, with its power and its console. */
+/** The overview page of a server, with power actions and the console. */
 import { getImage } from '../../domain/images/find.ts';
 import { openConsole } from '../../domain/servers/console.ts';
 import { type DescribedServer, describeServer } from '../../domain/servers/describe-server.ts';
@@ -20,17 +20,17 @@ import {
 
 export const SERVER_PATH = `${PANEL_PATHS.servers}/{id}`;
 
-/** The server that the path names; `not_found` where the customer has none such. */
+/** Loads the server in the path, or fails with `not_found`. */
 export async function loadServer(context: PageContext): Promise<DescribedServer> {
   return await describeServer(context.service, context.customer(), context.params.id ?? '');
 }
 
-/** Back to the server's own page, where one sees how it goes on. */
+/** Redirects to the server's overview, which shows the progress. */
 export function redirectToServer(notice: Notice): (answer: Server) => FormResult {
   return (server) => ({ to: serverPagePath(server.id), notice });
 }
 
-/** A console of one's own for each click: its link is used up by the first screen. */
+/** Opens a new console for each click, because the first screen uses up its link. */
 const consoleForm: CustomForm = {
   audit: null,
   rest: 'servers.console',
@@ -45,7 +45,7 @@ const consoleForm: CustomForm = {
   },
 };
 
-/** `/servers/4711`: where the session surface and mails lead. */
+/** `/servers/4711`: the path in the session surface and in mails. */
 const BY_NUMBER: NonNullable<PanelPage['alias']> = {
   path: `${PANEL_PATHS.servers}/:no(^[1-9]\\d{0,15}$)`,
   params: async (service, session, given) => {
@@ -82,12 +82,12 @@ export const SERVER_PAGE: PanelPage = {
   },
 };
 
-/** An image that is no longer there has no name. */
+/** Returns the name of an image, or a placeholder for a deleted one. */
 async function findImageName(context: PageContext, id: string): Promise<string> {
   try {
     return formatImageName(await getImage(context.service, context.customer(), id));
   } catch (error) {
-    if (error instanceof Failure && error.code === 'not_found') return 'one that is no longer offered';
+    if (error instanceof Failure && error.code === 'not_found') return 'an image that is no longer available';
     throw error;
   }
 }

@@ -30,7 +30,7 @@ export const SERVER_LIST_PAGE: PanelPage = {
   },
 };
 
-/** `?size=100`, for whoever has many. */
+/** `?size=100` shows more servers per page. */
 function sizeOf({ query }: PageContext): number {
   const size = Number(field(query, 'size'));
   return Number.isInteger(size) && size >= 1 && size <= LIMITS.pageSizeMax ? size : LIMITS.pageSizeDefault;

@@ -1,4 +1,4 @@
-/** Forms that let somebody in: he gets another cookie, and a second click gets what the first one got. */
+/** Forms that sign a visitor in: they set a new cookie, and a second click gets the result of the first. */
 import type { SignUpResult } from '../../domain/customers/sign-up.ts';
 import type { OpenedSession, Visit } from '../../domain/sessions/open.ts';
 import {

@@ -1,4 +1,4 @@
-/** Where the account is signed in. */
+/** The account's open sessions. */
 import { endOtherSessions, endSession } from '../../domain/sessions/end.ts';
 import { listSessions } from '../../domain/sessions/list.ts';
 import { sessionsView } from '../../panel/sessions.ts';

@@ -1,4 +1,4 @@
-/** Signing up, in and out, and the way back in by the recovery code. */
+/** Sign-up, sign-in, sign-out, and recovery with the recovery code. */
 import { recoverAccount } from '../../domain/customers/recover.ts';
 import { signIn } from '../../domain/customers/sign-in.ts';
 import { signUp } from '../../domain/customers/sign-up.ts';
@@ -18,7 +18,7 @@ const readNewPassword = (form: Form) => ({
   passwordConfirm: field(form, 'password_confirm'),
 });
 
-/** The recovery code is shown once, on the page that lets him in. */
+/** Shows the recovery code once, on the page after signing in. */
 const showRecoveryCode = ({ recoveryCode }: SignInResponse): FormResult => ({
   shown: { recovery_code: recoveryCode ?? '' },
 });
@@ -58,7 +58,7 @@ const recoverForm = sessionForm({
   done: showRecoveryCode,
 });
 
-/** A second click finds nobody signed in, and leads to the same page. */
+/** A second click finds no session and leads to the same page. */
 const signOutForm: CustomForm = {
   audit: 'customer.sign_out',
   skipIdempotency: true,
@@ -68,7 +68,7 @@ const signOutForm: CustomForm = {
   },
 };
 
-/** Whoever is in already has no use for the page. */
+/** Redirects a visitor who is already signed in. */
 function redirectIfSignedIn({ signedIn, request }: PageContext): string | null {
   return signedIn ? (nextPath(request.url) ?? PANEL_PATHS.servers) : null;
 }
@@ -108,7 +108,7 @@ export const SIGN_IN_PAGES: readonly PanelPage[] = [
     render: ({ forms, shown }) => {
       if (!shown) return recoverView({ forms });
       const code = shown.texts.recovery_code ?? '';
-      return recoveryCodeView({ title: 'You are back in', code, next: PANEL_PATHS.account });
+      return recoveryCodeView({ title: 'Your account is recovered', code, next: PANEL_PATHS.account });
     },
     forms: { recover: recoverForm },
   },

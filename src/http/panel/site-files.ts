@@ -1,9 +1,9 @@
-/** The two files that browsers and robots ask every site for. */
+/** The two files that browsers and robots request from every site. */
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 
 const FAVICON = readFileSync(new URL('../../panel/favicon.png', import.meta.url));
-/** Their addresses never change: kept for a day, not for good. */
+/** Their paths never change, so they are cached for a day instead of permanently. */
 const CACHE_HEADERS = { 'cache-control': 'public, max-age=86400' };
 
 export function registerSiteFiles(scope: FastifyInstance): void {

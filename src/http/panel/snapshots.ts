@@ -1,4 +1,4 @@
-/** Snapshots in the panel. */
+/** Snapshot pages. */
 import { compatibleServerIds, getSnapshot, listSnapshots } from '../../domain/snapshots/find.ts';
 import { snapshotsView, snapshotView } from '../../panel/snapshots.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';

@@ -1,4 +1,4 @@
-/** SSH keys in the panel. */
+/** SSH key pages. */
 import { getSshKey, listSshKeys } from '../../domain/ssh-keys/find.ts';
 import { sshKeysView, sshKeyView } from '../../panel/ssh-keys.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';

@@ -1,4 +1,4 @@
-/** How the service stands: windows, switches, regions, coins. */
+/** The status page: maintenance windows, switches, regions, and coins. */
 import { readSwitches, type SwitchState } from '../../domain/switches/switch.ts';
 import { readCoins } from '../../domain/topups/coins.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
@@ -44,7 +44,9 @@ function describeOperation(operation: string): string {
   return ROUTES.find(({ id }) => id === operation)?.summary ?? operation;
 }
 
-/** Of a switch that closes what customers ask for they are told the reason anyway; of the others it is the operator's own. */
+/**
+ * Shows the reason for switches that block customers' operations. Other reasons are internal to the operator.
+ */
 function toSwitchedOff({ name, reason }: SwitchState) {
   return { name, reason: SWITCHES[name].blockedOperations.length > 0 ? reason : null };
 }

@@ -1,4 +1,4 @@
-/** What anybody may look at: what is sold, how the service stands, what the operator says of himself. */
+/** Public pages: the offers, the service's status, and the operator's own texts. */
 
 import { listSellingRegions } from '../../domain/catalogue/availability.ts';
 import { getPlan } from '../../domain/catalogue/plans.ts';
@@ -109,7 +109,7 @@ function cheapest(plans: readonly SoldPlan[]): readonly SoldPlan[] {
   return [...plans].sort((a, b) => a.price_usd_month - b.price_usd_month).slice(0, 2);
 }
 
-/** Whatever the address says that there is not is passed over: an address is often an old one. */
+/** Ignores an unknown category, because links are often old. */
 function parseCategory(text: string): string {
   return PLAN_CATEGORIES.find((category) => category === text) ?? '';
 }

@@ -1,4 +1,4 @@
-/** API tokens. */
+/** API token pages. */
 import { type CreatedToken, createToken } from '../../domain/tokens/create-token.ts';
 import { pageTokens } from '../../domain/tokens/list-tokens.ts';
 import { tokensView } from '../../panel/tokens.ts';

@@ -1,4 +1,7 @@
-/** Topping up: the page where a top-up is made. With `?ref=` it shows one, as links in older mails and the session surface have it. */
+/**
+ * The page that creates a top-up. With `?ref=`, it shows one: older mails and the session surface link to it
+ * so.
+ */
 import { listRenewals } from '../../domain/billing/renewals.ts';
 import type { Rules } from '../../domain/rules/rules.ts';
 import { parseTopupAmount } from '../../domain/topups/amount.ts';
@@ -27,7 +30,7 @@ async function render(context: PageContext): Promise<View> {
 
 async function renderOrder(context: PageContext): Promise<View> {
   const { forms, service } = context;
-  // What was typed into a form that was refused, or else what the address says.
+  // The input of a rejected form, or else the query of the URL.
   const input = forms.refused === null ? context.query : forms.values;
   const coinText = field(input, 'coin');
   const coin = isCoinCode(coinText) ? coinText : null;
@@ -39,7 +42,7 @@ async function renderOrder(context: PageContext): Promise<View> {
     coins: listCoins(service),
     creditsWithheld: isSwitchedOff(await context.edge.rules.read(), 'topup-credit'),
     ...{ coin, amount, raisedFrom },
-    // A form that was refused says it beside the field.
+    // A rejected form shows the problem next to the field.
     problem: forms.refused === null ? problem : null,
     offer:
       cents === null ? null : await offerTopup(service, context.customer(), { coin, amountCents: cents }),
@@ -59,7 +62,7 @@ interface ParsedAmount {
   readonly problem: string | null;
 }
 
-/** What is less than the least is made the least: links carry what is missing from a balance. */
+/** Raises an amount below the minimum: links contain the amount that a balance is short by. */
 function parseAmount(input: string): ParsedAmount {
   const empty = { cents: null, amount: input, raisedFrom: null, problem: null };
   if (input === '') return empty;
@@ -68,12 +71,12 @@ function parseAmount(input: string): ParsedAmount {
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const maxText = usd(centsToUsd(LIMITS.topupMaxCents));
-    if (error.code === 'amount_too_high') return { ...empty, problem: `At most ${maxText} at once.` };
+    if (error.code === 'amount_too_high') return { ...empty, problem: `A top-up is at most ${maxText}.` };
     if (error.code === 'amount_too_low' && /^\d/.test(input)) {
       const minCents = LIMITS.topupMinCents;
       return { cents: minCents, amount: formatCents(minCents), raisedFrom: input, problem: null };
     }
-    return { ...empty, problem: 'The amount is a number of US dollars, such as 50 or 49.99.' };
+    return { ...empty, problem: 'Enter an amount in US dollars, such as 50 or 49.99.' };
   }
 }
 
@@ -89,7 +92,7 @@ const createTopupForm = restForm<Topup>({
   done: (topup) => ({ to: resourcePath(BILLING_PATHS.topups, topup.id), notice: 'topup_made' }),
 });
 
-/** Shows what the choices come to without scripts: as an address, which holds nothing of the form but them. */
+/** Shows the total without scripts, at a URL that contains only the coin and the amount. */
 const showOfferForm: CustomForm = {
   audit: null,
   skipIdempotency: true,

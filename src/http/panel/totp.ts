@@ -1,4 +1,4 @@
-/** One-time codes: switched on by a first code, switched off by password and code. */
+/** One-time codes: enabled with a first code, disabled with password and code. */
 import type { FastifyInstance } from 'fastify';
 import { getOwnAccount } from '../../domain/customers/own-account.ts';
 import {
@@ -77,7 +77,7 @@ export const TOTP_PAGE: PanelPage = {
   forms: { begin: startTotpForm, confirm: confirmTotpForm, disable: disableTotpForm },
 };
 
-/** The picture of a secret that is begun, for whoever has begun it. Its address says nothing of it. */
+/** Serves the QR code of a pending secret to its customer. The URL reveals nothing about it. */
 export function registerTotpQrCode(scope: FastifyInstance, edge: Edge): void {
   scope.get(TOTP_QR_PATH, async (request, reply) => {
     const { actor } = buildVisit(edge, await identifyRequest(edge, request), request);

@@ -1,4 +1,7 @@
-/** The form that uploads an image: its fields are read and the sender is let in before the first byte of the file is. */
+/**
+ * The form that uploads an image. Its fields are read, and the customer is admitted, before the first byte of
+ * the file.
+ */
 import { runIdempotent } from '../../domain/idempotency.ts';
 import { createImage } from '../../domain/images/create.ts';
 import type { ReceivedField } from '../../domain/images/upload.ts';
@@ -13,12 +16,12 @@ import { receiveUpload, uploadFingerprint } from '../v1/multipart.ts';
 import { checkedIds, text } from './field-readers.ts';
 import type { CustomForm, FormResult } from './page-types.ts';
 
-/** `path`: the list of images. */
+/** `path` is the path of the image list. */
 export function uploadForm(path: string): CustomForm {
   return {
     audit: 'image.create',
     rest: 'images.create',
-    // It remembers a second click itself, by what the file holds.
+    // It deduplicates second clicks on its own, by the content of the file.
     skipIdempotency: true,
     run: (call) => runUpload(call, ({ id }) => ({ to: resourcePath(path, id), notice: 'image_uploaded' })),
   };
@@ -61,7 +64,7 @@ async function runUpload(
   }
 }
 
-/** A browser sends fields that were left empty, too. */
+/** Omits empty fields, which browsers send as well. */
 function formFields(form: Form): ReceivedField[] {
   const texts = ['name', 'version', 'variant'].flatMap((name) => {
     const value = text(form, name);
@@ -80,6 +83,6 @@ function rethrowTooLarge(error: unknown): never {
   return fail(
     'invalid_value',
     { field: 'file' },
-    `The file is too large: an image has at most ${maxGib} GiB.`,
+    `The file is too large. An image can have at most ${maxGib} GiB.`,
   );
 }

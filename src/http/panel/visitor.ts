@@ -1,4 +1,4 @@
-/** Who looks at a page, and what its frame says of him. */
+/** The visitor of a page, and the frame that shows their account. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findClosure } from '../../domain/rules/rules.ts';
 import { computeCsrfToken, newVisitorCookie } from '../../domain/sessions/cookie.ts';
@@ -16,7 +16,7 @@ import { ASSETS } from './assets.ts';
 
 const ONCE_BYTES = 16;
 
-/** One request for a page, and whoever makes it. */
+/** One request for a page, with its sender. */
 export interface Visitor {
   readonly edge: Edge;
   readonly request: FastifyRequest;
@@ -25,12 +25,14 @@ export interface Visitor {
   readonly query: Form;
 }
 
-/** Reads who it is. A visitor without a cookie of ours gets one where the page holds a form. */
+/** Identifies the visitor of a request by the session cookie. */
 export async function identifyRequest(edge: Edge, request: FastifyRequest): Promise<Identity> {
   return await identify(edge.service, readSessionCookie(request));
 }
 
-/** A fresh context for the forms of one rendering. */
+/**
+ * Creates the form context of one rendering. Sets a visitor cookie if the page has a form and there is none.
+ */
 export function newFormContext({ edge, reply, identity }: Visitor, hasForms: boolean): FormContext {
   const { keys } = edge.service;
   const signedIn = identity.session !== null;
@@ -44,17 +46,17 @@ export function newFormContext({ edge, reply, identity }: Visitor, hasForms: boo
   return { csrf, submissionKey, refused: null, values: new Map(), problems: [], failure: null };
 }
 
-/** What the frame says around a view; `view.refreshS` counts unless the address says to be still. */
+/** Builds the frame around a view. `view.refreshS` applies unless the URL turns updates off. */
 export async function buildFrame(visitor: Visitor, forms: FormContext): Promise<(view: View) => Frame> {
   const { edge, identity } = visitor;
   const rules = await edge.rules.read(identity.session?.rulesVersion);
   const message = findClosure(rules, null, edge.service.clock.now())?.message;
-  // Times as the other pages write them.
+  // Use the time format of the other pages.
   const closed = message?.replace(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\dZ/, '$1 $2 UTC') ?? null;
   return (view) => buildStaticFrame(visitor, forms, { closed, refreshS: view.refreshS });
 }
 
-/** The frame as it can be had without the database. */
+/** Builds the frame without the database. */
 export function buildStaticFrame(
   { edge, identity, query, request }: Visitor,
   forms: FormContext,
@@ -65,7 +67,7 @@ export function buildStaticFrame(
 ): Frame {
   const { session } = identity;
   const path = request.url.split('?')[0] ?? '';
-  // What came of a form would be gone with the next load.
+  // The next load would discard the result of a form.
   const isRefreshable = request.method === 'GET' && field(query, PANEL_QUERY.noRefresh) === '';
   const refreshes = refreshS !== undefined && isRefreshable;
   return {
@@ -90,7 +92,7 @@ export function buildStaticFrame(
   };
 }
 
-/** The query without what was just done: that is said once. */
+/** Returns the query without the notice, which is shown only once. */
 function withoutNotice(query: Form): [string, string][] {
   return [...query].filter(([name]) => name !== PANEL_QUERY.notice);
 }

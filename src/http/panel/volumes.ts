@@ -1,4 +1,4 @@
-/** Volumes in the panel. */
+/** Volume pages. */
 import { getVolume, listVolumes } from '../../domain/volumes/find.ts';
 import { volumesView, volumeView } from '../../panel/volumes.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';

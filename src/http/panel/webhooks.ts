@@ -1,4 +1,4 @@
-/** Webhooks in the panel. */
+/** Webhook pages. */
 
 import { listDeliveries } from '../../domain/webhooks/delivery-log.ts';
 import { findWebhook, listWebhooks } from '../../domain/webhooks/find.ts';
@@ -10,7 +10,7 @@ import { bodyReader, checkedIds, isChecked, text } from './field-readers.ts';
 import { readList } from './list.ts';
 import { type PageContext, type PanelPage, restForm } from './page-types.ts';
 
-/** How often the page looks what became of what was just sent. */
+/** How often the page reloads while a delivery that was just sent is pending. */
 const REFRESH_S = 5;
 const SENT_NOTICES: readonly string[] = ['ping_queued', 'replay_queued'];
 
