@@ -52,7 +52,7 @@ describe('the account in the panel', () => {
     const page = await panel.get('/account');
     const wrong = await panel.submit(page, 'email', { email, current_password: NEW });
     assert.equal(wrong.status, 401);
-    assert.match(problemOf(wrong.text, 'current_password', 'email') ?? '', /not the password/);
+    assert.match(problemOf(wrong.text, 'current_password', 'email') ?? '', /password is incorrect/);
     assert.ok(wrong.text.includes(`value="${email}"`) && !wrong.text.includes(NEW));
     const [first, second] = [
       await panel.submit(wrong, 'email', { email, current_password }),
@@ -183,7 +183,7 @@ describe('the account in the panel', () => {
     assert.match(page.text, /No API tokens yet/);
     const wanted = { name: 'ci <b>', scope: 'write', expires_at: '2100-01-31T12:00', current_password };
     const wrong = await panel.submit(page, 'create', { ...wanted, current_password: NEW });
-    assert.match(problemOf(wrong.text, 'current_password', 'create') ?? '', /not the password/);
+    assert.match(problemOf(wrong.text, 'current_password', 'create') ?? '', /password is incorrect/);
     const past = await panel.submit(page, 'create', { ...wanted, expires_at: '2001-01-01T00:00' });
     assert.ok(problemOf(past.text, 'expires_at', 'create'));
     const made = await Promise.all([1, 2].map(() => panel.submit(page, 'create', wanted)));
@@ -236,9 +236,9 @@ describe('the account in the panel', () => {
     assert.match(textOf(page.text), /Your server will be deleted with everything on it/);
     const form = { email: customer.email.toUpperCase(), current_password };
     const other = await panel.submit(page, 'delete', { ...form, email: 'a@b.example' });
-    assert.match(problemOf(other.text, 'email', 'delete') ?? '', /not the address/);
+    assert.match(problemOf(other.text, 'email', 'delete') ?? '', /not the email address/);
     const wrong = await panel.submit(page, 'delete', { ...form, current_password: NEW });
-    assert.match(problemOf(wrong.text, 'current_password', 'delete') ?? '', /not the password/);
+    assert.match(problemOf(wrong.text, 'current_password', 'delete') ?? '', /password is incorrect/);
     assert.match((await panel.submit(page, 'delete', form)).text, /Tick the box to delete them/);
     assert.equal((await getAccount(customer)).email, customer.email);
     const gone = await panel.submit(page, 'delete', { ...form, destroy_servers: 'on' });
