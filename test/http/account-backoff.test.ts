@@ -9,8 +9,8 @@ function delays(enabled = true) {
   return { subject, waits, clock };
 }
 
-describe('wrong passwords on one account', () => {
-  it('cost nothing at first, then longer and longer, up to eight seconds', async () => {
+describe('delays after wrong passwords', () => {
+  it('wrong passwords cost nothing at first, then increasing delays of up to eight seconds', async () => {
     const { subject, waits } = delays();
     for (let n = 0; n < 12; n++) {
       await subject.wait('ann@example.org');
@@ -19,7 +19,7 @@ describe('wrong passwords on one account', () => {
     assert.deepEqual(waits, [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
   });
 
-  it('slow down that account only, however its address is spelt', async () => {
+  it('wrong passwords delay only their own account, however its address is spelled', async () => {
     const { subject, waits } = delays();
     for (let n = 0; n < 5; n++) subject.recordFailure('ann@example.org');
     await subject.wait('bob@example.org');
@@ -28,7 +28,7 @@ describe('wrong passwords on one account', () => {
     assert.deepEqual(waits, [500]);
   });
 
-  it('are forgotten after the right one, and after an hour', async () => {
+  it('wrong passwords are forgotten after the correct one and after an hour', async () => {
     const { subject, waits, clock } = delays();
     for (let n = 0; n < 5; n++) subject.recordFailure('ann@example.org');
     subject.recordSuccess('ann@example.org');
@@ -39,7 +39,7 @@ describe('wrong passwords on one account', () => {
     assert.deepEqual(waits, []);
   });
 
-  it('cost nothing where the limit on failed sign-ins is off', async () => {
+  it('wrong passwords cause no delay when the limit on failed sign-ins is off', async () => {
     const { subject, waits } = delays(false);
     for (let n = 0; n < 50; n++) subject.recordFailure('ann@example.org');
     await subject.wait('ann@example.org');

@@ -1,4 +1,4 @@
-/** What customers do about their accounts, as forms, and with the links that they are mailed. */
+/** Account actions as form requests, and the links in mails. */
 import { PASSWORD, type SessionClient, type SessionResponse } from '../support/session-client.ts';
 
 export async function postAccountAction(
@@ -12,7 +12,7 @@ export async function getAccount(client: SessionClient): Promise<SessionResponse
   return (await postAccountAction(client, { action: 'get_account' })).body;
 }
 
-/** Opens the link in a browser without scripts and sends its form. */
+/** Opens the link in a browser without scripts and submits its form. */
 export async function submitMailedLink(
   browser: SessionClient,
   path: string,

@@ -17,7 +17,7 @@ describe('/account-api.php', () => {
   };
   const token = { action: 'create_token', name: 'ci', scope: 'read', current_password: PASSWORD };
 
-  it('changes the password, keeps this session and ends all others', async () => {
+  it('changing the password keeps the current session and ends all others', async () => {
     const client = await world.customer();
     const other = world.visitor();
     await other.signIn(client.email);
@@ -30,7 +30,7 @@ describe('/account-api.php', () => {
     assert.equal((await other.signIn(client.email, change.new_password)).status, 200);
   });
 
-  it('answers a wrong current password and a weak new one with HTTP 200', async () => {
+  it('a wrong current password and a weak new password get HTTP 200', async () => {
     const client = await world.customer();
     const wrong = await client.post('/account-api.php', { ...change, current_password: 'not it' });
     assert.deepEqual([wrong.status, wrong.body.ok, wrong.body.error], [200, false, 'bad_credentials']);
@@ -41,7 +41,7 @@ describe('/account-api.php', () => {
     assert.equal((await client.signIn()).status, 200);
   });
 
-  it('creates, lists and revokes tokens', async () => {
+  it('API tokens are created, listed, and revoked', async () => {
     const client = await world.customer();
     const made = await client.post('/account-api.php', { ...token, expires_at: '2038-01-01T00:00:00Z' });
     assert.equal(made.status, 200);
@@ -71,7 +71,7 @@ describe('/account-api.php', () => {
     assert.deepEqual((await client.post('/account-api.php', { action: 'list_tokens' })).body.tokens, []);
   });
 
-  it('refuses a token with HTTP 200 and the code of its first fault', async () => {
+  it('an invalid token request gets HTTP 200 and the code of its first error', async () => {
     const client = await world.customer();
     for (const [fields, error] of [
       [{ name: '' }, 'bad_name'],
@@ -84,7 +84,7 @@ describe('/account-api.php', () => {
     }
   });
 
-  it('changes nothing for a frozen customer, who may still read', async () => {
+  it('a frozen customer can read but not change anything', async () => {
     const client = await world.customer();
     await world.db.run('update customers set frozen_at = now() where email = $1', [client.email]);
     for (const fields of [change, token, { action: 'revoke_token', id: 'tok_x' }]) {

@@ -5,7 +5,7 @@ import { formatId } from '../../src/kernel/ids.ts';
 import { PASSWORD } from '../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
-/** Actions that change nothing, or nothing of the caller's: `request_reset` is asked for by somebody who cannot sign in. */
+/** Actions that change nothing of the caller. Signed-in customers never send `request_reset`. */
 const UNAUDITED = ['list_tokens', 'get_account', 'get', 'list_sessions', 'request_reset'];
 
 const TOPUP = { action: 'create', amount: 50, coin: 'LTC' };
@@ -17,7 +17,7 @@ describe('the audit log', () => {
   });
   after(() => world.close());
 
-  it('has one row for every change that was asked for by somebody signed in', async () => {
+  it('the audit log has one row for every change that a signed-in customer requested', async () => {
     const client = await world.customer();
     const account = (fields: Record<string, string>) => client.post('/account-api.php', fields);
     const token = { action: 'create_token', name: 'ci', scope: 'read', current_password: PASSWORD };
@@ -55,7 +55,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('names the session, the request and what was made', async () => {
+  it('an audit row names the session, the request, and the created resource', async () => {
     const client = await world.customer();
     const made = await client.post('/account-api.php', {
       action: 'create_token',
@@ -78,7 +78,7 @@ describe('the audit log', () => {
     assert.ok(!client.cookie?.includes(String(signUp?.resource).slice('sess_'.length)));
   });
 
-  it('has a row for every operation of the session surface, refused ones too, and for no other', async () => {
+  it('every session operation has one audit row, even when it is rejected', async () => {
     for (const { path, operations } of POST_ENDPOINTS) {
       const named = 'run' in operations ? [['', operations] as const] : [...operations];
       for (const [action, operation] of named) {
@@ -91,7 +91,7 @@ describe('the audit log', () => {
     }
   });
 
-  it('has the pages behind links, where somebody who is signed in is refused', async () => {
+  it('the audit log includes the pages behind links that reject a signed-in customer', async () => {
     const client = await world.customer();
     await client.post('/reset', {
       _form: 'reset',
@@ -106,7 +106,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('says denied of a frozen customer', async () => {
+  it('the audit log says denied for a frozen customer', async () => {
     const client = await world.customer();
     await world.db.run('update customers set frozen_at = now() where email = $1', [client.email]);
     await client.post('/topup-api.php', TOPUP);
@@ -117,7 +117,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('says nothing of those who are not signed in', async () => {
+  it('the audit log has no rows for visitors who are not signed in', async () => {
     const count = async () => (await world.db.rows('select 1 as one from audit_events')).length;
     const known = await world.customer();
     const before = await count();

@@ -10,9 +10,9 @@ describe('/auth-api.php', () => {
   });
   after(() => world.close());
 
-  const OTHER = 'an altogether new one';
+  const OTHER = 'a completely new password';
 
-  it('signs up and in at once, and shows a recovery code', async () => {
+  it('a sign-up also signs in and shows a recovery code', async () => {
     const client = world.visitor();
     const answer = await client.signUp();
     assert.equal(answer.status, 200);
@@ -26,17 +26,17 @@ describe('/auth-api.php', () => {
     assert.ok(Number.isSafeInteger(me.id) && Number(me.id) > 0);
   });
 
-  it('says who is signed in, and that nobody is', async () => {
-    const nobody = { ok: true, logged_in: false, email: null, balance: null, id: null };
-    assert.deepEqual((await world.visitor().get('/me.php')).body, nobody);
+  it('the session probe shows the signed-in customer, or that the visitor is not signed in', async () => {
+    const signedOut = { ok: true, logged_in: false, email: null, balance: null, id: null };
+    assert.deepEqual((await world.visitor().get('/me.php')).body, signedOut);
     const client = await world.customer();
     await world.creditBalance(client, 1234n);
     assert.equal((await client.get('/me.php')).body.balance, 12.34);
     await client.signOut();
-    assert.deepEqual((await client.get('/me.php')).body, nobody);
+    assert.deepEqual((await client.get('/me.php')).body, signedOut);
   });
 
-  it('refuses a sign-up with 400 and the code of its first fault', async () => {
+  it('an invalid sign-up gets 400 and the code of its first error', async () => {
     const taken = (await world.customer()).email;
     const cases: [Record<string, string>, string][] = [
       [{ email: 'nobody', password: 'short' }, 'bad_email'],
@@ -53,7 +53,7 @@ describe('/auth-api.php', () => {
     }
   });
 
-  it('has several words for one action', async () => {
+  it('each action has several accepted names', async () => {
     for (const [up, out, into] of [
       ['register', 'logout', 'login'],
       ['sign_up', 'sign_out', 'sign_in'],
@@ -66,14 +66,14 @@ describe('/auth-api.php', () => {
     }
   });
 
-  it('refuses an unknown action with 400 bad_action', async () => {
+  it('an unknown action gets 400 bad_action', async () => {
     for (const action of ['', 'drop', 'SIGNIN', '__proto__', 'constructor', 'toString']) {
       const answer = await world.visitor().post('/auth-api.php', { action });
       assert.deepEqual([answer.status, answer.body.error], [400, 'bad_action']);
     }
   });
 
-  it('answers a wrong password and an unknown address alike, byte for byte', async () => {
+  it('a wrong password and an unknown address get identical responses', async () => {
     const client = await world.customer();
     await client.signOut();
     const wrong = await client.signIn(client.email, 'not the password');
@@ -86,7 +86,7 @@ describe('/auth-api.php', () => {
     assert.equal((await client.signIn(client.email.toUpperCase())).status, 200);
   });
 
-  it('renews the cookie at sign-in and at sign-out, and the old one is worth nothing', async () => {
+  it('signing in and signing out renew the cookie, and the old cookie is worthless', async () => {
     const client = await world.customer();
     const cookies = [client.cookie];
     await client.signIn();
@@ -101,22 +101,23 @@ describe('/auth-api.php', () => {
     }
   });
 
-  it('leaves no cookie value in the database', async () => {
+  it('no cookie value is stored in the database', async () => {
     const client = await world.customer();
     const [, seed = '', , secret = ''] = client.cookie?.split('.') ?? [];
     const [dump] = await world.db.rows<{ text: string }>(
-      `select coalesce(string_agg(s::text, ' '), '') || (select string_agg(a::text, ' ') from audit_events a) as text
+      `select coalesce(string_agg(s::text, ' '), '')
+           || (select string_agg(a::text, ' ') from audit_events a) as text
          from sessions s`,
     );
     for (const part of [seed, secret]) assert.ok(part.length === 43 && !dump?.text.includes(part));
   });
 
-  it('signs out whoever is signed out already', async () => {
+  it('signing out succeeds for a visitor who is already signed out', async () => {
     const answer = await world.visitor().signOut();
     assert.deepEqual([answer.status, answer.body], [200, { ok: true, redirect: '/' }]);
   });
 
-  it('recovers with the code: new password, new code, all other sessions ended, signed in', async () => {
+  it('a recovery sets a new password and a new code, ends all other sessions, and signs in', async () => {
     const client = await world.customer();
     const lost = world.visitor();
     const fields = { action: 'recover', email: client.email, password: OTHER, password_confirm: OTHER };
@@ -137,7 +138,7 @@ describe('/auth-api.php', () => {
     assert.deepEqual([again.status, again.body.error], [400, 'bad_credentials']);
   });
 
-  it('answers a wrong recovery code and an unknown address alike', async () => {
+  it('a wrong recovery code and an unknown address get the same response', async () => {
     const client = await world.customer();
     const fields = { action: 'recover', recovery_code: 'wrong', password: OTHER, password_confirm: OTHER };
     const wrong = await client.post('/auth-api.php', { ...fields, email: client.email });
@@ -148,7 +149,7 @@ describe('/auth-api.php', () => {
     assert.deepEqual([weak.status, weak.body.error], [400, 'weak_password']);
   });
 
-  it('lets a frozen customer in and out', async () => {
+  it('a frozen customer can sign in and out', async () => {
     const client = await world.customer();
     await world.db.run('update customers set frozen_at = now() where email = $1', [client.email]);
     assert.equal((await client.signOut()).status, 200);

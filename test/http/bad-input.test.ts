@@ -1,4 +1,4 @@
-/** Bad input of every kind at every endpoint: an answer in the contract's shape, and never a fault of ours. */
+/** Bad input of every kind at every endpoint gets a response in the shape of the contract. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -104,7 +104,7 @@ describe('bad input', () => {
   });
   after(() => world.close());
 
-  function inShape(answer: SessionResponse): void {
+  function assertShape(answer: SessionResponse): void {
     const { status, body, text } = answer;
     assert.ok(status < 500, `${status} ${text}`);
     assert.equal(typeof body.ok, 'boolean', text);
@@ -118,27 +118,27 @@ describe('bad input', () => {
   }
 
   for (const { path } of POST_ENDPOINTS) {
-    it(`gets an answer in shape from ${path}`, async () => {
+    it(`bad input at ${path} gets a response in the shape of the contract`, async () => {
       const property = fc.asyncProperty(rawBody, contentType, headers, async (body, type, more) => {
         const { cookie, csrf } = customer;
         const token = { 'x-csrf-token': String(csrf) };
-        inShape(await customer.postRaw(path, body, { ...token, 'content-type': type, ...more }));
+        assertShape(await customer.postRaw(path, body, { ...token, 'content-type': type, ...more }));
         if (!(await customer.get('/me.php')).body.logged_in) await customer.signIn();
         else if (more.cookie !== undefined) customer.cookie = cookie;
       });
       await fc.assert(property, { numRuns: PROPERTY_RUNS * 6 });
     });
 
-    it(`gets an answer in shape from ${path} without a session`, async () => {
+    it(`bad input at ${path} without a session gets a response in the shape of the contract`, async () => {
       const property = fc.asyncProperty(rawBody, contentType, headers, async (body, type, more) => {
-        inShape(await world.visitor().postRaw(path, body, { 'content-type': type, ...more }));
+        assertShape(await world.visitor().postRaw(path, body, { 'content-type': type, ...more }));
       });
       await fc.assert(property, { numRuns: PROPERTY_RUNS });
     });
   }
 
   for (const { path } of GET_ENDPOINTS) {
-    it(`in the query gets an answer in shape from ${path}`, async () => {
+    it(`bad input in the query of ${path} gets a response in the shape of the contract`, async () => {
       const query = fc.array(field, { maxLength: 4 }).map((pairs) => new URLSearchParams(pairs).toString());
       const raw = fc.constantFrom(
         'ref=%ff',
@@ -151,13 +151,13 @@ describe('bad input', () => {
         `ref=${'a'.repeat(8_000)}`,
       );
       const property = fc.asyncProperty(fc.oneof(query, raw), async (text) => {
-        inShape(await customer.get(`${path}?${text}`));
+        assertShape(await customer.get(`${path}?${text}`));
       });
       await fc.assert(property, { numRuns: PROPERTY_RUNS });
     });
   }
 
-  it('that cannot be read is 400 bad_request, and a repeated field is named', async () => {
+  it('an unreadable body gets 400 bad_request, and a repeated field is named', async () => {
     const token = { 'x-csrf-token': String(customer.csrf) };
     const bad = async (body: string, more: Record<string, string> = {}) => {
       const answer = await customer.postRaw('/deploy-api.php', body, { ...token, ...more });

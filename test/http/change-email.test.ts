@@ -8,9 +8,9 @@ import { PASSWORD } from '../support/session-client.ts';
 import { getAccount, postAccountAction, submitMailedLink } from './account-links.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
-const NEW = 'an altogether new one';
+const NEW = 'a completely new password';
 
-describe('another address', () => {
+describe('changing the email address', () => {
   let world: HttpWorld;
   before(async () => {
     world = await startHttpWorld();
@@ -19,7 +19,7 @@ describe('another address', () => {
 
   const confirmPath = (address: string) => lastMailedPath(world.service, 'confirm_address', address);
 
-  it('is the account’s once its link is used, and the old one may take it back for a week', async () => {
+  it('a new address takes effect by its link, and the old one can undo it for a week', async () => {
     const client = await world.customer();
     const old = client.email;
     const fresh = `new-${old}`;
@@ -43,10 +43,14 @@ describe('another address', () => {
     assert.equal((await client.get('/me.php')).body.email, fresh);
     assert.equal((await client.signIn(old)).body.error, 'bad_credentials');
 
-    const thief = world.visitor();
-    assert.equal((await thief.signUp({ email: old })).body.error, 'email_taken', 'kept for its owner');
-    const [told] = await queuedMails(world.service, 'address_changed', old);
-    const undo = told?.data.undo?.path ?? '';
+    const intruder = world.visitor();
+    assert.equal(
+      (await intruder.signUp({ email: old })).body.error,
+      'email_taken',
+      'the old address stays reserved for its owner',
+    );
+    const [notice] = await queuedMails(world.service, 'address_changed', old);
+    const undo = notice?.data.undo?.path ?? '';
     const owner = world.visitor();
     assert.match((await owner.get(undo)).text, /Recover your account/);
     assert.equal((await submitMailedLink(owner, undo, { password: NEW, password_confirm: NEW })).status, 200);
@@ -58,11 +62,11 @@ describe('another address', () => {
     assert.deepEqual(
       [displaced?.data.undo, more.length],
       [null, 0],
-      'the other one is told, and that is the end',
+      'the other session is notified, and gets no further mail',
     );
   });
 
-  it('what a thief has set goes with his address: his key and the changes he has asked for', async () => {
+  it('undoing an address change also removes the intruder’s OpenPGP key and pending changes', async () => {
     const client = await world.customer();
     const { email } = client;
     const set = async (fingerprint: string) =>
@@ -72,17 +76,17 @@ describe('another address', () => {
         { armored: 'key', fingerprint },
         world.clock.now(),
       );
-    await set('his');
-    await postAccountAction(client, { action: 'change_email', email: `thief-${email}` });
-    await submitMailedLink(world.visitor(), await confirmPath(`thief-${email}`));
+    await set('intruder');
+    await postAccountAction(client, { action: 'change_email', email: `intruder-${email}` });
+    await submitMailedLink(world.visitor(), await confirmPath(`intruder-${email}`));
     await postAccountAction(client, { action: 'change_email', email: `again-${email}` });
-    const [told] = await queuedMails(world.service, 'address_changed', email);
+    const [notice] = await queuedMails(world.service, 'address_changed', email);
     const owner = world.visitor();
-    await submitMailedLink(owner, told?.data.undo?.path ?? '', { password: NEW, password_confirm: NEW });
+    await submitMailedLink(owner, notice?.data.undo?.path ?? '', { password: NEW, password_confirm: NEW });
     const { email: now, pending_email, openpgp_fingerprint } = await getAccount(owner);
     assert.deepEqual([now, pending_email, openpgp_fingerprint], [email, null, null]);
     assert.equal((await world.visitor().get(await confirmPath(`again-${email}`))).status, 404);
-    // One that was there long before is the owner's.
+    // A key from long before the change belongs to the owner.
     await set('own');
     world.clock.offsetMs += LIMITS.openPgpKeyTrustedDays * DAY_MS;
     await client.signIn(email, NEW);
@@ -94,22 +98,22 @@ describe('another address', () => {
     assert.equal((await getAccount(owner)).openpgp_fingerprint, 'own');
   });
 
-  it('changes that were given up count among the mails of an hour', async () => {
+  it('abandoned address changes count toward the hourly mail limit', async () => {
     const client = await world.customer();
     const answers: unknown[] = [];
-    for (let asked = 0; asked < LIMITS.linkMailsPerHour; asked++) {
+    for (let sent = 0; sent < LIMITS.linkMailsPerHour; sent++) {
       const answer = await postAccountAction(client, {
         action: 'change_email',
-        email: `${asked}-${client.email}`,
+        email: `${sent}-${client.email}`,
       });
       answers.push(answer.body.error ?? 'ok');
     }
-    // The mail of the sign-up counts, too.
+    // The mail from the sign-up also counts.
     assert.deepEqual(answers, [...Array(LIMITS.linkMailsPerHour - 1).fill('ok'), 'rate_limited']);
     assert.equal((await getAccount(client)).pending_email, `${LIMITS.linkMailsPerHour - 2}-${client.email}`);
   });
 
-  it('a change to a taken address is refused, and one that was overtaken changes nothing', async () => {
+  it('a change to a taken address is rejected, and an overtaken change has no effect', async () => {
     const [one, two] = [await world.customer(), await world.customer()];
     const taken = await postAccountAction(one, { action: 'change_email', email: two.email.toUpperCase() });
     assert.deepEqual([taken.status, taken.body.error], [200, 'email_taken']);
@@ -127,7 +131,7 @@ describe('another address', () => {
     assert.equal((await getAccount(one)).email, one.email);
   });
 
-  it('without mail an address changes at once, and nobody is promised a link', async () => {
+  it('without mail, an address changes immediately and no link is promised', async () => {
     const mute = { ...world.service, mailer: null };
     const { requestReset } = await import('../../src/domain/customers/request-reset.ts');
     const { changeEmail } = await import('../../src/domain/customers/change-email.ts');

@@ -1,4 +1,4 @@
-/** Open consoles: how many there may be, and what ends them besides their viewer and their screen. */
+/** Open consoles: their limits, and the reasons to end them other than the viewer and the screen. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -18,7 +18,7 @@ import { setCustomerFrozen } from '../../src/store/customer-freeze.ts';
 import { insertToken } from '../../src/store/tokens.ts';
 import { RegionWorld } from '../domain/servers/region-world.ts';
 
-describe('the consoles of a process', () => {
+describe('console limits', () => {
   const refusalOf = (consoles: OpenConsoles, customerId: string, serverId: string) => {
     try {
       consoles.reserve({ customerId, serverId })();
@@ -29,7 +29,7 @@ describe('the consoles of a process', () => {
     }
   };
 
-  it('are five of one server, twenty of one customer and two hundred in all', () => {
+  it('consoles are limited to five per server, twenty per customer, and two hundred in total', () => {
     const consoles = new OpenConsoles();
     const free = Array.from({ length: 20 }, (_, n) =>
       consoles.reserve({ customerId: 'c0', serverId: `s${n >> 2}` }),
@@ -48,7 +48,7 @@ describe('the consoles of a process', () => {
   });
 });
 
-describe('a console that is open', () => {
+describe('the end of an open console', () => {
   let region: RegionWorld;
   let actor: CustomerActor & { tokenId: string };
   let server: Server;
@@ -60,7 +60,7 @@ describe('a console that is open', () => {
     const { service } = region.world;
     server = createServer();
     endConsoles = handleUpgrades(server, {
-      // Only these two of its parts are looked at here.
+      // The pipe reads only these two properties.
       edge: { service, settings: { baseUrl: null, isUnavailable: () => false } } as unknown as Edge,
       newRequestId: () => formatId('request', newId(new Date())),
       limits: { ...PIPE_LIMITS, checkEveryMs: 10 },
@@ -104,27 +104,27 @@ describe('a console that is open', () => {
     return { socket, closed };
   }
 
-  /** Until it was reviewed, as it is each time it is pinged. */
+  /** Stays open for several pings, each of which includes a review. */
   async function outlives(socket: WebSocket): Promise<void> {
     for (let pings = 0; pings < 5; pings += 1) await once(socket, 'ping');
     assert.equal(socket.readyState, WebSocket.OPEN);
   }
 
-  it('ends soon after its token was revoked', async () => {
+  it('a console ends soon after its token is revoked', async () => {
     const revoked = await open();
     await outlives(revoked.socket);
     await revokeToken(region.world.service, actor, formatId('token', actor.tokenId));
     assert.equal(await revoked.closed, 4002);
   });
 
-  it('ends soon after its token has expired, also where it only shows the screen', async () => {
+  it('a console ends soon after its token expires, even if it is read-only', async () => {
     const expired = await open(true);
     await outlives(expired.socket);
     region.world.clock.advanceS(3_600);
     assert.equal(await expired.closed, 4002);
   });
 
-  it('ends soon after its customer was frozen, who may then look at a new one', async () => {
+  it('a console ends soon after its customer is frozen, who can then open a read-only one', async () => {
     const [typing, looking] = [await open(), await open(true)];
     await setCustomerFrozen(region.world.db, actor.customerId, region.world.clock.now());
     assert.equal(await typing.closed, 4003);

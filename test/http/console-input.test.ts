@@ -5,13 +5,13 @@ import { InputDetector, ViewOnlyFilter } from '../../src/http/console/rfb-input.
 import { RfbError } from '../../src/kernel/rfb.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 
-/** A message, and whether whoever only looks may say it. */
+/** A message, and whether a read-only viewer may send it. */
 interface ClientMessage {
   readonly bytes: Buffer;
   readonly passes: boolean;
 }
 
-/** These first bytes, then any to this length. */
+/** The first bytes, followed by random ones up to this length. */
 const message = (passes: boolean, first: readonly number[], length: number): fc.Arbitrary<ClientMessage> =>
   fc
     .uint8Array({ minLength: length - first.length, maxLength: length - first.length })
@@ -49,24 +49,24 @@ const clientMessage = fc.oneof(
 
 const HANDSHAKE = Buffer.from('RFB 003.008\n\x01\x01', 'latin1');
 
-/** The bytes in chunks that end at these places, which may be anywhere. */
+/** Splits the bytes into chunks that end at these places, which may be anywhere. */
 function chunks(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
   return [0, ...places].map((from, index) => bytes.subarray(from, places[index] ?? bytes.length));
 }
 
-describe('input', () => {
-  it('is heard in exactly the messages that are some, however the bytes are cut', () => {
+describe('viewer input', () => {
+  it('input is detected in exactly the messages that contain input, however the bytes are split', () => {
     fc.assert(
       fc.property(
         fc.array(clientMessage, { maxLength: 30 }),
         fc.array(fc.nat(), { maxLength: 60 }),
         (messages, cuts) => {
-          const ear = new InputDetector();
-          assert.equal(ear.containsInput(HANDSHAKE), false);
+          const detector = new InputDetector();
+          assert.equal(detector.containsInput(HANDSHAKE), false);
           for (const { bytes, passes } of messages) {
-            const heard = chunks(bytes, cuts).map((chunk) => ear.containsInput(chunk));
-            assert.equal(heard.includes(true), !passes);
+            const detected = chunks(bytes, cuts).map((chunk) => detector.containsInput(chunk));
+            assert.equal(detected.includes(true), !passes);
           }
         },
       ),
@@ -74,16 +74,16 @@ describe('input', () => {
     );
   });
 
-  it('is all that comes once something came that cannot be read here', () => {
-    const ear = new InputDetector();
+  it('all bytes after an unreadable message count as input', () => {
+    const detector = new InputDetector();
     const update = Buffer.from([3, 1, 0, 0, 0, 0, 2, 128, 1, 144]);
-    assert.deepEqual([ear.containsInput(HANDSHAKE), ear.containsInput(update)], [false, false]);
-    assert.deepEqual([ear.containsInput(Buffer.of(99)), ear.containsInput(update)], [true, true]);
+    assert.deepEqual([detector.containsInput(HANDSHAKE), detector.containsInput(update)], [false, false]);
+    assert.deepEqual([detector.containsInput(Buffer.of(99)), detector.containsInput(update)], [true, true]);
   });
 });
 
-describe('whoever only looks', () => {
-  it('is heard in exactly what is no input, however his bytes are cut', () => {
+describe('a read-only viewer', () => {
+  it('a read-only viewer’s messages pass exactly if they are not input, however the bytes are split', () => {
     fc.assert(
       fc.property(
         fc.array(clientMessage, { maxLength: 30 }),
@@ -100,7 +100,7 @@ describe('whoever only looks', () => {
     );
   });
 
-  it('is heard byte by byte as in one piece', () => {
+  it('a read-only viewer’s messages pass the same byte by byte as in one piece', () => {
     const filter = new ViewOnlyFilter();
     const key = Buffer.from([4, 1, 0, 0, 0, 0, 0, 65]);
     const update = Buffer.from([3, 1, 0, 0, 0, 0, 2, 128, 1, 144]);
@@ -109,22 +109,22 @@ describe('whoever only looks', () => {
     assert.ok(passed.equals(Buffer.concat([HANDSHAKE, update, update])));
   });
 
-  it('does not throw others out: he always shares the screen', () => {
+  it('a read-only viewer always shares the screen and never disconnects others', () => {
     const alone = Buffer.from('RFB 003.007\n\x01\x00', 'latin1');
     assert.deepEqual([...new ViewOnlyFilter().push(alone).subarray(-1)], [1]);
   });
 
-  it('can paste gigabytes, of which nothing is kept', () => {
+  it('a read-only viewer can paste gigabytes, and nothing is stored', () => {
     const filter = new ViewOnlyFilter();
     filter.push(HANDSHAKE);
     const head = Buffer.from([6, 0, 0, 0, 0x80, 0, 0, 0]);
     assert.equal(filter.push(head).length, 0);
     const update = Buffer.from([3, 1, 0, 0, 0, 0, 2, 128, 1, 144]);
-    // It would be an update request, were it not text.
+    // Outside of pasted text, these bytes would be an update request.
     assert.equal(filter.push(update).length, 0);
   });
 
-  it('ends with a message of an unknown kind, another security, an old version, or too many encodings', () => {
+  it('a read-only viewer is disconnected after an invalid message or handshake', () => {
     const wrong = ['\x01\x00', '\x07', '\xfd\x00', '\xff\x01', '\x02\x00\xff\xff'];
     for (const text of wrong) {
       const filter = new ViewOnlyFilter();

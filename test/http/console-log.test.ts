@@ -7,7 +7,7 @@ import { formatId } from '../../src/kernel/ids.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
-describe('the log', () => {
+describe('the log of consoles', () => {
   let world: HttpWorld;
   let url: string;
   let api: V1Client;
@@ -20,7 +20,7 @@ describe('the log', () => {
     await world.creditBalance(customer, 5_000n);
     const order = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
     await customer.post('/deploy-api.php', { ...order, root_password: 'a long enough one' });
-    // It runs as far as the tables know; there is no machine, so no screen either.
+    // The tables say that it runs, but there is no machine, so there is no screen either.
     const row = await world.db.row<{ id: string }>(`update servers set status = 'running' returning id`);
     server = formatId('server', row?.id ?? '');
     api = V1Client.forUrl(url, await createApiToken(customer, 'write'));
@@ -43,7 +43,7 @@ describe('the log', () => {
     return answer.statusCode;
   }
 
-  it('never has a ticket, whichever way it is shown to us', async () => {
+  it('the log never contains a ticket in any form', async () => {
     const page = await ticketUrl();
     const path = page.searchParams.get('path') ?? '';
     const ticket = path.split('/').at(-1) ?? '';
@@ -69,7 +69,7 @@ describe('the log', () => {
     assert.ok(ticket.length === 52 && !world.log.join('').includes(ticket));
   });
 
-  it('knows why no console opened when the database is away, and the viewer is told to wait', async () => {
+  it('a database outage that blocks a console is logged, and the viewer gets 503', async () => {
     const path = (await ticketUrl()).searchParams.get('path') ?? '';
     world.log.length = 0;
     world.outage.error = Object.assign(new Error('terminating connection'), { code: '57P01' });

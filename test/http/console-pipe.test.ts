@@ -13,13 +13,13 @@ import {
   pipe,
 } from '../../src/http/console/pipe.ts';
 
-/** A machine's screen whose other end the test holds. */
+/** A machine’s screen whose other end the test controls. */
 class Screen extends Duplex {
   receivedBytes = 0;
   producedBytes = 0;
-  /** While false, nothing that was written is taken. */
+  /** While false, written data is not consumed. */
   acceptsWrites = true;
-  /** What it has to say; it says it as fast as it is read. */
+  /** The data that it still has to send, as fast as it is read. */
   remainingBytes = 0;
   #taken: () => void = () => undefined;
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
@@ -34,7 +34,7 @@ class Screen extends Duplex {
     this.producedBytes += length;
     setImmediate(() => this.push(Buffer.alloc(length)));
   }
-  /** Has this much to say. */
+  /** Queues this much data. */
   produce(length: number): void {
     this.remainingBytes = length;
     this._read(this.readableHighWaterMark);
@@ -82,20 +82,20 @@ describe('an open console', () => {
     }
   }
 
-  it('carries bytes both ways and ends with the screen, which the viewer is told', async () => {
+  it('a console carries bytes both ways and ends with the screen, with a reason for the viewer', async () => {
     const { screen, viewer, closed, carried } = await open();
     viewer.send(Buffer.from('up'));
-    await until(() => screen.receivedBytes === 2, 'nothing came up');
+    await until(() => screen.receivedBytes === 2, 'no data reached the screen');
     screen.push('down');
     screen.push(null);
     const [data] = (await once(viewer, 'message')) as [Buffer];
     assert.equal(data.toString(), 'down');
-    assert.deepEqual(await closed, [1000, 'the screen ended']);
+    assert.deepEqual(await closed, [1000, 'the screen closed']);
     assert.equal(await carried.ended, 'screen');
     assert.ok(screen.destroyed);
   });
 
-  it('ends when the viewer leaves, politely or not, and when the screen breaks', async () => {
+  it('a console ends when the viewer leaves, cleanly or not, and when the screen fails', async () => {
     for (const leave of ['close', 'terminate'] as const) {
       const { screen, viewer, carried } = await open();
       viewer[leave]();
@@ -104,10 +104,10 @@ describe('an open console', () => {
     }
     const { screen, closed } = await open();
     screen.destroy(new Error('broken'));
-    assert.deepEqual(await closed, [1000, 'the screen ended']);
+    assert.deepEqual(await closed, [1000, 'the screen closed']);
   });
 
-  it('does not read ahead of a slow viewer, nor listen ahead of a slow screen', async () => {
+  it('a console reads neither ahead of a slow viewer nor ahead of a slow screen', async () => {
     const { screen, viewer, carried } = await open();
     viewer.pause();
     const all = 64 * 1024 * 1024;
@@ -117,26 +117,26 @@ describe('an open console', () => {
       const still = before === screen.producedBytes && screen.isPaused();
       before = screen.producedBytes;
       return still;
-    }, 'the screen is never paused');
-    assert.ok(screen.producedBytes < all / 2, `${screen.producedBytes} bytes wait in between`);
-    let heard = 0;
+    }, 'the screen was never paused');
+    assert.ok(screen.producedBytes < all / 2, `${screen.producedBytes} bytes are buffered in between`);
+    let received = 0;
     viewer.on('message', (data: Buffer) => {
-      heard += data.length;
+      received += data.length;
     });
     viewer.resume();
-    await until(() => heard === all, 'not all came down');
+    await until(() => received === all, 'the viewer did not receive everything');
 
     screen.acceptsWrites = false;
     for (let i = 0; i < 400; i += 1) viewer.send(Buffer.alloc(60_000));
-    await until(() => screen.receivedBytes > 0 && screen.writableNeedDrain, 'nothing came up');
-    assert.ok(screen.writableLength < 1024 * 1024, `${screen.writableLength} bytes wait in between`);
+    await until(() => screen.receivedBytes > 0 && screen.writableNeedDrain, 'no data reached the screen');
+    assert.ok(screen.writableLength < 1024 * 1024, `${screen.writableLength} bytes are buffered in between`);
     screen.acceptAll();
-    await until(() => screen.receivedBytes === 400 * 60_000, 'not all came up');
+    await until(() => screen.receivedBytes === 400 * 60_000, 'the screen did not receive everything');
     viewer.close();
     await carried.ended;
   });
 
-  it('ends when it is open for long, and when its viewer is silent', async () => {
+  it('a console ends when it has been open too long and when its viewer is silent', async () => {
     const checkEveryMs = 10;
     for (const readOnly of [false, true]) {
       const time = await open({ checkEveryMs, totalMs: 30 }, { readOnly });
@@ -146,36 +146,36 @@ describe('an open console', () => {
     silent.viewer.pause();
     assert.equal(await silent.carried.ended, 'viewer');
     silent.viewer.terminate();
-    // One that answers pings lives on, though it says nothing else.
+    // A viewer that only answers pings stays connected.
     const alive = await open({ checkEveryMs: 50, silentMs: 500 });
     for (let pings = 0; pings < 12; pings += 1) await once(alive.viewer, 'ping');
     assert.equal(alive.viewer.readyState, WebSocket.OPEN);
     alive.carried.end('stopping');
-    assert.deepEqual(await alive.closed, [1001, 'the service restarts']);
+    assert.deepEqual(await alive.closed, [1001, 'the service is restarting']);
   });
 
-  it('ends without input, whatever its screen shows and its viewer asks to see; input keeps it open', async () => {
+  it('a console without input ends despite screen updates, and input keeps it open', async () => {
     const bounds = { checkEveryMs: 10, idleMs: 500 };
     const update = Buffer.from([3, 1, 0, 0, 0, 0, 2, 128, 1, 144]);
     const key = Buffer.from([4, 1, 0, 0, 0, 0, 0, 65]);
     const idle = await open(bounds);
     const typing = await open(bounds);
     const looking = await open(bounds, { readOnly: true });
-    const said = new Map([
+    const messages = new Map([
       [idle, update],
       [typing, key],
       [looking, update],
     ]);
-    for (const [{ viewer, screen }, message] of said) {
+    for (const [{ viewer, screen }, message] of messages) {
       viewer.send(Buffer.from('RFB 003.008\n\x01\x01', 'latin1'));
       viewer.on('ping', () => {
         screen.push('picture');
         if (viewer.readyState === WebSocket.OPEN) viewer.send(message);
       });
     }
-    assert.deepEqual(await idle.closed, [4000, 'no input for long']);
+    assert.deepEqual(await idle.closed, [4000, 'no input for too long']);
     assert.equal(await idle.carried.ended, 'idle');
-    assert.ok(idle.screen.receivedBytes > 14, 'it asked for nothing');
+    assert.ok(idle.screen.receivedBytes > 14, 'the viewer requested no updates');
     for (const { viewer, carried } of [typing, looking]) {
       assert.equal(viewer.readyState, WebSocket.OPEN);
       carried.end('stopping');
@@ -183,7 +183,7 @@ describe('an open console', () => {
     }
   });
 
-  it('ends for the reason that a review gives, and takes no input from then on', async () => {
+  it('a console ends for the reason that a review returns, and accepts no further input', async () => {
     let verdict: PipeEndReason | null = null;
     let reviews = 0;
     const review = async () => {
@@ -191,17 +191,17 @@ describe('an open console', () => {
       return verdict;
     };
     const { viewer, screen, closed, carried } = await open({ checkEveryMs: 5 }, { review });
-    await until(() => reviews > 3, 'it is not reviewed again and again');
+    await until(() => reviews > 3, 'the review was not repeated');
     assert.equal(viewer.readyState, WebSocket.OPEN);
     verdict = 'revoked';
-    await until(() => screen.destroyed, 'it goes on');
+    await until(() => screen.destroyed, 'the console stayed open');
     viewer.send(Buffer.from('typed'));
-    assert.deepEqual(await closed, [4002, 'its token is gone']);
+    assert.deepEqual(await closed, [4002, 'the token was revoked or has expired']);
     assert.equal(await carried.ended, 'revoked');
     assert.equal(screen.receivedBytes, 0);
   });
 
-  it('ends with whoever sends text, too much at once, or, only looking, no RFB', async () => {
+  it('a console ends on text, on oversized messages, and on invalid RFB if read-only', async () => {
     const text = await open();
     text.viewer.send('text');
     assert.deepEqual(await text.closed, [1003, 'binary messages only']);
@@ -211,7 +211,7 @@ describe('an open console', () => {
     assert.ok((await much.carried.ended) && much.screen.destroyed);
     const wrong = await open({}, { readOnly: true });
     wrong.viewer.send(Buffer.from('GET / HTTP/1.1\r\n\r\n'));
-    assert.deepEqual(await wrong.closed, [1008, 'not RFB']);
+    assert.deepEqual(await wrong.closed, [1008, 'invalid RFB message']);
     assert.equal(wrong.screen.receivedBytes, 0);
   });
 });

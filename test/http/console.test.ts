@@ -17,7 +17,7 @@ let world: World;
 let running = true;
 let api: V1Client;
 let reader: V1Client;
-/** Shown ids of two servers that run. */
+/** Ids of two running servers. */
 let servers: string[] = [];
 
 before(async () => {
@@ -37,7 +37,7 @@ after(async () => {
   if (running) await world.close();
 });
 
-/** The WebSocket's address that a console's page names. */
+/** The WebSocket URL in the URL of a console page. */
 async function socketUrl({ readOnly = false, server = servers[0] } = {}): Promise<string> {
   const { status, body } = await (readOnly ? reader : api).get(`/servers/${server}/console`);
   assert.deepEqual([status, body.object, body.read_only], [200, 'console', readOnly]);
@@ -57,7 +57,7 @@ async function openViewer(
   return { socket, viewer };
 }
 
-/** The answer that refuses a WebSocket: its status, and the envelope's code. */
+/** The response that rejects a WebSocket: its status and the code in the envelope. */
 async function rejection(url: string, options: ClientOptions = {}) {
   const socket = new WebSocket(url, [], options);
   const [, answer] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
@@ -76,7 +76,7 @@ async function leave(socket: WebSocket): Promise<void> {
 }
 
 describe('the console over its WebSocket', () => {
-  it('shows the machine and takes keys', async () => {
+  it('a console shows the machine and accepts keys', async () => {
     const { socket, viewer } = await openViewer();
     assert.equal(socket.protocol, 'binary');
     assert.equal(socket.extensions, '');
@@ -91,7 +91,7 @@ describe('the console over its WebSocket', () => {
     await leave(socket);
   });
 
-  it('only shows it to whoever may only look', async () => {
+  it('a read-only console shows the machine and accepts no keys', async () => {
     const { socket, viewer } = await openViewer({ readOnly: true });
     await viewer.open();
     await viewer.fetchUpdate();
@@ -106,7 +106,7 @@ describe('the console over its WebSocket', () => {
     assert.equal((await once(socket, 'close'))[0], 1008);
   });
 
-  it('opens once: a ticket that was used, is over or never was is 404, before the upgrade', async () => {
+  it('a used, expired, or unknown ticket gets 404 before the upgrade', async () => {
     const url = await socketUrl();
     const socket = new WebSocket(url);
     const [answer] = (await once(socket, 'upgrade')) as [IncomingMessage];
@@ -122,7 +122,7 @@ describe('the console over its WebSocket', () => {
     await leave(socket);
   });
 
-  it('refuses other sites and what is no handshake, and the ticket stays good', async () => {
+  it('other origins and invalid handshakes are rejected, and the ticket stays valid', async () => {
     const url = await socketUrl();
     for (const origin of ['https://evil.example', 'null', `${world.url}0`]) {
       assert.deepEqual(await rejection(url, { origin }), [403, 'forbidden_scope'], origin);
@@ -133,7 +133,7 @@ describe('the console over its WebSocket', () => {
     await leave(socket);
   });
 
-  it('opens five times at most for one server', async () => {
+  it('a server has at most five open consoles', async () => {
     const views = await Promise.all([1, 2, 3, 4, 5].map(() => openViewer()));
     assert.deepEqual(await rejection(await socketUrl()), [409, 'conflict_state']);
     const [first, ...others] = views.map(({ socket }) => socket);
@@ -143,7 +143,7 @@ describe('the console over its WebSocket', () => {
     await Promise.all([again.socket, ...others].map(leave));
   });
 
-  it('answers an upgrade at any other path or to anything else as if none was asked for', async () => {
+  it('an upgrade of any other path or protocol is answered as an ordinary request', async () => {
     const port = Number(new URL(world.url).port);
     const ask = (path: string, line: string) =>
       exchangeRaw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\n${line}\r\n\r\n`);
@@ -159,7 +159,7 @@ describe('the console over its WebSocket', () => {
     );
   });
 
-  it('ends with its machine, and then there is none to open', async () => {
+  it('a console ends with its machine, and no new one opens', async () => {
     const { socket, viewer } = await openViewer();
     await viewer.open();
     const [machine] = await world.simulator.machines();
@@ -170,7 +170,7 @@ describe('the console over its WebSocket', () => {
     assert.deepEqual(await rejection(await socketUrl()), [409, 'conflict_state']);
   });
 
-  it('is 409 for a server that does not run, and 404 for none', async () => {
+  it('a console of a stopped server gets 409, and of an unknown server 404', async () => {
     const missing = formatId('server', newId(new Date()));
     assertApiError(await api.get(`/servers/${missing}/console`), 404, 'not_found');
     const [server] = servers;
@@ -180,8 +180,8 @@ describe('the console over its WebSocket', () => {
   });
 });
 
-describe('the console’s page', () => {
-  it('needs no sign-in, names what it loads, and lets nothing else in', async () => {
+describe('the console page', () => {
+  it('the console page needs no sign-in, lists the resources it loads, and blocks all others', async () => {
     const answer = await fetch(`${world.url}/console?path=console%2Fsocket%2Fsecret`);
     const page = await answer.text();
     assert.equal(answer.status, 200);
@@ -207,11 +207,11 @@ describe('the console’s page', () => {
     assert.match(String(evil.headers['content-security-policy']), /connect-src 'self'; form-action/);
   });
 
-  it('loads its script and every module that it imports, and they are kept for good', async () => {
+  it('the console page loads its script and all imports, cached permanently', async () => {
     const page = await (await fetch(`${world.url}/console`)).text();
     const [, script = ''] = /<script type="module" src="([^"]+)"/.exec(page) ?? [];
-    const [, licence = ''] = /href="([^"]+LICENSE[^"]*)"/.exec(page) ?? [];
-    assert.match(await (await fetch(new URL(licence, world.url))).text(), /MPL/);
+    const [, license = ''] = /href="([^"]+LICENSE[^"]*)"/.exec(page) ?? [];
+    assert.match(await (await fetch(new URL(license, world.url))).text(), /MPL/);
     const seen = new Set<string>();
     const waiting = [new URL(script, world.url).href];
     for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) {
@@ -230,7 +230,7 @@ describe('the console’s page', () => {
     assert.ok(seen.size > 40, `${seen.size} modules`);
   });
 
-  it('serves no file beside them', async () => {
+  it('no file outside the console’s own is served', async () => {
     const page = await (await fetch(`${world.url}/console`)).text();
     const [, folder = ''] = /src="(\/console\/files\/[0-9a-f]{16}\/)/.exec(page) ?? [];
     const wrong = [
@@ -264,17 +264,21 @@ describe('the console’s page', () => {
   });
 });
 
-describe('a service that stops', () => {
-  it('tells its viewers, and does not wait for one that says no goodbye', FULL_ONLY, async () => {
-    const server = servers[1];
-    const [polite, mute] = [await openViewer({ server }), await openViewer({ server })];
-    mute.socket.pause();
-    const said = once(polite.socket, 'close');
-    const began = performance.now();
-    running = false;
-    await world.close();
-    assert.ok(performance.now() - began < 6_000);
-    assert.equal((await said)[0], 1001);
-    mute.socket.terminate();
-  });
+describe('a stopping service', () => {
+  it(
+    'a stopping service notifies its viewers and does not wait for an unresponsive one',
+    FULL_ONLY,
+    async () => {
+      const server = servers[1];
+      const [polite, mute] = [await openViewer({ server }), await openViewer({ server })];
+      mute.socket.pause();
+      const closed = once(polite.socket, 'close');
+      const began = performance.now();
+      running = false;
+      await world.close();
+      assert.ok(performance.now() - began < 6_000);
+      assert.equal((await closed)[0], 1001);
+      mute.socket.terminate();
+    },
+  );
 });

@@ -5,16 +5,16 @@ import { createApiToken } from '../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
 const PROXY = '10.9.0.1';
-/** Public addresses, and where the test says they are. */
+/** Public addresses, and their countries in this test. */
 const PLACES: Record<string, string> = { '8.8.8.1': 'IS', '9.9.9.1': 'RO', '2a00:1450::1': 'CH' };
 
 interface From {
   readonly socket: string;
-  readonly said?: string;
+  readonly forwardedFor?: string;
   readonly proto?: string;
 }
 
-describe('where a request comes from', () => {
+describe('the origin of a request', () => {
   let world: HttpWorld;
   let token: string;
   let lookUps = 0;
@@ -32,8 +32,8 @@ describe('where a request comes from', () => {
   });
   after(() => world.close());
 
-  const headersOf = ({ said, proto }: From) => ({
-    ...(said === undefined ? {} : { 'x-forwarded-for': said }),
+  const headersOf = ({ forwardedFor, proto }: From) => ({
+    ...(forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor }),
     ...(proto === undefined ? {} : { 'x-forwarded-proto': proto }),
   });
   const call = (from: From, request: { method: 'GET' | 'POST' | 'DELETE'; url: string; payload?: object }) =>
@@ -49,25 +49,25 @@ describe('where a request comes from', () => {
     return row?.ip_country;
   };
 
-  it('is in the audit log: of the connection, or of what a trusted proxy says, and of nobody else’s word', async () => {
+  it('the audit log has the country of the connection or of a trusted proxy’s client', async () => {
     const cases: [From, string][] = [
       [{ socket: '8.8.8.1' }, 'IS'],
       [{ socket: '::ffff:8.8.8.1' }, 'IS'],
       [{ socket: '2a00:1450::1' }, 'CH'],
       [{ socket: '127.0.0.1' }, 'XX'],
       [{ socket: '8.8.8.2' }, 'XX'],
-      // Nobody's proxy.
-      [{ socket: '8.8.8.1', said: '9.9.9.1' }, 'IS'],
-      [{ socket: PROXY, said: '9.9.9.1' }, 'RO'],
-      [{ socket: `::ffff:${PROXY}`, said: '9.9.9.1' }, 'RO'],
-      [{ socket: '2001:db8:5::9', said: '2a00:1450::1' }, 'CH'],
-      // What the caller himself wrote stands to the left of what the proxy saw.
-      [{ socket: PROXY, said: '9.9.9.1, 8.8.8.1' }, 'IS'],
-      [{ socket: PROXY, said: `9.9.9.1, 8.8.8.1, 2001:db8:5::1, ${PROXY}` }, 'IS'],
-      [{ socket: PROXY, said: '8.8.8.1:51234' }, 'IS'],
-      [{ socket: PROXY, said: '[2a00:1450::1]:51234' }, 'CH'],
-      [{ socket: PROXY, said: 'unknown' }, 'XX'],
-      [{ socket: PROXY, said: '' }, 'XX'],
+      // Not a trusted proxy.
+      [{ socket: '8.8.8.1', forwardedFor: '9.9.9.1' }, 'IS'],
+      [{ socket: PROXY, forwardedFor: '9.9.9.1' }, 'RO'],
+      [{ socket: `::ffff:${PROXY}`, forwardedFor: '9.9.9.1' }, 'RO'],
+      [{ socket: '2001:db8:5::9', forwardedFor: '2a00:1450::1' }, 'CH'],
+      // The caller’s own text is to the left of the address that the proxy added.
+      [{ socket: PROXY, forwardedFor: '9.9.9.1, 8.8.8.1' }, 'IS'],
+      [{ socket: PROXY, forwardedFor: `9.9.9.1, 8.8.8.1, 2001:db8:5::1, ${PROXY}` }, 'IS'],
+      [{ socket: PROXY, forwardedFor: '8.8.8.1:51234' }, 'IS'],
+      [{ socket: PROXY, forwardedFor: '[2a00:1450::1]:51234' }, 'CH'],
+      [{ socket: PROXY, forwardedFor: 'unknown' }, 'XX'],
+      [{ socket: PROXY, forwardedFor: '' }, 'XX'],
       [{ socket: PROXY }, 'XX'],
     ];
     for (const [from, country] of cases) {
@@ -76,8 +76,8 @@ describe('where a request comes from', () => {
     }
   });
 
-  it('is in the audit log of the session surface, too', async () => {
-    const from = { remoteAddress: PROXY, headers: headersOf({ socket: '', said: '8.8.8.1' }) };
+  it('the audit log of the session surface also has the country', async () => {
+    const from = { remoteAddress: PROXY, headers: headersOf({ socket: '', forwardedFor: '8.8.8.1' }) };
     const csrf = await world.app.inject({ url: '/csrf.php', ...from });
     const cookie = String(csrf.headers['set-cookie']).split(';')[0] ?? '';
     const form = new URLSearchParams({
@@ -98,13 +98,13 @@ describe('where a request comes from', () => {
     assert.equal(await lastCountry(), 'IS');
   });
 
-  it('is not looked up for a read, unless a policy asks', async () => {
+  it('a read does not look up the country unless a policy needs it', async () => {
     lookUps = 0;
     await call({ socket: '8.8.8.1' }, { method: 'GET', url: '/v1/servers' });
     assert.equal(lookUps, 0);
   });
 
-  it('decides about a policy for a country, on the REST surface and for forms', async () => {
+  it('a policy for a country applies to the REST surface and to forms', async () => {
     const order = { operation: 'topups.create', country: 'RO', region: null, order: 'Order 7' } as const;
     await blockByPolicy(world.service, order);
     const create = {
@@ -112,30 +112,30 @@ describe('where a request comes from', () => {
       url: '/v1/billing/topup',
       payload: { coin: 'LTC', amount_usd: 50 },
     } as const;
-    const blocked = await call({ socket: PROXY, said: '9.9.9.1' }, create);
+    const blocked = await call({ socket: PROXY, forwardedFor: '9.9.9.1' }, create);
     assert.equal(blocked.statusCode, 451, blocked.body);
     assert.match(blocked.body, /Order 7/);
     assert.equal(await lastCountry(), 'RO');
-    assert.equal((await call({ socket: '8.8.8.1', said: '9.9.9.1' }, create)).statusCode, 201);
+    assert.equal((await call({ socket: '8.8.8.1', forwardedFor: '9.9.9.1' }, create)).statusCode, 201);
     assert.equal((await call({ socket: '127.0.0.1' }, create)).statusCode, 201);
     assert.equal((await call({ socket: '9.9.9.1' }, { method: 'GET', url: '/v1/servers' })).statusCode, 200);
     const customer = await world.customer();
     const fields = { action: 'create', amount: 50, coin: 'LTC' };
-    const form = (said: string) =>
-      customer.post('/topup-api.php', fields, { headers: { 'x-forwarded-for': said } });
-    // The client of the session surface comes from this machine, which is no proxy.
+    const form = (forwardedFor: string) =>
+      customer.post('/topup-api.php', fields, { headers: { 'x-forwarded-for': forwardedFor } });
+    // The client of the session surface connects from this machine, which is not a proxy.
     assert.equal((await form('9.9.9.1')).body.ok, true);
   });
 
-  it('counts failed tokens for the caller, not for the proxy', async () => {
-    const fail = async (said: string) => {
-      const headers = { authorization: 'Bearer nonsense', 'x-forwarded-for': said };
+  it('failed tokens count for the caller, not for the proxy', async () => {
+    const fail = async (forwardedFor: string) => {
+      const headers = { authorization: 'Bearer nonsense', 'x-forwarded-for': forwardedFor };
       return (await world.app.inject({ url: '/v1/servers', remoteAddress: PROXY, headers })).statusCode;
     };
     assert.deepEqual([await fail('8.8.8.1'), await fail('8.8.8.1'), await fail('9.9.9.1')], [401, 429, 401]);
   });
 
-  it('tells whether the caller speaks TLS: then the cookie is Secure', async () => {
+  it('the cookie is Secure if the caller uses TLS', async () => {
     const cookie = async (from: From) => {
       const answer = await world.app.inject({
         url: '/csrf.php',
@@ -144,8 +144,11 @@ describe('where a request comes from', () => {
       });
       return String(answer.headers['set-cookie']);
     };
-    assert.match(await cookie({ socket: PROXY, said: '8.8.8.1', proto: 'https' }), /; Secure/);
-    assert.doesNotMatch(await cookie({ socket: '8.8.8.1', said: '8.8.8.1', proto: 'https' }), /Secure/);
-    assert.doesNotMatch(await cookie({ socket: PROXY, said: '8.8.8.1', proto: 'http' }), /Secure/);
+    assert.match(await cookie({ socket: PROXY, forwardedFor: '8.8.8.1', proto: 'https' }), /; Secure/);
+    assert.doesNotMatch(
+      await cookie({ socket: '8.8.8.1', forwardedFor: '8.8.8.1', proto: 'https' }),
+      /Secure/,
+    );
+    assert.doesNotMatch(await cookie({ socket: PROXY, forwardedFor: '8.8.8.1', proto: 'http' }), /Secure/);
   });
 });

@@ -6,14 +6,14 @@ import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
 const PROTECTED = ['/topup-api.php', '/deploy-api.php', '/account-api.php'];
 
-describe('the CSRF value', () => {
+describe('the CSRF token', () => {
   let world: HttpWorld;
   before(async () => {
     world = await startHttpWorld();
   });
   after(() => world.close());
 
-  it('has 64 hex characters and comes with the session cookie', async () => {
+  it('the CSRF token has 64 hex characters and comes with the session cookie', async () => {
     const answer = await world.visitor().get('/csrf.php');
     assert.equal(answer.status, 200);
     assert.match(String(answer.body.csrf), /^[0-9a-f]{64}$/);
@@ -21,7 +21,7 @@ describe('the CSRF value', () => {
     assert.match(cookie ?? '', /^PHPSESSID=[^;]+; Path=\/; HttpOnly; SameSite=Lax$/);
   });
 
-  it('is the same as long as the cookie is kept, through sign-up, sign-out and sign-in', async () => {
+  it('the CSRF token stays the same through sign-up, sign-out, and sign-in', async () => {
     const client = world.visitor();
     const value = await client.fetchCsrf();
     const same = async () => assert.equal(await client.fetchCsrf(), value);
@@ -35,7 +35,7 @@ describe('the CSRF value', () => {
     assert.equal((await client.get('/me.php')).body.logged_in, true);
   });
 
-  it('may be sent in the field _token or in the header X-CSRF-Token', async () => {
+  it('the CSRF token is accepted in the field _token and in the header X-CSRF-Token', async () => {
     const client = await world.customer();
     const list = { action: 'list_tokens' };
     const headers = { 'x-csrf-token': client.csrf ?? '' };
@@ -43,7 +43,7 @@ describe('the CSRF value', () => {
     assert.equal((await client.post('/account-api.php', list, { token: null, headers })).status, 200);
   });
 
-  it('that is wrong or absent is 403, and nothing happens', async () => {
+  it('a wrong or missing CSRF token gets 403 and nothing changes', async () => {
     const client = await world.customer();
     for (const token of [null, '', 'x', 'a'.repeat(64), `${client.csrf}0`]) {
       const answer = await client.post('/auth-api.php', { action: 'signout' }, { token });
@@ -54,7 +54,7 @@ describe('the CSRF value', () => {
     assert.equal((await client.get('/me.php')).body.logged_in, true);
   });
 
-  it('of another visitor is 403', async () => {
+  it('the CSRF token of another visitor gets 403', async () => {
     const [client, other] = [await world.customer(), world.visitor()];
     const answer = await client.post(
       '/account-api.php',
@@ -65,7 +65,7 @@ describe('the CSRF value', () => {
   });
 
   for (const path of PROTECTED) {
-    it(`at ${path}, signed out: absent or right is 401, wrong is 403`, async () => {
+    it(`a signed-out request to ${path} gets 403 for a wrong CSRF token, else 401`, async () => {
       const client = world.visitor();
       const ask = async (token?: string | null) => {
         const { status, body } = await client.post(path, {}, token === undefined ? {} : { token });
@@ -83,7 +83,7 @@ describe('the CSRF value', () => {
     });
   }
 
-  it('still counts when the session has expired, so that its owner hears that he must sign in', async () => {
+  it('the CSRF token outlives the session, so its owner gets 401 and not 403', async () => {
     const client = await world.customer();
     world.clock.offsetMs += 25 * HOUR_MS;
     assert.equal((await client.post('/account-api.php', { action: 'list_tokens' })).status, 401);
@@ -91,7 +91,7 @@ describe('the CSRF value', () => {
     assert.equal((await client.post('/account-api.php', { action: 'list_tokens' })).status, 200);
   });
 
-  it('with a cookie that is not ours is 403, and such a cookie is never taken over', async () => {
+  it('a CSRF token with a foreign cookie gets 403, and such a cookie is never adopted', async () => {
     for (const cookie of ['abc', '../../etc', 'k1.a.b', '%00']) {
       const client = world.visitor();
       client.cookie = cookie;
@@ -117,7 +117,7 @@ describe('the Origin header', () => {
     return await client.post('/account-api.php', { action: 'list_tokens' }, options);
   };
 
-  it('of another site is 403 whatever the value', async () => {
+  it('a request with the Origin of another site gets 403 with any CSRF token', async () => {
     const others = ['https://evil.example', 'https://skerry.example.evil.example', 'http://inner', 'rubbish'];
     for (const origin of [...others, 'https://skerry.example:444', 'file://', 'https://']) {
       const answer = await send(origin);
@@ -126,25 +126,25 @@ describe('the Origin header', () => {
     }
   });
 
-  it('of our own host passes, by the Host header or by the base URL', async () => {
+  it('a request with our own Origin passes, by the Host header or by the base URL', async () => {
     for (const origin of ['https://skerry.example', 'https://SKERRY.example:443', 'http://inner:8080']) {
       assert.equal((await send(origin)).status, 200, origin);
     }
     assert.equal((await send('http://inner', 'inner:80')).status, 200);
   });
 
-  it('that is null passes with a right value', async () => {
+  it('a request with the Origin null passes with a correct CSRF token', async () => {
     assert.equal((await send('null')).status, 200);
   });
 
-  it('behind HTTPS meets a Secure cookie', async () => {
+  it('a request behind HTTPS sets a Secure cookie', async () => {
     const answer = await world.visitor().get('/csrf.php');
     assert.match(answer.headers.getSetCookie()[0] ?? '', /; Secure/);
   });
 });
 
 describe('a plain client over the network', () => {
-  it('keeps the first cookie and value, follows Set-Cookie, and never breaks', async () => {
+  it('a plain client that keeps its token and follows Set-Cookie stays signed in', async () => {
     const world = await startHttpWorld();
     try {
       const client = SessionClient.forUrl(await world.app.listen({ host: '127.0.0.1', port: 0 }));

@@ -1,4 +1,4 @@
-/** The real app on a scratch database, with simulated coins and machines, a clock to move and a log to read. */
+/** The real app on a scratch database with simulated drivers, an adjustable clock, and a readable log. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
@@ -28,7 +28,7 @@ import { openScratchDatabase } from '../support/database.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { SessionClient } from '../support/session-client.ts';
 
-/** Counts Argon2 derivations: the work that a timing would show. */
+/** Counts Argon2 derivations, the work that a timing attack would measure. */
 export class CountingHasher extends PasswordHasher {
   derivations = 0;
   override async hash(password: string): Promise<string> {
@@ -47,24 +47,24 @@ export interface HttpWorld {
   readonly service: Service;
   readonly clock: OffsetClock;
   readonly passwords: CountingHasher;
-  /** While it holds an error, every statement of the service fails with it. */
+  /** While set, every statement of the service fails with this error. */
   readonly outage: { error: Error | null };
-  /** Every line that was logged. */
+  /** Every logged line. */
   readonly log: string[];
   visitor(): SessionClient;
   customer(): Promise<SessionClient>;
-  /** The stored id of a customer, by his address. */
+  /** The stored id of a customer, by email. */
   customerId(client: SessionClient): Promise<string>;
-  /** Puts money on a customer's balance. */
+  /** Adds money to a customer’s balance. */
   creditBalance(client: SessionClient, cents: bigint): Promise<void>;
-  /** What the audit log says of a customer, oldest first: `server.create ok`. */
+  /** The audit log of a customer, oldest first: `server.create ok`. */
   auditLines(client: SessionClient): Promise<string[]>;
   close(): Promise<void>;
 }
 
 export interface HttpWorldOptions {
   readonly settings?: Partial<HttpSettings>;
-  /** Where addresses belong; nowhere when left out. */
+  /** Countries of addresses. Empty by default. */
   readonly geo?: Geo;
   readonly catalogue?: boolean;
   readonly passwordQueue?: number;
@@ -130,7 +130,7 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
 
 async function customerId(db: OpenDatabase, client: SessionClient): Promise<string> {
   const row = await db.row<{ id: string }>('select id from customers where email = $1', [client.email]);
-  if (!row) throw new Error('no such customer');
+  if (!row) throw new Error('customer not found');
   return row.id;
 }
 
@@ -141,9 +141,10 @@ async function creditBalance(db: OpenDatabase, customerId: string, amountCents: 
 }
 
 async function auditLines(db: OpenDatabase, customerId: string): Promise<string[]> {
-  // Rows of one millisecond in the order they were written.
+  // Rows of the same millisecond are in the order in which they were written.
   const rows = await db.rows<{ line: string }>(
-    `select action || ' ' || result as line from audit_events where customer_id = $1 order by created_at, ctid`,
+    `select action || ' ' || result as line from audit_events
+      where customer_id = $1 order by created_at, ctid`,
     [customerId],
   );
   return rows.map((row) => row.line);

@@ -6,8 +6,8 @@ import { HOUR_MS } from '../../src/kernel/time.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
-describe('attempts an hour', () => {
-  it('are counted per address, and come back with time', () => {
+describe('attempts per hour', () => {
+  it('attempts count per address and become available again with time', () => {
     let now = 0;
     const limiter = new AttemptLimiter(3, () => now);
     const take = (address = '192.0.2.1') => limiter.consume(address);
@@ -17,7 +17,7 @@ describe('attempts an hour', () => {
     assert.deepEqual([take(), take()], [0, 1200]);
   });
 
-  it('that were none of those counted are given back', () => {
+  it('attempts that do not count are given back', () => {
     const limiter = new AttemptLimiter(2, () => 0);
     for (let attempt = 0; attempt < 50; attempt++) {
       assert.equal(limiter.consume('192.0.2.1'), 0);
@@ -25,7 +25,7 @@ describe('attempts an hour', () => {
     }
   });
 
-  it('are never more than allowed in any one burst, whatever the allowance', () => {
+  it('attempts never exceed the limit in any burst, at any limit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 0, max: 2 ** 41 }), (perHour, now) => {
         const limiter = new AttemptLimiter(perHour, () => now);
@@ -38,12 +38,12 @@ describe('attempts an hour', () => {
     );
   });
 
-  it('are not counted where the limit is 0', () => {
+  it('attempts do not count when the limit is 0', () => {
     const limiter = new AttemptLimiter(0);
     assert.ok(Array.from({ length: 1000 }, () => limiter.consume('192.0.2.1')).every((wait) => wait === 0));
   });
 
-  it('know an IPv6 visitor by his /64 and an IPv4 one by his address', () => {
+  it('attempts count by /64 for IPv6 and by address for IPv4', () => {
     const same = [
       ['2001:db8::1', '2001:db8:0:0:ffff::9'],
       ['2001:0db8:0000:0000::', '2001:db8::5:6:7:8'],
@@ -58,14 +58,14 @@ describe('attempts an hour', () => {
   });
 });
 
-describe('limits on strangers', () => {
+describe('limits on visitors', () => {
   let world: HttpWorld;
   before(async () => {
     world = await startHttpWorld({ settings: { signupsPerHour: 4, signinFailuresPerHour: 3 } });
   });
   after(() => world.close());
 
-  it('stop guessing at 429 with Retry-After, and let the right password count for nothing', async () => {
+  it('guessing stops at 429 with Retry-After, and a correct password does not count', async () => {
     const client = await world.customer();
     for (let attempt = 0; attempt < 6; attempt++) assert.equal((await client.signIn()).status, 200);
     const guesses = [
@@ -85,10 +85,10 @@ describe('limits on strangers', () => {
     const retryAfterS = Number(stopped.headers.get('retry-after'));
     assert.ok(retryAfterS > 0 && retryAfterS <= 1200);
     assert.equal(stopped.body.retry_after_s, retryAfterS);
-    assert.equal(world.passwords.derivations, derivations, 'no work was done for it');
+    assert.equal(world.passwords.derivations, derivations, 'a limited attempt derived a password');
   });
 
-  it('stop sign-ups at 429, those for a taken address too, and mistakes are free', async () => {
+  it('sign-ups stop at 429, also for a taken address, and invalid input does not count', async () => {
     const taken = await world.customer();
     for (let attempt = 0; attempt < 6; attempt++) {
       assert.equal((await world.visitor().signUp({ password: 'short' })).body.error, 'weak_password');
@@ -99,10 +99,11 @@ describe('limits on strangers', () => {
     assert.deepEqual([answer.status, answer.body.error], [429, 'rate_limited']);
   });
 
-  it('leave no address in the database', async () => {
+  it('limits leave no address in the database', async () => {
     const [row] = await world.db.rows<{ text: string }>(
-      `select (select string_agg(t::text, ' ') from audit_events t) || (select string_agg(t::text, ' ') from sessions t)
-         || (select string_agg(t::text, ' ') from customers t) as text`,
+      `select (select string_agg(t::text, ' ') from audit_events t)
+           || (select string_agg(t::text, ' ') from sessions t)
+           || (select string_agg(t::text, ' ') from customers t) as text`,
     );
     assert.ok(row && !row.text.includes('127.0.0.1'));
   });

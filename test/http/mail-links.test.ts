@@ -9,7 +9,7 @@ import { PASSWORD, type SessionClient, type SessionResponse } from '../support/s
 import { getAccount, postAccountAction, submitMailedLink } from './account-links.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
-const NEW = 'an altogether new one';
+const NEW = 'a completely new password';
 
 describe('links in mails', () => {
   let world: HttpWorld;
@@ -38,7 +38,7 @@ describe('links in mails', () => {
       password_confirm: password,
     });
 
-  it('a sign-up mails one that confirms the address when its form is sent, not when it is opened', async () => {
+  it('a sign-up link confirms the address when its form is submitted, not when opened', async () => {
     const client = await world.customer();
     const path = await confirmPath(client.email);
     const page = await world.visitor().get(path);
@@ -47,7 +47,7 @@ describe('links in mails', () => {
     assert.equal((await getAccount(client)).email_confirmed, false);
     for (const browser of [world.visitor(), world.visitor(), client]) {
       const answer = await submitMailedLink(browser, path);
-      assert.equal(answer.status, 200, 'a second click says the same');
+      assert.equal(answer.status, 200, 'a second click gets the same response');
       assert.match(answer.text, /Email address confirmed/);
     }
     assert.equal((await getAccount(client)).email_confirmed, true);
@@ -55,7 +55,7 @@ describe('links in mails', () => {
     assert.deepEqual(audits, ['customer.confirm_address ok']);
   });
 
-  it('no link is kept in a readable form', async () => {
+  it('no link is stored in readable form', async () => {
     const client = await world.customer();
     const token = tokenFromPath(await confirmPath(client.email));
     for (const table of ['mails', 'mail_links', 'reset_requests']) {
@@ -64,7 +64,7 @@ describe('links in mails', () => {
     }
   });
 
-  it('a link to confirm lives three days, and another may be had a few times an hour', async () => {
+  it('a confirmation link lasts three days, and a few more per hour can be requested', async () => {
     const client = await world.customer();
     const old = await confirmPath(client.email);
     for (let sent = 1; sent < LIMITS.linkMailsPerHour; sent++) {
@@ -83,16 +83,16 @@ describe('links in mails', () => {
     assert.equal((await postAccountAction(client, { action: 'resend_confirmation' })).body.mailed, false);
   });
 
-  it('asking for a new password is answered alike for any address, and only the account is mailed', async () => {
+  it('a reset request gets one response for any address, and only an account gets a mail', async () => {
     const { email } = await world.customer();
-    const nobody = 'nobody@example.org';
-    const [known, unknown] = [await askReset(email), await askReset(nobody)];
+    const unused = 'nobody@example.org';
+    const [known, unknown] = [await askReset(email), await askReset(unused)];
     assert.deepEqual([known.status, known.text], [200, unknown.text]);
     assert.deepEqual(known.body, { ok: true });
     assert.equal((await queuedMails(world.service, 'reset_password', email)).length, 1);
-    assert.equal((await queuedMails(world.service, 'reset_password', nobody)).length, 0);
-    for (let asked = 0; asked < 10; asked++) assert.deepEqual((await askReset(email)).body, { ok: true });
-    // The mail of the sign-up counts, too.
+    assert.equal((await queuedMails(world.service, 'reset_password', unused)).length, 0);
+    for (let sent = 0; sent < 10; sent++) assert.deepEqual((await askReset(email)).body, { ok: true });
+    // The mail from the sign-up also counts.
     assert.equal(
       (await queuedMails(world.service, 'reset_password', email)).length,
       LIMITS.linkMailsPerHour - 1,
@@ -103,7 +103,7 @@ describe('links in mails', () => {
     assert.equal(left.length, 0);
   });
 
-  it('a reset sets the password, ends all sessions, signs in, and leaves the recovery code', async () => {
+  it('a reset sets the password, ends all sessions, signs in, and keeps the recovery code', async () => {
     const client = await world.customer();
     await askReset(client.email);
     const path = await resetPath(client.email);
@@ -115,7 +115,7 @@ describe('links in mails', () => {
     assert.equal((await client.get('/me.php')).body.logged_in, false);
     assert.equal((await client.signIn()).body.error, 'bad_credentials');
     assert.equal((await client.signIn(client.email, NEW)).body.ok, true);
-    assert.equal((await getAccount(client)).email_confirmed, true, 'the link came from the mailbox');
+    assert.equal((await getAccount(client)).email_confirmed, true, 'the link also confirms the address');
     const recovered = await client.post('/auth-api.php', {
       action: 'recover',
       email: client.email,
@@ -126,7 +126,7 @@ describe('links in mails', () => {
     assert.equal(recovered.body.ok, true);
   });
 
-  it('a link for a new password works once, for two hours, and says what is wrong with it', async () => {
+  it('a reset link works once, for two hours, and reports errors in the form', async () => {
     const client = await world.customer();
     await askReset(client.email);
     const path = await resetPath(client.email);
@@ -137,7 +137,7 @@ describe('links in mails', () => {
       [await confirmPath(client.email), 'unknown'],
     ];
     for (const [wrong, reason] of cases) {
-      const { status, body } = await reset(world.visitor(), wrong, 'yet another password');
+      const { status, body } = await reset(world.visitor(), wrong, 'one more long password');
       assert.deepEqual([status, body.error, body.field, body.reason], [400, 'bad_link', 'token', reason]);
     }
     await askReset(client.email);
@@ -146,7 +146,7 @@ describe('links in mails', () => {
     assert.equal((await reset(world.visitor(), late)).body.reason, 'expired');
   });
 
-  it('its page works without scripts, twice when it is clicked twice', async () => {
+  it('the reset page works without scripts, also when it is clicked twice', async () => {
     const client = await world.customer();
     const asking = world.visitor();
     assert.match((await asking.get('/reset')).text, /Email me a link/);
@@ -164,11 +164,11 @@ describe('links in mails', () => {
     const other = { password: PASSWORD, password_confirm: PASSWORD };
     assert.match((await submitMailedLink(world.visitor(), path, other)).text, /already been used/);
     const wrong = await submitMailedLink(world.visitor(), '/reset?token=nothing');
-    assert.match((await world.visitor().get('/reset?token=nothing')).text, /not valid/);
-    assert.equal(wrong.status, 403, 'there was no form');
+    assert.match((await world.visitor().get('/reset?token=nothing')).text, /invalid or expired/);
+    assert.equal(wrong.status, 403, 'the page had no form');
   });
 
-  it('a form that is clicked twice sends one mail, and opens one session', async () => {
+  it('clicking a form twice sends one mail and opens one session', async () => {
     const client = await world.customer();
     const panel = PanelClient.forApp(world.app);
     const asking = await panel.get('/reset');
@@ -179,10 +179,10 @@ describe('links in mails', () => {
     await tasksJob(world.service).run();
     assert.equal((await queuedMails(world.service, 'reset_password', client.email)).length, 1);
     const form = await panel.get(await resetPath(client.email));
-    const differ = await panel.submit(form, 'reset', { password: NEW, password_confirm: PASSWORD });
-    assert.match(problemOf(differ.text, 'password_confirm', 'reset') ?? '', /differ/);
+    const mismatch = await panel.submit(form, 'reset', { password: NEW, password_confirm: PASSWORD });
+    assert.match(problemOf(mismatch.text, 'password_confirm', 'reset') ?? '', /do not match/);
     for (let click = 1; click <= 2; click++) {
-      const set = await panel.submit(differ, 'reset', { password: NEW, password_confirm: NEW });
+      const set = await panel.submit(mismatch, 'reset', { password: NEW, password_confirm: NEW });
       assert.match(set.text, /You are signed in\. All other sessions were signed out/);
       assert.ok(set.text.includes(client.email));
     }
@@ -190,7 +190,7 @@ describe('links in mails', () => {
     assert.equal(sessions.text.split('<code>sess_').length - 1, 1);
   });
 
-  it('a form that is not one of ours, or comes from another site, is refused', async () => {
+  it('a form with a foreign token or from another site is rejected', async () => {
     const client = await world.customer();
     const token = tokenFromPath(await confirmPath(client.email));
     const forged = await world.visitor().post('/confirm', { token }, { token: 'f'.repeat(64) });
@@ -201,7 +201,7 @@ describe('links in mails', () => {
     assert.equal((await getAccount(client)).email_confirmed, false);
   });
 
-  it('a new password makes what was asked for with the old one worthless', async () => {
+  it('a new password invalidates requests made with the old one', async () => {
     const client = await world.customer();
     const wanted = `wanted-${client.email}`;
     await postAccountAction(client, { action: 'change_email', email: wanted });
@@ -212,7 +212,7 @@ describe('links in mails', () => {
     assert.equal((await reset(world.visitor(), again)).body.reason, 'unknown');
   });
 
-  it('a frozen account neither changes its address nor gets in by mail', async () => {
+  it('a frozen account can neither change its address nor sign in by mail', async () => {
     const client = await world.customer();
     await askReset(client.email);
     const path = await resetPath(client.email);

@@ -20,7 +20,7 @@ describe('the money endpoints', () => {
   after(() => world.close());
 
   describe('/topup-api.php and /topup-status.php', () => {
-    it('make an invoice that its owner can watch', async () => {
+    it('the top-up endpoints create an invoice that its owner can watch', async () => {
       const client = await world.customer();
       const made = await client.post('/topup-api.php', TOPUP);
       assert.equal(made.status, 200);
@@ -34,7 +34,7 @@ describe('the money endpoints', () => {
       assert.match(String(poll.body.expires_at), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
     });
 
-    it('refuse what the invoice cannot be, with HTTP 200', async () => {
+    it('an invalid top-up is rejected with HTTP 200', async () => {
       const client = await world.customer();
       for (const [fields, error, extra] of [
         [{ amount: '29.99' }, 'amount_too_low', { min: 30 }],
@@ -54,7 +54,7 @@ describe('the money endpoints', () => {
       assert.deepEqual([unknown.status, unknown.body.error], [400, 'bad_action']);
     });
 
-    it('cancel while nothing was paid, once', async () => {
+    it('a top-up is canceled once, before a payment arrives', async () => {
       const client = await world.customer();
       const ref = String((await client.post('/topup-api.php', TOPUP)).body.order_ref);
       const cancel = { action: 'cancel', order_ref: ref };
@@ -64,7 +64,7 @@ describe('the money endpoints', () => {
       assert.deepEqual([again.status, again.body.error], [200, 'not_cancellable']);
     });
 
-    it('know nothing of an invoice that is another customer’s', async () => {
+    it('an invoice of another customer is not found', async () => {
       const [owner, other] = [await world.customer(), await world.customer()];
       const ref = String((await owner.post('/topup-api.php', TOPUP)).body.order_ref);
       const foreign = await other.get(`/topup-status.php?ref=${ref}`);
@@ -80,7 +80,7 @@ describe('the money endpoints', () => {
   });
 
   describe('/deploy-api.php', () => {
-    it('orders a server and shows its price in euros', async () => {
+    it('a deploy orders a server and shows its price in euros', async () => {
       const client = await world.customer();
       await world.creditBalance(client, 100_000n);
       const answer = await client.post('/deploy-api.php', { ...SERVER, billing: 12 });
@@ -95,7 +95,7 @@ describe('the money endpoints', () => {
       assert.deepEqual([page.status, page.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
     });
 
-    it('says what is missing from the balance and where to top up', async () => {
+    it('an insufficient balance shows the missing amount and where to top up', async () => {
       const client = await world.customer();
       await world.creditBalance(client, 100n);
       const { status, body } = await client.post('/deploy-api.php', SERVER);
@@ -105,7 +105,7 @@ describe('the money endpoints', () => {
       assert.equal((await client.get(String(body.topup))).status, 200);
     });
 
-    it('checks its fields in their order and answers each fault with HTTP 200', async () => {
+    it('a deploy checks its fields in order and answers each error with HTTP 200', async () => {
       const client = await world.customer();
       const faults = [
         ['product', 'cloud', 'bad_product'],
@@ -125,10 +125,10 @@ describe('the money endpoints', () => {
     });
   });
 
-  describe('an Idempotency-Key', () => {
+  describe('an Idempotency-Key on the session surface', () => {
     const key = { headers: { 'idempotency-key': 'click-1' } };
 
-    it('makes a double click one server, one charge and one audit row', async () => {
+    it('an Idempotency-Key turns a double click into one server, one charge, and one audit row', async () => {
       const client = await world.customer();
       await world.creditBalance(client, 100_000n);
       const answers = await Promise.all([1, 2, 3].map(() => client.post('/deploy-api.php', SERVER, key)));
@@ -142,7 +142,7 @@ describe('the money endpoints', () => {
       );
     });
 
-    it('with another request is 409, and its CSRF value is no part of the request', async () => {
+    it('an Idempotency-Key with another request gets 409, regardless of the CSRF token', async () => {
       const client = await world.customer();
       const first = await client.post('/topup-api.php', TOPUP, key);
       const headers = { ...key.headers, 'x-csrf-token': client.csrf ?? '' };
@@ -152,7 +152,7 @@ describe('the money endpoints', () => {
       assert.deepEqual([other.status, other.body.error], [409, 'idempotency_conflict']);
     });
 
-    it('makes a repeated cancellation one, however often and however fast it is asked for', async () => {
+    it('an Idempotency-Key makes repeated and concurrent cancellations one', async () => {
       const client = await world.customer();
       const ref = String((await client.post('/topup-api.php', TOPUP)).body.order_ref);
       const cancel = { action: 'cancel', order_ref: ref };
@@ -169,14 +169,14 @@ describe('the money endpoints', () => {
       assert.deepEqual([create.status, create.body.error], [409, 'idempotency_conflict']);
     });
 
-    it('keeps no refusal', async () => {
+    it('an Idempotency-Key stores no error responses', async () => {
       const client = await world.customer();
       assert.equal((await client.post('/deploy-api.php', SERVER, key)).body.error, 'insufficient_balance');
       await world.creditBalance(client, 100_000n);
       assert.equal((await client.post('/deploy-api.php', SERVER, key)).body.ok, true);
     });
 
-    it('belongs to its customer, and to visible ASCII', async () => {
+    it('an Idempotency-Key belongs to its customer and must be visible ASCII', async () => {
       const [one, two] = [await world.customer(), await world.customer()];
       const [a, b] = [
         await one.post('/topup-api.php', TOPUP, key),

@@ -14,7 +14,7 @@ interface Listed {
   readonly current: boolean;
 }
 
-describe('the account itself, over /account-api.php', () => {
+describe('the account over /account-api.php', () => {
   let world: HttpWorld;
   before(async () => {
     world = await startHttpWorld();
@@ -24,7 +24,7 @@ describe('the account itself, over /account-api.php', () => {
   const list = async (client: SessionClient) =>
     (await postAccountAction(client, { action: 'list_sessions' })).body.sessions as Listed[];
 
-  it('shows itself to its owner', async () => {
+  it('an account shows itself to its owner', async () => {
     const client = await world.customer();
     const { body } = await postAccountAction(client, { action: 'get_account' });
     assert.match(String(body.created_at), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
@@ -42,7 +42,7 @@ describe('the account itself, over /account-api.php', () => {
     assert.equal((await world.visitor().post('/account-api.php', { action: 'get_account' })).status, 401);
   });
 
-  it('lists its sessions and ends them, another customer’s never', async () => {
+  it('an account lists and ends its own sessions, and never those of another customer', async () => {
     const client = await world.customer();
     const other = world.visitor();
     await other.signIn(client.email);
@@ -81,7 +81,7 @@ describe('the account itself, over /account-api.php', () => {
     );
   });
 
-  it('is mailed of a sign-in, but not of the sign-up, and not without end', async () => {
+  it('a sign-in sends a limited number of mails, and a sign-up sends none', async () => {
     const client = await world.customer();
     assert.equal((await queuedMails(world.service, 'new_sign_in', client.email)).length, 0);
     await client.signIn();
@@ -101,7 +101,7 @@ describe('the account itself, over /account-api.php', () => {
     assert.equal(after.length, LIMITS.signInMailsPerHour);
   });
 
-  it('takes an OpenPGP key, says whose it is, and lets it go', async () => {
+  it('an account accepts an OpenPGP key, shows its fingerprint, and removes it', async () => {
     const client = await world.customer();
     const { publicKey, privateKey } = await generateKey({ userIDs: [{ name: 'me' }] });
     for (const openpgp_key of ['not a key', privateKey, 'x'.repeat(70_000)]) {
@@ -121,7 +121,7 @@ describe('the account itself, over /account-api.php', () => {
       null,
     );
     assert.equal(await shown(), null);
-    // Once for each change, and none for what was so already.
+    // One audit row per actual change.
     await postAccountAction(client, { action: 'set_openpgp_key', openpgp_key: '' });
     const mails = await queuedMails(world.service, 'openpgp_key_changed', client.email);
     assert.deepEqual(
@@ -133,7 +133,7 @@ describe('the account itself, over /account-api.php', () => {
     );
   });
 
-  it('is mailed of a change of its password, at the address that it has then, and not without end', async () => {
+  it('a password change sends a limited number of mails to the current address', async () => {
     const client = await world.customer();
     const change = { action: 'change_password', new_password: PASSWORD };
     assert.equal((await postAccountAction(client, { ...change, current_password: 'not it' })).body.ok, false);
@@ -153,7 +153,7 @@ describe('the account itself, over /account-api.php', () => {
     assert.equal((await mails()).length, LIMITS.accountMailsPerHour);
   });
 
-  it('is deleted at once when nothing stands in the way, and its address may sign up anew', async () => {
+  it('an account without resources is deleted at once, and its address can sign up again', async () => {
     const client = await world.customer();
     await world.creditBalance(client, 1234n);
     assert.equal(

@@ -6,11 +6,11 @@ import { PANEL_PATHS, topupPath } from '../../src/spec/paths.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
-/** Whoever only reads is given no cookie. */
+/** A visitor who only reads gets no cookie. */
 const WITHOUT_FORMS = [PANEL_PATHS.home, PANEL_PATHS.status, PANEL_PATHS.terms, PANEL_PATHS.contact];
 
 describe('the html template', () => {
-  it('escapes every value, in text and in attributes', () => {
+  it('a template escapes every value in text and in attributes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const printed = html`<a title="${text}">${[text, null, undefined, false]}</a>`.text;
@@ -22,7 +22,7 @@ describe('the html template', () => {
     assert.equal(html`${'<b> & "c"'}`.text, '&#60;b&#62; &#38; &#34;c&#34;');
   });
 
-  it('leaves what it made itself as it is, lists of it too', () => {
+  it('a template leaves its own output and lists of it unchanged', () => {
     assert.equal(
       html`<ul>${['a', '<'].map((item) => html`<li>${item}</li>`)}</ul>`.text,
       '<ul><li>a</li><li>&#60;</li></ul>',
@@ -31,14 +31,14 @@ describe('the html template', () => {
   });
 });
 
-describe('the pages', () => {
+describe('the pages of the panel', () => {
   let world: HttpWorld;
   before(async () => {
     world = await startHttpWorld({ settings: { baseUrl: 'https://skerry.example/' } });
   });
   after(() => world.close());
 
-  it('answer at every path that redirect and topup name, or ask to sign in and come back', async () => {
+  it('every path in a redirect or top-up link has a page, or asks to sign in and returns', async () => {
     for (const path of [...Object.values(PANEL_PATHS), topupPath('12.34'), '/servers/4711']) {
       const visitor = world.visitor();
       let answer = await visitor.get(path);
@@ -54,7 +54,7 @@ describe('the pages', () => {
     }
   });
 
-  it('hold no script of their own, ask nothing of other sites, and allow nothing else', async () => {
+  it('no page has inline scripts or loads from other sites, and the policy blocks both', async () => {
     for (const path of WITHOUT_FORMS) {
       const { text, headers } = await world.visitor().get(path);
       assert.ok(!/<script>|<style|<iframe|\s(?:on\w+|style)=|javascript:/i.test(text), path);
@@ -72,13 +72,13 @@ describe('the pages', () => {
     }
   });
 
-  it('begin with what this is and how to begin', async () => {
+  it('the home page says what the service is and how to start', async () => {
     const { text } = await world.visitor().get('/');
     assert.match(text, /rents virtual and dedicated servers/);
     assert.match(text, /curl -s -c jar https:\/\/skerry\.example\/csrf\.php/);
   });
 
-  it('repeat nothing of a request', async () => {
+  it('no page repeats a request', async () => {
     const { text } = await world.visitor().get('/topup?amount=%3Cscript%3E', { host: 'evil"><b>' });
     assert.ok(!/<script>|evil/.test(text));
   });

@@ -1,11 +1,11 @@
-/** The sandbox's control endpoints and bad input: an answer in shape that names the field, and never a fault of ours. */
+/** The sandbox’s control endpoints with valid and bad input: a response in shape that names the field. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** Each endpoint with a body that it would take, were there such an address. */
+/** Each endpoint with a valid body, except that its address may not exist. */
 const BODIES = {
   payments: { coin: 'LTC', address: 'tltc1qnobody', amount: '0.5' },
   blocks: { coin: 'LTC', count: 1 },
@@ -95,7 +95,7 @@ const contentType = fc.constantFrom(
   '',
 );
 
-/** A body of the endpoint in which some fields are missing, wrong or too many. */
+/** A body of the endpoint with missing, invalid, or extra fields. */
 function invalidBody(name: Name): fc.Arbitrary<string> {
   const fields = Object.entries(BODIES[name]).map(([field, right]) =>
     fc.oneof(
@@ -130,8 +130,8 @@ describe('the sandbox', () => {
     return { status: answer.statusCode, text: answer.body, body: answer.json<Record<string, unknown>>() };
   }
 
-  /** 200, or a refusal in the one shape it has here. */
-  function inShape({ status, text, body }: Awaited<ReturnType<typeof post>>, sent: string): void {
+  /** Expects 200, or an error in the sandbox’s one shape. */
+  function assertShape({ status, text, body }: Awaited<ReturnType<typeof post>>, sent: string): void {
     if (status === 200) {
       assert.equal(body.ok, true);
       return;
@@ -146,21 +146,21 @@ describe('the sandbox', () => {
   async function refused(name: string, payload: string): Promise<unknown> {
     const answer = await post(name, payload);
     assert.equal(answer.status, 400, payload.slice(0, 80));
-    inShape(answer, payload);
+    assertShape(answer, payload);
     return answer.body.field;
   }
 
   for (const name of NAMES) {
-    it(`answers bad input at ${name} in shape`, async () => {
+    it(`bad input at ${name} gets a response in shape`, async () => {
       const property = fc.asyncProperty(
         fc.oneof({ weight: 3, arbitrary: invalidBody(name) }, raw),
         contentType,
-        async (payload, type) => inShape(await post(name, payload, type), payload),
+        async (payload, type) => assertShape(await post(name, payload, type), payload),
       );
       await fc.assert(property, { numRuns: PROPERTY_RUNS * 5 });
     });
 
-    it(`names the field that is wrong, missing or not known at ${name}`, async () => {
+    it(`the error at ${name} names the invalid, missing, or unknown field`, async () => {
       const right = BODIES[name];
       for (const field of Object.keys(right)) {
         if (field !== 'drop') {
@@ -172,18 +172,19 @@ describe('the sandbox', () => {
         }
       }
       for (const typo of ['advance', '__proto__', 'constructor', 'Coin', '']) {
-        const payload = `${JSON.stringify(right).slice(0, -1)}${Object.keys(right).length ? ',' : ''}"${typo}":1}`;
+        const comma = Object.keys(right).length ? ',' : '';
+        const payload = `${JSON.stringify(right).slice(0, -1)}${comma}"${typo}":1}`;
         assert.equal(await refused(name, payload), typo);
       }
     });
 
-    it(`takes nothing but a JSON object of a reasonable size at ${name}`, async () => {
+    it(`the endpoint ${name} accepts only a JSON object of a reasonable size`, async () => {
       for (const payload of ['[]', 'null', '7', '{', 'coin=LTC', deep(4_000), `"${'x'.repeat(60_000)}"`]) {
         assert.equal(await refused(name, payload), undefined);
       }
     });
   }
-  it('shows what was mailed, sealed where it is kept', async () => {
+  it('the sandbox shows mails, and stores them sealed', async () => {
     const customer = await world.customer();
     const read = async (query: string) => {
       const answer = await world.http.inject({ url: `/sandbox/mails${query}` });
@@ -216,7 +217,7 @@ describe('the sandbox', () => {
     }
   });
 
-  it('takes a part of a second as time', async () => {
+  it('the sandbox clock accepts fractions of a second', async () => {
     for (const advance_s of [0.0005, 5e-324, 1.0004]) {
       assert.equal((await post('clock', JSON.stringify({ advance_s }))).status, 200);
     }

@@ -23,7 +23,7 @@ describe('the HTTP server', () => {
   const get = async (url: string, headers: Record<string, string> = {}) =>
     await world.app.inject({ url, headers });
 
-  it('puts a fresh X-Request-Id on every answer and ignores the client’s', async () => {
+  it('every response has a new X-Request-Id, and the client’s is ignored', async () => {
     const ids = new Set<string>();
     const urls = [
       '/',
@@ -43,7 +43,7 @@ describe('the HTTP server', () => {
     assert.equal(ids.size, urls.length);
   });
 
-  it('answers what is not quite HTTP with 400, JSON and a request id', async () => {
+  it('malformed HTTP gets 400 with JSON and a request id', async () => {
     const host = 'Host: x\r\n';
     const form = 'Content-Type: application/x-www-form-urlencoded\r\n';
     const wrong = [
@@ -62,18 +62,18 @@ describe('the HTTP server', () => {
       const [head = '', body = ''] = (await exchangeRaw(port, bytes)).split('\r\n\r\n');
       assert.match(head, /^HTTP\/1\.1 400 /, bytes.slice(0, 60));
       assert.match(head, /x-request-id: req_[a-z2-7]{26}/i, bytes.slice(0, 60));
-      // What reaches no surface is answered in REST's envelope, unless it was for the session surface.
+      // Input that reaches no surface gets the REST envelope, unless it was for the session surface.
       const { error } = JSON.parse(body) as { error: string | { code: string } };
       const session = bytes.includes('.php') || error === 'bad_request';
       if (session) assert.equal(error, 'bad_request', bytes.slice(0, 60));
       else assert.equal(typeof error === 'object' && error.code, 'invalid_request', bytes.slice(0, 60));
     }
     const unreadable = world.log.filter((line) => line.includes('unreadable request'));
-    // Not under `code`, a name under which the log shows nothing.
+    // Not under `code`: the log shows nothing under that name.
     assert.ok(unreadable.some((line) => line.includes('"errorCode":"HPE_HEADER_OVERFLOW"')));
   });
 
-  it('does not stumble over an Expect header, an upgrade or a HEAD', async () => {
+  it('an Expect header, an upgrade, and a HEAD request are handled', async () => {
     const lines = ['Expect: the best', 'Connection: Upgrade\r\nUpgrade: websocket'];
     for (const line of lines) {
       assert.match(
@@ -85,7 +85,7 @@ describe('the HTTP server', () => {
       await exchangeRaw(port, 'HEAD /me.php HTTP/1.1\r\nHost: x\r\n\r\n'),
       /^HTTP\/1\.1 200 .*\r\n\r\n$/s,
     );
-    // One that cannot be read has no body either.
+    // A malformed HEAD request also gets no body.
     const long = `x: ${'y'.repeat(20_000)}`;
     assert.match(
       await exchangeRaw(port, `HEAD /v1 HTTP/1.1\r\n${long}\r\n\r\n`),
@@ -93,7 +93,7 @@ describe('the HTTP server', () => {
     );
   });
 
-  it('answers an unknown path or method with 404: JSON, and a page to a browser that asks for one', async () => {
+  it('an unknown path or method gets 404 in JSON, and a page in a browser', async () => {
     const html = { accept: 'text/html,*/*;q=0.8' };
     for (const url of ['/nothing', '/nothing.php', '/sandbox/nothing']) {
       const answer = await get(url);
@@ -112,7 +112,7 @@ describe('the HTTP server', () => {
     assert.equal(post.statusCode, 404);
   });
 
-  it('says whether it lives and whether it is ready', async () => {
+  it('the health and readiness endpoints report the state', async () => {
     assert.equal((await get('/healthz')).statusCode, 200);
     assert.equal((await get('/readyz')).statusCode, 200);
     ready = false;
@@ -121,7 +121,7 @@ describe('the HTTP server', () => {
     ready = true;
   });
 
-  it('writes one line per request, with the route’s pattern and nothing that is anybody’s', async () => {
+  it('each request logs one line with the route’s pattern and no personal data', async () => {
     const client = await world.customer();
     world.log.length = 0;
     const answer = await client.get('/topup-status.php?ref=canary-ref', { 'user-agent': 'canary-agent' });
@@ -144,8 +144,8 @@ describe('the HTTP server', () => {
   });
 });
 
-describe('a fault of ours', () => {
-  it('is 500 without its details, and the log knows them by the request id', async () => {
+describe('an internal error', () => {
+  it('an internal error gets 500 without details, and the log has them under the request id', async () => {
     const world = await startHttpWorld();
     try {
       const client = await world.customer();
@@ -163,7 +163,7 @@ describe('a fault of ours', () => {
     }
   });
 
-  it('is not what a database that is away is: that is 503, with when to try again', async () => {
+  it('a database outage gets 503 with a time to retry, and not 500', async () => {
     const world = await startHttpWorld();
     const client = await world.customer();
     world.outage.error = Object.assign(new Error('terminating connection'), { code: '57P01' });
@@ -187,7 +187,7 @@ describe('a fault of ours', () => {
     }
   });
 
-  it('is not a full queue of passwords either', async () => {
+  it('a full password queue gets 503, and not 500', async () => {
     const world = await startHttpWorld({ passwordQueue: 1 });
     try {
       const clients = await Promise.all(

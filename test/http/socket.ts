@@ -1,14 +1,14 @@
-/** One connection, written to byte for byte. */
+/** A connection that is written to byte by byte. */
 import { connect } from 'node:net';
 
-/** Sends the bytes and returns everything that came back until the server closed, or `quietMs` of silence after it began. */
+/** Sends the bytes. Returns the response up to the close, or up to `quietMs` after its start. */
 export async function exchangeRaw(port: number, bytes: string | Buffer, quietMs = 300): Promise<string> {
   return await new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
-    let heard = '';
+    let received = '';
     const done = () => {
       socket.destroy();
-      resolve(heard);
+      resolve(received);
     };
     socket.setTimeout(10_000, done);
     socket.on('error', (error: NodeJS.ErrnoException) =>
@@ -16,7 +16,7 @@ export async function exchangeRaw(port: number, bytes: string | Buffer, quietMs 
     );
     socket.on('connect', () => socket.write(bytes));
     socket.on('data', (chunk) => {
-      heard += chunk.toString('latin1');
+      received += chunk.toString('latin1');
       socket.setTimeout(quietMs, done);
     });
     socket.on('close', done);

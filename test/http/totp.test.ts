@@ -10,9 +10,9 @@ import { totpAt, wrongTotp } from '../support/totp.ts';
 import { getAccount, postAccountAction, submitMailedLink } from './account-links.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';
 
-const NEW = 'an altogether new one';
+const NEW = 'a completely new password';
 
-describe('a second factor, over the form endpoints', () => {
+describe('the second factor over the form endpoints', () => {
   let world: HttpWorld;
   before(async () => {
     world = await startHttpWorld();
@@ -32,7 +32,7 @@ describe('a second factor, over the form endpoints', () => {
     return secret;
   }
 
-  /** As if all codes up to now were yet to come. */
+  /** Makes all codes up to now valid again. */
   async function aWhileAgo(client: SessionClient): Promise<void> {
     const id = await world.customerId(client);
     await world.db.run('update totp_secrets set last_step = 0 where customer_id = $1', [id]);
@@ -44,7 +44,7 @@ describe('a second factor, over the form endpoints', () => {
     return await lastMailedPath(world.service, 'reset_password', client.email);
   }
 
-  it('is begun with the password, switched on with a code, and asked for at the next sign-in', async () => {
+  it('a second factor needs the password, then a code, and applies at the next sign-in', async () => {
     const client = await world.customer();
     const wrong = await postAccountAction(client, { action: 'enable_totp', current_password: 'not it' });
     assert.deepEqual([wrong.status, wrong.body.error], [200, 'bad_credentials']);
@@ -76,7 +76,7 @@ describe('a second factor, over the form endpoints', () => {
     assert.equal((await signIn(client, { code })).body.error, 'bad_code');
   });
 
-  it('goes with password and code; what is refused is in the audit log', async () => {
+  it('a second factor is disabled with password and code, and rejections are in the audit log', async () => {
     const client = await world.customer();
     const secret = await enable(client);
     await aWhileAgo(client);
@@ -104,7 +104,7 @@ describe('a second factor, over the form endpoints', () => {
     ]);
   });
 
-  it('counts wrong codes like wrong passwords, and a missing one not at all', async () => {
+  it('wrong codes count like wrong passwords, and missing codes do not count', async () => {
     const limited = await startHttpWorld({ settings: { signinFailuresPerHour: 2 } });
     try {
       const client = await limited.customer();
@@ -125,7 +125,7 @@ describe('a second factor, over the form endpoints', () => {
     }
   });
 
-  it('is switched off by the recovery code, and its customer is told', async () => {
+  it('the recovery code disables the second factor, and the customer is notified', async () => {
     const client = await world.customer();
     await enable(client);
     const recovered = await world.visitor().post('/auth-api.php', {
@@ -134,11 +134,13 @@ describe('a second factor, over the form endpoints', () => {
     });
     assert.equal(recovered.body.ok, true);
     assert.equal((await signIn(client, { password: NEW })).body.ok, true);
-    const told = (await queuedMails(world.service, 'totp_changed', client.email)).map(({ data }) => data.by);
-    assert.deepEqual(told, ['customer', 'recovery_code']);
+    const causes = (await queuedMails(world.service, 'totp_changed', client.email)).map(
+      ({ data }) => data.by,
+    );
+    assert.deepEqual(causes, ['customer', 'recovery_code']);
   });
 
-  it('is asked for by a link that sets a new password, which a refusal leaves as it is', async () => {
+  it('a reset link requires the second factor, and a rejected code changes nothing', async () => {
     const client = await world.customer();
     const secret = await enable(client);
     await aWhileAgo(client);
@@ -161,45 +163,45 @@ describe('a second factor, over the form endpoints', () => {
       );
     }
     const other = await submitMailedLink(world.visitor(), path, { ...passwords, code: wrongTotp(secret) });
-    assert.equal(other.status, 400, 'the password that was just set is not enough');
+    assert.equal(other.status, 400, 'the new password alone must not sign in');
     assert.equal((await browser.get('/me.php')).body.email, client.email);
     assert.equal((await getAccount(browser)).totp, true);
   });
 
-  it(
-    'closes a link with which it is guessed at, and neither the account nor the next link',
-    FULL_ONLY,
-    async () => {
-      const client = await world.customer();
-      const secret = await enable(client);
-      const passwords = { password: NEW, password_confirm: NEW };
-      const reset = (path: string, code: string) =>
-        world
-          .visitor()
-          .post('/auth-api.php', { action: 'reset', token: tokenFromPath(path), ...passwords, code });
-      for (let link = 0; link < LIMITS.totpFailuresPerHour / LIMITS.totpFailuresPerLink; link++) {
-        const path = await resetLink(client);
-        for (let wrong = 0; wrong < LIMITS.totpFailuresPerLink; wrong++) {
-          assert.equal((await reset(path, wrongTotp(secret))).body.error, 'bad_code');
-        }
-        await aWhileAgo(client);
-        const { status, body } = await reset(path, totpAt(secret));
-        assert.deepEqual([status, body.error, body.reason], [400, 'bad_link', 'guessed']);
-        assert.match(
-          (await submitMailedLink(world.visitor(), path, passwords)).text,
-          /Too many incorrect one-time codes/,
-        );
+  it('wrong codes close a reset link, but neither the account nor the next link', FULL_ONLY, async () => {
+    const client = await world.customer();
+    const secret = await enable(client);
+    const passwords = { password: NEW, password_confirm: NEW };
+    const reset = (path: string, code: string) =>
+      world
+        .visitor()
+        .post('/auth-api.php', { action: 'reset', token: tokenFromPath(path), ...passwords, code });
+    for (let link = 0; link < LIMITS.totpFailuresPerHour / LIMITS.totpFailuresPerLink; link++) {
+      const path = await resetLink(client);
+      for (let wrong = 0; wrong < LIMITS.totpFailuresPerLink; wrong++) {
+        assert.equal((await reset(path, wrongTotp(secret))).body.error, 'bad_code');
       }
-      assert.equal((await signIn(client, { code: totpAt(secret) })).body.ok, true, 'its owner gets in');
       await aWhileAgo(client);
-      const next = await resetLink(client);
-      const again = { code: totpAt(secret), current_password: PASSWORD };
-      assert.equal((await postAccountAction(client, { action: 'disable_totp', ...again })).body.ok, true);
-      assert.equal((await reset(next, '')).body.ok, true);
-    },
-  );
+      const { status, body } = await reset(path, totpAt(secret));
+      assert.deepEqual([status, body.error, body.reason], [400, 'bad_link', 'guessed']);
+      assert.match(
+        (await submitMailedLink(world.visitor(), path, passwords)).text,
+        /Too many incorrect one-time codes/,
+      );
+    }
+    assert.equal(
+      (await signIn(client, { code: totpAt(secret) })).body.ok,
+      true,
+      'the owner must be able to sign in',
+    );
+    await aWhileAgo(client);
+    const next = await resetLink(client);
+    const again = { code: totpAt(secret), current_password: PASSWORD };
+    assert.equal((await postAccountAction(client, { action: 'disable_totp', ...again })).body.ok, true);
+    assert.equal((await reset(next, '')).body.ok, true);
+  });
 
-  it('that came shortly before a change of address goes when that is taken back; an older one is asked for', async () => {
+  it('undoing an address change drops a recent second factor and requires an older one', async () => {
     for (const [ageDays, isDropped] of [
       [6, true],
       [8, false],
@@ -216,8 +218,8 @@ describe('a second factor, over the form endpoints', () => {
       const next = `next-${former}`;
       await postAccountAction(client, { action: 'change_email', email: next });
       await submitMailedLink(client, await lastMailedPath(world.service, 'confirm_address', next));
-      const [told] = await queuedMails(world.service, 'address_changed', former);
-      const undo = told?.data.undo?.path ?? '';
+      const [notice] = await queuedMails(world.service, 'address_changed', former);
+      const undo = notice?.data.undo?.path ?? '';
       const passwords = { password: NEW, password_confirm: NEW };
       const first = await submitMailedLink(world.visitor(), undo, passwords);
       assert.equal(first.status, isDropped ? 200 : 400, `${ageDays} days`);
@@ -232,7 +234,7 @@ describe('a second factor, over the form endpoints', () => {
     }
   });
 
-  it('is gone with the account', async () => {
+  it('a second factor is deleted with the account', async () => {
     const client = await world.customer();
     await enable(client);
     assert.equal((await postAccountAction(client, { action: 'delete_account' })).body.ok, true);

@@ -30,7 +30,7 @@ it('streams tell what any process has done, and end with the service', FULL_ONLY
     const stopping = world.serving.stop();
     for (const stream of streams) {
       assert.equal(await stream.message(), undefined);
-      assert.match(stream.text, /: the service stops; come again\n\n$/);
+      assert.match(stream.text, /: the service is stopping; reconnect\n\n$/);
     }
     assert.equal((await stopping).code, 0);
     assert.ok(performance.now() - begun < STOP_MAX_MS);

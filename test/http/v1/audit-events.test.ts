@@ -11,7 +11,7 @@ describe('REST audit events', () => {
   });
   after(() => world.close());
 
-  it('tell of each change by the request id and the token that its caller knows', async () => {
+  it('audit events identify each change by the request id and the token of the caller', async () => {
     const customer = await world.customer();
     const api = V1Client.forApp(world.app, await createApiToken(customer, 'write'));
     const made = await api.post('/account/tokens', { name: 'a', scope: 'read' });
@@ -19,13 +19,13 @@ describe('REST audit events', () => {
     const wrong = await api.post('/account/tokens', {});
     const { body: own } = await api.get('/account/tokens?filter[scope]=write');
     const { body } = await api.get('/audit/events?filter[action]=token.create&sort=created_at');
-    const told = body.data.map((event: JsonBody) => [
+    const rows = body.data.map((event: JsonBody) => [
       event.result,
       event.resource,
       event.actor_token,
       event.request_id,
     ]);
-    const [session, ...rest] = told;
+    const [session, ...rest] = rows;
     assert.equal(session[2], null);
     assert.match(body.data[0].actor_session, /^sess_[a-z2-7]{26}$/);
     const mine = own.data[0].id;
@@ -45,7 +45,7 @@ describe('REST audit events', () => {
     assertApiError(await stranger.get(`/audit/events/${body.data[0].id}`), 404, 'not_found');
   });
 
-  it('take their filters plain or in brackets, and name a wrong one', async () => {
+  it('audit events accept plain and bracketed filters, and an invalid filter is named', async () => {
     const api = V1Client.forApp(world.app, await createApiToken(await world.customer(), 'write'));
     const { body: made } = await api.post('/account/tokens', { name: 'a', scope: 'read' });
     for (const query of [

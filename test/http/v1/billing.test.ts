@@ -17,12 +17,12 @@ describe('REST billing', () => {
   });
   after(() => world.close());
 
-  it('reads the balance', async () => {
+  it('the balance can be read', async () => {
     const { status, body } = await api.get('/billing/balance');
     assert.deepEqual([status, body.object, body.usd, body.active_servers], [200, 'balance', 25.5, 0]);
   });
 
-  it('reads the ledger', async () => {
+  it('the ledger can be read', async () => {
     const { body } = await api.get('/billing/ledger?filter[type]=adjustment&sort=created_at');
     assert.deepEqual([body.object, body.has_more, body.data.length], ['list', false, 1]);
     assert.equal(body.data[0].amount_usd, 25.5);
@@ -31,7 +31,7 @@ describe('REST billing', () => {
     assert.deepEqual(item, { field: 'filter[type]', issue: 'invalid_value', allowed: [...LEDGER_TYPES] });
   });
 
-  it('makes a top-up once per key, to be polled and listed', async () => {
+  it('a top-up is created once per key, and can be polled and listed', async () => {
     const order = { coin: 'LTC', amount_usd: 30.1 };
     const made = await api.post('/billing/topup', order, { key: 'one' });
     assert.equal(made.status, 201);
@@ -59,28 +59,36 @@ describe('REST billing', () => {
       { coin: 'DOGE', amount_usd: 30 },
       { field: 'coin', issue: 'invalid_value', allowed: [...COIN_CODES] },
     ],
-    ['too little', { coin: 'BTC', amount_usd: 29.99 }, { field: 'amount_usd', issue: 'min', min: 30 }],
-    ['too much', { coin: 'BTC', amount_usd: 10000.01 }, { field: 'amount_usd', issue: 'max', max: 10000 }],
     [
-      'less than a cent',
+      'an amount below the minimum',
+      { coin: 'BTC', amount_usd: 29.99 },
+      { field: 'amount_usd', issue: 'min', min: 30 },
+    ],
+    [
+      'an amount above the maximum',
+      { coin: 'BTC', amount_usd: 10000.01 },
+      { field: 'amount_usd', issue: 'max', max: 10000 },
+    ],
+    [
+      'a fraction of a cent',
       { coin: 'BTC', amount_usd: 30.001 },
       { field: 'amount_usd', issue: 'invalid_format' },
     ],
     [
-      'a text as amount',
+      'a text as the amount',
       { coin: 'BTC', amount_usd: '30' },
       { field: 'amount_usd', issue: 'invalid_type', expected: 'number' },
     ],
-    ['no amount', { coin: 'BTC' }, { field: 'amount_usd', issue: 'required' }],
+    ['a missing amount', { coin: 'BTC' }, { field: 'amount_usd', issue: 'required' }],
   ] as const) {
-    it(`refuses ${what} by the field`, async () => {
+    it(`a top-up with ${what} is rejected with the field`, async () => {
       assert.deepEqual(assertApiError(await api.post('/billing/topup', body), 400, 'invalid_request'), [
         item,
       ]);
     });
   }
 
-  it('refuses more open invoices than the limit', async () => {
+  it('top-ups above the limit of open ones are rejected', async () => {
     const customer = await world.customer();
     const theirs = api.withToken(await createApiToken(customer));
     for (let n = 0; n < 20; n++) await theirs.post('/billing/topup', { coin: 'LTC', amount_usd: 30 });

@@ -1,4 +1,4 @@
-/** Events as the fan-out leaves them, and a client of the event stream that reads as slowly as a test likes. */
+/** Events as the fan-out stores them, and an event stream client that reads at any speed. */
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { newId, newPublicNumber, newSecretToken } from '../../../src/kernel/ids.ts';
@@ -10,10 +10,10 @@ import { insertToken } from '../../../src/store/tokens.ts';
 import type { JsonBody } from '../../support/v1-client.ts';
 import type { HttpWorld } from '../http-world.ts';
 
-/** Longer than any wait for an event; what takes so long will not come. */
+/** Longer than any wait for an event. After this, it will not arrive. */
 const WAIT_MAX_MS = 5_000;
 
-/** Numbered events of these types, in this order, in one commit. */
+/** Creates numbered events of these types, in this order, in one commit. */
 export async function publish(sql: Sql, customerId: string, types: readonly string[]): Promise<void> {
   await sql.run(
     `with counted as (
@@ -38,15 +38,15 @@ export class StreamClient {
   readonly #decoder = new TextDecoder();
   readonly status: number;
   readonly headers: Headers;
-  /** Everything so far, as it came. */
+  /** All received text. */
   text = '';
   #read = 0;
   ended = false;
-  /** As a browser would send it when it comes again. */
+  /** The value that a browser would send when it reconnects. */
   lastEventId = '';
 
   private constructor(response: Response) {
-    if (!response.body) throw new Error('an answer without a body');
+    if (!response.body) throw new Error('a response without a body');
     this.status = response.status;
     this.headers = response.headers;
     this.#reader = response.body.getReader();
@@ -61,7 +61,7 @@ export class StreamClient {
     return new StreamClient(await fetch(url, { headers }));
   }
 
-  /** The next block of lines, whatever is in it; undefined at the end. */
+  /** Reads the next block of lines. Returns undefined at the end. */
   async block(): Promise<string | undefined> {
     for (;;) {
       const end = this.text.indexOf('\n\n', this.#read);
@@ -77,7 +77,7 @@ export class StreamClient {
     }
   }
 
-  /** The next message with data; undefined at the end. */
+  /** Reads the next message with data. Returns undefined at the end. */
   async message(): Promise<Message | undefined> {
     for (let block = await this.block(); block !== undefined; block = await this.block()) {
       const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1];
@@ -100,7 +100,7 @@ export class StreamClient {
   }
 
   async close(): Promise<void> {
-    // One that was cut says so once more.
+    // A closed stream emits the error once more.
     await this.#reader.cancel().catch(() => undefined);
   }
 }
@@ -108,7 +108,7 @@ export class StreamClient {
 async function withTimeout<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing came for ${WAIT_MAX_MS} ms`)), WAIT_MAX_MS);
+    timer = setTimeout(() => reject(new Error(`nothing arrived for ${WAIT_MAX_MS} ms`)), WAIT_MAX_MS);
   });
   return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
@@ -120,7 +120,7 @@ export interface Subscriber {
   readonly billing: string;
 }
 
-/** As if he had signed up and made two tokens, without the work of passwords. */
+/** Creates a customer with two tokens without the work of a password. */
 export async function createSubscriber({ db, clock }: HttpWorld): Promise<Subscriber> {
   const now = clock.now();
   const customerId = newId(now);
@@ -138,7 +138,7 @@ export async function createSubscriber({ db, clock }: HttpWorld): Promise<Subscr
   return { customerId, read: await token('read'), billing: await token('billing') };
 }
 
-/** Listens; gives the URL of the stream. */
+/** Listens and returns the URL of the stream. */
 export async function listen({ app }: HttpWorld): Promise<string> {
   await app.listen({ port: 0, host: '127.0.0.1' });
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/v1/events`;

@@ -45,17 +45,17 @@ describe('the event stream', () => {
     assert.equal(client.status, 200);
     return client;
   }
-  async function say(to: Subscriber, ...types: string[]): Promise<void> {
+  async function emit(to: Subscriber, ...types: string[]): Promise<void> {
     await publish(world.db, to.customerId, types);
     streams.wake();
   }
   const typesOf = (messages: readonly Message[]) => messages.map(({ id, event }) => `${id} ${event}`);
 
-  it('begins now, and tells what happens as it happens, in the envelope and with its number', async () => {
-    await say(me, 'server.created');
+  it('an event stream starts now and sends events live, with envelope and number', async () => {
+    await emit(me, 'server.created');
     const client = await open(me.read);
     assert.equal(await client.block(), 'retry: 3000\nid: 1');
-    await say(me, 'server.running', 'server.stopped');
+    await emit(me, 'server.running', 'server.stopped');
     const [running, stopped] = await client.messages(2);
     assert.ok(running && stopped);
     assert.deepEqual(typesOf([running, stopped]), ['2 server.running', '3 server.stopped']);
@@ -71,22 +71,22 @@ describe('the event stream', () => {
     assert.match(client.headers.get('x-ratelimit-remaining') ?? '', /^\d+$/);
   });
 
-  it('tells what was missed, then what comes; Last-Event-ID goes before after', async () => {
+  it('an event stream sends missed events first, and Last-Event-ID takes precedence over after', async () => {
     const other = await createSubscriber(world);
-    await say(other, ...Array.from({ length: 150 }, () => 'server.stopped'));
+    await emit(other, ...Array.from({ length: 150 }, () => 'server.stopped'));
     const client = await open(other.read, '?after=0');
     assert.deepEqual((await client.messages(150)).at(-1)?.id, '150');
     const again = await open(other.read, '?after=0', { 'last-event-id': '148' });
     assert.deepEqual(typesOf(await again.messages(2)), ['149 server.stopped', '150 server.stopped']);
-    await say(other, 'server.running');
+    await emit(other, 'server.running');
     assert.deepEqual(typesOf(await again.messages(1)), ['151 server.running']);
     assert.deepEqual(typesOf(await client.messages(1)), ['151 server.running']);
   });
 
-  it('has no gap, no double and no other order, whenever a client comes and goes', async () => {
+  it('an event stream has no gaps, duplicates, or reordering, however often clients reconnect', async () => {
     const steps = fc.array(
       fc.oneof(
-        fc.record({ say: fc.integer({ min: 1, max: 80 }) }),
+        fc.record({ emit: fc.integer({ min: 1, max: 80 }) }),
         fc.record({ take: fc.integer({ min: 1, max: 60 }) }),
         fc.constant({ leave: true } as const),
       ),
@@ -95,26 +95,26 @@ describe('the event stream', () => {
     await fc.assert(
       fc.asyncProperty(steps, async (plan) => {
         const other = await createSubscriber(world);
-        let said = 0;
+        let emitted = 0;
         const got: number[] = [];
         let client = await open(other.billing, '?after=0');
         for (const step of plan) {
-          if ('say' in step) {
-            said += step.say;
-            await say(other, ...Array.from({ length: step.say }, () => 'billing.charged'));
+          if ('emit' in step) {
+            emitted += step.emit;
+            await emit(other, ...Array.from({ length: step.emit }, () => 'billing.charged'));
           } else if ('take' in step) {
-            const some = await client.messages(Math.min(step.take, said - got.length));
+            const some = await client.messages(Math.min(step.take, emitted - got.length));
             got.push(...some.map((message) => message.data.seq));
           } else {
             await client.close();
             client = await open(other.billing, '', { 'last-event-id': String(got.at(-1) ?? 0) });
           }
         }
-        const rest = await client.messages(said - got.length);
+        const rest = await client.messages(emitted - got.length);
         got.push(...rest.map((message) => message.data.seq));
         assert.deepEqual(
           got,
-          Array.from({ length: said }, (_, n) => n + 1),
+          Array.from({ length: emitted }, (_, n) => n + 1),
         );
         await client.close();
       }),
@@ -122,10 +122,10 @@ describe('the event stream', () => {
     );
   });
 
-  it('keeps what is about money from who may not see the billing, and lets him go on after it', async () => {
+  it('an event stream skips events about money below the billing scope', async () => {
     const other = await createSubscriber(world);
     const [narrow, wide] = [await open(other.read), await open(other.billing)];
-    await say(
+    await emit(
       other,
       'billing.charged',
       'server.running',
@@ -133,17 +133,17 @@ describe('the event stream', () => {
       'topup.confirmed',
       'token.created',
     );
-    await say(other, 'billing.low_balance');
+    await emit(other, 'billing.low_balance');
     assert.deepEqual(typesOf(await narrow.messages(2)), ['2 server.running', '5 token.created']);
     assert.equal((await wide.messages(6)).at(-1)?.event, 'billing.low_balance');
-    await say(other, 'volume.attached');
+    await emit(other, 'volume.attached');
     assert.deepEqual(typesOf(await narrow.messages(1)), ['7 volume.attached']);
     assert.doesNotMatch(narrow.text, /billing|topup/);
   });
 
-  it('refuses a place that there is not, or is no more, by its name and with the bound', async () => {
+  it('a position outside the stored events is rejected with its field and the bound', async () => {
     const api = V1Client.forApp(world.app, me.read);
-    await say(me, 'server.stopped', 'server.stopped', 'server.running');
+    await emit(me, 'server.stopped', 'server.stopped', 'server.running');
     await world.db.run('delete from events where customer_id = $1 and seq in (1, 2, 4)', [me.customerId]);
     for (const [text, item] of [
       ['7', { field: 'after', issue: 'max', max: 6 }],
@@ -171,23 +171,23 @@ describe('the event stream', () => {
     assert.equal(item.field, 'after');
   });
 
-  it('ends where what comes next is no longer kept, so that nobody misses it unawares', async () => {
+  it('an event stream ends if the next event is no longer stored', async () => {
     const other = await createSubscriber(world);
-    await say(other, 'server.created', 'server.running', 'server.stopped');
+    await emit(other, 'server.created', 'server.running', 'server.stopped');
     await world.db.run('delete from events where customer_id = $1 and seq = 2', [other.customerId]);
     const client = await open(other.read, '?after=0');
     assert.equal(await client.message(), undefined);
-    assert.match(client.text, /: what comes next is no longer kept\n\n$/);
+    assert.match(client.text, /: the next event is no longer stored\n\n$/);
   });
 
-  it('is beta: without its header it is refused by its name', async () => {
+  it('an event stream without the beta header is rejected with its name', async () => {
     const answer = await V1Client.forApp(world.app, me.read).get('/events');
     assert.deepEqual(assertApiError(answer, 400, 'invalid_request'), [
       { field: 'X-Service-Beta', issue: 'required' },
     ]);
   });
 
-  it('answers HEAD as GET, without opening anything', async () => {
+  it('HEAD on the event stream answers like GET without opening a stream', async () => {
     const headers = { authorization: `Bearer ${me.read}`, 'x-service-beta': 'true' };
     for (let n = 0; n <= LIMITS.eventStreamsPerCustomer; n++) {
       const response = await fetch(url, { method: 'HEAD', headers });
@@ -197,7 +197,7 @@ describe('the event stream', () => {
     }
   });
 
-  it('ends when its token is revoked, has expired, or its customer is gone', async () => {
+  it('an event stream ends when its token is revoked or expires, or its customer is deleted', async () => {
     for (const [sql, what] of [
       ['delete from api_tokens where customer_id = $1', 'revoked'],
       [`update api_tokens set expires_at = now() - interval '1 second' where customer_id = $1`, 'expired'],
@@ -207,13 +207,13 @@ describe('the event stream', () => {
       const client = await open(other.read);
       await client.block();
       await world.db.run(sql, [other.customerId]);
-      await say(other, 'server.stopped');
+      await emit(other, 'server.stopped');
       assert.equal(await client.message(), undefined, what);
       assert.match(client.text, /: the token was revoked or has expired\n\n$/);
     }
   });
 
-  it('is open so often for one customer; one that is closed makes room', async () => {
+  it('event streams are limited per customer, and closing one frees a slot', async () => {
     const other = await createSubscriber(world);
     const opened = await Promise.all(
       Array.from({ length: LIMITS.eventStreamsPerCustomer }, () => open(other.read)),
@@ -228,7 +228,7 @@ describe('the event stream', () => {
     assert.equal(answer.status, 200);
   });
 
-  it('survives a database that is away, and says nothing twice afterwards', async () => {
+  it('an event stream survives a database outage and sends nothing twice', async () => {
     const other = await createSubscriber(world);
     const client = await open(other.read);
     await client.block();
@@ -236,21 +236,21 @@ describe('the event stream', () => {
     streams.wake();
     await new Promise((resolve) => setImmediate(resolve));
     world.outage.error = null;
-    await say(other, 'server.stopped');
+    await emit(other, 'server.stopped');
     assert.deepEqual(typesOf(await client.messages(1)), ['1 server.stopped']);
   });
 
-  it('is followed by the client that the guide shows, which says what it is refused', async () => {
+  it('the client in the guide follows an event stream and reports an error', async () => {
     const other = await createSubscriber(world);
     const base = new URL(url).origin;
-    await say(other, 'server.created', 'billing.charged');
+    await emit(other, 'server.created', 'billing.charged');
     const events = follow(base, other.billing, '0');
     const next = async () => ((await events.next()).value as { seq: number }).seq;
     assert.deepEqual([await next(), await next()], [1, 2]);
     if (IS_FULL_RUN) {
       const third = next();
       world.app.server.closeAllConnections();
-      await say(other, 'server.running');
+      await emit(other, 'server.running');
       assert.equal(await third, 3);
     }
     await events.return(undefined);
@@ -258,16 +258,16 @@ describe('the event stream', () => {
     await assert.rejects(follow(base, 'nonsense').next(), /unauthenticated/);
   });
 
-  it('ends when the service stops, at once and with a word', async () => {
+  it('an event stream ends at once with a reason when the service stops', async () => {
     const stopping = await startHttpWorld();
     const address = await listen(stopping);
-    const somebody = await createSubscriber(stopping);
-    const client = await StreamClient.open(address, somebody.read);
+    const subscriber = await createSubscriber(stopping);
+    const client = await StreamClient.open(address, subscriber.read);
     await client.block();
     const stopped = stopping.close();
     assert.equal(await client.message(), undefined);
-    assert.match(client.text, /: the service stops; come again\n\n$/);
-    // The connection is kept for another request.
+    assert.match(client.text, /: the service is stopping; reconnect\n\n$/);
+    // The connection stays open for another request.
     stopping.app.server.closeIdleConnections();
     await stopped;
   });

@@ -19,21 +19,21 @@ describe('REST firewall groups', () => {
   });
   after(() => world.close());
 
-  /** A running server's row; no machine is behind it. */
+  /** The row of a running server, without a machine. */
   async function server(of = customer): Promise<string> {
     const id = newId(new Date());
     await world.db.run(
-      `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
-                            billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, first_run_at,
-                            created_at, updated_at)
-       values ($1, $2, $3, 'a', 'running', 's1', 'par', (select id from images limit 1), 1, 1, 1, 1, 1, 1, now(), now(),
-               now(), now())`,
+      `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id,
+                            ram_mb, disk_gb, billing_months, price_cents_month, price_cents_cycle,
+                            anchor_day, paid_until, first_run_at, created_at, updated_at)
+       values ($1, $2, $3, 'a', 'running', 's1', 'par', (select id from images limit 1),
+               1, 1, 1, 1, 1, 1, now(), now(), now(), now())`,
       [id, newPublicNumber(), await world.customerId(of)],
     );
     return formatId('server', id);
   }
 
-  it('are made, read, changed, applied and deleted', async () => {
+  it('firewall groups are created, read, updated, applied, and deleted', async () => {
     const id = await server();
     const created = await api.post('/firewall/groups', {
       name: 'web',
@@ -54,7 +54,7 @@ describe('REST firewall groups', () => {
     assertApiError(await api.get(path), 404, 'not_found');
   });
 
-  it('get rules: one appended, all replaced, one removed', async () => {
+  it('firewall rules are appended, replaced, and removed', async () => {
     const { body: group } = await api.post('/firewall/groups', { name: 'a', default_action: 'accept' });
     assert.deepEqual([group.rules, group.applied_to], [[], []]);
     const path = `/firewall/groups/${group.id}`;
@@ -78,7 +78,7 @@ describe('REST firewall groups', () => {
     assert.deepEqual((await api.get(path)).body.rules, [replaced.body.rules[1]]);
   });
 
-  it('name every field that is wrong', async () => {
+  it('an invalid firewall group is rejected with every invalid field', async () => {
     const wrong = {
       name: 'a\u200bb',
       default_action: 'drop',
@@ -95,7 +95,7 @@ describe('REST firewall groups', () => {
       assertApiError(await api.post('/firewall/groups', body), 400, 'invalid_request').map(
         ({ field, issue }) => `${field} ${issue}`,
       );
-    // The schema finds what it can say; the rest is looked at only when that is right.
+    // The schema reports its own errors first. The remaining checks run only after it passes.
     assert.deepEqual(await items(wrong), ['rules.0.port invalid_format']);
     assert.deepEqual(await items({ ...wrong, rules: wrong.rules.slice(1) }), [
       ...[
@@ -134,7 +134,7 @@ describe('REST firewall groups', () => {
     );
   });
 
-  it('say which server is not there, and that there are too many rules', async () => {
+  it('an unknown server and too many rules are rejected with the field', async () => {
     const foreign = await server(await world.customer());
     const unknown = formatId('server', newId(new Date()));
     const texts = [];
@@ -154,7 +154,7 @@ describe('REST firewall groups', () => {
     ]);
   });
 
-  it('are listed by name and age, and each page follows the one before', async () => {
+  it('firewall groups are listed by name and age, and pages follow each other', async () => {
     const other = V1Client.forApp(world.app, await createApiToken(await world.customer(), 'write'));
     for (const name of ['b', 'c', 'a']) {
       await other.post('/firewall/groups', { name, default_action: 'drop', rules: [SSH, SSH] });

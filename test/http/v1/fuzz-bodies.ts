@@ -1,8 +1,8 @@
-/** Bodies made from the document's JSON schemas: right ones, and right ones of which one thing is not. */
+/** Bodies generated from the document’s JSON schemas: valid ones, and ones with a single fault. */
 import fc from 'fast-check';
 import { ANYTHING, asJsonLiteral, ODD_KEYS, ODD_TEXTS, VALID_VALUES } from './fuzz-values.ts';
 
-/** As much of JSON Schema as the document's bodies use. */
+/** The part of JSON Schema that the document’s bodies use. */
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -23,7 +23,7 @@ export interface Schema {
 
 const LABEL_KEYS = ['env', 'a', '0', '_', 'x'.repeat(63)];
 
-/** A value that the schema allows. `name` is the field's, by which words with more meaning are found. */
+/** Generates a value that the schema allows. Field names with additional rules are recognized by `name`. */
 export function validValue(schema: Schema, name = ''): fc.Arbitrary<unknown> {
   const types = [schema.type].flat();
   const value = types.includes('null') ? withoutNull(schema) : schema;
@@ -90,7 +90,7 @@ function plain(schema: Schema): fc.Arbitrary<unknown> {
 }
 
 type Mutation = (place: Place) => void;
-/** One value within a body: where it hangs, and what the schema says of it. */
+/** A value within a body: its position and its schema. */
 interface Place {
   readonly holder: Record<string, unknown>;
   readonly key: string;
@@ -138,7 +138,7 @@ const MUTATIONS: fc.Arbitrary<Mutation> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Mutation>((place) => repeat(place)) },
 );
 
-/** The text of a body of which one thing is wrong, or may be. */
+/** Generates the text of a body with at most one fault. */
 export function mutatedBody(schema: Schema): fc.Arbitrary<string> {
   return fc.tuple(validValue(schema), fc.nat({ max: 1_000 }), MUTATIONS).map(([body, at, change]) => {
     const root: Record<string, unknown> = { body: JSON.parse(JSON.stringify(body)) };
@@ -149,7 +149,7 @@ export function mutatedBody(schema: Schema): fc.Arbitrary<string> {
   });
 }
 
-/** `undefined` becomes no text at all. */
+/** `undefined` becomes an empty text. */
 export function textOf(body: unknown): string {
   return (JSON.stringify(body) ?? '').replace(/"@@json:([^"]*)@@"/g, '$1');
 }
@@ -172,7 +172,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `__proto__` becomes a key like any other, as it does when JSON is parsed. */
+/** Treats `__proto__` as any other key, as parsing JSON does. */
 function set({ holder, key }: Place, value: unknown): void {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -182,7 +182,7 @@ function inject(place: Place, text: string, at: number): void {
   set(place, typeof was === 'string' ? `${was.slice(0, at)}${text}${was.slice(at)}` : text);
 }
 
-/** One less than the least, one more than the most. */
+/** Goes one below the minimum or one above the maximum. */
 function exceedBound(place: Place, low: boolean): void {
   const { schema: { minLength, maxLength, minItems, maxItems, minimum, maximum, type } = {} } = place;
   const was = place.holder[place.key];

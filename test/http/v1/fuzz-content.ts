@@ -1,4 +1,4 @@
-/** Bodies as they are sent: JSON and what is none, uploads and what is nearly one, each with a media type. */
+/** Request bodies with a media type: JSON, malformed JSON, uploads, and malformed uploads. */
 import fc from 'fast-check';
 import { mutatedBody, type Schema, textOf, validValue } from './fuzz-bodies.ts';
 import { MARK, mostlyValid } from './fuzz-values.ts';
@@ -50,7 +50,7 @@ const JUNK_TEXTS = [
   ...[`{${Array.from({ length: 9_000 }, (_, n) => `"k${n}":1`).join(',')}}`, `[${'0,'.repeat(90_000)}0]`],
 ];
 
-/** Of each media type that an operation takes. */
+/** By media type, for the media types that an operation accepts. */
 export type Bodies = Readonly<Record<string, { readonly schema: Schema }>>;
 
 export interface Content {
@@ -60,7 +60,7 @@ export interface Content {
 }
 const NOTHING: Content = { type: undefined, body: undefined, bytes: false };
 
-/** What a request of the operation carries. */
+/** Generates the body of a request to the operation. */
 export function contentOf(method: string, bodies: Bodies | undefined): fc.Arbitrary<Content> {
   if (bodies?.['multipart/form-data']) return mostlyValid(6, UPLOADS, JUNK);
   const schema = bodies?.['application/json']?.schema;

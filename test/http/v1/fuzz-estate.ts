@@ -1,4 +1,4 @@
-/** What the customer of generated requests has: a few things of each kind. Their ids stand in for `@@server:0@@` and its like. */
+/** A customer with several resources of each kind. Their ids replace placeholders such as `@@server:0@@`. */
 import assert from 'node:assert/strict';
 import { base32 } from '../../../src/kernel/ids.ts';
 import { isoFile } from '../../support/iso.ts';
@@ -37,7 +37,9 @@ export class Estate {
     this.#otherEstate = foreign;
   }
 
-  /** A new customer with a little of everything. The one before him is the stranger whose ids he knows. */
+  /**
+   * Creates a customer with some of everything. The previous customer is the stranger whose ids are known.
+   */
   static async found(world: World, before: Estate | null): Promise<Estate> {
     const customer = await world.customer();
     await world.addBalance(customer, BALANCE_CENTS);
@@ -106,7 +108,7 @@ export class Estate {
     }
   }
 
-  /** Remembers what an answer shows. */
+  /** Remembers the ids in a response. */
   learn(body: JsonBody): void {
     if (typeof body?.id !== 'string' || typeof body.object !== 'string') return;
     const kind = body.id.startsWith('custom_') ? 'custom' : body.object;
@@ -131,7 +133,7 @@ export class Estate {
       );
   }
 
-  /** The text with an id for each `@@kind:n@@`: one's own, a stranger's (`foreign_…`) or nobody's (`missing_…`). */
+  /** Replaces each `@@kind:n@@` with an id: own, of a stranger (`foreign_…`), or unknown (`missing_…`). */
   fill(text: string): string {
     return text.replace(
       /@@(?:(foreign|missing)_)?([a-z_]+):(\d+)@@/g,

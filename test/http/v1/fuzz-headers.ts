@@ -38,7 +38,7 @@ const ODD_HEADERS: readonly Pair[] = [
 
 const PLACES = ['0', '1', '7', '-1', '1.5', 'x', '', '9'.repeat(30), '1, 2', MARK];
 
-/** What an endpoint in beta wants, and where a stream is to go on. */
+/** Headers of a beta endpoint, and of the position in a stream. */
 const BETA: fc.Arbitrary<Pair[]> = mostlyValid(
   2,
   fc.constant<Pair[]>([['x-service-beta', 'true']]),
@@ -48,7 +48,7 @@ const BETA: fc.Arbitrary<Pair[]> = mostlyValid(
   ]),
 );
 
-/** Keys that come again, and whatever else a client, a proxy or an attacker adds. */
+/** Repeated keys, and headers that a client, a proxy, or an attacker may add. */
 export function headersOf(method: string, beta: boolean): fc.Arbitrary<Pair[]> {
   const key = KEY.map((value): Pair[] => [['idempotency-key', value]]);
   const twice = key.map((pairs) => [...pairs, ...pairs]);

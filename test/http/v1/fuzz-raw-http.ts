@@ -1,4 +1,4 @@
-/** What comes over a connection and is not, or not quite, HTTP. */
+/** Raw connection input that is not valid HTTP, or only nearly valid. */
 import { connect } from 'node:net';
 import fc from 'fast-check';
 
@@ -93,7 +93,7 @@ const NEARLY_HTTP = fc
   )
   .map(([line, headers, body]) => `${[line, ...headers].join('\r\n')}\r\n\r\n${body}`);
 
-/** Bytes as a text: each character is one. Some are two requests, one behind the other. */
+/** Bytes as text, one character per byte. Some contain two pipelined requests. */
 export const RAW_REQUESTS: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: NEARLY_HTTP },
   { weight: 2, arbitrary: fc.tuple(NEARLY_HTTP, NEARLY_HTTP).map((two) => two.join('')) },
@@ -104,14 +104,14 @@ export const RAW_REQUESTS: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary-ascii', maxLength: 300 }) },
 );
 
-/** Says it and nothing more; all that is answered until the service closes the connection. */
+/** Sends the text and returns all responses until the service closes the connection. */
 export async function sendRaw(port: number, text: string): Promise<string> {
   const chunks: Buffer[] = [];
   const socket = connect(port, '127.0.0.1');
   return await new Promise((resolve) => {
     socket
       .on('data', (chunk: Buffer) => chunks.push(chunk))
-      // A service that closes while we still talk may reset the connection.
+      // A service that closes while we still send may reset the connection.
       .on('error', () => undefined)
       .on('close', () => resolve(Buffer.concat(chunks).toString('utf8')))
       .end(Buffer.from(text, 'latin1'));

@@ -1,4 +1,4 @@
-/** Requests made from the document: mostly right ones, each with something wrong. */
+/** Requests generated from the document: mostly valid ones, each with a fault. */
 import fc from 'fast-check';
 import { openApi } from '../../../src/http/v1/openapi.ts';
 import { ROUTES } from '../../../src/http/v1/routes.ts';
@@ -7,7 +7,7 @@ import { type Bodies, contentOf } from './fuzz-content.ts';
 import { headersOf, type Pair } from './fuzz-headers.ts';
 import { idPlaceholders, MARK, mostlyValid, ODD_KEYS, ODD_TEXTS } from './fuzz-values.ts';
 
-/** A request as it is wished for: ids in it are put in when it is sent. */
+/** A generated request. Placeholders for ids are replaced when it is sent. */
 export interface FuzzRequest {
   readonly operation: string;
   readonly method: string;
@@ -18,7 +18,7 @@ export interface FuzzRequest {
   /** Each character of the body is one byte, UTF-8 or not. */
   readonly bytes: boolean;
   readonly token: TokenKind;
-  /** Over a connection instead of straight into the application. */
+  /** Sent over a connection instead of injected into the application. */
   readonly network: boolean;
 }
 
@@ -48,7 +48,7 @@ const OPERATIONS = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 type Row = (typeof OPERATIONS)[number];
 
-/** Which thing a parameter of a path names: what stands before it. */
+/** The resource of a path parameter: the part of the path before it. */
 const ID_KINDS: Readonly<Record<string, string>> = {
   servers: 'server',
   images: 'image',
@@ -200,7 +200,7 @@ const TOKEN_KINDS = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom<TokenKind>('none', 'nonsense', 'basic') },
 );
 
-/** Names of headers that the framework's own injection would lose or join. */
+/** Header names that the framework’s injection would lose or merge. */
 function needsNetwork(path: string, headers: readonly Pair[]): boolean {
   const names = headers.map(([name]) => name);
   return /(^|\/)(\.|%2e)/i.test(path) || names.includes('expect') || new Set(names).size < names.length;
@@ -228,10 +228,10 @@ function fuzzRequest(row: Row): fc.Arbitrary<FuzzRequest> {
     }));
 }
 
-/** What there is must last for a while: it is deleted less often than used. */
+/** Resources must last for a while, so deletions are less frequent than uses. */
 const METHOD_WEIGHTS: Readonly<Record<string, number>> = { GET: 3, DELETE: 1 };
 
-/** Any request of the document. */
+/** Generates any request of the document. */
 export const FUZZ_REQUESTS: fc.Arbitrary<FuzzRequest> = fc.oneof(
   ...OPERATIONS.map((row) => ({ weight: METHOD_WEIGHTS[row.method] ?? 4, arbitrary: fuzzRequest(row) })),
 );

@@ -1,4 +1,4 @@
-/** Sends a generated request, into the application or over a connection, and holds the answer against what is promised of all. */
+/** Sends a generated request and checks the guarantees that hold for every response. */
 import assert from 'node:assert/strict';
 import { type Agent, request as httpRequest } from 'node:http';
 import type { InjectOptions } from 'fastify';
@@ -23,7 +23,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Sends it with this estate's ids; fails the test where the answer breaks a promise, and learns from it. */
+/** Sends the request with this estate’s ids, checks the response, and remembers its ids. */
 export async function sendAndCheck(
   world: World,
   agent: Agent,
@@ -36,7 +36,8 @@ export async function sendAndCheck(
     ? await overNetwork(world, agent, sent)
     : await injectRequest(world, sent);
   const tookMs = performance.now() - begun;
-  const asked = `${sent.method} ${sent.path} ${JSON.stringify(fuzzRequest.headers)} ${sent.body?.toString().slice(0, 500)}`;
+  const content = `${JSON.stringify(fuzzRequest.headers)} ${sent.body?.toString().slice(0, 500)}`;
+  const asked = `${sent.method} ${sent.path} ${content}`;
   const where = `${asked.slice(0, 2_000)} → ${answer.status} ${answer.text.slice(0, 500)}`;
   assert.ok(answer.status < 500, where);
   assert.ok(tookMs <= RESPONSE_MAX_MS, `${Math.round(tookMs)} ms: ${where}`);
@@ -45,7 +46,7 @@ export async function sendAndCheck(
   else assertContract(sent.method, sent.path, answer);
   const type = answer.headers.get('content-type') ?? '';
   if (answer.text !== '') assert.match(type, /^(?:application\/json|text\/event-stream)/, where);
-  if (answer.status >= 400) assert.ok(!answer.text.includes(MARK), `says back what was sent: ${where}`);
+  if (answer.status >= 400) assert.ok(!answer.text.includes(MARK), `repeats the input: ${where}`);
   if (fuzzRequest.method !== 'OPTIONS') assertAuthorized(fuzzRequest, answer, where);
   if (answer.status < 300 && !isEventStream(answer.headers)) rememberIds(estate, fuzzRequest, sent, answer);
   return answer.status;
@@ -67,7 +68,7 @@ function fillPlaceholders(estate: Estate, fuzzRequest: FuzzRequest): Sent {
   };
 }
 
-/** Nobody without a token, and nobody whose scope is too narrow, and nobody at what is another's. */
+/** Rejects success without a token, with too narrow a scope, or for another customer’s resource. */
 function assertAuthorized(fuzzRequest: FuzzRequest, { status }: Answer, where: string): void {
   if (['none', 'nonsense', 'basic'].includes(fuzzRequest.token))
     assert.ok([400, 401].includes(status), where);

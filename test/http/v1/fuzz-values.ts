@@ -1,11 +1,11 @@
-/** What a hostile or careless caller may write where anything else is expected. */
+/** Values that a hostile or careless caller may send in place of any other. */
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 
-/** Stands in hostile values: no refusal may say it back. */
+/** Part of hostile values. No error may repeat it. */
 export const MARK = 'qX7zWm';
 
-/** A piece of JSON that no value becomes when it is written: put in where a body is made text. */
+/** A piece of JSON that no serialized value becomes. Inserted when a body is serialized. */
 export function asJsonLiteral(json: string): string {
   return `@@json:${json}@@`;
 }
@@ -39,7 +39,7 @@ export const ODD_KEYS: readonly string[] = [
   ...['', ' ', '0', 'é', '\u{1f9ca}', '\0', '\ud800', 'x'.repeat(300), 'name ', 'Name', 'filter[name]'],
 ];
 
-/** Any value at all. */
+/** Generates any value. */
 export const ANYTHING: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom<unknown>(...ODD_TEXTS) },
   { weight: 3, arbitrary: fc.constantFrom<unknown>(...ODD_NUMBERS) },
@@ -53,7 +53,7 @@ function nested(levels: number): string {
   return asJsonLiteral(`${'['.repeat(levels)}${']'.repeat(levels)}`);
 }
 
-/** Right values of fields whose schema says less than the service asks. `@@server:0@@` is an id, put in when sent. */
+/** Valid values of fields with rules beyond their schema. `@@server:0@@` is a placeholder for an id. */
 export const VALID_VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   name: fc.constantFrom('a', 'web-1', 'a'.repeat(63)),
   plan: weighted(['s1', 's2', 's3'], ['r1', 'r2', 'r3', 'nope']),
@@ -87,7 +87,7 @@ export const VALID_VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ),
 };
 
-/** Mostly one of the first. */
+/** Generates mostly values of the first list. */
 function weighted<T>(most: readonly T[], few: readonly T[]): fc.Arbitrary<T> {
   return fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...most) },
@@ -95,7 +95,7 @@ function weighted<T>(most: readonly T[], few: readonly T[]): fc.Arbitrary<T> {
   );
 }
 
-/** Mostly one that the customer has. */
+/** Generates mostly ids that the customer owns. */
 export function idPlaceholders(kind: string): fc.Arbitrary<string> {
   return fc.oneof(
     { weight: 12, arbitrary: fc.nat({ max: 5 }).map((n) => `@@${kind}:${n}@@`) },
@@ -112,7 +112,7 @@ export function publicKey(n: number): string {
   return `ssh-ed25519 ${blob.toString('base64')} key ${n}`;
 }
 
-/** The right one so many times to one wrong one. */
+/** Generates this many valid values for each invalid one. */
 export function mostlyValid<T>(
   weight: number,
   right: fc.Arbitrary<T>,

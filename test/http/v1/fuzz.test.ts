@@ -1,4 +1,4 @@
-/** Requests made from the published document, right and wrong in every way we know, to a service that works meanwhile. */
+/** Valid and invalid requests generated from the published document, against a running service. */
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
 import { after, before, describe, it } from 'node:test';
@@ -13,7 +13,7 @@ import { sendAndCheck } from './fuzz-send.ts';
 
 /** Requests in flight. */
 const BATCH = 16;
-/** After so many batches another customer takes the place of the one who sends. */
+/** After this many batches, a new customer sends the requests. */
 const ROUND = 100;
 const BATCHES = byLevel({ sample: 10, full: 10_000 / BATCH, soak: 100_000 / BATCH });
 const CONNECTIONS = 8;
@@ -26,12 +26,12 @@ const UNLIMITED = {
   SKERRY_PROVISION_RATE_REFILL_PER_S: '1000000',
 };
 
-describe('whatever is sent to the REST surface', () => {
+describe('generated requests to the REST surface', () => {
   let world: World;
   const agent = new Agent({ keepAlive: true, maxSockets: BATCH });
   before(async () => {
     const quick = { SKERRY_ADDRESS_REST_DAYS: '0', SKERRY_SIM_INSTALL_S: '0' };
-    // A fault of ours is in the log; nothing else is.
+    // At this level, only internal errors are logged.
     world = await startWorld({ ...UNLIMITED, ...quick, SKERRY_LOG_LEVEL: 'error' });
   });
   after(async () => {
@@ -39,7 +39,7 @@ describe('whatever is sent to the REST surface', () => {
     await world.close();
   });
 
-  async function sound(): Promise<void> {
+  async function assertSound(): Promise<void> {
     const broken = (await verify(world.opened.service)).filter((finding) => finding.broken > 0n);
     assert.deepEqual(
       broken.map(({ invariant, examples }) => ({ broken: invariant.name, examples })),
@@ -47,34 +47,34 @@ describe('whatever is sent to the REST surface', () => {
     );
   }
 
-  it(`is answered at once, in the contract and never by a fault: ${BATCHES * BATCH} generated requests`, async () => {
+  it(`${BATCHES * BATCH} generated requests get timely responses within the contract`, async () => {
     let estate = await Estate.found(world, null);
     let batches = 0;
     const batch = fc.array(FUZZ_REQUESTS, { minLength: BATCH, maxLength: BATCH });
-    const answered = fc.asyncProperty(batch, async (wishes) => {
+    const answered = fc.asyncProperty(batch, async (requests) => {
       const outcomes = await Promise.allSettled(
-        wishes.map((wish) => sendAndCheck(world, agent, estate, wish)),
+        requests.map((fuzzRequest) => sendAndCheck(world, agent, estate, fuzzRequest)),
       );
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     });
     answered.beforeEach(async () => {
       batches += 1;
       if (batches % ROUND !== 0) return;
-      await sound();
+      await assertSound();
       estate = await Estate.found(world, estate);
     });
     await fc.assert(answered, { numRuns: BATCHES });
     await world.settle();
-    await sound();
+    await assertSound();
   });
 
-  it('is refused in JSON when it is no HTTP, and the next one is served', async () => {
+  it('malformed HTTP is rejected in JSON, and the next request is served', async () => {
     const port = Number(new URL(world.url).port);
     const texts = fc.array(RAW_REQUESTS, { minLength: CONNECTIONS, maxLength: CONNECTIONS });
     await fc.assert(
-      fc.asyncProperty(texts, async (said) => {
+      fc.asyncProperty(texts, async (batch) => {
         const begun = performance.now();
-        const answers = await Promise.all(said.map((text) => sendRaw(port, text)));
+        const answers = await Promise.all(batch.map((text) => sendRaw(port, text)));
         assert.ok(performance.now() - begun < RESPONSE_MAX_MS, 'a connection was kept open');
         for (const answer of answers) {
           const statuses = [...answer.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map((match) => Number(match[1]));
@@ -89,6 +89,6 @@ describe('whatever is sent to the REST surface', () => {
       { numRuns: PROPERTY_RUNS },
     );
     assert.equal((await fetch(`${world.url}/healthz`)).status, 200);
-    await sound();
+    await assertSound();
   });
 });

@@ -19,8 +19,8 @@ describe('Idempotency-Key on the REST surface', () => {
     return (await world.db.rows('select from api_tokens where name = $1', [name])).length;
   }
 
-  it('has one effect and one answer for 1,000 requests in flight, and keeps no secret that can be read', async () => {
-    const body = { ...TOKEN, name: 'of a thousand' };
+  it('1,000 concurrent requests with one key have one effect and leak no secret', async () => {
+    const body = { ...TOKEN, name: 'concurrent' };
     const answers = await Promise.all(
       Array.from({ length: 1_000 }, () => api.post('/account/tokens', body, { key: 'thousand' })),
     );
@@ -35,12 +35,15 @@ describe('Idempotency-Key on the REST surface', () => {
     assert.equal(fresh.length, 1);
     assert.equal(await tokensNamed(body.name), 1);
     const dump = await dumpOf(world);
-    assert.ok(dump.includes('of a thousand'), 'a dump of what is there');
-    assert.ok(!dump.includes(first.body.token), 'the plaintext is in the database');
-    assert.ok(!dump.includes(Buffer.from(first.body.token).toString('hex')), 'so it is as bytes');
+    assert.ok(dump.includes('concurrent'), 'the dump contains the row');
+    assert.ok(!dump.includes(first.body.token), 'the plaintext is stored');
+    assert.ok(
+      !dump.includes(Buffer.from(first.body.token).toString('hex')),
+      'the plaintext is stored as bytes',
+    );
   });
 
-  it('gives a refusal again, byte for byte, and audits it once', async () => {
+  it('an error is replayed byte for byte and audited once', async () => {
     const customer = await world.customer();
     const client = api.withToken(await createApiToken(customer));
     const order = { name: '', scope: 'read' };
@@ -55,7 +58,7 @@ describe('Idempotency-Key on the REST surface', () => {
     assert.equal(audits.filter((line) => line === 'token.create error').length, 1);
   });
 
-  it('refuses the same key with another body, query or path', async () => {
+  it('a key with another body, query, or path is rejected', async () => {
     assert.equal((await api.post('/account/tokens', TOKEN, { key: 'other' })).status, 201);
     const changed = { ...TOKEN, scope: 'write' };
     assertApiError(await api.post('/account/tokens', changed, { key: 'other' }), 409, 'conflict_state');
@@ -65,10 +68,10 @@ describe('Idempotency-Key on the REST surface', () => {
       key: 'other',
       headers: { 'content-type': 'application/json; charset=utf-8' },
     });
-    assert.equal(spelled.status, 201, 'another spelling of one body is the same request');
+    assert.equal(spelled.status, 201, 'another serialization of a body is the same request');
   });
 
-  it('keeps nothing of 401, 403, and of bodies that cannot be read', async () => {
+  it('no response is stored for 401, 403, or an unreadable body', async () => {
     const customer = await world.customer();
     const reader = api.withToken(await createApiToken(customer, 'read'));
     const writer = api.withToken(await createApiToken(customer, 'write'));
@@ -89,7 +92,7 @@ describe('Idempotency-Key on the REST surface', () => {
     assert.equal((await writer.post('/account/tokens', TOKEN, { key: 'kept' })).status, 201);
   });
 
-  it('belongs to one customer, and to one credential where the answer is sealed', async () => {
+  it('a key belongs to one customer, and to one credential if the response is sealed', async () => {
     const customer = await world.customer();
     const [one, two] = [
       api.withToken(await createApiToken(customer)),
@@ -103,7 +106,7 @@ describe('Idempotency-Key on the REST surface', () => {
     assert.notEqual(elsewhere.body.id, first.body.id);
   });
 
-  it('is forgotten after 24 hours', async () => {
+  it('a key expires after 24 hours', async () => {
     const first = await api.post('/account/tokens', TOKEN, { key: 'a-day' });
     world.clock.offsetMs += 24 * 3_600_000 - 5_000;
     const later = await api.post('/account/tokens', TOKEN, { key: 'a-day' });
@@ -114,7 +117,7 @@ describe('Idempotency-Key on the REST surface', () => {
     assert.equal(nextDay.headers.get('idempotent-replayed'), null);
   });
 
-  it('must be 1 to 255 visible ASCII characters', async () => {
+  it('a key has 1 to 255 visible ASCII characters', async () => {
     for (const key of ['a b', 'x'.repeat(256), 'schlüssel']) {
       const items = assertApiError(await api.post('/account/tokens', TOKEN, { key }), 400, 'invalid_request');
       assert.equal(items[0].field, 'Idempotency-Key');

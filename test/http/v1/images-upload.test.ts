@@ -32,7 +32,7 @@ before(async () => {
 });
 after(() => world.close());
 afterEach(async () => {
-  assert.deepEqual(await world.leftovers(), [], 'something is left behind');
+  assert.deepEqual(await world.leftovers(), [], 'files or rows were left behind');
 });
 
 async function newCustomer(): Promise<void> {
@@ -56,10 +56,10 @@ async function images(): Promise<number> {
   return Number(row?.count);
 }
 
-describe('an uploaded image', () => {
+describe('uploading an image', () => {
   before(newCustomer);
 
-  it('is on the disk as it came, known by its parts, and nobody else may read it', async () => {
+  it('an uploaded image is stored unchanged and private to its customer', async () => {
     const content = isoFile(3 * 1024 ** 2, 7);
     const { status, body } = await world.post(
       token,
@@ -96,7 +96,7 @@ describe('an uploaded image', () => {
     assert.deepEqual(audit, { action: 'image.create', result: 'ok' });
   });
 
-  it('needs no part but its file, and takes arch in several parts', async () => {
+  it('an upload needs only its file, and accepts arch in several parts', async () => {
     const plain = await world.post(token, multipart([ISO]));
     assert.deepEqual(
       [plain.status, plain.body.arch, plain.body.name, plain.body.variant],
@@ -106,7 +106,7 @@ describe('an uploaded image', () => {
     assert.deepEqual([both.status, both.body.arch], [201, ['amd64', 'arm64']]);
   });
 
-  it('is replayed by its key, and another file is not', async () => {
+  it('an upload is replayed by its key, and another file under that key is rejected', async () => {
     const before = await images();
     const headers = { ...MULTIPART, 'idempotency-key': 'once' };
     const first = await world.post(token, multipart([ISO]), headers);
@@ -119,10 +119,10 @@ describe('an uploaded image', () => {
   });
 });
 
-describe('an upload is refused', () => {
+describe('rejected uploads', () => {
   before(newCustomer);
 
-  it('with each part that is missing, there twice, too long or out of range', async () => {
+  it('an upload with a missing, repeated, oversized, or invalid part is rejected with the part', async () => {
     assert.deepEqual(await itemsOf([]), ['file required']);
     const long = 'x'.repeat(LIMITS.nameMaxChars + 1);
     assert.deepEqual(
@@ -139,14 +139,14 @@ describe('an upload is refused', () => {
     assert.equal(await images(), 0);
   });
 
-  it('with 422 when the file is no ISO 9660', async () => {
+  it('an upload that is not ISO 9660 gets 422', async () => {
     const shifted = Buffer.concat([Buffer.alloc(1), isoFile()]);
     for (const content of ['', 'hello', isoFile().subarray(0, -1), shifted, Buffer.alloc(100_000)]) {
       assert.deepEqual(await itemsOf([{ ...ISO, content }], 422), ['file invalid_value']);
     }
   });
 
-  it('with 400 when its body cannot be read', async () => {
+  it('an upload with an unreadable body gets 400', async () => {
     const bodies: [Buffer, Record<string, string>][] = [
       [multipart([ISO]), { 'content-type': 'multipart/form-data' }],
       [multipart([ISO]), { 'content-type': 'application/octet-stream' }],
@@ -154,7 +154,7 @@ describe('an upload is refused', () => {
       [multipart([ISO], ''), MULTIPART],
       [multipart([ISO]).subarray(0, 40_000), MULTIPART],
       [multipart([ISO]), { 'content-type': 'multipart/form-data; boundary=other' }],
-      [Buffer.from('nothing of the kind'), MULTIPART],
+      [Buffer.from('not multipart'), MULTIPART],
       [Buffer.alloc(0), MULTIPART],
       [multipart([named('name', 'x').name === 'name' ? { name: null, content: 'x' } : ISO, ISO]), MULTIPART],
       [multipart([...Array.from({ length: 20 }, () => named('arch', 'amd64')), ISO]), MULTIPART],
@@ -170,7 +170,7 @@ describe('an upload is refused', () => {
     }
   });
 
-  it('at the first part that is unknown, which is not received', FULL_ONLY, async () => {
+  it('an upload is rejected at the first unknown part, before that part is received', FULL_ONLY, async () => {
     for (const name of ['iso', 'File', 'family', '__proto__', '']) {
       assert.deepEqual(await itemsOf([named('name', ' '), ISO, named(name, 'x')]), [`${name} unknown_key`]);
     }
@@ -183,22 +183,22 @@ describe('an upload is refused', () => {
     assert.match(nameless ?? '', /^HTTP\/1\.1 400 .*A part has no name/s);
   });
 
-  it('before it is received when its Idempotency-Key is none', FULL_ONLY, async () => {
+  it('an upload with an invalid Idempotency-Key is rejected before it is received', FULL_ONLY, async () => {
     const heads = ['two words', 'k'.repeat(256)].map((key) => [`Idempotency-Key: ${key}`]);
-    const heard = await Promise.all(
+    const received = await Promise.all(
       heads.map((head) => world.beginAndReadRejection(token, Buffer.alloc(0), 1024 ** 3, head)),
     );
-    for (const each of heard) assert.match(each, /^HTTP\/1\.1 400 .*"field":"Idempotency-Key"/s);
+    for (const each of received) assert.match(each, /^HTTP\/1\.1 400 .*"field":"Idempotency-Key"/s);
   });
 
-  it('before it is received when it says that it is larger than 4 GiB', FULL_ONLY, async () => {
+  it('an upload announced as larger than 4 GiB is rejected before it is received', FULL_ONLY, async () => {
     const length = LIMITS.imageUploadMaxBytes + 1024 ** 2;
-    const heard = await world.beginAndReadRejection(token, multipart([ISO], ''), length);
-    assert.match(heard, /^HTTP\/1\.1 400 /);
-    assert.match(heard, new RegExp(`"field":"file","issue":"max","max":${LIMITS.imageUploadMaxBytes}`));
+    const received = await world.beginAndReadRejection(token, multipart([ISO], ''), length);
+    assert.match(received, /^HTTP\/1\.1 400 /);
+    assert.match(received, new RegExp(`"field":"file","issue":"max","max":${LIMITS.imageUploadMaxBytes}`));
   });
 
-  it('and its file thrown away when its sender hangs up', async () => {
+  it('an upload whose client disconnects is rejected and its file is deleted', async () => {
     const socket = await world.startUpload(token, multipart([ISO], ''), 10 * 1024 ** 2);
     await waitUntil(async () => (await world.leftovers()).length > 1);
     socket.destroy();
@@ -206,7 +206,7 @@ describe('an upload is refused', () => {
     assert.equal(await images(), 0);
   });
 
-  it('while two others are under way, and let in after one of them', async () => {
+  it('an upload next to two concurrent ones is rejected, and accepted after one of them', async () => {
     const sockets = [
       await world.startUpload(token, multipart([ISO], ''), 10 * 1024 ** 2),
       await world.startUpload(token, multipart([ISO], ''), 10 * 1024 ** 2),
@@ -219,14 +219,15 @@ describe('an upload is refused', () => {
     assert.equal((await world.post(token, multipart([ISO]))).status, 201);
   });
 
-  it('with the limit when the customer has as many as he may, except a repetition', async () => {
+  it('an upload at the quota is rejected with the limit, unless it is a replay', async () => {
     await newCustomer();
     const headers = { ...MULTIPART, 'idempotency-key': 'the-last' };
     const first = await world.post(token, multipart([ISO]), headers);
     assert.equal(first.status, 201);
     await world.db.run(
       `insert into images (id, type, customer_id, family, version, arch, size_gb, cloud_init, released_at)
-       select gen_random_uuid(), 'custom', $1, 'custom', '1', '{amd64}', 1, false, now() from generate_series(2, $2::int)`,
+       select gen_random_uuid(), 'custom', $1, 'custom', '1', '{amd64}', 1, false, now()
+         from generate_series(2, $2::int)`,
       [customerId, QUOTAS.customImages],
     );
     const full = await world.post(token, multipart([ISO]));
@@ -238,18 +239,25 @@ describe('an upload is refused', () => {
     assert.deepEqual([again.status, again.body], [201, first.body]);
   });
 
-  it('where its head never ends', async () => {
-    const body = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${'n'.repeat(50_000)}"\r\n\r\nx\r\n--${BOUNDARY}--\r\n`;
-    const head = `POST /v1/images HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${MULTIPART['content-type']}`;
-    const heard = await exchangeRaw(world.port, `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
-    assert.match(heard, /^HTTP\/1\.1 4\d\d /);
+  it('an upload with endless part headers is rejected', async () => {
+    const disposition = `Content-Disposition: form-data; name="${'n'.repeat(50_000)}"`;
+    const body = `--${BOUNDARY}\r\n${disposition}\r\n\r\nx\r\n--${BOUNDARY}--\r\n`;
+    const head = [
+      'POST /v1/images HTTP/1.1',
+      'Host: x',
+      `Authorization: Bearer ${token}`,
+      `Content-Type: ${MULTIPART['content-type']}`,
+      `Content-Length: ${body.length}`,
+    ].join('\r\n');
+    const received = await exchangeRaw(world.port, `${head}\r\n\r\n${body}`);
+    assert.match(received, /^HTTP\/1\.1 4\d\d /);
   });
 });
 
 describe('deleting an image', () => {
   before(newCustomer);
 
-  it('hides it and removes its file', async () => {
+  it('deleting an image hides it and removes its file', async () => {
     const { body } = await world.post(token, multipart([ISO]));
     const id = parseId('customImage', body.id) ?? '';
     const { path } = { path: world.service.blobs.path(id) };
@@ -266,7 +274,7 @@ describe('deleting an image', () => {
     assert.equal(await images(), 0);
   });
 
-  it('is refused for an official one, one of another customer and one that never was', async () => {
+  it('deleting an official, foreign, or unknown image is rejected', async () => {
     const official = newId(new Date());
     await world.db.run(
       `insert into images (id, type, family, version, arch, size_gb, cloud_init, released_at)

@@ -24,7 +24,7 @@ describe('a list of the REST surface', () => {
   });
   after(() => world.close());
 
-  /** All pages from this query on. */
+  /** Reads all pages, starting with this query. */
   async function walk(query: string): Promise<JsonBody[]> {
     const items: JsonBody[] = [];
     let cursor = '';
@@ -39,7 +39,7 @@ describe('a list of the REST surface', () => {
     throw new Error('the list does not end');
   }
 
-  it('gives each item once, whatever the page, in the order asked for', async () => {
+  it('a list returns each item once in the requested order, at any page size', async () => {
     const whole = await walk('page_size=100');
     assert.equal(whole.length, GROUPS);
     assert.deepEqual(
@@ -56,12 +56,12 @@ describe('a list of the REST surface', () => {
     assert.deepEqual(await walk('page_size=3&sort=-name'), [...byName].reverse());
   });
 
-  it('filters by equality, and a filter that matches nothing is an empty list', async () => {
+  it('a list filters by equality, and a filter without matches returns an empty list', async () => {
     assert.equal((await walk('filter[name]=group%201&page_size=1')).length, 2);
     assert.deepEqual(await walk('filter[name]=nobody'), []);
   });
 
-  it('has 25 items a page, 1 to 100 when asked', async () => {
+  it('a list page has 25 items by default, and 1 to 100 on request', async () => {
     const reader = api.withToken(await createApiToken(await world.customer(), 'read'));
     await world.db.run(
       `insert into audit_events (id, customer_id, action, request_id, ip_country, result, created_at)
@@ -79,7 +79,7 @@ describe('a list of the REST surface', () => {
     }
   });
 
-  it('takes no other size of a page', async () => {
+  it('a list rejects any other page size', async () => {
     for (const [size, issue] of [
       ['0', 'min'],
       ['-1', 'min'],
@@ -97,7 +97,7 @@ describe('a list of the REST surface', () => {
     }
   });
 
-  it('names the sorts it knows, and refuses a key given twice', async () => {
+  it('a list names the allowed sorts and rejects a repeated key', async () => {
     const [item] = assertApiError(await api.get('/firewall/groups?sort=size'), 400, 'invalid_request');
     assert.deepEqual(item.allowed, ['created_at', '-created_at', 'name', '-name']);
     for (const query of ['sort=name&sort=name', 'filter[name]=a&filter[name]=b', 'page_size=1&page_size=2']) {
@@ -105,7 +105,7 @@ describe('a list of the REST surface', () => {
     }
   });
 
-  it('takes a cursor only as it came, for the same list, filter, sort and reader', async () => {
+  it('a list accepts an unchanged cursor, for the same list, filter, sort, and reader only', async () => {
     const { body } = await api.get('/firewall/groups?page_size=2');
     const cursor: string = body.next_cursor;
     const good = `cursor=${encodeURIComponent(cursor)}`;
@@ -130,7 +130,7 @@ describe('a list of the REST surface', () => {
     }
   });
 
-  it('goes on where it was when the item it stood at is gone', async () => {
+  it('a list continues after its last item is deleted', async () => {
     const first = await api.get('/firewall/groups?page_size=2');
     const last = first.body.data[1];
     assert.equal((await api.delete(`/firewall/groups/${last.id}`)).status, 204);

@@ -1,4 +1,4 @@
-/** The reader of multipart bodies by itself: fed piece by piece, with bodies that nobody should send. */
+/** The multipart reader on its own, with bodies that arrive in pieces or are malformed. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => world.close());
 
-/** A request whose body comes in these pieces; its connection ends with them when they are all of it. */
+/** A request whose body arrives in these pieces. The connection ends after them if they are all of it. */
 function requestOf(
   pieces: readonly Buffer[],
   { cut = false, ends = true } = {},
@@ -49,7 +49,7 @@ function cutAt(body: Buffer, places: readonly number[]): Buffer[] {
   return [0, ...at].map((from, n) => body.subarray(from, at[n] ?? body.length));
 }
 
-/** What is left where one was taken out may be one again. */
+/** Removing a delimiter can form a new one. */
 function withoutDelimiter(text: string): string {
   const less = text.replaceAll(/(^|\r\n)------a1b2c3/g, '');
   return less === text ? text : withoutDelimiter(less);
@@ -63,10 +63,10 @@ const SEED = { numRuns: PROPERTY_RUNS, verbose: true };
 const pieces = fc.array(fc.nat(), { maxLength: 30 });
 
 describe('a multipart body', () => {
-  it('is the same however it is cut into pieces, whatever its file holds', async () => {
+  it('a multipart body is read identically however it is split, and for any file content', async () => {
     const content = fc.oneof(
       fc.uint8Array({ maxLength: 5_000 }).map((bytes) => Buffer.from(bytes)),
-      // What looks like the end of the file and is not.
+      // Looks like the end of the file, but is not.
       fc
         .array(fc.constantFrom('\r\n', '--', '----a1b2c3', '----a1b2c', '\r\n--', 'x', '\r'), {
           maxLength: 60,
@@ -101,7 +101,7 @@ describe('a multipart body', () => {
     assert.equal(await leftovers(), 0);
   });
 
-  it('that is damaged anywhere, or cut off, is received or refused, and leaves nothing', async () => {
+  it('a damaged or truncated multipart body is received or rejected, and leaves nothing behind', async () => {
     const whole = multipart([
       { name: 'name', content: 'a' },
       { name: 'file', filename: 'x', content: isoFile(70_000, 1) },
@@ -143,7 +143,7 @@ describe('a multipart body', () => {
     );
   });
 
-  it('with a part that says no name is refused soon, however large the part is', async () => {
+  it('a multipart body with a nameless part is rejected soon, for a part of any size', async () => {
     const whole = multipart([{ name: 'file', filename: 'x', content: isoFile(70_000, 1) }]);
     const nameless = Buffer.from(
       whole.toString('latin1').replace('Content-Disposition', 'Disposition'),
@@ -151,12 +151,12 @@ describe('a multipart body', () => {
     );
     await assert.rejects(
       receiveUpload(requestOf([nameless]).request, world.service, actor),
-      /A part says no name/,
+      /A part has no readable name/,
     );
     assert.equal(await leftovers(), 0);
   });
 
-  it('of which nothing comes for too long is given up', async () => {
+  it('a multipart body that stalls for too long is rejected', async () => {
     const begun = multipart([{ name: 'file', content: isoFile() }], '');
     const { request } = requestOf([begun], { ends: false });
     await assert.rejects(receiveUpload(request, world.service, actor, { idleMs: 50 }), InvalidRequest);

@@ -19,7 +19,7 @@ describe('REST protocol', () => {
     return typeof address === 'object' && address ? address.port : 0;
   }
 
-  it('answers 401 without a token and 404 with one where nothing is', async () => {
+  it('an unknown path gets 401 without a token and 404 with one', async () => {
     assertApiError(await api.withToken(null).get('/nothing'), 401, 'unauthenticated');
     assertApiError(await api.get('/nothing'), 404, 'not_found');
     assertApiError(await api.call('DELETE', '/openapi.json'), 404, 'not_found');
@@ -30,14 +30,14 @@ describe('REST protocol', () => {
     assertApiError(await api.withToken(null).get('/%zz'), 401, 'unauthenticated');
     assertApiError(await api.get(''), 404, 'not_found');
   });
-  it('shows its document to everybody', async () => {
+  it('the OpenAPI document is public', async () => {
     const answer = await world.app.inject('/v1/openapi.json');
     assert.equal(answer.statusCode, 200);
     assert.equal(JSON.parse(answer.body).openapi, '3.1.0');
     assert.equal(answer.headers['access-control-allow-origin'], '*');
   });
 
-  it('answers a preflight of any origin without a token', async () => {
+  it('a preflight from any origin is answered without a token', async () => {
     for (const url of ['/v1/servers', '/v1/servers/srv_x/stop', '/v1/nothing']) {
       const answer = await world.app.inject({
         method: 'OPTIONS',
@@ -54,7 +54,7 @@ describe('REST protocol', () => {
     assert.equal(session.headers['access-control-allow-origin'], undefined);
   });
 
-  it('answers what fails below the router with the envelope too', async () => {
+  it('requests that fail below the router also get the envelope', async () => {
     const port = await listen();
     for (const text of [
       `GET /v1/plans HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`,
@@ -69,7 +69,7 @@ describe('REST protocol', () => {
     }
   });
 
-  it('answers a body that does not come to its end with 400, then lets go', async () => {
+  it('a body that does not end gets 400, and then the connection closes', async () => {
     const slow = await startHttpWorld({ bodyTimeoutMs: 1_000 });
     try {
       const token = await createApiToken(await slow.customer());
@@ -85,7 +85,7 @@ describe('REST protocol', () => {
     }
   });
 
-  it('lets go of one whose body is late before anybody reads it, and lives on', async () => {
+  it('a body that is late before anything reads it closes the connection and not the process', async () => {
     const slow = await startHttpWorld({ bodyTimeoutMs: 1 });
     try {
       await slow.app.listen({ port: 0, host: '127.0.0.1' });
@@ -103,7 +103,7 @@ describe('REST protocol', () => {
     }
   });
 
-  it('draws requests from one bucket and orders of servers from another', async () => {
+  it('general requests and server orders draw from separate buckets', async () => {
     const rates = {
       general: { capacity: 3, refillPerS: 0.001 },
       provision: { capacity: 2, refillPerS: 0.001 },
@@ -137,14 +137,14 @@ describe('REST protocol', () => {
           ].map((answer) => answer.status),
           [400, 400, 429],
         );
-        assert.equal((await other.get('/plans')).status, 200, 'another token has a bucket of its own');
+        assert.equal((await other.get('/plans')).status, 200, 'another token has its own bucket');
       } finally {
         await small.close();
       }
     }
   });
 
-  it('stamps a token when it is used, at most once a minute', async () => {
+  it('the last use of a token is recorded at most once per minute', async () => {
     const client = api.withToken(await createApiToken(await world.customer()));
     const usedAt = async () => (await client.get('/account/tokens')).body.data[0].last_used_at;
     const first = await usedAt();
@@ -154,7 +154,7 @@ describe('REST protocol', () => {
     assert.notEqual(await usedAt(), first);
   });
 
-  it('counts failed tokens by address where the operator limits them', async () => {
+  it('failed tokens count by address if the operator limits them', async () => {
     const strict = await startHttpWorld({ settings: { tokenFailuresPerHour: 3 } });
     try {
       const client = V1Client.forApp(strict.app, await createApiToken(await strict.customer()));
@@ -169,14 +169,14 @@ describe('REST protocol', () => {
   });
 });
 
-/** What a server answers to bytes that are no request. */
+/** The server’s response to bytes that are not a request. */
 async function sendRawRequest(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let answer = '';
   socket.setEncoding('utf8').on('data', (part) => {
     answer += part;
   });
-  // One that is cut is closed next.
+  // A truncated connection closes next.
   socket.on('error', () => undefined);
   socket.write(text);
   await new Promise((resolve) => socket.once('close', resolve));

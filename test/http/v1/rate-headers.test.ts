@@ -6,7 +6,7 @@ import { rateHeaders } from '../../../src/http/v1/rate-headers.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
 
 describe('the rate headers', () => {
-  it('count down to nothing, then say how long to wait, whatever the rate is', () => {
+  it('the rate headers count down to zero and then give the wait, at any rate', () => {
     const refill = fc.oneof(
       fc.constantFrom(1, 200 / 60, 3, 7, 60),
       fc.double({ min: 0.01, max: 900, noNaN: true }),

@@ -8,7 +8,9 @@ import { sendFeed } from '../../../src/http/v1/send-feed.ts';
 const STALL_MAX_MS = 300;
 const TEXT = `: ${'x'.repeat(64 * 1024)}\n\n`;
 
-it('a caller who takes nothing is cut, and little waits for him', { timeout: 20_000 }, async () => {
+it('a client that reads nothing is disconnected, and little data is buffered for it', {
+  timeout: 20_000,
+}, async () => {
   const app = fastify();
   let given = 0;
   let over = () => {};
@@ -32,8 +34,8 @@ it('a caller who takes nothing is cut, and little waits for him', { timeout: 20_
   try {
     await ended;
     await closed;
-    // The kernel's buffers take some megabytes; what is ours is a few texts.
-    assert.ok(given < 300, `${given} texts were made`);
+    // The kernel buffers some megabytes. Our share is a few texts.
+    assert.ok(given < 300, `${given} texts were generated`);
     const resting = given;
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(given, resting);

@@ -40,7 +40,7 @@ const server = async (): Promise<JsonBody> => (await api.get(`/servers/${id}`)).
 const act = (action: string, body?: object, extra?: { key: string }) =>
   api.post(`/servers/${id}/${action}`, body, extra);
 
-/** Asks for it, and gives the status that was answered and the one that it ends in. */
+/** Runs the action. Returns the status in the response and the status at the end. */
 async function forEachAction(action: string, body?: object): Promise<[string, string]> {
   const { status, body: answer, text } = await act(action, body);
   assert.equal(status, 202, text);
@@ -50,7 +50,7 @@ async function forEachAction(action: string, body?: object): Promise<[string, st
 }
 
 describe('the actions on a server over REST', () => {
-  it('are answered 202 with the server, and end where the contract says', async () => {
+  it('server actions get 202 with the server and end as the contract says', async () => {
     assert.deepEqual(await forEachAction('stop'), ['running', 'stopped']);
     assert.deepEqual(await forEachAction('start'), ['stopped', 'running']);
     assert.deepEqual(await forEachAction('reboot'), ['running', 'running']);
@@ -87,14 +87,14 @@ describe('the actions on a server over REST', () => {
     );
   });
 
-  it('destroy a server again and again while it lasts', async () => {
+  it('a server can be deleted repeatedly while it exists', async () => {
     await world.sandbox('faults', { driver: 'compute', operation: 'remove', times: 2 });
     for (let n = 0; n < 3; n++) assert.equal((await api.delete(`/servers/${id}`)).status, 202);
     await world.advance(60);
     assertApiError(await api.delete(`/servers/${id}`), 404, 'not_found');
   });
 
-  it('are done once per Idempotency-Key, and a rescue password is replayed to its caller only', async () => {
+  it('server actions run once per key, and a rescue password is replayed to its caller only', async () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => act('rescue', undefined, { key: 'once' })),
     );
@@ -106,7 +106,7 @@ describe('the actions on a server over REST', () => {
     assert.equal((await server()).rescue, undefined);
   });
 
-  it('take a server of somebody else for one that is not there', async () => {
+  it('server actions on another customer’s server get the response for an unknown one', async () => {
     for (const action of ACTIONS) {
       const body = BODIES[action];
       const foreign = await stranger.post(`/servers/${id}/${action}`, body);
@@ -120,7 +120,7 @@ describe('the actions on a server over REST', () => {
     assert.equal((await server()).status, 'running');
   });
 
-  it('are refused in a wrong state', async () => {
+  it('server actions in a wrong state get 409', async () => {
     assertApiError(await act('start'), 409, 'conflict_state');
     await world.sandbox('faults', { driver: 'compute', operation: 'power', times: 1_000 });
     await act('stop');
@@ -131,7 +131,7 @@ describe('the actions on a server over REST', () => {
       assertApiError(await act(action), 409, 'conflict_state');
   });
 
-  it('are refused by the field that is wrong', async () => {
+  it('server actions with invalid input are rejected with the field', async () => {
     const foreignKey = (await stranger.post('/ssh-keys', { name: 'k', public_key: PUBLIC_KEY })).body.id;
     const refusals: [string, object, number, string, string][] = [
       ['reboot?hard=maybe', {}, 400, 'hard', 'invalid_type'],

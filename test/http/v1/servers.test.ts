@@ -26,8 +26,8 @@ before(async () => {
 });
 after(() => world.close());
 
-describe('the catalogue over REST', () => {
-  it('lists plans, regions and images by id, each of which can be retrieved', async () => {
+describe('the catalog over REST', () => {
+  it('plans, regions, and images are listed by id and can be retrieved', async () => {
     for (const path of ['/plans', '/regions', '/images']) {
       const { status, body } = await api.get(path);
       assert.equal(status, 200);
@@ -59,7 +59,7 @@ describe('the catalogue over REST', () => {
     assert.equal((await api.get('/regions/rkv')).body.ipv4_pool_remaining > 200, true);
   });
 
-  it('takes the filters of images with and without brackets, and refuses a word that is none', async () => {
+  it('images accept plain and bracketed filters, and an invalid value is rejected', async () => {
     const plain = await api.get('/images?family=debian&arch=arm64&type=official');
     const bracketed = await api.get('/images?filter[family]=debian&filter[arch]=arm64&filter[type]=official');
     assert.deepEqual(plain.body, bracketed.body);
@@ -70,7 +70,7 @@ describe('the catalogue over REST', () => {
 });
 
 describe('SSH keys over REST', () => {
-  it('are added, listed without the key, retrieved with it, and deleted', async () => {
+  it('SSH keys are added, listed without the key, retrieved with it, and deleted', async () => {
     const made = await api.post('/ssh-keys', { name: 'laptop', public_key: `${PUBLIC_KEY}\n` });
     assert.equal(made.status, 201);
     const { id, created_at, ...rest } = made.body;
@@ -98,7 +98,7 @@ describe('SSH keys over REST', () => {
     assertApiError(await api.delete(`/ssh-keys/${id}`), 404, 'not_found');
   });
 
-  it('are as many as the quota says, however many are added at once', async () => {
+  it('SSH keys are limited by the quota, even when they are added concurrently', async () => {
     const client = api.withToken(await createApiToken(await world.customer()));
     const adds = Array.from({ length: 6 }, () =>
       client.post('/ssh-keys', { name: 'a', public_key: PUBLIC_KEY }),
@@ -112,7 +112,7 @@ describe('SSH keys over REST', () => {
     }
   });
 
-  it('that are none are refused with what to send instead, and repeated by no answer', async () => {
+  it('an invalid SSH key is rejected with instructions, and no response repeats it', async () => {
     const cases: [body: object, field: string, issue: string][] = [
       [{ public_key: PUBLIC_KEY }, 'name', 'required'],
       [{ name: 'a' }, 'public_key', 'required'],
@@ -150,7 +150,7 @@ describe('a server over REST', () => {
     order = { name: 'web-1', plan: 's1', region: 'par', image, ssh_keys: [key] };
   });
 
-  it('is ordered once per key, comes to run, and has its addresses, host names and metrics', async () => {
+  it('a server is ordered once per key, starts, and has addresses, host names, and metrics', async () => {
     const remaining = (await api.get('/regions/par')).body.ipv4_pool_remaining;
     const wanted = { ...order, tags: ['web'], labels: { env: 'prod' } };
     const made = await api.post('/servers', wanted, { key: 'one' });
@@ -183,7 +183,7 @@ describe('a server over REST', () => {
     assertApiError(await otherCustomer.post(`${path}/rdns`, { ipv4: 'x' }), 404, 'not_found');
   });
 
-  it('whose order is malformed is refused with every field at fault', async () => {
+  it('a malformed order is rejected with every invalid field', async () => {
     const answer = await api.post('/servers', {
       name: '1',
       tags: ['', 'a\u0000'.slice(0, 1)],
@@ -222,14 +222,14 @@ describe('a server over REST', () => {
     for (const [wrong, field, issue, bound = {}] of cases) {
       const refused = await api.post('/servers', { ...order, ...wrong });
       const items = assertApiError(refused, 400, 'invalid_request');
-      // What would have been right is said too; here its fault counts.
+      // The response also includes the allowed values. This test checks only the issues.
       const faults = items.map(({ expected, pattern, format, ...item }) => item);
       assert.deepEqual(faults, [{ field, issue, ...bound }], refused.text);
     }
     assert.equal((await api.get('/servers')).body.data.length, 1);
   });
 
-  it('whose order names or needs what is not there is refused with the field', async () => {
+  it('an order with an unknown or insufficient reference is rejected with the field', async () => {
     const cases: [wrong: object, item: object][] = [
       [{ plan: 'x' }, { field: 'plan', issue: 'not_found' }],
       [{ region: 'rek' }, { field: 'region', issue: 'not_found' }],
@@ -259,7 +259,7 @@ describe('a server over REST', () => {
     assert.deepEqual(item, { field: 'ssh_keys.0', issue: 'not_found' });
   });
 
-  it('takes host names of RFC 1123 only, and read-only fields never', async () => {
+  it('host names must follow RFC 1123, and read-only fields cannot be set', async () => {
     const [server] = (await api.get('/servers')).body.data;
     const path = `/servers/${server.id}`;
     const good = ['a', 'a.b', '1a.2b', 'xn--bcher-kva.example', `${'a'.repeat(63)}.de`, 'A-1.B'];

@@ -15,12 +15,12 @@ describe('REST tokens', () => {
   after(() => world.close());
 
   const client = (token: string) => V1Client.forApp(world.app, token);
-  const somebody = async () => client(await createApiToken(await world.customer()));
+  const otherClient = async () => client(await createApiToken(await world.customer()));
   const inSeconds = (seconds: number) =>
     formatRfc3339(new Date(world.clock.now().getTime() + seconds * 1_000));
 
-  it('are made with a plaintext that is shown once and works', async () => {
-    const api = await somebody();
+  it('a token is created with a plaintext that is shown once and works', async () => {
+    const api = await otherClient();
     const wanted = { name: 'deploys', scope: 'write', expires_at: '2038-01-19T04:14:07.9+01:00' };
     const made = await api.post('/account/tokens', wanted, { key: 'a' });
     assert.equal(made.status, 201);
@@ -39,7 +39,7 @@ describe('REST tokens', () => {
     assert.ok(!JSON.stringify(list).includes('_live_'));
   });
 
-  it('make none of a broader scope than their own', async () => {
+  it('a token cannot create a token with a broader scope', async () => {
     const customer = await world.customer();
     for (const own of SCOPES) {
       const api = client(await createApiToken(customer, own));
@@ -51,8 +51,8 @@ describe('REST tokens', () => {
     }
   });
 
-  it('name every field that is wrong', async () => {
-    const api = await somebody();
+  it('an invalid token request is rejected with every invalid field', async () => {
+    const api = await otherClient();
     const items = async (body: object) =>
       assertApiError(await api.post('/account/tokens', body), 400, 'invalid_request');
     assert.deepEqual(await items({ name: '', scope: 'admin', expires_at: 'soon' }), [
@@ -77,7 +77,7 @@ describe('REST tokens', () => {
     assert.equal((await api.post('/account/tokens', forEver)).body.expires_at, null);
   });
 
-  it('stop working in the moment they are revoked, also by themselves', async () => {
+  it('a token stops working the moment it is revoked, even with itself', async () => {
     const customer = await world.customer();
     const writer = client(await createApiToken(customer, 'write'));
     const { body: made } = await client(await createApiToken(customer)).post('/account/tokens', {
@@ -99,8 +99,8 @@ describe('REST tokens', () => {
     ]);
   });
 
-  it('of another customer are not there', async () => {
-    const [api, other] = [await somebody(), await somebody()];
+  it('a token of another customer is not found', async () => {
+    const [api, other] = [await otherClient(), await otherClient()];
     const { body: made } = await other.post('/account/tokens', { name: 'a', scope: 'read' });
     for (const id of [made.id, formatId('token', newId(new Date())), 'tok_', 'srv_x']) {
       assertApiError(await api.delete(`/account/tokens/${id}`), 404, 'not_found');
@@ -108,12 +108,13 @@ describe('REST tokens', () => {
     assert.equal((await client(made.token).get('/account/tokens')).body.data.length, 2);
   });
 
-  it('are at most 50, and are listed by name, scope and age', async () => {
+  it('tokens are limited to 50, and are listed by name, scope, and age', async () => {
     const customer = await world.customer();
     const api = client(await createApiToken(customer));
     await world.db.run(
       `insert into api_tokens (id, customer_id, name, scope, digest, created_at)
-       select gen_random_uuid(), $1, 'n' || lpad(i::text, 2, '0'), 'read', sha256(gen_random_uuid()::text::bytea), now()
+       select gen_random_uuid(), $1, 'n' || lpad(i::text, 2, '0'), 'read',
+              sha256(gen_random_uuid()::text::bytea), now()
          from generate_series(1, $2::int) i`,
       [await world.customerId(customer), QUOTAS.tokens - 1],
     );

@@ -1,4 +1,4 @@
-/** A service that listens, and what an upload leaves behind: files, rows, images. */
+/** A listening service, and the traces of an upload: files, rows, and images. */
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -29,20 +29,20 @@ export function multipart(parts: readonly Part[], end = `--${BOUNDARY}--\r\n`): 
 export interface UploadResponse {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any response.
   readonly body: any;
 }
 
 export interface UploadWorld extends HttpWorld {
   readonly port: number;
-  /** A customer's token. */
+  /** A customer’s token. */
   token(): Promise<{ token: string; customerId: string; api: V1Client }>;
   post(token: string, body: Buffer, headers?: Readonly<Record<string, string>>): Promise<UploadResponse>;
   /** Names of files, and ids of uploads that have not ended. */
   leftovers(): Promise<string[]>;
-  /** Begins a request by hand: these bytes of the body after a head that promises `length`. */
+  /** Starts a raw request: sends these bytes of the body after headers that announce `length`. */
   startUpload(token: string, bytes: Buffer, length: number, headers?: readonly string[]): Promise<Socket>;
-  /** The same, with what is answered before the service hangs up, as it does by itself, soon. */
+  /** The same, and returns the response that the service sends before it closes the connection. */
   beginAndReadRejection(...begun: Parameters<UploadWorld['startUpload']>): Promise<string>;
 }
 
@@ -106,9 +106,9 @@ export async function startUploadWorld(): Promise<UploadWorld> {
   };
 }
 
-/** Waits until it holds, ten seconds at most. */
+/** Waits until the condition holds, for at most ten seconds. */
 export async function waitUntil(holds: () => Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + 10_000; !(await holds()); await pause(10)) {
-    if (Date.now() > deadline) throw new Error('it never came to that');
+    if (Date.now() > deadline) throw new Error('the condition was not met in time');
   }
 }

@@ -26,12 +26,12 @@ const check = createChecker(
 );
 const RIGHT = { name: 'abc', size: 10, coin: 'BTC', keys: ['k'] };
 
-describe('what a validator found wrong', () => {
-  it('is nothing for what is right, null where null is allowed', () => {
+describe('validation errors', () => {
+  it('a valid value has no errors, including null where it is allowed', () => {
     assert.deepEqual(check({ ...RIGHT, note: null, labels: { a: 'b' } }), []);
   });
 
-  it('names the field, the issue, and the bound or what would have been right', () => {
+  it('an error names the field, the issue, and the bound or the expected value', () => {
     const cases: readonly [object, object][] = [
       [{ name: '' }, { field: 'name', issue: 'min_length', min: 1 }],
       [{ name: 'abcd' }, { field: 'name', issue: 'max_length', max: 3 }],
@@ -57,7 +57,7 @@ describe('what a validator found wrong', () => {
     for (const [change, item] of cases) assert.deepEqual(check({ ...RIGHT, ...change }), [item]);
   });
 
-  it('names every field that is missing, and each field once', () => {
+  it('every missing field is named, and each field once', () => {
     const items = check({ name: 'ABCD', size: 10 });
     assert.deepEqual(items.map((item) => `${item.field} ${item.issue}`).sort(), [
       'coin required',
@@ -70,7 +70,7 @@ describe('what a validator found wrong', () => {
     );
   });
 
-  it('is never nothing, and names the known field too, however many keys are unknown', () => {
+  it('an invalid value always has errors, and known fields are named despite many unknown keys', () => {
     for (const count of [1, 7, 8, 9, 30, 100, 1_000, 20_000]) {
       const junk = Object.fromEntries(Array.from({ length: count }, (_, n) => [`junk${n}`, n]));
       for (const body of [
@@ -87,14 +87,14 @@ describe('what a validator found wrong', () => {
     }
   });
 
-  it('is said in words too, not too many of them', () => {
+  it('the message describes a limited number of errors', () => {
     const items = check({ name: 'ABC', size: 1, coin: 'X', keys: [], nope: 1 });
     const text = describeItems(items);
     assert.match(text, /name must match \^\[a-z\]\+\$\./);
-    assert.match(text, /And 1 more\.$/);
+    assert.match(text, /There is 1 more error\.$/);
     assert.equal(
       describeItems([{ field: 'keys', issue: 'min_items', min: 1 }]),
-      'keys needs at least 1 item.',
+      'keys must have at least 1 item.',
     );
   });
 });

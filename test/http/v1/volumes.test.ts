@@ -1,4 +1,4 @@
-/** Volumes and snapshots over REST: each status they answer, each wrong field by its name, keys, filters, events. */
+/** Volumes and snapshots over REST: statuses, invalid fields, keys, filters, and events. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { formatId, newId } from '../../../src/kernel/ids.ts';
@@ -39,7 +39,7 @@ const volume = async (wanted = {}) =>
   made(await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par', ...wanted }));
 const attach = (id: string, body: unknown, extra = {}) => api.post(`/volumes/${id}/attach`, body, extra);
 const missingId = (kind: 'volume' | 'snapshot' | 'server') => formatId(kind, newId(new Date()));
-/** Types of the events about this object. */
+/** The types of the events about this object. */
 async function sentEvents(key: 'volume' | 'snapshot', id: string): Promise<string[]> {
   const rows = await world.opened.db.rows<{ type: string }>(
     `select type from events where data -> $1::text ->> 'id' = $2 order by created_at`,
@@ -49,7 +49,7 @@ async function sentEvents(key: 'volume' | 'snapshot', id: string): Promise<strin
 }
 
 describe('a volume over REST', () => {
-  it('is created, read, renamed, enlarged, attached, detached and deleted', async () => {
+  it('a volume is created, read, renamed, enlarged, attached, detached, and deleted', async () => {
     const answer = await api.post('/volumes', {
       name: 'data',
       size_gb: 10,
@@ -77,7 +77,7 @@ describe('a volume over REST', () => {
     assert.deepEqual(await sentEvents('volume', id), ['volume.attached', 'volume.detached']);
   });
 
-  it('is refused with each field that is wrong, 400 for its shape and 422 for its meaning', async () => {
+  it('an invalid volume gets 400 for its shape and 422 for its meaning, with each field', async () => {
     const body = { name: 'data', size_gb: 10, region: 'par' };
     const post = async (wanted: object) =>
       assertApiError(await api.post('/volumes', { ...body, ...wanted }), 400, 'invalid_request');
@@ -123,7 +123,7 @@ describe('a volume over REST', () => {
     }
   });
 
-  it('of another is answered like one that is not there', async () => {
+  it('another customer’s volume gets the response for an unknown one', async () => {
     const { id } = await volume();
     for (const path of [id, missingId('volume'), 'vol_x', server]) {
       assertApiError(await otherCustomer.get(`/volumes/${path}`), 404, 'not_found');
@@ -135,7 +135,7 @@ describe('a volume over REST', () => {
     assert.deepEqual((await otherCustomer.get('/volumes')).body.data, []);
   });
 
-  it('is attached once by requests with one key', async () => {
+  it('a volume is attached once by requests with the same key', async () => {
     const { id } = await volume();
     const key = crypto.randomUUID();
     const all = await Promise.all([1, 2, 3, 4].map(() => attach(id, { server }, { key })));
@@ -149,7 +149,7 @@ describe('a volume over REST', () => {
 describe('a snapshot over REST', () => {
   const take = (body?: object, id = server) => api.post(`/servers/${id}/snapshots`, body);
 
-  it('is taken without a body, becomes ready, and outlives its server until it is deleted', async () => {
+  it('a snapshot is created without a body, becomes ready, and outlives its server', async () => {
     const answer = await take();
     assert.deepEqual([answer.status, answer.body.status, answer.body.server], [201, 'creating', server]);
     const { id } = answer.body;
@@ -163,7 +163,7 @@ describe('a snapshot over REST', () => {
       ready,
     ]);
     assert.equal((await api.delete(`/servers/${elsewhere}`)).status, 202);
-    // Being destroyed, or gone already.
+    // The server is being deleted, or is already gone.
     assert.ok([404, 409].includes((await take({}, elsewhere)).status));
     await world.settle();
     assertApiError(await take({}, elsewhere), 404, 'not_found');
@@ -171,7 +171,7 @@ describe('a snapshot over REST', () => {
     assertApiError(await api.delete(`/snapshots/${id}`), 404, 'not_found');
   });
 
-  it('deletes itself at its date', async () => {
+  it('a snapshot is deleted automatically on its expiry date', async () => {
     const { body: before } = await api.get('/billing/balance');
     const at = new Date(Date.parse(before.as_of) + 60_000).toISOString();
     const { id, expires_at } = made(await take({ name: 'short', expires_at: at }));
@@ -182,7 +182,7 @@ describe('a snapshot over REST', () => {
     assertApiError(await api.get(`/snapshots/${id}`), 404, 'not_found');
   });
 
-  it('is refused with each field that is wrong, and of another like one that is not there', async () => {
+  it('an invalid snapshot is rejected with each field, and a foreign one like an unknown one', async () => {
     const wrong = async (body: object) => assertApiError(await take(body), 400, 'invalid_request');
     for (const text of ['soon', '2020-01-01T00:00:00Z', '2099-02-30T00:00:00Z']) {
       const [{ field, issue }] = await wrong({ expires_at: text });
@@ -201,7 +201,7 @@ describe('a snapshot over REST', () => {
     await world.settle();
   });
 
-  it('that fails is in error', async () => {
+  it('a failed snapshot has the status error', async () => {
     await world.sandbox('faults', { driver: 'compute', operation: 'snapshot', times: 1 });
     const { id } = made(await take());
     await world.settle();

@@ -18,7 +18,7 @@ describe('REST webhooks', () => {
   });
   after(() => world.close());
 
-  it('are made, read, changed, tested, replayed and deleted', async () => {
+  it('webhooks are created, read, updated, tested, replayed, and deleted', async () => {
     const made = await api.post('/webhooks', BODY, { key: 'one' });
     assert.equal(made.status, 201);
     const { secret, ...webhook } = made.body;
@@ -54,40 +54,40 @@ describe('REST webhooks', () => {
   });
 
   for (const [what, body, item] of [
-    ['no events', { ...BODY, events: [] }, { field: 'events', issue: 'min_items', min: 1 }],
+    ['an empty list of events', { ...BODY, events: [] }, { field: 'events', issue: 'min_items', min: 1 }],
     [
       'an unknown event',
       { ...BODY, events: ['server.running', 'server.melted'] },
       { field: 'events.1', issue: 'invalid_value', allowed: [...SUBSCRIBABLE_EVENTS] },
     ],
     [
-      'the ping as an event',
+      'ping as an event',
       { ...BODY, events: ['ping'] },
       { field: 'events.0', issue: 'invalid_value', allowed: [...SUBSCRIBABLE_EVENTS] },
     ],
     [
-      'events without end',
+      'too many events',
       { ...BODY, events: Array.from({ length: 101 }, () => 'topup.pending') },
       { field: 'events', issue: 'max_items', max: 100 },
     ],
-    ['no url', { events: ['*'] }, { field: 'url', issue: 'required' }],
-    ['an empty url', { ...BODY, url: '' }, { field: 'url', issue: 'min_length', min: 1 }],
+    ['a missing URL', { events: ['*'] }, { field: 'url', issue: 'required' }],
+    ['an empty URL', { ...BODY, url: '' }, { field: 'url', issue: 'min_length', min: 1 }],
     [
-      'a url too long',
+      'a URL that is too long',
       { ...BODY, url: `https://example.com/${'x'.repeat(2029)}` },
       { field: 'url', issue: 'max_length', max: 2048 },
     ],
-    ['http', { ...BODY, url: 'http://example.com' }, { field: 'url', issue: 'invalid_format' }],
-    ['an address within', { ...BODY, url: 'https://0x7f.1/' }, { field: 'url', issue: 'invalid_value' }],
+    ['an http URL', { ...BODY, url: 'http://example.com' }, { field: 'url', issue: 'invalid_format' }],
+    ['a private address', { ...BODY, url: 'https://0x7f.1/' }, { field: 'url', issue: 'invalid_value' }],
     ['port 0', { ...BODY, url: 'https://example.com:0/' }, { field: 'url', issue: 'invalid_value' }],
-    ['a secret of one’s own', { ...BODY, secret: 'whsec_mine' }, { field: 'secret', issue: 'unknown_key' }],
+    ['a custom secret', { ...BODY, secret: 'whsec_mine' }, { field: 'secret', issue: 'unknown_key' }],
   ] as const) {
-    it(`refuse ${what} by the field`, async () => {
+    it(`a webhook with ${what} is rejected with the field`, async () => {
       assert.deepEqual(assertApiError(await api.post('/webhooks', body), 400, 'invalid_request'), [item]);
     });
   }
 
-  it('take events that are named twice, and * beside others, each once', async () => {
+  it('repeated events, and * next to others, are stored once', async () => {
     const made = await api.post('/webhooks', { ...BODY, events: ['topup.pending', '*', 'topup.pending'] });
     assert.deepEqual([made.status, made.body.events], [201, ['topup.pending', '*']]);
     const events = ['server.created', 'server.created'];
@@ -96,7 +96,7 @@ describe('REST webhooks', () => {
     await api.delete(`/webhooks/${made.body.id}`);
   });
 
-  it('refuse in a change what they refuse when they are made', async () => {
+  it('an update of a webhook is validated like its creation', async () => {
     const { id } = (await api.post('/webhooks', { ...BODY, active: false })).body;
     for (const body of [
       { url: 'https://[::1]/' },
@@ -110,7 +110,7 @@ describe('REST webhooks', () => {
     assert.equal((await api.get(`/webhooks/${id}`)).body.url, BODY.url);
   });
 
-  it('are limited', async () => {
+  it('webhooks are limited per customer', async () => {
     const theirs = api.withToken(await createApiToken(await world.customer(), 'write'));
     for (let n = 0; n < 20; n++) assert.equal((await theirs.post('/webhooks', BODY)).status, 201);
     const [item] = assertApiError(await theirs.post('/webhooks', BODY), 422, 'unprocessable');

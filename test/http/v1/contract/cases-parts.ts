@@ -1,15 +1,15 @@
-/** What a case is made of, and how it becomes a request. */
+/** The parts of a case, and how a case becomes a request. */
 import type { Route } from '../../../../src/http/v1/route.ts';
 import { ID_PREFIXES } from '../../../../src/kernel/ids.ts';
 import type { V1Client, V1Response } from '../../../support/v1-client.ts';
 import { MULTIPART } from '../upload-world.ts';
 import type { Estate } from './estate.ts';
 
-/** Whose id a place holds: something that a customer has, or a code of the catalogue, which is nobody's. */
+/** The kind of an id: a resource of a customer, or a catalog code, which belongs to no one. */
 export type Kind = Owned | 'plan' | 'region' | 'anything';
 export type Owned = keyof ReturnType<typeof ownedIds>;
 
-/** Where in a request an id stands. */
+/** The place of an id in a request. */
 export interface Place {
   readonly in: 'path' | 'body' | 'filter';
   /** The parameter, the dotted path in the body, or the key of the query. */
@@ -33,12 +33,12 @@ export const inPath = (name: string, kind: Kind): Place => ({ in: 'path', name, 
 export const inBody = (name: string, kind: Kind): Place => ({ in: 'body', name, kind });
 export const inFilter = (name: string, kind: Kind): Place => ({ in: 'filter', name, kind });
 
-/** A request of the one thing in its path. */
+/** A request for the resource in its path. */
 export function caseFor(kind: Kind, id: string, more: Partial<Case> = {}): Case {
   return { ...NOTHING, ...more, params: { id }, places: [inPath('id', kind), ...(more.places ?? [])] };
 }
 
-/** Everything the estate has, by what it is, the one that cases name first. */
+/** The ids of the estate by kind, starting with those in the cases. */
 export function ownedIds(estate: Estate) {
   const { server, image, keys, token, topup, volume, snapshot, group, rule, webhook, delivery } = estate;
   return {
@@ -58,7 +58,7 @@ export function ownedIds(estate: Estate) {
   } satisfies Partial<Record<keyof typeof ID_PREFIXES, readonly string[]>>;
 }
 
-/** The same request with another id in this place. */
+/** Returns the same request with another id in this place. */
 export function withId(one: Case, place: Place, id: string): Case {
   if (place.in === 'path') return { ...one, params: { ...one.params, [place.name]: id } };
   if (place.in === 'filter') return { ...one, query: { ...one.query, [place.name]: id } };
@@ -71,7 +71,7 @@ export function withId(one: Case, place: Place, id: string): Case {
 }
 type Json = Record<string, unknown>;
 
-/** The text that stands in a place. */
+/** Returns the text in a place. */
 export function idAt(one: Case, { in: where, name }: Place): unknown {
   if (where === 'path') return one.params[name];
   if (where === 'filter') return one.query[name];
@@ -87,7 +87,7 @@ export async function send(client: V1Client, route: Route, one: Case): Promise<V
   return await client.raw(route.method, url, one.upload, { headers: { ...headers, ...MULTIPART } });
 }
 
-/** Dotted paths of all texts in a value that look like ids, and what they are. */
+/** Returns the dotted path and the text of everything in a value that looks like an id. */
 export function idsIn(value: unknown, path: readonly string[] = []): [path: string, id: string][] {
   if (typeof value === 'string') return looksLikeId(value) ? [[path.join('.'), value]] : [];
   if (typeof value !== 'object' || value === null) return [];

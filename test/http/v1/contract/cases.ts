@@ -1,6 +1,6 @@
 /**
- * A right request for every operation, and every place in it that holds an id. Bodies name all that their schema has, so
- * that no place is forgotten. On one estate they can all be carried out, those that delete last.
+ * A valid request for every operation, with every place that holds an id. Bodies include every field of their
+ * schema, so that no place is missed. All of them can run on one estate, deletions last.
  */
 import type { Operation } from '../../../../src/spec/operations.ts';
 import type { Case } from './cases-parts.ts';

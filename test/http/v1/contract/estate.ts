@@ -1,11 +1,11 @@
-/** A customer with one of everything, made as he would make it: through the REST surface. */
+/** A customer with one resource of each kind, created through the REST surface. */
 import assert from 'node:assert/strict';
 import { isoFile } from '../../../support/iso.ts';
 import { createApiToken, type JsonBody, V1Client, type V1Response } from '../../../support/v1-client.ts';
 import type { World } from '../../../support/world.ts';
 import { MULTIPART, multipart } from '../upload-world.ts';
 
-/** So that no request of a test is refused for coming too soon. */
+/** Rates that never limit the requests of a test. */
 export const NO_RATES = {
   SKERRY_RATE_CAPACITY: '1000000',
   SKERRY_RATE_REFILL_PER_S: '1000000',
@@ -23,33 +23,33 @@ export const RULE = {
   action: 'accept',
   note: null,
 };
-/** The parts of an upload as text: every byte of them is ASCII. */
+/** The parts of an upload as text: all bytes are ASCII. */
 export const UPLOAD = multipart([
   { name: 'name', content: 'rescue' },
   { name: 'file', filename: 'rescue.iso', content: isoFile() },
 ]).toString('latin1');
 
-/** Shown ids; the things are as their names say. All of it is in the region `par`. */
+/** Public ids. The names describe the resources. Everything is in the region `par`. */
 export interface Estate {
-  /** With a token of scope `billing`. */
+  /** Uses a token of scope `billing`. */
   readonly api: V1Client;
-  /** `stopped` is installed from the own image. */
+  /** `stopped` is installed from the customer’s own image. */
   readonly server: { readonly running: string; readonly stopped: string };
-  /** An address of the running server's own /64. */
+  /** An address in the running server’s /64. */
   readonly address: string;
   readonly image: { readonly official: string; readonly own: string };
   readonly keys: readonly [string, string];
-  /** Not the one that `api` uses. */
+  /** Not the token of `api`. */
   readonly token: string;
   readonly topup: { readonly credited: string; readonly open: string };
   /** `attached` is attached to the running server. */
   readonly volume: { readonly attached: string; readonly detached: string; readonly spare: string };
-  /** Of the running server, ready. */
+  /** A ready snapshot of the running server. */
   readonly snapshot: string;
-  /** `applied` is applied to the running server and has one rule, as `idle` has. */
+  /** `applied` is applied to the running server. It has one rule, like `idle`. */
   readonly group: { readonly applied: string; readonly idle: string };
   readonly rule: { readonly ofApplied: string; readonly ofIdle: string };
-  /** Both were pinged. */
+  /** Both webhooks were tested. */
   readonly webhook: { readonly pinged: string; readonly other: string };
   readonly delivery: { readonly ofPinged: string; readonly ofOther: string };
   readonly auditEvent: string;
@@ -117,7 +117,7 @@ async function makeImages(api: V1Client): Promise<Estate['image']> {
   };
 }
 
-/** It leads nowhere, and subscribes to what nobody here causes. */
+/** An unreachable URL, subscribed to an event that these tests never cause. */
 async function makeWebhook(api: V1Client): Promise<{ id: string; delivery: string }> {
   const body = { url: 'https://hooks.invalid/', events: ['server.suspended'] };
   const { id } = await expectSuccess(api.post('/webhooks', body));

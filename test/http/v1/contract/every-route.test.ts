@@ -1,4 +1,4 @@
-/** What is promised of every route, tried on every route: a new one is in it as soon as it is in the table. */
+/** Guarantees of every route, tested on all of them. New routes are included automatically. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
@@ -13,7 +13,7 @@ import { type HttpWorld, startHttpWorld } from '../../http-world.ts';
 
 const SOME = sampleOneIn(ROUTES, 6);
 
-/** A path of the route; its ids name nothing. */
+/** A path of the route with unknown ids. */
 function pathOf(route: Route): string {
   return route.path.replace(/\{\w+\}/g, 'srv_aaaqk3m7qzb5x2l6v4t7n8wyja');
 }
@@ -43,20 +43,16 @@ describe('every route of the REST surface', () => {
     return route.beta ? { 'x-service-beta': 'true' } : {};
   }
 
-  it('stands in the table of operations once, and the other way round', () => {
+  it('the routes and the table of operations match one to one', () => {
     assert.deepEqual(ROUTES.map((route) => route.id).sort(), [...OPERATIONS].sort());
   });
 
-  it('is in the committed document as it is', () => {
+  it('the committed OpenAPI document is current', () => {
     const committed = readFileSync(new URL('../../../../openapi/v1.json', import.meta.url), 'utf8');
-    assert.equal(
-      committed,
-      openApiText(),
-      'the contract changed: run `npm run openapi` and read the difference',
-    );
+    assert.equal(committed, openApiText(), 'the contract changed: run `npm run openapi` and review the diff');
   });
 
-  it('answers no object that the document has no name for', () => {
+  it('every object in a response has a name in the document', () => {
     const { paths, webhooks, components } = JSON.parse(openApiText());
     const nameless = (part: unknown): unknown[] => {
       if (typeof part !== 'object' || part === null) return [];
@@ -69,7 +65,7 @@ describe('every route of the REST surface', () => {
     }
   });
 
-  it('answers 401 to no token, a malformed, an unknown, an expired and a revoked one', async () => {
+  it('every route answers 401 to a missing, malformed, unknown, expired, or revoked token', async () => {
     const customer = await world.customer();
     const expired = await createApiToken(customer);
     const revoked = await createApiToken(customer);
@@ -89,7 +85,7 @@ describe('every route of the REST surface', () => {
     }
   });
 
-  it('lets in exactly the scopes that cover its own', async () => {
+  it('every route admits exactly the scopes that cover its own', async () => {
     for (const route of SOME) {
       for (const scope of SCOPES) {
         const answer = await ask(route, api.withToken(tokens[scope]));
@@ -102,7 +98,7 @@ describe('every route of the REST surface', () => {
     }
   });
 
-  it('audits what it changes, refused or not, and nothing else', async () => {
+  it('every route audits its changes, rejected or not, and nothing else', async () => {
     for (const route of ROUTES) {
       assert.equal(route.audit !== undefined, route.method !== 'GET', route.id);
       if (!route.audit) continue;
@@ -114,7 +110,7 @@ describe('every route of the REST surface', () => {
     }
   });
 
-  it('refuses unknown and read-only keys of its body, and __proto__, by name', async () => {
+  it('every route rejects unknown and read-only keys of its body, and __proto__, by name', async () => {
     for (const route of SOME.filter((one) => one.method !== 'GET' && !one.multipart)) {
       const known = Object.keys(route.body?.properties ?? {});
       const shown = Object.keys((route.reply as { properties?: object } | null)?.properties ?? {});
@@ -133,7 +129,7 @@ describe('every route of the REST surface', () => {
     }
   });
 
-  it('refuses any number of unknown keys, in body and query', async () => {
+  it('every route rejects any number of unknown keys in body and query', async () => {
     for (const route of SOME) {
       for (const count of [7, 8, 9, 100]) {
         const names = Array.from({ length: count }, (_, n) => `junk${n}`);
@@ -154,7 +150,7 @@ describe('every route of the REST surface', () => {
     }
   });
 
-  it('refuses unknown keys of its query by name', async () => {
+  it('every route rejects unknown keys of its query by name', async () => {
     for (const route of SOME) {
       for (const name of ['offset', 'limit', 'nope', '__proto__', 'filter[nope]']) {
         const path = withQuery(route, `${encodeURIComponent(name)}=1`);
@@ -168,7 +164,7 @@ describe('every route of the REST surface', () => {
     }
   });
 
-  it('refuses a body that is no JSON object, whatever its type says', async () => {
+  it('every route rejects a body that is not a JSON object, with any media type', async () => {
     for (const route of SOME.filter((one) => one.method !== 'GET' && !one.multipart)) {
       for (const [type, text] of [
         ['application/json', '{'],
@@ -188,7 +184,7 @@ describe('every route of the REST surface', () => {
     }
   });
 
-  it('carries the rate headers and open CORS on every answer', async () => {
+  it('every response has the rate headers and open CORS', async () => {
     for (const route of SOME) {
       const answer = await ask(route, api);
       assert.equal(answer.headers.get('access-control-allow-origin'), '*', route.id);
@@ -198,7 +194,7 @@ describe('every route of the REST surface', () => {
     }
   });
 
-  it('is closed by a maintenance window over everything, to anybody, and by one over itself', async () => {
+  it('every route is closed by a global maintenance window and by its own', async () => {
     const open = `insert into maintenance_windows (id, operation, starts_at, ends_at, reason)
       values (gen_random_uuid(), $1, $2::timestamptz, $2::timestamptz + interval '5 minutes', 'a new disk')`;
     const raise = 'update service set rules_version = rules_version + 1';
@@ -225,7 +221,7 @@ describe('every route of the REST surface', () => {
     }
   });
 
-  it('changes nothing for a frozen customer, who may still read', async () => {
+  it('no route changes anything for a frozen customer, who can still read', async () => {
     const customer = await world.customer();
     const client = api.withToken(await createApiToken(customer));
     await world.db.run('update customers set frozen_at = now() where email = $1', [customer.email]);

@@ -1,4 +1,4 @@
-/** Everything that is known of a customer, wherever it is stored: what another customer's requests must leave alone. */
+/** All stored data of a customer, which requests of other customers must not change. */
 import assert from 'node:assert/strict';
 import { ROUTES } from '../../../../src/http/v1/routes.ts';
 import { ID_PREFIXES, type IdKind, parseId } from '../../../../src/kernel/ids.ts';
@@ -7,15 +7,15 @@ import { CASES } from './cases.ts';
 import { ownedIds, send } from './cases-parts.ts';
 import type { Estate } from './estate.ts';
 
-/** What passes by itself. */
+/** Columns that change over time. */
 const VOLATILE_FIELDS = new Set(['as_of', 'last_used_at']);
 
-/** What the customer is shown: every list, the ledger and the audit log among them, and his balance. */
+/** Everything that the customer can see: every list, including ledger and audit log, and the balance. */
 export async function readEverything(estate: Estate): Promise<Record<string, unknown>> {
   const shown: Record<string, unknown> = {};
   for (const route of ROUTES) {
     if (!route.list && route.id !== 'balance.get') continue;
-    // What is still to be had is everybody's.
+    // Stock is shared by everyone.
     if (route.id === 'plans.list' || route.id === 'regions.list') continue;
     const query = route.list ? { page_size: '100' } : {};
     const { status, body, text } = await send(estate.api, route, { ...CASES[route.id](estate), query });
@@ -27,8 +27,8 @@ export async function readEverything(estate: Estate): Promise<Record<string, unk
 }
 
 /**
- * Every row of every table that names the customer or something of his: events, audit rows, deliveries, tasks, machines.
- * So a row of somebody else's that took up a foreign id is one more.
+ * Returns every row of every table that names the customer or one of their resources. A row of another
+ * customer that adopted a foreign id would add a row.
  */
 export async function rowsOf(sql: Sql, estate: Estate): Promise<string[]> {
   const uuids = Object.values(ownedIds(estate)).flat().map(storedId);
@@ -54,7 +54,7 @@ export async function rowsOf(sql: Sql, estate: Estate): Promise<string[]> {
 export function storedId(shown: string): string {
   const kinds = Object.keys(ID_PREFIXES) as IdKind[];
   const uuid = kinds.map((kind) => parseId(kind, shown)).find((text) => text !== undefined);
-  assert.ok(uuid, `${shown} is no id`);
+  assert.ok(uuid, `${shown} is not an id`);
   return uuid;
 }
 

@@ -1,4 +1,4 @@
-/** One customer learns nothing of another: a foreign id is answered like one that exists nowhere, wherever it stands. */
+/** A customer learns nothing about another: a foreign id gets the response for an unknown one, everywhere. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Route } from '../../../../src/http/v1/route.ts';
@@ -13,9 +13,9 @@ import { type Estate, makeEstate, NO_RATES } from './estate.ts';
 import { readEverything, rowsOf } from './foreign-ids-footprint.ts';
 import { BAD_REQUESTS, malformed } from './foreign-ids-malformed.ts';
 
-/** Lists first: once the caller named a foreign id in a path, his own audit log shows that he did. */
+/** Lists first: a foreign id in a path later appears in the caller’s own audit log. */
 const LISTS_FIRST = [...ROUTES].sort((a, b) => Number(!a.list) - Number(!b.list));
-/** What is asked for last may take away what others need. */
+/** Deletions run last, because they remove resources that other requests need. */
 const DELETES_LAST = [...ROUTES].sort(
   (a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
 );
@@ -38,7 +38,7 @@ describe('an id of another customer', () => {
   });
   after(() => world.close());
 
-  it('has its places listed for every operation', async () => {
+  it('every operation lists its places for ids', async () => {
     assert.deepEqual(Object.keys(CASES).sort(), ROUTES.map((route) => route.id).sort());
     for (const route of ROUTES) assertComplete(route, CASES[route.id](own));
     for (const route of ROUTES.filter((one) => one.list)) {
@@ -49,7 +49,7 @@ describe('an id of another customer', () => {
   });
 
   for (const route of sampleOneIn(LISTS_FIRST, 6)) {
-    it(`tells ${route.id} nothing more than one that is missing`, async () => {
+    it(`the operation ${route.id} answers a foreign id exactly like an unknown one`, async () => {
       const right = CASES[route.id](own);
       for (const place of right.places) {
         const missing = await assertMissing(route, right, place);
@@ -57,23 +57,24 @@ describe('an id of another customer', () => {
         const like = async (id: string, what: string) =>
           assertSame(await send(own.api, route, withId(right, place, id)), missing, `${place.name}: ${what}`);
         const strange = [...theirs, ...elsewhere(own, place.kind)];
-        await Promise.all(strange.map((id) => like(id, `the strange ${id}`)));
-        // A lenient reader would find what is the caller's own; an official image it would find without asking whose.
+        await Promise.all(strange.map((id) => like(id, `the foreign ${id}`)));
+        // A lenient parser would find the caller’s own resource, or an official image without checking its
+        // owner.
         const seeds = [String(idAt(right, place)), ...(place.kind === 'customImage' ? theirs : [])];
         const wrong = seeds.flatMap((id) => Object.entries(malformed(place.kind, id)));
-        // Each way of being malformed at some place, all of them at all places in test:full.
+        // Each kind of malformed id in one place. test:full covers all places.
         const tried = IS_FULL_RUN ? wrong : wrong.filter((_, index) => index % 4 === route.path.length % 4);
         await Promise.all(
           tried.map(([what, text]) => assertWrong(route, right, { place, what, text }, like)),
         );
         if (place.in === 'path' && theirs.length > 0) {
-          assertSame(await send(own.api, route, CASES[route.id](foreign)), missing, 'all of it foreign');
+          assertSame(await send(own.api, route, CASES[route.id](foreign)), missing, 'all ids foreign');
         }
       }
     });
   }
 
-  it('is not read out of a cursor', async () => {
+  it('a foreign cursor is rejected like a forged one', async () => {
     for (const route of ROUTES.filter((one) => one.list)) {
       const mine = { ...CASES[route.id](own), query: { page_size: '1' } };
       const theirs = { ...CASES[route.id](foreign), query: { page_size: '1' } };
@@ -88,27 +89,23 @@ describe('an id of another customer', () => {
     }
   });
 
-  it(
-    'was in the place of one that is taken: each request succeeds with the caller’s own',
-    FULL_ONLY,
-    async () => {
-      for (const route of DELETES_LAST) {
-        const answer = await send(own.api, route, CASES[route.id](own));
-        assert.equal(answer.status, route.status, `${route.id}: ${answer.text}`);
-        if (CASES[route.id](own).places.some((place) => place.in === 'filter')) {
-          assert.ok(answer.body.data.length > 0, `${route.id} finds nothing of the caller’s own`);
-        }
-        await assertAudited(route, answer);
-        if (route.method !== 'GET') await world.settle();
+  it('every request succeeds with the caller’s own ids in the same places', FULL_ONLY, async () => {
+    for (const route of DELETES_LAST) {
+      const answer = await send(own.api, route, CASES[route.id](own));
+      assert.equal(answer.status, route.status, `${route.id}: ${answer.text}`);
+      if (CASES[route.id](own).places.some((place) => place.in === 'filter')) {
+        assert.ok(answer.body.data.length > 0, `${route.id} finds none of the caller’s own`);
       }
-    },
-  );
+      await assertAudited(route, answer);
+      if (route.method !== 'GET') await world.settle();
+    }
+  });
 
-  it('leaves all that the other customer has as it was, and nothing in his logs', async () => {
+  it('the other customer’s resources and logs are unchanged', async () => {
     assert.deepEqual(await foreignTraces(), untouched);
   });
 
-  /** One row for what changes something, of whoever asked, and none for what only reads. */
+  /** Expects one audit row per change, and none for reads. */
   async function assertAudited(route: Route, { headers, body }: V1Response): Promise<void> {
     const rows = await world.opened.db.rows<Record<string, string | null>>(
       `select action, result, resource, actor_token, actor_session, ip_country, customer_id from audit_events
@@ -121,12 +118,12 @@ describe('an id of another customer', () => {
     const { action, result, actor_session, ip_country } = row;
     assert.deepEqual([action, result, actor_session, ip_country], [route.audit, 'ok', null, 'XX'], route.id);
     assert.ok(row.actor_token && row.customer_id, route.id);
-    // What was made, or what the path names.
+    // The created resource, or the one in the path.
     const about = [body?.id, ...Object.values(CASES[route.id](own).params)];
     assert.ok(about.includes(row.resource), `${route.id}: ${row.resource}`);
   }
 
-  /** Answered like a missing one, or where the table says so refused for what it is. */
+  /** Expects the response for an unknown id, or the error that the table lists. */
   async function assertWrong(
     route: Route,
     right: Case,
@@ -134,14 +131,14 @@ describe('an id of another customer', () => {
     like: (id: string, what: string) => Promise<void>,
   ): Promise<void> {
     const { place, what, text } = wrong;
-    // No URL can carry it.
-    if (place.in !== 'body' && what === 'half a surrogate pair') return;
+    // A URL cannot contain it.
+    if (place.in !== 'body' && what === 'a lone surrogate') return;
     const issue = BAD_REQUESTS[place.in][what];
     if (issue === undefined) return await like(text, what);
     assertBad(await send(own.api, route, withId(right, place, text)), place, issue);
   }
 
-  /** The answer to an id that is right in form and exists nowhere. */
+  /** The response to a well-formed id that does not exist. */
   async function assertMissing(route: Route, right: Case, place: Place): Promise<V1Response> {
     const answers: V1Response[] = [];
     for (const id of missingIds(place.kind))
@@ -161,14 +158,14 @@ describe('an id of another customer', () => {
   }
 });
 
-/** Codes of the catalogue belong to nobody. */
+/** Catalog codes belong to no one. */
 function foreignIds(foreign: Estate, kind: Kind): readonly string[] {
   if (kind === 'plan' || kind === 'region') return [];
   const owned = ownedIds(foreign);
   return kind === 'anything' ? Object.values(owned).flat() : owned[kind];
 }
 
-/** What the caller has, but not where the path looks for it. */
+/** Ids of the caller that are not under the path’s resource. */
 function elsewhere(own: Estate, kind: Kind): readonly string[] {
   if (kind === 'firewallRule') return [own.rule.ofIdle];
   return kind === 'delivery' ? [own.delivery.ofOther] : [];
@@ -180,7 +177,7 @@ function missingIds(kind: Kind): string[] {
   return kinds.map((one) => formatId(one === 'anything' ? 'server' : one, newId(new Date())));
 }
 
-/** Byte for byte, but for what differs from any request to the next. */
+/** Compares byte by byte, except for values that differ between any two requests. */
 function assertSame(answer: V1Response, other: V1Response, where: string): void {
   assert.deepEqual(comparable(answer), comparable(other), where);
 }
@@ -197,7 +194,7 @@ function assertBad(answer: V1Response, place: Place, issue: string): void {
   assert.deepEqual([items.length, items[0].field, items[0].issue], [1, place.name, issue], answer.text);
 }
 
-/** Nothing that holds an id was left out: not in the path, nor in the body and its example, nor among the filters. */
+/** Checks that no id was missed: in the path, the body, its example, or the filters. */
 function assertComplete(route: Route, one: Case): void {
   const listed = (where: Place['in']) =>
     one.places.filter((place) => place.in === where).map(({ name }) => name);
@@ -208,7 +205,7 @@ function assertComplete(route: Route, one: Case): void {
   const properties = Object.keys(route.body?.properties ?? {});
   assert.deepEqual(Object.keys(one.body ?? {}).sort(), properties.sort(), route.id);
   for (const [path] of [...idsIn(one.body), ...idsIn(route.example)]) {
-    assert.ok(listed('body').includes(path), `${route.id}: ${path} holds an id`);
+    assert.ok(listed('body').includes(path), `${route.id}: ${path} contains an id`);
   }
   assert.deepEqual(
     listed('filter'),
@@ -217,14 +214,14 @@ function assertComplete(route: Route, one: Case): void {
   );
 }
 
-/** A filter over a field that holds ids takes ids. */
+/** Checks that a filter over an id field is listed as a place. */
 function assertFiltersComplete(route: Route, one: Case, items: readonly JsonBody[]): void {
   for (const name of Object.keys(route.list?.filters ?? {})) {
     if (!items.some((item) => idsIn(item[name]).length > 0)) continue;
     const spellings = [name, `filter[${name}]`];
     assert.ok(
       one.places.some((place) => place.in === 'filter' && spellings.includes(place.name)),
-      `${route.id}: filter[${name}] takes an id`,
+      `${route.id}: filter[${name}] accepts an id`,
     );
   }
 }
