@@ -81,7 +81,7 @@ describe('the account in the panel', () => {
     const page = await panel.get('/account');
     const typed = { current_password, new_password: NEW, new_password_confirm: NEW };
     const differ = await panel.submit(page, 'password', { ...typed, new_password_confirm: PASSWORD });
-    assert.match(problemOf(differ.text, 'new_password_confirm', 'password') ?? '', /differ/);
+    assert.match(problemOf(differ.text, 'new_password_confirm', 'password') ?? '', /do not match/);
     const short = { ...typed, new_password: 'short', new_password_confirm: 'short' };
     const weak = await panel.submit(page, 'password', short);
     assert.match(problemOf(weak.text, 'new_password', 'password') ?? '', /12 to 256/);

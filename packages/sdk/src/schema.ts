@@ -1136,28 +1136,28 @@ export interface components {
                 /** @example 203.0.113.1 */
                 gateway: string;
                 /**
-                 * @description Host name of reverse DNS.
+                 * @description Reverse DNS host name.
                  * @example web.example.org
                  */
                 rdns: string | null;
             } | null;
             ipv6: {
                 /**
-                 * @description Of its own: `…::1`.
+                 * @description The server’s address, `…::1`.
                  * @example 2001:db8:0:1::1
                  */
                 address: string;
                 /**
-                 * @description The routed /64, CIDR.
+                 * @description The routed /64 as a CIDR.
                  * @example 2001:db8:0:1::/64
                  */
                 prefix: string;
                 /**
-                 * @description Host name of reverse DNS.
+                 * @description Reverse DNS host name.
                  * @example web.example.org
                  */
                 rdns: string | null;
-                /** @description Reverse DNS within the /64: address → host name. */
+                /** @description Reverse DNS in the /64: address → host name. */
                 rdns_records: {
                     [key: string]: string;
                 };
@@ -1172,14 +1172,14 @@ export interface components {
             auto_renew: boolean;
             /**
              * Format: date-time
-             * @description The end of the present cycle.
+             * @description End of the current cycle.
              * @example 2026-01-31T12:00:00Z
              */
             paid_until: string;
-            /** @description What the present cycle cost. The next one costs the same, unless another price was announced 30 days before. */
+            /** @description Price of the current cycle. The next cycle costs the same, unless a new price was announced 30 days before it. */
             price_usd_cycle: number;
             /**
-             * @description `balance`: the next cycle could not be paid; it resumes by itself as soon as the balance suffices. `not_renewed`: it was not to be renewed; it resumes when it is started. `operator`: the operator holds it. What stays suspended is destroyed after a grace period, of which mails warn.
+             * @description `balance`: the balance did not cover the next cycle; the server resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. A server that stays suspended is deleted after a grace period, with warnings by email.
              * @enum {string|null}
              */
             suspended_reason: "balance" | "not_renewed" | "operator" | null;
@@ -1214,28 +1214,28 @@ export interface components {
                 /** @example 203.0.113.1 */
                 gateway: string;
                 /**
-                 * @description Host name of reverse DNS.
+                 * @description Reverse DNS host name.
                  * @example web.example.org
                  */
                 rdns: string | null;
             } | null;
             ipv6: {
                 /**
-                 * @description Of its own: `…::1`.
+                 * @description The server’s address, `…::1`.
                  * @example 2001:db8:0:1::1
                  */
                 address: string;
                 /**
-                 * @description The routed /64, CIDR.
+                 * @description The routed /64 as a CIDR.
                  * @example 2001:db8:0:1::/64
                  */
                 prefix: string;
                 /**
-                 * @description Host name of reverse DNS.
+                 * @description Reverse DNS host name.
                  * @example web.example.org
                  */
                 rdns: string | null;
-                /** @description Reverse DNS within the /64: address → host name. */
+                /** @description Reverse DNS in the /64: address → host name. */
                 rdns_records: {
                     [key: string]: string;
                 };
@@ -1250,14 +1250,14 @@ export interface components {
             auto_renew: boolean;
             /**
              * Format: date-time
-             * @description The end of the present cycle.
+             * @description End of the current cycle.
              * @example 2026-01-31T12:00:00Z
              */
             paid_until: string;
-            /** @description What the present cycle cost. The next one costs the same, unless another price was announced 30 days before. */
+            /** @description Price of the current cycle. The next cycle costs the same, unless a new price was announced 30 days before it. */
             price_usd_cycle: number;
             /**
-             * @description `balance`: the next cycle could not be paid; it resumes by itself as soon as the balance suffices. `not_renewed`: it was not to be renewed; it resumes when it is started. `operator`: the operator holds it. What stays suspended is destroyed after a grace period, of which mails warn.
+             * @description `balance`: the balance did not cover the next cycle; the server resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. A server that stays suspended is deleted after a grace period, with warnings by email.
              * @enum {string|null}
              */
             suspended_reason: "balance" | "not_renewed" | "operator" | null;
@@ -1271,11 +1271,11 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             updated_at: string;
-            /** @description What signs in to the rescue system. */
+            /** @description Credentials of the rescue system. */
             rescue: {
                 /** @constant */
                 username: "root";
-                /** @description Shown once; it ends with the next reboot. */
+                /** @description Shown only once. Valid until the next restart. */
                 password: string;
             };
         };
@@ -1300,17 +1300,17 @@ export interface components {
             /** @constant */
             step_s: 3600;
             series: {
-                /** @description Per cent of all processors. */
+                /** @description Percent of all CPUs. */
                 cpu_pct: number[][];
                 /** @description MiB in use. */
                 ram_mb: number[][];
-                /** @description Bytes a second. */
+                /** @description Bytes per second. */
                 disk_read_bps: number[][];
-                /** @description Bytes a second. */
+                /** @description Bytes per second. */
                 disk_write_bps: number[][];
-                /** @description Bytes a second. */
+                /** @description Bytes per second. */
                 net_in_bps: number[][];
-                /** @description Bytes a second. */
+                /** @description Bytes per second. */
                 net_out_bps: number[][];
             };
         };
@@ -1319,7 +1319,7 @@ export interface components {
             object: "console";
             /**
              * Format: uri
-             * @description A page with the screen of the server; it needs no sign-in, so hand it to nobody else. Its query `path` names the WebSocket (RFB) for other viewers. The first WebSocket uses it up.
+             * @description A page with the screen of the server. It needs no sign-in, so do not share it. Its query parameter `path` is the WebSocket (RFB) for other viewers. The first WebSocket connection uses the URL up.
              * @example https://skerry.example/console?path=console%2Fsocket%2F3mfq7kzd
              */
             url: string;
@@ -1328,7 +1328,7 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             expires_at: string;
-            /** @description The screen can be looked at, but takes no keys and no pointer. */
+            /** @description Whether keyboard and pointer input is ignored. */
             read_only: boolean;
         };
         Snapshot: {
@@ -1339,7 +1339,7 @@ export interface components {
             id: string;
             /** @constant */
             object: "snapshot";
-            /** @description Id of the server it was made of, which may be gone by now. */
+            /** @description Id of the source server, which may be deleted by now. */
             server: string;
             name: string;
             /** @description GiB after deduplication; 0 until ready. */
@@ -1348,7 +1348,7 @@ export interface components {
             status: "creating" | "ready" | "error";
             /**
              * Format: date-time
-             * @description When it is deleted by itself; null: never.
+             * @description When it is deleted automatically; null: never.
              * @example 2026-01-31T12:00:00Z
              */
             expires_at: string | null;
@@ -1359,13 +1359,13 @@ export interface components {
             created_at: string;
         };
         Image: {
-            /** @description Opaque: `img_…` official, `custom_…` uploaded. */
+            /** @description Opaque: `img_…` is official, `custom_…` is uploaded. */
             id: string;
             /** @constant */
             object: "image";
             /** @enum {string} */
             type: "official" | "custom";
-            /** @description Of an upload that was given one; null otherwise. */
+            /** @description Name of an uploaded image, if set. */
             name: string | null;
             /**
              * @description `custom` for uploads.
@@ -1377,7 +1377,7 @@ export interface components {
             arch: ("amd64" | "arm64")[];
             /** @description GiB on disk. */
             size_gb: number;
-            /** @description Whether it takes user data. */
+            /** @description Whether it accepts user data. */
             cloud_init: boolean;
             /**
              * Format: date
@@ -1386,7 +1386,7 @@ export interface components {
             released_at: string;
             /**
              * Format: date
-             * @description Set: no new server can have it, and it is removed 90 days after this day.
+             * @description If set, new servers cannot use it, and it is removed 90 days after this date.
              */
             deprecated_at: string | null;
         };
@@ -1397,27 +1397,27 @@ export interface components {
             object: "plan";
             /** @enum {string} */
             category: "vps" | "dedicated";
-            /** @description Virtual processors (vps) or physical cores (dedicated). */
+            /** @description vCPUs (vps) or physical cores (dedicated). */
             cpu: number;
             cpu_model: string;
             /** @description MiB. */
             ram_mb: number;
             /** @description NVMe GiB. */
             disk_gb: number;
-            /** @description Outbound TiB a month; inbound is not metered. */
+            /** @description Outbound TiB per month; inbound traffic is not metered. */
             transfer_tb: number;
             /** @description US dollars, two decimals. */
             price_usd_month: number;
-            /** @description A month / 730, two decimals; for comparison only. */
+            /** @description Price per month / 730, two decimals. For comparison only. */
             price_usd_hour: number;
             /**
-             * @description The same with eight decimals.
+             * @description Price per hour with eight decimals.
              * @example 0.01006849
              */
             price_usd_hour_exact: string;
-            /** @description What an order of each cycle is charged now, to the cent. */
+            /** @description Price of an order for each cycle, charged now, to the cent. */
             cycles: components["schemas"]["PlanCycle"][];
-            /** @description Regions where it can be deployed right now. */
+            /** @description Regions where you can deploy it right now. */
             available_in: string[];
         };
         /**
@@ -1431,7 +1431,7 @@ export interface components {
             /** @enum {integer} */
             billing_months: 1 | 3 | 6 | 12;
             discount_percent: number;
-            /** @description US dollars for all its months, discounted and rounded. */
+            /** @description US dollars for all months, discounted and rounded. */
             price_usd: number;
         };
         Region: {
@@ -1446,9 +1446,9 @@ export interface components {
              */
             country: string;
             pop_id: string;
-            /** @description Whether at least one plan can be deployed right now. */
+            /** @description Whether you can deploy at least one plan right now. */
             available: boolean;
-            /** @description IPv4 addresses that are free now; below 50 deployments may stall. */
+            /** @description Free IPv4 addresses; below 50, deployments may stall. */
             ipv4_pool_remaining: number;
             tor_onion: string | null;
         };
@@ -1470,7 +1470,7 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             created_at: string;
-            /** @description OpenSSH format; lists leave it out. */
+            /** @description OpenSSH format. Lists omit it. */
             public_key: string;
         };
         ListedSshKey: {
@@ -1503,19 +1503,19 @@ export interface components {
             name: string;
             /** @description GiB. Can be increased online, never decreased. */
             size_gb: number;
-            /** @description Of the servers it can be attached to. */
+            /** @description Region of the servers that it can be attached to. */
             region: string;
             /** @description Id of a server; null when detached. */
             attached_to: string | null;
             /**
-             * @description Path of the block device when attached.
+             * @description Path of the block device while attached.
              * @example /dev/vdb
              */
             device: string | null;
-            /** @description Volume-level LUKS; its key is yours, and reaches the server by cloud-init. Fixed at creation. */
+            /** @description Volume-level LUKS. The key is yours, and reaches the server through cloud-init. Fixed at creation. */
             encrypted: boolean;
             /**
-             * @description For your own bookkeeping: the service does not format volumes.
+             * @description For your own records: we do not format volumes.
              * @example ext4
              */
             filesystem: string | null;
@@ -1534,12 +1534,12 @@ export interface components {
             /** @constant */
             object: "firewall_group";
             name: string;
-            /** @description Ids of the servers that inherit the group. */
+            /** @description Ids of the servers that the group applies to. */
             applied_to: string[];
-            /** @description In order: the first rule that matches wins. */
+            /** @description In order: the first match wins. */
             rules: components["schemas"]["FirewallRule"][];
             /**
-             * @description What becomes of a packet that no rule matches: of those that come in always, of those that go out once an applied group has an `out` rule. `drop` is recommended, and wins where groups differ.
+             * @description Action for packets that match no rule: always for inbound traffic, and for outbound traffic once an applied group has an `out` rule. `drop` is recommended, and wins if groups differ.
              * @enum {string}
              */
             default_action: "drop" | "accept";
@@ -1560,21 +1560,21 @@ export interface components {
             /** @enum {string} */
             proto: "tcp" | "udp" | "icmp" | "any";
             /**
-             * @description One port, a comma list or a range `<low>-<high>`; null: every port. Only with tcp and udp.
+             * @description One port, a comma-separated list, or a range `<low>-<high>`; null: every port. Only with tcp and udp.
              * @example 443
              * @example 80,443
              * @example 8000-8999
              */
             port: string | null;
             /**
-             * @description CIDR of the remote peer, of what comes in and of what goes out. A v4 one never matches v6.
+             * @description CIDR of the remote address: the source of inbound and the destination of outbound traffic. An IPv4 CIDR never matches IPv6.
              * @example 203.0.113.0/24
              * @example 0.0.0.0/0
              * @example ::/0
              */
             source: string;
             /**
-             * @description `reject` answers with RST or ICMP unreachable.
+             * @description `reject` responds with RST or ICMP unreachable.
              * @enum {string}
              */
             action: "accept" | "drop" | "reject";
@@ -1592,13 +1592,13 @@ export interface components {
             as_of: string;
             /**
              * Format: date
-             * @description The earliest end of a prepaid cycle among running servers; null when none runs.
+             * @description The earliest end of a prepaid cycle among running servers; null if none is running.
              * @example 2026-02-28
              */
             runway_until: string | null;
-            /** @description Servers that run in a prepaid cycle. */
+            /** @description Running servers in a prepaid cycle. */
             active_servers: number;
-            /** @description What the running servers cost a day, for comparison: nothing is charged daily. */
+            /** @description Daily cost of the running servers, for comparison. Nothing is charged daily. */
             daily_cost_usd: number;
             /**
              * Format: date-time
@@ -1644,15 +1644,15 @@ export interface components {
             network: string;
             /** @description US dollars, two decimals. */
             amount_usd: number;
-            /** @description What `amount_usd` earns; once something is credited, what was paid. */
+            /** @description The bonus for `amount_usd`; after a credit, the bonus paid. */
             bonus_usd: number;
             deposit_address: string;
             /**
-             * @description Whole coins, decimal.
+             * @description In whole coins, decimal.
              * @example 0.002
              */
             deposit_amount: string;
-            /** @description For wallets; on some networks the bare address. */
+            /** @description For wallets; on some networks only the address. */
             payment_uri: string;
             /** @description The locked rate: US dollars for one whole coin, decimal. */
             rate_usd: string;
@@ -1661,14 +1661,14 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             expires_at: string;
-            /** @description Of the least confirmed payment. */
+            /** @description Confirmations of the least confirmed payment. */
             confirmations: number;
             required_confirmations: number;
-            /** @description The transactions that pay it, oldest first: the first 100 of them. */
+            /** @description Transactions that pay the invoice, oldest first; at most 100. */
             txids: string[];
-            /** @description What is on the balance, without the bonus. */
+            /** @description The amount credited to the balance, without the bonus. */
             credited_usd: number;
-            /** @description Confirmed, but kept back by the operator. */
+            /** @description Whether the payment is confirmed but withheld by the operator. */
             credit_held: boolean;
             /**
              * Format: date-time
@@ -1729,7 +1729,7 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             created_at: string;
-            /** @description The plaintext, `<prefix>_live_<52 chars>`: shown this once. */
+            /** @description The plaintext, `<prefix>_live_<52 chars>`. Shown only once. */
             token: string;
         };
         Webhook: {
@@ -1774,14 +1774,14 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description The signing secret, in this answer only. The key of the HMAC is this whole text.
+             * @description The signing secret, only in this response. The HMAC key is this entire text.
              * @example whsec_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
              */
             secret: string;
         };
         WebhookDelivery: {
             /**
-             * @description As X-Service-Delivery-Id: the same for every attempt of one delivery. Opaque.
+             * @description Same as X-Service-Delivery-Id: one id for all attempts of a delivery. Opaque.
              * @example del_aaaqk3m7qzb5x2l6v4t7n8wyja
              */
             id: string;
@@ -1794,13 +1794,13 @@ export interface components {
             event: string;
             /** @enum {string} */
             event_type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
-            /** @description From 1. */
+            /** @description Starts at 1. */
             attempt: number;
             /** @enum {string} */
             status: "pending" | "delivered" | "failed" | "cancelled";
-            /** @description What the receiver answered. */
+            /** @description Status of the response. */
             http_status: number | null;
-            /** @description Why there was no answer. */
+            /** @description Why there was no response. */
             error: string | null;
             duration_ms: number | null;
             /**
@@ -1810,7 +1810,7 @@ export interface components {
             attempted_at: string | null;
             /**
              * Format: date-time
-             * @description When it is tried next; null when it is not.
+             * @description When the next attempt is due; null if none is.
              */
             next_attempt_at: string | null;
             /**
@@ -1832,16 +1832,16 @@ export interface components {
              * @example server.create
              */
             action: string;
-            /** @description Id of what was acted on or made. */
+            /** @description Id of the affected or created resource. */
             resource: string | null;
-            /** @description Id of the token, when called through the API. */
+            /** @description Id of the token, if called through the API. */
             actor_token: string | null;
-            /** @description Id of the session, when done from the dashboard. */
+            /** @description Id of the session, if done in the dashboard. */
             actor_session: string | null;
             /** @description The X-Request-Id of the original response. */
             request_id: string;
             /**
-             * @description ISO 3166 country code; `XX`: unknown. The address itself is not kept.
+             * @description ISO 3166 country code; `XX`: unknown. We do not store the address.
              * @example IS
              * @example XX
              */
@@ -1870,7 +1870,7 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             created_at: string;
-            /** @description The full object as it was then, under its name. */
+            /** @description The full object at the time of the event, under its type. */
             data: {
                 server?: components["schemas"]["Server"];
                 snapshot?: components["schemas"]["Snapshot"];
@@ -1882,7 +1882,7 @@ export interface components {
                 balance?: components["schemas"]["Balance"];
                 webhook?: components["schemas"]["Webhook"];
             };
-            /** @description In messages of the event stream: the number of the event in your account, without gaps. */
+            /** @description In the event stream: the sequence number of the event in your account, without gaps. */
             seq?: number;
         };
     };
@@ -2128,12 +2128,12 @@ export interface operations {
                     plan: string;
                     /** @example par */
                     region: string;
-                    /** @description Id of an image, see GET /images. */
+                    /** @description Id of an image; see GET /images. */
                     image: string;
-                    /** @description Ids of SSH keys, see GET /ssh-keys. */
+                    /** @description Ids of SSH keys; see GET /ssh-keys. */
                     ssh_keys: string[];
                     /**
-                     * @description Free words, replaced as a whole.
+                     * @description Free-form words. Replaces the whole list.
                      * @example [
                      *       "web",
                      *       "prod"
@@ -2141,7 +2141,7 @@ export interface operations {
                      */
                     tags?: string[];
                     /**
-                     * @description Pairs of texts, replaced as a whole.
+                     * @description Key-value pairs. Replaces the whole set.
                      * @example {
                      *       "env": "prod"
                      *     }
@@ -2152,11 +2152,11 @@ export interface operations {
                     /** @description cloud-init user data in Base64, at most 64 KiB decoded. */
                     user_data_b64?: string | null;
                     /**
-                     * @description Months that are paid in advance: 3, 6 and 12 have a discount.
+                     * @description Months paid in advance. 3, 6, and 12 are discounted.
                      * @enum {integer}
                      */
                     billing_months?: 1 | 3 | 6 | 12;
-                    /** @description Whether the next cycle is charged by itself; true when left out. */
+                    /** @description Whether the next cycle is charged automatically. Default: true. */
                     auto_renew?: boolean;
                 };
             };
@@ -2279,7 +2279,7 @@ export interface operations {
                     /** @example web-1 */
                     name?: string;
                     /**
-                     * @description Free words, replaced as a whole.
+                     * @description Free-form words. Replaces the whole list.
                      * @example [
                      *       "web",
                      *       "prod"
@@ -2287,7 +2287,7 @@ export interface operations {
                      */
                     tags?: string[];
                     /**
-                     * @description Pairs of texts, replaced as a whole.
+                     * @description Key-value pairs. Replaces the whole set.
                      * @example {
                      *       "env": "prod"
                      *     }
@@ -2390,11 +2390,11 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Image id; the present image when left out. */
+                    /** @description Image id. Default: the current image. */
                     image?: string;
-                    /** @description SSH key ids; the present keys when left out. Needed by a server without any. */
+                    /** @description SSH key ids. Default: the current keys. Required if the server has none. */
                     ssh_keys?: string[];
-                    /** @description Base64 cloud-init user-data, up to 64 KiB decoded. What was given before is not applied again. */
+                    /** @description cloud-init user data in Base64, at most 64 KiB decoded. Earlier user data is not applied again. */
                     user_data_b64?: string | null;
                 };
             };
@@ -2566,7 +2566,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Id of a ready snapshot of the same region whose disk is no larger. */
+                    /** @description Id of a ready snapshot in the same region whose disk is not larger. */
                     snapshot: string;
                 };
             };
@@ -2694,7 +2694,7 @@ export interface operations {
                     /** @example web.example.org */
                     ipv6?: string | null;
                     /**
-                     * @description Which address of the /64 `ipv6` is for; the server’s own when left out.
+                     * @description The address in the /64 that `ipv6` is for. Default: the server’s own.
                      * @example 2001:db8:0:1::25
                      */
                     address?: string;
@@ -3129,7 +3129,7 @@ export interface operations {
                  */
                 "application/json": {
                     name: string;
-                    /** @description The line of a .pub file: ssh-ed25519, ssh-rsa, ecdsa-sha2-nistp256, ecdsa-sha2-nistp384, ecdsa-sha2-nistp521; RSA from 2048 bits. */
+                    /** @description The line of a .pub file: ssh-ed25519, ssh-rsa, ecdsa-sha2-nistp256, ecdsa-sha2-nistp384, ecdsa-sha2-nistp521; RSA of at least 2048 bits. */
                     public_key: string;
                 };
             };
@@ -3293,7 +3293,7 @@ export interface operations {
                 "application/json": {
                     name: string;
                     /**
-                     * @description At most that of the token that asks.
+                     * @description At most the scope of the requesting token.
                      * @enum {string}
                      */
                     scope: "read" | "write" | "billing";
@@ -3640,10 +3640,10 @@ export interface operations {
                     name: string;
                     size_gb: number;
                     region: string;
-                    /** @description Volume-level LUKS; its key is yours, and reaches the server by cloud-init. Fixed at creation. */
+                    /** @description Volume-level LUKS. The key is yours, and reaches the server through cloud-init. Fixed at creation. */
                     encrypted?: boolean;
                     /**
-                     * @description For your own bookkeeping: the service does not format volumes.
+                     * @description For your own records: we do not format volumes.
                      * @example ext4
                      */
                     filesystem?: string | null;
@@ -3810,7 +3810,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Id of a server in the region of the volume. */
+                    /** @description Id of a server in the same region. */
                     server: string;
                 };
             };
@@ -3948,11 +3948,11 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Made from the time when left out. */
+                    /** @description Default: a name with the current time. */
                     name?: string;
                     /**
                      * Format: date-time
-                     * @description When it is deleted by itself; null: never.
+                     * @description When it is deleted automatically; null: never.
                      * @example 2026-01-31T12:00:00Z
                      */
                     expires_at?: string | null;
@@ -4127,7 +4127,7 @@ export interface operations {
                 "application/json": {
                     name: string;
                     /**
-                     * @description What becomes of a packet that no rule matches: of those that come in always, of those that go out once an applied group has an `out` rule. `drop` is recommended, and wins where groups differ.
+                     * @description Action for packets that match no rule: always for inbound traffic, and for outbound traffic once an applied group has an `out` rule. `drop` is recommended, and wins if groups differ.
                      * @enum {string}
                      */
                     default_action: "drop" | "accept";
@@ -4137,27 +4137,27 @@ export interface operations {
                         /** @enum {string} */
                         proto: "tcp" | "udp" | "icmp" | "any";
                         /**
-                         * @description One port, a comma list or a range `<low>-<high>`; null: every port. Only with tcp and udp.
+                         * @description One port, a comma-separated list, or a range `<low>-<high>`; null: every port. Only with tcp and udp.
                          * @example 443
                          * @example 80,443
                          * @example 8000-8999
                          */
                         port?: string | null;
                         /**
-                         * @description CIDR of the remote peer, of what comes in and of what goes out. A v4 one never matches v6.
+                         * @description CIDR of the remote address: the source of inbound and the destination of outbound traffic. An IPv4 CIDR never matches IPv6.
                          * @example 203.0.113.0/24
                          * @example 0.0.0.0/0
                          * @example ::/0
                          */
                         source: string;
                         /**
-                         * @description `reject` answers with RST or ICMP unreachable.
+                         * @description `reject` responds with RST or ICMP unreachable.
                          * @enum {string}
                          */
                         action: "accept" | "drop" | "reject";
                         note?: string | null;
                     }[];
-                    /** @description Ids of servers; replaces the list as a whole. */
+                    /** @description Ids of servers. Replaces the whole list. */
                     applied_to?: string[];
                 };
             };
@@ -4277,11 +4277,11 @@ export interface operations {
                 "application/json": {
                     name?: string;
                     /**
-                     * @description What becomes of a packet that no rule matches: of those that come in always, of those that go out once an applied group has an `out` rule. `drop` is recommended, and wins where groups differ.
+                     * @description Action for packets that match no rule: always for inbound traffic, and for outbound traffic once an applied group has an `out` rule. `drop` is recommended, and wins if groups differ.
                      * @enum {string}
                      */
                     default_action?: "drop" | "accept";
-                    /** @description Ids of servers; replaces the list as a whole. */
+                    /** @description Ids of servers. Replaces the whole list. */
                     applied_to?: string[];
                 };
             };
@@ -4343,21 +4343,21 @@ export interface operations {
                         /** @enum {string} */
                         proto: "tcp" | "udp" | "icmp" | "any";
                         /**
-                         * @description One port, a comma list or a range `<low>-<high>`; null: every port. Only with tcp and udp.
+                         * @description One port, a comma-separated list, or a range `<low>-<high>`; null: every port. Only with tcp and udp.
                          * @example 443
                          * @example 80,443
                          * @example 8000-8999
                          */
                         port?: string | null;
                         /**
-                         * @description CIDR of the remote peer, of what comes in and of what goes out. A v4 one never matches v6.
+                         * @description CIDR of the remote address: the source of inbound and the destination of outbound traffic. An IPv4 CIDR never matches IPv6.
                          * @example 203.0.113.0/24
                          * @example 0.0.0.0/0
                          * @example ::/0
                          */
                         source: string;
                         /**
-                         * @description `reject` answers with RST or ICMP unreachable.
+                         * @description `reject` responds with RST or ICMP unreachable.
                          * @enum {string}
                          */
                         action: "accept" | "drop" | "reject";
@@ -4420,21 +4420,21 @@ export interface operations {
                     /** @enum {string} */
                     proto: "tcp" | "udp" | "icmp" | "any";
                     /**
-                     * @description One port, a comma list or a range `<low>-<high>`; null: every port. Only with tcp and udp.
+                     * @description One port, a comma-separated list, or a range `<low>-<high>`; null: every port. Only with tcp and udp.
                      * @example 443
                      * @example 80,443
                      * @example 8000-8999
                      */
                     port?: string | null;
                     /**
-                     * @description CIDR of the remote peer, of what comes in and of what goes out. A v4 one never matches v6.
+                     * @description CIDR of the remote address: the source of inbound and the destination of outbound traffic. An IPv4 CIDR never matches IPv6.
                      * @example 203.0.113.0/24
                      * @example 0.0.0.0/0
                      * @example ::/0
                      */
                     source: string;
                     /**
-                     * @description `reject` answers with RST or ICMP unreachable.
+                     * @description `reject` responds with RST or ICMP unreachable.
                      * @enum {string}
                      */
                     action: "accept" | "drop" | "reject";
@@ -4568,9 +4568,9 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description https only, with a valid certificate, on the public internet; no user name, no fragment. */
+                    /** @description https only, with a valid certificate, on the public internet. No user name, no fragment. */
                     url: string;
-                    /** @description Names of events, or ["*"] for all. One that is named twice counts once. Replaced whole. */
+                    /** @description Event names, or ["*"] for all. Duplicates count once. Replaces the whole list. */
                     events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
                     /** @default true */
                     active?: boolean;
@@ -4688,9 +4688,9 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description https only, with a valid certificate, on the public internet; no user name, no fragment. */
+                    /** @description https only, with a valid certificate, on the public internet. No user name, no fragment. */
                     url?: string;
-                    /** @description Names of events, or ["*"] for all. One that is named twice counts once. Replaced whole. */
+                    /** @description Event names, or ["*"] for all. Duplicates count once. Replaces the whole list. */
                     events?: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
                     active?: boolean;
                 };
