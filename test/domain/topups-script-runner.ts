@@ -66,7 +66,7 @@ export class ScriptRunner {
     this.#script = script;
     this.#topup = topup;
     this.#chain = chain;
-    this.#witness = script.witnessed ? new ScriptedSecondNode(chain) : null;
+    this.#witness = script.hasSecondNode ? new ScriptedSecondNode(chain) : null;
     world.chains.set(script.coin, this.#witness ? new CrossCheckedChain(chain, this.#witness) : chain);
     this.#quote();
   }
@@ -75,7 +75,7 @@ export class ScriptRunner {
   static async start(world: TopupWorld, script: ChainScript): Promise<ScriptRunner> {
     const chain = new ScriptedChain(script.coin, world.clock);
     chain.terse = script.terse;
-    chain.reportsBlockTime = script.tellsTime;
+    chain.reportsBlockTime = script.reportsBlockTime;
     chain.pollBlocks = script.pollBlocks ?? Number.POSITIVE_INFINITY;
     world.chains.clear();
     world.chains.set(script.coin, chain);
@@ -102,24 +102,24 @@ export class ScriptRunner {
     if (step.do === 'pay') this.#pay((this.#topup.deposit_units * BigInt(step.perMille)) / 1000n);
     if (step.do === 'dust') this.#pay((this.#unitsPerCent(LOCKED_USD) * BigInt(step.twentieths)) / 20n);
     if (step.do === 'mine') chain.mine(step.deep ? this.#needed - 2 + step.blocks : step.blocks);
-    if (step.do === 'reorg' || step.do === 'fork' || step.do === 'lose') await this.#branch(step);
-    if (step.do === 'back') await this.#putBack(step.depth);
-    if (step.do === 'bury') chain.mine(45);
+    if (step.do === 'reorg' || step.do === 'fork' || step.do === 'lose_blocks') await this.#branch(step);
+    if (step.do === 'rewind') await this.#putBack(step.depth);
+    if (step.do === 'finalize') chain.mine(45);
     if (step.do === 'replace') chain.replace(key);
     if (step.do === 'forget') chain.forget(key);
-    if (step.do === 'hush' && this.#paid.get(key)?.seen) chain.hiddenKeys.add(key);
-    if (step.do === 'lack') this.#witness?.missingKeys.add(key);
+    if (step.do === 'hide_payment' && this.#paid.get(key)?.seen) chain.hiddenKeys.add(key);
+    if (step.do === 'miss_payment') this.#witness?.missingKeys.add(key);
     if (step.do === 'freeze') this.#witness?.freeze(this.#paid.keys());
     if (step.do === 'lag' && this.#witness) this.#witness.lagBlocks = step.blocks;
-    if (step.do === 'silence' && this.#witness) this.#witness.unresponsive = true;
-    if (step.do === 'mend') this.#witness?.repair();
-    if (step.do === 'hide') this.#world.rates.delete(this.#script.coin);
-    if (step.do === 'quote') this.#quote();
+    if (step.do === 'stop_responding' && this.#witness) this.#witness.unresponsive = true;
+    if (step.do === 'repair') this.#witness?.repair();
+    if (step.do === 'drop_rate') this.#world.rates.delete(this.#script.coin);
+    if (step.do === 'restore_rate') this.#quote();
     if (step.do === 'wait') this.#world.clock.advanceMinutes(step.minutes);
     if (step.do === 'fail') Object.assign(chain.failures, { poll: step.times, recheck: step.times });
-    if (step.do === 'echo') chain.duplicatesObservations = !chain.duplicatesObservations;
+    if (step.do === 'duplicate') chain.duplicatesObservations = !chain.duplicatesObservations;
     if (step.do === 'cancel') await this.#cancel();
-    if (step.do === 'look') await this.#checkAgainstModel();
+    if (step.do === 'check') await this.#checkAgainstModel();
   }
 
   #quote(): void {
@@ -140,7 +140,7 @@ export class ScriptRunner {
   async #branch(step: ReorgStep): Promise<void> {
     const depth = step.deep ? Math.max(1, this.#newestDepth() - 3 + step.depth) : step.depth;
     const chain = this.#chain;
-    if (step.do === 'lose') {
+    if (step.do === 'lose_blocks') {
       chain.loseBlocks(depth, step);
       await this.#checkWhileBehind();
     } else chain.reorg(depth, step);

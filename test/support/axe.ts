@@ -1,6 +1,6 @@
 /**
- * axe-core looks at a page in Chromium. It runs in a world of its own beside the page's scripts, where the page's content
- * policy does not apply, so that the page is looked at as it is served.
+ * Runs axe-core against a page in Chromium. It runs in an isolated world, where the page's content security
+ * policy does not apply, so the page is checked exactly as it is served.
  */
 import type { AxeResults, NodeResult } from 'axe-core';
 import axe from 'axe-core';
@@ -8,19 +8,19 @@ import type { CDPSession, Page } from 'playwright-core';
 
 const SERIOUS_IMPACTS = new Set(['serious', 'critical']);
 
-/** What is serious or critical, a line each: the rule, what it asks for, where. */
+/** Lists serious and critical violations, one line each: the rule, its requirement, and the elements. */
 export async function seriousViolations(page: Page): Promise<string[]> {
   const session = await page.context().newCDPSession(page);
   try {
     const contextId = await createIsolatedContext(session);
     await evaluate(session, contextId, `${axe.source}\n;undefined`);
-    const run = `axe.run(document, { resultTypes: ['violations'] }).then((found) => JSON.stringify(found))`;
+    const run = `axe.run(document, { resultTypes: ['violations'] }).then((r) => JSON.stringify(r))`;
     const { violations } = JSON.parse(String(await evaluate(session, contextId, run))) as AxeResults;
     return violations
-      .filter((fault) => SERIOUS_IMPACTS.has(fault.impact ?? ''))
+      .filter(({ impact }) => SERIOUS_IMPACTS.has(impact ?? ''))
       .map(
-        (violation) =>
-          `${violation.id} (${violation.impact}): ${violation.help}: ${violation.nodes.map(formatSelector).join(', ')}`,
+        ({ id, impact, help, nodes }) =>
+          `${id} (${impact}): ${help}: ${nodes.map(formatSelector).join(', ')}`,
       );
   } finally {
     await session.detach();

@@ -1,6 +1,6 @@
-/** What a piece of work asks: calls to a node and statements to a database, by what they are. */
+/** Counts the work that an operation causes: calls to a node by method, and database statements by text. */
 import { once } from 'node:events';
-import { request as ask, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Database, Sql } from '../../src/kernel/sql.ts';
 
@@ -11,15 +11,15 @@ export class CallCounter {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
 
-  /** How often each was asked since the last time, in the order of their names. */
+  /** Returns the counts since the last call, sorted by name, and resets them. */
   drain(): Readonly<Record<string, number>> {
-    const asked = [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1));
+    const counts = [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1));
     this.#counts = new Map();
-    return Object.fromEntries(asked);
+    return Object.fromEntries(counts);
   }
 }
 
-/** The same database, whose statements are counted by their text. */
+/** Wraps a database so that its statements are counted by their text. */
 export function countingDatabase(db: Database, counter: CallCounter): Database {
   return {
     ...countingSql(db, counter),
@@ -39,7 +39,10 @@ function countingSql(sql: Sql, counter: CallCounter): Sql {
   };
 }
 
-/** Between a driver and its node: hands everything on as it is, and counts each call of JSON-RPC by its method, others by their path. */
+/**
+ * Sits between a driver and its node. Forwards everything and counts JSON-RPC calls by method, others by
+ * path.
+ */
 export class CountingProxy {
   readonly url: string;
   readonly #server: ReturnType<typeof createServer>;
@@ -50,8 +53,8 @@ export class CountingProxy {
   }
 
   static async start(nodeUrl: string, counter: CallCounter): Promise<CountingProxy> {
-    const server = createServer((request, response) => {
-      forward(request, response, { nodeUrl, counter }).catch(() => response.destroy());
+    const server = createServer((incoming, response) => {
+      forward(incoming, response, { nodeUrl, counter }).catch(() => response.destroy());
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -66,20 +69,20 @@ export class CountingProxy {
 }
 
 async function forward(
-  request: IncomingMessage,
+  incoming: IncomingMessage,
   response: ServerResponse,
   { nodeUrl, counter }: { readonly nodeUrl: string; readonly counter: CallCounter },
 ): Promise<void> {
   const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
+  for await (const part of incoming) parts.push(part as Buffer);
   const body = Buffer.concat(parts);
-  for (const name of callNames(body, request.url ?? '/')) counter.add(name);
-  const { method, headers } = request;
-  const upstream = ask(nodeUrl + (request.url ?? ''), { method, headers });
-  upstream.end(body);
-  const [answer] = (await once(upstream, 'response')) as [IncomingMessage];
-  response.writeHead(answer.statusCode ?? 500, answer.headers);
-  answer.pipe(response);
+  for (const name of callNames(body, incoming.url ?? '/')) counter.add(name);
+  const { method, headers } = incoming;
+  const outgoing = request(nodeUrl + (incoming.url ?? ''), { method, headers });
+  outgoing.end(body);
+  const [upstream] = (await once(outgoing, 'response')) as [IncomingMessage];
+  response.writeHead(upstream.statusCode ?? 500, upstream.headers);
+  upstream.pipe(response);
 }
 
 function callNames(body: Buffer, path: string): readonly string[] {

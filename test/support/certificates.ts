@@ -1,6 +1,6 @@
 /**
- * Certificates for receivers on this machine: an authority, and what it signs. X.509 in DER, as much of it as TLS asks
- * for; keys are P-256.
+ * Certificates for receivers on this machine: a test authority and the certificates that it issues. Writes
+ * only as much X.509 DER as TLS requires. Keys are P-256.
  */
 import { createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -12,7 +12,7 @@ export interface Certificate {
 }
 
 export interface Authority extends Certificate {
-  /** A certificate for these names and addresses. */
+  /** Issues a certificate for these names and addresses. */
   issue(names: readonly string[], options?: { readonly expired?: boolean }): Certificate;
 }
 

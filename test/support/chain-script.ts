@@ -1,4 +1,4 @@
-/** Scripts of chains: what payers, miners, nodes and time do to one invoice. */
+/** Scripts of a chain: actions of payers, miners, nodes, and time on one invoice. */
 import fc from 'fast-check';
 import type { CoinCode } from '../../src/spec/coins.ts';
 
@@ -7,33 +7,36 @@ export type Step =
   | { readonly do: 'dust'; readonly twentieths: number }
   | { readonly do: 'mine'; readonly blocks: number; readonly deep: boolean }
   | ReorgStep
-  | { readonly do: 'back'; readonly depth: number }
-  | { readonly do: 'replace' | 'forget' | 'hush'; readonly which: number }
+  | { readonly do: 'rewind'; readonly depth: number }
+  | { readonly do: 'replace' | 'forget' | 'hide_payment'; readonly which: number }
   | { readonly do: 'wait'; readonly minutes: number }
   | { readonly do: 'fail'; readonly times: number }
-  | { readonly do: 'look' | 'cancel' | 'echo' | 'bury' }
-  /** There is no rate, or there is one again. */
-  | { readonly do: 'hide' | 'quote' }
-  | { readonly do: 'lack'; readonly which: number }
+  | { readonly do: 'check' | 'cancel' | 'duplicate' | 'finalize' }
+  /** The rate becomes unavailable, or available again. */
+  | { readonly do: 'drop_rate' | 'restore_rate' }
+  | { readonly do: 'miss_payment'; readonly which: number }
   | { readonly do: 'lag'; readonly blocks: number }
-  | { readonly do: 'freeze' | 'silence' | 'mend' };
+  | { readonly do: 'freeze' | 'stop_responding' | 'repair' };
 
-/** The newest blocks go: only so, for a longer branch at once, or while the node is behind. */
+/**
+ * Removes the newest blocks. `reorg` only removes them, `fork` adds a longer branch at once, and
+ * `lose_blocks` leaves the node behind.
+ */
 export interface ReorgStep {
-  readonly do: 'reorg' | 'fork' | 'lose';
+  readonly do: 'reorg' | 'fork' | 'lose_blocks';
   readonly depth: number;
-  /** By so much more or less than the confirmations of the newest payment. */
+  /** Makes the depth relative to the confirmations of the newest payment. */
   readonly deep: boolean;
-  /** Their payments are gone; else they are in the mempool again. */
+  /** True removes the payments of these blocks; false returns them to the mempool. */
   readonly drop: boolean;
-  /** The new branch takes them in its newest block, not in its first. */
+  /** The new branch includes them in its newest block, not in its first. */
   readonly late: boolean;
 }
 
 const weighted = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary });
 
 const reorgStep = fc.record({
-  do: fc.constantFrom('reorg', 'fork', 'lose'),
+  do: fc.constantFrom('reorg', 'fork', 'lose_blocks'),
   depth: fc.integer({ min: 1, max: 5 }),
   deep: fc.boolean(),
   drop: fc.boolean(),
@@ -51,45 +54,44 @@ const commonSteps = [
     fc.record({ do: fc.constant('mine'), blocks: fc.integer({ min: 1, max: 4 }), deep: fc.boolean() }),
   ),
   weighted(5, reorgStep),
-  weighted(1, fc.record({ do: fc.constant('back'), depth: fc.integer({ min: 1, max: 5 }) })),
-  weighted(2, fc.record({ do: fc.constantFrom('replace', 'forget', 'hush'), which: fc.nat(5) })),
+  weighted(1, fc.record({ do: fc.constant('rewind'), depth: fc.integer({ min: 1, max: 5 }) })),
+  weighted(2, fc.record({ do: fc.constantFrom('replace', 'forget', 'hide_payment'), which: fc.nat(5) })),
   weighted(2, fc.record({ do: fc.constant('wait'), minutes: fc.constantFrom(10, 70, 250) })),
   weighted(1, fc.record({ do: fc.constant('fail'), times: fc.integer({ min: 1, max: 3 }) })),
-  weighted(10, fc.record({ do: fc.constant('look') })),
-  weighted(1, fc.record({ do: fc.constantFrom('cancel', 'echo', 'bury') })),
-  weighted(1, fc.record({ do: fc.constantFrom('hide', 'quote') })),
+  weighted(10, fc.record({ do: fc.constant('check') })),
+  weighted(1, fc.record({ do: fc.constantFrom('cancel', 'duplicate', 'finalize') })),
+  weighted(1, fc.record({ do: fc.constantFrom('drop_rate', 'restore_rate') })),
 ];
-/** What the second node does. */
+/** Actions of the second node. */
 const secondNodeSteps = [
-  weighted(2, fc.record({ do: fc.constant('lack'), which: fc.nat(5) })),
+  weighted(2, fc.record({ do: fc.constant('miss_payment'), which: fc.nat(5) })),
   weighted(1, fc.record({ do: fc.constant('lag'), blocks: fc.integer({ min: 1, max: 3 }) })),
-  weighted(4, fc.record({ do: fc.constantFrom('freeze', 'silence', 'mend', 'mend') })),
+  weighted(4, fc.record({ do: fc.constantFrom('freeze', 'stop_responding', 'repair', 'repair') })),
 ];
 
-function stepsArbitrary(witnessed: boolean): fc.Arbitrary<readonly Step[]> {
-  const choices = witnessed ? [...commonSteps, ...secondNodeSteps] : commonSteps;
-  // Left alone it makes lists of ten at most, in which hardly anything is credited and taken back.
+function stepsArbitrary(hasSecondNode: boolean): fc.Arbitrary<readonly Step[]> {
+  const choices = hasSecondNode ? [...commonSteps, ...secondNodeSteps] : commonSteps;
+  // The default size gives at most ten steps, which rarely credits a payment and reverses it.
   return fc.array(fc.oneof(...choices) as fc.Arbitrary<Step>, { minLength: 3, maxLength: 40, size: 'max' });
 }
 
 export interface ChainScript {
   readonly coin: CoinCode;
   readonly usd: number;
-  /** Whether there is a second node. */
-  readonly witnessed: boolean;
+  readonly hasSecondNode: boolean;
   readonly terse: boolean;
-  readonly tellsTime: boolean;
-  /** What a poll reads at most; null: all there is. */
+  readonly reportsBlockTime: boolean;
+  /** The most blocks that one poll reads; null: no limit. */
   readonly pollBlocks: number | null;
   readonly steps: readonly Step[];
 }
 
-function scriptsArbitrary(witnessed: boolean): fc.Arbitrary<ChainScript> {
+function scriptsArbitrary(hasSecondNode: boolean): fc.Arbitrary<ChainScript> {
   const shape = {
-    witnessed: fc.constant(witnessed),
+    hasSecondNode: fc.constant(hasSecondNode),
     terse: fc.constantFrom(true, true, false),
-    tellsTime: fc.boolean(),
-    steps: stepsArbitrary(witnessed),
+    reportsBlockTime: fc.boolean(),
+    steps: stepsArbitrary(hasSecondNode),
   };
   const unboundedPolls = fc.record({
     ...shape,
@@ -97,7 +99,8 @@ function scriptsArbitrary(witnessed: boolean): fc.Arbitrary<ChainScript> {
     usd: fc.constantFrom(30, 100, 1_000, 6_000),
     pollBlocks: fc.constant(null),
   });
-  // A poll that ends early has seen some of the payments only: here they never change what is needed.
+  // A poll that ends early has seen only some payments. These amounts never change the required
+  // confirmations.
   const boundedPolls = fc.record({
     ...shape,
     coin: fc.constantFrom('XMR', 'SOL'),

@@ -1,6 +1,6 @@
 /**
- * Debian's Chromium for the tests of the panel: one browser for a test file, a context of its own for each page, and
- * no way to anything but this machine. A file opens it in `before` and closes it in `after`:
+ * Debian's Chromium for panel tests: one browser per test file, a separate context for each page, and no
+ * network access beyond this machine. A file opens it in `before` and closes it in `after`:
  *
  *     describe('the panel', { skip: NO_CHROMIUM }, () => {
  *       let chromium: Chromium;
@@ -15,7 +15,7 @@ import { findProgram, skipUnlessInstalled } from './installed-programs.ts';
 const NOT_INSTALLED = 'Chromium is not installed: apt-get install chromium';
 const PATH = findProgram(['chromium', 'chromium-browser']);
 const ACTION_TIMEOUT_MS = 15_000;
-/** Port 9 takes nothing: whoever asks for a name or an address elsewhere is refused at once. */
+/** Nothing listens on port 9, so requests to other hosts fail immediately. */
 const DEAD_PROXY_URL = 'http://127.0.0.1:9';
 const FLAGS = [
   '--headless',
@@ -29,11 +29,11 @@ const FLAGS = [
   `--proxy-server=${DEAD_PROXY_URL}`,
 ];
 
-/** Why tests that need Chromium are skipped, or false. */
+/** The reason to skip tests that need Chromium, or false. */
 export const NO_CHROMIUM = skipUnlessInstalled(PATH, NOT_INSTALLED);
 
 export interface Chromium {
-  /** A page in a context of its own, without cookies; the context goes with the page. */
+  /** Opens a page in a new context without cookies. The context closes with the page. */
   page(options?: BrowserContextOptions): Promise<Page>;
   close(): Promise<void>;
 }
@@ -56,7 +56,10 @@ export async function openChromium(): Promise<Chromium> {
   };
 }
 
-/** What went wrong on a page since it was opened: scripts that threw, what its content policy refused, requests that failed. */
+/**
+ * Returns the page's errors so far: script exceptions, content security policy violations, and failed
+ * requests.
+ */
 export function pageErrors(page: Page): readonly string[] {
   return errorsByPage.get(page) ?? [];
 }
@@ -74,7 +77,7 @@ function collectErrors(page: Page): void {
   });
 }
 
-/** Whoever goes on before a page is whole ends its loading himself, and what its script asks for. */
+/** Leaving a page before it has loaded aborts its navigation and its fetches. */
 function isAbandoned(request: Request): boolean {
   const isOfPage = request.isNavigationRequest() || request.resourceType() === 'fetch';
   return isOfPage && request.failure()?.errorText === 'net::ERR_ABORTED';

@@ -1,4 +1,4 @@
-/** Databases for tests: each a fresh copy of a migrated template, on the server that `npm test` provides. */
+/** Databases for tests: each is a copy of a migrated template, on the server that `npm test` provides. */
 import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../../src/store/db.ts';
@@ -8,7 +8,7 @@ type ServerSettings = { host: string; port: number; user: string; database: stri
 
 function testServer(): ServerSettings {
   const text = process.env.SKERRY_TEST_PG;
-  if (!text) throw new Error('SKERRY_TEST_PG is not set: run tests by `npm test -- test/some.test.ts`');
+  if (!text) throw new Error('SKERRY_TEST_PG is not set. Run tests with `npm test -- test/some.test.ts`.');
   return JSON.parse(text) as ServerSettings;
 }
 
@@ -18,7 +18,7 @@ export interface ScratchDatabase {
   close(): Promise<void>;
 }
 
-/** A fresh migrated database of its own; `close` drops it. */
+/** Opens a new migrated database; `close` drops it. */
 export async function openScratchDatabase(options: { poolSize?: number } = {}): Promise<ScratchDatabase> {
   const { connection, drop } = await createScratchDatabase();
   const db = openDatabase(connection, { poolSize: options.poolSize ?? 8 });
@@ -32,11 +32,14 @@ export async function openScratchDatabase(options: { poolSize?: number } = {}): 
   };
 }
 
-/** What databases are copied from: made by the first test process that wants it, found by those that come later. */
+/**
+ * A template that databases are copied from. The first test process that needs it creates it; later ones
+ * reuse it.
+ */
 export interface Template {
-  /** Another name for other contents. */
+  /** Must change when the contents change. */
   readonly name: string;
-  /** The one that it is made from; null: an empty database. */
+  /** The template to start from; null: an empty database. */
   readonly base: Template | null;
   fill(connection: ConnectionSettings): Promise<void>;
 }
@@ -54,12 +57,17 @@ const MIGRATED: Template = {
   },
 };
 
-/** A database with all tables and the rows that `fill` writes; `of` are the texts that these depend on. */
+/**
+ * Defines a template with all tables and the rows that `fill` writes. `sources`: the texts that the rows
+ * depend on.
+ */
 export function defineTemplate(name: string, sources: readonly string[], fill: Template['fill']): Template {
   return { name: `${MIGRATED.name}_${name}_${shortHash(sources)}`, base: MIGRATED, fill };
 }
 
-/** An empty or migrated database, or a copy of `from`, without a connection to it: for those that bring their own. */
+/**
+ * Creates an empty or migrated database, or a copy of `from`, for callers that open their own connections.
+ */
 export async function createScratchDatabase(
   options: { empty?: boolean; from?: Template } = {},
 ): Promise<{ connection: ServerSettings; drop(): Promise<void> }> {
@@ -90,10 +98,10 @@ async function createTemplate({ name, base, fill }: Template): Promise<string> {
     await admin.query('select pg_advisory_lock(7355608)');
     const found = await admin.query('select 1 from pg_database where datname = $1', [name]);
     if (found.rowCount === 0) {
-      await admin.query(`drop database if exists ${name}_making with (force)`);
-      await admin.query(`create database ${name}_making template ${from}`);
-      await fill({ ...testServer(), database: `${name}_making` });
-      await admin.query(`alter database ${name}_making rename to ${name}`);
+      await admin.query(`drop database if exists ${name}_partial with (force)`);
+      await admin.query(`create database ${name}_partial template ${from}`);
+      await fill({ ...testServer(), database: `${name}_partial` });
+      await admin.query(`alter database ${name}_partial rename to ${name}`);
     }
     await admin.query('select pg_advisory_unlock(7355608)');
   });

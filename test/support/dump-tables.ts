@@ -1,7 +1,7 @@
-/** All that a database holds, in a form that two moments can be compared by. */
+/** Dumps a database's contents in a form that can be compared across two moments. */
 import type { Sql } from '../../src/kernel/sql.ts';
 
-/** The service's tables; those of the simulated world outside are in a schema of their own. */
+/** The service's own tables. Those of the simulated world are in another schema. */
 const TABLES = [
   ...['customers', 'balances', 'transfers', 'servers', 'operations', 'hosts', 'machines'],
   ...[
@@ -16,7 +16,7 @@ const TABLES = [
   ...['ipv4_addresses', 'ipv6_prefixes', 'audit_events', 'events', 'idempotency'],
 ];
 
-/** Every row of every table that a change may touch, as text; `without` names columns that may differ. */
+/** Returns every row of every table that a change may touch, as text, without `ignoredColumns`. */
 export async function dumpTables(
   tx: Sql,
   ignoredColumns: readonly string[] = [],

@@ -1,4 +1,4 @@
-/** What a test does with a page in Firefox while scripts are off. */
+/** Page actions for tests in Firefox while scripts are off. */
 import type { Page } from 'puppeteer-core';
 
 const NAVIGATION_TIMEOUT_MS = 15_000;
@@ -6,7 +6,7 @@ const NAVIGATION_TIMEOUT_MS = 15_000;
 export interface PageImage {
   readonly src: string;
   readonly alt: string;
-  /** Its own size in pixels; 0 when it did not load. */
+  /** The image's intrinsic size in pixels; 0 if it did not load. */
   readonly width: number;
   readonly height: number;
 }
@@ -28,10 +28,10 @@ export class FirefoxTab implements AsyncDisposable {
     page.setDefaultTimeout(NAVIGATION_TIMEOUT_MS);
   }
 
-  /** Resolves to the status of the answer when page and pictures are there. */
+  /** Resolves to the response's status when the page and its images have loaded. */
   async open(url: string): Promise<number> {
-    const answer = await this.page.goto(url, { waitUntil: 'load' });
-    return answer?.status() ?? 0;
+    const response = await this.page.goto(url, { waitUntil: 'load' });
+    return response?.status() ?? 0;
   }
 
   get url(): string {
@@ -42,7 +42,7 @@ export class FirefoxTab implements AsyncDisposable {
     return await this.#evaluate<string>('document.title');
   }
 
-  /** What can be read on the page, as it stands there: hidden text is left out. */
+  /** Returns the visible text of the page. */
   async text(): Promise<string> {
     return await this.#evaluate<string>('document.body.innerText');
   }
@@ -53,18 +53,18 @@ export class FirefoxTab implements AsyncDisposable {
     return await this.#evaluate<PageImage[]>(`[...document.images].map(${sizes})`);
   }
 
-  /** Types into a field in place of what it holds. */
+  /** Types into a field, replacing its contents. */
   async fill(selector: string, text: string): Promise<void> {
-    await this.#onElement(selector, 'focus(), it.select()');
+    await this.#onElement(selector, 'focus(), element.select()');
     await (text === '' ? this.page.keyboard.press('Backspace') : this.page.keyboard.type(text));
   }
 
-  /** Chooses an option of a `select` by its value. */
+  /** Selects an option of a `select` by its value. */
   async selectOption(selector: string, value: string): Promise<void> {
     await this.page.select(selector, value);
   }
 
-  /** Clicks on what leads to no other page: a box, a `summary`. */
+  /** Clicks an element that does not navigate, such as a checkbox or a `summary`. */
   async click(selector: string): Promise<void> {
     await this.#onElement(selector, `scrollIntoView({ block: 'center', behavior: 'instant' })`);
     const box = await this.#onElement<Box>(selector, 'getBoundingClientRect().toJSON()');
@@ -72,12 +72,12 @@ export class FirefoxTab implements AsyncDisposable {
     await this.page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
   }
 
-  /** Clicks on a button or a link and waits for the page that it leads to. */
+  /** Clicks a button or a link and waits for the page that it opens. */
   async clickAndWait(selector: string): Promise<void> {
     await Promise.all([this.page.waitForNavigation({ waitUntil: 'load' }), this.click(selector)]);
   }
 
-  /** A PNG of the whole page. */
+  /** Takes a PNG of the whole page. */
   async screenshot(): Promise<Buffer> {
     return Buffer.from(await this.page.screenshot({ fullPage: true }));
   }
@@ -86,13 +86,13 @@ export class FirefoxTab implements AsyncDisposable {
     await this.#close();
   }
 
-  async #onElement<T>(selector: string, what: string): Promise<T> {
+  async #onElement<T>(selector: string, member: string): Promise<T> {
     const exists = await this.#evaluate<boolean>(
       `document.querySelector(${JSON.stringify(selector)}) !== null`,
     );
-    if (!exists) throw new Error(`there is no ${selector} on ${this.page.url()}`);
+    if (!exists) throw new Error(`${selector} not found on ${this.page.url()}`);
     return await this.#evaluate<T>(
-      `{ const it = document.querySelector(${JSON.stringify(selector)}); it.${what} }`,
+      `{ const element = document.querySelector(${JSON.stringify(selector)}); element.${member} }`,
     );
   }
 

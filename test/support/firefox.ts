@@ -1,12 +1,13 @@
 /**
- * Debian's Firefox for the tests of the panel, over WebDriver BiDi, set up as Tor Browser at its safest: no scripts, no SVG.
+ * Debian's Firefox for panel tests, over WebDriver BiDi, configured like Tor Browser's Safest level: no
+ * scripts, no SVG.
  *
- * It is our own child, in our process group, so that whatever stops a run of tests stops it too. Its profile is a folder of
- * its own, its proxy takes nothing: it reaches this machine only.
+ * The browser is our own child in our process group, so a signal that stops the test run also stops it. It
+ * has a temporary profile, and its proxy accepts nothing, so it reaches only this machine.
  *
- * With scripts off, the browser still evaluates for a test what runs at once: `evaluate`, text, sizes, boxes. Whatever waits
- * for the page (timers, observers, promises) never comes: of puppeteer's page do not use `click`, `locator` or `waitForSelector`,
- * but what is here.
+ * With scripts off, the browser still evaluates synchronous expressions for a test: `evaluate`, text, sizes,
+ * boxes. Anything that waits in the page (timers, observers, promises) never resolves. Do not use puppeteer's
+ * `click`, `locator`, or `waitForSelector`; use the methods of FirefoxTab.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +25,7 @@ const START_TIMEOUT_MS = 60_000;
 
 type Preferences = Readonly<Record<string, boolean | number | string>>;
 
-/** Tor Browser's safest level, as far as it is a matter of preferences. */
+/** Tor Browser's Safest level, as far as preferences can set it. */
 export const SAFEST_PREFERENCES: Preferences = {
   'javascript.enabled': false,
   'svg.disabled': true,
@@ -32,7 +33,7 @@ export const SAFEST_PREFERENCES: Preferences = {
   'gfx.downloadable_fonts.enabled': false,
 };
 
-/** Nothing from elsewhere: names and addresses that are not this machine go to a port that takes nothing. */
+/** Blocks other hosts: every request except to this machine goes to a port where nothing listens. */
 const NO_NETWORK: Preferences = {
   'network.proxy.type': 1,
   'network.proxy.http': '127.0.0.1',
@@ -49,7 +50,7 @@ const NO_NETWORK: Preferences = {
   'toolkit.telemetry.enabled': false,
 };
 
-/** One process for pages and little on the disk: it starts in half the time. */
+/** One content process and few disk writes: halves the start time. */
 const FAST_START: Preferences = {
   'browser.aboutwelcome.enabled': false,
   'browser.cache.disk.enable': false,
@@ -61,7 +62,7 @@ const FAST_START: Preferences = {
   'dom.ipc.processCount': 1,
   'dom.ipc.processPrelaunch.enabled': false,
   'extensions.enabledScopes': 0,
-  // Puppeteer counts on one process for all pages.
+  // Puppeteer expects one process for all pages.
   'fission.webContentIsolationStrategy': 0,
   'layers.gpu-process.enabled': false,
   'media.rdd-process.enabled': false,
@@ -69,11 +70,11 @@ const FAST_START: Preferences = {
   'toolkit.storage.synchronous': 0,
 };
 
-/** Why tests that need Firefox are skipped, or false. */
+/** The reason to skip tests that need Firefox, or false. */
 export const NO_FIREFOX = skipUnlessInstalled(PATH, NOT_INSTALLED);
 
 export interface Firefox {
-  /** A tab without cookies. */
+  /** Opens a tab without cookies. */
   tab(): Promise<FirefoxTab>;
   close(): Promise<void>;
 }
@@ -82,7 +83,7 @@ export async function openFirefox(options: { readonly preferences?: Preferences 
   if (PATH === null) throw new Error(NOT_INSTALLED);
   const profile = await mkdtemp(join(tmpdir(), 'skerry-firefox-'));
   let child: ChildProcess | null = null;
-  // Asked to leave, it takes up to five seconds to write down what nobody reads.
+  // Kill it: a regular shutdown spends up to five seconds on writing a profile that is never read.
   const cleanUp = async () => {
     if (child !== null) await killAndWait(child);
     await rm(profile, { recursive: true, force: true, maxRetries: 5 });
@@ -123,7 +124,9 @@ function formatUserJs(preferences: Preferences): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Where Firefox listens: it says so among its complaints. What it says later is read too, or it would block. */
+/**
+ * Returns the BiDi endpoint from stderr. Keeps reading stderr afterwards: a full pipe would block Firefox.
+ */
 function waitForEndpoint(child: ChildProcess): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const timer = setTimeout(() => reject(new Error('Firefox did not start in time')), START_TIMEOUT_MS);
@@ -133,7 +136,7 @@ function waitForEndpoint(child: ChildProcess): Promise<string> {
     if (found !== undefined) resolve(found);
   });
   child.once('error', reject);
-  child.once('exit', (code) => reject(new Error(`Firefox left with code ${code} before it listened`)));
+  child.once('exit', (code) => reject(new Error(`Firefox exited with code ${code} before it was ready`)));
   return promise.finally(() => clearTimeout(timer));
 }
 

@@ -1,4 +1,4 @@
-/** What a test sells, and to whom: regions, plans, hosts, machines, addresses, customers with a balance. */
+/** Fixtures to sell: regions, plans, hosts, machines, addresses, and customers with a balance. */
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { credit } from '../../src/domain/ledger/transfer.ts';
 import type { DeployOrder } from '../../src/domain/servers/deploy.ts';
@@ -16,7 +16,7 @@ export interface TestPlan {
   readonly price_cents_month: bigint;
 }
 
-/** The plan that `order` asks for unless it is told another. */
+/** The plan that `buildOrder` uses by default. */
 export const S1: TestPlan = {
   id: 's1',
   category: 'vps',
@@ -32,7 +32,7 @@ export const R1: TestPlan = {
   price_cents_month: 9_900n,
 };
 
-/** Documentation has no block as large as a test may need; nothing is ever sent to these. */
+/** No documentation block is large enough for every test. Nothing is ever sent to these addresses. */
 const FIRST_OCTET = 10;
 
 export class Fixtures {
@@ -49,7 +49,7 @@ export class Fixtures {
     this.#simulator = parts.simulator;
   }
 
-  /** Regions, each offering every one of the plans, and one image. May be called again for more of them. */
+  /** Adds regions, each offering every given plan, and one image. May be called again to add more. */
   async addPlans(regions: readonly string[] = ['par'], plans: readonly TestPlan[] = [S1]): Promise<void> {
     if (this.#imageId === '') {
       this.#imageId = newId(this.#clock.now());
@@ -77,7 +77,10 @@ export class Fixtures {
     }
   }
 
-  /** Hosts with room for so many servers of plan s1 each, and a half that fits none; gives their names. */
+  /**
+   * Adds hosts with room for this many s1 servers each, plus half a server that does not fit. Returns their
+   * names.
+   */
   async addHosts(capacities: readonly number[], region = 'par'): Promise<string[]> {
     const hosts = capacities.map((capacity) => ({
       name: this.#nextName('host'),
@@ -96,12 +99,13 @@ export class Fixtures {
     return hosts.map(({ name }) => name);
   }
 
-  /** Dedicated machines of a plan; gives their names. */
+  /** Adds dedicated machines of a plan. Returns their names. */
   async addMachines(count: number, plan = R1, region = 'par'): Promise<string[]> {
     const names = Array.from({ length: count }, () => this.#nextName('machine'));
     for (const name of names) {
       await this.#db.run(
-        `insert into machines (id, name, region_id, plan_id, state_since, created_at) values ($1, $2, $3, $4, $5, $5)`,
+        `insert into machines (id, name, region_id, plan_id, state_since, created_at)
+         values ($1, $2, $3, $4, $5, $5)`,
         [newId(new Date()), name, region, plan.id, this.#clock.now()],
       );
     }
@@ -110,7 +114,7 @@ export class Fixtures {
     return names;
   }
 
-  /** Free addresses and /64s of a region. */
+  /** Adds free IPv4 addresses and IPv6 /64s to a region. */
   async addAddresses(ipv4Count: number, ipv6Count = ipv4Count, region = 'par'): Promise<void> {
     const n = this.#blocks++;
     const [block4, block6] = [newId(new Date()), newId(new Date())];
@@ -141,7 +145,7 @@ export class Fixtures {
     );
   }
 
-  /** A new customer with this balance, acting in a session. */
+  /** Creates a customer with this balance and returns them as a session actor. */
   async addCustomer(balanceCents = 0n): Promise<CustomerActor> {
     const now = this.#clock.now();
     const customerId = newId(now);
@@ -164,7 +168,7 @@ export class Fixtures {
     return { customerId, sessionId: newId(now), tokenId: null, requestId, ipCountry: 'IS' };
   }
 
-  /** An order for a month of plan s1 in par. */
+  /** Returns an order for one month of plan s1 in par. */
   buildOrder(overrides: Partial<DeployOrder> = {}): DeployOrder {
     return {
       name: 'web-1',

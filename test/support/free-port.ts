@@ -1,4 +1,4 @@
-/** A port of this machine that nobody listens on: for programs that cannot be asked which one they took. */
+/** Finds a free port, for programs that cannot report which one they chose. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 

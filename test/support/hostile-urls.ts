@@ -1,4 +1,4 @@
-/** Ways to write an address of this machine. */
+/** URLs whose host is this machine, in many spellings. */
 export const LOOPBACK_URLS = [
   ...[
     'https://localhost/',
@@ -43,7 +43,7 @@ export const LOOPBACK_URLS = [
   ],
 ];
 
-/** Ways to write other addresses that are none of the public internet. */
+/** URLs whose host is any other non-public address, in many spellings. */
 export const PRIVATE_URLS = [
   ...['https://10.0.0.1', 'https://10.1', 'https://167772161', 'https://0xa.0.0.1', 'https://012.0.0.1'],
   ...[

@@ -1,9 +1,9 @@
 /**
- * Reads the imports of a TypeScript file without a compiler: comments, strings, templates and regular expressions
- * are told apart, and what is left is searched for `import` and `export … from`, types included.
+ * Reads the imports of a TypeScript file without a compiler. Separates comments, strings, templates, and
+ * regular expressions from code, and searches the code for `import` and `export … from`, including types.
  */
 
-/** One import. `specifier` is null when it is computed (`import(name)`), so that nobody can follow it. */
+/** One import. `specifier` is null for a computed import (`import(name)`), which cannot be followed. */
 export interface Import {
   readonly specifier: string | null;
   readonly line: number;
@@ -23,10 +23,10 @@ const REGEX = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y;
 const WORD = /[\p{ID_Start}$_#@][\p{ID_Continue}$]*|\d[\w.]*/uy;
 const TEMPLATE_PART = /(?:[^`\\$]|\\.|\$(?!\{))*(`|\$\{)/sy;
 
-/** After these a slash begins a regular expression, after any other word it divides. */
+/** After these words a slash starts a regular expression; after any other word it divides. */
 const BEFORE_REGEX = /^(?:return|typeof|case|in|of|delete|void|throw|new|else|do|await|yield)$/;
 
-/** All imports of a file: `import`, `import type`, `export … from`, `import('…')`, in the order written. */
+/** Returns all imports of a file in source order: `import`, `import type`, `export … from`, `import('…')`. */
 export function parseImports(source: string): Import[] {
   const tokens = tokenize(source);
   const imports: Import[] = [];
@@ -59,7 +59,7 @@ function reexportAt(tokens: readonly Token[], at: number): Import[] {
   return tokens[closing + 1]?.text === 'from' ? importFrom(tokens, closing) : [];
 }
 
-/** The first `from '…'` at or after `start`; import and export clauses hold no other one. */
+/** Returns the first `from '…'` at or after `start`; import and export clauses contain only one. */
 function importFrom(tokens: readonly Token[], start: number): Import[] {
   for (let at = start; at < tokens.length && tokens[at]?.text !== ';'; at += 1) {
     const name = tokens[at + 1];
@@ -82,14 +82,14 @@ class Scanner {
   private at = 0;
   private line = 1;
   private braces = 0;
-  /** The depth of braces at which each open `${` of a template ends. */
+  /** The brace depth at which each open `${` of a template ends. */
   private readonly templateDepths: number[] = [];
 
   constructor(source: string) {
     this.source = source;
   }
 
-  /** Reads one token or one stretch of space; false at the end. */
+  /** Reads one token or one run of whitespace; returns false at the end. */
   readToken(): boolean {
     if (this.at >= this.source.length) return false;
     if (this.match(SPACE)) return true;
@@ -114,7 +114,7 @@ class Scanner {
     return this.addToken('punctuation', char, this.line);
   }
 
-  /** Skips a template's text up to its next `${`, whose code is read like any other, or to its end. */
+  /** Skips a template's text to its end or to the next `${`, whose code is read like any other. */
   private readTemplate(): boolean {
     if (this.match(TEMPLATE_PART)?.[1] !== '${') return this.addToken('punctuation', '`', this.line);
     this.templateDepths.push(this.braces);

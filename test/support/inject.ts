@@ -1,4 +1,4 @@
-/** A request straight into the app. Of an answer that stays open it reads how it begins, and leaves. */
+/** Sends a request directly to the app. Reads only the first chunk of an event stream, then closes it. */
 import { once } from 'node:events';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 
@@ -11,7 +11,7 @@ export interface InjectedResponse {
 export async function inject(app: FastifyInstance, options: InjectOptions): Promise<InjectedResponse> {
   const response = await app.inject({ ...options, payloadAsStream: true });
   const headerEntries = Object.entries(response.headers).flatMap(([name, value]) =>
-    [value].flat().map((one): [string, string] => [name, String(one)]),
+    [value].flat().map((single): [string, string] => [name, String(single)]),
   );
   const headers = new Headers(headerEntries);
   const chunks: Buffer[] = [];
@@ -27,7 +27,7 @@ export async function inject(app: FastifyInstance, options: InjectOptions): Prom
   return { status: response.statusCode, headers, text: Buffer.concat(chunks).toString('utf8') };
 }
 
-/** Whether an answer stays open. */
+/** Whether the response is an event stream, which stays open. */
 export function isEventStream(headers: Headers): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') === true;
 }

@@ -1,8 +1,11 @@
-/** Programs of the machine that a test needs. Where CI is true nothing skips: what is missing fails the test that wants it. */
+/**
+ * Programs that a test needs on the machine. When CI is true nothing is skipped: a missing program fails its
+ * tests.
+ */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The path of the first program that there is, in the folders of PATH. */
+/** Returns the path of the first of these programs that exists in the folders of PATH. */
 export function findProgram(names: readonly string[]): string | null {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin'];
   const paths = names.flatMap((name) => folders.map((folder) => join(folder, name)));
@@ -18,7 +21,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Why tests that need it are skipped, or false. */
+/** Returns the reason to skip tests that need the program, or false. */
 export function skipUnlessInstalled(path: string | null, notInstalled: string): string | false {
   return path === null && process.env.CI !== 'true' ? notInstalled : false;
 }

@@ -1,27 +1,27 @@
-/** A real SMTP server on this machine that does as it is told. */
+/** A real SMTP server on this machine, with faults that a test can set. */
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
 type Stage = 'connect' | 'login' | 'sender' | 'receiver' | 'text';
-/** A reply by its code, silence, or the end of the connection. */
+/** A reply by its code, no reply (silence), or a closed connection. */
 export type Fault = number | 'silence' | 'hang up';
 
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
   readonly user: string | null;
-  /** Addresses came in other letters than ASCII's (SMTPUTF8), which many servers do not take. */
+  /** The addresses needed SMTPUTF8 (characters outside ASCII), which many servers do not support. */
   readonly smtpUtf8: boolean;
   readonly secure: boolean;
-  /** As it came over the wire, lines ending in CRLF. */
+  /** As received, with CRLF line endings. */
   readonly message: string;
 }
 
 export interface MailServer {
   readonly port: number;
   readonly received: ReceivedMail[];
-  /** What happens at a stage from now on; after the text of a mail it comes when the server has it. */
+  /** Faults by stage, effective immediately. A fault of `text` takes effect after the server has the mail. */
   readonly faults: Partial<Record<Stage, Fault>>;
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
     const fault = faults[stage];
     if (fault === undefined) done();
     else if (fault === 'hang up') hangUp(session.id);
-    else if (fault !== 'silence') done(Object.assign(new Error('as told'), { responseCode: fault }));
+    else if (fault !== 'silence') done(Object.assign(new Error('scripted fault'), { responseCode: fault }));
   };
   const server = new SMTPServer({
     authOptional: true,

@@ -1,4 +1,4 @@
-/** A world whose driver has no dedicated machines: the operator sells and looks after them by commands. */
+/** A world whose driver has no dedicated machines: the operator sells and maintains them with commands. */
 import assert from 'node:assert/strict';
 import { createHostRegistrar } from '../../src/compose/seed.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
@@ -7,15 +7,18 @@ import { scratchFolder } from './scratch-folder.ts';
 import { startWorld, type World } from './world.ts';
 
 export interface ManualWorld extends World {
-  /** What a command in a process of its own needs to work on the same database. */
+  /** The environment for a command that runs as a separate process on the same database. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Runs a command of the operator; fails the test unless it ends with 0. `answer`: what is typed when it asks. */
-  runOk(argv: readonly string[], answer?: boolean): Promise<string>;
-  /** The same of one that must end with 1; gives what it said. */
-  runFailing(argv: readonly string[], answer?: boolean): Promise<string>;
+  /** Runs an operator command; fails the test unless it exits 0. `confirm`: the reply to its prompt. */
+  runOk(argv: readonly string[], confirm?: boolean): Promise<string>;
+  /** Runs a command that must exit 1; returns its output. */
+  runFailing(argv: readonly string[], confirm?: boolean): Promise<string>;
 }
 
-/** QEMU need not be there: its driver is only asked when a virtual machine is made, and nothing here makes one. */
+/**
+ * QEMU need not be installed: its driver is called only to create virtual machines, which these tests never
+ * do.
+ */
 export async function startManualWorld(): Promise<ManualWorld> {
   const settings = {
     SKERRY_COMPUTE: 'qemu',
@@ -31,10 +34,10 @@ export async function startManualWorld(): Promise<ManualWorld> {
     database: async () => db,
     service: async () => ({ service, register, coins: null }),
   };
-  async function run(expected: number, argv: readonly string[], answer?: boolean): Promise<string> {
+  async function run(expected: number, argv: readonly string[], confirm?: boolean): Promise<string> {
     const lines: string[] = [];
     const write = (line: string) => void lines.push(line);
-    const ask = answer === undefined ? null : async () => answer;
+    const ask = confirm === undefined ? null : async () => confirm;
     const code = await runOperator(argv, resources, undefined, { out: write, err: write, ask });
     const output = lines.join('\n');
     assert.equal(code, expected, `${argv.join(' ')}: ${output}`);
@@ -42,8 +45,8 @@ export async function startManualWorld(): Promise<ManualWorld> {
   }
   return Object.assign(world, {
     environment: { ...settings, SKERRY_DATA_DIR: scratchFolder(), DATABASE_URL: await databaseUrlOf(world) },
-    runOk: (argv: readonly string[], answer?: boolean) => run(0, argv, answer),
-    runFailing: (argv: readonly string[], answer?: boolean) => run(1, argv, answer),
+    runOk: (argv: readonly string[], confirm?: boolean) => run(0, argv, confirm),
+    runFailing: (argv: readonly string[], confirm?: boolean) => run(1, argv, confirm),
   });
 }
 

@@ -1,7 +1,7 @@
 /**
- * A browser without scripts, as small as the panel's own HTML allows: it looks at pages, fills in the forms that stand on
- * them and sends them with everything that they hold. Over the network (`PanelClient.over`) or straight into the app
- * (`.into`), with the cookie of a SessionClient or one that it is given.
+ * A minimal browser without scripts for the panel's own HTML: it opens pages, fills in their forms, and
+ * submits them with every control that they contain. It works over the network (`PanelClient.forUrl`) or
+ * directly on the app (`.forApp`), with the cookie of a SessionClient or any other.
  */
 import type { FastifyInstance } from 'fastify';
 import { controlsOf, decodeEntities, findForm } from './panel-html.ts';
@@ -9,16 +9,16 @@ import { controlsOf, decodeEntities, findForm } from './panel-html.ts';
 export { problemOf, textOf } from './panel-html.ts';
 
 export interface PanelResponse {
-  /** Where it was asked for, the query included. */
+  /** The requested path, including the query. */
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where it leads; null: nowhere. */
+  /** The redirect target, or null. */
   readonly location: string | null;
 }
 
-/** What is typed into a form: null leaves the field out, as an empty box that was ticked. */
+/** Values to type into a form. Null leaves the field out, like unticking a checkbox. */
 export type FormInput = Readonly<Record<string, string | Blob | null>>;
 
 interface PanelRequest {
@@ -55,7 +55,7 @@ export class PanelClient {
       const options = { method, url: path, headers, ...(body === undefined ? {} : { payload: body }) };
       const response = await app.inject(options);
       const headerEntries = Object.entries(response.headers).flatMap(([name, value]) =>
-        [value].flat().map((one): [string, string] => [name, String(one)]),
+        [value].flat().map((single): [string, string] => [name, String(single)]),
       );
       return { status: response.statusCode, headers: new Headers(headerEntries), text: response.body };
     }, cookie);
@@ -65,19 +65,19 @@ export class PanelClient {
     return await this.#exchange({ method: 'GET', path, headers: {} });
   }
 
-  /** The page that stands at the end of all redirections. */
+  /** Returns the page at the end of all redirects. */
   async open(path: string): Promise<PanelResponse> {
     return await this.followRedirects(await this.get(path));
   }
 
-  async followRedirects(answer: PanelResponse): Promise<PanelResponse> {
-    let current = answer;
+  async followRedirects(response: PanelResponse): Promise<PanelResponse> {
+    let current = response;
     for (let redirects = 0; current.location !== null && redirects < 5; redirects += 1)
       current = await this.get(current.location);
     return current;
   }
 
-  /** Sends a form of the page as a browser does, with `fields` typed into it. The answer is not followed. */
+  /** Submits a form of the page as a browser does, with `fields` typed into it. Does not follow redirects. */
   async submit(
     page: PanelResponse,
     name: string,
@@ -85,7 +85,7 @@ export class PanelClient {
     options: {
       readonly key?: string;
       readonly button?: readonly [name: string, value: string];
-      /** Where the pressed button sends it, when elsewhere. */
+      /** The `formaction` of the pressed button, if it has one. */
       readonly action?: string;
     } = {},
   ): Promise<PanelResponse> {
@@ -110,7 +110,7 @@ export class PanelClient {
     return await this.post(action, entries, form.attributes.enctype === 'multipart/form-data');
   }
 
-  /** Sends fields that stand on no page. */
+  /** Posts fields that are not on any page. */
   async post(
     path: string,
     entries: readonly (readonly [string, string | Blob])[],
@@ -128,8 +128,8 @@ export class PanelClient {
 
   async #exchange(sent: PanelRequest): Promise<PanelResponse> {
     const cookie = this.cookie === undefined ? {} : { cookie: `PHPSESSID=${this.cookie}` };
-    const answer = await this.#send({ ...sent, headers: { ...cookie, ...sent.headers } });
-    for (const line of answer.headers.getSetCookie()) this.cookie = /^PHPSESSID=([^;]*)/.exec(line)?.[1];
-    return { ...answer, path: sent.path, location: answer.headers.get('location') };
+    const response = await this.#send({ ...sent, headers: { ...cookie, ...sent.headers } });
+    for (const line of response.headers.getSetCookie()) this.cookie = /^PHPSESSID=([^;]*)/.exec(line)?.[1];
+    return { ...response, path: sent.path, location: response.headers.get('location') };
   }
 }

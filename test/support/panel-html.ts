@@ -1,4 +1,4 @@
-/** Reads the HTML of our own pages, which is regular enough for regular expressions. */
+/** Parses the panel's own HTML, which is regular enough for regular expressions. */
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -8,17 +8,17 @@ function attributesOf(tag: string): Attributes {
   );
 }
 
-/** The form of that name, and of that `key` where it is given. */
+/** Returns the form with this name, and with this `key` if given. */
 export function findForm(page: string, name: string, key: string | undefined) {
   for (const [, tag = '', content = ''] of page.matchAll(/<form((?:\s[^>]*)?)>(.*?)<\/form>/gs)) {
     const hidden = (field: string) => controlsOf(content).find((control) => control.name === field)?.value;
     if (hidden('_form') === name && (key === undefined || hidden('key') === key))
       return { attributes: attributesOf(tag), content };
   }
-  throw new Error(`there is no form ${name}${key === undefined ? '' : ` of ${key}`} on the page`);
+  throw new Error(`form ${name}${key === undefined ? '' : ` with key ${key}`} not found on the page`);
 }
 
-/** What a form holds, in its order. `value` null: a box that is not ticked, a file that is not chosen. */
+/** Returns a form's controls in order. A null `value` is an unticked checkbox or an empty file input. */
 export function controlsOf(
   form: string,
 ): readonly { readonly name: string; readonly value: string | null }[] {
@@ -50,14 +50,14 @@ export function decodeEntities(text: string): string {
   return text.replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
 }
 
-/** What a reader sees: no tags, one space between words. */
+/** Returns the visible text: no tags, single spaces. */
 export function textOf(page: string): string {
   return decodeEntities(page.replace(/<head>.*?<\/head>|<[^>]*>/gs, ' '))
     .replace(/\s+/g, ' ')
     .trim();
 }
 
-/** What stands beside a field, of the form of that name where it is given; null: nothing is wrong. */
+/** Returns the error message of a field, in the named form if given; null if the field has no error. */
 export function problemOf(page: string, field: string, form = ''): string | null {
   const id = `${form === '' ? '' : `${form}-`}${field}-problem`.replace(/[^\w-]/g, '-');
   for (const [, found = '', text = ''] of page.matchAll(/<p class="problem" id="([^"]*)">(.*?)<\/p>/gs)) {
@@ -68,15 +68,15 @@ export function problemOf(page: string, field: string, form = ''): string | null
 
 export interface PageForm {
   readonly name: string;
-  /** Tells forms of one name apart; null: there is one. */
+  /** Distinguishes forms with the same name; null if there is only one. */
   readonly key: string | null;
-  /** Names of the fields that are typed into. */
+  /** Names of the text fields. */
   readonly textFields: readonly string[];
 }
 
 const TEXT_INPUT_TYPES = /^(?:text|email|password|number|url|search|date|datetime-local|tel)$/;
 
-/** The forms of a page that are sent by POST, in their order. */
+/** Returns the page's POST forms in order. */
 export function formsOf(page: string): readonly PageForm[] {
   return [...page.matchAll(/<form(?:\s[^>]*)?>(.*?)<\/form>/gs)].flatMap(([, content = '']) => {
     const controls = controlsOf(content);

@@ -1,4 +1,4 @@
-/** A real PowerDNS on loopback with an empty database of its own, and what is asked of it as resolvers do. */
+/** A real PowerDNS on loopback with its own empty database, queried the way resolvers query it. */
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
@@ -15,31 +15,35 @@ export const API_KEY = 'a-key-of-tests';
 const READY_TIMEOUT_MS = 20_000;
 const POLL_INTERVAL_MS = 25;
 
-/** Not every user's PATH has the folder of servers. */
+/** sbin is not in every user's PATH. */
 const pdnsProgram = findProgram(['pdns_server', '../sbin/pdns_server']);
 const digProgram = findProgram(['dig']);
 
-/** Why tests that need it are skipped, or false. */
+/** The reason to skip tests that need PowerDNS, or false. */
 export const NO_PDNS = skipUnlessInstalled(
   pdnsProgram && digProgram,
   'pdns_server, its SQLite backend and dig are not installed',
 );
 
-/** What the backend asks of its database; packages of minimal systems come without the file that holds it. */
+/** The backend's schema. Minimal packages ship without the file that contains it. */
 const SCHEMA = `
-create table domains (id integer primary key, name text not null collate nocase, master text, last_check int, type text not null,
-  notified_serial int, account text, options text, catalog text);
+create table domains (id integer primary key, name text not null collate nocase, master text, last_check int,
+  type text not null, notified_serial int, account text, options text, catalog text);
 create unique index domains_by_name on domains (name);
-create table records (id integer primary key, domain_id int references domains on delete cascade, name text, type text,
-  content text, ttl int, prio int, disabled boolean default 0, ordername text, auth bool default 1);
+create table records (id integer primary key, domain_id int references domains on delete cascade, name text,
+  type text, content text, ttl int, prio int, disabled boolean default 0, ordername text,
+  auth bool default 1);
 create index records_by_name on records (domain_id, name, type);
 create table comments (id integer primary key, domain_id int not null, name text not null, type text not null,
   modified_at int not null, account text, comment text not null);
-create table domainmetadata (id integer primary key, domain_id int not null, kind text collate nocase, content text);
+create table domainmetadata (id integer primary key, domain_id int not null, kind text collate nocase,
+  content text);
 create table cryptokeys (id integer primary key, domain_id int not null, flags int not null, active bool,
   published bool default 1, content text);
-create table tsigkeys (id integer primary key, name text collate nocase, algorithm text collate nocase, secret text);
-create table supermasters (ip text not null, nameserver text not null collate nocase, account text not null);`;
+create table tsigkeys (id integer primary key, name text collate nocase, algorithm text collate nocase,
+  secret text);
+create table supermasters (ip text not null, nameserver text not null collate nocase,
+  account text not null);`;
 
 const CREATE_DATABASE_SCRIPT = `const { DatabaseSync } = require('node:sqlite');
 new DatabaseSync(process.argv[1]).exec(process.argv[2]);`;
@@ -47,9 +51,9 @@ new DatabaseSync(process.argv[1]).exec(process.argv[2]);`;
 export interface Pdns {
   readonly url: string;
   readonly key: string;
-  /** The names of an address, as a resolver is told them. */
+  /** Returns the names of an address, as a resolver sees them. */
   lookUp(address: string): Promise<string[]>;
-  /** Asks its API. */
+  /** Calls its API and returns the status. */
   api(method: string, path: string, body?: object): Promise<number>;
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -80,9 +84,9 @@ export async function startPdns(): Promise<Pdns> {
   let child: ChildProcess | null = null;
   const stop = async () => {
     if (!child) return;
-    const ended = once(child, 'close');
+    const closed = once(child, 'close');
     child.kill('SIGKILL');
-    await ended;
+    await closed;
     child = null;
   };
   const start = async () => {
@@ -118,7 +122,7 @@ function launch(
     'socket-dir': folder,
     launch: 'gsqlite3',
     'gsqlite3-database': database,
-    // What is lost in a crash of the machine matters to nobody here.
+    // Tests do not need durability.
     'gsqlite3-pragma-synchronous': '0',
     'local-address': '127.0.0.1',
     'local-port': ports.dnsPort,
@@ -128,7 +132,7 @@ function launch(
     'webserver-address': '127.0.0.1',
     'webserver-port': ports.httpPort,
     'write-pid': 'no',
-    // It asks the internet whether it is an old version.
+    // Disable the version check, which queries the internet.
     'security-poll-suffix': '',
   };
   const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
@@ -138,8 +142,8 @@ function launch(
 async function waitUntilReady(child: ChildProcess, probe: () => Promise<number>): Promise<void> {
   for (const deadline = Date.now() + READY_TIMEOUT_MS; ; ) {
     if ((await probe().catch(() => 0)) === 200) return;
-    assert.equal(child.exitCode, null, 'pdns_server has ended');
-    assert.ok(Date.now() < deadline, 'pdns_server does not answer');
+    assert.equal(child.exitCode, null, 'pdns_server exited');
+    assert.ok(Date.now() < deadline, 'pdns_server is not responding');
     await pause(POLL_INTERVAL_MS);
   }
 }

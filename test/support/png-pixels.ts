@@ -1,4 +1,4 @@
-/** Reads a PNG as it is drawn here: 8 bits a channel, not interlaced. */
+/** Decodes the kind of PNG that our tests render: 8 bits per channel, not interlaced. */
 import { inflateSync } from 'node:zlib';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -7,19 +7,19 @@ const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 4: 2, 6: 4 };
 export interface Pixels {
   readonly width: number;
   readonly height: number;
-  /** Values of one pixel, and all of them, row after row. */
+  /** Values per pixel. `bytes` holds the values of all pixels, row by row. */
   readonly channels: number;
   readonly bytes: Buffer;
-  /** Red, green, blue and, where the picture has it, opacity; grey pictures have one value or two. */
+  /** Red, green, blue, and opacity if present; grayscale images have one or two values. */
   at(x: number, y: number): readonly number[];
 }
 
 export function readPng(png: Buffer): Pixels {
-  if (!png.subarray(0, 8).equals(SIGNATURE)) throw new Error('this is no PNG');
+  if (!png.subarray(0, 8).equals(SIGNATURE)) throw new Error('not a PNG');
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
   const channels = CHANNELS[png.readUInt8(25)];
   if (png.readUInt8(24) !== 8 || png.readUInt8(28) !== 0 || channels === undefined) {
-    throw new Error('a PNG of a kind that is not read here');
+    throw new Error('unsupported kind of PNG');
   }
   const rows = unfilter(inflateSync(Buffer.concat(readDataChunks(png))), width * channels, height, channels);
   const at = (x: number, y: number) => [
@@ -40,7 +40,7 @@ function readDataChunks(png: Buffer): Buffer[] {
   return parts;
 }
 
-/** Each row says how it was foretold from its neighbours (PNG, section 9.2). */
+/** Reverses the per-row prediction filters (PNG specification, section 9.2). */
 function unfilter(raw: Buffer, rowBytes: number, height: number, channels: number): Buffer {
   const out = Buffer.alloc(rowBytes * height);
   for (let y = 0; y < height; y++) {

@@ -1,4 +1,4 @@
-/** How the database carries statements out: for tests that a list costs the same however long it is. */
+/** Query plans, for tests that a list's cost does not depend on its length. */
 import assert from 'node:assert/strict';
 import type { Sql } from '../../src/kernel/sql.ts';
 
@@ -15,11 +15,11 @@ interface PlanNode {
 export interface PlanSummary {
   readonly nodes: readonly string[];
   readonly indexes: readonly string[];
-  /** Rows that were looked at, those thrown away included. */
+  /** Rows that were visited, including those that a filter removed. */
   readonly rowsTouched: number;
 }
 
-/** Runs `read` and says how each of its statements was carried out. */
+/** Runs `read` and returns the plan of each of its statements. */
 export async function explainStatements(
   db: Sql,
   read: (sql: Sql) => Promise<unknown>,
@@ -45,7 +45,8 @@ export async function explainStatements(
 function summarizePlan(root: PlanNode): PlanSummary & { readonly rowsScanned: number } {
   const nodes: PlanNode[] = [];
   const visit = (node: PlanNode): void => {
-    // What is read beside each row shown, such as the transactions of an invoice, is bounded by itself.
+    // A subplan reads data for one displayed row, such as an invoice's transactions. Its size is already
+    // bounded.
     if (node['Parent Relationship'] === 'SubPlan') return;
     nodes.push(node);
     node.Plans?.forEach(visit);
@@ -62,7 +63,7 @@ function summarizePlan(root: PlanNode): PlanSummary & { readonly rowsScanned: nu
   };
 }
 
-/** Fails the test unless `read` follows an index from the first row it shows to the last, and looks at few others. */
+/** Fails the test unless `read` follows an index from its first row to its last and visits few other rows. */
 export async function assertUsesIndex(
   db: Sql,
   read: (sql: Sql) => Promise<unknown>,
@@ -77,7 +78,7 @@ export async function assertUsesIndex(
     assert.ok(indexes.length > 0, label);
     assert.ok(
       rowsTouched <= 2 * (size + 1),
-      `${label}: looked at ${rowsTouched} rows by ${indexes.join(', ')}`,
+      `${label}: visited ${rowsTouched} rows through ${indexes.join(', ')}`,
     );
   }
 }
@@ -87,7 +88,7 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** The one statement that `read` sends, without sending it. */
+/** Returns the one statement that `read` would run, without running it. */
 export async function captureStatement(read: (sql: Sql) => Promise<unknown>): Promise<Statement> {
   const statements: Statement[] = [];
   const rows = async (text: string, values: readonly unknown[] = []) => {
@@ -100,24 +101,27 @@ export async function captureStatement(read: (sql: Sql) => Promise<unknown>): Pr
   };
   await read({ rows, row, run: async () => 0 });
   const [statement] = statements;
-  assert.ok(statement && statements.length === 1, 'it sends one statement');
+  assert.ok(statement && statements.length === 1, 'read must run exactly one statement');
   return statement;
 }
 
-/** A prepared statement is planned anew for its values, or once for all values: PostgreSQL chooses by its estimates. */
+/** PostgreSQL may plan a prepared statement per execution or once for all values. Tests check both modes. */
 export const PLAN_MODES = ['force_custom_plan', 'force_generic_plan'] as const;
 export type PlanMode = (typeof PLAN_MODES)[number];
 
 export interface PlanMeasurement extends PlanSummary {
-  /** As `touched`, of tables and indexes alone. */
+  /** Like `rowsTouched`, for table and index scans only. */
   readonly rowsScanned: number;
-  /** Pages of 8 KiB that were looked at. */
+  /** The number of 8 KiB pages that were read. */
   readonly blocks: number;
-  /** Planning and execution, without the way to the client. */
+  /** Planning plus execution, without the round trip to the client. */
   readonly ms: number;
 }
 
-/** Prepares the statement on a connection (a transaction, say) and says how it is carried out, each time it is asked. */
+/**
+ * Prepares the statement on a connection, for example a transaction. Each `explain` call runs it and returns
+ * its plan.
+ */
 export async function prepareStatement(
   connection: Sql,
   { text, values }: Statement,
@@ -128,12 +132,13 @@ export async function prepareStatement(
   await connection.run(`set plan_cache_mode = ${mode}`);
   await connection.run(`prepare ${name} as ${text}`);
   const literals = values.map((value) => `'${formatLiteral(value).replaceAll("'", "''")}'`);
-  const execute = `explain (analyze, timing off, buffers, format json) execute ${name} (${literals.join(', ')})`;
+  const options = 'analyze, timing off, buffers, format json';
+  const execute = `explain (${options}) execute ${name} (${literals.join(', ')})`;
   return {
     explain: async () => {
       const row = await connection.row<{ 'QUERY PLAN': readonly ExplainOutput[] }>(execute);
       const plan = row?.['QUERY PLAN'][0];
-      assert.ok(plan, 'a plan is explained');
+      assert.ok(plan, 'the explanation contains a plan');
       const ms = plan['Planning Time'] + plan['Execution Time'];
       return {
         ...summarizePlan(plan.Plan),

@@ -1,16 +1,16 @@
-/** What a customer would find in his mailbox, read from the queue. */
+/** The mails that a customer would receive, read from the queue. */
 import type { Service } from '../../src/domain/context.ts';
 import { parseMailData } from '../../src/domain/mail/data.ts';
 import { MAIL_SEAL_PURPOSE } from '../../src/domain/mail/enqueue.ts';
 import type { MailData, MailKind } from '../../src/spec/mails.ts';
 
 export interface QueuedMail<Kind extends MailKind> {
-  /** Null: to the account's own address. */
+  /** Null: the account's own address. */
   readonly to: string | null;
   readonly data: MailData[Kind];
 }
 
-/** The mails of one kind that were queued for whoever has this address, or for that address; oldest first. */
+/** Returns queued mails of one kind, oldest first, for this address or for the customer who has it. */
 export async function queuedMails<Kind extends MailKind>(
   { db, keys }: Pick<Service, 'db' | 'keys'>,
   kind: Kind,
@@ -27,14 +27,14 @@ export async function queuedMails<Kind extends MailKind>(
   }));
 }
 
-/** The path of the newest link that was mailed to this address. */
+/** Returns the path of the newest link that was mailed to this address. */
 export async function lastMailedPath(
   service: Pick<Service, 'db' | 'keys'>,
   kind: 'confirm_address' | 'reset_password',
   address: string,
 ): Promise<string> {
   const last = (await queuedMails(service, kind, address)).at(-1);
-  if (!last) throw new Error(`no ${kind} was mailed`);
+  if (!last) throw new Error(`no ${kind} mail was queued`);
   return last.data.path;
 }
 

@@ -1,4 +1,7 @@
-/** A viewer of RFB as noVNC is one: it shakes hands, asks for pictures, and reads the text off the pixels. */
+/**
+ * An RFB viewer that behaves like noVNC: it performs the handshake, requests updates, and reads text from the
+ * pixels.
+ */
 import assert from 'node:assert/strict';
 import { CELL_HEIGHT, CELL_WIDTH, glyph } from '../../src/drivers/compute/simulator/screen-font.ts';
 import { COLUMNS, ROWS } from '../../src/drivers/compute/simulator/screen-text.ts';
@@ -21,9 +24,9 @@ export interface PixelFormat {
 }
 
 export class RfbViewer {
-  /** How many updates came. */
+  /** The number of updates received. */
   updates = 0;
-  /** Lines of pixels in the last update. */
+  /** Pixel rows in the last update. */
   lastUpdateRows = 0;
   readonly ended: Promise<void>;
   close: () => void = () => undefined;
@@ -48,7 +51,7 @@ export class RfbViewer {
     this.#wake();
   }
 
-  /** Version, security and ClientInit at once, as nobody forbids. */
+  /** Sends version, security type, and ClientInit at once, which the protocol permits. */
   sendHandshake(version = '003.008'): void {
     this.#send(Buffer.from(`RFB ${version}\n\x01\x01`, 'latin1'));
   }
@@ -81,7 +84,7 @@ export class RfbViewer {
     this.#send(bytes);
   }
 
-  /** Asks for an update and waits for it; gives how many lines of pixels it had. */
+  /** Requests an update and waits for it; returns its number of pixel rows. */
   async fetchUpdate({ incremental = false }: { incremental?: boolean } = {}): Promise<number> {
     const before = this.updates;
     this.requestUpdate({ incremental });
@@ -89,11 +92,11 @@ export class RfbViewer {
     return this.lastUpdateRows;
   }
 
-  /** Asks for updates until the screen is as it should be. */
+  /** Requests updates until the screen meets the condition. */
   async waitForScreen(condition: () => boolean): Promise<void> {
     const deadline = Date.now() + WAIT_TIMEOUT_MS;
     while (!condition()) {
-      assert.ok(Date.now() < deadline, `the screen says:\n${this.screen()}`);
+      assert.ok(Date.now() < deadline, `the screen shows:\n${this.screen()}`);
       const before = this.updates;
       if (!this.#updatePending) this.requestUpdate({ incremental: true });
       await this.#waitFor(() => this.updates > before);
@@ -125,7 +128,7 @@ export class RfbViewer {
     this.#send(Buffer.concat([head, Buffer.from(text)]));
   }
 
-  /** A row of letters, without the spaces at its end. */
+  /** Returns a row of characters, without trailing spaces. */
   rowText(row: number): string {
     return Array.from({ length: COLUMNS }, (_, column) => this.#glyphAt(row, column))
       .join('')
@@ -170,7 +173,7 @@ export class RfbViewer {
     return true;
   }
 
-  /** The top left dot is paper: nothing is written in the first row. What differs from it is ink. */
+  /** The top left pixel is background, because the first row has no text. Every other color is foreground. */
   #paint({ y, height, pixels }: { y: number; height: number; pixels: Buffer }): void {
     const size = this.#bytesPerPixel;
     const background = pixels.toString('hex', 0, size);
@@ -193,7 +196,7 @@ export class RfbViewer {
     const timer = setTimeout(() => this.#wake(), WAIT_TIMEOUT_MS);
     const deadline = Date.now() + WAIT_TIMEOUT_MS;
     while (!condition()) {
-      assert.ok(Date.now() < deadline, `nothing came; the screen says:\n${this.screen()}`);
+      assert.ok(Date.now() < deadline, `timed out; the screen shows:\n${this.screen()}`);
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

@@ -1,4 +1,4 @@
-/** Databases of fresh sandboxes: seeded, and not stamped yet. */
+/** Databases of new sandboxes: seeded, but not yet bound to a key. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const SEED_SOURCES = [
   'src/drivers/compute/simulator',
 ];
 
-/** Of simulated machines the seed is always the same, and most worlds have them: it is sown once and copied. */
+/** The seed of simulated machines never varies and most worlds need it, so it is created once and copied. */
 const SEEDED_TEMPLATE = defineTemplate(
   'sandbox',
   [...readTree(SEED_SOURCES, /\.(?:ts|yaml)$/).values()],
@@ -24,7 +24,7 @@ const SEEDED_TEMPLATE = defineTemplate(
     const dataDir = await mkdtemp(join(tmpdir(), 'skerry-seed-'));
     await seedDatabase(loadConfig({ SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'silent' }), connection);
     await rm(dataDir, { recursive: true, force: true });
-    // A copy is stamped by whoever opens it first, with a key of his own.
+    // The first service that opens a copy binds it to its own key.
     const db = openDatabase(connection, { poolSize: 1 });
     await db.run('delete from service');
     await db.close();
@@ -37,7 +37,7 @@ async function seedDatabase(config: Config, connection: ConnectionSettings): Pro
   await opened.close();
 }
 
-/** A sandbox's database that nobody is connected to. */
+/** Creates a sandbox database without open connections. */
 export async function createSandboxDatabase(
   config: Config,
 ): Promise<Awaited<ReturnType<typeof createScratchDatabase>>> {

@@ -1,4 +1,4 @@
-/** A folder that does not exist yet, for what is made only when it is needed. */
+/** Returns the path of a folder that does not exist yet, for code that creates it on demand. */
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * A chain that does what a test tells it: the chain port without a node, in memory. Unlike a real one it may be shorter after a
- * reorganisation, until a test mines.
+ * An in-memory implementation of the chain port, without a node, that a test scripts. Unlike a real chain it
+ * may be shorter after a reorganization, until the test mines.
  */
 import { createHash } from 'node:crypto';
 import { parseCursor } from '../../src/drivers/chain/cursor.ts';
@@ -28,7 +28,7 @@ interface Block {
 interface Output {
   readonly address: string;
   readonly amountUnits: bigint;
-  /** Outside a block: waiting, double-spent, or unknown to the node. */
+  /** The state outside a block: in the mempool, double-spent, or unknown to the node. */
   unminedState: 'mempool' | 'conflicted' | 'removed';
 }
 
@@ -37,33 +37,39 @@ export class ScriptedChain implements ChainDriver {
   readonly polls: (string | null)[] = [];
   readonly rechecks: string[][] = [];
   readonly examined: number[] = [];
-  /** Every notice comes twice. */
+  /** Reports every observation twice. */
   duplicatesObservations = false;
   /** Calls that fail before the next one succeeds, by operation. */
   readonly failures = { allocate: 0, poll: 0, recheck: 0, checkSafety: 0, health: 0, examine: 0 };
-  /** Polls mention the mempool and what is in blocks that were not read yet, as drivers of real nodes do; else all there is. */
+  /**
+   * True: polls report the mempool and unread blocks only, like drivers of real nodes. False: they report
+   * everything.
+   */
   terse = false;
-  /** Whether it says when its blocks were made. */
+  /** Whether the chain reports block times. */
   reportsBlockTime = true;
-  /** Blocks that a poll reads at most; it ends early where there are more. */
+  /** The most blocks that a poll reads. It ends early if there are more. */
   pollBlocks = Number.POSITIVE_INFINITY;
-  /** What it says of itself. */
+  /** The health that the chain reports. */
   ok = true;
   notes: readonly ChainFinding[] = [];
-  /** Outputs that polls do not mention. */
+  /** Outputs that polls do not report. */
   readonly hiddenKeys = new Set<string>();
   /** Outputs that a second node does not have. */
   readonly disputedKeys = new Set<string>();
-  /** Runs while a poll is under way. */
+  /** Runs during each poll. */
   duringPoll: () => Promise<void> = async () => undefined;
   readonly #clock: Clock;
   readonly #outputs = new Map<string, Output>();
   readonly #addresses = new Map<string, string>();
   #blocks: Block[] = [];
   #unsynced: Block[] = [];
-  /** Where it was when it was put back, or lost blocks: until it is there again it is waited for. */
+  /**
+   * The height before a rewind or a loss of blocks. The driver counts as behind until the chain is there
+   * again.
+   */
   #rewoundFrom = 0;
-  /** So many blocks, from the first, never change. */
+  /** The number of blocks, from the first, that never change. */
   #finalBlocks = 1;
   #hashCount = 0;
   static #chains = 0;
@@ -72,11 +78,11 @@ export class ScriptedChain implements ChainDriver {
   constructor(coin: CoinCode, clock: Clock) {
     this.coin = coin;
     this.#clock = clock;
-    // A first block that no script reaches.
+    // The first block is final, so no script can reorganize it.
     this.mine();
   }
 
-  /** A payment in the mempool; returns its key. */
+  /** Adds a payment to the mempool; returns its key. */
   pay(address: string, amountUnits: bigint): string {
     const key = `${this.#hash('tx')}:0`;
     this.#outputs.set(key, { address, amountUnits, unminedState: 'mempool' });
@@ -87,12 +93,12 @@ export class ScriptedChain implements ChainDriver {
     return FIRST_HEIGHT + this.#blocks.length - 1;
   }
 
-  /** Whether it was put back to where it is, below that height. */
+  /** Whether the node was rewound to a height below this one. */
   isBehind(height: number): boolean {
     return this.height < this.#rewoundFrom && this.height < height;
   }
 
-  /** Blocks of now; the first takes the mempool. A node that is put back sees none of them. */
+  /** Mines blocks with the current time; the first includes the mempool. A rewound node does not see them. */
   mine(count = 1): void {
     for (let i = 0; i < count; i++) {
       if (this.#unsynced.length > 0) {
@@ -106,29 +112,29 @@ export class ScriptedChain implements ChainDriver {
     }
   }
 
-  /** Blocks of now that take nothing. */
+  /** Mines empty blocks with the current time. */
   mineEmpty(count: number): void {
     for (let i = 0; i < count; i++) this.#push([]);
   }
 
-  /** The newest blocks vanish; their payments wait again or are gone. */
+  /** Removes the newest blocks. Their payments return to the mempool or are dropped. */
   reorg(depth: number, options: { readonly drop?: boolean } = {}): void {
     for (const block of this.#removeNewest(depth)) {
       if (options.drop) for (const key of block.keys) this.#setUnminedState(key, 'removed');
     }
   }
 
-  /** The coins of a payment in the mempool were spent otherwise. */
+  /** A payment in the mempool is double-spent. */
   replace(key: string): void {
     this.#setUnminedState(key, 'conflicted');
   }
 
-  /** The node forgets a payment in the mempool, without a word. */
+  /** The node silently forgets a payment in the mempool. */
   forget(key: string): void {
     this.#setUnminedState(key, 'removed');
   }
 
-  /** The node is put back to an earlier state and knows nothing of its newest blocks, until it reads them again. */
+  /** Restores an earlier state of the node: it does not know its newest blocks until it reads them again. */
   rewind(depth: number): void {
     this.#rewoundFrom = this.height;
     this.#unsynced = this.#removeNewest(depth);
@@ -143,7 +149,9 @@ export class ScriptedChain implements ChainDriver {
     this.#rewoundFrom = 0;
   }
 
-  /** The node is put back, and its newest blocks are nowhere else: what comes is another branch. */
+  /**
+   * Restores an earlier state of the node whose newest blocks are lost: the next blocks are another branch.
+   */
   loseBlocks(depth: number, options: { readonly drop?: boolean } = {}): void {
     const { height } = this;
     this.reorg(depth, options);
@@ -174,7 +182,10 @@ export class ScriptedChain implements ChainDriver {
     };
   }
 
-  /** Among its blocks. A cursor on an orphaned branch goes back as far as blocks may change. */
+  /**
+   * Returns the index of the first unread block. A cursor on an orphaned branch goes back to the last final
+   * block.
+   */
   #firstUnread(text: string | null): number {
     const cursor = parseCursor(text);
     if (cursor === null) return 0;
@@ -200,8 +211,8 @@ export class ScriptedChain implements ChainDriver {
     this.#failIfScripted('checkSafety');
   }
 
-  async examine(given: number): Promise<readonly ChainFinding[]> {
-    this.examined.push(given);
+  async examine(count: number): Promise<readonly ChainFinding[]> {
+    this.examined.push(count);
     this.#failIfScripted('examine');
     return this.notes;
   }
@@ -212,7 +223,7 @@ export class ScriptedChain implements ChainDriver {
     return { ok: this.ok, height: this.height, tipAt, detail: 'scripted' };
   }
 
-  /** An output as the chain has it now. */
+  /** Returns the current state of an output. */
   observe(key: string): Observation {
     const output = this.#outputs.get(key);
     const at = this.#blocks.findIndex((block) => block.keys.has(key));
@@ -222,7 +233,7 @@ export class ScriptedChain implements ChainDriver {
     return {
       key,
       txid: key.split(':')[0] ?? key,
-      // A node that lost an output cannot say whom it paid.
+      // A node that lost an output cannot tell which address it paid.
       address: output?.unminedState === 'removed' ? '' : (output?.address ?? ''),
       amountUnits: output?.amountUnits ?? 0n,
       state: block ? included : (output?.unminedState ?? 'removed'),

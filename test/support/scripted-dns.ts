@@ -1,14 +1,14 @@
-/** A server of names in memory: what it holds can be read, and what it does can be told. */
+/** An in-memory name server. Tests read its contents and script its faults. */
 import { ReverseZones } from '../../src/kernel/reverse-zones.ts';
 import { DnsError, type DnsFault, type ReverseDns } from '../../src/ports/dns.ts';
 
 export class ScriptedDns implements ReverseDns {
-  /** Address → name, as it is served. */
+  /** Address → published name. */
   readonly names = new Map<string, string>();
   readonly zoneNames: string[];
-  /** What every call meets. */
+  /** The fault that every call fails with, or null. */
   fault: DnsFault | null = null;
-  /** Comes before each name. */
+  /** Runs before each name is set. */
   beforeSet: (address: string, host: string | null) => Promise<void> = async () => undefined;
 
   constructor(zoneNames: readonly string[]) {

@@ -1,16 +1,16 @@
-/** A second node beside a scripted chain: it has what the chain has, unless a test tells it otherwise. */
+/** A second node next to a scripted chain. It has the same data as the chain unless a test changes it. */
 import type { SecondNode } from '../../src/drivers/chain/cross-checked.ts';
 import type { ChainHealth, Observation } from '../../src/ports/chain.ts';
 import type { ScriptedChain } from './scripted-chain.ts';
 
 export class ScriptedSecondNode implements SecondNode {
-  /** It does not answer. */
+  /** Calls fail. */
   unresponsive = false;
-  /** Blocks that it is behind. */
+  /** The number of blocks that the node is behind. */
   lagBlocks = 0;
-  /** Payments that it lacks. */
+  /** Payments that the node does not have. */
   readonly missingKeys = new Set<string>();
-  /** The keys that it was asked for, question by question. */
+  /** The keys of each `confirm` call. */
   readonly confirmCalls: string[][] = [];
   readonly #chain: ScriptedChain;
   #frozen: ReadonlyMap<string, Observation> | null = null;
@@ -19,12 +19,12 @@ export class ScriptedSecondNode implements SecondNode {
     this.#chain = chain;
   }
 
-  /** It gets no new blocks: what it says of these payments is what is so now, whatever becomes of them. */
+  /** Stops receiving blocks: the current state of these payments stays, regardless of later changes. */
   freeze(keys: Iterable<string>): void {
     this.#frozen = new Map([...keys].map((key) => [key, this.#chain.observe(key)]));
   }
 
-  /** It answers, has all, and is where the chain is. */
+  /** Responds again, with all payments, at the chain's height. */
   repair(): void {
     this.unresponsive = false;
     this.lagBlocks = 0;
@@ -32,7 +32,7 @@ export class ScriptedSecondNode implements SecondNode {
     this.#frozen = null;
   }
 
-  /** Confirmations that it has of a payment in this block; 0: none. */
+  /** Returns the node's confirmations of a payment in this block; 0: none. */
   confirmationsOf({ key, blockHash }: Pick<Observation, 'key' | 'blockHash'>): number {
     if (this.unresponsive || this.missingKeys.has(key) || blockHash === null) return 0;
     const seen = this.#frozen === null ? this.#chain.observe(key) : this.#frozen.get(key);

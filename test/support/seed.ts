@@ -1,4 +1,4 @@
-/** The seed of a property's scripts: told with each run, and taken from SKERRY_TEST_SEED to run the same ones once more. */
+/** The seed of a property's scripts. Every run prints it; SKERRY_TEST_SEED repeats a run. */
 import { randomInt } from 'node:crypto';
 import type { TestContext } from 'node:test';
 
@@ -7,7 +7,7 @@ export interface SeededRuns {
   readonly seed: number;
 }
 
-/** For `fc.assert`. */
+/** Returns the parameters for `fc.assert`. */
 export function seededRuns(t: TestContext, numRuns: number): SeededRuns {
   const seed = seedFromEnv() ?? randomInt(2 ** 31);
   t.diagnostic(`${numRuns} scripts, seed ${seed}`);
@@ -17,6 +17,6 @@ export function seededRuns(t: TestContext, numRuns: number): SeededRuns {
 function seedFromEnv(): number | undefined {
   const text = process.env.SKERRY_TEST_SEED;
   if (text === undefined || text === '') return undefined;
-  if (!/^-?\d{1,15}$/.test(text)) throw new Error('SKERRY_TEST_SEED is no whole number');
+  if (!/^-?\d{1,15}$/.test(text)) throw new Error('SKERRY_TEST_SEED is not an integer');
   return Number(text);
 }

@@ -1,6 +1,7 @@
 /**
- * A client of the session surface as SPEC describes one: it fetches /csrf.php once, keeps that cookie and that value
- * for good, and follows Set-Cookie. Over the network (`SessionClient.over`) or straight into the app (`.into`).
+ * A client of the session API as SPEC describes it: it fetches /csrf.php once, keeps that cookie and token,
+ * and follows Set-Cookie. It works over the network (`SessionClient.forUrl`) or directly on the app
+ * (`.forApp`).
  */
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
@@ -9,7 +10,7 @@ export interface SessionResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The JSON object of the answer; empty when it was none. */
+  /** The response's JSON object; empty if the body is not one. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -47,23 +48,23 @@ export class SessionClient {
       const options = { method, url: path, headers, ...(body === undefined ? {} : { payload: body }) };
       const response = await app.inject(options);
       const headerEntries = Object.entries(response.headers).flatMap(([name, value]) =>
-        [value].flat().map((one): [string, string] => [name, String(one)]),
+        [value].flat().map((single): [string, string] => [name, String(single)]),
       );
       return { status: response.statusCode, headers: new Headers(headerEntries), text: response.body };
     });
   }
 
-  /** A signed-in customer with a fresh address. */
+  /** Signs up with a new address. */
   async signUp(fields: Fields = {}): Promise<SessionResponse> {
-    const answer = await this.post('/auth-api.php', {
+    const response = await this.post('/auth-api.php', {
       action: 'signup',
       email: this.email,
       password: PASSWORD,
       password_confirm: PASSWORD,
       ...fields,
     });
-    this.recoveryCode = String(answer.body.recovery_code ?? '');
-    return answer;
+    this.recoveryCode = String(response.body.recovery_code ?? '');
+    return response;
   }
 
   async signIn(email = this.email, password = PASSWORD): Promise<SessionResponse> {
@@ -78,7 +79,7 @@ export class SessionClient {
     return await this.#exchange({ method: 'GET', path, headers });
   }
 
-  /** `token` null sends no CSRF value, undefined the kept one. */
+  /** A null `token` sends no CSRF token; undefined sends the stored one. */
   async post(
     path: string,
     fields: Fields,
@@ -91,15 +92,15 @@ export class SessionClient {
     return await this.postRaw(path, form.toString(), options.headers);
   }
 
-  /** A body that is already written. */
+  /** Posts a body that is already encoded. */
   async postRaw(path: string, body: string, headers: Record<string, string> = {}): Promise<SessionResponse> {
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     return await this.#exchange({ method: 'POST', path, headers: { ...type, ...headers }, body });
   }
 
   async fetchCsrf(): Promise<string> {
-    const answer = await this.get('/csrf.php');
-    this.csrf = String(answer.body.csrf);
+    const response = await this.get('/csrf.php');
+    this.csrf = String(response.body.csrf);
     return this.csrf;
   }
 

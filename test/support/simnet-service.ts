@@ -1,4 +1,4 @@
-/** The service of a top-up world over the simulated networks, blocks on demand. */
+/** The service of a top-up world on the simulated networks, with blocks on demand. */
 import type { Service } from '../../src/domain/context.ts';
 import { SimnetControl } from '../../src/drivers/chain/simnet/control.ts';
 import { Simnet } from '../../src/drivers/chain/simnet/driver.ts';

@@ -1,10 +1,10 @@
-/** Real processes: `skerryd` as an operator starts it, on a data folder of its own. */
+/** Real processes: `skerryd` as an operator starts it, on a separate data folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const SKERRYD = fileURLToPath(new URL('../../bin/skerryd', import.meta.url));
-/** Far above any honest start: a hanging one must not hang the tests. */
+/** Far above any normal start time, so that a hanging process does not hang the tests. */
 const READY_TIMEOUT_MS = 30_000;
 
 export interface ProcessExit {
@@ -18,7 +18,7 @@ export interface SkerrydProcess {
   readonly url: string;
   readonly pid: number;
   readonly ended: Promise<ProcessExit>;
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits for the process to exit. */
   stop(signal?: NodeJS.Signals): Promise<ProcessExit>;
 }
 
@@ -26,7 +26,7 @@ export type Environment = Readonly<Record<string, string>>;
 
 const running = new Set<ChildProcess>();
 
-/** Kills what a failed test left running; for `after`. */
+/** Kills processes that a failed test left running; for `after`. */
 export function killLeftovers(): void {
   for (const child of running) child.kill('SIGKILL');
 }
@@ -54,7 +54,7 @@ function launch(
   return { child, ended, output };
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it exits. */
 export async function runSkerryd(args: readonly string[], env: Environment): Promise<ProcessExit> {
   return await launch(args, env).ended;
 }
@@ -76,7 +76,7 @@ export async function startSkerryd(env: Environment, args: readonly string[] = [
     }, READY_TIMEOUT_MS);
   });
   const earlyExit = ended.then((end) => {
-    throw new Error(`ended before it was ready: ${end.code ?? end.signal} ${end.stderr}`);
+    throw new Error(`exited before it was ready: ${end.code ?? end.signal} ${end.stderr}`);
   });
   earlyExit.catch(() => undefined);
   const url = await Promise.race([ready, earlyExit, timeout]).finally(() => clearTimeout(timer));

@@ -1,4 +1,6 @@
-/** The service's parts on a scratch database, with the simulated hypervisor and a clock that moves when told. */
+/**
+ * The service's parts on a scratch database, with the simulated hypervisor and a clock that the test moves.
+ */
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import type { Service } from '../../src/domain/context.ts';
@@ -23,7 +25,7 @@ import { openScratchDatabase } from './database.ts';
 import { Fixtures } from './fixtures.ts';
 import { scratchFolder } from './scratch-folder.ts';
 
-/** How long work may take to come to rest before a test says that it does not. */
+/** The longest time that background work may take to become idle before the test fails. */
 const IDLE_TIMEOUT_MS = 30_000;
 const INSTALL_S = 3;
 
@@ -35,11 +37,11 @@ export interface TestService {
   readonly faults: SqlFaults;
   readonly runner: JobRunner;
   readonly fixtures: Fixtures;
-  /** Runs all work, moving the clock from one due moment to the next, until none is planned. */
+  /** Runs all work, moving the clock from one due time to the next, until nothing is scheduled. */
   runUntilIdle(): Promise<void>;
-  /** Fails when any invariant of `skerryd verify` is broken. */
+  /** Fails the test if any invariant of `skerryd verify` is broken. */
   assertInvariants(): Promise<void>;
-  /** Types of the customer's events, oldest first; those of one moment in reverse of the alphabet. */
+  /** Returns the types of the customer's events, oldest first; ties are in reverse alphabetical order. */
   eventTypes(customerId: string): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -113,7 +115,7 @@ export async function startTestService(
 async function runUntilIdle(runner: JobRunner, clock: SteppedClock): Promise<void> {
   const deadline = Date.now() + IDLE_TIMEOUT_MS;
   for (;;) {
-    assert.ok(await runner.runDue(deadline), 'the work does not come to rest');
+    assert.ok(await runner.runDue(deadline), 'the work does not become idle');
     const next = await runner.nextDue();
     if (next === null) return;
     if (next > clock.now()) clock.moveTo(next);

@@ -1,4 +1,4 @@
-/** A process that makes an invoice or reads the chains once, and dies at the crash point it was given. */
+/** A process that creates an invoice or polls the chains once, and dies at the given crash point. */
 import type { Actor } from '../../src/domain/context.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import { armCrashPoint } from '../../src/kernel/crash.ts';
@@ -10,7 +10,7 @@ import { TopupWorld } from './topup-world.ts';
 interface Task {
   readonly connection: ConnectionSettings;
   readonly crashAt: string;
-  /** Makes an invoice for this customer; null: reads the chains. */
+  /** Creates an invoice for this customer; null: polls the chains. */
   readonly customer: (Actor & { readonly customerId: string }) | null;
 }
 

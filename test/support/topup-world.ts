@@ -1,4 +1,7 @@
-/** A world for tests of top-ups: a database of its own, chains, scripted ones unless others are given, rates and a clock that a test moves. */
+/**
+ * A world for tests of top-ups: a separate database, chains (scripted unless others are given), rates, and a
+ * clock that the test moves.
+ */
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
@@ -36,16 +39,16 @@ export interface LedgerEntry {
   readonly cents: bigint;
 }
 
-/** What chains that are given may stand on. */
+/** The parts of the world that a chain factory may use. */
 export interface ChainContext {
   readonly clock: ManualClock;
   readonly db: OpenDatabase;
 }
 
-export type ChainFactory = (ground: ChainContext) => ReadonlyMap<CoinCode, ChainDriver>;
+export type ChainFactory = (context: ChainContext) => ReadonlyMap<CoinCode, ChainDriver>;
 
 export interface TopupWorldOptions {
-  /** In the place of scripted ones of BTC and ETH: drivers of real chains, say. */
+  /** Replaces the scripted BTC and ETH chains, for example with drivers of real chains. */
   readonly chains?: ChainFactory;
 }
 
@@ -77,10 +80,10 @@ export class TopupWorld {
   readonly clock: ManualClock;
   readonly service: Service;
   readonly chains: Map<CoinCode, ChainDriver>;
-  /** Delete one to make its source fail. */
+  /** Delete an entry to make its source fail. */
   readonly rates: Map<CoinCode, string>;
   readonly watchJob: Job;
-  /** How often the service asked for a hurry. */
+  /** The number of wake calls from the service. */
   wakeCount = 0;
   readonly #close: () => Promise<void>;
 
@@ -121,7 +124,7 @@ export class TopupWorld {
     return new TopupWorld(await openScratchDatabase(), options);
   }
 
-  /** The same world as another process has it. */
+  /** Opens the same world as a second process would. */
   static attach(connection: ConnectionSettings, options: TopupWorldOptions = {}): TopupWorld {
     const db = openDatabase(connection, { poolSize: 4 });
     return new TopupWorld({ db, connection, close: () => db.close() }, options);
@@ -139,7 +142,7 @@ export class TopupWorld {
     return this.#scripted('ETH');
   }
 
-  /** A new customer, as who acts in a session. */
+  /** Creates a customer and returns them as a session actor. */
   async createCustomer(): Promise<CustomerActor> {
     const now = this.clock.now();
     const id = newId(now);
@@ -157,7 +160,7 @@ export class TopupWorld {
     return { customerId: id, sessionId: null, tokenId: null, requestId, ipCountry: 'IS' };
   }
 
-  /** A new customer's invoice over whole dollars. */
+  /** Creates an invoice over whole dollars for a new customer. */
   async createInvoice(usd: number, coin: CoinCode = 'BTC'): Promise<TopupRow> {
     return await createTopup(this.service, await this.createCustomer(), {
       coin,
@@ -165,18 +168,18 @@ export class TopupWorld {
     });
   }
 
-  /** Reads the chains until nothing changes any more. A real node may want longer than a scripted one. */
+  /** Polls the chains until nothing changes. A real node may need a longer timeout than a scripted chain. */
   async runUntilIdle({ timeoutMs = 10_000 } = {}): Promise<void> {
     const deadline = Date.now() + timeoutMs;
     while ((await this.watchJob.run()) > 0 || (await this.watchJob.busy())) {
-      if (Date.now() > deadline) throw new Error('the chains do not come to rest');
+      if (Date.now() > deadline) throw new Error('the chains do not become idle');
     }
   }
 
-  /** The invoice as it is now. */
+  /** Returns the current row of the invoice. */
   async reloadTopup(topup: TopupRow): Promise<TopupRow> {
     const row = await findTopupByRef(this.db, topup.customer_id, topup.order_ref);
-    if (!row) throw new Error('no such invoice');
+    if (!row) throw new Error('invoice not found');
     return row;
   }
 
@@ -188,7 +191,7 @@ export class TopupWorld {
     return await readBalance(this.db, topup.customer_id);
   }
 
-  /** All that was booked for the invoice, in order. */
+  /** Returns all ledger entries of the invoice, in order. */
   async ledgerEntries(topup: TopupRow): Promise<LedgerEntry[]> {
     return await this.db.rows<LedgerEntry>(
       `select type, case when credit_account = customer_id then amount_cents else -amount_cents end as cents
@@ -197,7 +200,7 @@ export class TopupWorld {
     );
   }
 
-  /** The invoice's events, in order. */
+  /** Returns the invoice's events, in order. */
   async topupEvents(topup: TopupRow): Promise<{ type: string; topup: Topup }[]> {
     return await this.db.rows(
       `select type, data->'topup' as topup from events
@@ -206,7 +209,7 @@ export class TopupWorld {
     );
   }
 
-  /** The customer's audit log, in order. */
+  /** Returns the customer's audit actions on the invoice, in order. */
   async auditActions(topup: TopupRow): Promise<string[]> {
     const rows = await this.db.rows<{ action: string }>(
       `select action from audit_events where customer_id = $1 and resource = $2 order by ctid`,

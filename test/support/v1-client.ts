@@ -1,4 +1,4 @@
-/** A client of the REST surface, over the network (`V1Client.over`) or straight into the app (`.into`). */
+/** A client of the REST API, over the network (`V1Client.forUrl`) or directly on the app (`.forApp`). */
 import assert from 'node:assert/strict';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import type { Scope } from '../../src/spec/scopes.ts';
@@ -6,14 +6,14 @@ import { assertContract } from './contract.ts';
 import { inject, isEventStream } from './inject.ts';
 import { PASSWORD, type SessionClient } from './session-client.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds, and fails where it is not there.
+// biome-ignore lint/suspicious/noExplicitAny: tests read any field of the body and fail if it is missing.
 export type JsonBody = any;
 
 export interface V1Response {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The answer's JSON; null for an empty one and for one that stays open. */
+  /** The response's JSON; null for an empty body and for an event stream. */
   readonly body: JsonBody;
 }
 
@@ -32,7 +32,7 @@ export interface CallOptions {
 }
 
 export class V1Client {
-  /** null: requests go without one. */
+  /** null: requests have no token. */
   readonly token: string | null;
   readonly #send: SendRequest;
 
@@ -61,7 +61,7 @@ export class V1Client {
     }, token);
   }
 
-  /** The same with another token, or none. */
+  /** Returns the same client with another token, or none. */
   withToken(token: string | null): V1Client {
     return new V1Client(this.#send, token);
   }
@@ -82,14 +82,14 @@ export class V1Client {
     return await this.call('DELETE', path, undefined, extra);
   }
 
-  /** `path` is below /v1; `body` undefined sends none. */
+  /** `path` is relative to /v1. An undefined `body` sends none. */
   async call(method: string, path: string, body?: unknown, extra: CallOptions = {}): Promise<V1Response> {
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
     const text = body === undefined ? undefined : JSON.stringify(body);
     return await this.raw(method, path, text, { ...extra, headers: { ...type, ...extra.headers } });
   }
 
-  /** A body that is already written. */
+  /** Sends a body that is already encoded. */
   async raw(
     method: string,
     path: string,
@@ -101,14 +101,14 @@ export class V1Client {
       ...(extra.key === undefined ? {} : { 'idempotency-key': extra.key }),
       ...extra.headers,
     };
-    const answer = await this.#send({ method, path: `/v1${path}`, headers, body });
-    assertContract(method, `/v1${path}`, answer);
-    const isJson = answer.text !== '' && !isEventStream(answer.headers);
-    return { ...answer, body: isJson ? JSON.parse(answer.text) : null };
+    const response = await this.#send({ method, path: `/v1${path}`, headers, body });
+    assertContract(method, `/v1${path}`, response);
+    const isJson = response.text !== '' && !isEventStream(response.headers);
+    return { ...response, body: isJson ? JSON.parse(response.text) : null };
   }
 }
 
-/** What an answer that stays open begins with; then it is left. */
+/** Reads the first chunk of an event stream and closes it. */
 async function readFirstChunk(response: Response): Promise<string> {
   const reader = response.body?.getReader();
   const first = await reader?.read();
@@ -116,7 +116,7 @@ async function readFirstChunk(response: Response): Promise<string> {
   return Buffer.from(first?.value ?? []).toString('utf8');
 }
 
-/** Makes a token of this scope on the session surface; its plaintext. */
+/** Creates a token with this scope through the session API; returns its plaintext. */
 export async function createApiToken(customer: SessionClient, scope: Scope = 'billing'): Promise<string> {
   const fields = { action: 'create_token', name: `a ${scope} token`, scope, current_password: PASSWORD };
   const { body } = await customer.post('/account-api.php', fields);
@@ -124,8 +124,8 @@ export async function createApiToken(customer: SessionClient, scope: Scope = 'bi
   return String(body.token);
 }
 
-/** Fails the test unless the answer is this refusal; returns the items of `errors`. */
-export function assertApiError(answer: V1Response, status: number, code: string): JsonBody[] {
-  assert.deepEqual([answer.status, answer.body?.error?.code], [status, code], answer.text);
-  return answer.body.error.errors;
+/** Fails the test unless the response is this error; returns its `errors` items. */
+export function assertApiError(response: V1Response, status: number, code: string): JsonBody[] {
+  assert.deepEqual([response.status, response.body?.error?.code], [status, code], response.text);
+  return response.body.error.errors;
 }

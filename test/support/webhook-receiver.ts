@@ -1,4 +1,4 @@
-/** A receiver of webhooks on this machine: https, with one behaviour for each path, and a memory of what came. */
+/** A webhook receiver on this machine: HTTPS, one behavior per path, and a record of received requests. */
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -14,7 +14,7 @@ export interface ReceivedRequest {
   readonly atMs: number;
 }
 
-/** Answers a request whose body has come. */
+/** Responds to a request whose body has arrived. */
 export type ReceiverBehavior = (response: ServerResponse, received: ReceivedRequest) => void;
 
 export const respondWith =
@@ -23,7 +23,7 @@ export const respondWith =
     response.writeHead(status, headers).end();
 export const hang: ReceiverBehavior = () => undefined;
 export const reset: ReceiverBehavior = (response) => response.socket?.destroy();
-/** A byte now and then: of the head, or of the body after a status line. */
+/** Sends one byte at a time, in the head or, after a status line, in the body. */
 export const drip =
   (part: 'head' | 'body', everyMs = 20): ReceiverBehavior =>
   (response) => {
@@ -40,11 +40,11 @@ export const drip =
 export class WebhookReceiver {
   readonly authority: Authority;
   readonly received: ReceivedRequest[] = [];
-  /** Off where more comes than is worth remembering. */
+  /** Turn off when a test sends more requests than are worth storing. */
   recordsRequests = true;
   readonly #behaviors = new Map<string, ReceiverBehavior>();
   readonly #waiters = new Set<() => void>();
-  /** Requests under way, and the most there ever were, by path. */
+  /** Requests in flight, and their maximum so far, by path. */
   readonly #inFlight = new Map<string, number>();
   readonly maxInFlight = new Map<string, number>();
   #port = 0;
@@ -62,7 +62,7 @@ export class WebhookReceiver {
     const receiver = new WebhookReceiver(authority);
     const { cert, key } = authority.issue(names, options);
     const server = createServer({ cert, key }, (request, response) => receiver.#handle(request, response));
-    // Who hangs up in the middle, or does not like the certificate, is no failure of a test.
+    // A client that hangs up or rejects the certificate is not a test failure.
     server.on('tlsClientError', () => undefined);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     receiver.#port = (server.address() as AddressInfo).port;
@@ -73,17 +73,17 @@ export class WebhookReceiver {
     return receiver;
   }
 
-  /** The URL of a path, which is answered 200 until it is given another behaviour. */
+  /** Returns the URL of a path, which responds 200 until it is given another behavior. */
   url(path: string, behavior?: ReceiverBehavior): string {
     if (behavior || !this.#behaviors.has(path)) this.#behaviors.set(path, behavior ?? respondWith(200));
     return `https://127.0.0.1:${this.#port}${path}`;
   }
 
   requestsTo(path: string): ReceivedRequest[] {
-    return this.received.filter((one) => one.path === path);
+    return this.received.filter((request) => request.path === path);
   }
 
-  /** Resolves when so much has come to the path; fails where it does not come. */
+  /** Resolves when the path has received this many requests; fails on timeout. */
   async waitForCount(path: string, count: number): Promise<void> {
     let isLate = false;
     const deadline = setTimeout(() => {
@@ -94,7 +94,7 @@ export class WebhookReceiver {
       await new Promise<void>((resolve) => this.#waiters.add(resolve));
     }
     clearTimeout(deadline);
-    assert.ok(!isLate, `${path} got ${this.requestsTo(path).length} requests of ${count}`);
+    assert.ok(!isLate, `${path} received ${this.requestsTo(path).length} of ${count} requests`);
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,4 @@
-/** The real app on a real database with a simulated edge and a clock that the test moves. */
+/** The real app on a real database, with simulated drivers and a clock that the test moves. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,19 +13,19 @@ import { SessionClient } from './session-client.ts';
 
 export interface World extends RunningService {
   readonly url: string;
-  /** The hand that moves the simulated machines; fails the test where they are real. */
+  /** Control of the simulated machines; fails the test if the machines are real. */
   readonly simulator: SimulatorControl;
-  /** A visitor with a browser of its own. */
+  /** Returns a client without a session. */
   visitor(): SessionClient;
-  /** A signed-up customer with this balance, paid for on a simulated chain. */
+  /** Signs up a customer with this balance, paid for on a simulated chain. */
   customer(balanceUsd?: number): Promise<SessionClient>;
-  /** Puts money on a customer's balance, as the operator would. */
+  /** Adds money to a customer's balance, as the operator would. */
   addBalance(customer: SessionClient, cents: bigint): Promise<void>;
-  /** `POST /sandbox/<name>`; fails the test unless it is answered 200. */
+  /** Calls `POST /sandbox/<name>`; fails the test unless the response is 200. */
   sandbox(name: string, body?: object): Promise<Record<string, unknown>>;
-  /** Waits until no due work is left. */
+  /** Waits until no work is due. */
   settle(): Promise<void>;
-  /** Moves the clock, due date by due date. */
+  /** Moves the clock, stopping at each due time. */
   advance(seconds: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function startWorld(settings: Readonly<Record<string, string>> = {}
     ...running,
     url,
     get simulator() {
-      return running.opened.simulation?.compute ?? assert.fail('the machines of this world are real');
+      return running.opened.simulation?.compute ?? assert.fail('this world has no simulated machines');
     },
     sandbox,
     visitor: () => SessionClient.forUrl(url),
@@ -86,12 +86,12 @@ async function addBalance(
 ): Promise<void> {
   const { db, clock } = opened;
   const row = await db.row<{ id: string }>('select id from customers where email = $1', [customer.email]);
-  if (!row) throw new Error('no such customer');
-  const gift = { customerId: row.id, amountCents, fact: `gift:${randomUUID()}`, description: 'a gift' };
-  await credit(db, { ...gift, account: 'adjustments', type: 'adjustment' }, clock.now());
+  if (!row) throw new Error('customer not found');
+  const adjustment = { customerId: row.id, amountCents, fact: `test:${randomUUID()}`, description: 'a gift' };
+  await credit(db, { ...adjustment, account: 'adjustments', type: 'adjustment' }, clock.now());
 }
 
-/** Tops up so that the balance, bonus included, is `balanceUsd`: in steps below the first bonus. */
+/** Tops up to a balance of `balanceUsd`, in steps below the first bonus tier. */
 async function topUpInSteps(world: World, customer: SessionClient, balanceUsd: number): Promise<void> {
   let remaining = balanceUsd;
   while (remaining > 0) {
@@ -101,7 +101,7 @@ async function topUpInSteps(world: World, customer: SessionClient, balanceUsd: n
   }
 }
 
-/** Creates an invoice, pays it in full and lets it be confirmed. At least 30 US dollars. */
+/** Creates an invoice, pays it in full, and mines until it is credited. At least 30 US dollars. */
 export async function topUp(
   world: Pick<World, 'sandbox' | 'settle'>,
   customer: SessionClient,

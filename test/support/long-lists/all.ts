@@ -1,4 +1,4 @@
-/** Every list of the REST surface with rows to fill it, how it is read, and what can be asked of it. */
+/** Every list of the REST API, with fixtures to fill it, the function that reads it, and its filters. */
 
 import { FIREWALL_GROUPS, IMAGES, SERVERS, SSH_KEYS, TOKENS, VOLUMES, WEBHOOKS } from './bounded.ts';
 import type { Filter, LongList } from './list.ts';
@@ -7,11 +7,13 @@ import { AUDIT_EVENTS, DELIVERIES, LEDGER, SNAPSHOTS, TOPUPS } from './unbounded
 
 export const LONG_LISTS: readonly LongList[] = [
   ...[SERVERS, SSH_KEYS, TOKENS, LEDGER, TOPUPS, VOLUMES, SNAPSHOTS, FIREWALL_GROUPS, WEBHOOKS, DELIVERIES],
-  // Where lists are emptied one after another, the images of the others go with these.
+  // Tests that empty one list after another also delete the images of the others, so images come last.
   ...[AUDIT_EVENTS, IMAGES],
 ];
 
-/** Every question that is tried on a list of `n` rows: no filter, each value of each, and some together. */
+/**
+ * Returns every filter to try on a list of `n` rows: none, each value of each filter, and some combinations.
+ */
 export function filterCombinations(list: LongList, n: number): Filter[] {
   const single = Object.entries(list.filters).flatMap(([name, values]) =>
     values.map((value) => ({ [name]: value })),
@@ -21,7 +23,7 @@ export function filterCombinations(list: LongList, n: number): Filter[] {
   );
 }
 
-/** `@0.5` is the time of the row in the middle; any other value is itself. */
+/** Resolves `@0.5` to the time of the middle row. Other values stay unchanged. */
 function resolveTime(value: string, n: number): string {
   if (!value.startsWith('@')) return value;
   return new Date(FIRST_AT.getTime() + Math.round(Number(value.slice(1)) * n) * 1_000).toISOString();

@@ -1,4 +1,4 @@
-/** What a list says of itself to be laid and looked at, and what several of them say alike. */
+/** The description of a list that the long-list tests use, and the parts that several lists share. */
 import { createHash } from 'node:crypto';
 import { formatId } from '../../../src/kernel/ids.ts';
 import type { Sql } from '../../../src/kernel/sql.ts';
@@ -11,14 +11,14 @@ export type Filter = Readonly<Record<string, string>>;
 
 export interface LongList {
   readonly route: Operation;
-  /** How many a customer may have, or all: nothing bounds the list. */
+  /** The quota per customer; `all`: the list is unbounded, and one customer owns nearly all rows. */
   readonly perCustomer: number | 'all';
   readonly fixtures: readonly TableFixture[];
   readonly read: (sql: Sql, page: PageRequest) => Promise<Page<object>>;
   readonly sorts: readonly string[];
-  /** Of each filter, values that are worth trying: of one row, of the older ones. */
+  /** Values to try for each filter: the first matches a single row, the second matches the older rows. */
   readonly filters: Readonly<Record<string, readonly string[]>>;
-  /** Filters that are worth trying together. */
+  /** Filters to try together. */
   readonly combinations?: readonly Filter[];
 }
 
@@ -28,7 +28,7 @@ export const NAME_VALUES = ['once', 'old'];
 export const CUSTOMER_COLUMNS = { id: 'id', customer_id: 'customer', created_at: 'at' };
 export const NAMED_COLUMNS = { ...CUSTOMER_COLUMNS, name: 'name' };
 
-/** The id that `idAt` makes of a number, as a caller writes it. */
+/** Returns the public form of the id that `idSql` makes of a number. */
 export function publicIdOf(kind: 'image' | 'server', i: number): string {
   const digits = createHash('md5').update(`${i}`).digest('hex').slice(0, 20);
   return formatId(kind, i.toString(16).padStart(12, '0') + digits);

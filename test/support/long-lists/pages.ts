@@ -1,4 +1,6 @@
-/** The pages of a laid list that are looked at: every question, sort and direction; first, in the middle, near the end. */
+/**
+ * The list pages to check: every filter, sort, and direction, at the start, in the middle, and near the end.
+ */
 import type { PagePosition, PageRequest } from '../../../src/spec/lists.ts';
 import type { OpenDatabase } from '../../../src/store/db.ts';
 import { captureStatement, type Statement } from '../query-plans.ts';
@@ -11,10 +13,10 @@ export interface ListPage {
 }
 
 const POSITIONS = ['first', 'middle', 'near the end'] as const;
-/** So many rows are left near the end, or a quarter of the list. */
+/** The number of rows after the position near the end, or a quarter of the list if that is less. */
 const TAIL_ROWS_MAX = 200;
 
-/** In the same order for every length `n`. */
+/** Returns the pages in the same order for every length `n`. */
 export async function listPages(
   list: LongList,
   db: OpenDatabase,
@@ -42,7 +44,10 @@ export async function listPages(
   return pages;
 }
 
-/** Of all rows, newest first: one near the beginning, the middle one, one near the end. Null for all where there is none. */
+/**
+ * Returns positions in all rows, newest first: near the start, in the middle, near the end. Null if there are
+ * no rows.
+ */
 async function pagePositions(
   db: OpenDatabase,
   all: Statement,
@@ -50,7 +55,8 @@ async function pagePositions(
   const left = `greatest(1, least(${TAIL_ROWS_MAX}, m / 4))`;
   const found = await db.rows<PagePosition & { n: bigint; m: bigint }>(
     `select page_value as value, page_id as id, n, m
-       from (select page_value, page_id, row_number() over () as n, count(*) over () as m from (${all.text}) as page) as rows
+       from (select page_value, page_id, row_number() over () as n, count(*) over () as m
+               from (${all.text}) as page) as rows
       where n in (${left}, greatest(1, m / 2), greatest(1, m - ${left}))
       order by n`,
     all.values,

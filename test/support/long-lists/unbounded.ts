@@ -1,4 +1,4 @@
-/** Lists that nothing bounds. */
+/** Lists without a quota. */
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import { pageAuditEvents } from '../../../src/store/audit.ts';
 import { pageDeliveries } from '../../../src/store/deliveries.ts';
@@ -64,7 +64,7 @@ export const TOPUPS: LongList = {
   read: (sql, page) => pageTopups(sql, CUSTOMER_ID, page),
   sorts: BY_AGE,
   filters: { status: ['confirming', 'credited'], coin: ['LTC', 'BTC'] },
-  // The first in no row, the second in the older ones.
+  // The first combination matches no row, the second only old rows.
   combinations: [
     { status: 'expired', coin: 'BTC' },
     { status: 'credited', coin: 'BTC' },
@@ -78,7 +78,7 @@ export const SNAPSHOTS: LongList = {
     {
       table: 'snapshots',
       columns: {
-        // As many of a server as it may have.
+        // Each server has as many snapshots as its quota allows.
         ...{
           ...NAMED_COLUMNS,
           server_id: idSql(`i / ${QUOTAS.snapshotsPerServer}`),
@@ -124,7 +124,7 @@ export const DELIVERIES: LongList = {
   ],
 };
 
-/** Times of a quarter of the list and of three quarters. */
+/** Times at one quarter and at three quarters of the list. */
 const [FROM, TO] = ['@0.25', '@0.75'];
 
 export const AUDIT_EVENTS: LongList = {
@@ -135,7 +135,7 @@ export const AUDIT_EVENTS: LongList = {
       table: 'audit_events',
       columns: {
         ...{ ...CUSTOMER_COLUMNS, action: valueSql('server.rebuild', 'server.stop', 'server.start') },
-        // Of most things there is one event, of one there are all the old ones.
+        // Most resources have one event; one resource has all the old events.
         resource: `case when once then 'once' when old then 'old' else 'srv_' || i end`,
         ...{ request_id: `'req_'`, ip_country: `'XX'`, result: `'ok'` },
       },
