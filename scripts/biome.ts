@@ -1,4 +1,7 @@
-/** Runs Biome by its platform package: the umbrella package lists foreign platforms that `npm ci` may not resolve. */
+/**
+ * Runs Biome from its platform package: the main package lists other platforms, which `npm ci` may fail to
+ * resolve.
+ */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

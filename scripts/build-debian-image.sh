@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Builds a disk that servers are installed from, out of Debian's own packages:
+# Builds a disk image to install servers from, out of Debian packages:
 #
 #   scripts/build-debian-image.sh 13 debian-13.qcow2
 #   scripts/build-debian-image.sh 13 rescue.qcow2 gdisk lvm2 mdadm cryptsetup rsync
 #
-# It needs root, mmdebstrap, qemu-utils and e2fsprogs, some minutes and 3 GiB; it mounts nothing on this machine itself.
-# Each disk gets file systems of its own identity: a rescue image must be built apart from those that are installed.
+# It needs root, mmdebstrap, qemu-utils, e2fsprogs, a few minutes, and 3 GiB. It mounts nothing on this
+# machine. Each image has a new file system UUID. Build the rescue image separately, so that it differs from
+# installed disks.
 set -euo pipefail
 
 case "${1:-} ${2:-}" in
@@ -26,18 +27,19 @@ work=$(mktemp -d "${TMPDIR:-/var/tmp}/debian-image.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 root=$work/root
 uuid=$(cat /proc/sys/kernel/random/uuid)
-partition_mib=2047 # after 1 MiB of boot loader; the guest makes it as large as its disk
+partition_mib=2047 # after 1 MiB of boot loader; the guest grows it to the size of its disk
 
 packages=(
   linux-image-cloud-amd64 grub-pc systemd-sysv dbus
   cloud-init cloud-guest-utils fdisk e2fsprogs
-  # cloud-init configures routes on the link through netplan alone.
+  # cloud-init configures on-link routes only through netplan.
   netplan.io systemd-resolved iproute2 openssh-server
   ca-certificates systemd-timesyncd sudo less nano procps iputils-ping
 )
-# Kernels that come later are put into the boot loader of the disk that the guest sees.
+# Later kernels update the boot loader of the disk that the guest sees.
+debconf='grub-pc grub-pc/install_devices multiselect /dev/vda'
 mmdebstrap --variant=minbase --include="${packages[*]} $*" \
-  --essential-hook='echo "grub-pc grub-pc/install_devices multiselect /dev/vda" | chroot "$1" debconf-set-selections' \
+  --essential-hook="echo '$debconf' | chroot \"\$1\" debconf-set-selections" \
   "$suite" "$root"
 
 cat >"$root/etc/fstab" <<END
@@ -46,7 +48,7 @@ END
 mkdir -p "$root/etc/cloud/cloud.cfg.d"
 cat >"$root/etc/cloud/cloud.cfg.d/90_server.cfg" <<'END'
 datasource_list: [NoCloud, None]
-# The one that needs not be generated.
+# This locale exists without being generated.
 locale: C.UTF-8
 system_info:
   network:
@@ -58,9 +60,10 @@ GRUB_TIMEOUT=0
 GRUB_CMDLINE_LINUX="console=ttyS0 console=tty0 net.ifnames=0"
 END
 
-# The loader's core lies between the table of partitions and the first of them, and reads its menu from the disk.
-# The guest writes its own menu with its next kernel.
-chroot "$root" grub-mkimage -O i386-pc -o /core.img -p '(hd0,msdos1)/boot/grub' biosdisk part_msdos ext2 normal
+# GRUB's core image is between the partition table and the first partition, and reads its menu from the file
+# system. The guest writes its own menu with its next kernel.
+chroot "$root" grub-mkimage -O i386-pc -o /core.img -p '(hd0,msdos1)/boot/grub' \
+  biosdisk part_msdos ext2 normal
 mkdir -p "$root/boot/grub/i386-pc"
 cp "$root"/usr/lib/grub/i386-pc/*.{mod,lst} "$root/boot/grub/i386-pc/"
 cat >"$root/boot/grub/grub.cfg" <<END
@@ -74,11 +77,12 @@ END
 mv "$root/core.img" "$work/core.img"
 cp "$root/usr/lib/grub/i386-pc/boot.img" "$work/boot.img"
 
-# What makes a machine itself is made in each one.
+# Remove the machine's identity: each server creates its own.
 rm -f "$root"/etc/ssh/ssh_host_* "$root/var/lib/dbus/machine-id" "$root/etc/hostname"
 : >"$root/etc/machine-id"
-rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/*.bin "$root"/var/cache/apt/archives/*.deb "$root"/var/log/*.log
-# Whoever asks for names before the network is up finds nobody; afterwards it is systemd-resolved.
+rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/*.bin
+rm -rf "$root"/var/cache/apt/archives/*.deb "$root"/var/log/*.log
+# systemd-resolved handles name lookups once the network is up.
 ln -sf ../run/systemd/resolve/stub-resolv.conf "$root/etc/resolv.conf"
 
 disk=$work/disk.raw
@@ -86,7 +90,7 @@ truncate -s $((1 + partition_mib))M "$disk"
 mke2fs -q -t ext4 -U "$uuid" -L root -d "$root" -E offset=$((1024 * 1024)) "$disk" "${partition_mib}M"
 dd if="$work/boot.img" of="$disk" bs=440 count=1 conv=notrunc status=none
 dd if="$work/core.img" of="$disk" bs=512 seek=1 conv=notrunc status=none
-# A table of one partition: active, Linux, from sector 2048 on, 2047 MiB.
+# The partition table with one entry: active, Linux, from sector 2048, 2047 MiB.
 printf '\x80\xfe\xff\xff\x83\xfe\xff\xff\x00\x08\x00\x00\x00\xf8\x3f\x00' |
   dd of="$disk" bs=1 seek=446 conv=notrunc status=none
 printf '\x55\xaa' | dd of="$disk" bs=1 seek=510 conv=notrunc status=none

@@ -1,7 +1,7 @@
 /**
- * Compiles packages/* to their `dist`: `npm run build`. It runs after `npm ci`, before tests and checks, and before a package is
- * packed. A file is replaced as a whole and only when it changed, so that programs that run meanwhile read no half of one, and
- * several builds at once do no harm.
+ * Compiles packages/* to their `dist` folders: `npm run build`. Runs after `npm ci`, before tests and checks,
+ * and before a package is packed. Replaces only changed files, each atomically, so running programs never
+ * read a partial file and parallel builds are safe.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,12 +11,12 @@ import { fileURLToPath } from 'node:url';
 import { listFiles, replaceFolder } from './replace-folder.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** The command line is written against the types that the SDK was compiled to. */
+/** The CLI compiles against the SDK's compiled types, so the SDK comes first. */
 const PACKAGES = ['sdk', 'cli'];
 
 const compiler = findCompiler();
 if (compiler === null) {
-  process.stdout.write('packages/* are not compiled: there is no TypeScript here (npm ci brings it).\n');
+  process.stdout.write('Skipping packages/*: TypeScript is not installed. Run npm ci.\n');
 } else {
   for (const name of PACKAGES) build(compiler, join(ROOT, 'packages', name));
 }
@@ -37,7 +37,7 @@ function build(tsc: string, folder: string): void {
       encoding: 'utf8',
     });
     if (status !== 0) {
-      process.stderr.write(`${relative(ROOT, folder)} does not compile:\n${stdout}${stderr}`);
+      process.stderr.write(`${relative(ROOT, folder)} failed to compile:\n${stdout}${stderr}`);
       process.exitCode = 1;
     }
     fixDeclarationImports(outDir);
@@ -47,7 +47,7 @@ function build(tsc: string, folder: string): void {
   }
 }
 
-/** The compiler writes imports as they were into declarations: older ones than ours do not follow `.ts` there. */
+/** Rewrites `.ts` imports in declarations to `.js`: older compilers do not resolve `.ts` there. */
 function fixDeclarationImports(outDir: string): void {
   for (const file of listFiles(outDir).filter((name) => name.endsWith('.d.ts'))) {
     const path = join(outDir, file);

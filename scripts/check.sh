@@ -1,7 +1,7 @@
 #!/bin/sh
-# Types (those of packages/* by compiling them), lint, format and the rules of the house (layers, circles, sizes:
-# test/house). Silent when all is well; otherwise each step that fails shows what it found, and the ones after it
-# still run.
+# Checks types (packages/* by compiling them), lint, format, spelling, and the house rules in test/house.
+# Prints nothing if everything passes. Otherwise each failed step prints its findings, and later steps still
+# run.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 PATH="$PWD/node_modules/.bin:$PATH"
@@ -10,8 +10,8 @@ failed=0
 step() {
   name=$1
   shift
-  found=$("$@" 2>&1) && return
-  printf '== %s\n%s\n\n' "$name" "$found" >&2
+  output=$("$@" 2>&1) && return
+  printf '== %s\n%s\n\n' "$name" "$output" >&2
   failed=1
 }
 

@@ -1,8 +1,8 @@
-/** What openapi/samples.json holds: of each operation the command that does it, for the API's reference. */
+/** The contents of openapi/samples.json: a CLI command for each operation, for the API reference. */
 import { COMMANDS } from '../packages/cli/src/commands/index.ts';
 import { OPERATIONS } from '../src/spec/operations.ts';
 
-/** The example of the command that an operation is the first deed of; else of the first that does it on its way. */
+/** Uses the command whose first operation matches; otherwise the first command that calls the operation. */
 export function commandSamples(): string {
   const visible = COMMANDS.filter(({ hidden }) => !hidden);
   const rows = OPERATIONS.flatMap((id) => {

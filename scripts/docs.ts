@@ -1,4 +1,4 @@
-/** Writes the generated pages of docs/operators. A test fails while they differ from the code. */
+/** Writes the generated pages of docs/operators. A test fails if they are out of date. */
 import { writeFileSync } from 'node:fs';
 import { commandsPage, settingsPage } from './operator-docs.ts';
 

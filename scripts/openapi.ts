@@ -1,4 +1,4 @@
-/** Writes openapi/v1.json from the routes, the SDK's types from that, and the commands' samples. A test fails while they differ. */
+/** Writes openapi/v1.json, the SDK's types, and the command samples. A test fails if they are out of date. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { openApiText } from '../src/http/v1/openapi.ts';
 import { commandSamples } from './command-samples.ts';

@@ -1,4 +1,4 @@
-/** The generated pages of docs/operators: settings from their table, commands from the program itself. */
+/** The generated pages of docs/operators: settings from their table, commands from the program. */
 import type { Argument, Command, Option } from 'commander';
 import type { OperatorContext } from '../src/operator/context.ts';
 import { addDoctor, type DoctorOptions } from '../src/operator/doctor.ts';
@@ -28,7 +28,7 @@ const TYPES = {
   url: 'URL',
 } as const;
 
-/** Sections of the settings page in order; a setting belongs to the first that matches its name. */
+/** Sections of the settings page in order. A setting belongs to the first section that matches its name. */
 const SECTIONS: readonly { readonly title: string; readonly names: RegExp; readonly see: string }[] = [
   {
     title: 'Limits',
@@ -63,7 +63,7 @@ const SECTIONS: readonly { readonly title: string; readonly names: RegExp; reado
   },
 ];
 
-/** Every setting, in sections. */
+/** Returns the settings page. */
 export function settingsPage(): string {
   const rows = Object.entries<Setting>(SETTINGS);
   const sectionOf = (name: string) => SECTIONS.find(({ names }) => names.test(name));
@@ -111,7 +111,7 @@ function tableRow(cells: readonly string[]): string {
   return `| ${cells.map(cellText).join(' | ')} |`;
 }
 
-/** Escapes a cell's text, but not the code in it: Markdown shows that as it is. */
+/** Escapes a cell's text outside of code spans, which Markdown does not interpret. */
 function cellText(text: string): string {
   return text
     .split(/(`[^`]*`)/)
@@ -119,7 +119,7 @@ function cellText(text: string): string {
     .join('');
 }
 
-/** Every command with its arguments and options. */
+/** Returns the commands page, with the arguments and options of every command. */
 export function commandsPage(): string {
   const top = visible(operatorProgram());
   const index = top.map((command) => {
@@ -151,7 +151,7 @@ const COMMANDS_TOP = [
   '',
 ];
 
-/** The program as `skerryd` builds it. No command runs here, so none needs a database or a terminal. */
+/** Builds the program as `skerryd` does. No command runs, so it needs no database and no terminal. */
 function operatorProgram(): Command {
   return buildProgram({} as OperatorContext, (program) => {
     addServe(program, async () => undefined);
@@ -176,7 +176,7 @@ function commandLines(command: Command): string[] {
   return [sentence(command.description()), '', '```sh', usage(command), '```', '', ...table];
 }
 
-/** `skerryd hosts add <name> --region <code> [--gateway <address>]`. */
+/** Returns a usage line such as `skerryd hosts add <name> --region <code> [--gateway <address>]`. */
 function usage(command: Command): string {
   const words: string[] = [];
   for (let each: Command | null = command; each; each = each.parent) words.unshift(each.name());
@@ -192,7 +192,7 @@ function usage(command: Command): string {
   ].join(' ');
 }
 
-/** commander's term is the bare name; its brackets say whether it is required. */
+/** Adds brackets, because commander's term is the bare name: `<required>` or `[optional]`. */
 function bracketed(command: Command): (name: string, index: number) => string {
   return (name, index) => {
     const { required = true, variadic = false } = command.registeredArguments[index] ?? {};
@@ -217,7 +217,7 @@ function optionRow(option: Option): string {
   return tableRow([`\`${option.flags}\``, text.filter((part) => part !== '').join('; ')]);
 }
 
-/** Empty where there is no default, or the description names it. */
+/** Returns an empty text if there is no default or the description already names it. */
 function defaultOf({ description, defaultValue, defaultValueDescription }: Option): string {
   const value = defaultValueDescription ?? (typeof defaultValue === 'number' ? String(defaultValue) : '');
   return value === '' || description.includes('default') ? '' : `default \`${value}\``;

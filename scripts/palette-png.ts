@@ -1,4 +1,4 @@
-/** A screenshot in a third of its size: with a palette of the colours that it has most of, the others as the nearest of them. */
+/** Shrinks a screenshot to a third: maps each pixel to the nearest of the 256 most frequent colors. */
 import { crc32, deflateSync } from 'node:zlib';
 import { type Pixels, readPng } from '../test/support/png-pixels.ts';
 
@@ -11,22 +11,22 @@ export function encodePalettePng(png: Buffer): Buffer {
   const palette = [...counts.keys()]
     .sort((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0))
     .slice(0, MAX_COLORS);
-  const indexes = new Map(palette.map((colour, index) => [colour, index]));
+  const indexes = new Map(palette.map((color, index) => [color, index]));
   const { width, height } = pixels;
   const rows = Buffer.alloc((width + 1) * height);
-  forEachPixel(pixels, (colour, x, y) => {
-    const place = indexes.get(colour) ?? nearest(palette, colour);
-    indexes.set(colour, place);
-    rows[y * (width + 1) + 1 + x] = place;
+  forEachPixel(pixels, (color, x, y) => {
+    const index = indexes.get(color) ?? nearest(palette, color);
+    indexes.set(color, index);
+    rows[y * (width + 1) + 1 + x] = index;
   });
-  const head = Buffer.alloc(13);
-  head.writeUInt32BE(width, 0);
-  head.writeUInt32BE(height, 4);
-  // Eight bits a pixel, which are places in the palette.
-  head.set([8, 3], 8);
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  // Eight bits per pixel, each an index into the palette.
+  header.set([8, 3], 8);
   const paletteBytes = Buffer.from(palette.flatMap(rgbOf));
   const parts = [
-    chunk('IHDR', head),
+    chunk('IHDR', header),
     chunk('PLTE', paletteBytes),
     chunk('IDAT', deflateSync(rows, { level: 9 })),
   ];
@@ -35,13 +35,13 @@ export function encodePalettePng(png: Buffer): Buffer {
 
 function countColors(pixels: Pixels): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
-  forEachPixel(pixels, (colour) => counts.set(colour, (counts.get(colour) ?? 0) + 1));
+  forEachPixel(pixels, (color) => counts.set(color, (counts.get(color) ?? 0) + 1));
   return counts;
 }
 
 function forEachPixel(
   { width, height, channels, bytes }: Pixels,
-  visit: (colour: number, x: number, y: number) => void,
+  visit: (color: number, x: number, y: number) => void,
 ): void {
   for (let y = 0; y < height; y += 1) {
     for (let x = 0; x < width; x += 1) visit(bytes.readUIntBE((y * width + x) * channels, 3), x, y);
@@ -57,15 +57,15 @@ function nearest(palette: readonly number[], color: number): number {
   return distances.indexOf(Math.min(...distances));
 }
 
-function distance(one: number, other: number): number {
-  const [a, b] = [rgbOf(one), rgbOf(other)];
+function distance(left: number, right: number): number {
+  const [a, b] = [rgbOf(left), rgbOf(right)];
   return a.reduce((sum, part, index) => sum + (part - (b[index] ?? 0)) ** 2, 0);
 }
 
 function chunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-  const ends = Buffer.alloc(8);
-  ends.writeUInt32BE(data.length, 0);
-  ends.writeUInt32BE(crc32(body), 4);
-  return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)]);
+  const frame = Buffer.alloc(8);
+  frame.writeUInt32BE(data.length, 0);
+  frame.writeUInt32BE(crc32(body), 4);
+  return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
 }

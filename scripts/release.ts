@@ -1,6 +1,6 @@
 /**
- * `npm run release`: applies the changesets to the packages, commits, tags the version, and packs the SDK and the CLI into
- * `release/`. It publishes and pushes nothing.
+ * `npm run release`: applies the changesets to the packages, commits, tags the version, and packs the SDK and
+ * the CLI into `release/`. It does not publish or push.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -18,13 +18,12 @@ function run(program: string, ...args: string[]): string {
 }
 
 function requireCleanTree(): void {
-  if (run('git', 'status', '--porcelain') !== '') throw new Error('commit or stash your changes first');
+  if (run('git', 'status', '--porcelain') !== '') throw new Error('Commit or stash your changes first.');
 }
 
 function requireChangesets(): void {
   const changesets = readdirSync(`${ROOT}.changeset`).filter((file) => /^(?!README).*\.md$/.test(file));
-  if (changesets.length === 0)
-    throw new Error('there is nothing to release: add a changeset with npx changeset');
+  if (changesets.length === 0) throw new Error('Nothing to release. Add a changeset with `npx changeset`.');
 }
 
 function readVersion(): string {

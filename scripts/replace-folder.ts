@@ -1,4 +1,4 @@
-/** Brings a folder to what another one holds, file by file, while others read it or do the same. */
+/** Makes a folder equal to another, file by file, while other processes may read it or do the same. */
 import {
   existsSync,
   mkdirSync,
@@ -11,12 +11,12 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** What is being written stands beside its place under the writer's process id. */
+/** Temporary files are next to their target and end in the writer's process id. */
 const TEMPORARY_NAME = /\.\d+$/;
-/** Nobody writes a file for so long: whoever began it is no more. */
+/** No write takes this long, so an older temporary file belongs to a process that died. */
 const STALE_AFTER_MS = 10 * 60_000;
 
-/** A file is replaced as a whole and only when it changed; what `made` does not hold is removed. */
+/** Replaces changed files atomically and removes files that `source` does not have. */
 export function replaceFolder(source: string, folder: string): void {
   const files = listFiles(source);
   for (const file of files) {
@@ -35,14 +35,14 @@ export function replaceFolder(source: string, folder: string): void {
   }
 }
 
-/** Another one that runs now writes it: it is on its way to its place. */
+/** Whether the file is a temporary file of another process that is still writing. */
 function isBeingWritten(path: string): boolean {
   if (!TEMPORARY_NAME.test(path)) return false;
   const writtenMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   return writtenMs === undefined || Date.now() - writtenMs < STALE_AFTER_MS;
 }
 
-/** Undefined: it is not there, or was removed this moment. */
+/** Returns undefined if the file does not exist or was just removed. */
 function readIfExists(path: string): Buffer | undefined {
   try {
     return readFileSync(path);

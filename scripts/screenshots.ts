@@ -1,6 +1,7 @@
 /**
- * Takes a picture of every page of the panel, light and dark, into docs/screenshots: `npm run screenshots`. It needs Chromium.
- * The customer who is seen has one of everything; his estate is made anew each time, so ids and times differ.
+ * Takes a screenshot of every panel page, light and dark, into docs/screenshots: `npm run screenshots`.
+ * Requires Chromium. The pictured customer has one of everything. Each run creates their resources again, so
+ * ids and times differ.
  */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +23,7 @@ import { PageBrowser } from '../test/panel/support/page-checks.ts';
 import { startPanelWorld } from '../test/panel/support/world.ts';
 import { encodePalettePng } from './palette-png.ts';
 
-/** Longer pages are cut: they go on as they began. */
+/** Longer pages are cropped. */
 const HEIGHT_MAX = 2_400;
 
 const folder = await mkdtemp(join(tmpdir(), 'skerry-screenshots-'));
@@ -37,15 +38,15 @@ try {
 
 async function takeScreenshots(): Promise<void> {
   const world = await startPanelWorld({ email: 'ada@example.org' });
-  const onlooker = await PageBrowser.start(world.url, world.session.cookie);
+  const browser = await PageBrowser.start(world.url, world.session.cookie);
   try {
     const examples = examplesOf(world).filter(isPictured);
     await clearGallery();
-    for (const example of examples) await takeScreenshot(onlooker, example);
+    for (const example of examples) await takeScreenshot(browser, example);
     await writeFile(join(GALLERY, 'README.md'), readme(examples));
     await writeFile(SOURCES, `${sourcesHash()}\n`);
   } finally {
-    await onlooker.close();
+    await browser.close();
     await world.close();
   }
 }
@@ -55,8 +56,8 @@ async function clearGallery(): Promise<void> {
   for (const file of await readdir(GALLERY)) if (file.endsWith('.png')) await rm(join(GALLERY, file));
 }
 
-async function takeScreenshot(onlooker: PageBrowser, example: Example): Promise<void> {
-  const { page } = await onlooker.open(example);
+async function takeScreenshot(browser: PageBrowser, example: Example): Promise<void> {
+  const { page } = await browser.open(example);
   await page.setViewportSize({ width: WIDE, height: 800 });
   for (const colorScheme of SCHEMES) {
     await page.emulateMedia({ colorScheme });
@@ -90,12 +91,13 @@ async function saveScreenshot(page: Page, name: string): Promise<void> {
 function readme(examples: readonly Example[]): string {
   const rows = examples.map(({ name, page }) => {
     const narrow = MOBILE_EXAMPLES.includes(name) ? `[narrow](${name}-narrow.png)` : '';
-    return `| ${name.replaceAll('-', ' ')} | \`${page.path}\` | [light](${name}-light.png) | [dark](${name}-dark.png) | ${narrow} |`;
+    const [light, dark] = [`[light](${name}-light.png)`, `[dark](${name}-dark.png)`];
+    return `| ${name.replaceAll('-', ' ')} | \`${page.path}\` | ${light} | ${dark} | ${narrow} |`;
   });
   return `# Screenshots
 
-Every page of the panel, for a customer with one of everything. \`npm run screenshots\` takes them, and a test fails if they
-are older than the panel. Long pages are cropped.
+Every page of the panel, for a customer with one of everything. Take them with \`npm run screenshots\`. A test
+fails if they are older than the panel. Long pages are cropped.
 
 | View | Page | Light | Dark | Narrow |
 |---|---|---|---|---|

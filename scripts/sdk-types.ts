@@ -1,7 +1,7 @@
-/** The SDK's types, made from the OpenAPI document by openapi-typescript. */
+/** The SDK's types, generated from the OpenAPI document by openapi-typescript. */
 import openapiTS, { astToString } from 'openapi-typescript';
 
-const HEAD = `/** Made from openapi/v1.json by \`npm run openapi\`: do not edit. */\n`;
+const HEAD = `/** Generated from openapi/v1.json by \`npm run openapi\`. Do not edit. */\n`;
 
 export async function sdkTypes(openApi: string): Promise<string> {
   const nodes = await openapiTS(openApi, {

@@ -1,6 +1,6 @@
 /**
- * Groups test files so that several share one process. Starting a process and loading the service takes longer than most
- * files need for their tests.
+ * Groups test files so that several share one process. Starting a process and loading the service takes
+ * longer than most files need for their tests.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -10,11 +10,16 @@ import { pathToFileURL } from 'node:url';
 const SHARED_FOLDERS =
   /^test\/(?:compose|domain|drivers|http|kernel|operator|panel|spec|store|workers)\/|^test\/config/;
 /** A file that starts programs or changes its process runs alone. */
-const RUNS_ALONE =
-  /child_process|worker_threads|support\/(?:process|chromium|firefox|installed|pdns)|process\.(?:exit|chdir|on)\b|globalThis|mock\.timers/;
+const RUNS_ALONE = new RegExp(
+  'child_process|worker_threads|support\\/(?:process|chromium|firefox|installed|pdns)|' +
+    'process\\.(?:exit|chdir|on)\\b|globalThis|mock\\.timers',
+);
 const FILES_PER_GROUP = 8;
 
-/** The files to hand to Node's test runner: single files, and generated files in `folder` that import a group each. */
+/**
+ * Returns the files for Node's test runner: single files, and generated files in `folder` that import one
+ * group each.
+ */
 export function groupTestFiles(files: readonly string[], root: string, folder: string): string[] {
   const shared = files.filter((file) => canShare(file, root));
   const single = files.filter((file) => !shared.includes(file));

@@ -1,4 +1,7 @@
-/** Finds the test files whose counts depend on the level: they import test/support/runs.ts, directly or through a helper. */
+/**
+ * Finds test files whose counts depend on the level: they import test/support/runs.ts, directly or through a
+ * helper.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,9 +12,9 @@ const RUNS = join(TEST, 'support/runs.ts');
 const known = new Map<string, boolean>();
 
 export function hasLevels(file: string): boolean {
-  const found = known.get(file);
-  if (found !== undefined) return found;
-  // An import cycle must end: a file that is being read adds nothing.
+  const cached = known.get(file);
+  if (cached !== undefined) return cached;
+  // Prevents infinite recursion in an import cycle: a file that is being read adds nothing.
   known.set(file, false);
   const result = importsOf(file).some((path) => path === RUNS || (path.startsWith(TEST) && hasLevels(path)));
   known.set(file, result);
@@ -19,7 +22,7 @@ export function hasLevels(file: string): boolean {
 }
 
 function importsOf(file: string): string[] {
-  // A test may quote the import of a file that does not exist.
+  // A test may contain the text of an import of a file that does not exist.
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   return [...text.matchAll(/from '(\.[^']+\.ts)'/g)].map(([, specifier = '']) =>
     resolve(dirname(file), specifier),

@@ -1,4 +1,4 @@
-/** How much the tests try: `npm test`, `npm run test:full`, `npm run test:soak`. CONTRIBUTING.md describes the levels. */
+/** Test levels: `npm test`, `npm run test:full`, `npm run test:soak`. CONTRIBUTING.md describes them. */
 
 export const TEST_LEVELS = ['sample', 'full', 'soak'] as const;
 export type TestLevel = (typeof TEST_LEVELS)[number];

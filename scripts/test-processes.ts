@@ -1,57 +1,60 @@
-/** What runs below the tests, as Linux tells of it in /proc; elsewhere nothing is known. */
+/** The processes below the test runner, read from /proc. Empty on systems without it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
 const TICKS_PER_S = 100;
-/** What stands behind the name in parentheses: state, parent, group and so on. */
+/** Indexes of the fields in /proc/PID/stat after the name in parentheses. */
 const STAT_FIELDS = { state: 0, parent: 1, group: 2, startTicks: 19 } as const;
 
 export interface Process {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
-  /** Tells it from a later one of the same number. */
+  /** Distinguishes the process from a later one with the same id. */
   readonly startTicks: number;
   readonly ageS: number;
   readonly argv: readonly string[];
 }
 
-/** A process for a test file, and what it has started, however deep. */
+/** The process of a test file, with all its descendants. */
 interface FileProcess extends Process {
   readonly file: string;
   readonly descendants: readonly Process[];
 }
 
-/** The test files that are being run by this process, the oldest first. */
+/** Returns the test files that the runner is running, oldest first. */
 export function runningTestFiles(runner: number): readonly FileProcess[] {
   const all = listProcesses();
   return all
     .filter(({ parent }) => parent === runner)
-    .map((one) => ({ ...one, file: testFileOf(one), descendants: descendants(one.pid, all) }))
-    .sort((one, other) => other.ageS - one.ageS);
+    .map((child) => ({ ...child, file: testFileOf(child), descendants: descendants(child.pid, all) }))
+    .sort((a, b) => b.ageS - a.ageS);
 }
 
-/** What has lost its parent, but is still of the group: it was started by a test, and may hold a pipe of one. */
+/**
+ * Returns processes of the group whose parent has exited: leftovers of tests, which may hold a test's output
+ * open.
+ */
 export function orphansOf(group: number): readonly Process[] {
   const all = listProcesses();
-  const members = new Set(all.filter((one) => one.group === group).map(({ pid }) => pid));
+  const members = new Set(all.filter((each) => each.group === group).map(({ pid }) => pid));
   return all.filter(({ pid, parent }) => pid !== group && members.has(pid) && !members.has(parent));
 }
 
-/** Ends those that still are what they were. */
+/** Kills the targets. A start time that changed means that the process id was reused. */
 export function killAll(targets: readonly Process[]): void {
-  const now = new Map(listProcesses().map((one) => [one.pid, one.startTicks]));
+  const startTicksByPid = new Map(listProcesses().map((each) => [each.pid, each.startTicks]));
   for (const { pid, startTicks } of targets) {
-    if (now.get(pid) !== startTicks) continue;
+    if (startTicksByPid.get(pid) !== startTicks) continue;
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended meanwhile.
+      // The process has exited in the meantime.
     }
   }
 }
 
-/** A program by its name, and what it runs: `node skerry.js`, `zsh`. Not all that it was called with: that may be long, or secret. */
+/** Names a program and its script, such as `node skerry.js`. Other arguments may be long or secret. */
 export function describeProcess({ argv: [program = '', ...rest] }: Process): string {
   const script = rest.find((word) => /\.\w{1,4}$/.test(word));
   return [program, ...(script === undefined ? [] : [script])].map((word) => basename(word)).join(' ');
@@ -98,7 +101,7 @@ function readFolder(folder: string): readonly string[] {
   }
 }
 
-/** Processes end while one looks at them. */
+/** Returns null if the process exits while its files are read. */
 function readText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');

@@ -1,6 +1,7 @@
 /**
- * What is under way while the tests run. Node tells of results in the order of the files: while one file hangs, nothing is told of
- * those behind it. When something begins and ends is told at once; from that is known, when all is stopped, which file it was.
+ * Tracks running tests. Node reports results in file order, so a file that hangs holds back the results of
+ * the files behind it. Start and completion events arrive immediately: they show which file was running when
+ * everything was stopped.
  */
 import { resolve } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
@@ -20,17 +21,17 @@ export class TestProgress {
     else if (type === 'test:fail') this.#unreported.delete(testKey(data));
   }
 
-  /** Files that have begun and not ended, with those of their tests that have. */
+  /** Running files with their running tests. */
   get runningFiles(): readonly { readonly file: string; readonly tests: readonly string[] }[] {
     return [...this.#files].map(([file, tests]) => ({ file, tests: [...tests.values()] }));
   }
 
-  /** Failures that were not told yet. */
+  /** Failures that have not been reported yet. */
   get unreportedFailures(): readonly FailedTest[] {
     return [...this.#unreported.values()];
   }
 
-  /** How many files have not begun. */
+  /** The number of files that have not started. */
   get queuedCount(): number {
     return this.#enqueued.size;
   }
@@ -62,7 +63,7 @@ interface TestRow {
   readonly column?: number | undefined;
 }
 
-/** The runner's own row of a file: what a file tells comes with the name of that file. */
+/** Whether the row is the runner's own row of a file. Rows from inside a file name that file. */
 function isFile({ nesting, entryFile }: TestRow): boolean {
   return nesting === 0 && entryFile === undefined;
 }

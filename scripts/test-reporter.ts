@@ -1,14 +1,14 @@
 /**
- * A reporter that says nothing about a test that passes. It shows each failure when it happens, then what the
- * failing files printed, every test that was skipped with its reason, and Node's own closing lines.
+ * A reporter that prints nothing for a passing test. It prints each failure when it happens, then the output
+ * of the failed files, every skipped test with its reason, and Node's own summary.
  */
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 import { type FailedTest, TestProgress } from './test-progress.ts';
 
-/** The reason of those that `test/support/runs.ts` leaves out: how many there are is enough. */
-const FULL_ONLY_REASON = 'npm run test:full has it';
+/** The skip reason that `test/support/runs.ts` sets. These tests are only counted. */
+const FULL_ONLY_REASON = 'runs in npm run test:full';
 
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const printed = new Map<string, string>();
@@ -41,14 +41,15 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       summaryLines.push(`ℹ ${data.message}\n`);
     } else if (type === 'test:interrupted') {
       for (const { file, tests } of progress.runningFiles) {
-        yield `✖ stopped while it ran: ${relativePath(file)}\n${tests.map((name) => `    in: ${name}\n`).join('')}`;
+        const inTests = tests.map((name) => `    in: ${name}\n`).join('');
+        yield `✖ stopped while running: ${relativePath(file)}\n${inTests}`;
       }
-      // Of files behind one that runs nothing was told yet.
-      for (const untold of progress.unreportedFailures) {
-        failed.add(entryFile(untold));
-        yield formatFailure(untold);
+      // Node holds back the results of files behind a running one.
+      for (const failure of progress.unreportedFailures) {
+        failed.add(entryFile(failure));
+        yield formatFailure(failure);
       }
-      if (progress.queuedCount > 0) yield `✖ files that have not begun: ${progress.queuedCount}\n`;
+      if (progress.queuedCount > 0) yield `✖ files not started: ${progress.queuedCount}\n`;
     }
   }
   if (process.env.SKERRY_TEST_TIMES) yield formatSlowest(times);
@@ -57,45 +58,47 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
     if (text) yield `\n${relativePath(file)} printed:\n${indent(text)}\n`;
   }
   if (skipped.length > 0) yield `\nskipped:\n${skipped.join('')}\n`;
-  if (fullOnlyCount > 0) yield `\n${fullOnlyCount} tests or suites take long: npm run test:full has them\n`;
+  if (fullOnlyCount > 0) yield `\n${fullOnlyCount} tests or suites run only in npm run test:full\n`;
   yield summaryLines.join('');
 }
 
 const SLOWEST_COUNT = 30;
 
-/** With SKERRY_TEST_TIMES set: the files that took longest, and for how long. */
+/** Lists the slowest files with their durations, if SKERRY_TEST_TIMES is set. */
 function formatSlowest(times: ReadonlyMap<string, number>): string {
   const files = [...times].sort(([, a], [, b]) => b - a).slice(0, SLOWEST_COUNT);
-  return `${files.map(([file, ms]) => `${(ms / 1_000).toFixed(1).padStart(7)} s  ${relativePath(file)}\n`).join('')}\n`;
+  const seconds = (ms: number) => (ms / 1_000).toFixed(1).padStart(7);
+  return `${files.map(([file, ms]) => `${seconds(ms)} s  ${relativePath(file)}\n`).join('')}\n`;
 }
 
-/** The file a process was started for; `file` may be a helper that the test was declared in. */
+/** Returns the file that the process was started for; `file` may be a helper that declares the test. */
 function entryFile(data: { file?: string | undefined; entryFile?: string }): string {
   return data.entryFile ?? data.file ?? '';
 }
 
 function formatFailure(data: FailedTest): string {
   const { error } = data.details;
-  // A parent fails because a child did, and the child has been shown.
+  // A parent fails because a child failed, and the child was already shown.
   if ('failureType' in error && error.failureType === 'subtestsFailed') return '';
   const cause: unknown = error.cause ?? error;
-  const ended = describeProcessExit(error);
-  const lines = (ended ?? formatCause(cause))
+  const exit = describeProcessExit(error);
+  const lines = (exit ?? formatCause(cause))
     .split('\n')
     .filter((line) => !/^\s+at .*node:internal\/[^{]*$/.test(line));
-  return `✖ ${data.name} (${formatLocation(data)}, ${Math.round(data.details.duration_ms)} ms)\n${indent(lines.join('\n'))}\n`;
+  const title = `✖ ${data.name} (${formatLocation(data)}, ${Math.round(data.details.duration_ms)} ms)`;
+  return `${title}\n${indent(lines.join('\n'))}\n`;
 }
 
-/** Of a file's own process, when no test of it says why it failed. */
+/** Describes how a file's process ended, if none of its tests explains the failure. */
 function describeProcessExit(error: Error): string | null {
   if (!('exitCode' in error && 'signal' in error)) return null;
-  const how = error.signal === null ? `left with code ${error.exitCode}` : `was ended by ${error.signal}`;
-  return `its process ${how}`;
+  const { exitCode, signal } = error;
+  return `its process ${signal === null ? `exited with code ${exitCode}` : `was killed by ${signal}`}`;
 }
 
 function formatCause(cause: unknown): string {
   const isAssertion = cause instanceof Error && 'code' in cause && cause.code === 'ERR_ASSERTION';
-  // An assertion's message shows both values already.
+  // The message of an assertion already shows both values.
   return isAssertion ? String(cause.stack) : inspect(cause, { depth: 5 });
 }
 

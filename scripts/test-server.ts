@@ -1,4 +1,4 @@
-/** The database server that tests may fill. */
+/** A database server on which tests may create databases. */
 export interface TestServer {
   /** A name, an address, or the folder of a Unix socket. */
   readonly host: string;
@@ -11,13 +11,13 @@ export interface TestServer {
 const DEFAULT_PORT = 5432;
 
 /**
- * Reads `postgres://user:password@host:port/database`; `?host=/folder` names a Unix socket. Throws, without
- * repeating the password, when it is something else.
+ * Parses `postgres://user:password@host:port/database`; `?host=/folder` names a Unix socket. Throws on any
+ * other form, without repeating the password.
  */
 export function parseDatabaseUrl(text: string): TestServer {
   const url = URL.parse(text);
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) {
-    throw new Error('SKERRY_TEST_DATABASE_URL is not of the form postgres://user@host:port/database');
+    throw new Error('SKERRY_TEST_DATABASE_URL must have the form postgres://user@host:port/database.');
   }
   return {
     host: url.searchParams.get('host') ?? (url.hostname || 'localhost'),

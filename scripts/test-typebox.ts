@@ -1,6 +1,7 @@
 /**
- * typebox is some 700 modules, half of what a test's process loads. Tests have the same source in five files: a tenth of a second less
- * for each of some 300 processes. Preloaded by `scripts/test.ts`, which makes the files; the service itself takes typebox as it comes.
+ * Bundles typebox for tests. It has about 700 modules, half of everything that a test process loads. Five
+ * bundled files save a tenth of a second in each of about 300 processes. `scripts/test.ts` creates and
+ * preloads them; the service itself loads typebox unbundled.
  */
 import { spawnSync } from 'node:child_process';
 import { registerHooks } from 'node:module';
@@ -8,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const ESBUILD = `${ROOT}node_modules/@esbuild/linux-${process.arch}/bin/esbuild`;
-/** What is imported, and its file, by names of typebox's own. */
+/** Import specifiers, and their entry modules in typebox. */
 const ENTRIES = {
   typebox: 'index',
   'typebox/compile': 'compile/index',
@@ -16,7 +17,10 @@ const ENTRIES = {
   'typebox/value': 'value/index',
 };
 
-/** Makes the files in a folder, and returns whether they are there: without esbuild tests are slower, and the same. */
+/**
+ * Creates the bundles in a folder. Returns false if esbuild is not available: tests then run without them,
+ * only slower.
+ */
 export function bundleTypebox(folder: string): boolean {
   const entries = Object.entries(ENTRIES).map(
     ([name, file]) => `${bundleName(name)}=${ROOT}node_modules/typebox/build/${file}.mjs`,

@@ -1,37 +1,37 @@
 /**
- * Looks after the files while they run. A test that hangs fails by its own time-out; but a file may hang outside of its tests, or in a
- * loop that lets no time-out come, and what it started may hold its output open when it has ended. Such a file is killed, so
- * that it fails by its name and the others go on.
+ * Watches the test files. A test that hangs fails by its own timeout. But a file may hang outside of its
+ * tests or block its thread so that no timeout fires, and its leftover processes may hold its output open.
+ * The watchdog kills such a file, so it fails by name and the other files continue.
  */
 import { describeProcess, killAll, orphansOf, type Process, runningTestFiles } from './test-processes.ts';
 
 const CHECK_INTERVAL_MS = 2_000;
 
 export interface TestWatchdog {
-  /** What still runs, a line for each file. */
+  /** Describes the running files, one line each. */
   readonly describeRunning: () => readonly string[];
-  /** Stops looking, and ends what tests have left, in groups of its own, too. */
+  /** Stops watching and kills leftover processes of tests, including those in other process groups. */
   readonly stop: () => void;
 }
 
-/** `runner` is the leader of the group of all tests. */
+/** `runner` is the leader of the process group of all tests. */
 export function startWatchdog(runner: number, fileMaxMs: number, log: (line: string) => void): TestWatchdog {
-  const limitText = `within ${fileMaxMs / 1_000} s`;
+  const limit = `within ${fileMaxMs / 1_000} s`;
   const isLate = ({ ageS }: Process) => ageS * 1_000 > fileMaxMs;
   const started = new Map<number, Process>();
   const files = () => {
-    const found = runningTestFiles(runner);
-    for (const one of found.flatMap(({ descendants }) => descendants)) started.set(one.pid, one);
-    return found;
+    const running = runningTestFiles(runner);
+    for (const each of running.flatMap(({ descendants }) => descendants)) started.set(each.pid, each);
+    return running;
   };
   const check = () => {
     for (const file of files().filter(isLate)) {
-      log(`${file.file} has not ended ${limitText}: stopping it${describeDescendants(file.descendants)}`);
+      log(`${file.file} did not finish ${limit}; killing it${describeDescendants(file.descendants)}`);
       killAll([file, ...file.descendants]);
     }
     const orphans = orphansOf(runner).filter(isLate);
     for (const orphan of orphans)
-      log(`what a test has left has not ended ${limitText}: stopping ${describeProcess(orphan)}`);
+      log(`a leftover process did not exit ${limit}; killing ${describeProcess(orphan)}`);
     killAll(orphans);
   };
   const timer = setInterval(check, CHECK_INTERVAL_MS);
@@ -48,6 +48,6 @@ export function startWatchdog(runner: number, fileMaxMs: number, log: (line: str
   };
 }
 
-function describeDescendants(below: readonly Process[]): string {
-  return below.length === 0 ? '' : `, with ${below.map(describeProcess).join(', ')}`;
+function describeDescendants(descendants: readonly Process[]): string {
+  return descendants.length === 0 ? '' : `, with ${descendants.map(describeProcess).join(', ')}`;
 }

@@ -1,10 +1,10 @@
 /**
- * Runs the tests: `npm test`, `npm run test:full`, `npm test -- test/kernel test/store/ledger.test.ts`. It brings the
- * database they need: the embedded one in a temporary folder, or databases created on the server of
- * SKERRY_TEST_DATABASE_URL. It stops everything it started, on Ctrl-C too.
+ * Runs the tests: `npm test`, `npm run test:full`, `npm test -- test/kernel test/store/ledger.test.ts`. It
+ * provides the database that they need: an embedded server in a temporary folder, or databases on the server
+ * of SKERRY_TEST_DATABASE_URL. It stops everything that it started, also on Ctrl-C.
  *
- * Test processes get SKERRY_TEST_PG (connection settings for `pg`, as JSON), SKERRY_TEST_LEVEL, SKERRY_TEST_RUNS (runs of
- * each property), and SKERRY_TEST_ROTATION.
+ * Test processes receive SKERRY_TEST_PG (connection settings for `pg`, as JSON), SKERRY_TEST_LEVEL,
+ * SKERRY_TEST_RUNS (runs of each property), and SKERRY_TEST_ROTATION.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,14 +32,14 @@ const { values, positionals } = parseArgs({
   options: {
     full: { type: 'boolean', default: false },
     soak: { type: 'boolean', default: false },
-    // In seconds; the level has defaults.
+    // In seconds; defaults depend on the level.
     'test-max': { type: 'string' },
     'file-max': { type: 'string' },
   },
 });
 const level: TestLevel = values.soak ? 'soak' : values.full ? 'full' : 'sample';
 const limits = LEVEL_LIMITS[level];
-/** Which items of long lists this run tries: print it, so that a failure can be repeated. */
+/** Selects the items of long lists that this run tries. Failures print it, so that a run can be repeated. */
 const rotation = process.env.SKERRY_TEST_ROTATION ?? String(Math.floor(Math.random() * 1_000_000));
 const testMaxS = Number(values['test-max'] ?? limits.testMaxS);
 const fileMaxS = Number(values['file-max'] ?? limits.fileMaxS);
@@ -65,7 +65,7 @@ async function main(): Promise<number> {
   const files = positionals.length === 0 ? defaultTestFiles() : positionals.flatMap(findTestFiles);
   if (!buildPackages() && positionals.length === 0) return 1;
   const folder = await mkdtemp(join(await scratchParent(), 'skerry-test-'));
-  // Every file is a process that loads the service: read once by one, its modules come compiled to the others.
+  // Every process loads the service. With a shared compile cache only the first one compiles its modules.
   process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
   const entries = positionals.length === 0 ? groupTestFiles(files, ROOT, folder) : files;
   const typebox = join(folder, 'typebox');
@@ -73,9 +73,9 @@ async function main(): Promise<number> {
   try {
     const url = process.env.SKERRY_TEST_DATABASE_URL;
     if (url) return await runTests(entries, parseDatabaseUrl(url));
-    // Root's database runs as another user, who must be able to pass through.
+    // When root runs the tests, the database runs as another user, who must be able to enter this folder.
     await chmod(folder, 0o755);
-    const database = await startEmbedded({ dataDir: join(folder, 'data'), log: log });
+    const database = await startEmbedded({ dataDir: join(folder, 'data'), log });
     try {
       return await runTests(entries, database.connection);
     } finally {
@@ -86,13 +86,19 @@ async function main(): Promise<number> {
   }
 }
 
-/** Tests use the compiled packages/*. Named tests run even if a package does not compile: you may be in the middle of a change. */
+/**
+ * Tests use the compiled packages/*. Named tests run even if a package does not compile, as in the middle of
+ * a change.
+ */
 function buildPackages(): boolean {
   const built = spawnSync(process.execPath, [join(ROOT, 'scripts/build-packages.ts')], { stdio: 'inherit' });
   return built.status === 0;
 }
 
-/** In memory where there is room: each test has a database of its own, and making one is a thousand small files. */
+/**
+ * Prefers memory if there is room: every test creates its own database, which is about a thousand small
+ * files.
+ */
 async function scratchParent(): Promise<string> {
   const { bavail, bsize } = await statfs(RAM_DISK).catch(() => ({ bavail: 0, bsize: 0 }));
   const writable = await access(RAM_DISK, FILE.W_OK).then(
@@ -102,19 +108,19 @@ async function scratchParent(): Promise<string> {
   return writable && bavail * bsize >= MEMORY_NEEDED_BYTES ? RAM_DISK : tmpdir();
 }
 
-/** `npm test` runs every file. The other levels run the files that it samples. */
+/** `npm test` runs every file. The other levels run only files whose counts depend on the level. */
 function defaultTestFiles(): string[] {
   const files = findTestFiles('test');
   return level === 'sample' ? files : files.filter((file) => hasLevels(file));
 }
 
-/** The test files of a folder, or the one file named. */
+/** Returns the test files of a folder, or the one named file. */
 function findTestFiles(start: string): string[] {
   const path = start === 'test' ? join(ROOT, start) : resolve(start);
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isFile()) return [path];
   const files = found === undefined ? [] : globSync('**/*.test.ts', { cwd: path }).sort();
-  if (files.length === 0) throw new Error(`${start}: there are no tests here`);
+  if (files.length === 0) throw new Error(`${start}: no tests found`);
   return files.map((file) => join(path, file));
 }
 
@@ -126,7 +132,7 @@ async function runTests(files: readonly string[], server: TestServer): Promise<n
   options.push('--import=./scripts/test-typebox.ts');
   const quiet = '--disable-warning=ExperimentalWarning';
   const paths = files.map((file) => relative(ROOT, file));
-  // A group of its own, so that stopping it reaches whatever the tests have started.
+  // A separate process group, so that a signal reaches everything that the tests started.
   tests = spawn(process.execPath, [quiet, ...options, ...paths], {
     cwd: ROOT,
     detached: true,
@@ -144,7 +150,7 @@ async function runTests(files: readonly string[], server: TestServer): Promise<n
   let isLate = false;
   const deadline = setTimeout(() => {
     isLate = true;
-    log(`the tests have not ended within ${deadlineMs / 60_000} minutes: stopping them`);
+    log(`the tests did not finish within ${deadlineMs / 60_000} minutes; stopping them`);
     stopTests();
   }, deadlineMs);
   const [code] = (await once(tests, 'exit')) as [number | null];
@@ -157,7 +163,7 @@ async function runTests(files: readonly string[], server: TestServer): Promise<n
 
 function stopTests(): void {
   if (tests === null) return;
-  for (const line of watchdog?.describeRunning() ?? []) log(`still runs: ${line}`);
+  for (const line of watchdog?.describeRunning() ?? []) log(`still running: ${line}`);
   signalGroup('SIGTERM');
   setTimeout(() => signalGroup('SIGKILL'), STOP_GRACE_MS).unref();
 }
@@ -166,7 +172,7 @@ function signalGroup(signal: NodeJS.Signals): void {
   try {
     if (tests?.pid !== undefined) process.kill(-tests.pid, signal);
   } catch {
-    // The whole group has ended.
+    // The whole group has exited.
   }
 }
 

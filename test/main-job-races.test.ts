@@ -1,4 +1,6 @@
-/** One balance, two surfaces, everything at once: however a seed mixes the deploys, what is paid for is sold and no more. */
+/**
+ * One balance and two APIs under load: for every random order of deploys, exactly the paid servers are sold.
+ */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
@@ -12,12 +14,12 @@ import { startWorld, type World } from './support/world.ts';
 const AFFORDABLE_SERVERS = 7;
 const SEEDS = byLevel({ sample: 1, full: 2, soak: 20 });
 const DEPLOY_COUNT = IS_FULL_RUN ? 2_000 : 200;
-/** Of the plans in the race: one price, so that seven are seven whichever they are. */
+/** The price of every plan in the race, so the affordable number does not depend on the plan. */
 const PRICE_CENTS = 505n;
 
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
 const PLANS = ['s1', 's2', 's3'] as const;
-/** As REST and the session surface call them. */
+/** Region codes of the REST API and of the session API. */
 const REGIONS = [
   ['par', 'par'],
   ['rkv', 'rek'],
@@ -28,7 +30,9 @@ const REGIONS = [
 interface Order {
   readonly plan: (typeof PLANS)[number];
   readonly region: (typeof REGIONS)[number];
-  /** Which of a few Idempotency-Keys; null: none. Orders of one surface with one key are one order. */
+  /**
+   * An index into a few Idempotency-Keys; null: none. Orders with the same key on the same API are one order.
+   */
   readonly key: number | null;
 }
 type Surface = 'session' | 'rest';
@@ -38,7 +42,7 @@ const ORDER: fc.Arbitrary<Order> = fc.record({
   region: fc.constantFrom(...REGIONS),
   key: fc.option(fc.nat({ max: 30 }), { freq: 2 }),
 });
-/** Half of them each, in the order in which they set out. */
+/** Half of the orders use each API, in random order. */
 const RACE = fc
   .tuple(
     fc.array(ORDER, { minLength: DEPLOY_COUNT, maxLength: DEPLOY_COUNT }),
@@ -47,17 +51,17 @@ const RACE = fc
   )
   .map(([orders, dice, leftoverCents]) => {
     const halves = orders.map((order, n) => ({ order, surface: (n % 2 ? 'rest' : 'session') as Surface }));
-    const cast = halves.map((entry) => ({ entry, at: dice.next().value as number }));
-    return { runners: cast.sort((a, b) => a.at - b.at).map(({ entry }) => entry), leftoverCents };
+    const shuffled = halves.map((entry) => ({ entry, at: dice.next().value as number }));
+    return { runners: shuffled.sort((a, b) => a.at - b.at).map(({ entry }) => entry), leftoverCents };
   });
 
 interface Outcome {
-  /** The server that was sold, as its surface calls it; null: refused. */
+  /** The id of the server on its API; null: rejected. */
   readonly sold: string | null;
-  readonly refusal: string | null;
+  readonly error: string | null;
 }
 
-describe(`${DEPLOY_COUNT} deploys at once over both surfaces`, () => {
+describe(`${DEPLOY_COUNT} parallel deploys over both APIs`, () => {
   let world: World;
   before(async () => {
     world = await startWorld({ SKERRY_PROVISION_RATE_CAPACITY: '1000000' });
@@ -77,17 +81,17 @@ describe(`${DEPLOY_COUNT} deploys at once over both surfaces`, () => {
 
   for (let n = 0; n < SEEDS; n++) {
     const seed = randomInt(2 ** 31);
-    it(`sell exactly ${AFFORDABLE_SERVERS} servers for the price of ${AFFORDABLE_SERVERS} (seed ${seed})`, async () => {
+    it(`sell exactly the ${AFFORDABLE_SERVERS} servers that the balance covers (seed ${seed})`, async () => {
       const [race] = fc.sample(RACE, { seed, numRuns: 1 });
       assert.ok(race);
       const { session, api } = await buyer(BigInt(AFFORDABLE_SERVERS) * PRICE_CENTS + race.leftoverCents);
       const rest = await restDeployer(api);
       const run = { session: sessionDeployer(session), rest };
-      const ends = await Promise.all(race.runners.map(({ order, surface }) => run[surface](order)));
-      const sold = new Set(ends.flatMap((end) => end.sold ?? []));
+      const outcomes = await Promise.all(race.runners.map(({ order, surface }) => run[surface](order)));
+      const sold = new Set(outcomes.flatMap((outcome) => outcome.sold ?? []));
       assert.equal(sold.size, AFFORDABLE_SERVERS);
-      const refusals = new Set(ends.flatMap((end) => end.refusal ?? []));
-      assert.deepEqual([...refusals], ['insufficient_balance']);
+      const errors = new Set(outcomes.flatMap((outcome) => outcome.error ?? []));
+      assert.deepEqual([...errors], ['insufficient_balance']);
       const left = Number(race.leftoverCents) / 100;
       assert.equal((await api.get('/billing/balance')).body.usd, left);
       assert.equal((await session.get('/me.php')).body.balance, left);
@@ -110,27 +114,29 @@ describe(`${DEPLOY_COUNT} deploys at once over both surfaces`, () => {
 
 function sessionDeployer(session: SessionClient): (order: Order) => Promise<Outcome> {
   return async ({ plan, region: [, region], key }) => {
-    // One key names one order: plan and region are part of it, and so is the surface.
+    // The key identifies the order, so it includes the plan, the region, and the API.
     const headers = key === null ? {} : { 'idempotency-key': `session-${plan}-${region}-${key}` };
     const form = { product: 'vps', plan, region, os: 'debian', billing: 1, root_password: PASSWORD };
     const { status, body } = await session.post('/deploy-api.php', form, { headers });
     assert.equal(status, 200);
     return body.ok === true
-      ? { sold: `session ${body.server_id}`, refusal: null }
-      : { sold: null, refusal: String(body.error) };
+      ? { sold: `session ${body.server_id}`, error: null }
+      : { sold: null, error: String(body.error) };
   };
 }
 
 async function restDeployer(api: V1Client): Promise<(order: Order) => Promise<Outcome>> {
   const images = (await api.get('/images?filter[family]=debian&filter[type]=official')).body.data;
-  const image = images.find((one: { deprecated_at: string | null }) => one.deprecated_at === null).id;
+  const image = images.find(
+    (candidate: { deprecated_at: string | null }) => candidate.deprecated_at === null,
+  ).id;
   const sshKey = await api.post('/ssh-keys', { name: 'mine', public_key: PUBLIC_KEY });
   const order = { name: 'web-1', image, ssh_keys: [sshKey.body.id] };
   return async ({ plan, region: [region], key: number }) => {
     const extra = number === null ? {} : { key: `rest-${plan}-${region}-${number}` };
     const { status, body } = await api.post('/servers', { ...order, plan, region }, extra);
-    if (status === 201) return { sold: `rest ${body.id}`, refusal: null };
+    if (status === 201) return { sold: `rest ${body.id}`, error: null };
     assert.equal(status, 422);
-    return { sold: null, refusal: body.error.errors[0].issue };
+    return { sold: null, error: body.error.errors[0].issue };
   };
 }

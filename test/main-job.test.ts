@@ -13,14 +13,14 @@ const DEPLOY = {
   root_password: 'a root password',
 };
 
-describe('the main job', () => {
+describe('the main job over HTTP', () => {
   let world: World;
   before(async () => {
     world = await startWorld();
   });
   after(() => world.close());
 
-  it('takes a visitor to a running server with addresses', async () => {
+  it('takes a visitor from sign-up to a running server with addresses', async () => {
     const customer = world.visitor();
     const signedUp = await customer.signUp();
     assert.equal(signedUp.body.ok, true);
@@ -28,7 +28,7 @@ describe('the main job', () => {
     assert.equal(
       (await customer.get('/me.php')).body.balance,
       130,
-      'the bonus of the first tier came with it',
+      'the balance includes the bonus of the first tier',
     );
     const deployed = await customer.post('/deploy-api.php', DEPLOY);
     assert.equal(deployed.body.ok, true, deployed.text);
@@ -39,7 +39,7 @@ describe('the main job', () => {
     assert.match(page.text, /2001:db8:/);
   });
 
-  it('says what happened in events that carry the whole object', async () => {
+  it('records events that carry the whole object', async () => {
     const customer = await world.customer(90);
     await customer.post('/deploy-api.php', DEPLOY);
     await world.settle();
@@ -47,7 +47,8 @@ describe('the main job', () => {
       type: string;
       data: Record<string, Record<string, unknown>>;
     }>(
-      `select type, data from events where customer_id = (select id from customers where email = $1) order by place`,
+      `select type, data from events
+        where customer_id = (select id from customers where email = $1) order by place`,
       [customer.email],
     );
     assert.deepEqual(
@@ -64,22 +65,22 @@ describe('the main job', () => {
     assert.equal(charged?.balance_after_usd, (await customer.get('/me.php')).body.balance);
   });
 
-  it('sells exactly 7 servers for the price of 7, however many are asked for at once', async () => {
+  it('sells exactly 7 servers for the price of 7 when 60 are ordered in parallel', async () => {
     const price = await monthlyPrice(world);
     const customer = await world.customer(Math.max(30, Math.ceil(price * 7)));
     const affordable = Math.floor(Number((await customer.get('/me.php')).body.balance) / price);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 60 }, () => customer.post('/deploy-api.php', DEPLOY)),
     );
-    const sold = answers.filter((answer) => answer.body.ok === true);
-    const refused = answers.filter((answer) => answer.body.ok === false);
+    const sold = responses.filter(({ body }) => body.ok === true);
+    const rejected = responses.filter(({ body }) => body.ok === false);
     assert.equal(sold.length, affordable);
     assert.equal(sold.length, 7);
-    assert.deepEqual(new Set(refused.map((answer) => answer.body.error)), new Set(['insufficient_balance']));
-    assert.equal(new Set(sold.map((answer) => answer.body.server_id)).size, 7);
+    assert.deepEqual(new Set(rejected.map(({ body }) => body.error)), new Set(['insufficient_balance']));
+    assert.equal(new Set(sold.map(({ body }) => body.server_id)).size, 7);
   });
 
-  it('gives the money back when no host can make the machine', async () => {
+  it('refunds the order when no host can create the machine', async () => {
     const customer = await world.customer(60);
     await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 100 });
     const deployed = await customer.post('/deploy-api.php', DEPLOY);
@@ -100,7 +101,7 @@ describe('the main job', () => {
     assert.match((await customer.get(String(deployed.body.redirect))).text, /running/);
   });
 
-  it('settles only when an install is through, though its host does not answer at first', async () => {
+  it('settles only after an install completes, even if its host does not respond at first', async () => {
     const customer = await world.customer(60);
     await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 2 });
     const deployed = await customer.post('/deploy-api.php', DEPLOY);
@@ -108,22 +109,23 @@ describe('the main job', () => {
     assert.match((await customer.get(String(deployed.body.redirect))).text, /running/);
   });
 
-  it('deploys a dedicated machine, and refuses one more than there are', async () => {
+  it('deploys dedicated machines until none is left', async () => {
     const free = await world.opened.db.row<{ count: bigint }>(
       `select count(*) from machines where plan_id = 'r1' and region_id = 'zrh' and server_id is null`,
     );
     const customer = await world.customer(90);
     await world.opened.db.run(
-      `update balances set balance_cents = 10000000 where customer_id = (select id from customers where email = $1)`,
+      `update balances set balance_cents = 10000000
+        where customer_id = (select id from customers where email = $1)`,
       [customer.email],
     );
     const form = { ...DEPLOY, product: 'dedi', plan: 'r1', region: 'zrh' };
-    const wanted = Number(free?.count ?? 0n) + 3;
-    const answers = await Promise.all(
-      Array.from({ length: wanted }, () => customer.post('/deploy-api.php', form)),
+    const orderCount = Number(free?.count ?? 0n) + 3;
+    const responses = await Promise.all(
+      Array.from({ length: orderCount }, () => customer.post('/deploy-api.php', form)),
     );
-    assert.equal(answers.filter((answer) => answer.body.ok === true).length, wanted - 3);
-    assert.equal(answers.filter((answer) => answer.body.error === 'out_of_stock').length, 3);
+    assert.equal(responses.filter(({ body }) => body.ok === true).length, orderCount - 3);
+    assert.equal(responses.filter(({ body }) => body.error === 'out_of_stock').length, 3);
   });
 
   it('shows a server to its owner only', async () => {
@@ -151,8 +153,8 @@ async function eventTypes(world: World, email: string): Promise<string[]> {
   return rows.map((row) => row.type);
 }
 
-describe('the kill-switch', () => {
-  it('leaves a paid invoice confirmed, its credit held, and billing tab and payment view in error with instructions', async () => {
+describe('the kill switch for credits', () => {
+  it('withholds the credit of a paid invoice, and the panel shows instructions', async () => {
     const world = await startWorld();
     try {
       await setSwitch(world.opened.service, 'topup-credit', false);
@@ -169,15 +171,15 @@ describe('the kill-switch', () => {
       assert.equal((await (await world.customer()).get(`/topup?ref=${ref}`)).status, 404);
       await setSwitch(world.opened.service, 'topup-credit', true);
       await world.settle();
-      assert.equal((await customer.get('/me.php')).body.balance, 0, 'the operator decides about each');
+      assert.equal((await customer.get('/me.php')).body.balance, 0, 'the operator decides each case');
     } finally {
       await world.close();
     }
   });
 });
 
-describe('a quota that the operator set', () => {
-  it('is the one that counts, and is named in the refusal', async () => {
+describe('a quota set by the operator', () => {
+  it('replaces the default, and errors report its limit', async () => {
     const world = await startWorld({ SKERRY_QUOTAS: 'servers=1, openTopups=1' });
     try {
       const customer = await world.customer(60);

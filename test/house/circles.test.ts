@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importEdges, readSources, type Tree, treeOf } from './tree.ts';
 
-/** Each circle of imports as its files in order, `a → b → a`; type imports count. */
+/** Returns each import cycle as its files in order, `a → b → a`. Type imports count. */
 function findImportCycles(files: Tree): string[] {
   const targets = new Map([...files.keys()].map((path) => [path, new Set<string>()]));
   for (const edge of importEdges(files)) {
@@ -21,11 +21,11 @@ function findImportCycles(files: Tree): string[] {
   return cycles;
 }
 
-test('no imports go round in a circle, types included', () => {
+test('the sources have no import cycle, types included', () => {
   assert.deepEqual(findImportCycles(readSources()), []);
 });
 
-test('a circle is found and shown, through types and dynamic imports too', () => {
+test('a cycle through types and dynamic imports is found', () => {
   const files = treeOf({
     'src/start.ts': "import './a.ts';",
     'src/a.ts': "import { b } from './b.ts';",
@@ -35,13 +35,13 @@ test('a circle is found and shown, through types and dynamic imports too', () =>
   assert.deepEqual(findImportCycles(files), ['src/a.ts → src/b.ts → src/deep/c.ts → src/a.ts']);
 });
 
-test('a file that imports itself is a circle', () => {
+test('a file that imports itself is a cycle', () => {
   assert.deepEqual(findImportCycles(treeOf({ 'src/a.ts': "export * from './a.ts';" })), [
     'src/a.ts → src/a.ts',
   ]);
 });
 
-test('two ways to the same file are no circle', () => {
+test('two paths to the same file are not a cycle', () => {
   const files = treeOf({
     'src/a.ts': "import './b.ts'; import './c.ts';",
     'src/b.ts': "import './d.ts';",

@@ -21,23 +21,25 @@ const ROOT_FILES = [
 ];
 const TEXT = /\.(?:ts|js|mjs|css|html|sql|json|yaml|yml|md|txt|sh|conf|service)$|(?:^|\/)[^/.]+$|^\./;
 
-/** What would tie the project to one machine or one network. The lock file alone names where packages came from. */
+/**
+ * Text that would tie the project to one machine or one network. Only the lock file names a package source.
+ */
 const FORBIDDEN = [
-  { what: 'a folder of one machine', pattern: /(?<![\w.*}])\/(?:work|root|home\/[a-z_][\w-]*|Users\/\w+)\// },
+  { name: 'a folder of one machine', pattern: /(?<![\w.*}])\/(?:work|root|home\/[a-z_][\w-]*|Users\/\w+)\// },
   {
-    what: 'the host of a package registry',
+    name: 'the host of a package registry',
     pattern: /\bnpmjs\.(?:org|com)\b|\bregistry\.[a-z0-9-]+\.[a-z]{2,}\b/,
   },
 ];
 
-/** Files that need such a text to say what they say: `path: reason`. */
+/** Files that must contain such a text: `path: reason`. */
 const EXCEPTIONS: Record<string, string> = {};
 
 function findViolations(files: Tree): string[] {
   return [...files].flatMap(([path, text]) =>
     text.split('\n').flatMap((line, index) => {
       const forbidden = FORBIDDEN.find(({ pattern }) => pattern.test(line));
-      return forbidden === undefined ? [] : [`${path}:${index + 1}: names ${forbidden.what}`];
+      return forbidden === undefined ? [] : [`${path}:${index + 1}: names ${forbidden.name}`];
     }),
   );
 }
@@ -59,7 +61,7 @@ test('every exception is still needed', () => {
   );
 });
 
-// The forbidden texts are put together here, or this file would be its own fault.
+// These texts are assembled here, because this file is checked too.
 const folder = (...names: string[]) => `/${names.join('/')}/`;
 
 for (const text of [
@@ -70,12 +72,12 @@ for (const text of [
   `https://${['registry', 'npmjs', 'org'].join('.')}/pg`,
   `registry=https://${['registry', 'example', 'com'].join('.')}`,
 ]) {
-  test(`"${text.slice(0, 4)}…" with a forbidden text is a fault`, () => {
+  test(`a file with "${text.slice(0, 4)}…" and a forbidden text is a fault`, () => {
     assert.equal(findViolations(treeOf({ 'docs/a.md': `first line\n${text}\n` })).length, 1);
   });
 }
 
-test('paths of the project and of every Linux are no fault', () => {
+test('project paths and standard Linux paths are allowed', () => {
   const text = 'src/work/a.ts https://example.org/root/a /tmp/a /etc/skerry/skerry.env ./work/a';
   assert.deepEqual(findViolations(treeOf({ 'docs/a.md': text })), []);
 });

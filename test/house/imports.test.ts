@@ -15,7 +15,7 @@ const ALL_DEPENDENCIES = new Set([
   sdk.name,
   cli.name,
 ]);
-/** Where nothing of the project's own package.json counts. */
+/** Packages that declare their own dependencies; those of the root package.json do not count for them. */
 const PACKAGE_DEPENDENCIES: Record<string, ReadonlySet<string>> = {
   'packages/sdk/': new Set(Object.keys(sdk.dependencies)),
   'packages/cli/': new Set(Object.keys(cli.dependencies)),
@@ -30,9 +30,7 @@ function findViolations(files: Tree): string[] {
 
 function violationOf(edge: ImportEdge, files: Tree): string | null {
   if (edge.specifier === null) {
-    return /^(?:src|packages)\//.test(edge.from)
-      ? 'a computed import: nothing can check where it leads'
-      : null;
+    return /^(?:src|packages)\//.test(edge.from) ? 'is a computed import, which cannot be checked' : null;
   }
   const violation =
     edge.target === null
@@ -44,7 +42,7 @@ function violationOf(edge: ImportEdge, files: Tree): string | null {
 function relativeViolation(target: string, files: Tree): string | null {
   if (/^(?:packages\/\w+\/)?package\.json$/.test(target)) return null;
   if (!target.endsWith('.ts')) return 'does not end in .ts';
-  return files.has(target) ? null : 'is no file of the project';
+  return files.has(target) ? null : 'is not a file of the project';
 }
 
 function packageViolation(from: string, specifier: string): string | null {
@@ -58,24 +56,24 @@ function packageViolation(from: string, specifier: string): string | null {
   return ALL_DEPENDENCIES.has(name) ? null : 'is not in package.json';
 }
 
-test('every import resolves: a .ts file, a part of Node or a declared package', () => {
+test('every import resolves to a .ts file, a part of Node, or a declared package', () => {
   assert.deepEqual(findViolations(readSources()), []);
 });
 
-for (const [what, specifier, path] of [
-  ['a file without its suffix', './b', 'src/a.ts'],
-  ['a file with the suffix of compiled code', './b.js', 'src/a.ts'],
-  ['a missing file', './missing.ts', 'src/a.ts'],
-  ['a missing file outside src', '../src/missing.ts', 'test/a.test.ts'],
-  ['a folder', '.', 'src/a.ts'],
-  ['a part of Node without its prefix', 'fs', 'src/a.ts'],
-  ['a part that Node does not have', 'node:nothing', 'src/a.ts'],
-  ['an undeclared package', 'undeclared/deep', 'src/a.ts'],
-  ['an undeclared scoped package', '@undeclared/package', 'test/a.test.ts'],
-  ['a development package in the service', 'fast-check', 'src/a.ts'],
-  ['a package of the service in another one', 'pino', 'packages/cli/src/a.ts'],
+for (const [name, specifier, path] of [
+  ['an import without a file extension', './b', 'src/a.ts'],
+  ['an import with the extension of compiled code', './b.js', 'src/a.ts'],
+  ['an import of a missing file', './missing.ts', 'src/a.ts'],
+  ['an import of a missing file outside src', '../src/missing.ts', 'test/a.test.ts'],
+  ['an import of a folder', '.', 'src/a.ts'],
+  ['an import of a Node module without its prefix', 'fs', 'src/a.ts'],
+  ['an import of an unknown Node module', 'node:nothing', 'src/a.ts'],
+  ['an import of an undeclared package', 'undeclared/deep', 'src/a.ts'],
+  ['an import of an undeclared scoped package', '@undeclared/package', 'test/a.test.ts'],
+  ['an import of a development package in the service', 'fast-check', 'src/a.ts'],
+  ['an import of a service dependency in the CLI', 'pino', 'packages/cli/src/a.ts'],
 ] as const) {
-  test(`${what} is a fault, in every kind of import`, () => {
+  test(`${name} is a fault in every form`, () => {
     for (const source of [
       `import { b } from '${specifier}';`,
       `import type { B } from '${specifier}';`,
@@ -87,11 +85,11 @@ for (const [what, specifier, path] of [
   });
 }
 
-test('a computed import is a fault in the service', () => {
+test('a computed import is a fault in the service but not in tests', () => {
   assert.equal(findViolations(treeOf({ 'src/a.ts': 'await import(name);' })).length, 1);
   assert.deepEqual(findViolations(treeOf({ 'test/a.ts': 'await import(name);' })), []);
 });
 
-test('a development package may be used by tests', () => {
+test('tests may use development packages', () => {
   assert.deepEqual(findViolations(treeOf({ 'test/a.test.ts': "import fc from 'fast-check';" })), []);
 });

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { formatLocation, type ImportEdge, importEdges, readSources, type Tree, treeOf } from './tree.ts';
 
 /**
- * The walls of the house. A layer may import itself and what its row names, types included; nothing imports upward.
- * `src/config….ts`, `src/main.ts` and `src/compose…` are layers of their own, and so is each of packages/*.
+ * The layers of the source tree. A layer may import itself and the layers in its row, types included.
+ * `src/config….ts`, `src/main.ts`, and `src/compose…` are separate layers, and so is each of packages/*.
  */
 const LAYERS: Record<string, readonly string[]> = {
   spec: [],
@@ -48,13 +48,15 @@ const LAYERS: Record<string, readonly string[]> = {
   cli: [],
 };
 
-/** All that each of packages/* may import by name: what it is installed with. The SDK runs in browsers as well. */
+/** The packages that each of packages/* is installed with, and may import. The SDK also runs in browsers. */
 const ALLOWED_PACKAGES: Record<string, RegExp> = {
   sdk: /^(?:openapi-fetch|eventsource-parser)$/,
   cli: /^(?:@skerry\/sdk|commander|yaml|uqr|node:.+)$/,
 };
 
-/** Packages that belong to one layer, so that no other speaks SQL to a server or HTTP to a caller. */
+/**
+ * Packages that belong to one layer: only the store talks to the database, and only http talks to clients.
+ */
 const PACKAGE_LAYERS: Record<string, string> = { pg: 'store', kysely: 'store', fastify: 'http' };
 
 const COMPOSITION_LAYERS = new Set(['compose', 'main']);
@@ -71,7 +73,7 @@ function findViolations(files: Tree): string[] {
   const inside = [...files.keys()].filter((path) => /^(?:src|packages)\//.test(path));
   const unlayered = inside.filter((path) => layerOf(path) === undefined);
   return [
-    ...unlayered.map((path) => `${path}: is in none of the layers`),
+    ...unlayered.map((path) => `${path}: does not belong to a layer`),
     ...importEdges(files).flatMap((edge) => {
       const layer = layerOf(edge.from);
       const violation =
@@ -84,7 +86,7 @@ function findViolations(files: Tree): string[] {
 function layerViolation(layer: string, { target }: ImportEdge): string | null {
   if (target === null) return null;
   const other = layerOf(target);
-  if (other === undefined) return `${layer} may not import ${target}, which is in none of the layers`;
+  if (other === undefined) return `${layer} may not import ${target}, which does not belong to a layer`;
   return other === layer || LAYERS[layer]?.includes(other) ? null : `${layer} may not import ${target}`;
 }
 
@@ -94,15 +96,15 @@ function packageViolation(layer: string, { from, specifier, target }: ImportEdge
   if (installed) return installed.test(specifier) ? null : `${layer} is installed without ${specifier}`;
   const name = specifier.split('/')[0] ?? '';
   if (layer === 'spec' && !(name === 'typebox' && from.startsWith('src/spec/schemas/'))) {
-    return `spec is pure tables and may not import ${specifier}`;
+    return `spec contains only tables and may not import ${specifier}`;
   }
   if (name === '@skerry') return `the service may not import ${specifier}`;
   const home = PACKAGE_LAYERS[name];
   const allowed = home === undefined || home === layer || COMPOSITION_LAYERS.has(layer);
-  return allowed ? null : `${specifier} belongs to ${home}, not to ${layer}`;
+  return allowed ? null : `${specifier} belongs to ${home}, and ${layer} may not import it`;
 }
 
-test('no file imports across a wall of the house', () => {
+test('no file imports a layer that it may not use', () => {
   assert.deepEqual(findViolations(readSources()), []);
 });
 
@@ -141,14 +143,14 @@ for (const [from, to] of [
   ['packages/cli/src/a.ts', '../../src/spec/b.ts'],
 ] as const) {
   const specifier = `${from.startsWith('src/') && from.split('/').length === 2 ? './' : '../'}${to}`;
-  test(`${from} may not import ${specifier}, not even a type`, () => {
+  test(`${from} may not import ${specifier}, not even as a type`, () => {
     for (const clause of ['{ b }', 'type { B }']) {
       assert.equal(findViolations(treeOf({ [from]: `import ${clause} from '${specifier}';` })).length, 1);
     }
   });
 }
 
-test('a package imports what it is installed with, and the SDK nothing of Node', () => {
+test('a package imports only its dependencies, and the SDK no part of Node', () => {
   const importing = (path: string, name: string) =>
     findViolations(treeOf({ [path]: `import a from '${name}';` }));
   for (const name of ['node:fs', '@skerry/cli', 'commander', 'pino', 'openapi-fetch/deep']) {
@@ -170,7 +172,7 @@ test('a file outside every layer is a fault', () => {
   assert.equal(findViolations(treeOf({ 'src/cellar/a.ts': '' })).length, 1);
 });
 
-test('the tables of rules import nothing but the schema builder', () => {
+test('the rule tables import nothing but the schema builder', () => {
   const importing = (path: string, name: string) =>
     findViolations(treeOf({ [path]: `import a from '${name}';` }));
   assert.equal(importing('src/spec/limits.ts', 'node:fs').length, 1);
@@ -179,7 +181,7 @@ test('the tables of rules import nothing but the schema builder', () => {
   assert.deepEqual(importing('src/spec/schemas/server.ts', 'typebox'), []);
 });
 
-test('only the store speaks to the database server, only http to callers', () => {
+test('only the store imports the database client, and only http the web framework', () => {
   const importing = (path: string, name: string) =>
     findViolations(treeOf({ [path]: `import a from '${name}';` }));
   assert.equal(importing('src/domain/a.ts', 'pg').length, 1);
@@ -187,7 +189,7 @@ test('only the store speaks to the database server, only http to callers', () =>
   assert.deepEqual(importing('src/store/db.ts', 'pg'), []);
 });
 
-test('what composes the service may import every layer', () => {
+test('the composition layers may import every layer', () => {
   const source = "import a from './http/a.ts'; import b from './drivers/b.ts'; import c from './store/c.ts';";
   assert.deepEqual(findViolations(treeOf({ 'src/main.ts': source, 'src/compose.ts': source })), []);
 });

@@ -12,7 +12,7 @@ import { FULL_ONLY } from '../support/runs.ts';
 const file = join(process.cwd(), 'test/kernel/money.test.ts');
 const location = { nesting: 0, testNumber: 1, file, entryFile: file, line: 7, column: 1 };
 
-// Whatever this run was asked to print besides.
+// The environment of this test run must not affect the output.
 delete process.env.SKERRY_TEST_TIMES;
 
 async function runReporter(...events: object[]): Promise<string> {
@@ -34,7 +34,7 @@ const failEvent = (name: string, error: Error) => ({
 });
 const stdoutEvent = (message: string) => ({ type: 'test:stdout', data: { file, entryFile: file, message } });
 
-test('tests that pass are reported by the closing lines alone', async () => {
+test('the report of passing tests contains only the summary', async () => {
   const counts = { type: 'test:diagnostic', data: { nesting: 0, message: 'tests 1', level: 'info' } };
   assert.equal(
     await runReporter(stdoutEvent('noise\n'), passEvent('a cent is a cent'), counts),
@@ -42,7 +42,7 @@ test('tests that pass are reported by the closing lines alone', async () => {
   );
 });
 
-test('a failure is reported with its place, its cause and what its file printed', async () => {
+test('the report of a failure has its location, its cause, and the output of its file', async () => {
   const text = await runReporter(
     stdoutEvent('seed 42\n'),
     failEvent('a cent is a cent', new Error('two cents')),
@@ -52,7 +52,7 @@ test('a failure is reported with its place, its cause and what its file printed'
   assert.match(text, /money\.test\.ts printed:\n {2}seed 42/);
 });
 
-test('a parent that fails only by its child is not reported again', async () => {
+test('a parent that fails only because of a child is not reported again', async () => {
   const error = Object.assign(new Error('1 subtest failed'), { failureType: 'subtestsFailed' });
   assert.doesNotMatch(await runReporter(failEvent('parent', error)), /parent/);
 });
@@ -62,7 +62,7 @@ test('a skipped test is reported with its reason', async () => {
   assert.match(text, /skipped:\n.*boots a real guest.*: QEMU is not installed/);
 });
 
-test('when all is stopped, it is said what had begun and not ended, and what had failed behind it', async () => {
+test('an interrupted run reports running tests, failures not yet shown, and files not started', async () => {
   const [hanging, later] = ['test/a.test.ts', 'test/b.test.ts'].map((name) => join(process.cwd(), name));
   const event = (type: string, name: string, entryFile?: string, error?: Error) => {
     const data = { nesting: 0, name, type: 'test', line: 1, column: 1, details: { duration_ms: 1, error } };
@@ -79,9 +79,9 @@ test('when all is stopped, it is said what had begun and not ended, and what had
     event('complete', 'test/b.test.ts'),
     { type: 'test:interrupted', data: { tests: files.map((name) => ({ name })) } },
   );
-  assert.match(text, /^✖ stopped while it ran: test\/a\.test\.ts\n {4}in: endless\n✖ wrong \(test\/b\.test/);
+  assert.match(text, /^✖ stopped while running: test\/a\.test\.ts\n {4}in: endless\n✖ wrong \(test\/b\.test/);
   assert.match(text, /Error: two cents/);
-  assert.match(text, /files that have not begun: 1\n$/);
+  assert.match(text, /files not started: 1\n$/);
 });
 
 const FILE_HEADER = `import assert from 'node:assert/strict';
@@ -90,7 +90,7 @@ import { createServer } from 'node:http';
 import { test } from 'node:test';
 `;
 
-/** Runs files of these lines with the runner itself. They need no database. */
+/** Runs files with these contents through the test runner. They need no database. */
 function runTestFiles(files: Readonly<Record<string, string>>) {
   const folder = mkdtempSync(join(tmpdir(), 'skerry-runner-'));
   for (const [name, text] of Object.entries(files)) {
@@ -111,37 +111,37 @@ function runTestFiles(files: Readonly<Record<string, string>>) {
 }
 
 test(
-  'a test that hangs fails by its name, what it left open keeps nobody, and the rest is reported',
+  'a test that hangs fails by name, its leftovers do not block the run, and other tests are reported',
   FULL_ONLY,
   () => {
     const { status, stdout, stderr } = runTestFiles({
-      hangs: `test('waits for nothing', () => {
+      hangs: `test('never resolves', () => {
   createServer().listen(0, '127.0.0.1');
   spawn('sleep', ['600']);
   return new Promise(() => {});
 });
-test('comes after', () => assert.fail('after all'));\n`,
+test('runs next', () => assert.fail('as expected'));\n`,
     });
     assert.equal(status, 1, stdout + stderr);
-    assert.match(stdout, /✖ waits for nothing \(\S+hangs\.test\.ts.*\n.*timed out after 1000ms/);
-    assert.match(stdout, /✖ comes after [^✖]*after all/);
+    assert.match(stdout, /✖ never resolves \(\S+hangs\.test\.ts.*\n.*timed out after 1000ms/);
+    assert.match(stdout, /✖ runs next [^✖]*as expected/);
     assert.match(stdout, /ℹ tests 2\n/);
   },
 );
 
-test('a file that stands still is killed, and so is what holds the output of one', FULL_ONLY, () => {
+test('a file that blocks is killed, and so is a leftover process that holds its output', FULL_ONLY, () => {
   const { status, stdout, stderr } = runTestFiles({
-    // The thread itself: no time-out comes.
-    stands: "test('stands', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));\n",
-    holds: "test('leaves', () => spawn('sleep', ['600'], { stdio: 'inherit' }).unref());\n",
+    // This blocks the thread, so the test's own timeout never fires.
+    blocks: "test('blocks', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));\n",
+    leaves: "test('leaves', () => spawn('sleep', ['600'], { stdio: 'inherit' }).unref());\n",
   });
   assert.equal(status, 1, stdout + stderr);
-  assert.match(stdout, /✖ \S+stands\.test\.ts .*\n {2}its process was ended by SIGKILL/);
-  assert.match(stderr, /stands\.test\.ts has not ended within 3 s: stopping it/);
-  assert.match(stderr, /what a test has left has not ended within 3 s: stopping sleep/);
+  assert.match(stdout, /✖ \S+blocks\.test\.ts .*\n {2}its process was killed by SIGKILL/);
+  assert.match(stderr, /blocks\.test\.ts did not finish within 3 s; killing it/);
+  assert.match(stderr, /a leftover process did not exit within 3 s; killing sleep/);
 });
 
-test('a database for tests is named by a URL, by a host or by the folder of a socket', () => {
+test('the test database URL names a host, or the folder of a Unix socket', () => {
   assert.deepEqual(parseDatabaseUrl('postgres://me:p%40ss@db.example:5433/scratch'), {
     host: 'db.example',
     port: 5433,
@@ -157,10 +157,10 @@ test('a database for tests is named by a URL, by a host or by the folder of a so
   });
 });
 
-test('a URL of something else is refused without repeating its password', () => {
+test('an invalid test database URL is rejected without repeating its password', () => {
   for (const text of ['secret', 'mysql://me:secret@db/x']) {
     assert.throws(() => parseDatabaseUrl(text), {
-      message: 'SKERRY_TEST_DATABASE_URL is not of the form postgres://user@host:port/database',
+      message: 'SKERRY_TEST_DATABASE_URL must have the form postgres://user@host:port/database.',
     });
   }
 });

@@ -4,7 +4,7 @@ import { parseImports } from '../support/imports.ts';
 
 const specifiers = (source: string) => parseImports(source).map((parsed) => parsed.specifier);
 
-test('every way to write an import is found', () => {
+test('every form of import is found', () => {
   const source = `
     import './effect.ts';
     import one from './default.ts';
@@ -21,7 +21,7 @@ test('every way to write an import is found', () => {
     export type * as twelve from './reexport-named.ts';
     const later = await import('./dynamic.ts');
     const plain = import(\`./template.ts\`);
-    let held: typeof import('./held.ts');
+    let loaded: typeof import('./loaded.ts');
     import data from './data.json' with { type: 'json' };`;
   assert.deepEqual(specifiers(source), [
     './effect.ts',
@@ -36,12 +36,12 @@ test('every way to write an import is found', () => {
     './reexport-named.ts',
     './dynamic.ts',
     './template.ts',
-    './held.ts',
+    './loaded.ts',
     './data.json',
   ]);
 });
 
-test('what only looks like an import is left alone', () => {
+test('text that only resembles an import is ignored', () => {
   const source = `
     // import './comment.ts'
     /* import './block.ts' */
@@ -57,7 +57,7 @@ test('what only looks like an import is left alone', () => {
   assert.deepEqual(specifiers(source), []);
 });
 
-test('an import inside a template is found, and the text after the template is read on', () => {
+test('an import inside a template is found, and so are imports after it', () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the string is source code
   assert.deepEqual(specifiers("const a = `x ${import('./in.ts')} ${{ b: `}` }.b} y`; import './after.ts';"), [
     './in.ts',
@@ -65,18 +65,18 @@ test('an import inside a template is found, and the text after the template is r
   ]);
 });
 
-test('a slash that divides does not hide what follows', () => {
+test('a division does not hide the code after it', () => {
   assert.deepEqual(specifiers("const half = (a + b) / 2; import './a.ts'; const c = rows[0] / d;"), [
     './a.ts',
   ]);
 });
 
-test('a quote inside a regular expression does not hide what follows', () => {
+test('a quote inside a regular expression does not hide the code after it', () => {
   assert.deepEqual(specifiers(`const q = text.replace(/['"\`]/g, ''); import './a.ts';`), ['./a.ts']);
   assert.deepEqual(specifiers(`const q = a === b && /[/'"]/.test(a); import './a.ts';`), ['./a.ts']);
 });
 
-test('a computed import is found and has no specifier', () => {
+test('a computed import is found without a specifier', () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the string is source code
   assert.deepEqual(specifiers("await import(name); await import('./a' + '.ts'); import(`./${name}.ts`);"), [
     null,
@@ -85,7 +85,7 @@ test('a computed import is found and has no specifier', () => {
   ]);
 });
 
-test('an import carries the line on which it is written', () => {
+test('an import has the line on which it starts', () => {
   const source = "/* two\nlines */\nimport './a.ts';\nconst text = `\n\n`;\nexport * from './b.ts';\n";
   assert.deepEqual(parseImports(source), [
     { specifier: './a.ts', line: 3 },

@@ -1,21 +1,24 @@
-/** The project's files as the house tests see them; a test can as well write a small tree by hand. */
+/** The project's files for house tests. A test can also write a small tree by hand. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseImports } from '../support/imports.ts';
 
-/** Text by path; a path begins at the project's root and has no leading slash. */
+/** File text by path. A path is relative to the project root, without a leading slash. */
 export type Tree = ReadonlyMap<string, string>;
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const GENERATED = /(?:^|\/)(?:node_modules|data|coverage|dist|\.dist-\w+|\.git)(?:\/|$)/;
 
-/** Every TypeScript file of the project. */
+/** Returns every TypeScript file of the project. */
 export function readSources(): Tree {
   return readTree(['src', 'packages', 'test', 'bench', 'scripts', 'docs', 'examples'], /\.ts$/);
 }
 
-/** The files under `starts` (folders or files; one that is missing is empty) whose path matches `wanted`. */
+/**
+ * Returns the files under `roots` whose path matches `pattern`. A root is a folder or a file and may be
+ * missing.
+ */
 export function readTree(roots: readonly string[], pattern: RegExp): Tree {
   const tree = new Map<string, string>();
   for (const path of roots.flatMap(listFiles)) {
@@ -44,9 +47,9 @@ export function treeOf(files: Record<string, string>): Tree {
 export interface ImportEdge {
   readonly from: string;
   readonly line: number;
-  /** As written; null when computed. */
+  /** As written in the source; null if computed. */
   readonly specifier: string | null;
-  /** The path a relative specifier means, whether it exists or not; null for any other. */
+  /** The path that a relative specifier points to, even if it does not exist; null for other specifiers. */
   readonly target: string | null;
 }
 
@@ -60,7 +63,7 @@ export function importEdges(files: Tree): ImportEdge[] {
   );
 }
 
-/** Where an edge stands, as editors and terminals understand it. */
+/** Formats the location of an edge so that editors and terminals can open it. */
 export function formatLocation(edge: ImportEdge): string {
   return `${edge.from}:${edge.line}`;
 }

@@ -1,4 +1,4 @@
-/** What may happen in a life: each command does the same to the model and to the service. */
+/** Commands of a customer's life. Each command acts on the model and on the service in the same way. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { CustomerModel } from './model.ts';
@@ -8,23 +8,23 @@ import * as rules from './rules.ts';
 
 const MAX_SERVERS = 6;
 const MAX_OPEN_INVOICES = 15;
-/** Deep enough for every coin and amount. */
+/** Enough confirmations for every coin and amount. */
 const BLOCKS = 30;
 
-type Action = (life: CustomerModel, real: RealCustomer) => Promise<void>;
+type Action = (model: CustomerModel, real: RealCustomer) => Promise<void>;
 type Command = fc.AsyncCommand<CustomerModel, RealCustomer>;
 
-/** A command that is written out when a life fails. What it began has come to rest when it is over, unless it begins nothing. */
+/** Creates a command. `text` is printed on failure. Work that it starts completes before the next command. */
 function command(
   text: string,
   act: Action,
-  options: { check?: (life: Readonly<CustomerModel>) => boolean; startsWork?: false } = {},
+  options: { check?: (model: Readonly<CustomerModel>) => boolean; startsWork?: false } = {},
 ): Command {
   return {
-    check: (life) => life.now < life.end && (options.check?.(life) ?? true),
-    run: async (life, real) => {
-      await act(life, real);
-      await (options.startsWork === false ? real.compare(life) : real.advance(life));
+    check: (model) => model.now < model.end && (options.check?.(model) ?? true),
+    run: async (model, real) => {
+      await act(model, real);
+      await (options.startsWork === false ? real.compare(model) : real.advance(model));
     },
     toString: () => text,
   };
@@ -38,9 +38,9 @@ const advanceCommand = fc
   )
   .map(
     (ms): Command => ({
-      check: (life) => life.now < life.end,
-      run: (life, real) => real.advance(life, ms),
-      toString: () => `pass ${ms / rules.HOUR_MS} h`,
+      check: (model) => model.now < model.end,
+      run: (model, real) => real.advance(model, ms),
+      toString: () => `wait ${ms / rules.HOUR_MS} h`,
     }),
   );
 
@@ -51,43 +51,44 @@ const orderArbitrary = fc.record({
 });
 
 /** Orders a server, or is refused, as the model says. */
+/** Orders a server; the service must accept or reject the order as the model does. */
 export async function deploy(
-  life: CustomerModel,
+  model: CustomerModel,
   real: RealCustomer,
   spec: typeof orderArbitrary extends fc.Arbitrary<infer T> ? T : never,
 ) {
-  const answer = await real.api.post('/servers', {
+  const response = await real.api.post('/servers', {
     ...{ name: 'a-server', plan: spec.plan, region: 'par', image: real.imageId, ssh_keys: [real.keyId] },
     ...{ billing_months: spec.months, auto_renew: spec.autoRenew },
   });
-  const status = life.deploy(spec, () => ({ id: answer.body.id, at: Date.parse(answer.body.created_at) }));
-  assert.equal(answer.status, status, answer.text);
+  const created = () => ({ id: response.body.id, at: Date.parse(response.body.created_at) });
+  assert.equal(response.status, model.deploy(spec, created), response.text);
 }
 
 const deployCommand = orderArbitrary.map((spec) =>
   command(
-    `deploy ${spec.plan} for ${spec.months} months${spec.autoRenew ? '' : ', not renewed'}`,
-    (life, real) => deploy(life, real, spec),
-    { check: (life) => life.activeServers.length < MAX_SERVERS },
+    `deploy ${spec.plan} for ${spec.months} months${spec.autoRenew ? '' : ', without renewal'}`,
+    (model, real) => deploy(model, real, spec),
+    { check: (model) => model.activeServers.length < MAX_SERVERS },
   ),
 );
 
 const deployAndDestroyCommand = orderArbitrary.map((spec) =>
   command(
-    `deploy ${spec.plan} for ${spec.months} months and destroy it at once`,
-    async (life, real) => {
-      const before = life.servers.length;
-      await deploy(life, real, spec);
-      const server = life.servers[before];
+    `deploy ${spec.plan} for ${spec.months} months and destroy it immediately`,
+    async (model, real) => {
+      const before = model.servers.length;
+      await deploy(model, real, spec);
+      const server = model.servers[before];
       if (!server) return;
       assert.equal((await real.api.delete(`/servers/${server.id}`)).status, 202);
-      life.destroyBeforeFirstRun(server);
+      model.destroyBeforeFirstRun(server);
     },
     {
-      // Between the debit and the refund the service may warn of a low balance, or not.
-      check: (life) =>
-        life.activeServers.length < MAX_SERVERS &&
-        life.activeServers.every((server) => server.windowOpenedFor !== server.paidUntil),
+      // Between the charge and the refund the service may or may not warn of a low balance.
+      check: (model) =>
+        model.activeServers.length < MAX_SERVERS &&
+        model.activeServers.every((server) => server.windowOpenedFor !== server.paidUntil),
     },
   ),
 );
@@ -99,24 +100,26 @@ const invoiceCommand = fc
   })
   .map(({ coin, cents }) =>
     command(
-      `order a top-up of ${cents} cents in ${coin}`,
-      async (life, real) => {
-        const answer = await real.api.post('/billing/topup', { coin, amount_usd: cents / 100 });
-        assert.equal(answer.status, 201, answer.text);
-        const { id, deposit_address: address, deposit_amount, rate_usd, expires_at } = answer.body;
-        const [requested, usd] = [BigInt(cents), life.rateOf(coin)];
+      `create a top-up of ${cents} cents in ${coin}`,
+      async (model, real) => {
+        const response = await real.api.post('/billing/topup', { coin, amount_usd: cents / 100 });
+        assert.equal(response.status, 201, response.text);
+        const { id, deposit_address: address, deposit_amount, rate_usd, expires_at } = response.body;
+        const [requested, usd] = [BigInt(cents), model.rateOf(coin)];
         const units = rules.unitsFor(requested, coin, usd);
         assert.deepEqual([rules.parseCoin(deposit_amount, coin), rate_usd], [units, usd]);
-        life.invoice({ id, coin, address, asked: requested, units, usd, expiresAt: Date.parse(expires_at) });
+        const expiresAt = Date.parse(expires_at);
+        model.invoice({ id, coin, address, requested, units, usd, expiresAt });
       },
       {
-        check: (life) => life.topups.filter(({ status }) => status === 'pending').length < MAX_OPEN_INVOICES,
+        check: (model) =>
+          model.topups.filter(({ status }) => status === 'pending').length < MAX_OPEN_INVOICES,
         startsWork: false,
       },
     ),
   );
 
-/** In thousandths of what is asked; most pay the newest invoice, as it is asked. */
+/** Pays thousandths of the requested amount; most commands pay the newest invoice in full. */
 const payCommand = fc
   .record({
     back: fc.constantFrom(1, 1, 1, 1, 2, 3, 5),
@@ -124,42 +127,42 @@ const payCommand = fc
   })
   .map(({ back, parts }) =>
     command(
-      `pay ${parts / 10} % of the invoice before ${back}`,
-      async (life, real) => {
-        const topup = life.topups.at(-back) as ModelTopup;
+      `pay ${parts / 10} % of invoice -${back}`,
+      async (model, real) => {
+        const topup = model.topups.at(-back) as ModelTopup;
         const units = (topup.units * BigInt(parts)) / 1_000n;
         const amount = rules.formatCoin(units, topup.coin);
         await real.sandbox('payments', { coin: topup.coin, address: topup.address, amount });
         await real.sandbox('blocks', { coin: topup.coin, count: BLOCKS });
-        life.pay(topup, units);
+        model.pay(topup, units);
       },
-      { check: (life) => life.topups.length >= back },
+      { check: (model) => model.topups.length >= back },
     ),
   );
 
-function creditCommand(text: string, centsOf: (life: Readonly<CustomerModel>) => bigint): Command {
+function creditCommand(text: string, centsOf: (model: Readonly<CustomerModel>) => bigint): Command {
   return command(
-    `the operator gives ${text}`,
-    async (life, real) => {
-      const cents = centsOf(life);
+    `the operator credits ${text}`,
+    async (model, real) => {
+      const cents = centsOf(model);
       await real.addBalance(cents);
-      life.adjustBalance(cents);
+      model.adjustBalance(cents);
     },
-    { check: (life) => centsOf(life) > 0n },
+    { check: (model) => centsOf(model) > 0n },
   );
 }
 
-/** What the server lacks that has waited longest for its cycle, or the next one that will be charged. */
-function shortfall(life: Readonly<CustomerModel>): bigint {
-  const waiting = life.awaitingBalance()[0];
-  const next = life.activeServers.toSorted((a, b) => a.paidUntil - b.paidUntil)[0];
-  return ((waiting ?? next)?.price ?? 0n) - life.balance;
+/** Returns the cents missing for the server that has waited longest, or else for the next renewal. */
+function shortfall(model: Readonly<CustomerModel>): bigint {
+  const waiting = model.awaitingBalance()[0];
+  const next = model.activeServers.toSorted((a, b) => a.paidUntil - b.paidUntil)[0];
+  return ((waiting ?? next)?.price ?? 0n) - model.balance;
 }
 
 const creditCommands = fc.oneof(
   fc.integer({ min: 1, max: 4_000 }).map((cents) => creditCommand(`${cents} cents`, () => BigInt(cents))),
-  fc.constant(creditCommand('what is lacking', shortfall)),
-  fc.constant(creditCommand('a cent less than is lacking', (life) => shortfall(life) - 1n)),
+  fc.constant(creditCommand('the shortfall', shortfall)),
+  fc.constant(creditCommand('one cent less than the shortfall', (model) => shortfall(model) - 1n)),
 );
 
 const rateCommand = fc
@@ -171,16 +174,16 @@ const rateCommand = fc
   )
   .map(([coin, usd]) =>
     command(
-      `${coin} costs ${usd}`,
-      async (life, real) => {
+      `set the ${coin} rate to ${usd}`,
+      async (model, real) => {
         await real.sandbox('rates', { coin, usd });
-        life.rates.set(coin, usd);
+        model.rates.set(coin, usd);
       },
       { startsWork: false },
     ),
   );
 
-type ServerAction = (life: CustomerModel, real: RealCustomer, server: ModelServer) => Promise<void>;
+type ServerAction = (model: CustomerModel, real: RealCustomer, server: ModelServer) => Promise<void>;
 const serverIndex = fc.nat({ max: MAX_SERVERS - 1 });
 
 function serverCommand(
@@ -191,38 +194,38 @@ function serverCommand(
   return serverIndex.map((index) =>
     command(
       `${verb} server ${index}`,
-      async (life, real) => {
-        const server = life.activeServers[index % life.activeServers.length];
-        if (server) await act(life, real, server);
+      async (model, real) => {
+        const server = model.activeServers[index % model.activeServers.length];
+        if (server) await act(model, real, server);
       },
-      { check: (life) => life.activeServers.length > 0, ...options },
+      { check: (model) => model.activeServers.length > 0, ...options },
     ),
   );
 }
 
-const stopCommand = serverCommand('stop', async (life, real, server) => {
-  const answer = await real.api.post(`/servers/${server.id}/stop`);
-  assert.equal(answer.status, life.stop(server), answer.text);
+const stopCommand = serverCommand('stop', async (model, real, server) => {
+  const response = await real.api.post(`/servers/${server.id}/stop`);
+  assert.equal(response.status, model.stop(server), response.text);
 });
 
-const startCommand = serverCommand('start', async (life, real, server) => {
-  const answer = await real.api.post(`/servers/${server.id}/start`);
-  assert.equal(answer.status, life.start(server), answer.text);
+const startCommand = serverCommand('start', async (model, real, server) => {
+  const response = await real.api.post(`/servers/${server.id}/start`);
+  assert.equal(response.status, model.start(server), response.text);
 });
 
-const destroyCommand = serverCommand('destroy', async (life, real, server) => {
-  const answer = await real.api.delete(`/servers/${server.id}`);
-  assert.equal(answer.status, 202, answer.text);
-  life.destroy(server);
+const destroyCommand = serverCommand('destroy', async (model, real, server) => {
+  const response = await real.api.delete(`/servers/${server.id}`);
+  assert.equal(response.status, 202, response.text);
+  model.destroy(server);
 });
 
 function autoRenewCommand(on: boolean): fc.Arbitrary<Command> {
   return serverCommand(
-    on ? 'renew' : 'do not renew',
-    async (life, real, server) => {
-      const answer = await real.api.patch(`/servers/${server.id}`, { auto_renew: on });
-      assert.equal(answer.status, 200, answer.text);
-      life.setAutoRenew(server, on);
+    on ? 'enable auto-renew of' : 'disable auto-renew of',
+    async (model, real, server) => {
+      const response = await real.api.patch(`/servers/${server.id}`, { auto_renew: on });
+      assert.equal(response.status, 200, response.text);
+      model.setAutoRenew(server, on);
     },
     { startsWork: false },
   );

@@ -1,4 +1,7 @@
-/** Worlds for lives: customers with a token and a key, one after the other, in a service whose clock goes on from life to life. */
+/**
+ * Worlds for lifecycle tests: customers with a token and an SSH key, one after another, in a service with one
+ * clock.
+ */
 import assert from 'node:assert/strict';
 import { checkInvariants } from '../../src/domain/verify/verify.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
@@ -8,9 +11,9 @@ import { RealCustomer } from './real-customer.ts';
 import { COINS } from './rules.ts';
 
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
-/** Then a fresh database: its clock is decades ahead, and it holds what they left. */
+/** Then starts with a new database: the clock is decades ahead, and deleted resources have accumulated. */
 const CUSTOMERS_PER_WORLD = 25;
-/** What everyone begins with: enough for a few small servers. */
+/** The initial balance of every customer: enough for a few small servers. */
 const INITIAL_BALANCE_CENTS = 6_000n;
 const SETTINGS = {
   SKERRY_RATE_CAPACITY: '1000000',
@@ -22,7 +25,10 @@ const SETTINGS = {
 
 export interface LifecycleWorld {
   startCustomer(lengthMs: number): Promise<{ model: CustomerModel; real: RealCustomer }>;
-  /** Counts how often the service takes a connection, which it does for each statement or transaction, until it is called. */
+  /**
+   * Starts counting database connections (one per statement or transaction). The returned function stops and
+   * counts.
+   */
   countStatements(): () => number;
   close(): Promise<void>;
 }
@@ -71,14 +77,17 @@ export async function createRealCustomer(world: World): Promise<RealCustomer> {
   const token = await createApiToken(customer);
   const api = V1Client.forApp(world.http, token);
   const image = (await api.get('/images?family=debian')).body.data.find(
-    (one: { version: string }) => one.version === '13',
+    (candidate: { version: string }) => candidate.version === '13',
   );
   const key = await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY });
   assert.equal(key.status, 201, key.text);
   return new RealCustomer(world, customer, { token, imageId: image.id, keyId: key.body.id });
 }
 
-/** The customer destroys what he has left, so that the next life begins with an empty house; then all is compared. */
+/**
+ * Destroys the customer's remaining servers, so the next customer starts with free capacity, then compares
+ * everything.
+ */
 export async function finishCustomer(model: CustomerModel, real: RealCustomer): Promise<void> {
   for (const server of model.activeServers) {
     assert.equal((await real.api.delete(`/servers/${server.id}`)).status, 202);

@@ -1,13 +1,13 @@
 /**
- * What one customer's life comes to by the rules of the contract, in memory: balance, servers, cycles, invoices. It knows
- * nothing of the code. Times are milliseconds; those of cycles that begin "now" are near, and taken over from
- * the service once they were found near enough.
+ * An in-memory model of one customer by the rules of the contract: balance, servers, cycles, invoices. It
+ * shares no code with the service. Times are milliseconds. A cycle that starts "now" is approximate; the
+ * model adopts the service's time once it is close enough.
  */
 
 import type { ModelServer, ModelTopup } from './resources.ts';
 import * as rules from './rules.ts';
 
-/** A payment in a block by then has the locked rate. */
+/** A payment in a block within this time after the expiration still gets the locked rate. */
 const RATE_LOCK_EXTENSION_MS = 3 * rules.HOUR_MS;
 
 interface DueAction {
@@ -18,7 +18,7 @@ interface DueAction {
 
 export class CustomerModel {
   now: number;
-  /** Nothing is begun from then on. */
+  /** No command starts at or after this time. */
   readonly end: number;
   balance = 0n;
   readonly servers: ModelServer[] = [];
@@ -26,9 +26,9 @@ export class CustomerModel {
   readonly rates = new Map<rules.Coin, string>();
   /** `type cents resource`. */
   readonly ledger: string[] = [];
-  /** What each thing's events were, in order. */
+  /** Event types by resource, in order. */
   readonly events = new Map<string, string[]>();
-  /** `kind thing`. */
+  /** `kind resource`. */
   readonly mails: string[] = [];
 
   constructor(now: number, lengthMs: number) {
@@ -37,10 +37,10 @@ export class CustomerModel {
   }
 
   get activeServers(): ModelServer[] {
-    return this.servers.filter((server) => server.status !== 'gone');
+    return this.servers.filter((server) => server.status !== 'destroyed');
   }
 
-  // ---- what the customer does; the answer is the status of the response
+  // ---- customer actions; each returns the expected HTTP status
 
   deploy(
     order: { plan: rules.Plan; months: rules.Months; autoRenew: boolean },
@@ -64,10 +64,10 @@ export class CustomerModel {
     return 201;
   }
 
-  /** Destroyed before it first ran. */
+  /** Destroys a server before it first ran. */
   destroyBeforeFirstRun(server: ModelServer): void {
     this.#recordEvent(server.id, 'server.destroyed');
-    server.status = 'gone';
+    server.status = 'destroyed';
     const events = this.events.get(server.id) ?? [];
     events.splice(events.indexOf('server.running'), 1);
     this.#credit('refund', server.price, server.id);
@@ -99,24 +99,25 @@ export class CustomerModel {
   }
 
   destroy(server: ModelServer): void {
-    server.status = 'gone';
+    server.status = 'destroyed';
     this.#recordEvent(server.id, 'server.destroyed');
   }
 
   invoice(
-    topup: Pick<ModelTopup, 'id' | 'coin' | 'address' | 'asked' | 'units' | 'usd' | 'expiresAt'>,
+    topup: Pick<ModelTopup, 'id' | 'coin' | 'address' | 'requested' | 'units' | 'usd' | 'expiresAt'>,
   ): void {
     const none = { unitsInTime: 0n, lateCents: 0n, credited: 0n, bonus: 0n };
     this.topups.push({ ...topup, status: 'pending', ...none });
   }
 
-  /** Paid and confirmed now. */
+  /** Adds a payment that is confirmed now. */
   pay(topup: ModelTopup, units: bigint): void {
     if (this.now <= topup.expiresAt + RATE_LOCK_EXTENSION_MS) topup.unitsInTime += units;
     else topup.lateCents += rules.centsFor(units, topup.coin, this.rateOf(topup.coin));
     const inTime = topup.unitsInTime;
-    const asAsked = inTime <= topup.units && inTime * 1000n >= topup.units * 995n;
-    const worth = topup.lateCents + (asAsked ? topup.asked : rules.centsFor(inTime, topup.coin, topup.usd));
+    const isExact = inTime <= topup.units && inTime * 1000n >= topup.units * 995n;
+    const inTimeCents = isExact ? topup.requested : rules.centsFor(inTime, topup.coin, topup.usd);
+    const worth = topup.lateCents + inTimeCents;
     if (worth <= topup.credited) return;
     this.#recordEvent(topup.id, 'topup.pending', 'topup.confirmed');
     this.#credit('topup', worth - topup.credited, topup.id);
@@ -138,7 +139,7 @@ export class CustomerModel {
     return this.rates.get(coin) ?? rules.COINS[coin].usd;
   }
 
-  // ---- what time does
+  // ---- passing of time
 
   advanceTo(target: number): void {
     for (let due = this.#nextDue(); due && due.at <= target; due = this.#nextDue()) {
@@ -148,12 +149,12 @@ export class CustomerModel {
     this.now = target;
   }
 
-  /** When something happens by itself next. */
+  /** Returns the times of all scheduled changes. */
   dueTimes(): number[] {
     return this.#allDues().map(({ at }) => at);
   }
 
-  /** Moments near which nothing must be done: it would be chance on which side of them it is. */
+  /** Times near which no command may run: the service could be on either side of them. */
   boundaryTimes(): number[] {
     return [...this.dueTimes(), ...this.topups.map(({ expiresAt }) => expiresAt + RATE_LOCK_EXTENSION_MS)];
   }
@@ -225,13 +226,13 @@ export class CustomerModel {
     this.mails.push(`server_destroyed ${server.id}`);
   }
 
-  /** Who waits for the balance: those that have waited longest come first, then the oldest. */
+  /** Returns the servers that wait for a sufficient balance, in the order in which they resume. */
   awaitingBalance(): ModelServer[] {
     const waiting = this.activeServers.filter(({ reason }) => reason === 'balance');
     return waiting.sort((a, b) => a.paidUntil - b.paidUntil);
   }
 
-  /** In that order what can be paid resumes, with a cycle from now. */
+  /** Resumes every server that the balance covers, in that order, with a cycle that starts now. */
   #afterCredit(): void {
     let resumed = false;
     for (const server of this.awaitingBalance()) {
@@ -258,13 +259,16 @@ export class CustomerModel {
     }
   }
 
-  /** Once per server and cycle, when the balance cannot pay all that renews until this cycle's end. */
+  /**
+   * Notifies once per server and cycle if the balance does not cover every renewal up to the end of this
+   * cycle.
+   */
   #notifyIfLow(server: ModelServer): void {
-    const renews = (one: ModelServer) => one.status !== 'suspended' && one.autoRenew;
+    const renews = (candidate: ModelServer) => candidate.status !== 'suspended' && candidate.autoRenew;
     if (!renews(server) || server.notifiedFor === server.paidUntil) return;
     const needed = this.activeServers
-      .filter((one) => renews(one) && one.paidUntil <= server.paidUntil)
-      .reduce((sum, one) => sum + one.price, 0n);
+      .filter((candidate) => renews(candidate) && candidate.paidUntil <= server.paidUntil)
+      .reduce((sum, { price }) => sum + price, 0n);
     if (this.balance >= needed) return;
     server.notifiedFor = server.paidUntil;
     this.#recordEvent(server.id, 'billing.low_balance');
@@ -282,7 +286,7 @@ export class CustomerModel {
     this.ledger.push(`${type} ${cents} ${resource}`);
   }
 
-  #recordEvent(thing: string, ...types: string[]): void {
-    this.events.set(thing, [...(this.events.get(thing) ?? []), ...types]);
+  #recordEvent(resource: string, ...types: string[]): void {
+    this.events.set(resource, [...(this.events.get(resource) ?? []), ...types]);
   }
 }

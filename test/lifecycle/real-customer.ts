@@ -1,4 +1,6 @@
-/** The same life in the real service: one customer over the REST surface and the sandbox's controls, compared with the model. */
+/**
+ * The same customer in the real service, over the REST API and the sandbox controls, compared with the model.
+ */
 import assert from 'node:assert/strict';
 import type { SessionClient } from '../support/session-client.ts';
 import { type JsonBody, V1Client } from '../support/v1-client.ts';
@@ -7,11 +9,14 @@ import type { CustomerModel } from './model.ts';
 import type { ModelServer } from './resources.ts';
 import * as rules from './rules.ts';
 
-/** Work that a step began is over by then; and how near to a due moment, or to midnight, no step may end. */
+/**
+ * The shortest step: long enough for work that a command started. No step may end this close to a due time or
+ * midnight.
+ */
 const MIN_STEP_MS = 120_000;
 const BOUNDARY_MARGIN_MS = 60_000;
 const MAX_STEP_MS = 25 * rules.DAY_MS;
-/** How far a cycle that begins "now" may be from where the model has it. */
+/** The largest accepted difference between the service and the model for a cycle that starts "now". */
 const CYCLE_TOLERANCE_MS = 60_000;
 
 export class RealCustomer {
@@ -42,36 +47,36 @@ export class RealCustomer {
   }
 
   async sandbox(name: string, body: object): Promise<JsonBody> {
-    const answer = await this.#world.http.inject({
+    const response = await this.#world.http.inject({
       method: 'POST',
       url: `/sandbox/${name}`,
       payload: JSON.stringify(body),
     });
-    assert.equal(answer.statusCode, 200, `/sandbox/${name}: ${answer.body}`);
-    return answer.json();
+    assert.equal(response.statusCode, 200, `/sandbox/${name}: ${response.body}`);
+    return response.json();
   }
 
-  /** Lets at least `ms` pass in both, so much more that nothing is about to fall due or just has. */
-  async advance(life: CustomerModel, ms = 0): Promise<void> {
+  /** Advances both by at least `ms`, and further if a due time would otherwise be close. */
+  async advance(model: CustomerModel, ms = 0): Promise<void> {
     let left = Math.max(ms, MIN_STEP_MS);
-    // Events and mails are kept for a month: they are looked at more often than that.
-    for (; left > MAX_STEP_MS; left -= MAX_STEP_MS) await this.#advanceOnce(life, MAX_STEP_MS);
-    await this.#advanceOnce(life, left);
+    // Events and mails are kept for a month, so collect them more often than that.
+    for (; left > MAX_STEP_MS; left -= MAX_STEP_MS) await this.#advanceOnce(model, MAX_STEP_MS);
+    await this.#advanceOnce(model, left);
   }
 
-  async #advanceOnce(life: CustomerModel, ms: number): Promise<void> {
-    const to = advanceClearOfBoundaries(life, life.now + ms);
+  async #advanceOnce(model: CustomerModel, ms: number): Promise<void> {
+    const to = advanceClearOfBoundaries(model, model.now + ms);
     const { now } = await this.sandbox('clock', { advance_s: (to - this.#nowMs()) / 1_000 });
-    life.now = Math.max(Date.parse(now), to);
-    await this.compare(life);
+    model.now = Math.max(Date.parse(now), to);
+    await this.compare(model);
   }
 
   #nowMs(): number {
     return this.#world.opened.clock.now().getTime();
   }
 
-  /** Balance, servers and what is new on the ledger are as the model has them. */
-  async compare(life: CustomerModel): Promise<void> {
+  /** Asserts that balance, servers, and new ledger entries match the model. */
+  async compare(model: CustomerModel): Promise<void> {
     const [balance, servers] = [
       await this.api.get('/billing/balance'),
       await this.api.get('/servers?page_size=100'),
@@ -79,14 +84,14 @@ export class RealCustomer {
     const serversById = new Map<string, JsonBody>(
       servers.body.data.map((server: JsonBody) => [server.id, server]),
     );
-    for (const server of life.activeServers) adoptCycleEnd(server, serversById.get(server.id));
+    for (const server of model.activeServers) adoptCycleEnd(server, serversById.get(server.id));
     const actual = [...serversById.values()].map(serverFields);
-    assert.deepEqual(actual.sort(byId), life.activeServers.map(modelFields).sort(byId));
-    assert.deepEqual(balanceFields(balance.body), modelBalance(life));
-    const added = life.ledger.slice(this.#comparedEntries);
+    assert.deepEqual(actual.sort(byId), model.activeServers.map(modelFields).sort(byId));
+    assert.deepEqual(balanceFields(balance.body), modelBalance(model));
+    const added = model.ledger.slice(this.#comparedEntries);
     if (added.length > 0) {
       assert.deepEqual((await this.#newestEntries(added.length)).sort(), added.sort());
-      this.#comparedEntries = life.ledger.length;
+      this.#comparedEntries = model.ledger.length;
     }
     await this.#collectEventsAndMails();
   }
@@ -98,11 +103,11 @@ export class RealCustomer {
     );
   }
 
-  /** At the end: events, mails and invoices are those of the model, too. */
-  async compareFinal(life: CustomerModel): Promise<void> {
-    assert.deepEqual(sortedEntries(this.#events), sortedEntries(life.events));
-    assert.deepEqual(countByKind([...this.#mails.values()]), countByKind(life.mails));
-    for (const topup of life.topups) {
+  /** Asserts at the end that events, mails, and invoices also match the model. */
+  async compareFinal(model: CustomerModel): Promise<void> {
+    assert.deepEqual(sortedEntries(this.#events), sortedEntries(model.events));
+    assert.deepEqual(countByKind([...this.#mails.values()]), countByKind(model.mails));
+    for (const topup of model.topups) {
       const { body } = await this.api.get(`/billing/topup/${topup.id}`);
       assert.deepEqual(
         [body.status, cents(body.credited_usd), topup.credited > 0n ? cents(body.bonus_usd) : 0n],
@@ -111,7 +116,7 @@ export class RealCustomer {
     }
   }
 
-  /** Keeps the events and mails that are new; those of a server's money belong to the server. */
+  /** Collects new events and mails. A billing event belongs to the server that was charged. */
   async #collectEventsAndMails(): Promise<void> {
     const { db } = this.#world.opened;
     const events = await db.rows<{ seq: bigint; type: string; data: JsonBody }>(
@@ -121,13 +126,14 @@ export class RealCustomer {
     );
     for (const { seq, type, data } of events) {
       this.#lastSeq += 1n;
-      assert.equal(seq, this.#lastSeq, 'numbered without a gap');
+      assert.equal(seq, this.#lastSeq, 'event numbers have no gap');
       if (type.startsWith('token.')) continue;
       const resource = data.server?.id ?? data.topup?.id ?? data.ledger_entry?.resource;
       this.#events.set(resource, [...(this.#events.get(resource) ?? []), type]);
     }
     const mails = await db.rows<{ id: string; kind: string; status: string }>(
-      `select m.id, m.kind, m.status from mails m join customers c on c.id = m.customer_id where c.email = $1`,
+      `select m.id, m.kind, m.status from mails m
+         join customers c on c.id = m.customer_id where c.email = $1`,
       [this.#customer.email],
     );
     for (const { id, kind, status } of mails) {
@@ -137,29 +143,34 @@ export class RealCustomer {
   }
 }
 
-/** Moves the model to about `to`, and so much further that nothing is about to fall due, nor has just; returns where. */
-function advanceClearOfBoundaries(life: CustomerModel, to: number): number {
-  const next = Math.min(...life.dueTimes());
+/**
+ * Moves the model to about `to`, and further while a due time or midnight is close. Returns the final time.
+ */
+function advanceClearOfBoundaries(model: CustomerModel, to: number): number {
+  const next = Math.min(...model.dueTimes());
   if (next <= to - BOUNDARY_MARGIN_MS) {
-    // What falls due on the way makes new due moments.
-    life.advanceTo(next);
-    return advanceClearOfBoundaries(life, to);
+    // A due action may schedule more actions.
+    model.advanceTo(next);
+    return advanceClearOfBoundaries(model, to);
   }
-  const edge = [...life.boundaryTimes(), nearestMidnight(to)].find(
+  const edge = [...model.boundaryTimes(), nearestMidnight(to)].find(
     (at) => Math.abs(at - to) < BOUNDARY_MARGIN_MS,
   );
-  if (edge !== undefined) return advanceClearOfBoundaries(life, edge + BOUNDARY_MARGIN_MS);
-  life.advanceTo(to);
+  if (edge !== undefined) return advanceClearOfBoundaries(model, edge + BOUNDARY_MARGIN_MS);
+  model.advanceTo(to);
   return to;
 }
 
-/** A cycle that began with something that happened: its end is near where the model has it, and exact from now on. */
+/**
+ * Adopts the service's end of an approximate cycle, after asserting that it is close; from then on it is
+ * exact.
+ */
 function adoptCycleEnd(server: ModelServer, body: JsonBody): void {
   if (!server.isApproximate || !body) return;
   const paidUntil = Date.parse(body.paid_until);
   assert.ok(
     Math.abs(paidUntil - server.paidUntil) <= CYCLE_TOLERANCE_MS,
-    `${body.paid_until} is no cycle from then`,
+    `${body.paid_until} is not close to the model's cycle end`,
   );
   server.paidUntil = paidUntil;
   server.isApproximate = false;
@@ -192,11 +203,11 @@ function balanceFields(body: JsonBody) {
   };
 }
 
-function modelBalance(life: CustomerModel) {
-  const running = life.activeServers.filter(({ status }) => status === 'running');
+function modelBalance(model: CustomerModel) {
+  const running = model.activeServers.filter(({ status }) => status === 'running');
   const until = running.length > 0 ? Math.min(...running.map(({ paidUntil }) => paidUntil)) : null;
   return {
-    usd: life.balance,
+    usd: model.balance,
     running: running.length,
     until: until && formatSeconds(until).slice(0, 10),
     low: until && formatSeconds(until - rules.LOW_BALANCE_DAYS * rules.DAY_MS),
@@ -219,7 +230,7 @@ function byId(a: { id: string }, b: { id: string }): number {
   return a.id < b.id ? -1 : 1;
 }
 
-/** Kinds alone: what a mail's cause is called is nobody's business. */
+/** Counts mails by kind; the service's names for their causes do not matter. */
 function countByKind(mails: readonly string[]): [string, number][] {
   const kinds = Object.groupBy(mails, (mail) => mail.split(' ')[0] ?? '');
   return Object.entries(kinds)

@@ -1,7 +1,7 @@
-/** What a customer has, as the model keeps it. Times are milliseconds, money is cents. */
+/** Resources of a customer in the model. Times are milliseconds, money is cents. */
 import type * as rules from './rules.ts';
 
-export type Status = 'running' | 'stopped' | 'suspended' | 'gone';
+export type Status = 'running' | 'stopped' | 'suspended' | 'destroyed';
 
 export interface ModelServer {
   readonly id: string;
@@ -10,16 +10,16 @@ export interface ModelServer {
   autoRenew: boolean;
   anchor: number;
   paidUntil: number;
-  /** `paidUntil` came from the moment at which something happened, which the model knows only nearly. */
+  /** `paidUntil` depends on the moment of a command, which the model knows only approximately. */
   isApproximate: boolean;
   status: Status;
   reason: 'balance' | 'not_renewed' | null;
   resumeTo: 'running' | 'stopped';
   suspendedAt: number;
-  /** Ends of the cycles whose window began, and of which the customer was told. */
+  /** The cycle ends whose window has opened, and for which the customer was notified. */
   windowOpenedFor: number;
   notifiedFor: number;
-  /** Days of the last warning. */
+  /** The number of days in the last warning. */
   lastWarningDays: number;
 }
 
@@ -27,7 +27,7 @@ export interface ModelTopup {
   readonly id: string;
   readonly coin: rules.Coin;
   readonly address: string;
-  readonly asked: bigint;
+  readonly requested: bigint;
   readonly units: bigint;
   readonly usd: string;
   readonly expiresAt: number;

@@ -1,4 +1,7 @@
-/** The arithmetic of the contract, written a second time and plainly: prices, months, coins, bonus. Money in cents. */
+/**
+ * A second, plain implementation of the contract's arithmetic: prices, months, coins, bonus. Money is in
+ * cents.
+ */
 export const PLANS = { s1: 735n, s2: 1470n, s3: 2945n, r1: 8990n } as const;
 export type Plan = keyof typeof PLANS;
 export const CYCLE_MONTHS = [1, 3, 6, 12] as const;
@@ -18,12 +21,12 @@ export const LOW_BALANCE_DAYS = 7;
 
 const CYCLE_PERCENT = { 1: 100n, 3: 75n, 6: 65n, 12: 50n } as const;
 
-/** Half up to the cent. */
+/** Rounds half up to the cent. */
 export function cyclePrice(plan: Plan, months: Months): bigint {
   return (PLANS[plan] * BigInt(months) * CYCLE_PERCENT[months] + 50n) / 100n;
 }
 
-/** On the anchor day, or on the last day of a shorter month. */
+/** Falls on the anchor day, or on the last day of a shorter month. */
 export function addMonths(from: number, months: number, anchor: number): number {
   const at = new Date(from);
   const first = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months, 1));
@@ -35,7 +38,7 @@ export function dayOfMonth(time: number): number {
   return new Date(time).getUTCDate();
 }
 
-/** Flat, the highest tier that what an invoice has credited in all reaches. */
+/** Returns the bonus of the highest tier that an invoice's total credit reaches. */
 export function bonusFor(cents: bigint): bigint {
   if (cents >= 100_000n) return 70_000n;
   if (cents >= 50_000n) return 30_000n;
@@ -43,14 +46,14 @@ export function bonusFor(cents: bigint): bigint {
   return cents >= 10_000n ? 3_000n : 0n;
 }
 
-/** Units of the coin that an amount costs, rounded up. `usd` is a decimal for one whole coin. */
+/** Returns the coin units for an amount, rounded up. `usd` is the decimal price of one whole coin. */
 export function unitsFor(cents: bigint, coin: Coin, usd: string): bigint {
   const { digits, scale } = parseDecimal(usd);
   const divisor = digits * 100n;
   return (cents * 10n ** BigInt(COINS[coin].decimals) * scale + divisor - 1n) / divisor;
 }
 
-/** Cents that units are worth, rounded down. */
+/** Returns the value of coin units in cents, rounded down. */
 export function centsFor(units: bigint, coin: Coin, usd: string): bigint {
   const { digits, scale } = parseDecimal(usd);
   return (units * digits * 100n) / (scale * 10n ** BigInt(COINS[coin].decimals));

@@ -1,4 +1,4 @@
-/** The ways in which a service is used while everything secret about it is watched. */
+/** Scenarios that use every feature that handles secrets, while canaries watch for leaks. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -10,7 +10,7 @@ import { STEP_MS, totpAt, wrongTotp } from '../support/totp.ts';
 import type { JsonBody, V1Client } from '../support/v1-client.ts';
 import { type CanaryWorld, DIRECT, expectSuccess, VIA_PROXY_IPV4, VIA_PROXY_IPV6 } from './canary-world.ts';
 
-/** A customer, who comes in and keeps his account in every way there is. */
+/** A customer signs up, signs in, and manages their account in every possible way. */
 export async function exerciseAccount({ canaries, visitor, mailedLink }: CanaryWorld): Promise<void> {
   const customer = visitor(VIA_PROXY_IPV4);
   customer.email = canaries.add('an e-mail address', 'ann.canary@example.org', 'logs');
@@ -35,7 +35,7 @@ export async function exerciseAccount({ canaries, visitor, mailedLink }: CanaryW
   const wrong = visitor(DIRECT);
   assert.equal((await wrong.signIn(customer.email, password(3))).status, 400);
   assert.equal(
-    (await wrong.signIn(canaries.add('an e-mail nobody has', 'nobody.canary@example.org'), password(3)))
+    (await wrong.signIn(canaries.add('an unknown e-mail address', 'unknown.canary@example.org'), password(3)))
       .status,
     400,
   );
@@ -70,13 +70,13 @@ export async function exerciseAccount({ canaries, visitor, mailedLink }: CanaryW
   );
   await mailedLink(customer.email, 'reset');
   await expectSuccess(forgetful.post('/account-api.php', { action: 'list_sessions' }));
-  // One that is asked for and never used.
+  // This link is requested but never used.
   await expectSuccess(forgetful.post('/auth-api.php', { action: 'request_reset', email: other }));
   await mailedLink(other, 'reset');
   await exerciseTotp(canaries, forgetful, { email: other, password: password(5) });
 }
 
-/** A second factor, which stays on. */
+/** Enables two-factor authentication, which stays on. */
 async function exerciseTotp(
   canaries: CanaryWorld['canaries'],
   customer: SessionClient,
@@ -84,9 +84,9 @@ async function exerciseTotp(
 ): Promise<void> {
   const enable = { action: 'enable_totp', current_password: password };
   const { secret, uri } = await expectSuccess(customer.post('/account-api.php', enable));
-  canaries.add('a secret of one-time codes', secret);
-  canaries.add('the same as bytes', Buffer.from(Secret.fromBase32(secret).bytes).toString('hex'));
-  canaries.add('the same as an address', uri);
+  canaries.add('a TOTP secret', secret);
+  canaries.add('a TOTP secret as bytes', Buffer.from(Secret.fromBase32(secret).bytes).toString('hex'));
+  canaries.add('a TOTP secret as a URI', uri);
   await expectSuccess(customer.post('/account-api.php', { ...enable, code: totpAt(secret) }));
   const signIn = (code: string) =>
     customer.post('/auth-api.php', { action: 'signin', email, password, code });
@@ -94,17 +94,17 @@ async function exerciseTotp(
   await expectSuccess(signIn(totpAt(secret, Date.now() + STEP_MS)));
 }
 
-/** Another customer, with money, tokens and a webhook. */
+/** Another customer, with money, API tokens, and a webhook. */
 export async function exerciseRestApi(world: CanaryWorld): Promise<V1Client> {
   const { canaries, visitor, client, sandbox, receiver, key } = world;
   const customer = visitor(VIA_PROXY_IPV6);
   customer.email = canaries.add('another e-mail address', 'bob.canary@example.org', 'logs');
-  const password = canaries.add('his password', 'Bob/Canary+1234567');
+  const password = canaries.add('the other customer’s password', 'Bob/Canary+1234567');
   await expectSuccess(
     customer.post('/auth-api.php', {
       ...{ action: 'signup', email: customer.email, password, password_confirm: password },
     }),
-  ).then((body) => canaries.add('his recovery code', body.recovery_code));
+  ).then((body) => canaries.add('the other customer’s recovery code', body.recovery_code));
   const { token } = await expectSuccess(
     customer.post('/account-api.php', {
       ...{ action: 'create_token', name: 'ci', scope: 'billing', current_password: password },
@@ -123,25 +123,28 @@ export async function exerciseRestApi(world: CanaryWorld): Promise<V1Client> {
   await sandbox('payments', { coin: 'LTC', address, amount });
   await sandbox('blocks', { coin: 'LTC', count: 30 });
   await sandbox('settle');
-  const again = { key: key('token') };
-  for (const extra of [again, again, {}]) {
-    const made = await expectSuccess(api.post('/account/tokens', { name: 'ci', scope: 'read' }, extra));
-    canaries.add('a token made by REST', made.token);
+  const repeated = { key: key('token') };
+  for (const extra of [repeated, repeated, {}]) {
+    const created = await expectSuccess(api.post('/account/tokens', { name: 'ci', scope: 'read' }, extra));
+    canaries.add('an API token created over REST', created.token);
   }
   const url = receiver.url(`/hook?key=${canaries.add('a key in a URL', 'url-key-canary-77120', 'logs')}`);
   const failing = receiver.url('/failing', (response) => response.writeHead(500).end('x'));
-  for (const [n, to] of [url, failing].entries()) {
+  for (const [n, target] of [url, failing].entries()) {
     const extra = n === 0 ? { key: key('hook') } : {};
-    const made = await expectSuccess(api.post('/webhooks', { url: to, events: ['*'] }, extra));
-    canaries.add('a webhook’s secret', made.secret);
-    await expectSuccess(api.post(`/webhooks/${made.id}/test`));
+    const created = await expectSuccess(api.post('/webhooks', { url: target, events: ['*'] }, extra));
+    canaries.add('a webhook secret', created.secret);
+    await expectSuccess(api.post(`/webhooks/${created.id}/test`));
   }
   await receiver.waitForCount('/failing', 1);
   await deploy(world, customer);
   return api;
 }
 
-/** A server by the form: what its install needs is kept while it lasts. The first host that is asked fails. */
+/**
+ * Deploys a server through the form. Its install secrets are stored until the install ends. The first host
+ * fails.
+ */
 async function deploy({ canaries, sandbox, key }: CanaryWorld, customer: SessionClient): Promise<void> {
   await sandbox('faults', { driver: 'compute', operation: 'ensure', times: 1 });
   const rootPassword = canaries.add('a root password', 'Root+Canary/77&1234');
@@ -156,30 +159,30 @@ async function deploy({ canaries, sandbox, key }: CanaryWorld, customer: Session
 }
 
 export async function exerciseServers(world: CanaryWorld, api: V1Client): Promise<void> {
-  const { canaries, searched, sandbox, visitor, serving, key } = world;
+  const { canaries, assertNoCanaries, sandbox, visitor, serving, key } = world;
   const userData = canaries.add('user data', '#cloud-config\npassword: UserData_Canary_42\n');
-  const user_data_b64 = canaries.add('user data as it is sent', Buffer.from(userData).toString('base64'));
+  const user_data_b64 = canaries.add('user data in Base64', Buffer.from(userData).toString('base64'));
   const { data } = await expectSuccess(api.get('/images?family=debian'));
-  const image = data.find((one: JsonBody) => one.version === '12').id;
+  const image = data.find((candidate: JsonBody) => candidate.version === '12').id;
   const { id: sshKey } = await expectSuccess(
     api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY }),
   );
   const order = { name: 'web', plan: 's1', region: 'par', image, ssh_keys: [sshKey], user_data_b64 };
   const { id } = await expectSuccess(api.post('/servers', order, { key: key('server') }));
-  await searched('while servers are being installed');
+  await assertNoCanaries('while servers are being installed');
   await sandbox('settle');
   const { rescue } = await expectSuccess(api.post(`/servers/${id}/rescue`));
   canaries.add('a rescue password', rescue.password);
   await sandbox('settle');
   await expectSuccess(api.post(`/servers/${id}/rebuild`, { user_data_b64 }));
-  await searched('while a server is rebuilt');
+  await assertNoCanaries('while a server is being rebuilt');
   await sandbox('settle');
-  for (const use of [true, false]) {
+  for (const opensConsole of [true, false]) {
     const { url } = await expectSuccess(api.get(`/servers/${id}/console`));
     const path = new URL(url).searchParams.get('path') ?? '';
     canaries.add('a console ticket', path.split('/').at(-1) ?? '');
     assert.equal((await visitor(DIRECT).get(new URL(url).pathname + new URL(url).search)).status, 200);
-    if (!use) continue;
+    if (!opensConsole) continue;
     const screen = new WebSocket(`${serving.url.replace('http', 'ws')}/${path}`, {
       headers: { 'x-forwarded-for': VIA_PROXY_IPV4.forwarded },
     });
@@ -189,12 +192,12 @@ export async function exerciseServers(world: CanaryWorld, api: V1Client): Promis
   }
 }
 
-/** What is wrong is named, and never repeated. */
+/** Sends invalid requests of every kind. Errors name the problem and never echo the input. */
 export async function sendInvalidRequests(world: CanaryWorld, api: V1Client): Promise<void> {
   const { canaries, client, visitor, serving } = world;
-  const secret = canaries.add('what a mistaken caller sends', 'mistaken-canary-5577-xyz');
-  const straight = client(DIRECT, secret);
-  assert.equal((await straight.get('/servers')).status, 401);
+  const secret = canaries.add('a secret in an invalid request', 'mistaken-canary-5577-xyz');
+  const wrongToken = client(DIRECT, secret);
+  assert.equal((await wrongToken.get('/servers')).status, 401);
   const json = { headers: { 'content-type': 'application/json' } };
   for (const body of [
     `{"${secret}":1}`,
@@ -231,7 +234,7 @@ export async function sendInvalidRequests(world: CanaryWorld, api: V1Client): Pr
   );
   assert.equal((await visitorClient.postRaw('/auth-api.php', `a=${secret}&a=${secret}`)).status, 400);
   assert.equal((await visitorClient.post('/auth-api.php', { action: secret })).status, 400);
-  // What is no HTTP at all, from an address of its own.
+  // Malformed HTTP, from a separate source address.
   for (const line of [
     `${secret} / HTTP/1.1`,
     `GET /${secret} HTTP/9.9`,

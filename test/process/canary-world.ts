@@ -1,4 +1,4 @@
-/** A real service that is used with secrets of a test, and a search of everything that it keeps and writes. */
+/** A real service that runs with canary secrets, and a search of everything that it stores and logs. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -15,7 +15,9 @@ import { killLeftovers, startSkerryd } from '../support/skerryd-process.ts';
 import { type JsonBody, V1Client } from '../support/v1-client.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
-/** Where requests come from: by a trusted proxy, or straight from an address of this machine that is none. */
+/**
+ * The source of a request: through a trusted proxy, or directly from an untrusted address of this machine.
+ */
 export interface RequestOrigin {
   readonly forwarded?: string;
   readonly socket?: string;
@@ -29,7 +31,7 @@ export type CanaryWorld = Awaited<ReturnType<typeof startCanaryWorld>>;
 export async function startCanaryWorld() {
   const canaries = new Canaries();
   const folder = await mkdtemp(join(tmpdir(), 'skerry-canary-'));
-  // Root's database runs as another user, who must be able to pass through.
+  // When root runs the tests, the database runs as another user, who must be able to enter this folder.
   await chmod(folder, 0o755);
   const [receiver, mailServer] = await Promise.all([WebhookReceiver.start(), startMailServer()]);
   const caFile = join(folder, 'ca.pem');
@@ -47,12 +49,12 @@ export async function startCanaryWorld() {
     SKERRY_SMTP_URL: `smtp://mailer:${mailPassword}@127.0.0.1:${mailServer.port}`,
     SKERRY_MAIL_FROM: 'Skerry <no-reply@skerry.example>',
   });
-  canaries.add('an address, v4', VIA_PROXY_IPV4.forwarded);
-  canaries.add('an address, v6', VIA_PROXY_IPV6.forwarded);
-  canaries.add('an address, v6 in full', '2001:067c:02e8:0022:0000:0000:c100:068b');
-  canaries.add('an address, straight', DIRECT.socket);
+  canaries.add('an IPv4 address', VIA_PROXY_IPV4.forwarded);
+  canaries.add('an IPv6 address', VIA_PROXY_IPV6.forwarded);
+  canaries.add('an IPv6 address in full', '2001:067c:02e8:0022:0000:0000:c100:068b');
+  canaries.add('a direct address', DIRECT.socket);
 
-  /** Sends as from there; every cookie and CSRF value that comes back is a canary. */
+  /** Sends requests from this source. Every cookie and CSRF token that comes back becomes a canary. */
   const sender =
     (from: RequestOrigin) =>
     async (sent: {
@@ -65,7 +67,7 @@ export async function startCanaryWorld() {
       const headers = {
         ...sent.headers,
         ...(from.forwarded === undefined ? {} : { 'x-forwarded-for': from.forwarded }),
-        // Without it, chunked: an empty body on GET is none.
+        // Without a length the body would be chunked, and GET must not have a chunked body.
         ...(sent.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(sent.body)) }),
       };
       const { method } = sent;
@@ -80,14 +82,14 @@ export async function startCanaryWorld() {
       for await (const part of response) parts.push(part as Buffer);
       const text = Buffer.concat(parts).toString();
       const headerEntries = Object.entries(response.headers).flatMap(([name, value]) =>
-        [value].flat().map((one): [string, string] => [name, String(one)]),
+        [value].flat().map((single): [string, string] => [name, String(single)]),
       );
       for (const [name, value] of headerEntries) {
         const cookie = name === 'set-cookie' ? /^PHPSESSID=([^;]+)/.exec(value)?.[1] : undefined;
         if (cookie) canaries.add('a cookie', cookie);
       }
       const csrf = /"csrf":"([0-9a-f]{64})"/.exec(text)?.[1];
-      if (csrf) canaries.add('a CSRF value', csrf);
+      if (csrf) canaries.add('a CSRF token', csrf);
       return { status: response.statusCode ?? 0, headers: new Headers(headerEntries), text };
     };
 
@@ -96,7 +98,7 @@ export async function startCanaryWorld() {
   const client = (from: RequestOrigin, token: string) =>
     new V1Client(sender(from) as ConstructorParameters<typeof V1Client>[0], token);
   const idempotencyKey = (name: string) =>
-    canaries.add(`the key of the ${name}`, `idempotency-canary-${name}-81`);
+    canaries.add(`the idempotency key of the ${name}`, `idempotency-canary-${name}-81`);
 
   async function sandbox(name: string, body: object = {}): Promise<JsonBody> {
     const response = await fetch(`${serving.url}/sandbox/${name}`, {
@@ -108,14 +110,14 @@ export async function startCanaryWorld() {
     return JSON.parse(text);
   }
 
-  /** The newest link that was mailed to an address. */
+  /** Returns the token of the newest link that was mailed to an address. */
   async function mailedLink(address: string, path: string): Promise<string> {
     await sandbox('settle');
     const response = await fetch(`${serving.url}/sandbox/mails?to=${encodeURIComponent(address)}`);
     const { mails } = (await response.json()) as { mails: { text: string }[] };
     const links = mails.flatMap(({ text }) => [...text.matchAll(/\/(confirm|reset)\?token=([\w-]+)/g)]);
     const [, , token] =
-      links.filter(([, kind]) => kind === path).at(-1) ?? assert.fail(`no ${path} was mailed`);
+      links.filter(([, kind]) => kind === path).at(-1) ?? assert.fail(`no ${path} link was mailed`);
     return canaries.add(`a ${path} link`, token ?? '');
   }
 
@@ -142,17 +144,17 @@ export async function startCanaryWorld() {
     key: idempotencyKey,
     sandbox,
     mailedLink,
-    searched: assertNoCanaries,
+    assertNoCanaries,
     close,
   };
   return { canaries, folder, serving, receiver, ...tools };
 }
 
-/** The body of an answer that must be a good one. */
+/** Returns the body of a response that must be successful. */
 export async function expectSuccess(
-  answer: Promise<{ status: number; text: string; body: JsonBody }>,
+  response: Promise<{ status: number; text: string; body: JsonBody }>,
 ): Promise<JsonBody> {
-  const { status, text, body } = await answer;
+  const { status, text, body } = await response;
   assert.ok(status < 300 && body?.ok !== false, text);
   return body;
 }

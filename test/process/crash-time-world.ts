@@ -1,6 +1,6 @@
 /**
- * A customer with a renewing server, a webhook that leads to a receiver of the test, and letters; and what must be true of
- * all he was told, however often the process died meanwhile.
+ * A customer with a renewing server, mails, and a webhook that points to the test's receiver; and assertions
+ * about every notification, no matter how often the process died.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -15,10 +15,10 @@ import { callSandbox, serviceEnvironment } from './crash-world.ts';
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
 export const DAY_S = 86_400;
 export const HOOK_PATH = '/hook';
-/** Of what the customer has at first: one server s1 in par for a month, and 40.00 less its price. */
+/** The initial balance: 40.00 less the price of one s1 server in par for a month. */
 export const BASE_BALANCE_USD = 32.65;
 
-/** What the base holds and every scenario begins with. */
+/** The state that every scenario starts from. */
 export interface BaseFixture {
   readonly cookie: string;
   readonly csrf: string;
@@ -38,11 +38,11 @@ export interface ScenarioContext {
   readonly api: V1Client;
   readonly receiver: WebhookReceiver;
   readonly mailServer: MailServer;
-  /** What the receiver had when the scenario began. */
+  /** The number of requests that the receiver had before the scenario started. */
   readonly receivedBefore: number;
 }
 
-/** For a service in a folder of its own; `ca.pem` beside it signs for the receiver. */
+/** Settings for a service in a separate folder. `ca.pem` in the parent folder signs for the receiver. */
 export function settingsFor(folder: string, name: string): Record<string, string> {
   return {
     ...serviceEnvironment(join(folder, name)),
@@ -52,7 +52,9 @@ export function settingsFor(folder: string, name: string): Record<string, string
   };
 }
 
-/** Moves the clock to so many days after the end of the first cycle; where it is by then, it stays. */
+/**
+ * Moves the clock to this many days after the first cycle ends, or leaves it there if it is already later.
+ */
 export async function advanceToDay({ url, base }: ScenarioContext, daysAfterCycle: number): Promise<void> {
   const { now } = await callSandbox(url, 'clock', { advance_s: 0 });
   const left = Date.parse(base.paidUntil) / 1_000 + daysAfterCycle * DAY_S - Date.parse(now) / 1_000;
@@ -60,7 +62,7 @@ export async function advanceToDay({ url, base }: ScenarioContext, daysAfterCycl
   await callSandbox(url, 'settle');
 }
 
-/** Each of these events arrived, so often; each under one id, with one body, in deliveries of one id. */
+/** Asserts that each event arrived this often, under one id, with one body, and with one delivery id. */
 export function assertEventsDelivered(
   { receiver, receivedBefore }: ScenarioContext,
   expected: Readonly<Record<string, number>>,
@@ -68,8 +70,8 @@ export function assertEventsDelivered(
   const received = receiver.received.slice(receivedBefore).filter(({ path }) => path === HOOK_PATH);
   const byEvent = Map.groupBy(received, ({ body }) => String(JSON.parse(body).id));
   for (const copies of byEvent.values()) {
-    assert.equal(new Set(copies.map(({ body }) => body)).size, 1, 'a repeated event is the same');
-    assert.equal(new Set(copies.map(deliveryIdOf)).size, 1, 'a repeated delivery has its id');
+    assert.equal(new Set(copies.map(({ body }) => body)).size, 1, 'a repeated event has the same body');
+    assert.equal(new Set(copies.map(deliveryIdOf)).size, 1, 'a repeated delivery has the same id');
   }
   const types = [...byEvent.values()].map(([first]) => String(JSON.parse(first?.body ?? '').type));
   const counts = Object.entries(Object.groupBy(types, (type) => type)).map(([type, all]) => [
@@ -83,7 +85,7 @@ function deliveryIdOf({ headers }: ReceivedRequest): string {
   return String(headers['x-service-delivery-id']);
 }
 
-/** How many letters came since the base, each once: no two are the same. */
+/** Asserts the number of mails since the base fixture, and that no two are the same. */
 export async function assertMails({ url, base }: ScenarioContext, expected: number): Promise<void> {
   const response = await fetch(`${url}/sandbox/mails?to=${encodeURIComponent(base.email)}`);
   const { mails } = (await response.json()) as { mails: { subject: string; text: string }[] };
@@ -95,7 +97,7 @@ export async function assertMails({ url, base }: ScenarioContext, expected: numb
   );
 }
 
-/** What was booked, oldest first: `charge -7.35`. */
+/** Returns the ledger entries, oldest first, such as `charge -7.35`. */
 export async function readLedger({ api }: ScenarioContext): Promise<string[]> {
   const { body } = await api.get('/billing/ledger?page_size=100');
   return body.data

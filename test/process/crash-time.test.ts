@@ -1,6 +1,7 @@
 /**
- * A process killed with -9 while it renews, suspends, resumes or destroys, tells of it, or sends letters: after the restart
- * no event is lost, none comes under another id, no cycle is charged twice and no letter is sent twice.
+ * A process that is killed with SIGKILL while it renews, suspends, resumes, or destroys a server, publishes
+ * an event, or sends mail. After the restart no event is lost or has a second id, no cycle is charged twice,
+ * and no mail is sent twice.
  */
 import assert from 'node:assert/strict';
 import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -31,10 +32,10 @@ const COVERED_POINTS = /^(renew|suspend|fanout|deliver|mail|account)\./;
 
 interface Scenario {
   readonly points: RegExp;
-  /** By real SMTP instead of the letter box. */
+  /** Sends mail over real SMTP instead of to the outbox. */
   readonly smtp?: true;
-  reachPoint(scene: ScenarioContext): Promise<void>;
-  finish(scene: ScenarioContext): Promise<void>;
+  reachPoint(context: ScenarioContext): Promise<void>;
+  finish(context: ScenarioContext): Promise<void>;
 }
 
 async function disableAutoRenew({ api, base }: ScenarioContext): Promise<void> {
@@ -49,120 +50,118 @@ async function deleteAccount({ customer }: ScenarioContext): Promise<void> {
 const SCENARIOS: readonly Scenario[] = [
   {
     points: /^(renew|fanout)\.|^deliver\.(claimed|answered|written|recorded)$/,
-    reachPoint: (scene) => advanceToDay(scene, 2),
-    finish: async (scene) => {
-      await advanceToDay(scene, 10);
-      assert.deepEqual((await readLedger(scene)).slice(1), ['charge -7.35', 'charge -7.35']);
-      const { body } = await scene.api.get(`/servers/${scene.base.serverId}`);
+    reachPoint: (context) => advanceToDay(context, 2),
+    finish: async (context) => {
+      await advanceToDay(context, 10);
+      assert.deepEqual((await readLedger(context)).slice(1), ['charge -7.35', 'charge -7.35']);
+      const { body } = await context.api.get(`/servers/${context.base.serverId}`);
       assert.equal(body.status, 'running');
-      const days = (Date.parse(body.paid_until) - Date.parse(scene.base.paidUntil)) / 86_400_000;
-      assert.ok(days >= 28 && days <= 31, 'a month was paid');
-      assertEventsDelivered(scene, { 'billing.charged': 1 });
-      await assertMails(scene, 0);
+      const days = (Date.parse(body.paid_until) - Date.parse(context.base.paidUntil)) / 86_400_000;
+      assert.ok(days >= 28 && days <= 31, 'one month was paid');
+      assertEventsDelivered(context, { 'billing.charged': 1 });
+      await assertMails(context, 0);
     },
   },
   {
     points: /^suspend\.(written|committed|destroy_written)$|^mail\.(claimed|sent)$/,
-    reachPoint: async (scene) => {
-      await disableAutoRenew(scene);
-      await advanceToDay(scene, 20);
+    reachPoint: async (context) => {
+      await disableAutoRenew(context);
+      await advanceToDay(context, 20);
     },
-    finish: async (scene) => {
-      await advanceToDay(scene, 20);
-      assert.deepEqual((await scene.api.get('/servers')).body.data, []);
-      assert.deepEqual((await readLedger(scene)).slice(1), ['charge -7.35']);
-      assertEventsDelivered(scene, { 'server.suspended': 1, 'server.destroyed': 1 });
-      // It ends, is suspended, three warnings, destroyed.
-      await assertMails(scene, 6);
+    finish: async (context) => {
+      await advanceToDay(context, 20);
+      assert.deepEqual((await context.api.get('/servers')).body.data, []);
+      assert.deepEqual((await readLedger(context)).slice(1), ['charge -7.35']);
+      assertEventsDelivered(context, { 'server.suspended': 1, 'server.destroyed': 1 });
+      // Expiry notice, suspension, three warnings, destruction.
+      await assertMails(context, 6);
     },
   },
   {
     points: /^suspend\.resume_written$/,
-    reachPoint: async (scene) => {
-      const { base, api } = scene;
+    reachPoint: async (context) => {
+      const { base, api } = context;
       const order = { name: 'big', plan: 's3', region: 'par', image: base.imageId, ssh_keys: [base.keyId] };
       assert.equal((await api.post('/servers', order)).status, 201);
-      await advanceToDay(scene, 5);
+      await advanceToDay(context, 5);
       const { body } = await api.post('/billing/topup', { coin: 'LTC', amount_usd: 30 });
       const paid = { coin: 'LTC', address: body.deposit_address, amount: body.deposit_amount };
-      await callSandbox(scene.url, 'payments', paid);
-      await callSandbox(scene.url, 'blocks', { coin: 'LTC', count: 12 });
-      await callSandbox(scene.url, 'settle');
+      await callSandbox(context.url, 'payments', paid);
+      await callSandbox(context.url, 'blocks', { coin: 'LTC', count: 12 });
+      await callSandbox(context.url, 'settle');
     },
-    finish: async (scene) => {
-      await advanceToDay(scene, 6);
-      const { body } = await scene.api.get('/servers?sort=created_at');
+    finish: async (context) => {
+      await advanceToDay(context, 6);
+      const { body } = await context.api.get('/servers?sort=created_at');
       const statuses = body.data.map(
         (server: { plan: string; status: string }) => `${server.plan} ${server.status}`,
       );
       assert.deepEqual(statuses, ['s1 running', 's3 suspended']);
-      const { usd } = (await scene.api.get('/billing/balance')).body;
+      const { usd } = (await context.api.get('/billing/balance')).body;
       assert.equal(usd, Math.round((BASE_BALANCE_USD - 29.45 + 30 - 7.35) * 100) / 100);
-      assertEventsDelivered(scene, {
+      assertEventsDelivered(context, {
         ...{ 'server.created': 1, 'server.running': 2, 'billing.charged': 2 },
         ...{ 'billing.low_balance': 2, 'server.suspended': 2, 'topup.pending': 1, 'topup.confirmed': 1 },
       });
-      await assertMails(scene, 5);
+      await assertMails(context, 5);
     },
   },
   {
     points: /^deliver\.paused_written$/,
-    reachPoint: async (scene) => {
-      const { api, base, receiver } = scene;
+    reachPoint: async (context) => {
+      const { api, base, receiver } = context;
       const url = receiver.url('/gone', respondWith(410));
       assert.equal((await api.post('/webhooks', { url, events: ['server.rebooted'] })).status, 201);
       await api.post(`/servers/${base.serverId}/reboot`);
-      await callSandbox(scene.url, 'settle');
+      await callSandbox(context.url, 'settle');
     },
-    finish: async (scene) => {
-      await callSandbox(scene.url, 'settle');
-      await scene.api.post(`/servers/${scene.base.serverId}/reboot`);
-      await callSandbox(scene.url, 'settle');
-      const { body } = await scene.api.get('/webhooks?sort=created_at');
+    finish: async (context) => {
+      await callSandbox(context.url, 'settle');
+      await context.api.post(`/servers/${context.base.serverId}/reboot`);
+      await callSandbox(context.url, 'settle');
+      const { body } = await context.api.get('/webhooks?sort=created_at');
       assert.deepEqual(
         body.data.map(({ active }: { active: boolean }) => active),
         [true, false],
       );
-      assertEventsDelivered(scene, { 'server.rebooted': 2 });
-      await assertMails(scene, 1);
+      assertEventsDelivered(context, { 'server.rebooted': 2 });
+      await assertMails(context, 1);
     },
   },
   {
     points: /^mail\.handed_over$/,
     smtp: true,
-    reachPoint: async (scene) => {
-      await disableAutoRenew(scene);
-      await advanceToDay(scene, 20);
+    reachPoint: async (context) => {
+      await disableAutoRenew(context);
+      await advanceToDay(context, 20);
     },
-    finish: async (scene) => {
-      await advanceToDay(scene, 20);
-      const subjects = scene.mailServer.received.map(({ message }) => /^Subject: (.*)$/m.exec(message)?.[1]);
-      assert.equal(
-        subjects.length,
-        5,
-        `the letter about the end of the cycle is never sent again: ${subjects}`,
+    finish: async (context) => {
+      await advanceToDay(context, 20);
+      const subjects = context.mailServer.received.map(
+        ({ message }) => /^Subject: (.*)$/m.exec(message)?.[1],
       );
+      assert.equal(subjects.length, 5, `the mail about the end of the cycle is not sent again: ${subjects}`);
       assert.equal(new Set(subjects).size, 5);
     },
   },
   {
     points: /^account\./,
-    reachPoint: async (scene) => {
-      await deleteAccount(scene);
-      await callSandbox(scene.url, 'clock', { advance_s: 3_600 });
+    reachPoint: async (context) => {
+      await deleteAccount(context);
+      await callSandbox(context.url, 'clock', { advance_s: 3_600 });
     },
-    finish: async (scene) => {
-      // Where nothing was committed he is still signed in, and asks again.
-      await deleteAccount(scene);
-      await callSandbox(scene.url, 'clock', { advance_s: 3_600 });
-      const signIn = await SessionClient.forUrl(scene.url).signIn(scene.base.email);
+    finish: async (context) => {
+      // If nothing was committed, the customer is still signed in and repeats the request.
+      await deleteAccount(context);
+      await callSandbox(context.url, 'clock', { advance_s: 3_600 });
+      const signIn = await SessionClient.forUrl(context.url).signIn(context.base.email);
       assert.equal(signIn.status, 400);
-      await assertMails(scene, 1);
+      await assertMails(context, 1);
     },
   },
 ];
 
-describe('a process killed with -9 while time passes', FULL_ONLY, () => {
+describe('a process killed with SIGKILL while time passes', FULL_ONLY, () => {
   let folder = '';
   let receiver: WebhookReceiver;
   let mailServer: MailServer;
@@ -170,7 +169,7 @@ describe('a process killed with -9 while time passes', FULL_ONLY, () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skerry-crash-'));
-    // Root's database runs as another user, who must be able to pass through.
+    // When root runs the tests, the database runs as another user, who must be able to enter this folder.
     await chmod(folder, 0o755);
     [receiver, mailServer] = await Promise.all([WebhookReceiver.start(), startMailServer()]);
     await writeFile(join(folder, 'ca.pem'), receiver.authority.cert);
@@ -193,7 +192,7 @@ describe('a process killed with -9 while time passes', FULL_ONLY, () => {
     return { ...settingsFor(folder, name), ...(smtp ? mail : {}) };
   }
 
-  function scene(serving: SkerrydProcess, receivedBefore: number): ScenarioContext {
+  function createContext(serving: SkerrydProcess, receivedBefore: number): ScenarioContext {
     const customer = SessionClient.forUrl(serving.url);
     Object.assign(customer, { cookie: base.cookie, csrf: base.csrf, email: base.email });
     const api = V1Client.forUrl(serving.url, base.token);
@@ -202,23 +201,23 @@ describe('a process killed with -9 while time passes', FULL_ONLY, () => {
 
   const every = CRASH_POINTS.filter((point) => COVERED_POINTS.test(point));
 
-  it('has a scenario for every kill point', () => {
+  it('has a scenario for every crash point', () => {
     const missing = every.filter((point) => !SCENARIOS.some(({ points }) => points.test(point)));
     assert.deepEqual(missing, []);
   });
 
   for (const point of rotate(every, { sample: 1, full: 3, soak: 1 })) {
-    it(`at ${point}: nothing is lost, and nothing happens twice`, async () => {
+    it(`loses nothing and repeats nothing at ${point}`, async () => {
       const scenario = SCENARIOS.find(({ points }) => points.test(point));
-      assert.ok(scenario, 'every point has a scenario');
+      assert.ok(scenario, 'every crash point has a scenario');
       await cp(join(folder, 'base'), join(folder, point), { recursive: true, preserveTimestamps: true });
-      const had = receiver.received.length;
+      const receivedBefore = receiver.received.length;
       const armed = await startSkerryd({ ...settings(point, scenario.smtp), SKERRY_CRASH_AT: point });
-      await scenario.reachPoint(scene(armed, had)).catch(() => undefined);
-      assert.equal((await waitForCrash(armed)).signal, 'SIGKILL', 'the point was reached');
+      await scenario.reachPoint(createContext(armed, receivedBefore)).catch(() => undefined);
+      assert.equal((await waitForCrash(armed)).signal, 'SIGKILL', 'the process reached the crash point');
       const serving = await startSkerryd(settings(point, scenario.smtp));
       try {
-        await scenario.finish(scene(serving, had));
+        await scenario.finish(createContext(serving, receivedBefore));
         const verified = await runSkerryd(['verify'], settings(point));
         assert.equal(verified.code, 0, verified.stdout + verified.stderr);
       } finally {

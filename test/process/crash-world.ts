@@ -1,4 +1,4 @@
-/** What tests of killed processes have in common. */
+/** Helpers for tests that kill processes. */
 import assert from 'node:assert/strict';
 import type { SkerrydProcess } from '../support/skerryd-process.ts';
 
@@ -11,7 +11,7 @@ export function serviceEnvironment(dataDir: string): Record<string, string> {
   };
 }
 
-/** How the armed process ended; it has 20 seconds to reach its point by itself. */
+/** Returns how the armed process exited. It has 20 seconds to reach its crash point. */
 export async function waitForCrash(serving: SkerrydProcess): Promise<{ signal: NodeJS.Signals | null }> {
   const timer = setTimeout(() => process.kill(serving.pid, 'SIGTERM'), 20_000);
   const end = await serving.ended;
@@ -19,7 +19,7 @@ export async function waitForCrash(serving: SkerrydProcess): Promise<{ signal: N
   return end;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds, and fails where it is not there.
+// biome-ignore lint/suspicious/noExplicitAny: tests read any field of the body and fail if it is missing.
 export async function callSandbox(url: string, name: string, body: object = {}): Promise<any> {
   const response = await fetch(`${url}/sandbox/${name}`, { method: 'POST', body: JSON.stringify(body) });
   const text = await response.text();

@@ -1,6 +1,6 @@
 /**
- * A process killed with -9 at a named point of deploy, provisioning, top-up or credit: after the restart the work
- * completes, once, and `skerryd verify` finds every invariant whole.
+ * A process that is killed with SIGKILL at a named point of a deploy, provisioning, top-up, or credit. After
+ * the restart the work completes once, and `skerryd verify` finds every invariant intact.
  */
 import assert from 'node:assert/strict';
 import { chmod, cp, mkdtemp, rm } from 'node:fs/promises';
@@ -33,16 +33,19 @@ interface ScenarioContext {
   readonly customer: SessionClient;
 }
 
-/** What leads to the point, and what must be true after the restart. Requests may die with the process. */
+/**
+ * The requests that reach the point, and the assertions after the restart. Requests may die with the process.
+ */
 interface Scenario {
   readonly points: (point: CrashPoint) => boolean;
-  reachPoint(scene: ScenarioContext): Promise<void>;
-  finish(scene: ScenarioContext): Promise<void>;
+  reachPoint(context: ScenarioContext): Promise<void>;
+  finish(context: ScenarioContext): Promise<void>;
 }
 
 const SCENARIOS: readonly Scenario[] = [
   {
-    points: (point) => /^deploy\.|^provision\.(claimed|begun|ensured|install|observed|running)/.test(point),
+    points: (point) =>
+      /^deploy\.|^provision\.(claimed|startedAt|ensured|install|observed|running)/.test(point),
     reachPoint: async ({ customer }) => {
       await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
     },
@@ -52,79 +55,79 @@ const SCENARIOS: readonly Scenario[] = [
       await callSandbox(url, 'settle');
       const page = await customer.get(String(again.body.redirect));
       assert.match(page.text, /running/);
-      assert.ok((await balance(customer)) < BALANCE, 'charged');
-      assert.ok((await balance(customer)) > BALANCE - 10, 'charged once');
+      assert.ok((await balance(customer)) < BALANCE, 'the server was charged');
+      assert.ok((await balance(customer)) > BALANCE - 10, 'the server was charged only once');
     },
   },
   {
     points: (point) => /^provision\.(host|refund)|^destroy\.re/.test(point),
     reachPoint: async ({ url, customer }) => {
-      // More failures than there are hosts: moved from one to the next, then given back.
+      // More failures than hosts: the order moves from one host to the next and is then refunded.
       await callSandbox(url, 'faults', { driver: 'compute', operation: 'ensure', times: 1_000 });
       await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
     },
     finish: async ({ url, customer }) => {
       await callSandbox(url, 'settle');
       await callSandbox(url, 'clock', { advance_s: 120 });
-      assert.equal(await balance(customer), BALANCE, 'refunded in full, once');
+      assert.equal(await balance(customer), BALANCE, 'the order was refunded in full, once');
     },
   },
   {
     points: (point) => point.startsWith('operation.'),
-    reachPoint: async (scene) => {
-      const { api, path } = await runningServer(scene);
+    reachPoint: async (context) => {
+      const { api, path } = await runningServer(context);
       await api.post(`${path}/reboot`);
-      await callSandbox(scene.url, 'settle');
+      await callSandbox(context.url, 'settle');
     },
-    finish: async (scene) => {
-      const { api, path } = await runningServer(scene);
+    finish: async (context) => {
+      const { api, path } = await runningServer(context);
       assert.equal((await api.post(`${path}/stop`)).status, 202);
-      await callSandbox(scene.url, 'settle');
+      await callSandbox(context.url, 'settle');
       assert.equal((await api.get(path)).body.status, 'stopped');
     },
   },
   {
     points: (point) => point.startsWith('reinstall.'),
-    reachPoint: async (scene) => {
-      const { api, path } = await runningServer(scene);
+    reachPoint: async (context) => {
+      const { api, path } = await runningServer(context);
       const key = await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY });
       await api.post(`${path}/rebuild`, { ssh_keys: [key.body.id] });
-      await callSandbox(scene.url, 'settle');
+      await callSandbox(context.url, 'settle');
     },
-    finish: async (scene) => {
-      const { api, path } = await runningServer(scene);
+    finish: async (context) => {
+      const { api, path } = await runningServer(context);
       assert.equal((await api.get(path)).body.ssh_keys.length, 1);
     },
   },
   {
     points: (point) => point.startsWith('destroy.begun'),
-    reachPoint: async (scene) => {
-      const { api, path } = await runningServer(scene);
+    reachPoint: async (context) => {
+      const { api, path } = await runningServer(context);
       await api.delete(path);
     },
-    finish: async (scene) => {
-      const { api, path } = await runningServer(scene).catch(() => ({ api: null, path: '' }));
+    finish: async (context) => {
+      const { api, path } = await runningServer(context).catch(() => ({ api: null, path: '' }));
       await api?.delete(path);
-      await callSandbox(scene.url, 'clock', { advance_s: 120 });
-      const left = await (await createApiClient(scene)).get('/servers');
+      await callSandbox(context.url, 'clock', { advance_s: 120 });
+      const left = await (await createApiClient(context)).get('/servers');
       assert.deepEqual(left.body.data, []);
     },
   },
   {
     points: (point) => /^(task|volume|snapshot)\./.test(point),
-    reachPoint: async (scene) => {
-      const { api, path } = await runningServer(scene);
+    reachPoint: async (context) => {
+      const { api, path } = await runningServer(context);
       const volume = await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' });
       await api.post(`/volumes/${volume.body.id}/attach`, { server: path.slice('/servers/'.length) });
       await api.post(`${path}/snapshots`);
-      await callSandbox(scene.url, 'settle');
-      await deleteVolumesAndSnapshots(scene, api);
+      await callSandbox(context.url, 'settle');
+      await deleteVolumesAndSnapshots(context, api);
     },
-    finish: async (scene) => {
-      await callSandbox(scene.url, 'settle');
-      const api = await createApiClient(scene);
+    finish: async (context) => {
+      await callSandbox(context.url, 'settle');
+      const api = await createApiClient(context);
       for (const snapshot of (await api.get('/snapshots')).body.data) assert.equal(snapshot.status, 'ready');
-      await deleteVolumesAndSnapshots(scene, api);
+      await deleteVolumesAndSnapshots(context, api);
       const left = [await api.get('/volumes'), await api.get('/snapshots')];
       assert.deepEqual(
         left.map(({ body }) => body.data),
@@ -137,34 +140,34 @@ const SCENARIOS: readonly Scenario[] = [
     reachPoint: async ({ customer }) => {
       await customer.post('/topup-api.php', { action: 'create', amount: 50, coin: 'BTC' }, { headers: KEY });
     },
-    finish: async (scene) => {
+    finish: async (context) => {
       const form = { action: 'create', amount: 50, coin: 'BTC' };
-      const again = await scene.customer.post('/topup-api.php', form, { headers: KEY });
+      const again = await context.customer.post('/topup-api.php', form, { headers: KEY });
       assert.equal(again.body.ok, true, again.text);
-      const twice = await scene.customer.post('/topup-api.php', form, { headers: KEY });
+      const twice = await context.customer.post('/topup-api.php', form, { headers: KEY });
       assert.equal(twice.body.order_ref, again.body.order_ref);
-      await pay(scene, String(again.body.order_ref), 'BTC');
-      assert.equal(await balance(scene.customer), BALANCE + 50);
+      await pay(context, String(again.body.order_ref), 'BTC');
+      assert.equal(await balance(context.customer), BALANCE + 50);
     },
   },
   {
     points: (point) => /^credit\./.test(point),
-    reachPoint: async (scene) => {
-      const created = await scene.customer.post(
+    reachPoint: async (context) => {
+      const created = await context.customer.post(
         '/topup-api.php',
         { action: 'create', amount: 50, coin: 'BTC' },
         { headers: KEY },
       );
-      await pay(scene, String(created.body.order_ref), 'BTC');
-      await callSandbox(scene.url, 'reorgs', { coin: 'BTC', depth: 12 });
-      await callSandbox(scene.url, 'settle');
+      await pay(context, String(created.body.order_ref), 'BTC');
+      await callSandbox(context.url, 'reorgs', { coin: 'BTC', depth: 12 });
+      await callSandbox(context.url, 'settle');
     },
     finish: async ({ url, customer }) => {
       const form = { action: 'create', amount: 50, coin: 'BTC' };
       const { body } = await customer.post('/topup-api.php', form, { headers: KEY });
       await callSandbox(url, 'settle');
       const status = await customer.get(`/topup-status.php?ref=${body.order_ref}`);
-      // Where the process died before the payment, it is made now.
+      // If the process died before the payment, pay now.
       if (status.body.status === 'waiting') await pay({ url, customer }, String(body.order_ref), 'BTC');
       await callSandbox(url, 'blocks', { coin: 'BTC', count: 12 });
       await callSandbox(url, 'settle');
@@ -177,25 +180,25 @@ const SCENARIOS: readonly Scenario[] = [
       await customer.post('/account-api.php', DELETE_ACCOUNT);
     },
     finish: async ({ url, customer }) => {
-      // Where it died before the commit, nothing has begun.
+      // If the process died before the commit, the deletion has not started.
       const again = await customer.post('/account-api.php', DELETE_ACCOUNT);
       assert.ok(again.body.ok === true || again.body.error === 'auth_required', again.text);
       await callSandbox(url, 'clock', { advance_s: 300 });
       assert.equal((await customer.get('/me.php')).body.logged_in, false);
       const { body } = await customer.get('/sandbox/mails');
       const last = (body.mails as { subject: string }[]).filter(({ subject }) => /deleted/.test(subject));
-      assert.equal(last.length, 1, 'the last mail, once');
+      assert.equal(last.length, 1, 'the final mail was sent once');
     },
   },
 ];
 
-describe('a process killed with -9', FULL_ONLY, () => {
+describe('a process killed with SIGKILL', FULL_ONLY, () => {
   let folder = '';
   const customer = { cookie: '', csrf: '' };
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skerry-crash-'));
-    // Root's database runs as another user, who must be able to pass through.
+    // When root runs the tests, the database runs as another user, who must be able to enter this folder.
     await chmod(folder, 0o755);
     const serving = await startSkerryd(serviceEnvironment(join(folder, 'base')));
     const client = SessionClient.forUrl(serving.url);
@@ -213,24 +216,24 @@ describe('a process killed with -9', FULL_ONLY, () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
   });
 
-  // Uploads, the calendar, events, mail and reverse names have tests of their own.
+  // Uploads, renewals, events, mails, accounts, and reverse DNS have separate tests.
   const elsewhere = /^(upload|renew|suspend|fanout|deliver|mail|account|rdns)\./;
   const every = CRASH_POINTS.filter((point) => !elsewhere.test(point));
 
-  it('has a scenario for every kill point', () => {
+  it('has a scenario for every crash point', () => {
     const missing = every.filter((point) => !SCENARIOS.some((each) => each.points(point)));
     assert.deepEqual(missing, []);
   });
 
   for (const point of rotate(every, { sample: 1, full: 3, soak: 1 })) {
-    it(`at ${point}: the work completes once`, async () => {
+    it(`completes its work once at ${point}`, async () => {
       const scenario = SCENARIOS.find((each) => each.points(point));
-      assert.ok(scenario, 'every point has a scenario');
+      assert.ok(scenario, 'every crash point has a scenario');
       const dataDir = join(folder, point);
       await cp(join(folder, 'base'), dataDir, { recursive: true, preserveTimestamps: true });
       const armed = await startSkerryd({ ...serviceEnvironment(dataDir), SKERRY_CRASH_AT: point });
       await scenario.reachPoint(createContext(armed, customer)).catch(() => undefined);
-      assert.equal((await waitForCrash(armed)).signal, 'SIGKILL', 'the point was reached');
+      assert.equal((await waitForCrash(armed)).signal, 'SIGKILL', 'the process reached the crash point');
       const serving = await startSkerryd(serviceEnvironment(dataDir));
       try {
         await scenario.finish(createContext(serving, customer));
@@ -262,18 +265,18 @@ async function createApiClient({ url, customer }: ScenarioContext): Promise<V1Cl
   return V1Client.forUrl(url, await createApiToken(customer));
 }
 
-/** The one server of these scenarios: ordered once, and running. */
-async function runningServer(scene: ScenarioContext): Promise<{ api: V1Client; path: string }> {
-  await scene.customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
-  await callSandbox(scene.url, 'settle');
-  const api = await createApiClient(scene);
+/** Returns the only server of these scenarios: ordered once, and running. */
+async function runningServer(context: ScenarioContext): Promise<{ api: V1Client; path: string }> {
+  await context.customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
+  await callSandbox(context.url, 'settle');
+  const api = await createApiClient(context);
   const [server] = (await api.get('/servers')).body.data;
   assert.equal(server?.status, 'running');
   return { api, path: `/servers/${server.id}` };
 }
 
-/** Detaches and deletes what there is of volumes and snapshots. */
-async function deleteVolumesAndSnapshots(scene: ScenarioContext, api: V1Client): Promise<void> {
+/** Detaches all volumes, and deletes all volumes and snapshots. */
+async function deleteVolumesAndSnapshots(context: ScenarioContext, api: V1Client): Promise<void> {
   for (const { id, attached_to } of (await api.get('/volumes')).body.data) {
     if (attached_to) assert.equal((await api.post(`/volumes/${id}/detach`)).status, 200);
     assert.equal((await api.delete(`/volumes/${id}`)).status, 204);
@@ -281,7 +284,7 @@ async function deleteVolumesAndSnapshots(scene: ScenarioContext, api: V1Client):
   for (const { id } of (await api.get('/snapshots')).body.data) {
     assert.equal((await api.delete(`/snapshots/${id}`)).status, 204);
   }
-  await callSandbox(scene.url, 'settle');
+  await callSandbox(context.url, 'settle');
 }
 
 async function balance(customer: SessionClient): Promise<number> {

@@ -1,4 +1,7 @@
-/** One Idempotency-Key at several processes: one effect and one answer, also when a process dies with it in its hands. */
+/**
+ * One Idempotency-Key at several processes has one effect and one response, even if a process dies while
+ * handling it.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,12 +13,12 @@ import { type ProcessWorld, startProcesses } from './process-world.ts';
 const IN_FLIGHT = 300;
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
 const KILLS = 10;
-/** Each of them comes a little later than the one before. */
+/** Each kill comes this much later than the one before. */
 const KILL_DELAY_STEP_MS = 15;
-/** How long a caller tries again: a dead process is replaced after a second. */
+/** How long a caller retries. A dead process is replaced after a second. */
 const RETRY_TIMEOUT_MS = 20_000;
 
-/** Starting the processes alone takes longer than a sample of it is worth; in one process, npm test has it. */
+// Full runs only: starting the processes takes longer than the test. `npm test` covers a single process.
 
 describe('requests with one Idempotency-Key at two processes', FULL_ONLY, () => {
   let world: ProcessWorld;
@@ -26,7 +29,9 @@ describe('requests with one Idempotency-Key at two processes', FULL_ONLY, () => 
     world = await startProcesses(2, free);
     ({ api } = await world.customer(500));
     const images = (await api.get('/images?filter[family]=debian')).body.data;
-    const { id: image } = images.find((one: { deprecated_at: string | null }) => one.deprecated_at === null);
+    const { id: image } = images.find(
+      (candidate: { deprecated_at: string | null }) => candidate.deprecated_at === null,
+    );
     const key = (await api.post('/ssh-keys', { name: 'mine', public_key: PUBLIC_KEY })).body.id;
     order = { plan: 's1', region: 'par', image, ssh_keys: [key] };
   });
@@ -35,13 +40,13 @@ describe('requests with one Idempotency-Key at two processes', FULL_ONLY, () => 
   const deploy = (name: string) => () => api.post('/servers', { ...order, name }, { key: name });
   const token = (name: string) => () => api.post('/account/tokens', { name, scope: 'read' }, { key: name });
 
-  /** Sends it so often at once, each until it is answered. */
-  async function flood(ask: () => Promise<V1Response>): Promise<V1Response[]> {
-    return await Promise.all(Array.from({ length: IN_FLIGHT }, () => retryUntilAnswered(ask)));
+  /** Sends the request many times in parallel, and retries each until it gets a response. */
+  async function flood(send: () => Promise<V1Response>): Promise<V1Response[]> {
+    return await Promise.all(Array.from({ length: IN_FLIGHT }, () => retryUntilAnswered(send)));
   }
 
-  /** Some moment after they have set out. */
-  async function killOne(afterMs: number): Promise<void> {
+  /** Kills one process after the requests have been sent. */
+  async function killOneProcess(afterMs: number): Promise<void> {
     const victim = world.children()[0];
     assert.ok(victim);
     await pause(afterMs);
@@ -49,53 +54,53 @@ describe('requests with one Idempotency-Key at two processes', FULL_ONLY, () => 
     await waitUntil(async () => world.children().length === 2 && !world.children().includes(victim));
   }
 
-  function assertOne(answers: readonly V1Response[], replays: readonly number[]): void {
-    const [first] = answers;
+  function assertOneEffect(responses: readonly V1Response[], replayCounts: readonly number[]): void {
+    const [first] = responses;
     assert.ok(first);
     assert.equal(first.status, 201, first.text);
-    for (const answer of answers) {
-      assert.equal(answer.text, first.text);
-      assert.equal(answer.headers.get('x-request-id'), first.headers.get('x-request-id'));
+    for (const response of responses) {
+      assert.equal(response.text, first.text);
+      assert.equal(response.headers.get('x-request-id'), first.headers.get('x-request-id'));
     }
-    const replayed = answers.filter((answer) => answer.headers.get('idempotent-replayed') === 'true').length;
-    assert.ok(replays.includes(replayed), `${replayed} replays of ${answers.length}`);
+    const replays = responses.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length;
+    assert.ok(replayCounts.includes(replays), `${replays} replays of ${responses.length}`);
   }
 
-  async function named(path: string, name: string): Promise<number> {
+  async function countNamed(path: string, name: string): Promise<number> {
     return (await api.get(`${path}?filter[name]=${name}`)).body.data.length;
   }
 
-  it('make one server and one token, and all say the same, secret included', async () => {
-    assertOne(await flood(deploy('web-1')), [IN_FLIGHT - 1]);
-    assertOne(await flood(token('of-many')), [IN_FLIGHT - 1]);
-    assert.equal(await named('/servers', 'web-1'), 1);
-    assert.equal(await named('/account/tokens', 'of-many'), 1);
+  it('create one server and one token, and get identical responses, secret included', async () => {
+    assertOneEffect(await flood(deploy('web-1')), [IN_FLIGHT - 1]);
+    assertOneEffect(await flood(token('of-many')), [IN_FLIGHT - 1]);
+    assert.equal(await countNamed('/servers', 'web-1'), 1);
+    assert.equal(await countNamed('/account/tokens', 'of-many'), 1);
   });
 
-  it('do so when a process is killed with -9 among them and its callers try again', async () => {
+  it('have one effect even when a process is killed and its callers retry', async () => {
     for (let n = 0; n < KILLS; n++) {
       const [deploys, tokens] = await Promise.all([
         flood(deploy(`web-k${n}`)),
         flood(token(`killed-${n}`)),
-        killOne(n * KILL_DELAY_STEP_MS),
+        killOneProcess(n * KILL_DELAY_STEP_MS),
       ]);
-      // The one that did it may have died before its caller heard of it: then all are replays.
-      assertOne(deploys, [IN_FLIGHT - 1, IN_FLIGHT]);
-      assertOne(tokens, [IN_FLIGHT - 1, IN_FLIGHT]);
-      assert.equal(await named('/servers', `web-k${n}`), 1);
-      assert.equal(await named('/account/tokens', `killed-${n}`), 1);
+      // The process that did the work may have died before it responded. Then every response is a replay.
+      assertOneEffect(deploys, [IN_FLIGHT - 1, IN_FLIGHT]);
+      assertOneEffect(tokens, [IN_FLIGHT - 1, IN_FLIGHT]);
+      assert.equal(await countNamed('/servers', `web-k${n}`), 1);
+      assert.equal(await countNamed('/account/tokens', `killed-${n}`), 1);
     }
     const charges = (await api.get('/billing/ledger?filter[type]=charge&page_size=100')).body.data.length;
     assert.equal(charges, (await api.get('/servers?page_size=100')).body.data.length);
   });
 });
 
-/** Asks again where the connection broke or there was no process to take it. */
+/** Retries when the connection broke or no process accepted it. */
 async function retryUntilAnswered(send: () => Promise<V1Response>): Promise<V1Response> {
   for (const deadline = Date.now() + RETRY_TIMEOUT_MS; ; ) {
     try {
-      const answer = await send();
-      if (answer.status !== 503 || Date.now() > deadline) return answer;
+      const response = await send();
+      if (response.status !== 503 || Date.now() > deadline) return response;
     } catch (error) {
       if (!(error instanceof TypeError) || Date.now() > deadline) throw error;
     }

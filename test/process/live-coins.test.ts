@@ -1,4 +1,4 @@
-/** One live service, four coins, three real nodes on networks of their own: what is paid in each is on the balance. */
+/** One live service with four coins and three real nodes on private networks: every payment is credited. */
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -87,9 +87,9 @@ describe('a live service with four coins', { skip }, () => {
 
   const balance = async () => (await customer.get('/me.php')).body.balance;
 
-  it('gives out the addresses that skerryd chain addresses prints', async () => {
+  it('assigns the addresses that skerryd chain addresses prints', async () => {
     for (const coin of CODES) {
-      await waitUntil(`${coin} is taken`, async () => {
+      await waitUntil(`${coin} is accepted`, async () => {
         const { body } = await customer.post('/topup-api.php', { action: 'create', amount: 40, coin });
         if (body.ok !== true) return false;
         const ref = String(body.order_ref);
@@ -103,7 +103,7 @@ describe('a live service with four coins', { skip }, () => {
     }
   });
 
-  it('credits each, once it is as deep as that coin must be', async () => {
+  it('credits each coin once it has the required confirmations', async () => {
     const due = (coin: Code, decimals: number) => {
       const { address, amount } = invoices.get(coin) ?? assert.fail();
       return { address, amount, amountUnits: parseUnits(amount, decimals) ?? assert.fail() };
@@ -118,16 +118,16 @@ describe('a live service with four coins', { skip }, () => {
     await anvil.mine(12);
     await monero.mine(9);
     await waitUntil('three coins are credited', async () => (await balance()) === 120);
-    // Its second node has heard of nothing yet.
+    // The second node has not received any block yet.
     const { ref } = invoices.get('XMR') ?? assert.fail();
     assert.equal((await customer.get(`/topup-status.php?ref=${ref}`)).body.status, 'confirming');
     await monero.daemon.relayBlocksTo(monero.second);
-    await waitUntil('the fourth as well', async () => (await balance()) === 160);
+    await waitUntil('the fourth coin is credited', async () => (await balance()) === 160);
     const { code, stdout } = await runSkerryd(['verify'], env);
     assert.equal(code, 0, stdout);
   });
 
-  it('stops in order, and is well', async () => {
+  it('passes skerryd chain doctor and stops cleanly', async () => {
     const { stdout } = await runSkerryd(['chain', 'doctor'], env);
     for (const coin of CODES) assert.match(stdout, new RegExp(`^OK +${coin} +block \\d+`, 'm'));
     assert.equal((await serving.stop()).code, 0);

@@ -1,4 +1,4 @@
-/** What tests of a live service share: where its database and nodes are, as its settings say it. */
+/** Helpers for tests of a live service: its database and nodes in the form that its settings expect. */
 import type { NodeEndpoint } from '../../src/drivers/chain/node-http.ts';
 import type { createScratchDatabase } from '../support/database.ts';
 
@@ -13,7 +13,7 @@ export function databaseUrl({ connection }: ScratchConnection): string {
   return url.href;
 }
 
-/** With user and password in it. */
+/** Returns the URL including user and password. */
 export function nodeUrl({ url, authorization }: NodeEndpoint): string {
   const login = Buffer.from((authorization ?? '').replace('Basic ', ''), 'base64').toString();
   return url.replace('://', `://${login}@`);

@@ -1,4 +1,7 @@
-/** A live service as its operator runs it, with a real Litecoin node on a network of its own: from sign-up to a balance. */
+/**
+ * A live service as its operator runs it, with a real Litecoin node on a private network: from sign-up to a
+ * balance.
+ */
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -58,7 +61,7 @@ describe('a live service with litecoind', LIVE_COIN, () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
   });
 
-  /** Of all tables, with what failed polls left in them. */
+  /** Lists the tables that contain the text, including errors recorded by failed polls. */
   async function tablesWith(text: string): Promise<string[]> {
     const db = openDatabase(scratch.connection, { poolSize: 1 });
     const tables = await db.rows<{ name: string }>(
@@ -77,9 +80,9 @@ describe('a live service with litecoind', LIVE_COIN, () => {
 
   const invoice = async () => (await customer.get(`/topup-status.php?ref=${orderRef}`)).body;
 
-  it('gives out an address of the operator’s own wallet, at the rate of the feeds', async () => {
+  it('assigns an address of the operator’s own wallet, at the rate of the feeds', async () => {
     await customer.signUp();
-    await waitUntil('there is a rate', async () => {
+    await waitUntil('a rate is available', async () => {
       const order = { action: 'create', amount: 40, coin: 'LTC' };
       const { body } = await customer.post('/topup-api.php', order);
       orderRef = String(body.order_ref);
@@ -95,26 +98,26 @@ describe('a live service with litecoind', LIVE_COIN, () => {
     assert.match(stdout, new RegExp(`^\\d +0/\\d +LTC +${address} +given out$`, 'm'));
   });
 
-  it('credits what is paid there once it has its confirmations', async () => {
+  it('credits a payment once it has the required confirmations', async () => {
     await chain.pay(address, String((await invoice()).deposit_amount));
     await waitUntil('the payment is seen', async () => (await invoice()).status === 'confirming');
     assert.equal((await customer.get('/me.php')).body.balance, 0);
     await chain.mine(2);
-    await waitUntil('it is credited', async () => (await invoice()).status === 'confirmed');
+    await waitUntil('the payment is credited', async () => (await invoice()).status === 'confirmed');
     assert.equal((await customer.get('/me.php')).body.balance, 40);
   });
 
-  it('has nothing of a sandbox', async () => {
+  it('offers no sandbox endpoint and shows no sandbox notice', async () => {
     for (const name of ['payments', 'blocks', 'clock', 'settle']) {
-      const answer = await fetch(`${serving.url}/sandbox/${name}`, { method: 'POST', body: '{}' });
-      assert.equal(answer.status, 404);
+      const response = await fetch(`${serving.url}/sandbox/${name}`, { method: 'POST', body: '{}' });
+      assert.equal(response.status, 404);
     }
     const { text } = await customer.get('/billing');
     assert.doesNotMatch(text, /This is a sandbox|class="badge"|simulated/);
   });
 
-  it('is well by skerryd chain doctor, and status has no alarm about it', async () => {
-    await waitUntil('the doctor finds all well', async () => {
+  it('passes skerryd chain doctor, and skerryd status has no alarm about it', async () => {
+    await waitUntil('the doctor finds no problem', async () => {
       const { code, stdout } = await runSkerryd(['chain', 'doctor'], env);
       assert.match(stdout, /^OK +LTC +block 112, /m);
       return code === 0;
@@ -130,16 +133,16 @@ describe('a live service with litecoind', LIVE_COIN, () => {
     assert.match(stdout, /^NOTE +coins +coins of test networks are credited/m);
   });
 
-  it('says what it takes and what that is worth, stops in time, and tells no password and no key', async () => {
+  it('prints its coins and a warning, stops in time, and logs no password and no key', async () => {
     const end = await serving.stop();
     assert.equal(end.code, 0, end.stderr);
     assert.match(end.stdout, /^Live\. Accepted coins: LTC\.$/m);
     assert.match(end.stderr, /^skerryd: SKERRY_WORTHLESS_COINS: /m);
-    const said = end.stdout + end.stderr;
-    assert.ok(!said.includes('a-password-of-tests') && !said.includes(chain.account.xpub));
+    const output = end.stdout + end.stderr;
+    assert.ok(!output.includes('a-password-of-tests') && !output.includes(chain.account.xpub));
   });
 
-  it('does not start with a wallet that can spend, nor take coins of a test network as real ones', async () => {
+  it('rejects a wallet that can spend, and coins of a test network as real coins', async () => {
     const spending = {
       ...env,
       SKERRY_PORT: '0',
@@ -162,13 +165,13 @@ describe('a live service with litecoind', LIVE_COIN, () => {
     assert.match(other.stderr, /^skerryd: this database is a live one/);
   });
 
-  it('starts in several processes while its node is away, with one warning, and goes on when it is back', async () => {
+  it('starts while its node is down, with one warning, and recovers when the node is back', async () => {
     await chain.watcher.stop();
     serving = await startSkerryd(env, ['--processes', '2']);
     await chain.watcher.start();
     customer = SessionClient.forUrl(serving.url);
     await customer.signUp();
-    await waitUntil('an address is given out again', async () => {
+    await waitUntil('an address is assigned again', async () => {
       const { body } = await customer.post('/topup-api.php', { action: 'create', amount: 40, coin: 'LTC' });
       return body.ok === true;
     });

@@ -1,4 +1,4 @@
-/** Several processes of one service, and a customer with a token and money at them. */
+/** A service with several processes, and a customer with an API token and a balance. */
 import { spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { topUp } from '../support/world.ts';
 
 export interface ProcessWorld {
   readonly serving: SkerrydProcess;
-  /** Ids of the children that serve. */
+  /** Returns the process ids of the workers that serve requests. */
   children(): number[];
   customer(balanceUsd: number): Promise<{ session: SessionClient; api: V1Client; token: string }>;
   settle(): Promise<void>;
@@ -22,7 +22,7 @@ export async function startProcesses(
   settings: Readonly<Record<string, string>>,
 ): Promise<ProcessWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-processes-'));
-  // Root's database runs as another user, who must be able to pass through.
+  // When root runs the tests, the database runs as another user, who must be able to enter this folder.
   await chmod(folder, 0o755);
   const fixed = {
     SKERRY_DATA_DIR: folder,

@@ -1,6 +1,7 @@
 /**
- * A process killed with -9 while it publishes a name, and while it withdraws the names of a server that was destroyed: after the
- * restart a resolver is told what is wanted, and the address goes to nobody before.
+ * A process that is killed with SIGKILL while it publishes a reverse name, or while it removes the names of a
+ * destroyed server. After the restart resolvers see the wanted name, and the address is not reassigned before
+ * that.
  */
 import assert from 'node:assert/strict';
 import { chmod, cp, mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +20,7 @@ import { callSandbox, serviceEnvironment, waitForCrash } from './crash-world.ts'
 const ORDER = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
 const NAME = 'web.example.org';
 
-describe('a process killed with -9 at a reverse name', { skip: FULL_ONLY.skip || NO_PDNS }, () => {
+describe('a process killed with SIGKILL at a reverse name', { skip: FULL_ONLY.skip || NO_PDNS }, () => {
   let folder = '';
   let pdns: Pdns;
   let token = '';
@@ -34,13 +35,13 @@ describe('a process killed with -9 at a reverse name', { skip: FULL_ONLY.skip ||
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skerry-crash-'));
-    // Root's database runs as another user, who must be able to pass through.
+    // When root runs the tests, the database runs as another user, who must be able to enter this folder.
     await chmod(folder, 0o755);
     pdns = await startPdns();
     const base = env(join(folder, 'base'));
     const serving = await startSkerryd(base);
-    const made = await runSkerryd(['dns', 'zones', '--create', '--nameserver', 'ns1.example.org'], base);
-    assert.equal(made.code, 0, made.stderr);
+    const created = await runSkerryd(['dns', 'zones', '--create', '--nameserver', 'ns1.example.org'], base);
+    assert.equal(created.code, 0, created.stderr);
     const customer = SessionClient.forUrl(serving.url);
     await customer.signUp();
     const parts = {
@@ -61,28 +62,28 @@ describe('a process killed with -9 at a reverse name', { skip: FULL_ONLY.skip ||
   });
 
   for (const point of CRASH_POINTS.filter((each) => each.startsWith('rdns.'))) {
-    it(`at ${point}: the name is published, and withdrawn with its server`, async () => {
+    it(`publishes the name, and removes it with its server, at ${point}`, async () => {
       const dataDir = join(folder, point);
       await cp(join(folder, 'base'), dataDir, { recursive: true, preserveTimestamps: true });
-      await killed(dataDir, (client) => client.post(`/servers/${server.id}/rdns`, { ipv4: NAME }));
-      await whole(dataDir, [`${NAME}.`]);
-      await killed(dataDir, (client) => client.delete(`/servers/${server.id}`));
-      await whole(dataDir, []);
+      await crashDuring(dataDir, (client) => client.post(`/servers/${server.id}/rdns`, { ipv4: NAME }));
+      await assertRecovers(dataDir, [`${NAME}.`]);
+      await crashDuring(dataDir, (client) => client.delete(`/servers/${server.id}`));
+      await assertRecovers(dataDir, []);
     });
 
-    /** What is asked for leads to the point. */
-    async function killed(dataDir: string, ask: (client: V1Client) => Promise<unknown>): Promise<void> {
+    /** Sends a request that reaches the crash point. */
+    async function crashDuring(dataDir: string, send: (client: V1Client) => Promise<unknown>): Promise<void> {
       const armed = await startSkerryd({ ...env(dataDir), SKERRY_CRASH_AT: point });
-      await ask(api(armed)).catch(() => undefined);
-      assert.equal((await waitForCrash(armed)).signal, 'SIGKILL', 'the point was reached');
+      await send(api(armed)).catch(() => undefined);
+      assert.equal((await waitForCrash(armed)).signal, 'SIGKILL', 'the process reached the crash point');
     }
   }
 
-  /** The service ends by itself what was begun. */
-  async function whole(dataDir: string, names: readonly string[]): Promise<void> {
+  /** Asserts that the restarted service completes the interrupted work on its own. */
+  async function assertRecovers(dataDir: string, names: readonly string[]): Promise<void> {
     const serving = await startSkerryd(env(dataDir));
     try {
-      // The lease of the process that died ends by the real clock.
+      // The lease of the dead process expires in real time.
       await callSandbox(serving.url, 'settle');
       assert.deepEqual(await pdns.lookUp(server.ipv4.address), names);
       const verified = await runSkerryd(['verify'], env(dataDir));

@@ -1,4 +1,4 @@
-/** Runs the walk of the getting-started guide as written. */
+/** Runs the walkthrough of the getting-started guide exactly as written. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const GUIDE = new URL('../../docs/customers/getting-started.md', import.meta.url
 
 after(killLeftovers);
 
-it('the walk of the getting-started guide takes a visitor to a running server', async () => {
+it('the walkthrough of the getting-started guide leads to a running server', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-readme-'));
   await chmod(folder, 0o755);
   const serving = await startSkerryd({
@@ -26,10 +26,10 @@ it('the walk of the getting-started guide takes a visitor to a running server', 
   const blocks = [...(await readFile(GUIDE, 'utf8')).matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(
     (match) => match[1] ?? '',
   );
-  const job = ['/deploy-api.php', 'v1 POST /servers', 'npx skerry'].map(
-    (word) => blocks.find((block) => block.includes(word)) ?? assert.fail(`no block has ${word}`),
+  const walkthrough = ['/deploy-api.php', 'v1 POST /servers', 'npx skerry'].map(
+    (text) => blocks.find((block) => block.includes(text)) ?? assert.fail(`no block contains ${text}`),
   );
-  const script = job
+  const script = walkthrough
     .join('\n')
     .replace('https://skerry.example', serving.url)
     .replaceAll('/tmp/skerry-key', join(folder, 'key'))

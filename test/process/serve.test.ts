@@ -1,4 +1,7 @@
-/** The process as an operator meets it: it starts, says so, stops when told, and refuses what is wrong in one line. */
+/**
+ * The process from an operator's view: it starts, reports that it is ready, stops on a signal, and rejects
+ * bad input.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmod, cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -18,7 +21,7 @@ describe('skerryd serve', () => {
   let folder = '';
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skerry-serve-'));
-    // Root's database runs as another user, who must be able to pass through.
+    // When root runs the tests, the database runs as another user, who must be able to enter this folder.
     await chmod(folder, 0o755);
   });
   after(async () => {
@@ -27,35 +30,31 @@ describe('skerryd serve', () => {
   });
   const quiet = (name: string) => ({ SKERRY_DATA_DIR: join(folder, name), SKERRY_LOG_LEVEL: 'warn' });
 
-  it('says where it is ready, answers its probes, and ends with 0 on SIGTERM', async () => {
+  it('prints its ready line, answers its probes, and exits 0 on SIGTERM', async () => {
     const serving = await startSkerryd(quiet('plain'));
     for (const probe of ['/healthz', '/readyz']) {
       assert.equal((await fetch(serving.url + probe)).status, 200);
     }
-    const begun = Date.now();
+    const startedAt = Date.now();
     const end = await serving.stop('SIGTERM');
     assert.equal(end.code, 0, end.stderr);
-    assert.ok(Date.now() - begun < 10_000);
+    assert.ok(Date.now() - startedAt < 10_000);
     assert.equal(end.stderr, '');
   });
 
-  it(
-    'ends with 0 on SIGTERM while a request is under way and a connection is kept open',
-    FULL_ONLY,
-    async () => {
-      const serving = await startSkerryd(quiet('plain'));
-      const idle = await fetch(`${serving.url}/healthz`);
-      await idle.text();
-      const client = SessionClient.forUrl(serving.url);
-      await client.fetchCsrf();
-      const underWay = client.signUp();
-      const [answer, end] = await Promise.all([underWay.catch(() => undefined), serving.stop('SIGTERM')]);
-      assert.equal(end.code, 0, end.stderr);
-      assert.ok(answer === undefined || answer.body.ok === true, 'answered in full or not taken');
-    },
-  );
+  it('exits 0 on SIGTERM while a request is in progress and a connection is idle', FULL_ONLY, async () => {
+    const serving = await startSkerryd(quiet('plain'));
+    const idle = await fetch(`${serving.url}/healthz`);
+    await idle.text();
+    const client = SessionClient.forUrl(serving.url);
+    await client.fetchCsrf();
+    const pending = client.signUp();
+    const [response, end] = await Promise.all([pending.catch(() => undefined), serving.stop('SIGTERM')]);
+    assert.equal(end.code, 0, end.stderr);
+    assert.ok(response === undefined || response.body.ok === true, 'the request completed or was rejected');
+  });
 
-  it('refuses a second start on the same folder in one clear line', FULL_ONLY, async () => {
+  it('refuses a second start on the same folder with a one-line error', FULL_ONLY, async () => {
     const first = await startSkerryd(quiet('plain'));
     const second = await runSkerryd(['serve'], { ...quiet('plain'), SKERRY_PORT: '0' });
     assert.equal(second.code, 1);
@@ -64,7 +63,7 @@ describe('skerryd serve', () => {
     assert.equal((await first.stop()).code, 0);
   });
 
-  it('refuses a port in use in one line that names it', FULL_ONLY, async () => {
+  it('refuses a port that is in use with a one-line error that names it', FULL_ONLY, async () => {
     const first = await startSkerryd(quiet('plain'));
     const port = new URL(first.url).port;
     const second = await runSkerryd(['serve'], { ...quiet('other'), SKERRY_PORT: port });
@@ -74,63 +73,56 @@ describe('skerryd serve', () => {
     assert.equal((await first.stop()).code, 0);
   });
 
-  it(
-    'keeps what it acknowledged when it is killed with -9, and serves it after the next start',
-    FULL_ONLY,
-    async () => {
-      const first = await startSkerryd(quiet('killed'));
-      const client = SessionClient.forUrl(first.url);
-      await client.signUp();
-      const me = await client.get('/me.php');
-      assert.equal((await first.stop('SIGKILL')).signal, 'SIGKILL');
-      const second = await startSkerryd(quiet('killed'));
-      const again = SessionClient.forUrl(second.url);
-      again.cookie = client.cookie;
-      assert.deepEqual((await again.get('/me.php')).body, me.body);
-      assert.equal((await second.stop()).code, 0);
-    },
-  );
+  it('keeps acknowledged data after SIGKILL and serves it after the next start', FULL_ONLY, async () => {
+    const first = await startSkerryd(quiet('killed'));
+    const client = SessionClient.forUrl(first.url);
+    await client.signUp();
+    const me = await client.get('/me.php');
+    assert.equal((await first.stop('SIGKILL')).signal, 'SIGKILL');
+    const second = await startSkerryd(quiet('killed'));
+    const again = SessionClient.forUrl(second.url);
+    again.cookie = client.cookie;
+    assert.deepEqual((await again.get('/me.php')).body, me.body);
+    assert.equal((await second.stop()).code, 0);
+  });
 
-  it(
-    'serves again after its database crashed, and lost nothing that it acknowledged',
-    FULL_ONLY,
-    async () => {
-      const serving = await startSkerryd(quiet('crashed'));
-      const client = SessionClient.forUrl(serving.url);
-      await client.signUp();
-      const pidFile = join(folder, 'crashed', 'pg', 'cluster', 'postmaster.pid');
-      const postmaster = async () => Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
-      const killed = await postmaster();
-      process.kill(killed, 'SIGKILL');
-      const during = await client.get('/me.php');
-      assert.ok([200, 503].includes(during.status), `${during.status} ${during.text}`);
-      const deadline = Date.now() + 20_000;
-      // A connection to the old server may answer for a moment; the new one starts when all of it is gone.
-      const isNew = async () => ![0, killed].includes(await postmaster());
-      const isReady = async () => (await isNew()) && (await client.get('/readyz')).status === 200;
-      while (!(await isReady()) && Date.now() < deadline);
-      assert.equal((await client.get('/me.php')).body.logged_in, true);
-      const form = { action: 'create', amount: 50, coin: 'LTC' };
-      const { body } = await client.post('/topup-api.php', form);
-      const invoice = await client.get(`/topup-status.php?ref=${body.order_ref}`);
-      const { deposit_address: address, deposit_amount: amount } = invoice.body;
-      for (const [name, input] of Object.entries({
-        payments: { coin: 'LTC', address, amount },
-        blocks: { coin: 'LTC', count: 6 },
-        settle: {},
-      })) {
-        const response = await fetch(`${serving.url}/sandbox/${name}`, {
-          method: 'POST',
-          body: JSON.stringify(input),
-        });
-        assert.equal(response.status, 200, await response.text());
-      }
-      assert.equal((await client.get('/me.php')).body.balance, 50);
-      assert.equal((await serving.stop()).code, 0);
-    },
-  );
+  it('recovers after its database crashes, without losing acknowledged data', FULL_ONLY, async () => {
+    const serving = await startSkerryd(quiet('crashed'));
+    const client = SessionClient.forUrl(serving.url);
+    await client.signUp();
+    const pidFile = join(folder, 'crashed', 'pg', 'cluster', 'postmaster.pid');
+    const postmaster = async () => Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
+    const killedPid = await postmaster();
+    process.kill(killedPid, 'SIGKILL');
+    const during = await client.get('/me.php');
+    assert.ok([200, 503].includes(during.status), `${during.status} ${during.text}`);
+    const deadline = Date.now() + 20_000;
+    // A connection to the old server may respond for a moment. The new server starts when the old one has
+    // exited.
+    const isNew = async () => ![0, killedPid].includes(await postmaster());
+    const isReady = async () => (await isNew()) && (await client.get('/readyz')).status === 200;
+    while (!(await isReady()) && Date.now() < deadline);
+    assert.equal((await client.get('/me.php')).body.logged_in, true);
+    const form = { action: 'create', amount: 50, coin: 'LTC' };
+    const { body } = await client.post('/topup-api.php', form);
+    const invoice = await client.get(`/topup-status.php?ref=${body.order_ref}`);
+    const { deposit_address: address, deposit_amount: amount } = invoice.body;
+    for (const [name, input] of Object.entries({
+      payments: { coin: 'LTC', address, amount },
+      blocks: { coin: 'LTC', count: 6 },
+      settle: {},
+    })) {
+      const response = await fetch(`${serving.url}/sandbox/${name}`, {
+        method: 'POST',
+        body: JSON.stringify(input),
+      });
+      assert.equal(response.status, 200, await response.text());
+    }
+    assert.equal((await client.get('/me.php')).body.balance, 50);
+    assert.equal((await serving.stop()).code, 0);
+  });
 
-  it('shares the work among processes that it replaces when one dies', FULL_ONLY, async () => {
+  it('shares the work among its processes and replaces a dead one', FULL_ONLY, async () => {
     const serving = await startSkerryd(quiet('many'), ['--processes', '2']);
     const client = SessionClient.forUrl(serving.url);
     await client.signUp();
@@ -144,17 +136,17 @@ describe('skerryd serve', () => {
     const deadline = Date.now() + 15_000;
     const replaced = () => children().length === 2 && !children().includes(String(first));
     while (!replaced() && Date.now() < deadline) {
-      // Connections to the dead one break; every new one is served.
+      // Connections to the dead process break, but every new connection is served.
       const me = await client.get('/me.php', { connection: 'close' }).catch(() => undefined);
       assert.ok(me === undefined || me.body.logged_in === true);
     }
-    assert.ok(replaced(), 'a new child is there');
-    assert.ok(children().includes(String(second)), 'and the other one is still the same');
+    assert.ok(replaced(), 'a new child runs');
+    assert.ok(children().includes(String(second)), 'the other child is unchanged');
     const end = await serving.stop();
     assert.equal(end.code, 0, end.stderr);
   });
 
-  it('moves the clock for all its processes', FULL_ONLY, async () => {
+  it('moves the clock in all of its processes', FULL_ONLY, async () => {
     const serving = await startSkerryd(quiet('many'), ['--processes', '3']);
     const client = SessionClient.forUrl(serving.url);
     await client.signUp();
@@ -163,16 +155,16 @@ describe('skerryd serve', () => {
       body: '{"advance_s":90000}',
     });
     assert.equal(advance.status, 200, await advance.text());
-    // Each on a connection of its own, so that all processes answer some.
+    // Each request uses a new connection, so every process handles some.
     for (let n = 0; n < 30; n++) {
       const me = await client.get('/me.php', { connection: 'close' });
-      assert.equal(me.body.logged_in, false, 'the session ended a day ago');
+      assert.equal(me.body.logged_in, false, 'the session expired a day ago');
     }
     assert.equal((await serving.stop()).code, 0);
   });
 
   it(
-    'is refused when its processes would use more connections than the database has',
+    'refuses to start if its processes would use more connections than the database allows',
     FULL_ONLY,
     async () => {
       const end = await runSkerryd(['serve', '--processes', '30'], { ...quiet('many'), SKERRY_PORT: '0' });
@@ -182,7 +174,7 @@ describe('skerryd serve', () => {
     },
   );
 
-  it('ends at once when it is told to stop while a sandbox call waits for work', FULL_ONLY, async () => {
+  it('stops at once while a sandbox call waits for work', FULL_ONLY, async () => {
     const serving = await startSkerryd({
       ...quiet('waits'),
       SKERRY_SIM_INSTALL_S: '600',
@@ -207,14 +199,14 @@ describe('skerryd serve', () => {
       root_password: 'a root password',
     });
     const waiting = call('settle', {});
-    const begun = Date.now();
-    const [answer, end] = await Promise.all([waiting.catch(() => undefined), serving.stop()]);
+    const startedAt = Date.now();
+    const [response, end] = await Promise.all([waiting.catch(() => undefined), serving.stop()]);
     assert.equal(end.code, 0, end.stderr);
-    assert.ok(Date.now() - begun < 5_000);
-    assert.ok(answer === undefined || answer.status === 503);
+    assert.ok(Date.now() - startedAt < 5_000);
+    assert.ok(response === undefined || response.status === 503);
   });
 
-  it('is told of by a command on a folder without a database, which makes none', FULL_ONLY, async () => {
+  it('creates no data folder when another command runs without a database', FULL_ONLY, async () => {
     const end = await runSkerryd(['verify'], quiet('mistyped'));
     assert.equal(end.code, 1);
     assert.match(end.stderr, /SKERRY_DATA_DIR/);
@@ -222,21 +214,21 @@ describe('skerryd serve', () => {
     await assert.rejects(stat(join(folder, 'mistyped', 'secret.key')));
   });
 
-  it('runs on a database given by DATABASE_URL, which it leaves running', FULL_ONLY, async () => {
+  it('runs on the database of DATABASE_URL, which it leaves running', FULL_ONLY, async () => {
     const scratch = await createScratchDatabase({ empty: true });
     const { host, port, user, database, password } = scratch.connection;
     const login = password ? `${user}:${encodeURIComponent(password)}` : user;
-    const place = host.startsWith('/')
+    const location = host.startsWith('/')
       ? `localhost:${port}/${database}?host=${encodeURIComponent(host)}`
       : `${host}:${port}/${database}`;
-    const serving = await startSkerryd({ ...quiet('url'), DATABASE_URL: `postgres://${login}@${place}` });
+    const serving = await startSkerryd({ ...quiet('url'), DATABASE_URL: `postgres://${login}@${location}` });
     const client = SessionClient.forUrl(serving.url);
     assert.equal((await client.signUp()).body.ok, true);
     assert.equal((await serving.stop()).code, 0);
     await scratch.drop();
   });
 
-  it('keeps its key in a file that only its user reads', FULL_ONLY, async () => {
+  it('stores its key in a file that only its user can read', FULL_ONLY, async () => {
     await (await startSkerryd(quiet('keyed'))).stop();
     const file = join(folder, 'keyed', 'secret.key');
     assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -245,7 +237,7 @@ describe('skerryd serve', () => {
 });
 
 describe('the launcher', () => {
-  it('uses the Node of the project whatever the machine has', async () => {
+  it('uses the project’s Node regardless of other installed versions', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'skerry-node-'));
     await writeFile(join(folder, 'node'), '#!/bin/sh\necho v20.0.0\nexit 1\n');
     await chmod(join(folder, 'node'), 0o755);
@@ -254,7 +246,7 @@ describe('the launcher', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('says what to do when there is only an older Node', async () => {
+  it('prints instructions when only an older Node is installed', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'skerry-node-'));
     await cp(LAUNCHER, join(folder, 'bin', 'skerryd'));
     await chmod(join(folder, 'bin', 'skerryd'), 0o755);

@@ -1,4 +1,7 @@
-/** A process killed with -9 while it receives an image: after the restart there is a file exactly where an image is. */
+/**
+ * A process that is killed with SIGKILL during an image upload: after the restart files and images match
+ * exactly.
+ */
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +19,7 @@ const UPLOAD_POINTS = CRASH_POINTS.filter((point) => point.startsWith('upload.')
 let folder = '';
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'skerry-crash-'));
-  // Root's database runs as another user, who must be able to pass through.
+  // When root runs the tests, the database runs as another user, who must be able to enter this folder.
   await chmod(folder, 0o755);
 });
 after(async () => {
@@ -38,9 +41,9 @@ async function settle(url: string): Promise<void> {
   assert.equal(response.status, 200, await response.text());
 }
 
-describe('a process killed with -9 while it receives an image', FULL_ONLY, () => {
+describe('a process killed with SIGKILL during an image upload', FULL_ONLY, () => {
   for (const point of rotate(UPLOAD_POINTS, { sample: 1, full: 2, soak: 1 })) {
-    it(`at ${point}: leaves a file only where an image is, and takes it when it comes again`, async () => {
+    it(`keeps a file only for a committed image, and accepts a retry, at ${point}`, async () => {
       const dataDir = join(folder, point);
       const files = () => readdir(join(dataDir, 'images')).catch(() => []);
       const armed = await startSkerryd({ ...environment(dataDir), SKERRY_CRASH_AT: point });
@@ -48,7 +51,7 @@ describe('a process killed with -9 while it receives an image', FULL_ONLY, () =>
       await customer.signUp();
       const token = await createApiToken(customer, 'write');
       await upload(armed.url, token).catch(() => undefined);
-      assert.equal((await armed.ended).signal, 'SIGKILL', 'the point was reached');
+      assert.equal((await armed.ended).signal, 'SIGKILL', 'the process reached the crash point');
 
       const serving = await startSkerryd(environment(dataDir));
       try {
