@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { CannotMeasure, type Figure } from '../../bench/figure.ts';
 import { runBenches } from '../../bench/run.ts';
 
-const FIGURE = { name: 'a ratio', unit: '×', heldTo: 1.2, goal: 1.1, bound: 'max' } as const;
+const FIGURE = { name: 'a ratio', unit: '×', limit: 1.2, goal: 1.1, bound: 'max' } as const;
 
 async function benchGood(): Promise<Figure[]> {
   return [
@@ -27,16 +27,20 @@ async function runCaptured(benches: Parameters<typeof runBenches>[0], ...wanted:
 }
 
 test('a missed figure fails the run, and the other benches still run', async () => {
-  assert.deepEqual(await runCaptured([benchGood]), { allMet: true, verdicts: ['goal met', 'held'], err: [] });
+  assert.deepEqual(await runCaptured([benchGood]), {
+    allMet: true,
+    verdicts: ['goal met', 'within limit'],
+    err: [],
+  });
   const { allMet, verdicts } = await runCaptured([benchMissed, benchGood]);
-  assert.deepEqual([allMet, verdicts], [false, ['MISSED', 'goal met', 'held']]);
+  assert.deepEqual([allMet, verdicts], [false, ['MISSED', 'goal met', 'within limit']]);
 });
 
 test('a bench that cannot run here is skipped in a full run and fails if it is named', async () => {
   const err = ['not measured: its node is not installed'];
   assert.deepEqual(await runCaptured([benchUnavailable, benchGood]), {
     allMet: true,
-    verdicts: ['goal met', 'held'],
+    verdicts: ['goal met', 'within limit'],
     err,
   });
   assert.deepEqual(await runCaptured([benchUnavailable, benchGood], 'benchUnavailable'), {
@@ -48,7 +52,7 @@ test('a bench that cannot run here is skipped in a full run and fails if it is n
 
 test('an unknown bench fails, and the error lists the known benches', async () => {
   const { allMet, verdicts, err } = await runCaptured([benchGood, benchMissed], 'benchGood', 'benchNone');
-  assert.deepEqual([allMet, verdicts], [false, ['goal met', 'held']]);
+  assert.deepEqual([allMet, verdicts], [false, ['goal met', 'within limit']]);
   assert.deepEqual(err, ['unknown bench benchNone; choose from benchGood, benchMissed']);
 });
 

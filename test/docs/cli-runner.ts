@@ -1,4 +1,4 @@
-/** A service, and for each text a new customer with the command in the path: what the guides type is typed here. */
+/** Runs the CLI commands of the guides in a shell, against a service with a new customer for each text. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,13 +11,13 @@ import { startWorld, type World } from '../support/world.ts';
 
 const BIN = fileURLToPath(new URL('../../packages/cli/bin/skerry.js', import.meta.url));
 const BALANCE_CENTS = 50_000n;
-/** Dozens of commands, each a process, one after another. */
+/** A text has dozens of commands, each a separate process. */
 const SCRIPT_TIMEOUT_MS = 5 * 60_000;
-/** How far the clock goes at once while a command waits. */
+/** How far the clock advances at a time while a command waits. */
 const CLOCK_STEP_S = 10;
 
 export interface CliRunner {
-  /** Types it into a shell; gives what came on stdout. Meanwhile time passes, and top-ups are paid. */
+  /** Runs the text in a shell; returns its stdout. Meanwhile time passes and pending top-ups are paid. */
   run(text: string, files?: Readonly<Record<string, string>>): Promise<string>;
   close(): Promise<void>;
 }

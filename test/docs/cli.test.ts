@@ -1,4 +1,4 @@
-/** What the guides type on the command line does what they say; their tables are those of the command. */
+/** The CLI commands in the guides work as described, and the tables match the CLI. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
@@ -11,8 +11,8 @@ import { codeBlocks, readGuide } from './docs-content.ts';
 
 const GUIDE = readGuide('customers/cli');
 
-describe('the guide to the command line', () => {
-  it('names the package as it is called', () => {
+describe('the CLI guide', () => {
+  it('uses the correct package name', () => {
     const file = new URL('../../packages/cli/package.json', import.meta.url);
     const { name } = JSON.parse(readFileSync(file, 'utf8')) as { readonly name: string };
     const tarball = `${name.slice(1).replace('/', '-')}-*.tgz`;
@@ -21,7 +21,7 @@ describe('the guide to the command line', () => {
     }
   });
 
-  it('has the exit codes and the variables of the command', () => {
+  it('lists the exit codes and the environment variables of the CLI', () => {
     for (const [name, { code, about }] of Object.entries(EXIT_CODES)) {
       assert.ok(GUIDE.includes(`| ${code} | \`${name}\` | ${about} |`), name);
     }
@@ -29,30 +29,30 @@ describe('the guide to the command line', () => {
   });
 });
 
-describe('what the guides type on the command line', FULL_ONLY, () => {
-  let desk: CliRunner;
+describe('the CLI commands in the guides', FULL_ONLY, () => {
+  let runner: CliRunner;
   before(async () => {
-    if (IS_FULL_RUN) desk = await startCliRunner();
+    if (IS_FULL_RUN) runner = await startCliRunner();
   });
-  after(() => desk?.close());
+  after(() => runner?.close());
 
-  /** Of a whole guide, or of a part of it. Nothing is installed: the command is there. */
-  const typedIn = (guide: string, heading?: string) =>
+  /** Returns the shell commands of a guide or of one section, without the installation of the CLI. */
+  const commandsIn = (guide: string, heading?: string) =>
     codeBlocks(readGuide(guide), heading)
       .filter(({ language, text }) => language === 'sh' && !text.startsWith('npm install'))
       .map(({ text }) => text)
       .join('\n');
 
-  it('leads to the first server', async () => {
-    const printed = await desk.run(typedIn('customers/getting-started', 'Use the CLI'));
+  it('create a first server', async () => {
+    const printed = await runner.run(commandsIn('customers/getting-started', 'Use the CLI'));
     assert.match(printed, /^Status: +credited$/m);
     assert.match(printed, /^Status: +running$/m);
   });
 
-  it('works in the guide to the command line, from its first line to its last', async () => {
+  it('run from the first line of the CLI guide to the last', async () => {
     const file = codeBlocks(GUIDE).find(({ language }) => language === 'yaml')?.text ?? '';
     const key = publicKey(2, 'deploy');
-    const printed = await desk.run(typedIn('customers/cli'), { 'shop.yaml': file, 'deploy.pub': key });
+    const printed = await runner.run(commandsIn('customers/cli'), { 'shop.yaml': file, 'deploy.pub': key });
     assert.match(printed, /^web-1 +198\.18\.\d+\.\d+$/m);
     assert.match(printed, /^srv_\S+ +web-1 +stopped /m);
     assert.match(printed, /^db-1 not found$/m);
@@ -61,15 +61,15 @@ describe('what the guides type on the command line', FULL_ONLY, () => {
     assert.match(printed, /^Project shop matches the file: nothing to do\.$/m);
   });
 
-  it('tops up as the guide to payments says', async () => {
-    const begin = 'skerry login --url https://skerry.example --token-stdin < token.txt';
-    assert.match(await desk.run(`${begin}\n${typedIn('customers/payments')}`), /^Status: +credited$/m);
+  it('top up as the payments guide describes', async () => {
+    const login = 'skerry login --url https://skerry.example --token-stdin < token.txt';
+    assert.match(await runner.run(`${login}\n${commandsIn('customers/payments')}`), /^Status: +credited$/m);
   });
 
-  it('subscribes to events as the guide to webhooks says', async () => {
-    const begin =
+  it('subscribe to events as the webhooks guide describes', async () => {
+    const setup =
       'base=https://skerry.example token=$(cat token.txt)\nexport SKERRY_API_URL=$base SKERRY_TOKEN=$token';
-    const printed = await desk.run(`${begin}\n${typedIn('customers/webhooks', 'Subscribe')}`);
+    const printed = await runner.run(`${setup}\n${commandsIn('customers/webhooks', 'Subscribe')}`);
     assert.equal(printed.match(/whsec_\w+/g)?.length, 2, printed);
   });
 });

@@ -1,4 +1,4 @@
-/** The guides to real coins are what the software is: commands, settings, links, and what they say was tried. */
+/** The guides to real coins match the software: commands, settings, links, and claims about testing. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -15,10 +15,10 @@ const NODES = readGuide('operators/coin-nodes');
 const SWEEPING_GUIDE = readGuide('operators/sweeping');
 const PAGES = [COINS_GUIDE, NODES, readGuide('operators/coin-recovery'), SWEEPING_GUIDE];
 
-/** Brought by the composition root. */
+/** Commands that the composition root adds. */
 const BUILT_IN_COMMANDS = ['doctor', 'config'];
 
-/** What the tests start as a real node, by the words of the guide's table. */
+/** Coins that are tested against a real node, by their names in the guide's table. */
 const TESTED_NODES: Readonly<Record<string, { readonly folder: string; readonly program: RegExp }>> = {
   Litecoin: { folder: 'utxo', program: /findProgram\(\['litecoind'\]\)/ },
   Monero: { folder: 'monero', program: /findProgram\(\['monero-wallet-rpc'\]\)/ },
@@ -26,7 +26,7 @@ const TESTED_NODES: Readonly<Record<string, { readonly folder: string; readonly 
 };
 const NEVER_TESTED = /\*\*never tested(?: with (?:a real `bitcoind`|a real node|the real feeds))?\*\*/;
 
-/** The cells of each row of the table that has this heading. */
+/** Returns the cells of each row of the table with this header. */
 function tableRows(heading: string, guide = COINS_GUIDE): readonly (readonly string[])[] {
   const at = guide.indexOf(`${heading}\n`);
   assert.ok(at >= 0, heading);
@@ -53,31 +53,33 @@ function headingSlugs(guide: string): string[] {
 }
 
 describe('the guides to real coins', () => {
-  it('have commands that are understood as they stand there', async () => {
-    const typed = PAGES.flatMap((guide) => [...guide.matchAll(/^ *(?:SKERRY_\w+=\S+ )?skerryd ([^#\n]*)/gm)]);
-    const named = PAGES.flatMap((guide) => [...guide.matchAll(/`skerryd ([^`…]+)`/g)]);
-    const lines = [...typed, ...named].map(([, words = '']) => words.trim());
+  it('contain only commands that parse', async () => {
+    const inBlocks = PAGES.flatMap((guide) => [
+      ...guide.matchAll(/^ *(?:SKERRY_\w+=\S+ )?skerryd ([^#\n]*)/gm),
+    ]);
+    const inText = PAGES.flatMap((guide) => [...guide.matchAll(/`skerryd ([^`…]+)`/g)]);
+    const lines = [...inBlocks, ...inText].map(([, words = '']) => words.trim());
     assert.ok(lines.length > 15, `${lines.length} commands`);
-    const refused: string[] = [];
+    const rejected: string[] = [];
     for (const line of lines.filter((words) => !BUILT_IN_COMMANDS.includes(words))) {
       const argv = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
-      let said = '';
-      const say = (text: string) => {
-        said += text;
+      let output = '';
+      const write = (text: string) => {
+        output += text;
       };
-      const doors = {
+      const resources = {
         settings: () => [],
         database: () => Promise.reject(new OperatorError('opened')),
         service: () => Promise.reject(new OperatorError('opened')),
       };
-      const code = await runOperator(argv, doors, undefined, { out: say, err: say, ask: null });
-      // A sentence may name a command without what it acts on.
-      if (code === 2 && !said.includes('missing required argument')) refused.push(`${line}: ${said}`);
+      const code = await runOperator(argv, resources, undefined, { out: write, err: write, ask: null });
+      // A sentence may name a command without its arguments.
+      if (code === 2 && !output.includes('missing required argument')) rejected.push(`${line}: ${output}`);
     }
-    assert.deepEqual(refused, []);
+    assert.deepEqual(rejected, []);
   });
 
-  it('name every coin, every setting of one, and every source of prices', () => {
+  it('name every coin, every coin setting, and every price source', () => {
     const missing = [
       ...Object.keys(COIN_SETTINGS),
       ...COINS.map(({ code }) => `\`${code}\``),
@@ -86,7 +88,7 @@ describe('the guides to real coins', () => {
     assert.deepEqual(missing, []);
   });
 
-  it('name no setting that there is not', () => {
+  it('name only settings that exist', () => {
     const named = new Set(PAGES.flatMap((guide) => guide.match(/SKERRY_[A-Z0-9_]+/g) ?? []));
     assert.deepEqual(
       [...named].filter((name) => !Object.hasOwn(SETTINGS, name)),
@@ -94,22 +96,22 @@ describe('the guides to real coins', () => {
     );
   });
 
-  it('say the defaults that there are', () => {
+  it('state the actual defaults', () => {
     const rows = [...COINS_GUIDE.matchAll(/^\| `(SKERRY_[A-Z0-9_]+)` \| `([^`]+)`/gm)];
     assert.ok(rows.length >= 4, `${rows.length} defaults`);
-    for (const [, name = '', standard] of rows) {
+    for (const [, name = '', value] of rows) {
       const setting = Object.entries(COIN_SETTINGS).find(([each]) => each === name);
-      assert.equal(setting?.[1].default, standard, name);
+      assert.equal(setting?.[1].default, value, name);
     }
   });
 
-  it('have an account for each coin that the drivers derive from', () => {
+  it('name the derivation path of each coin', () => {
     for (const account of ["m/84'/0'/0'", "m/84'/2'/0'", "m/44'/60'/0'", "m/44'/195'/0'"]) {
       assert.ok(COINS_GUIDE.includes(`\`${account}\``), account);
     }
   });
 
-  it('lead to guides and parts that there are', () => {
+  it('link to existing guides and sections', () => {
     for (const guide of PAGES) {
       for (const [, name = '', part] of guide.matchAll(/\]\(([\w-]+)\.md(?:#([\w-]+))?\)/g)) {
         assert.ok(existsSync(new URL(`../../docs/operators/${name}.md`, import.meta.url)), name);
@@ -119,7 +121,7 @@ describe('the guides to real coins', () => {
     }
   });
 
-  it('call tried on a real node what has tests against one, and nothing else', () => {
+  it('claim tests against a real node exactly where such tests exist', () => {
     const tests = new URL('../drivers/', import.meta.url);
     const startedIn = (folder: string, program: RegExp) =>
       readdirSync(new URL(folder, tests)).some((file) =>
@@ -137,8 +139,8 @@ describe('the guides to real coins', () => {
     const claimed = rows.filter(
       ({ part, against }) => !Object.hasOwn(TESTED_NODES, part) && !NEVER_TESTED.test(against),
     );
-    assert.deepEqual(claimed, [], 'said to be tried, and no test starts one');
-    // A driver without a node of its own in the tests has a row that says so.
+    assert.deepEqual(claimed, [], 'the guide claims a test against a real node that does not exist');
+    // Drivers that are never tested against a real node have a row that says so.
     for (const coin of ['Bitcoin', 'Tron', 'Solana']) {
       assert.ok(
         rows.some(({ part, against }) => part.includes(coin) && /\*\*never tested with a real/.test(against)),
@@ -147,24 +149,24 @@ describe('the guides to real coins', () => {
     }
   });
 
-  it('say of each way out whether it was walked', () => {
+  it('state for each way to sweep whether it was tested', () => {
     const rows = tableRows('| Method | Tested? |', SWEEPING_GUIDE);
-    const walked = rows.filter(
-      ([, answer = '']) => !answer.startsWith('**never.**') && answer !== '**never**',
+    const tested = rows.filter(
+      ([, status = '']) => !status.startsWith('**never.**') && status !== '**never**',
     );
     assert.deepEqual(
-      walked.map(([way = '']) => way.split(/[ ,]/)[0]),
+      tested.map(([method = '']) => method.split(/[ ,]/)[0]),
       ['Litecoin', 'Monero', 'ETH'],
     );
     for (const coin of ['Bitcoin', 'Tron', 'Solana', 'main network']) {
       assert.ok(
-        rows.some(([way = '', answer = '']) => way.includes(coin) && answer.includes('**never')),
+        rows.some(([method = '', status = '']) => method.includes(coin) && status.includes('**never')),
         coin,
       );
     }
   });
 
-  it('show no private key, but in the words that forbid one', () => {
+  it('show no private key in a code block', () => {
     const blocks = PAGES.flatMap((guide) => codeBlocks(guide).map(({ text }) => text));
     for (const text of blocks) assert.doesNotMatch(text, /[xyzt]prv|seed phrase/);
   });

@@ -1,4 +1,4 @@
-/** One and the same event: delivered by the service to the receivers that the guide shows, and on the stream. */
+/** One event reaches the receivers of the guide and the event stream with the same content. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ const RECEIVER_COMMANDS = [
   ['python3', '-B', join(SAMPLES_FOLDER, 'webhooks/receive.py')],
 ];
 
-/** As the guide makes it: a key and a certificate for this machine. */
+/** Creates a key and a certificate for this machine, as the guide does. */
 function createCertificate(folder: string): { TLS_CERT: string; TLS_KEY: string } {
   const [TLS_KEY, TLS_CERT] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
@@ -31,7 +31,7 @@ function createCertificate(folder: string): { TLS_CERT: string; TLS_KEY: string 
 
 const skip = skipWithout('openssl', 'version') || skipWithout('python3', '--version') || FULL_ONLY.skip;
 
-it('an event comes to receivers and on the stream, the same in each', { skip }, async () => {
+it('an event reaches webhook receivers and the stream with the same content', { skip }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'skerry-tls-'));
   const tls = createCertificate(folder);
   const world = await startWorld({
@@ -43,9 +43,9 @@ it('an event comes to receivers and on the stream, the same in each', { skip }, 
   try {
     const token = await createApiToken(await world.customer());
     const api = V1Client.forUrl(world.url, token);
-    // What has happened so far is sent to nobody.
+    // No subscription exists yet, so earlier events are not delivered.
     await world.settle();
-    // The receiver needs the secret and the subscription the receiver's URL: one begins elsewhere.
+    // The receiver needs the secret first, so the webhook starts with another URL.
     for (const command of RECEIVER_COMMANDS) {
       const { body: webhook } = await api.post('/webhooks', {
         url: 'https://hooks.invalid/',

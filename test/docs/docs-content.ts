@@ -1,4 +1,4 @@
-/** Reads samples from the reference as a reader sees them. */
+/** Samples as the API reference displays them, and the contents of guides. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { openApiText } from '../../src/http/v1/openapi.ts';
@@ -17,7 +17,7 @@ export function codeText(block: string): string {
   return decodeEntities(code.replace(/<[^>]+>/g, ''));
 }
 
-/** The text of a sample within a piece of a page; empty when there is none. */
+/** Returns the text of a sample in part of a page; empty if it has none. */
 export function extractSample(part: string, key: Sample['key']): string {
   const block = new RegExp(`<div class="sample ${key}"><h3>[^<]*</h3>\\s*(<pre[\\s\\S]*?</pre>)`).exec(part);
   return codeText(block?.[1] ?? '');
@@ -30,7 +30,7 @@ export function operationSection(page: string, id: string): string {
   return page.slice(at, page.indexOf('</section>', at));
 }
 
-/** Returns the setup of a page, and the sample of one operation. */
+/** Returns the sample of one operation from its resource page, and the preamble that all of them share. */
 export async function fetchSample(url: string, { id, tag }: ApiOperation, key: Sample['key']) {
   const response = await fetch(`${url}${tagPath(tag)}`);
   const page = await response.text();
@@ -38,7 +38,7 @@ export async function fetchSample(url: string, { id, tag }: ApiOperation, key: S
 }
 
 export interface CodeBlock {
-  /** As after the fence: `sh`, `js`. */
+  /** The language of the fence, such as `sh` or `js`. */
   readonly language: string;
   readonly text: string;
 }
@@ -47,7 +47,7 @@ export function readGuide(name: string): string {
   return readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
 }
 
-/** Returns the fenced blocks of a guide, or of one of its sections. Blocks in lists lose their indent. */
+/** Returns the code blocks of a guide or of one section, without the indentation of blocks in lists. */
 export function codeBlocks(guide: string, heading?: string): readonly CodeBlock[] {
   const from = heading === undefined ? 0 : guide.indexOf(`\n## ${heading}\n`);
   assert.ok(from >= 0, `section "${heading}" not found`);

@@ -1,4 +1,7 @@
-/** The walk from an empty machine to the first sold server is what the software is: commands, files, settings, words. */
+/**
+ * The walkthrough from an empty machine to the first sold server matches the software: commands, files,
+ * settings.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -20,32 +23,32 @@ const readDeployFile = (name: string) =>
 const SERVICE_UNIT = readDeployFile('skerryd.service');
 const ENVIRONMENT_FILE = readDeployFile('skerryd.env.example');
 
-/** Brought by the composition root, without options. */
+/** Commands that the composition root adds, without options. */
 const BUILT_IN_COMMANDS = ['doctor', '--help'];
 
-test('every command of the walk is understood as it is written there', async () => {
+test('every command of the walkthrough parses as written', async () => {
   const inText = [...GUIDE.matchAll(/`skerryd ([^`…]+)`/g)].map((match) => match[1] ?? '');
   const typed = SHELL_LINES.filter((line) => line.startsWith('skerryd ')).map((line) => line.slice(8));
   assert.ok(typed.length > 15, `${typed.length} commands`);
-  const refused: string[] = [];
+  const rejected: string[] = [];
   for (const line of [...typed, ...inText].filter((words) => !BUILT_IN_COMMANDS.includes(words))) {
     const argv = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
-    let said = '';
-    const say = (text: string) => {
-      said += text;
+    let output = '';
+    const write = (text: string) => {
+      output += text;
     };
-    const doors = {
+    const resources = {
       settings: () => [],
       database: () => Promise.reject(new OperatorError('opened')),
       service: () => Promise.reject(new OperatorError('opened')),
     };
-    const code = await runOperator(argv, doors, undefined, { out: say, err: say, ask: null });
-    if (code === 2) refused.push(`${line}: ${said}`);
+    const code = await runOperator(argv, resources, undefined, { out: write, err: write, ask: null });
+    if (code === 2) rejected.push(`${line}: ${output}`);
   }
-  assert.deepEqual(refused, []);
+  assert.deepEqual(rejected, []);
 });
 
-test('the catalogue of the walk has what its commands name', () => {
+test('the catalog of the walkthrough contains the names that its commands use', () => {
   const file = codeBlocks(GUIDE).find(({ language }) => language === 'yaml')?.text ?? '';
   const { regions, plans, images } = parseCatalogue(file, { sandbox: false });
   assert.deepEqual([regions.length, plans.length, images.length], [1, 1, 1]);
@@ -56,13 +59,13 @@ test('the catalogue of the walk has what its commands name', () => {
   }
 });
 
-test('the files that the walk copies or runs are there', () => {
+test('the files that the walkthrough copies or runs exist', () => {
   const named = SHELL_LINES.flatMap((line) => line.match(/(?<=^| )(deploy|scripts)\/\S+/g) ?? []);
   assert.ok(named.length >= 4, named.join(' '));
   for (const path of named) assert.ok(existsSync(new URL(`../../${path}`, import.meta.url)), path);
 });
 
-test('the environment file names settings that there are, and starts a service of real machines', () => {
+test('the environment file names only existing settings and selects real machines', () => {
   const lines = ENVIRONMENT_FILE.split('\n').filter((line) => /^#?[A-Z_]+=/.test(line));
   const names = lines.map((line) => line.replace('#', '').split('=')[0] ?? '');
   assert.deepEqual(
@@ -74,7 +77,7 @@ test('the environment file names settings that there are, and starts a service o
   assert.equal(config.SKERRY_QEMU_HOSTS, 'par-1');
 });
 
-test('the settings of a live service make one, and its coins are all that is missing', () => {
+test('the settings of the walkthrough configure a live service, with only coins missing', () => {
   const lines = [...GUIDE.matchAll(/^ +((SKERRY_[A-Z_]+)=.+)$/gm)].map(([, line = '', name = '']) => ({
     line,
     name,
@@ -82,10 +85,10 @@ test('the settings of a live service make one, and its coins are all that is mis
   assert.ok(lines.length >= 5, `${lines.length} settings`);
   const database =
     /^ *echo "(DATABASE_URL=[^"]+)"/m.exec(GUIDE)?.[1]?.replace('$password', 'of-a-test') ?? '';
-  const kept = ENVIRONMENT_FILE.split('\n').filter(
+  const unchanged = ENVIRONMENT_FILE.split('\n').filter(
     (line) => !lines.some(({ name }) => line.startsWith(`${name}=`)),
   );
-  const text = [...kept, ...lines.map(({ line }) => line), database].join('\n');
+  const text = [...unchanged, ...lines.map(({ line }) => line), database].join('\n');
   assert.equal(loadConfig({}, text).SKERRY_MODE, 'live');
   const found = checkSettings(describeConfig({}, text));
   assert.equal(found[0]?.message, 'live');
@@ -95,7 +98,7 @@ test('the settings of a live service make one, and its coins are all that is mis
   );
 });
 
-test('an update migrates, a backup has the live database, and the unit waits for it', () => {
+test('an upgrade migrates, a backup contains the live database, and the unit starts after it', () => {
   const partOf = (page: string, heading: string) =>
     codeBlocks(readGuide(`operators/${page}`), heading)
       .map(({ text }) => text)
@@ -109,19 +112,19 @@ test('an update migrates, a backup has the live database, and the unit waits for
   assert.match(SERVICE_UNIT, /^After=.*\bpostgresql\.service\b/m);
 });
 
-test('unit, environment file and walk agree on where things are', () => {
-  const said = new Map([...SERVICE_UNIT.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]));
-  assert.equal(said.get('WorkingDirectory'), '/opt/skerry');
-  assert.equal(said.get('ExecStart'), '/opt/skerry/bin/skerryd serve');
-  // Whatever is left in the unit's group is killed: guests are not in it.
-  assert.equal(said.get('KillMode'), 'mixed');
-  for (const path of [said.get('EnvironmentFile'), '/etc/systemd/system/skerryd.service']) {
+test('the unit, the environment file, and the walkthrough agree on paths', () => {
+  const unit = new Map([...SERVICE_UNIT.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]));
+  assert.equal(unit.get('WorkingDirectory'), '/opt/skerry');
+  assert.equal(unit.get('ExecStart'), '/opt/skerry/bin/skerryd serve');
+  // Systemd kills everything left in the unit's control group. Guests run outside of it.
+  assert.equal(unit.get('KillMode'), 'mixed');
+  for (const path of [unit.get('EnvironmentFile'), '/etc/systemd/system/skerryd.service']) {
     assert.ok(
       SHELL_LINES.some((line) => line.endsWith(` ${path}`) || line.includes(` ${path} `)),
       path,
     );
   }
-  const folder = said.get('RequiresMountsFor') ?? '';
+  const folder = unit.get('RequiresMountsFor') ?? '';
   assert.ok(SHELL_LINES.includes(`install -d -m 0755 ${folder}`));
   const config = loadConfig({}, ENVIRONMENT_FILE);
   for (const path of [config.SKERRY_DATA_DIR, config.SKERRY_QEMU_DIR]) {
@@ -129,7 +132,7 @@ test('unit, environment file and walk agree on where things are', () => {
   }
 });
 
-test('the walk puts a black hole under each block of its inventory', () => {
+test('the walkthrough adds a blackhole route for every address block', () => {
   const instances = SHELL_LINES.flatMap((line) => line.match(/(?<=skerry-blackhole@)[\da-f]\S*/g) ?? []);
   const blocks = instances.map((instance) => instance.replaceAll('-', '/'));
   const added = SHELL_LINES.flatMap((line) => line.match(/(?<=^skerryd ips add .*--block )\S+/) ?? []);
@@ -137,7 +140,7 @@ test('the walk puts a black hole under each block of its inventory', () => {
   assert.ok(SHELL_LINES.some((line) => line === 'cp deploy/skerry-blackhole@.service /etc/systemd/system/'));
 });
 
-test('the walk installs every package that skerryd doctor asks for', () => {
+test('the walkthrough installs every package that skerryd doctor requires', () => {
   const source = new URL('../../src/drivers/compute/qemu/examine/programs.ts', import.meta.url);
   const table = /PROGRAMS[^=]*= \{([^}]*)\}/.exec(readFileSync(source, 'utf8'))?.[1] ?? '';
   const packages = [...table.matchAll(/: '([^']+)'/g)].map((match) => match[1] ?? '');
@@ -149,7 +152,7 @@ test('the walk installs every package that skerryd doctor asks for', () => {
   );
 });
 
-test('links of the walk lead to parts that there are', () => {
+test('links of the walkthrough lead to existing sections', () => {
   const links = [...GUIDE.matchAll(/\]\(([\w-]+)\.md(?:#([\w-]+))?\)/g)];
   assert.ok(links.length >= 5);
   for (const [, name = '', part] of links) {
@@ -159,6 +162,6 @@ test('links of the walk lead to parts that there are', () => {
         .replace(/[^\w -]/g, '')
         .replaceAll(' ', '-'),
     );
-    if (part !== undefined) assert.ok(parts.includes(part), `${name}.md has no part ${part}`);
+    if (part !== undefined) assert.ok(parts.includes(part), `${name}.md has no section ${part}`);
   }
 });

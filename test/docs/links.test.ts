@@ -11,7 +11,7 @@ const GUIDES = globSync(['docs/{customers,contributors,decisions}/*.md', 'exampl
 });
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-/** Anchors of a document, named like the panel and code forges name them. */
+/** Returns the anchors of a document as the panel and code forges derive them from headings. */
 function anchorsOf(path: string): ReadonlySet<string> {
   const headings = [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, words = '']) => words);
   return new Set(

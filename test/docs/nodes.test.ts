@@ -1,4 +1,6 @@
-/** What the guides type to set up nodes is what their programs know; units and packet filter are what the guides say. */
+/**
+ * The node options in the guides exist in the programs, and the units and the packet filter match the guides.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -18,7 +20,7 @@ const PROGRAM_TIMEOUT_MS = 30_000;
 
 const readDeployFile = (name: string) => readFileSync(new URL(name, DEPLOY), 'utf8');
 
-/** What a shell is to do, a command a line. */
+/** All shell commands of the guides, one per line. */
 const SHELL_LINES = ['coins', 'coin-nodes', 'coin-recovery', 'sweeping']
   .flatMap((guide) => codeBlocks(readGuide(`operators/${guide}`)))
   .filter(({ language }) => language === 'sh')
@@ -36,7 +38,7 @@ function optionsFor(program: string): readonly string[] {
   return [...new Set(options.map((option) => option.split('=')[0] ?? ''))];
 }
 
-/** What is set in a file that the guide writes, as options. */
+/** Returns the settings of a configuration file that the guide writes, as options. */
 function settingsIn(file: string): readonly string[] {
   const text = codeBlocks(COINS_GUIDE).find((block) => block.text.includes(`/${file}) <<END`))?.text ?? '';
   const inside = /<<END\n([\s\S]*?)^END$/m.exec(text)?.[1] ?? '';
@@ -44,14 +46,14 @@ function settingsIn(file: string): readonly string[] {
 }
 
 function unknownOptions(program: string, options: readonly string[]): readonly string[] {
-  assert.ok(options.length > 0, `${program}: the guides type no option`);
+  assert.ok(options.length > 0, `${program}: the guides use no option`);
   const path = findProgram([program]) ?? assert.fail(`${program} is not installed`);
   const help = execFileSync(path, ['--help'], { encoding: 'utf8', timeout: PROGRAM_TIMEOUT_MS });
   return options.filter((option) => !new RegExp(`^ +${option}([ =]|$)`, 'm').test(help));
 }
 
-describe('options of nodes in the guides are known to the programs', () => {
-  // Bitcoin Core is not to be had here; its options are those of its descendant.
+describe('node options in the guides', () => {
+  // Bitcoin Core is not packaged in Debian. Litecoin Core is derived from it and has the same options.
   for (const [program, also] of [
     ['litecoind', 'bitcoind'],
     ['litecoin-cli', 'bitcoin-cli'],
@@ -60,7 +62,7 @@ describe('options of nodes in the guides are known to the programs', () => {
     ['monero-wallet-cli', ''],
   ] as const) {
     const skip = FULL_ONLY.skip || skipUnlessInstalled(findProgram([program]), `${program} is not installed`);
-    it(program, { skip }, () => {
+    it(`exist in ${program}`, { skip }, () => {
       assert.deepEqual(
         unknownOptions(program, [...optionsFor(program), ...(also ? optionsFor(also) : [])]),
         [],
@@ -70,7 +72,7 @@ describe('options of nodes in the guides are known to the programs', () => {
 
   const skip =
     FULL_ONLY.skip || skipUnlessInstalled(findProgram(['litecoind']), 'litecoind is not installed');
-  it('and what stands in their files', { skip }, () => {
+  it('exist in litecoind for the configuration files', { skip }, () => {
     for (const file of ['bitcoin.conf', 'litecoin.conf']) {
       const settings = settingsIn(file);
       assert.ok(settings.includes('-prune'), file);
@@ -79,36 +81,37 @@ describe('options of nodes in the guides are known to the programs', () => {
   });
 });
 
-describe('units and packet filter of nodes', () => {
-  it('are installed by the guide, each for the user and the folder that it makes', () => {
-    const text = SHELL_LINES.join('\n');
-    const there = readdirSync(DEPLOY).filter(
+describe('the units and the packet filter of the nodes', () => {
+  it('are installed by the guide, each for the user and the folder that it creates', () => {
+    const commands = SHELL_LINES.join('\n');
+    const units = readdirSync(DEPLOY).filter(
       (name) => name.endsWith('.service') && !name.startsWith('skerry'),
     );
-    assert.deepEqual(there.toSorted(), NODES.map((name) => `${name}.service`).toSorted());
+    assert.deepEqual(units.toSorted(), NODES.map((name) => `${name}.service`).toSorted());
     for (const name of NODES) {
-      const unit = readDeployFile(`${name}.service`);
-      const said = new Map([...unit.matchAll(/^(\w+)=(.*)$/gm)].map(([, key, value]) => [key, value]));
-      const user = said.get('User') ?? '';
-      const folder = `/var/lib/${said.get('StateDirectory')}`;
+      const text = readDeployFile(`${name}.service`);
+      const unit = new Map([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, key, value]) => [key, value]));
+      const user = unit.get('User') ?? '';
+      const folder = `/var/lib/${unit.get('StateDirectory')}`;
       assert.match(
-        text,
+        commands,
         new RegExp(`^install .*deploy/${name}\\.service.* /etc/systemd/system/$`, 'm'),
         name,
       );
-      assert.match(text, new RegExp(`^systemctl enable --now ${name}$`, 'm'), name);
-      assert.ok(text.includes(`useradd --system --user-group --home-dir ${folder} `), name);
-      assert.match(text, new RegExp(`^install -d -m 0700 -o ${user} -g ${user} ${folder}( |$)`, 'm'), name);
-      for (const [path] of (said.get('ExecStart') ?? '').matchAll(/(?<=[ =])\/var\/\S+/g)) {
+      assert.match(commands, new RegExp(`^systemctl enable --now ${name}$`, 'm'), name);
+      assert.ok(commands.includes(`useradd --system --user-group --home-dir ${folder} `), name);
+      const createFolder = `^install -d -m 0700 -o ${user} -g ${user} ${folder}( |$)`;
+      assert.match(commands, new RegExp(createFolder, 'm'), name);
+      for (const [path] of (unit.get('ExecStart') ?? '').matchAll(/(?<=[ =])\/var\/\S+/g)) {
         assert.ok(`${path}/`.startsWith(`${folder}/`), path);
       }
-      // Nobody but this machine may ask them, and none of them is root.
+      // The nodes serve only this machine and never run as root.
       assert.notEqual(user, 'root');
-      for (const [, ip] of unit.matchAll(/bind-ip (\S+)/g)) assert.equal(ip, '127.0.0.1');
+      for (const [, ip] of text.matchAll(/bind-ip (\S+)/g)) assert.equal(ip, '127.0.0.1');
     }
   });
 
-  it('close the ports that the guide calls closed', () => {
+  it('close the ports that the guide lists as closed', () => {
     const sets = [...readDeployFile('nodes.nft').matchAll(/^ +tcp dport \{ ([^}]+) \} drop$/gm)].map(
       ([, set = '']) => set,
     );
@@ -124,17 +127,17 @@ describe('units and packet filter of nodes', () => {
       .split('\n')
       .slice(2)
       .map((row) => row.split('|').map((cell) => cell.match(/\d{4,5}/g) ?? []));
-    const named = cells.flatMap(([, , shut = []]) => shut.map(Number));
-    assert.ok(named.length >= 18, named.join(' '));
-    assert.deepEqual([...new Set(named)].toSorted(), [...new Set(closed)].toSorted());
-    const open = cells.flatMap(([, , , left = []]) => left.map(Number));
+    const listed = cells.flatMap(([, , ports = []]) => ports.map(Number));
+    assert.ok(listed.length >= 18, listed.join(' '));
+    assert.deepEqual([...new Set(listed)].toSorted(), [...new Set(closed)].toSorted());
+    const open = cells.flatMap(([, , , ports = []]) => ports.map(Number));
     assert.deepEqual(
       open.filter((port) => closed.includes(port)),
       [],
     );
   });
 
-  it('write a password for the service that the node knows by its hash, in a file for nobody else', {
+  it('give the service a password whose hash the node has, in a file that only its owner can read', {
     skip: skipWithout('openssl', 'version'),
   }, () => {
     for (const coin of ['bitcoin', 'litecoin']) {
@@ -142,8 +145,8 @@ describe('units and packet filter of nodes', () => {
       try {
         const block =
           codeBlocks(COINS_GUIDE).find(({ text }) => text.includes(`/${coin}.conf) <<END`))?.text ?? '';
-        const written = /^password=[\s\S]*?^END$/m.exec(block)?.[0] ?? assert.fail(`no file of ${coin}`);
-        const script = `set -eu\n${written.replaceAll(`/var/lib/${coin}`, folder)}\necho "$password"\n`;
+        const commands = /^password=[\s\S]*?^END$/m.exec(block)?.[0] ?? assert.fail(`no file for ${coin}`);
+        const script = `set -eu\n${commands.replaceAll(`/var/lib/${coin}`, folder)}\necho "$password"\n`;
         const password = execFileSync('bash', ['-c', script], {
           encoding: 'utf8',
           timeout: PROGRAM_TIMEOUT_MS,
@@ -161,8 +164,8 @@ describe('units and packet filter of nodes', () => {
   });
 
   const analyze = findProgram(['systemd-analyze']);
-  it('are understood by systemd', {
-    skip: FULL_ONLY.skip || (analyze === null && 'systemd is not here'),
+  it('pass systemd-analyze verify', {
+    skip: FULL_ONLY.skip || (analyze === null && 'systemd-analyze is not installed'),
   }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'skerry-units-'));
     try {

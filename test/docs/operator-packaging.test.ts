@@ -1,4 +1,4 @@
-/** How an operator packs the SDK and the command line, on a machine whose own Node is too old or that has none. */
+/** The guide's way to pack the SDK and the CLI works on a machine without Node, or with an older version. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const SHELL_LINES = codeBlocks(readGuide('operators/configure'), SECTION).flatMa
   text.split('\n'),
 );
 
-test('the guide puts the Node of the project first, and builds by what is there', () => {
+test('the packaging guide puts the project’s Node first and builds before it packs', () => {
   const path = SHELL_LINES.find((line) => line.startsWith('export PATH=')) ?? assert.fail();
   const { stdout } = spawnSync('sh', ['-c', `${path}\nnode --version`], {
     cwd: ROOT,
@@ -29,11 +29,11 @@ test('the guide puts the Node of the project first, and builds by what is there'
   );
   assert.deepEqual(
     order,
-    order.toSorted((one, other) => one - other),
+    order.toSorted((a, b) => a - b),
   );
 });
 
-test('a command line that is not compiled says so in one line', () => {
+test('a CLI that is not compiled prints a one-line error', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skerry-not-built-'));
   try {
     mkdirSync(join(folder, 'bin'));

@@ -19,13 +19,13 @@ function anchorsOf(page: string): string[] {
   );
 }
 
-describe('the pages that npm run docs writes', () => {
+describe('the pages that npm run docs generates', () => {
   it('match the settings table and the commands; run npm run docs', () => {
     assert.equal(readGuide('operators/settings'), settingsPage());
     assert.equal(readGuide('operators/commands'), commandsPage());
   });
 
-  it('list each setting once', () => {
+  it('list every setting once', () => {
     const rows = [...settingsPage().matchAll(/^\| `([A-Z_0-9]+)` \|/gm)].map(([, name]) => name);
     assert.deepEqual(rows.toSorted(), Object.keys(SETTINGS).toSorted());
   });

@@ -4,7 +4,7 @@ import { readGuide } from './docs-content.ts';
 
 const GENERATED_PAGES = ['settings.md', 'commands.md'];
 
-/** The texts of docs/operators, with or without the pages that `npm run docs` writes. */
+/** Returns the texts of docs/operators, with or without the generated pages. */
 export function operatorPages({ generated }: { readonly generated: boolean }): readonly string[] {
   return readdirSync(new URL('../../docs/operators/', import.meta.url))
     .filter((file) => generated || !GENERATED_PAGES.includes(file))

@@ -1,11 +1,14 @@
-/** The samples of the reference, looked at in a browser: one way of calling at a time, without scripts. */
+/**
+ * The sample picker of the API reference in a browser: it shows one kind of sample at a time, without
+ * scripts.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Chromium, NO_CHROMIUM, openChromium } from '../support/chromium.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-describe('the choice of samples', { skip: NO_CHROMIUM || FULL_ONLY.skip }, () => {
+describe('the sample picker', { skip: NO_CHROMIUM || FULL_ONLY.skip }, () => {
   let world: World;
   let chromium: Chromium;
   before(async () => {
@@ -16,15 +19,17 @@ describe('the choice of samples', { skip: NO_CHROMIUM || FULL_ONLY.skip }, () =>
     await world?.close();
   });
 
-  it('holds for the whole page, stays in sight and goes by keyboard, without scripts, on a phone', async () => {
+  it('works by keyboard for the whole page and stays visible, without scripts on a phone', async () => {
     const viewport = { width: 360, height: 640 };
     await using page = await chromium.page({ viewport, javaScriptEnabled: false });
     await page.goto(`${world.url}/docs/api/volumes`);
     const shown = async () => {
       const samples = await page.locator('.sample').all();
-      const seen = await Promise.all(samples.map(async (each) => ((await each.isVisible()) ? each : null)));
-      const words = seen.filter((each) => each !== null).map((each) => each.getAttribute('class'));
-      return [...new Set(await Promise.all(words))];
+      const visible = await Promise.all(
+        samples.map(async (each) => ((await each.isVisible()) ? each : null)),
+      );
+      const classes = visible.filter((each) => each !== null).map((each) => each.getAttribute('class'));
+      return [...new Set(await Promise.all(classes))];
     };
     assert.deepEqual(await shown(), ['sample curl']);
     await page.getByRole('radio', { name: 'curl' }).focus();
@@ -35,7 +40,7 @@ describe('the choice of samples', { skip: NO_CHROMIUM || FULL_ONLY.skip }, () =>
     assert.deepEqual(await shown(), ['sample cli']);
   });
 
-  it('does not hide where a link leads', async () => {
+  it('does not cover the target of a link', async () => {
     await using page = await chromium.page({ viewport: { width: 360, height: 640 } });
     await page.goto(`${world.url}/docs/api/volumes#volumes.detach`);
     const bar = await page.getByRole('radiogroup').boundingBox();

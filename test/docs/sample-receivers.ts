@@ -1,4 +1,4 @@
-/** The receivers that the guide shows, started as the guide says, and what is posted to them. */
+/** The webhook receivers of the guide, started as the guide describes, and deliveries to post to them. */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -8,17 +8,18 @@ import { freePort } from '../support/free-port.ts';
 
 export const SAMPLES_FOLDER = fileURLToPath(new URL('../../docs/samples/', import.meta.url));
 const START_TIMEOUT_MS = 20_000;
-/** Of a program that is waited for: far above any honest run, the first compilation of another language's library included. */
+/** Far above any normal run time, including a first compilation with the standard library. */
 export const PROGRAM_LIMITS = { timeout: 5 * 60_000, killSignal: 'SIGKILL' } as const;
 
-/** Why a test of this program is skipped, or false. */
+/** Returns the reason to skip tests that need this program, or false. */
 export function skipWithout(program: string, ...versionArgs: string[]): string | false {
-  return spawnSync(program, versionArgs, PROGRAM_LIMITS).error === undefined ? false : `no ${program} here`;
+  const isMissing = spawnSync(program, versionArgs, PROGRAM_LIMITS).error !== undefined;
+  return isMissing && `${program} is not installed`;
 }
 
 export interface SampleReceiver {
   readonly url: string;
-  /** Lines that it printed of events. */
+  /** Returns the printed lines that report events. */
   eventLines(): string[];
   stop(): Promise<void>;
 }
@@ -63,7 +64,7 @@ async function waitForPort(port: number, child: ChildProcess, stderr: () => stri
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   child.kill('SIGKILL');
-  throw new Error(`a receiver did not begin to listen: ${stderr()}`);
+  throw new Error(`the receiver does not listen: ${stderr()}`);
 }
 
 export function sign(secret: string, t: number | string, body: string | Buffer): string {
@@ -71,7 +72,7 @@ export function sign(secret: string, t: number | string, body: string | Buffer):
 }
 
 export interface SampleDelivery {
-  readonly what: string;
+  readonly name: string;
   readonly header: string;
   readonly body: string;
   readonly genuine: boolean;
@@ -81,7 +82,7 @@ const SECRET = `whsec_${'k'.repeat(52)}`;
 
 export { SECRET };
 
-/** Genuine ones and all kinds of others, as of now. */
+/** Returns genuine deliveries and every kind of forgery, with current timestamps. */
 export function sampleDeliveries(nowMs = Date.now()): SampleDelivery[] {
   const now = Math.floor(nowMs / 1_000);
   const event = (n: number, note: string) =>
@@ -89,44 +90,42 @@ export function sampleDeliveries(nowMs = Date.now()): SampleDelivery[] {
   const body = event(1, 'a „quoted“ naïve ✓ — and a line\nend');
   const signature = sign(SECRET, now, body);
   const at = (t: number | string, v1 = sign(SECRET, t, body)) => `t=${t},v1=${v1}`;
-  const genuine = (what: string, header: string, text = body) => ({
-    what,
-    header,
+  const genuine = (name: string, header: string, text = body) => ({
+    ...{ name, header },
     body: text,
     genuine: true,
   });
-  const forged = (what: string, header: string, text = body) => ({
-    what,
-    header,
+  const forged = (name: string, header: string, text = body) => ({
+    ...{ name, header },
     body: text,
     genuine: false,
   });
   const large = event(2, 'x'.repeat(300_000));
   return [
-    genuine('as it is sent', at(now)),
-    genuine('sent once more', at(now)),
-    genuine('almost too old', at(now - 280)),
-    genuine('almost too early', at(now + 280)),
-    genuine('a large one', `t=${now},v1=${sign(SECRET, now, large)}`, large),
-    genuine('with a line end after it', `t=${now},v1=${sign(SECRET, now, `${body}\n\n`)}`, `${body}\n\n`),
-    genuine('with a part that nobody knows yet', `${at(now)},v2=abc`),
-    forged('changed', at(now), body.replace('naïve', 'naive')),
-    forged('cut', at(now), body.slice(0, -1)),
-    forged('longer', at(now), `${body} `),
-    forged('of another secret', at(now, sign(`${SECRET}x`, now, body))),
-    forged('of the secret without its prefix', at(now, sign(SECRET.slice(6), now, body))),
-    forged('signed without its time', at(now, createHmac('sha256', SECRET).update(body).digest('hex'))),
-    forged('too old', at(now - 310)),
-    forged('too early', at(now + 310)),
-    forged('old with a new time', at(now, sign(SECRET, now - 400, body))),
-    forged('without a time', `v1=${signature}`),
-    forged('without a signature', `t=${now}`),
-    forged('with an empty signature', `t=${now},v1=`),
-    forged('with half a signature', `t=${now},v1=${signature.slice(0, 32)}`),
-    forged('with a signature that is no hex', `t=${now},v1=${'z'.repeat(64)}`),
-    forged('with a time that is none', `t=now,v1=${sign(SECRET, 'now', body)}`),
-    forged('with a negative time', `t=-${now},v1=${sign(SECRET, `-${now}`, body)}`),
-    forged('with nonsense', 'nonsense'),
-    forged('with nothing', ''),
+    genuine('a delivery as sent', at(now)),
+    genuine('a repeated delivery', at(now)),
+    genuine('a delivery that is almost too old', at(now - 280)),
+    genuine('a delivery that is almost too far in the future', at(now + 280)),
+    genuine('a large delivery', `t=${now},v1=${sign(SECRET, now, large)}`, large),
+    genuine('a trailing newline', `t=${now},v1=${sign(SECRET, now, `${body}\n\n`)}`, `${body}\n\n`),
+    genuine('an unknown part in the header', `${at(now)},v2=abc`),
+    forged('a changed body', at(now), body.replace('naïve', 'naive')),
+    forged('a truncated body', at(now), body.slice(0, -1)),
+    forged('an extended body', at(now), `${body} `),
+    forged('a wrong secret', at(now, sign(`${SECRET}x`, now, body))),
+    forged('the secret without its prefix', at(now, sign(SECRET.slice(6), now, body))),
+    forged('a signature without the time', at(now, createHmac('sha256', SECRET).update(body).digest('hex'))),
+    forged('a time that is too old', at(now - 310)),
+    forged('a time too far in the future', at(now + 310)),
+    forged('an old signature with a new time', at(now, sign(SECRET, now - 400, body))),
+    forged('a header without a time', `v1=${signature}`),
+    forged('a header without a signature', `t=${now}`),
+    forged('an empty signature', `t=${now},v1=`),
+    forged('half a signature', `t=${now},v1=${signature.slice(0, 32)}`),
+    forged('a signature that is not hexadecimal', `t=${now},v1=${'z'.repeat(64)}`),
+    forged('a time that is not a number', `t=now,v1=${sign(SECRET, 'now', body)}`),
+    forged('a negative time', `t=-${now},v1=${sign(SECRET, `-${now}`, body)}`),
+    forged('a meaningless header', 'nonsense'),
+    forged('an empty header', ''),
   ];
 }

@@ -1,15 +1,18 @@
-/** What samples name by made-up ids, made for a customer: anew for each sample, so that none is in another's way. */
+/**
+ * Resources for the placeholder ids in samples: created again for each sample, so that samples do not
+ * interfere.
+ */
 import assert from 'node:assert/strict';
 import { expectSuccess, publicKey } from '../panel/support/estate.ts';
 import { isoFile } from '../support/iso.ts';
 import type { JsonBody, V1Client } from '../support/v1-client.ts';
 import type { World } from '../support/world.ts';
 
-/** Of every id in a sample, behind its prefix. */
+/** The suffix of every placeholder id in a sample. */
 const ID_SUFFIX = 'aaaqk3m7qzb5x2l6v4t7n8wyja';
 const IDS = new RegExp(`\\b([a-z]+_)${ID_SUFFIX}\\b`, 'g');
 
-/** Within that time a server has been switched, installed or put back. */
+/** Long enough for a server to change its power state, be installed, or be restored. */
 const TRANSITION_S = 300;
 
 type Ids = Readonly<Record<string, string>>;
@@ -25,7 +28,7 @@ export class SampleResources {
     this.#api = api;
   }
 
-  /** The sample of an operation with ids of things that are there, in the state that it needs. */
+  /** Replaces the ids in an operation's sample with real resources in the required state. */
   async fillIn(operation: string, sample: string): Promise<string> {
     const ids: Record<string, string> = {};
     for (const [, prefix = ''] of sample.matchAll(IDS)) {
@@ -45,7 +48,7 @@ export class SampleResources {
   }
 
   async #create(prefix: string): Promise<Ids> {
-    const name = `thing-${++this.#createdCount}`;
+    const name = `sample-${++this.#createdCount}`;
     const post = async (path: string, body?: object): Promise<JsonBody> =>
       expectSuccess(await this.#api.post(path, body));
     switch (prefix) {
@@ -83,7 +86,7 @@ export class SampleResources {
       case 'audit_':
         return { audit_: expectSuccess(await this.#api.get('/audit/events')).data[0].id };
       default:
-        throw new Error(`nothing has ids that begin with ${prefix}`);
+        throw new Error(`no sample resource for ids that start with ${prefix}`);
     }
   }
 
@@ -96,7 +99,7 @@ export class SampleResources {
     return this.#server;
   }
 
-  /** Until what was begun with a server is over; what is simulated takes its time. */
+  /** Advances the simulation until a server's transition is complete, and asserts its status. */
   async #waitForStatus(id: string, status: string): Promise<void> {
     await this.#world.advance(TRANSITION_S);
     assert.equal(expectSuccess(await this.#api.get(`/servers/${id}`)).status, status);

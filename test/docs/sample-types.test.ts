@@ -1,4 +1,4 @@
-/** What the documents show of the SDK fits its types: a field that there is not is found, also where no run comes by. */
+/** SDK code in the docs fits the SDK's types, so an unknown field is found even in code that no test runs. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -21,12 +21,12 @@ const OPTIONS = {
   ...{ skipLibCheck: true, types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
 };
 
-it('the samples of the reference fit the types of the SDK', FULL_ONLY, () => {
+it('SDK samples of the API reference fit the SDK types', FULL_ONLY, () => {
   typecheck(referencePrograms(), { strict: true });
 });
 
-// They are written in JavaScript: nobody has said what the parameters are, and what may be missing is the reader's to know.
-it('the guides fit the types of the SDK', FULL_ONLY, () => {
+// The guides use JavaScript: parameters have no types, and readers handle missing values themselves.
+it('SDK code in the guides fits the SDK types', FULL_ONLY, () => {
   typecheck(guidePrograms(), { strict: false });
 });
 

@@ -1,4 +1,4 @@
-/** Each operation of the reference is shown in every way there is to call it. */
+/** The API reference has a sample of every operation in every language. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -12,11 +12,11 @@ import { extractSample, operationSection } from './docs-content.ts';
 const COMMITTED_SAMPLES = readFileSync(new URL('../../openapi/samples.json', import.meta.url), 'utf8');
 
 describe('the samples of the reference', () => {
-  it('on the command line are the examples of the commands', () => {
-    assert.equal(COMMITTED_SAMPLES, commandSamples(), 'a command changed: run `npm run openapi`');
+  it('use the example commands of the CLI', () => {
+    assert.equal(COMMITTED_SAMPLES, commandSamples(), 'a command changed; run `npm run openapi`');
   });
 
-  it('are there for every operation, in every way of calling it', () => {
+  it('exist for every operation in every language', () => {
     const reference = readReference(JSON.parse(openApiText()), JSON.parse(COMMITTED_SAMPLES));
     const missing = reference.operations.flatMap(({ id, tag }) => {
       const part = operationSection(resourceView(reference, tag, 'https://skerry.example').body.text, id);

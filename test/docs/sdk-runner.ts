@@ -1,4 +1,4 @@
-/** A customer's folder with the SDK in it, and a service: programs of the documents run here as they are shown. */
+/** A customer's folder with the SDK installed, and a service. Programs from the docs run here unchanged. */
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,23 +10,26 @@ import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const SDK = fileURLToPath(new URL('../../packages/sdk', import.meta.url));
-/** Beyond the keys that are made for samples. */
+/** Above the key numbers that samples use. */
 const FIRST_KEY_NUMBER = 150;
 const BALANCE_CENTS = 100_000n;
-/** The longest is a whole guide, with everything that it waits for. */
+/** The longest program is a whole guide, including everything that it waits for. */
 const PROGRAM_TIMEOUT_MS = 3 * 60_000;
 
 export interface SdkRunner {
   readonly world: World;
   readonly api: V1Client;
-  /** What the SDK was answered: `201 POST /v1/servers`. */
+  /** Responses to the SDK, such as `201 POST /v1/servers`. */
   readonly responses: string[];
-  /** Runs a module, and says what it exports. `afterChange` comes before the program hears what a change was answered. */
-  run(name: string, source: string, afterChange?: (answer: Response) => Promise<void>): Promise<object>;
+  /**
+   * Runs a module and returns its exports. `afterChange` runs before the program receives the response to a
+   * change.
+   */
+  run(name: string, source: string, afterChange?: (response: Response) => Promise<void>): Promise<object>;
   close(): Promise<void>;
 }
 
-/** The program's home and working folder is the customer's, its token in the environment, until it is closed. */
+/** Until `close`, the process runs in the customer's folder, with their token in the environment. */
 export async function startSdkRunner(): Promise<SdkRunner> {
   const world = await startWorld({ SKERRY_RATE_CAPACITY: '1000' });
   const customer = await world.customer();
@@ -42,7 +45,7 @@ export async function startSdkRunner(): Promise<SdkRunner> {
   process.chdir(folder);
   const responses: string[] = [];
   let keys = 0;
-  let onChange: (answer: Response) => Promise<void> = async () => undefined;
+  let onChange: (response: Response) => Promise<void> = async () => undefined;
   globalThis.fetch = async (input, init) => {
     const response = await original.fetch(input, init);
     if (!(input instanceof Request)) return response;
@@ -55,7 +58,7 @@ export async function startSdkRunner(): Promise<SdkRunner> {
     api: V1Client.forUrl(world.url, token),
     responses,
     run: async (name, source, afterChange = async () => undefined) => {
-      // Each with a key of its own: the account takes one only once.
+      // An account rejects a key that it already has, so each program uses another one.
       keys += 1;
       await writeFile(
         join(folder, '.ssh/id_ed25519.pub'),

@@ -1,4 +1,4 @@
-/** What the documents show of the SDK runs as it is shown, by a customer who has what it names. */
+/** SDK code in the docs runs unchanged, for a customer who has the resources that it names. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it, type TestContext } from 'node:test';
@@ -10,7 +10,7 @@ import { sign } from './sample-receivers.ts';
 import { SampleResources } from './sample-resources.ts';
 import { type SdkRunner, startSdkRunner } from './sdk-runner.ts';
 
-/** Without servers: in every run. */
+/** Samples that need no server run at every level. */
 const ALWAYS_RUN = new Set([
   'servers.list',
   'plans.get',
@@ -21,12 +21,12 @@ const ALWAYS_RUN = new Set([
   'deliveries.list',
   'events.stream',
 ]);
-/** Within that time a server has been switched or installed. */
+/** Long enough for a server to change its power state or be installed. */
 const TRANSITION_S = 300;
 
 type Deposit = Readonly<Record<'coin' | 'deposit_address' | 'deposit_amount', string>>;
 
-/** What ends a sample that would run for ever. */
+/** Ends a sample that would run forever. */
 class StopStream extends Error {}
 
 let runner: SdkRunner;
@@ -35,7 +35,7 @@ before(async () => {
 });
 after(() => runner?.close());
 
-/** Lines that a program prints. */
+/** Collects the lines that a program prints. */
 function captureConsole(t: TestContext): string[] {
   const lines: string[] = [];
   t.mock.method(console, 'log', (...words: unknown[]) => {
@@ -44,43 +44,43 @@ function captureConsole(t: TestContext): string[] {
   return lines;
 }
 
-describe('the samples for the SDK', () => {
-  let things: SampleResources;
+describe('the SDK samples', () => {
+  let resources: SampleResources;
   before(() => {
-    things = new SampleResources(runner.world, runner.api);
+    resources = new SampleResources(runner.world, runner.api);
   });
 
   async function run(operation: ApiOperation): Promise<void> {
     const { before: preamble, sample } = await fetchSample(runner.world.url, operation, 'sdk');
-    await runner.run(operation.id, `${preamble}\n${await things.fillIn(operation.id, sample)}\n`);
+    await runner.run(operation.id, `${preamble}\n${await resources.fillIn(operation.id, sample)}\n`);
   }
 
-  function assertAnswered({ id, status, method, path }: ApiOperation): void {
+  function assertSucceeded({ id, status, method, path }: ApiOperation): void {
     const { responses } = runner;
     const pattern = new RegExp(`^${status} ${method} /v1${path.replaceAll(/\{\w+\}/g, '\\w+')}$`);
     assert.ok(
-      responses.some((answer) => pattern.test(answer)),
+      responses.some((response) => pattern.test(response)),
       `${id}: ${responses.join(', ')}`,
     );
-    const refused = responses.filter((answer) => !answer.startsWith('2'));
-    assert.deepEqual(refused, [], id);
+    const failures = responses.filter((response) => !response.startsWith('2'));
+    assert.deepEqual(failures, [], id);
   }
 
   const [stream] = REFERENCE_OPERATIONS.filter(({ id }) => id === 'events.stream');
   const rest = REFERENCE_OPERATIONS.filter((operation) => operation !== stream);
-  // The server goes last.
+  // Delete the server last, because other samples use it.
   const rows = rest.toSorted((a, b) => Number(a.id === 'servers.delete') - Number(b.id === 'servers.delete'));
   for (const operation of rows) {
-    const skip = IS_FULL_RUN || ALWAYS_RUN.has(operation.id) ? false : 'npm run test:full has it';
-    it(`do what they say: ${operation.id}`, { skip }, async (t) => {
+    const skip = IS_FULL_RUN || ALWAYS_RUN.has(operation.id) ? false : FULL_ONLY.skip;
+    it(`run successfully: ${operation.id}`, { skip }, async (t) => {
       const printed = captureConsole(t);
       await run(operation);
-      assertAnswered(operation);
+      assertSucceeded(operation);
       for (const line of printed) assert.doesNotMatch(line, /undefined/);
     });
   }
 
-  it('do what they say: events.stream', FULL_ONLY, async (t) => {
+  it('run successfully: events.stream', FULL_ONLY, async (t) => {
     assert.ok(stream);
     const printed: string[] = [];
     t.mock.method(console, 'log', (...words: string[]) => {
@@ -88,41 +88,41 @@ describe('the samples for the SDK', () => {
       throw new StopStream();
     });
     let isOver = false;
-    const heard = assert.rejects(run(stream), StopStream).finally(() => {
+    const streamEnd = assert.rejects(run(stream), StopStream).finally(() => {
       isOver = true;
     });
-    heard.catch(() => {});
+    streamEnd.catch(() => {});
     while (!isOver && !runner.responses.includes('200 GET /v1/events')) await runner.world.settle();
-    assert.equal((await runner.api.post('/account/tokens', { name: 'a sign', scope: 'read' })).status, 201);
-    await withTimeout(heard, 'an event that the sample prints');
-    assertAnswered(stream);
+    assert.equal((await runner.api.post('/account/tokens', { name: 'a token', scope: 'read' })).status, 201);
+    await withTimeout(streamEnd, 'an event that the sample prints');
+    assertSucceeded(stream);
     assert.match(printed.join('\n'), /^evt_\w+ token\.created$/);
   });
 });
 
-describe('the guides', () => {
+describe('the guides with SDK code', () => {
   const blocks = codeBlocks(readGuide('customers/sdk'));
-  const programOf = (shown: readonly CodeBlock[]) => {
-    const source = shown.filter(({ language }) => language !== 'sh').map(({ text }) => text);
+  const programOf = (codeInGuide: readonly CodeBlock[]) => {
+    const source = codeInGuide.filter(({ language }) => language !== 'sh').map(({ text }) => text);
     return source.join('\n').replaceAll('https://skerry.example', runner.world.url);
   };
-  /** Pays what it asks for; what it began with servers is over when it looks. */
-  const hurry = async (answer: Response) => {
-    if (answer.url.endsWith('/billing/topup')) await pay((await answer.json()) as Deposit);
+  /** Pays new invoices and advances the clock, so that the program never waits for a server. */
+  const payAndAdvance = async (response: Response) => {
+    if (response.url.endsWith('/billing/topup')) await pay((await response.json()) as Deposit);
     await runner.world.advance(TRANSITION_S);
   };
 
-  it('lead to the first server with the SDK', FULL_ONLY, async (t) => {
+  it('create a first server', FULL_ONLY, async (t) => {
     const printed = captureConsole(t);
     await runner.run(
       'first',
       programOf(codeBlocks(readGuide('customers/getting-started'), 'Use the SDK')),
-      hurry,
+      payAndAdvance,
     );
     assert.match(printed.join('\n'), /^Send [\d.]+ LTC on Litecoin to \w+\nssh root@[\d.]+$/);
   });
 
-  it('name the package as it is called', () => {
+  it('use the correct package name', () => {
     const { name } = JSON.parse(
       readFileSync(new URL('../../packages/sdk/package.json', import.meta.url), 'utf8'),
     );
@@ -132,11 +132,11 @@ describe('the guides', () => {
     );
   });
 
-  it('to the SDK is one program that runs from its first line to its last', FULL_ONLY, async (t) => {
+  it('contain one program that runs from its first line to its last', FULL_ONLY, async (t) => {
     const printed = captureConsole(t);
     const secret = 'whsec_of_the_guide';
     process.env.WEBHOOK_SECRET = secret;
-    const { POST } = (await runner.run('guide', programOf(blocks), hurry)) as {
+    const { POST } = (await runner.run('guide', programOf(blocks), payAndAdvance)) as {
       POST: (request: Request) => Promise<Response>;
     };
     const text = printed.join('\n');

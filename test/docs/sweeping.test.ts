@@ -1,4 +1,7 @@
-/** Money gets out as the guide says: from a wallet that is never online, by transactions that are carried over. On real nodes. */
+/**
+ * Sweeping works as the guide describes: an offline wallet signs, and files carry the transactions. Uses real
+ * nodes.
+ */
 import assert from 'node:assert/strict';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,27 +19,27 @@ import { accountKey, LitecoinWorld, WATCH_WALLET } from '../drivers/utxo/litecoi
 import { FULL_ONLY } from '../support/runs.ts';
 
 const OFFLINE = 'offline';
-/** As test networks write private keys. */
+/** Version bytes of extended keys on test networks. */
 const TEST_VERSIONS = { private: 0x04358394, public: 0x043587cf };
 
-/** The private key of the world's account, which only the machine that is offline has. */
+/** Returns the private key of the world's account, which only the offline machine has. */
 function privateAccountKey(world: LitecoinWorld): string {
   for (let seed = 1; seed < 100; seed++) {
     if (accountKey(seed).xpub !== world.account.xpub) continue;
     const wallet = HDKey.fromMasterSeed(new Uint8Array(32).fill(seed), TEST_VERSIONS);
     return wallet.derive("m/84'/2'/0'").privateExtendedKey;
   }
-  return assert.fail('nobody has the key of this account');
+  return assert.fail('no seed has the key of this account');
 }
 
-describe('Litecoin is swept by a PSBT', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
+describe('sweeping Litecoin with a PSBT', { skip: FULL_ONLY.skip || NO_LITECOIND }, () => {
   let world: LitecoinWorld;
   before(async () => {
     world = await LitecoinWorld.start();
   });
   after(() => world?.close());
 
-  it('which is made by a wallet that only watches, and signed by one that is not online', async () => {
+  it('works with a watch-only wallet that creates it and an offline wallet that signs it', async () => {
     const driver = world.driver();
     for (const index of [0, 7]) {
       const { address } = await driver.allocate({ id: String(index), index, amountUnits: 1n });
@@ -51,7 +54,7 @@ describe('Litecoin is swept by a PSBT', { skip: FULL_ONLY.skip || NO_LITECOIND }
     assert.deepEqual(
       await offline
         .call('importmulti', [[request], { rescan: false }], OFFLINE)
-        .then((answers) => (answers as { success: boolean }[]).map(({ success }) => success)),
+        .then((results) => (results as { success: boolean }[]).map(({ success }) => success)),
       [true],
     );
     const receiver = await world.addressOfPayer();
@@ -61,10 +64,10 @@ describe('Litecoin is swept by a PSBT', { skip: FULL_ONLY.skip || NO_LITECOIND }
       [[], [{ [receiver]: '3' }], 0, options],
       WATCH_WALLET,
     )) as { psbt: string };
-    const alone = (await world.watcher.call('walletprocesspsbt', [psbt], WATCH_WALLET)) as {
+    const onServer = (await world.watcher.call('walletprocesspsbt', [psbt], WATCH_WALLET)) as {
       complete: boolean;
     };
-    assert.equal(alone.complete, false, 'the server can sign');
+    assert.equal(onServer.complete, false, 'the server cannot sign');
     const signed = (await offline.call('walletprocesspsbt', [psbt], OFFLINE)) as {
       psbt: string;
       complete: boolean;
@@ -74,16 +77,16 @@ describe('Litecoin is swept by a PSBT', { skip: FULL_ONLY.skip || NO_LITECOIND }
     const txid = String(await world.payer.call('sendrawtransaction', [hex]));
     await world.relay(txid);
     await world.mine(1);
-    const got = (await world.payer.call('gettxout', [txid, 0])) as { value: string };
-    assert.ok(Number(got.value) > 2.99 && Number(got.value) < 3, got.value);
+    const output = (await world.payer.call('gettxout', [txid, 0])) as { value: string };
+    assert.ok(Number(output.value) > 2.99 && Number(output.value) < 3, output.value);
   });
 });
 
-describe('Monero is swept by key images and a signed set of transactions', {
+describe('sweeping Monero with key images and a signed set of transactions', {
   skip: FULL_ONLY.skip || NO_MONERO,
 }, () => {
   let world: MoneroWorld;
-  let own: TestWallet;
+  let viewOnly: TestWallet;
   let offline: TestWallet;
   before(async () => {
     world = await startMonero();
@@ -91,24 +94,24 @@ describe('Monero is swept by key images and a signed set of transactions', {
       await mkdir(join(world.folder, name));
       return join(world.folder, name);
     };
-    const place = await folder(OFFLINE);
+    const offlineFolder = await folder(OFFLINE);
     for (const file of ['operator', 'operator.keys']) {
-      await cp(join(world.folder, 'miner', file), join(place, file));
+      await cp(join(world.folder, 'miner', file), join(offlineFolder, file));
     }
-    // It reaches no node.
-    const nowhere = { node: { url: 'http://127.0.0.1:1', authorization: null } };
-    offline = await TestWallet.start(place, nowhere as typeof world.daemon);
+    // This address reaches no node.
+    const unreachable = { node: { url: 'http://127.0.0.1:1', authorization: null } };
+    offline = await TestWallet.start(offlineFolder, unreachable as typeof world.daemon);
     await offline.call('open_wallet', { filename: 'operator', password: '' });
-    own = await TestWallet.start(await folder('own'), world.daemon);
+    viewOnly = await TestWallet.start(await folder('view-only'), world.daemon);
     const { key } = await offline.call<{ readonly key: string }>('query_key', { key_type: 'view_key' });
-    await own.createViewOnly('mine', world.address, key);
+    await viewOnly.createViewOnly('mine', world.address, key);
   });
   after(async () => {
-    await Promise.all([own?.stop(), offline?.stop()]);
+    await Promise.all([viewOnly?.stop(), offline?.stop()]);
     await world?.close();
   });
 
-  it('of all subaddresses at once', async () => {
+  it('sweeps all subaddresses at once', async () => {
     const driver = world.driver();
     const amountUnits = 2_000_000_000_000n;
     const deposits = await Promise.all(
@@ -116,8 +119,8 @@ describe('Monero is swept by key images and a signed set of transactions', {
     );
     await world.include(await world.miner.pay(deposits.map(({ address }) => ({ address, amountUnits }))));
     await world.mine(12);
-    await own.call('refresh');
-    const { outputs_data_hex } = await own.call<{ outputs_data_hex: string }>('export_outputs', {
+    await viewOnly.call('refresh');
+    const { outputs_data_hex } = await viewOnly.call<{ outputs_data_hex: string }>('export_outputs', {
       all: true,
     });
     await offline.call('import_outputs', { outputs_data_hex });
@@ -125,13 +128,13 @@ describe('Monero is swept by key images and a signed set of transactions', {
       all: true,
     });
     assert.equal(images.signed_key_images.length, 2);
-    await own.call('import_key_images', { ...images });
+    await viewOnly.call('import_key_images', { ...images });
     const sweep = { address: world.minerAddress, account_index: 0, subaddr_indices_all: true };
-    const { unsigned_txset } = await own.call<{ unsigned_txset: string }>('sweep_all', sweep);
+    const { unsigned_txset } = await viewOnly.call<{ unsigned_txset: string }>('sweep_all', sweep);
     const { signed_txset } = await offline.call<{ signed_txset: string }>('sign_transfer', {
       unsigned_txset,
     });
-    const { tx_hash_list } = await own.call<{ tx_hash_list: string[] }>('submit_transfer', {
+    const { tx_hash_list } = await viewOnly.call<{ tx_hash_list: string[] }>('submit_transfer', {
       tx_data_hex: signed_txset,
     });
     assert.equal(tx_hash_list.length, 1);
@@ -146,7 +149,7 @@ describe('Monero is swept by key images and a signed set of transactions', {
   });
 });
 
-describe('Ethereum is swept address by address', { skip: FULL_ONLY.skip || NO_ANVIL }, () => {
+describe('sweeping Ethereum address by address', { skip: FULL_ONLY.skip || NO_ANVIL }, () => {
   const wallet = new OfflineWallet(new Uint8Array(32).fill(99));
   const price = { chainId: 31_337, nonce: 0, gasPrice: 20_000_000_000n };
   const receiver = `0x${'5a'.repeat(20)}`;
@@ -174,7 +177,7 @@ describe('Ethereum is swept address by address', { skip: FULL_ONLY.skip || NO_AN
     assert.equal(status, '0x1');
   }
 
-  it('of ether all but the fee, by the key with the invoice’s number', async () => {
+  it('sends all ether but the fee, with the key of the invoice’s number', async () => {
     const topup = await world.invoice(50, 'ETH');
     await anvil.pay(topup.deposit_address, 10n ** 17n);
     await anvil.mine();
@@ -187,7 +190,7 @@ describe('Ethereum is swept address by address', { skip: FULL_ONLY.skip || NO_AN
     assert.equal(await balanceOf(topup.deposit_address), 0n);
   });
 
-  it('of USDT with ether for the fee sent there first, which is credited to nobody', async () => {
+  it('sends USDT after ether for the fee arrives, and does not credit that ether', async () => {
     const topup = await world.invoice(50, 'USDT');
     const data = tether().call('transfer', topup.deposit_address, 50_000_000n);
     await anvil.send(await anvil.prepare({ to: token, data }));
@@ -202,11 +205,11 @@ describe('Ethereum is swept address by address', { skip: FULL_ONLY.skip || NO_AN
     );
     const sweep = tether().call('transfer', receiver, 50_000_000n);
     await send(wallet.sign(1, { ...price, gas, to: token, value: 0n, data: sweep }));
-    const held = await anvil.request<string>(
+    const balance = await anvil.request<string>(
       'eth_call',
       { to: token, data: tether().call('balanceOf', receiver) },
       'latest',
     );
-    assert.equal(BigInt(held), 50_000_000n);
+    assert.equal(BigInt(balance), 50_000_000n);
   });
 });

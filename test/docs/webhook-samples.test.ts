@@ -1,4 +1,4 @@
-/** The guide to events: what it shows is what there is, and what it shows works. */
+/** The webhooks guide matches its sample files and the event table, and its samples work. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { verify } from '../../docs/samples/webhooks/receive.ts';
 import { EVENTS } from '../../src/spec/events.ts';
-import { IS_FULL_RUN } from '../support/runs.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import {
   PROGRAM_LIMITS,
   SAMPLES_FOLDER,
@@ -23,8 +23,8 @@ import {
 const GUIDE = readFileSync(new URL('../../docs/customers/webhooks.md', import.meta.url), 'utf8');
 const readSample = (path: string) => readFileSync(join(SAMPLES_FOLDER, path), 'utf8');
 
-describe('the guide to events', () => {
-  it('shows the samples as they are', () => {
+describe('the webhooks guide', () => {
+  it('shows the sample files unchanged', () => {
     for (const [language, path] of [
       ['ts', 'webhooks/receive.ts'],
       ['ts', 'webhooks/receive-sdk.ts'],
@@ -35,7 +35,7 @@ describe('the guide to events', () => {
     ] as const) {
       assert.ok(
         GUIDE.includes(`\`\`\`${language}\n${readSample(path)}\`\`\`\n`),
-        `${path} reads otherwise in the guide`,
+        `${path} differs from the guide`,
       );
     }
   });
@@ -52,22 +52,24 @@ describe('the guide to events', () => {
   });
 });
 
-/** Made by hand with openssl; nothing here may change. */
+/** Computed with openssl. Do not change any byte. */
 const GOLDEN = {
   secret: 'whsec_2vj3kq5x7m4n6p8r2t4v6x8z2b4d6f8h2k4m6p8r2t4v6x8z2b4d',
   t: 1_769_860_800,
-  body: '{"id":"evt_aaaqk3m7qzb5x2l6v4t7n8wyja","object":"event","type":"ping","created_at":"2026-01-31T12:00:00Z","data":{"webhook":{"note":"✓ é"}}}',
+  body:
+    '{"id":"evt_aaaqk3m7qzb5x2l6v4t7n8wyja","object":"event","type":"ping",' +
+    '"created_at":"2026-01-31T12:00:00Z","data":{"webhook":{"note":"✓ é"}}}',
   v1: 'ebec99da3fbfd592991270537a35ac92b32fa04bd6a0d4e3202b99cbdbb68569',
 };
 
-describe('a signature that was made by hand', () => {
+describe('a signature computed with openssl', () => {
   const header = `t=${GOLDEN.t},v1=${GOLDEN.v1}`;
   const body = Buffer.from(GOLDEN.body);
 
-  it('is what is signed here, too', () => {
+  it('equals the signature of the tests', () => {
     assert.equal(sign(GOLDEN.secret, GOLDEN.t, body), GOLDEN.v1);
   });
-  it('is genuine to TypeScript, for 300 seconds either way and no longer', () => {
+  it('is valid in TypeScript for 300 seconds before and after its time', () => {
     for (const [offsetMs, genuine] of [
       [0, true],
       [300_999, true],
@@ -82,7 +84,9 @@ describe('a signature that was made by hand', () => {
       );
     }
   });
-  it('is genuine to Python, as long', { skip: skipWithout('python3', '--version') }, () => {
+  it('is valid in Python for 300 seconds before and after its time', {
+    skip: skipWithout('python3', '--version'),
+  }, () => {
     const code = `import json, sys
 sys.path.insert(0, sys.argv[1])
 from receive import verify
@@ -95,7 +99,9 @@ print([verify(g["secret"], sys.argv[2], g["body"].encode(), g["t"] + s) for s in
     });
     assert.equal(stdout.toString(), '[True, True, False, True, False]\n', stderr.toString());
   });
-  it('is genuine to the shell, as long', { skip: skipWithout('openssl', 'version') }, async () => {
+  it('is valid in the shell for 300 seconds before and after its time', {
+    skip: skipWithout('openssl', 'version'),
+  }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'skerry-clock-'));
     try {
       for (const [offsetS, genuine] of [
@@ -125,7 +131,7 @@ async function verifyWithShell(env: Record<string, string>, header: string, body
   child.stderr.on('data', (chunk) => {
     stderr += chunk;
   });
-  // One that is refused by its header is not read.
+  // The script does not read its input if it rejects the header.
   child.stdin.on('error', () => undefined).end(body);
   const [code] = await once(child, 'exit');
   assert.equal(stderr, '');
@@ -150,10 +156,10 @@ const RECEIVERS = [
     skip: skipWithout('python3', '--version'),
     command: () => ['python3', join(SAMPLES_FOLDER, 'webhooks/receive.py')],
   },
-  // Compiling it takes longer than all the rest.
+  // Compilation takes longer than all other receivers together.
   {
     language: 'Go',
-    skip: skipGo || (!IS_FULL_RUN && 'npm run test:full has it'),
+    skip: skipGo || FULL_ONLY.skip,
     command: compileGoReceiver,
   },
 ] as const;
@@ -181,15 +187,17 @@ function compileGoReceiver(): string[] {
 }
 
 for (const { language, skip, command } of RECEIVERS) {
-  it(`the receiver in ${language} takes what is genuine, once, and nothing else`, { skip }, async () => {
+  it(`the receiver in ${language} accepts each genuine event once and rejects all others`, {
+    skip,
+  }, async () => {
     const receiver: SampleReceiver = await startReceiver(command(), { WEBHOOK_SECRET: SECRET });
     const post = (init: RequestInit) =>
       fetch(receiver.url, { method: 'POST', signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS), ...init });
     try {
-      for (const { what, header, body, genuine } of sampleDeliveries()) {
+      for (const { name, header, body, genuine } of sampleDeliveries()) {
         const headers = { 'content-type': 'application/json', 'x-service-signature': header };
         const response = await post({ body, headers });
-        assert.equal(response.status, genuine ? 204 : 400, what);
+        assert.equal(response.status, genuine ? 204 : 400, name);
       }
       const unsigned = await post({ body: '{}' });
       assert.equal(unsigned.status, 400);
@@ -200,16 +208,16 @@ for (const { language, skip, command } of RECEIVERS) {
   });
 }
 
-it('the script takes what is genuine and nothing else', {
+it('the shell script accepts genuine deliveries and rejects all others', {
   skip: skipWithout('openssl', 'version'),
 }, async () => {
   const env = { PATH: process.env.PATH ?? '', WEBHOOK_SECRET: SECRET };
   const verdicts = await Promise.all(
-    sampleDeliveries().map(async ({ what, header, body, genuine }) => [
-      what,
+    sampleDeliveries().map(async ({ name, header, body, genuine }) => [
+      name,
       await verifyWithShell(env, header, body),
       genuine,
     ]),
   );
-  for (const [what, verdict, genuine] of verdicts) assert.equal(verdict, genuine, String(what));
+  for (const [name, verdict, genuine] of verdicts) assert.equal(verdict, genuine, String(name));
 });

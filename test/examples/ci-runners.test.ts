@@ -1,4 +1,4 @@
-/** The example of CI runners: what it plans, and what it does to a service. */
+/** The CI runners example: its plans, and their effect on a service. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server as HttpServer } from 'node:http';
@@ -29,8 +29,8 @@ const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
 
 function server(name: string, hoursLeft: number, more: Partial<Server> = {}): Server {
   const paid_until = new Date(NOW_MS + hoursLeft * HOUR_MS).toISOString();
-  const given = { name, paid_until, status: 'running', auto_renew: false, price_usd_cycle: 10, labels: {} };
-  return { ...given, suspended_reason: null, ...more } as Server;
+  const fields = { name, paid_until, status: 'running', auto_renew: false, price_usd_cycle: 10, labels: {} };
+  return { ...fields, suspended_reason: null, ...more } as Server;
 }
 
 const LIMITS: Limits = { fleet: 'ci', min: 0, max: 10, budgetUsd: 100, reserveUsd: 0, decideMs: 3 * HOUR_MS };
@@ -41,74 +41,77 @@ function planLines(servers: readonly Server[], wanted: number, more: Partial<Fle
   return steps.map((step) => `${step.action} ${step.action === 'create' ? step.name : step.server.name}`);
 }
 
-describe('the plan', () => {
+describe('the plan of the CI runners example', () => {
   const young = [server('ci-1', 500), server('ci-3', 400)];
 
-  it('buys what is missing, under names that nobody has', () => {
+  it('buys missing runners under unused names', () => {
     assert.deepEqual(planLines(young, 4), ['create ci-2', 'create ci-4']);
     assert.deepEqual(planLines([], 0, { min: 1 }), ['create ci-1']);
     assert.deepEqual(planLines(young, 99, { max: 3 }), ['create ci-2']);
   });
-  it('takes nothing away that is paid', () => {
+  it('keeps runners that are paid for', () => {
     assert.deepEqual(planLines(young, 0), []);
     assert.deepEqual(planLines(young, 1, { budgetUsd: 0 }), []);
   });
-  it('renews what is needed when a cycle nears its end, and retires the rest', () => {
+  it('renews needed runners near the end of their cycle and retires the rest', () => {
     const due = [server('ci-1', 500), server('ci-2', 2), server('ci-3', 1)];
     assert.deepEqual(planLines(due, 2), ['retire ci-3', 'renew ci-2']);
     assert.deepEqual(planLines(due, 0), ['retire ci-2', 'retire ci-3']);
     assert.deepEqual(planLines(due, 3), ['renew ci-2', 'renew ci-3']);
   });
-  it('stays with whom it has chosen', () => {
+  it('prefers runners that it has already renewed', () => {
     const due = [server('ci-2', 2), server('ci-3', 1, { auto_renew: true })];
     assert.deepEqual(planLines(due, 1), ['retire ci-2']);
     assert.deepEqual(planLines(due.slice(1), 1), []);
     assert.deepEqual(planLines([server('ci-3', 700, { auto_renew: true })], 1), ['not renew ci-3']);
   });
-  it('counts neither who is retired nor who has ended, and destroys these alone', () => {
+  it('ignores retired and expired runners and destroys only the expired ones', () => {
     const retired = server('ci-1', 2, { labels: { retired: 'yes' } });
-    const ended = server('ci-2', -1, { status: 'suspended', suspended_reason: 'not_renewed' });
-    const held = server('ci-3', 100, { status: 'suspended', suspended_reason: 'operator' });
-    assert.deepEqual(planLines([retired, ended, held], 1), ['destroy ci-2', 'create ci-4']);
+    const expired = server('ci-2', -1, { status: 'suspended', suspended_reason: 'not_renewed' });
+    const frozen = server('ci-3', 100, { status: 'suspended', suspended_reason: 'operator' });
+    assert.deepEqual(planLines([retired, expired, frozen], 1), ['destroy ci-2', 'create ci-4']);
     assert.deepEqual(planLines([server('ci-1', 9, { status: 'destroying' })], 0), []);
   });
-  it('starts who is off', () => {
+  it('starts stopped runners', () => {
     assert.deepEqual(planLines([server('ci-1', 90, { status: 'stopped' })], 0), ['start ci-1']);
   });
-  it('stays within the budget, the balance and what is to be left on it', () => {
+  it('stays within the budget and the balance, less the reserve', () => {
     assert.deepEqual(planLines([], 5, { budgetUsd: 29.99 }), ['create ci-1', 'create ci-2']);
     assert.deepEqual(planLines([], 5, { balanceUsd: 10 }), ['create ci-1']);
     assert.deepEqual(planLines([], 5, { balanceUsd: 25, reserveUsd: 5.01 }), ['create ci-1']);
-    // The retired one is paid to its end: its place is free only then.
+    // A retired runner is paid until its end and counts against the budget until then.
     const retired = server('ci-1', 2, { labels: { retired: 'yes' } });
     assert.deepEqual(planLines([retired], 5, { budgetUsd: 20 }), ['create ci-2']);
-    // What will be renewed has first call on the balance.
+    // Pending renewals reserve their share of the balance.
     const due = [server('ci-1', 2), server('ci-2', 2, { auto_renew: true })];
     assert.deepEqual(planLines(due, 3, { balanceUsd: 10 }), ['retire ci-1']);
     assert.deepEqual(planLines(due, 3, { balanceUsd: 35 }), ['renew ci-1', 'create ci-3']);
   });
-  it('counts each runner of the budget at the price that it has, whatever a new one costs', () => {
-    const dear = ['ci-1', 'ci-2', 'ci-3', 'ci-4', 'ci-5'].map((name) =>
+  it('counts existing runners at their own price, regardless of the current price', () => {
+    const expensive = ['ci-1', 'ci-2', 'ci-3', 'ci-4', 'ci-5'].map((name) =>
       server(name, 2, { price_usd_cycle: 20 }),
     );
-    const renewals = dear.map(({ name }) => `renew ${name}`);
-    assert.deepEqual(planLines(dear, 10), renewals);
-    assert.deepEqual(planLines(dear, 10, { budgetUsd: 119.99 }), [...renewals, 'create ci-6']);
-    assert.deepEqual(planLines(dear, 10, { budgetUsd: 99.99 }), ['retire ci-5', ...renewals.slice(0, 4)]);
-    // The pass after that one decides the same.
-    const [first, ...others] = dear.map((one) => ({ ...one, auto_renew: true }));
+    const renewals = expensive.map(({ name }) => `renew ${name}`);
+    assert.deepEqual(planLines(expensive, 10), renewals);
+    assert.deepEqual(planLines(expensive, 10, { budgetUsd: 119.99 }), [...renewals, 'create ci-6']);
+    assert.deepEqual(planLines(expensive, 10, { budgetUsd: 99.99 }), [
+      'retire ci-5',
+      ...renewals.slice(0, 4),
+    ]);
+    // The next pass makes the same decision.
+    const [first, ...others] = expensive.map((runner) => ({ ...runner, auto_renew: true }));
     const retired = { ...first, auto_renew: false, labels: { retired: 'yes' } } as Server;
     assert.deepEqual(planLines([retired, ...others], 10, { budgetUsd: 99.99 }), []);
-    const young = dear.map((one) => ({ ...one, paid_until: server('', 500).paid_until }));
+    const young = expensive.map((runner) => ({ ...runner, paid_until: server('', 500).paid_until }));
     assert.deepEqual(planLines(young, 10, { budgetUsd: 110 }), ['create ci-6']);
     assert.deepEqual(planLines(young, 10, { budgetUsd: 110, priceUsd: 10.01 }), []);
   });
-  it('buys nothing where the plan is sold out', () => {
+  it('buys nothing while the plan is sold out', () => {
     assert.deepEqual(planLines([], 5, { available: false }), []);
   });
 });
 
-it('what is wanted for a moment is kept for a while, and bought when it lasts', () => {
+it('a short peak in demand keeps runners, and only sustained demand buys more', () => {
   const demand = new Demand(100);
   assert.deepEqual(demand.record(5, 0), { sustained: 0, peak: 5 });
   assert.deepEqual(demand.record(2, 60), { sustained: 0, peak: 5 });
@@ -118,7 +121,7 @@ it('what is wanted for a moment is kept for a while, and bought when it lasts', 
   assert.deepEqual(new Demand(0).record(4, 7), { sustained: 4, peak: 4 });
 });
 
-/** Answers with as many jobs as it is told, in each of the ways. */
+/** Returns the number of jobs that the test sets, in each supported form. */
 class JobsServer {
   count = 0;
   readonly #server: HttpServer;
@@ -150,7 +153,7 @@ before(() => jobsServer.listen());
 after(() => jobsServer.close());
 after(killLeftovers);
 
-it('a queue is counted by its header, its member or its answer, and its token is not told', async () => {
+it('a queue length comes from a header, a JSON field, or the body, and errors hide the token', async () => {
   jobsServer.count = 7;
   const headers = { 'PRIVATE-TOKEN': 'secret' };
   const urls = ['/total?scope[]=pending', '/count', '/plain'].map((path) => jobsServer.url(path));
@@ -162,13 +165,13 @@ it('a queue is counted by its header, its member or its answer, and its token is
   await assert.rejects(new HttpQueue([jobsServer.url('/plain?token=t')], {}).length(), /plain returned 403$/);
 });
 
-describe('a fleet', FULL_ONLY, () => {
+describe('a fleet of CI runners', FULL_ONLY, () => {
   let world: World;
   let skerry: Skerry;
   let env: Record<string, string> = {};
   let folder = '';
   before(async () => {
-    // `skip` of a suite does not keep its hooks from running.
+    // Node runs the hooks of a skipped suite.
     if (!IS_FULL_RUN) return;
     folder = mkdtempSync(join(tmpdir(), 'skerry-runners-'));
     world = await startWorld({ SKERRY_RATE_CAPACITY: '1000' });
@@ -194,9 +197,9 @@ describe('a fleet', FULL_ONLY, () => {
     rmSync(folder, { recursive: true });
   });
 
-  const fleet = async () => (await skerry.servers.list({ sort: 'name' }).all()).map((one) => one.name);
+  const fleet = async () => (await skerry.servers.list({ sort: 'name' }).all()).map(({ name }) => name);
   const balance = async () => (await skerry.balance.get()).usd;
-  /** The steps of one pass of the program. */
+  /** Runs the program once and returns its output lines. */
   const pass = async (...flags: string[]): Promise<string[]> => {
     const { code, output } = await runExample('ci-runners/runners.ts', ['--once', ...flags], env);
     assert.equal(code, 0, output);
@@ -213,7 +216,7 @@ describe('a fleet', FULL_ONLY, () => {
     return { settings, queue, demand: new Demand(0), skerry: client, log: () => undefined };
   };
 
-  it('of passes that are cut off before their answers, and of two at once, each order counts once', async () => {
+  it('creates each runner once when two passes run at the same time and lose their responses', async () => {
     jobsServer.count = 9;
     assert.deepEqual(await pass('--dry-run'), [
       'create ci-1',
@@ -223,26 +226,26 @@ describe('a fleet', FULL_ONLY, () => {
     ]);
     assert.deepEqual(await fleet(), []);
     const lists = Promise.withResolvers<void>();
-    let looks = 0;
-    const torn = passOf(async (request) => {
+    let listCount = 0;
+    const interrupted = passOf(async (request) => {
       const response = await fetch(request);
       const { pathname } = new URL(request.url);
       if (pathname !== '/v1/servers') return response;
-      // Both see the same empty fleet, and neither hears what became of its orders.
-      if (request.method === 'POST') throw new TypeError('the line is cut');
-      looks += 1;
-      if (looks === 2) lists.resolve();
+      // Both passes see the same empty fleet, and neither receives the responses to its orders.
+      if (request.method === 'POST') throw new TypeError('the connection is lost');
+      listCount += 1;
+      if (listCount === 2) lists.resolve();
       await lists.promise;
       return response;
     });
-    const taken = await Promise.all([reconcile(torn), reconcile(torn)]);
+    const taken = await Promise.all([reconcile(interrupted), reconcile(interrupted)]);
     assert.deepEqual(taken, [[], []] satisfies Step[][]);
     assert.deepEqual(await fleet(), ['ci-1', 'ci-2', 'ci-3']);
     assert.equal(Math.round((200 - (await balance())) * 100), 3 * 735);
     assert.deepEqual(await pass(), ['9 jobs, 3 runners, 0 of 0 steps']);
   });
 
-  it('nobody is destroyed who is paid, and nobody is bought beyond the budget', async () => {
+  it('keeps paid runners and stays within the budget', async () => {
     await world.settle();
     jobsServer.count = 0;
     assert.deepEqual(await pass(), ['0 jobs, 3 runners, 0 of 0 steps']);
@@ -252,9 +255,9 @@ describe('a fleet', FULL_ONLY, () => {
     assert.deepEqual(await pass(), ['99 jobs, 4 runners, 0 of 0 steps']);
   });
 
-  it('near the end of their cycle the ones that are needed renew, and the surplus is retired and lapses', async () => {
+  it('renews needed runners near the end of their cycle and retires the surplus', async () => {
     jobsServer.count = 3;
-    const ends = (await skerry.servers.list().all()).map((one) => Date.parse(one.paid_until));
+    const ends = (await skerry.servers.list().all()).map(({ paid_until }) => Date.parse(paid_until));
     const nowMs = Date.parse((await skerry.balance.get()).as_of);
     await world.advance((Math.min(...ends) - nowMs) / 1_000 - 2 * 3_600);
     assert.deepEqual(await pass(), [
@@ -287,7 +290,7 @@ describe('a fleet', FULL_ONLY, () => {
     assert.deepEqual(await fleet(), ['ci-1']);
   });
 
-  it('the loop looks again and again, and ends when it is asked to', async () => {
+  it('runs repeatedly and stops on a signal', async () => {
     jobsServer.count = 5;
     const loop = startExample('ci-runners/runners.ts', [], { ...env, EVERY_S: '1', PATIENCE_MINUTES: '0' });
     await loop.waitForOutput('create ci-2');
@@ -296,7 +299,7 @@ describe('a fleet', FULL_ONLY, () => {
     assert.equal(await loop.stop(), 0);
   });
 
-  it('a queue that is not reached changes nothing', async () => {
+  it('does not change while the queue is unavailable', async () => {
     const { code, output } = await runExample('ci-runners/runners.ts', ['--once'], {
       ...env,
       QUEUE_HEADER: '',

@@ -1,4 +1,4 @@
-/** The example of cloud-init: its files are what they say, and the server that is ordered gets them. */
+/** The cloud-init example: its files are valid, and an ordered server receives them. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -25,7 +25,7 @@ const CLOUD_CONFIG_FILES = [
   'ci-runners/runner.yaml',
 ];
 
-/** What of cloud-init's own words they use. */
+/** The cloud-init fields that the example uses. */
 interface CloudConfig {
   readonly packages: readonly string[];
   readonly users?: readonly { readonly name: string }[];
@@ -37,9 +37,9 @@ interface CloudConfig {
   readonly runcmd: readonly string[];
 }
 
-describe('a file for cloud-init', () => {
+describe('a cloud-init file of the examples', () => {
   for (const path of CLOUD_CONFIG_FILES) {
-    it(`${path} begins as cloud-init asks, parses, and fits`, () => {
+    it(`${path} has the cloud-config header, parses, and is small enough`, () => {
       const text = readFileSync(join(EXAMPLES, path), 'utf8');
       assert.match(text, /^#cloud-config\n/);
       assert.ok(Buffer.byteLength(text) <= LIMITS.userDataMaxBytes);
@@ -49,23 +49,24 @@ describe('a file for cloud-init', () => {
         assert.match(file.content, /\n$/);
         assert.match(file.permissions ?? '0644', /^0[0-7]{3}$/);
       }
-      // A command with a colon in it would have become a mapping.
+      // An unquoted command with a colon would parse as a mapping.
       for (const command of config.runcmd) assert.equal(typeof command, 'string');
       assert.ok(config.packages.length > 0);
     });
   }
 
-  it('of an encrypted volume holds a script that is one, and one place for a key, which is none', () => {
+  it('for an encrypted volume contains a valid script and one placeholder for the key', () => {
     const text = readFileSync(join(FOLDER, 'encrypted-volume.yaml'), 'utf8');
     const files = (parse(text) as CloudConfig).write_files;
     const contentOf = (end: string) => files.find(({ path }) => path.endsWith(end))?.content ?? '';
     execFileSync('sh', ['-n'], { input: contentOf('/open-data') });
-    assert.equal(text.split('YOUR-KEY').length, 2, 'the README puts the key in its place');
-    const least = Number(/-lt (\d+)/.exec(contentOf('/open-data'))?.[1]);
-    assert.ok(contentOf('/data.key').length < least && least <= Buffer.alloc(32).toString('base64').length);
+    assert.equal(text.split('YOUR-KEY').length, 2, 'the file has one placeholder, which the README replaces');
+    const minLength = Number(/-lt (\d+)/.exec(contentOf('/open-data'))?.[1]);
+    const keyLength = Buffer.alloc(32).toString('base64').length;
+    assert.ok(contentOf('/data.key').length < minLength && minLength <= keyLength);
   });
 
-  it('of the web server opens what it serves, and no more', () => {
+  it('for the web server opens only the ports that it serves', () => {
     const config = parse(readFileSync(join(FOLDER, 'cloud-init.yaml'), 'utf8')) as CloudConfig;
     const rules = config.write_files.find(({ path }) => path === '/etc/nftables.conf')?.content ?? '';
     assert.match(rules, /policy drop;/);
@@ -76,7 +77,7 @@ describe('a file for cloud-init', () => {
   });
 });
 
-it('the file to apply names files that are there, and servers and keys of its own', () => {
+it('the apply file refers to existing files, and to its own servers and keys', () => {
   const file = parse(readFileSync(join(FOLDER, 'web.yaml'), 'utf8'));
   const [keys, servers] = [file.ssh_keys, file.servers].map((items) =>
     items.map((item: { name: string }) => item.name),
@@ -92,13 +93,13 @@ const FILE_SHA256 = createHash('sha256')
   .update(readFileSync(join(FOLDER, 'cloud-init.yaml')))
   .digest('hex');
 
-/** SHA-256 of the user data that the machine got. */
+/** Returns the SHA-256 of the user data that the machine was installed with. */
 async function installedUserDataHash(world: World, { id }: Server): Promise<string | null | undefined> {
   const machines = await world.simulator.machines();
   return machines.find((machine) => machine.id === parseId('server', id))?.installed.userDataSha256;
 }
 
-it('the script orders one server, hands it the file, and orders no other', FULL_ONLY, async () => {
+it('the order script creates one server with the cloud-init file, and no second one', FULL_ONLY, async () => {
   const world = await startWorld({ SKERRY_RATE_CAPACITY: '1000' });
   try {
     const token = await createApiToken(await world.customer(30), 'write');
@@ -123,24 +124,24 @@ it('the script orders one server, hands it the file, and orders no other', FULL_
     assert.match(second.output, /nothing was ordered/);
     assert.equal((await skerry.servers.list().all()).length, 1);
 
-    const refused = await runExample('cloud-init/order.ts', ['--name', 'web-2', '--plan', 'r3'], env);
-    assert.equal(refused.code, 1);
-    assert.match(refused.output, /insufficient_balance.*req_/s);
+    const tooExpensive = await runExample('cloud-init/order.ts', ['--name', 'web-2', '--plan', 'r3'], env);
+    assert.equal(tooExpensive.code, 1);
+    assert.match(tooExpensive.output, /insufficient_balance.*req_/s);
   } finally {
     await world.close();
   }
 });
 
-it('the command line and the applied file hand it over, too, as the README says', FULL_ONLY, async () => {
+it('the CLI and the apply file pass the cloud-init file as the README describes', FULL_ONLY, async () => {
   const world = await startWorld({ SKERRY_RATE_CAPACITY: '1000' });
   const folder = mkdtempSync(join(tmpdir(), 'skerry-copied-'));
   try {
     cpSync(FOLDER, folder, { recursive: true });
     writeFileSync(join(folder, 'id_ed25519.pub'), `${PUBLIC_KEY}\n`);
     const readme = readFileSync(join(FOLDER, 'README.md'), 'utf8').replaceAll(/\\\n\s*/g, '');
-    const line = (begin: string) =>
-      readme.split('\n').find((one) => one.startsWith(begin)) ?? assert.fail(begin);
-    for (const [begin, ...extra] of [['skerry server create'], ['skerry apply', '--yes']] as const) {
+    const lineStartingWith = (start: string) =>
+      readme.split('\n').find((text) => text.startsWith(start)) ?? assert.fail(start);
+    for (const [start, ...extra] of [['skerry server create'], ['skerry apply', '--yes']] as const) {
       const token = await createApiToken(await world.customer(30), 'write');
       const skerry = new Skerry({ baseUrl: world.url, token });
       const env = {
@@ -149,24 +150,24 @@ it('the command line and the applied file hand it over, too, as the README says'
         SKERRY_TOKEN: token,
         SKERRY_CONFIG: join(folder, 'c'),
       };
-      const type = async (typed: string) => {
-        const [, ...words] = typed.split(/\s+/);
+      const run = async (command: string) => {
+        const [, ...words] = command.split(/\s+/);
         await promisify(execFile)(process.execPath, [CLI, ...words], { cwd: folder, env });
       };
-      await type('skerry ssh-key create --name laptop --public-key-file id_ed25519.pub');
-      const command = [line(begin), ...extra].join(' ');
-      await type(command);
+      await run('skerry ssh-key create --name laptop --public-key-file id_ed25519.pub');
+      const command = [lineStartingWith(start), ...extra].join(' ');
+      await run(command);
       const [server, ...others] = await skerry.servers.list().all();
       assert.ok(server && others.length === 0);
       assert.deepEqual([server.name, server.status, server.labels.role], ['web-1', 'running', 'web']);
       assert.equal(await installedUserDataHash(world, server), FILE_SHA256);
-      if (begin === 'skerry apply') {
+      if (start === 'skerry apply') {
         const groups = await skerry.firewallGroups.list().all();
         assert.deepEqual(
           groups.map(({ name, applied_to, rules }) => [name, applied_to, rules.length]),
           [['web', [server.id], 6]],
         );
-        await type(command);
+        await run(command);
         assert.deepEqual(await skerry.servers.list().all(), [server]);
         assert.deepEqual(await skerry.firewallGroups.list().all(), groups);
       }

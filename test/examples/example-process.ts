@@ -1,32 +1,32 @@
-/** The examples as whoever copied them starts them: processes of their own. */
+/** Starts the examples as a user would after copying them: as separate processes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Skerry } from '@skerry/sdk';
 
 export const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
-/** Far above any honest run: one that hangs must not hang the tests. */
+/** Far above any normal run time, so that a hanging example does not hang the tests. */
 const OUTPUT_TIMEOUT_MS = 30_000;
 
 type Environment = Readonly<Record<string, string>>;
 
 export interface ExampleProcess {
   readonly output: () => string;
-  /** Resolves when it has printed this. */
+  /** Resolves when the output contains this text. */
   waitForOutput(text: string | RegExp): Promise<void>;
-  /** Sends the signal and gives the exit code; null: the signal ended it. */
+  /** Sends the signal and returns the exit code; null if the signal killed the process. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
   readonly ended: Promise<number | null>;
 }
 
 const running = new Set<ChildProcess>();
 
-/** Kills what a failed test left running; for `after`. */
+/** Kills processes that a failed test left running; for `after`. */
 export function killLeftovers(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** `path` is below examples/. */
+/** Starts the example at `path`, relative to examples/. */
 export function startExample(path: string, args: readonly string[], env: Environment): ExampleProcess {
   const inherited = { PATH: process.env.PATH ?? '' };
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path, ...args], {
@@ -50,17 +50,17 @@ export function startExample(path: string, args: readonly string[], env: Environ
     ended,
     waitForOutput: async (text) => {
       const has = () => (typeof text === 'string' ? output.includes(text) : text.test(output));
-      const late = AbortSignal.timeout(OUTPUT_TIMEOUT_MS);
+      const timeout = AbortSignal.timeout(OUTPUT_TIMEOUT_MS);
       while (!has()) {
-        const more = [
-          once(child.stdout, 'data', { signal: late }),
-          once(child.stderr, 'data', { signal: late }),
+        const chunks = [
+          once(child.stdout, 'data', { signal: timeout }),
+          once(child.stderr, 'data', { signal: timeout }),
         ];
-        const over = await Promise.race([
+        const isOver = await Promise.race([
           ended.then(() => true),
-          ...more.map((one) => one.then(() => false)),
+          ...chunks.map((chunk) => chunk.then(() => false)),
         ]).catch(() => true);
-        if (over && !has()) throw new Error(`it did not print ${text}, but: ${output}`);
+        if (isOver && !has()) throw new Error(`the example did not print ${text}; its output: ${output}`);
       }
     },
     stop: async (signal = 'SIGTERM') => {
@@ -70,7 +70,7 @@ export function startExample(path: string, args: readonly string[], env: Environ
   };
 }
 
-/** Runs it to its end. */
+/** Runs an example until it exits. */
 export async function runExample(
   path: string,
   args: readonly string[],
@@ -84,15 +84,15 @@ export async function runExample(
 export const PUBLIC_KEY =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPxM2bDQAxhJuMKNbvLSnSXdoTcnEtT2gmRXYBrBsvG5 laptop';
 
-/** The id of a new key of the account. */
+/** Adds an SSH key to the account and returns its id. */
 export async function addSshKey(skerry: Skerry, name = 'laptop'): Promise<string> {
   return (await skerry.sshKeys.create({ name, public_key: PUBLIC_KEY })).id;
 }
 
-/** The id of an official image. */
+/** Returns the id of an official image. */
 export async function findImageId(skerry: Skerry, version = '13'): Promise<string> {
   const images = await skerry.images.list({ filter: { family: 'debian' } }).all();
-  const image = images.find((one) => one.version === version);
-  if (!image) throw new Error('the sandbox sells no such image');
+  const image = images.find((candidate) => candidate.version === version);
+  if (!image) throw new Error(`image debian-${version} not found in the sandbox`);
   return image.id;
 }

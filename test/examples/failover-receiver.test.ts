@@ -1,4 +1,4 @@
-/** The example of fail-over: what its receiver takes, and when its work is done. */
+/** The failover example: which deliveries its receiver accepts, and how its worker schedules work. */
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
@@ -7,7 +7,7 @@ import { Worker } from '../../examples/failover/worker.ts';
 import { SECRET, sampleDeliveries, sign } from '../docs/sample-receivers.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 
-/** The receiver over HTTP, what it has taken, and a way to post to it that gives the status. */
+/** Starts the receiver over HTTP. `taken` collects accepted event ids; `post` returns the status. */
 async function openReceiver() {
   const taken: string[] = [];
   const receiver = createReceiver({ secret: SECRET, tls: null, onEvent: ({ id }) => taken.push(id) });
@@ -24,13 +24,13 @@ async function openReceiver() {
   };
 }
 
-it('the receiver takes what is genuine, each event once, and nothing that is too large', async () => {
+it('the receiver accepts each genuine event once and rejects large bodies', async () => {
   const { taken, url, post, close } = await openReceiver();
   try {
-    for (const { what, header, body, genuine } of sampleDeliveries()) {
-      // One of them is larger than any event.
+    for (const { name, header, body, genuine } of sampleDeliveries()) {
+      // One sample is larger than any real event.
       const status = body.length > 256 * 1024 ? 413 : genuine ? 204 : 400;
-      assert.equal(await post(body, header), status, what);
+      assert.equal(await post(body, header), status, name);
     }
     assert.deepEqual(taken, ['evt_1']);
     assert.equal((await fetch(url)).status, 405);
@@ -39,7 +39,7 @@ it('the receiver takes what is genuine, each event once, and nothing that is too
   }
 });
 
-it('of a thousand events the receiver remembers that they came, and of no more', FULL_ONLY, async () => {
+it('the receiver remembers the last thousand event ids', FULL_ONLY, async () => {
   const { taken, post, close } = await openReceiver();
   try {
     const t = Math.floor(Date.now() / 1_000);
@@ -57,28 +57,28 @@ it('of a thousand events the receiver remembers that they came, and of no more',
   }
 });
 
-it('work is done once at a time, again after it was woken in between, and again after a failure', async () => {
+it('the worker runs one job at a time and runs again after a wake-up or a failure', async () => {
   const done: string[] = [];
-  let [underWay, most] = [0, 0];
-  const third = Promise.withResolvers<void>();
+  let [runningCount, maxRunning] = [0, 0];
+  const allDone = Promise.withResolvers<void>();
   const worker = new Worker({
     work: async () => {
-      most = Math.max(most, ++underWay);
+      maxRunning = Math.max(maxRunning, ++runningCount);
       done.push('work');
       if (done.length === 1) for (let n = 0; n < 5; n++) worker.wake();
       await new Promise((resolve) => setImmediate(resolve));
-      underWay -= 1;
-      if (done.length === 2) throw new Error('not now');
-      if (done.length === 4) third.resolve();
+      runningCount -= 1;
+      if (done.length === 2) throw new Error('try again');
+      if (done.length === 4) allDone.resolve();
     },
     retryMs: 1,
     checkMs: 2 ** 30,
     onError: (error) => done.push(String(error)),
   });
-  const running = setInterval(() => undefined, 1_000);
+  const keepAlive = setInterval(() => undefined, 1_000);
   worker.wake();
-  await third.promise;
-  clearInterval(running);
-  assert.deepEqual(done, ['work', 'work', 'Error: not now', 'work']);
-  assert.equal(most, 1);
+  await allDone.promise;
+  clearInterval(keepAlive);
+  assert.deepEqual(done, ['work', 'work', 'Error: try again', 'work']);
+  assert.equal(maxRunning, 1);
 });

@@ -1,4 +1,4 @@
-/** The example of fail-over: what it does to a service. */
+/** The failover example: its effect on a service. */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ import {
 
 after(killLeftovers);
 
-describe('a pair of servers', FULL_ONLY, () => {
+describe('a failover pair', FULL_ONLY, () => {
   let world: World;
   let skerry: Skerry;
   let folder = '';
@@ -35,7 +35,7 @@ describe('a pair of servers', FULL_ONLY, () => {
   let child: ExampleProcess;
 
   before(async () => {
-    // `skip` of a suite does not keep its hooks from running.
+    // Node runs the hooks of a skipped suite.
     if (!IS_FULL_RUN) return;
     folder = mkdtempSync(join(tmpdir(), 'skerry-failover-'));
     const authority = createAuthority();
@@ -59,17 +59,19 @@ describe('a pair of servers', FULL_ONLY, () => {
     volume = await skerry.volumes.create({ name: 'data', size_gb: 10, region: 'par' });
     const port = await freePort();
     const events = ['server.stopped', 'server.suspended', 'server.destroyed'] as const;
-    const made = await skerry.webhooks.create({ url: `https://127.0.0.1:${port}/`, events: [...events] });
-    webhook = made.id;
+    const created = await skerry.webhooks.create({ url: `https://127.0.0.1:${port}/`, events: [...events] });
+    webhook = created.id;
     env = {
       SKERRY_API_URL: world.url,
       SKERRY_TOKEN: token,
-      WEBHOOK_SECRET: made.secret,
+      WEBHOOK_SECRET: created.secret,
       GROUP: 'db',
       VOLUME: volume.id,
       PORT: String(port),
       RETRY_S: '0.2',
-      ANNOUNCE_COMMAND: `echo "$PRIMARY_NAME$SKERRY_TOKEN$WEBHOOK_SECRET $PRIMARY_IPV4 $VOLUME_DEVICE" >>'${folder}/announced'`,
+      ANNOUNCE_COMMAND:
+        `echo "$PRIMARY_NAME$SKERRY_TOKEN$WEBHOOK_SECRET $PRIMARY_IPV4 $VOLUME_DEVICE" ` +
+        `>>'${folder}/announced'`,
       TLS_CERT,
       TLS_KEY,
     };
@@ -80,7 +82,7 @@ describe('a pair of servers', FULL_ONLY, () => {
     rmSync(folder, { recursive: true });
   });
 
-  const make = async (name: string, role: string): Promise<Server> => {
+  const create = async (name: string, role: string): Promise<Server> => {
     const labels = { group: 'db', role };
     const order = { name, plan: 's1', region: 'par', image, ssh_keys: [key], labels };
     return await skerry.waitFor(await skerry.servers.create(order), 'running', { intervalMs: 50 });
@@ -88,7 +90,7 @@ describe('a pair of servers', FULL_ONLY, () => {
   const stop = async (server: Server): Promise<Server> =>
     await skerry.waitFor(await skerry.servers.stop(server.id), 'stopped', { intervalMs: 50 });
   const announced = () => readFileSync(join(folder, 'announced'), 'utf8').trim().split('\n');
-  /** Role and status of each, and where the volume is. */
+  /** Returns the role and status of each server, and the server that has the volume. */
   const state = async () => {
     const servers = await skerry.servers.list({ sort: 'name' }).all();
     const { attached_to } = await skerry.volumes.get(volume.id);
@@ -96,18 +98,18 @@ describe('a pair of servers', FULL_ONLY, () => {
     return [...servers.map(({ name, labels, status }) => `${name} ${labels.role} ${status}`), `volume ${at}`];
   };
 
-  it('while the primary runs, nothing is done', async () => {
+  it('stays unchanged while the primary runs', async () => {
     child = startExample('failover/failover.ts', [], env);
     await child.waitForOutput('no standby exists');
-    const primary = await make('db-1', 'primary');
-    await stop(await make('db-2', 'standby'));
+    const primary = await create('db-1', 'primary');
+    await stop(await create('db-2', 'standby'));
     await skerry.volumes.attach(volume.id, { server: primary.id });
     await child.waitForOutput('server.stopped');
     await world.settle();
     assert.deepEqual(await state(), ['db-1 primary running', 'db-2 standby stopped', 'volume db-1']);
   });
 
-  it('when it stops, the standby gets the volume, is started, and is announced', async () => {
+  it('moves the volume to the standby, starts it, and announces it when the primary stops', async () => {
     const [primary] = (await skerry.servers.list({ filter: { name: 'db-1' } }).first()).data;
     await skerry.servers.stop(primary?.id ?? '');
     await child.waitForOutput('db-2 is now the primary');
@@ -122,7 +124,7 @@ describe('a pair of servers', FULL_ONLY, () => {
     );
   });
 
-  it('the same event again changes nothing, to the program that has seen it and to the next one', async () => {
+  it('ignores repeated events, also after a restart', async () => {
     const before = await state();
     const log = await skerry.deliveries.list(webhook, { filter: { status: 'delivered' } }).all();
     for (const restarted of [false, true]) {
@@ -139,9 +141,9 @@ describe('a pair of servers', FULL_ONLY, () => {
     assert.equal(announced().length, 1);
   });
 
-  it('when it is destroyed while nobody listens, the next start takes over', async () => {
+  it('fails over at the next start when the primary was destroyed in the meantime', async () => {
     assert.equal(await child.stop(), 0);
-    const spare = await make('db-3', 'standby');
+    const spare = await create('db-3', 'standby');
     const [primary] = (await skerry.servers.list({ filter: { name: 'db-2' } }).first()).data;
     await skerry.servers.delete(primary?.id ?? '');
     await world.settle();
@@ -152,8 +154,8 @@ describe('a pair of servers', FULL_ONLY, () => {
     await child.stop();
   });
 
-  it('cut off before or after any of its calls, the next run ends where it would have ended', async () => {
-    // db-1 and db-3 take turns: `cut` is the number of the call that changes something.
+  it('reaches the same state after an interruption before or after any change', async () => {
+    // db-1 and db-3 take turns. `cut` selects the interrupted change.
     for (let cut = 0; ; cut++) {
       const servers = await skerry.servers.list().all();
       const primary = servers.find(({ labels }) => labels.role === 'primary');
@@ -162,34 +164,34 @@ describe('a pair of servers', FULL_ONLY, () => {
       await skerry.servers.update(other.id, { labels: { group: 'db', role: 'standby' } });
       await stop(primary);
       const fetchUntilCut = failAtChange(cut);
-      const torn = new Skerry({
+      const interrupted = new Skerry({
         baseUrl: world.url,
         token: env.SKERRY_TOKEN ?? '',
         fetch: fetchUntilCut.fetch,
         maxRetries: 0,
       });
       const settings = readSettings(env);
-      const said: string[] = [];
-      const log = (line: string) => void said.push(line);
-      const first = await reconcile({ skerry: torn, settings, log }).catch(() => 'cut off');
+      const lines: string[] = [];
+      const log = (line: string) => void lines.push(line);
+      const first = await reconcile({ skerry: interrupted, settings, log }).catch(() => 'interrupted');
       await world.settle();
-      if (first === 'cut off') await reconcile({ skerry, settings, log });
+      if (first === 'interrupted') await reconcile({ skerry, settings, log });
       await world.settle();
       const roles = [`${primary.name} former stopped`, `${other.name} primary running`].sort();
-      assert.deepEqual(await state(), [...roles, `volume ${other.name}`], `cut ${cut}: ${said.join('; ')}`);
+      assert.deepEqual(await state(), [...roles, `volume ${other.name}`], `cut ${cut}: ${lines.join('; ')}`);
       if (!fetchUntilCut.wasCut()) {
-        // detach, attach, start and two labels, each before and after.
+        // Five changes (detach, attach, start, two labels), each interrupted before and after.
         assert.equal(cut, 10);
         return;
       }
     }
   });
 
-  it('no volume is taken from a server that runs', async () => {
+  it('never loses a volume that a running server uses', async () => {
     const [primary] = (await skerry.servers.list({ filter: { status: 'running' } }).first()).data;
     const [other] = (await skerry.servers.list({ filter: { status: 'stopped' } }).first()).data;
     assert.ok(primary && other);
-    // Labels are words: whoever took the primary's away has a volume in use.
+    // Labels can be wrong: the primary without its label still uses the volume.
     await skerry.servers.update(primary.id, { labels: { group: 'db' } });
     await skerry.servers.update(other.id, { labels: { group: 'db', role: 'standby' } });
     const before = await state();
@@ -201,20 +203,20 @@ describe('a pair of servers', FULL_ONLY, () => {
   });
 });
 
-/** Lets changes through up to the one with this number: even numbers cut before it was sent, odd ones after it was answered. */
+/** Interrupts at one change: an even number before the request is sent, an odd number after its response. */
 function failAtChange(cut: number) {
   let changes = 0;
   let isCut = false;
   return {
     wasCut: () => isCut,
     fetch: async (request: Request): Promise<Response> => {
-      if (isCut) throw new TypeError('cut off');
+      if (isCut) throw new TypeError('interrupted');
       if (request.method === 'GET') return await fetch(request);
       const isLast = changes++ === Math.floor(cut / 2);
       isCut = isLast;
-      if (isLast && cut % 2 === 0) throw new TypeError('cut off');
+      if (isLast && cut % 2 === 0) throw new TypeError('interrupted');
       const response = await fetch(request);
-      if (isLast) throw new TypeError('cut off');
+      if (isLast) throw new TypeError('interrupted');
       return response;
     },
   };

@@ -1,4 +1,4 @@
-/** The examples are made to be copied: each stands on its own, and what it tells to type exists. */
+/** The examples can be copied: each is self-contained, and the commands in their READMEs exist. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const EXAMPLE_NAMES = readdirSync(EXAMPLES, { withFileTypes: true })
 const readExample = (...path: string[]) => readFileSync(join(EXAMPLES, ...path), 'utf8');
 const INDEX = readExample('README.md');
 
-/** The lines of shell in a text that call this program, those that go on in the next line as one. */
+/** Returns the shell lines in a text that call this program, with continued lines joined. */
 function commandLines(program: string, text: string): string[] {
   const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block);
   const lines = blocks.flatMap((block) => block.replaceAll(/\\\n\s*/g, '').split('\n'));
@@ -26,7 +26,7 @@ for (const name of EXAMPLE_NAMES) {
   describe(`the example ${name}`, () => {
     const readme = readExample(name, 'README.md');
 
-    it('needs the SDK and Node alone', () => {
+    it('needs only the SDK and Node', () => {
       const manifest = JSON.parse(readExample(name, 'package.json')) as { readonly dependencies: object };
       assert.deepEqual(manifest.dependencies, { '@skerry/sdk': `^${sdk.version}` });
       const files = readTree([`examples/${name}`], /\.ts$/);
@@ -36,11 +36,11 @@ for (const name of EXAMPLE_NAMES) {
       }
     });
 
-    it('says what it does, how to run it, what it costs and how to take it down', () => {
+    it('explains its purpose, how to run it, its cost, and how to remove it', () => {
       for (const part of [/^# /m, /^## Run it$/m, /^## What it costs/m, /^## Take it down$/m]) {
         assert.match(readme, part);
       }
-      assert.ok(INDEX.includes(`](${name})`), 'it is in the index');
+      assert.ok(INDEX.includes(`](${name})`), 'the index links to the example');
     });
 
     it('reads every variable that its README names', () => {
@@ -48,14 +48,14 @@ for (const name of EXAMPLE_NAMES) {
       const names = [...readme.matchAll(/^\| `([A-Z_]+)`(?:, `([A-Z_]+)`)?/gm)].flatMap(
         ([, ...found]) => found,
       );
-      for (const one of names.filter(Boolean)) assert.ok(sources.includes(String(one)), one);
+      for (const variable of names.filter(Boolean)) assert.ok(sources.includes(String(variable)), variable);
     });
 
-    it('calls commands that there are, with options that they have', () => {
+    it('uses only existing commands and options', () => {
       const calls = commandLines('skerry', readme);
       assert.ok(calls.length > 0);
       for (const call of calls) {
-        const row = COMMANDS.filter((one) => `${call} `.startsWith(`skerry ${one.name} `)).sort(
+        const row = COMMANDS.filter((each) => `${call} `.startsWith(`skerry ${each.name} `)).sort(
           (a, b) => b.name.length - a.name.length,
         )[0];
         assert.ok(row, call);
