@@ -1,11 +1,12 @@
-/** Something bare: Fastify, and one prepared SELECT on a pool for each request. Argument 1 is the connection. */
+/** The baseline server: Fastify with one prepared SELECT per request. Argument 1 is the connection. */
 import fastify from 'fastify';
 import pg from 'pg';
 
 const pool = new pg.Pool({ ...JSON.parse(process.argv[2] ?? '{}'), max: 10 });
 const app = fastify();
 const COLUMNS =
-  'id, name, status, plan_id, region_id, ssh_keys, tags, labels, billing_months, auto_renew, paid_until, created_at, updated_at';
+  'id, name, status, plan_id, region_id, ssh_keys, tags, labels, billing_months, auto_renew, ' +
+  'paid_until, created_at, updated_at';
 
 app.get<{ Params: { id: string } }>('/servers/:id', async (request) => {
   const { rows } = await pool.query({
@@ -18,7 +19,8 @@ app.get<{ Params: { id: string } }>('/servers/:id', async (request) => {
 app.get<{ Params: { customer: string } }>('/customers/:customer/servers', async (request) => {
   const { rows } = await pool.query({
     name: 'list',
-    text: `select ${COLUMNS} from servers where customer_id = $1 order by created_at desc, id desc limit 25`,
+    text: `select ${COLUMNS} from servers where customer_id = $1
+            order by created_at desc, id desc limit 25`,
     values: [request.params.customer],
   });
   return { data: rows };

@@ -1,4 +1,7 @@
-/** What the command line adds to a call: `skerry server list` as a process of its own against `curl` of the same call, in turn. */
+/**
+ * The overhead of the CLI: `skerry server list` as a process, compared with `curl` of the same call,
+ * alternating.
+ */
 import { spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +16,7 @@ import { createRestFixture } from './rest.ts';
 
 const CLI = fileURLToPath(new URL('../packages/cli/bin/skerry.js', import.meta.url));
 const ROUNDS = 25;
-/** The first ones fill caches: those of compiled modules, too. */
+/** Warm-up rounds fill caches, including the compile cache. */
 const WARMUP_ROUNDS = 5;
 
 export async function benchCli(folder: string): Promise<Figure[]> {
@@ -31,14 +34,14 @@ export async function benchCli(folder: string): Promise<Figure[]> {
     await mkdir(home);
     const { skerry, curl } = await measureInterleaved(peer.url, token, home);
     process.stderr.write(
-      `skerry server list ${skerry.toFixed(0)} ms, curl of the same ${curl.toFixed(0)} ms\n`,
+      `skerry server list ${skerry.toFixed(0)} ms, curl of the same call ${curl.toFixed(0)} ms\n`,
     );
     return [
       {
         name: 'skerry server list − curl of the same call',
         value: skerry - curl,
         unit: 'ms',
-        heldTo: 300,
+        limit: 300,
         goal: 200,
         bound: 'max',
       },
@@ -50,7 +53,7 @@ export async function benchCli(folder: string): Promise<Figure[]> {
   }
 }
 
-/** Medians of whole processes, from start to end. */
+/** Returns the median run times of the whole processes. */
 async function measureInterleaved(
   url: string,
   token: string,
@@ -60,7 +63,7 @@ async function measureInterleaved(
   const env = { PATH, HOME: home, SKERRY_API_URL: url, SKERRY_TOKEN: token };
   const header = `authorization: Bearer ${token}`;
   const ours = [process.execPath, CLI, 'server', 'list'];
-  // The page size that the command asks for.
+  // The CLI requests this page size.
   const theirs = ['curl', '--silent', '--fail', '--header', header, `${url}/v1/servers?page_size=100`];
   const times = { skerry: [] as number[], curl: [] as number[] };
   for (let round = 0; round < ROUNDS; round++) {
@@ -82,6 +85,6 @@ async function timeProcess(
   child.once('error', reject);
   child.once('close', resolve);
   const code = await promise;
-  if (code !== 0) throw new Error(`${program} ended with ${code}`);
+  if (code !== 0) throw new Error(`${program} exited with code ${code}`);
   return performance.now() - startedAt;
 }

@@ -1,6 +1,6 @@
 /**
- * Claiming due work, against pg-boss in the same database with the same batch; and what fan-out costs as subscriptions
- * grow. Time on one connection: the database is what is measured.
+ * Claiming due work, compared with pg-boss in the same database with the same batch size; and the cost of
+ * fan-out as subscriptions grow. Measures time on one connection, because the database is the subject.
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -32,14 +32,14 @@ export async function benchClaim(folder: string): Promise<Figure[]> {
   try {
     await migrate(db);
     const figures: Figure[] = [];
-    // What is leased is a subscription: the dearest case is that each has no more than one row to send.
-    for (const { each, heldTo, goal } of [
-      { each: 50, heldTo: 2, goal: 4 },
-      { each: 1, heldTo: 0.8, goal: 2 },
+    // A lease covers a subscription, so one due row per subscription is the most expensive case.
+    for (const { each, limit, goal } of [
+      { each: 50, limit: 2, goal: 4 },
+      { each: 1, limit: 0.8, goal: 2 },
     ]) {
-      const name = `claiming ${ROWS} due, ${each} of a subscription ÷ pg-boss`;
+      const name = `claiming ${ROWS} due rows, ${each} per subscription ÷ pg-boss`;
       const value = await compareWithPgBoss(db, database.connection, each);
-      figures.push({ name, value, unit: '×', heldTo, goal, bound: 'min' });
+      figures.push({ name, value, unit: '×', limit, goal, bound: 'min' });
     }
     figures.push(await fanOutGrowth(db));
     return figures;
@@ -49,7 +49,10 @@ export async function benchClaim(folder: string): Promise<Figure[]> {
   }
 }
 
-/** How many times as fast a batch is leased and read; batch by batch in turns. That it is done with is not counted. */
+/**
+ * Returns the speed of claiming and reading relative to pg-boss, batch by batch. Completing work is not
+ * measured.
+ */
 async function compareWithPgBoss(db: OpenDatabase, connection: Connection, each: number): Promise<number> {
   const boss = new PgBoss({ ...connection, max: 2, supervise: false, schedule: false });
   await boss.start();
@@ -74,7 +77,7 @@ async function compareWithPgBoss(db: OpenDatabase, connection: Connection, each:
   return median(theirs) / median(ours);
 }
 
-/** What a row of deliveries says. */
+/** Returns the fields of a delivery row. */
 function jobPayload(): object {
   const [delivery, webhook, event] = [randomUUID(), randomUUID(), randomUUID()];
   return { delivery, webhook, event, type: 'server.running', attempt: 1 };
@@ -84,7 +87,7 @@ async function timePgBossClaim(boss: PgBoss, queue: string): Promise<number> {
   const startedAt = performance.now();
   const jobs = await boss.fetch(queue, { batchSize: BATCH });
   const elapsedMs = performance.now() - startedAt;
-  if (jobs.length !== BATCH) throw new Error(`pg-boss gave ${jobs.length}`);
+  if (jobs.length !== BATCH) throw new Error(`pg-boss returned ${jobs.length} jobs`);
   await boss.complete(
     queue,
     jobs.map(({ id }) => id),
@@ -101,9 +104,9 @@ async function timeClaim(db: OpenDatabase, each: number): Promise<number> {
   const read = await readDueDeliveries(db, requests, now);
   const elapsedMs = performance.now() - startedAt;
   const due = [...read.values()].flat();
-  if (due.length !== BATCH) throw new Error(`ours gave ${due.length}`);
+  if (due.length !== BATCH) throw new Error(`the claim returned ${due.length} deliveries`);
   const attempt = { attemptedAt: now, endedAt: now, durationMs: 1 };
-  const results = due.map((one) => toAttemptResult(one, { status: 200 }, attempt));
+  const results = due.map((delivery) => toAttemptResult(delivery, { status: 200 }, attempt));
   const reports = queues.map(({ webhook_id: webhookId }, n) => {
     return { webhookId, leaseId, results: n === 0 ? results : [], finished: true, slow: false };
   });
@@ -124,7 +127,7 @@ async function truncateTables(db: OpenDatabase): Promise<void> {
   await db.run('truncate customers, events, deliveries, event_counters cascade');
 }
 
-/** What a delivery costs with a thousand subscriptions ÷ with a quarter of them. */
+/** Returns the cost per delivery with 1,000 subscriptions relative to 250. */
 async function fanOutGrowth(db: OpenDatabase): Promise<Figure> {
   const [few, many]: [number[], number[]] = [[], []];
   for (let round = 0; round < 9; round++) {
@@ -132,19 +135,20 @@ async function fanOutGrowth(db: OpenDatabase): Promise<Figure> {
     many.push(await fanOutCost(db, 1_000));
   }
   if (process.env.BENCH_VERBOSE) {
-    process.stderr.write(`fan-out: ${median(few).toFixed(1)} and ${median(many).toFixed(1)} µs a delivery\n`);
+    const [first, second] = [median(few).toFixed(1), median(many).toFixed(1)];
+    process.stderr.write(`fan-out: ${first} and ${second} µs per delivery\n`);
   }
   return {
-    name: 'fan-out to 1,000 subscriptions ÷ to 250, each delivery',
+    name: 'fan-out to 1,000 subscriptions ÷ to 250, per delivery',
     value: median(many) / median(few),
     unit: '×',
-    heldTo: 1.15,
+    limit: 1.15,
     goal: 1.05,
     bound: 'max',
   };
 }
 
-/** Microseconds for each delivery queued. */
+/** Returns microseconds per queued delivery. */
 async function fanOutCost(db: OpenDatabase, subscriptions: number): Promise<number> {
   const events = 5;
   await truncateTables(db);

@@ -1,4 +1,4 @@
-/** Customers with subscriptions, and events for them. */
+/** Customers with webhooks, and events for them. */
 
 import type { Service } from '../src/domain/context.ts';
 import { fanOutEvents } from '../src/domain/events/fan-out.ts';
@@ -8,7 +8,7 @@ import { createLogger } from '../src/kernel/logger.ts';
 import type { KeyRing } from '../src/kernel/secrets.ts';
 import type { OpenDatabase } from '../src/store/db.ts';
 
-/** As much as a server's event holds. */
+/** The size of a typical server event. */
 export const SAMPLE_SERVER = {
   id: 'srv_aaaqk3m7qzb5x2l6v4t7n8wyja',
   object: 'server',
@@ -31,7 +31,7 @@ export const SAMPLE_SERVER = {
   updated_at: '2026-08-31T12:01:10Z',
 };
 
-/** So many customers with so many subscriptions each; returns the customers' ids. */
+/** Inserts customers with `each` webhooks. Returns the customers' ids. */
 export async function insertCustomers(
   db: OpenDatabase,
   options: {
@@ -54,17 +54,17 @@ export async function insertCustomers(
     [ids, ids.map(() => newPublicNumber())],
   );
   await db.run(
-    `with made as (
+    `with created as (
        insert into webhooks (id, customer_id, url, events, active, secret_sealed, secret_hint, created_at)
        select new_id(now()), c.id, $2, '{*}', true, $3, 'aaaa', now()
          from unnest($1::uuid[]) as c (id), generate_series(1, $4) returning id)
-     insert into webhook_queues (webhook_id) select id from made`,
+     insert into webhook_queues (webhook_id) select id from created`,
     [ids, options.url, sealed, options.each],
   );
   return ids;
 }
 
-/** Writes so many events of each customer; nobody has seen them yet. */
+/** Inserts `each` events per customer, not fanned out yet. */
 export async function insertEvents(
   db: OpenDatabase,
   customers: readonly string[],
@@ -82,7 +82,7 @@ export async function fanOutAll(db: OpenDatabase): Promise<void> {
   while ((await fanOutEvents({ db, clock: { now: () => new Date() } })) > 0);
 }
 
-/** What the duties of webhooks need of the service. */
+/** Returns the part of the service that the webhook jobs need. */
 export function createBenchService(db: OpenDatabase, keys: KeyRing): Service {
   const parts = { db, reads: db, keys, clock: { now: () => new Date() }, log: createLogger('silent') };
   return { ...parts, wake: () => undefined } as unknown as Service;

@@ -1,4 +1,4 @@
-/** A receiver of webhooks that takes everything: arguments are its certificate and key. */
+/** A webhook receiver that accepts everything. The arguments are the files of its certificate and key. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * Sends webhooks when its parent says so, and answers with the CPU microseconds each took: `bare` by a loop around undici that
- * signs one body, `ours` as the service does, from the queue to the record.
+ * Sends webhooks when its parent asks, and replies with the CPU microseconds per delivery. `bare` is a loop
+ * around undici that signs one body; `ours` is the service's path from the queue to the record.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -24,9 +24,9 @@ const CUSTOMERS = 128;
 const EVENTS_PER_CUSTOMER = 64;
 const CONCURRENCY = 4 * CUSTOMERS;
 
-const [manner, url = '', caFile = '', connection = '{}'] = process.argv.slice(2);
+const [variant, url = '', caFile = '', connection = '{}'] = process.argv.slice(2);
 const ca = readFileSync(caFile, 'utf8');
-const round = manner === 'bare' ? benchBare() : await benchService();
+const round = variant === 'bare' ? benchBare() : await benchService();
 
 process.on('message', () => {
   round().then((cost) => process.send?.(cost));
@@ -58,9 +58,9 @@ function benchBare(): () => Promise<object> {
       'x-service-delivery-id': randomUUID(),
       'x-service-signature': `t=${t},v1=${v1}`,
     };
-    const answer = await request(url, { dispatcher, method: 'POST', headers, body });
-    await answer.body.dump();
-    if (answer.statusCode !== 200) throw new Error(String(answer.statusCode));
+    const response = await request(url, { dispatcher, method: 'POST', headers, body });
+    await response.body.dump();
+    if (response.statusCode !== 200) throw new Error(String(response.statusCode));
   };
   return async () => {
     let left = CUSTOMERS * EVENTS_PER_CUSTOMER;
@@ -92,7 +92,7 @@ async function benchService(): Promise<() => Promise<object>> {
     const database = await databaseCpuMicros(db);
     const before = process.cpuUsage();
     const startedAt = performance.now();
-    if (!(await runner.runUntilIdle(120_000))) throw new Error('webhooks do not come to rest');
+    if (!(await runner.runUntilIdle(120_000))) throw new Error('the webhooks do not become idle');
     const ms = performance.now() - startedAt;
     const own = cpuMicros(before) / (CUSTOMERS * EVENTS_PER_CUSTOMER);
     const left = await db.row<{ n: bigint }>(

@@ -1,4 +1,4 @@
-/** The whole service, workers included: argument 1 is the connection, 2 its folder. */
+/** The whole service, including workers. The arguments are the connection and the data folder. */
 import { startService } from '../src/compose/serve.ts';
 import { loadConfig } from '../src/config.ts';
 

@@ -1,4 +1,4 @@
-/** Two regions that look the same, with room for all deploys of a bench, and customers who can pay. */
+/** Two identical regions with room for all deploys of a bench, and customers who can pay. */
 import { newId, newPublicNumber } from '../src/kernel/ids.ts';
 import type { OpenDatabase } from '../src/store/db.ts';
 import type { DeployRow } from '../src/store/deploy.ts';
@@ -7,7 +7,7 @@ const REGIONS = ['aaa', 'bbb'] as const;
 const HOSTS_PER_REGION = 8;
 
 export interface DeployFixture {
-  /** 16 for each region. */
+  /** 16 customers per region. */
   readonly customers: readonly string[];
   readonly imageId: string;
 }
@@ -29,7 +29,8 @@ export async function createDeployFixture(
     await db.run(`insert into plan_regions values ('s1', $1)`, [region]);
     for (let host = 0; host < HOSTS_PER_REGION; host++) {
       await db.run(
-        `insert into hosts (id, name, region_id, cpu, ram_mb, disk_gb, created_at) values ($1, $2, $3, 64, 1000000000, 100000000, $4)`,
+        `insert into hosts (id, name, region_id, cpu, ram_mb, disk_gb, created_at)
+         values ($1, $2, $3, 64, 1000000000, 100000000, $4)`,
         [newId(now), `${region}-${host}`, region, now],
       );
     }
@@ -37,7 +38,8 @@ export async function createDeployFixture(
   }
   for (const [n, id] of customers.entries()) {
     await db.run(
-      `insert into customers (id, public_no, email, email_key, password_hash, created_at) values ($1, $2, $3, $3, '', $4)`,
+      `insert into customers (id, public_no, email, email_key, password_hash, created_at)
+       values ($1, $2, $3, $3, '', $4)`,
       [id, newPublicNumber(), `c${n}@example.org`, now],
     );
     await db.run(`insert into balances (customer_id, balance_cents) values ($1, 1000000000000)`, [id]);
@@ -60,7 +62,8 @@ async function insertAddresses(db: OpenDatabase, region: string, n: number, coun
   );
   await db.run(
     `insert into ipv6_prefixes (prefix, block_id, region_id, free_from)
-     select set_masklen(('2001:db8:' || $2::text || ':' || to_hex(i) || '::')::inet, 64)::cidr, $1, $3, '2020-01-01'
+     select set_masklen(('2001:db8:' || $2::text || ':' || to_hex(i) || '::')::inet, 64)::cidr, $1, $3,
+            '2020-01-01'
        from generate_series(1, least($4::int, 65000)) i`,
     [ipv6BlockId, String(n), region, count],
   );

@@ -1,4 +1,7 @@
-/** The same deploy as one would write it first: a statement for each thing, in a transaction. Same locks, same rows. */
+/**
+ * The same deploy written plainly: a transaction with one statement per row. Takes the same locks, writes the
+ * same rows.
+ */
 import type { Sql } from '../src/kernel/sql.ts';
 import type { OpenDatabase } from '../src/store/db.ts';
 import type { DeployRow } from '../src/store/deploy.ts';
@@ -9,16 +12,18 @@ export async function deployWithPlainStatements(
 ): Promise<bigint | undefined> {
   return await db.transaction(async (tx) => {
     const balance = await debit(tx, row);
-    const place = await reservePlace(tx, row);
-    if (balance === undefined || place === undefined) throw new Error('the bench ran out of something');
-    await insertServer(tx, row, place.hostId);
+    const reservation = await reserveResources(tx, row);
+    if (balance === undefined || reservation === undefined) throw new Error('the fixture is exhausted');
+    await insertServer(tx, row, reservation.hostId);
     await tx.run(
-      `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at) values ($1, $2, 'provision', 'ensure', $3, $3, $3)`,
+      `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
+       values ($1, $2, 'provision', 'ensure', $3, $3, $3)`,
       [row.operationId, row.serverId, row.now],
     );
     await insertTransfer(tx, row, balance);
     await tx.run(
-      `insert into audit_events (id, customer_id, action, resource, actor_token, actor_session, request_id, ip_country, result, created_at)
+      `insert into audit_events (id, customer_id, action, resource, actor_token, actor_session, request_id,
+                                 ip_country, result, created_at)
        values ($1, $2, 'server.create', $3, $4, $5, $6, $7, 'ok', $8)`,
       [
         row.audit.id,
@@ -54,28 +59,32 @@ async function debit(tx: Sql, row: DeployRow): Promise<bigint | undefined> {
   return debited?.balance_cents;
 }
 
-async function reservePlace(tx: Sql, row: DeployRow): Promise<{ hostId: string } | undefined> {
-  const four = await tx.row<{ address: string }>(
-    `select addr::text as address from ipv4_addresses where region_id = $1 and server_id is null and not blocked and free_from <= $2
+async function reserveResources(tx: Sql, row: DeployRow): Promise<{ hostId: string } | undefined> {
+  const ipv4 = await tx.row<{ address: string }>(
+    `select addr::text as address from ipv4_addresses
+      where region_id = $1 and server_id is null and not blocked and free_from <= $2
       order by free_from, addr limit 1 for update skip locked`,
     [row.regionId, row.now],
   );
-  const six = await tx.row<{ block: string }>(
-    `select prefix::text as block from ipv6_prefixes where region_id = $1 and server_id is null and not blocked and free_from <= $2
+  const ipv6 = await tx.row<{ block: string }>(
+    `select prefix::text as block from ipv6_prefixes
+      where region_id = $1 and server_id is null and not blocked and free_from <= $2
       order by free_from, prefix limit 1 for update skip locked`,
     [row.regionId, row.now],
   );
   const host = await tx.row<{ id: string }>(
-    `select id from hosts where region_id = $1 and not draining and used_ram_mb + $2 <= ram_mb and used_disk_gb + $3 <= disk_gb
+    `select id from hosts
+      where region_id = $1 and not draining
+        and used_ram_mb + $2 <= ram_mb and used_disk_gb + $3 <= disk_gb
       order by (ram_mb - used_ram_mb) * random() desc limit 1`,
     [row.regionId, row.ramMb, row.diskGb],
   );
-  if (!four || !six || !host) return undefined;
+  if (!ipv4 || !ipv6 || !host) return undefined;
   await tx.run(`update ipv4_addresses set server_id = $1 where addr = $2::inet`, [
     row.serverId,
-    four.address,
+    ipv4.address,
   ]);
-  await tx.run(`update ipv6_prefixes set server_id = $1 where prefix = $2::cidr`, [row.serverId, six.block]);
+  await tx.run(`update ipv6_prefixes set server_id = $1 where prefix = $2::cidr`, [row.serverId, ipv6.block]);
   await tx.run(
     `update hosts set used_ram_mb = used_ram_mb + $2, used_disk_gb = used_disk_gb + $3
       where id = $1 and used_ram_mb + $2 <= ram_mb and used_disk_gb + $3 <= disk_gb and not draining`,
@@ -86,11 +95,12 @@ async function reservePlace(tx: Sql, row: DeployRow): Promise<{ hostId: string }
 
 async function insertServer(tx: Sql, row: DeployRow, hostId: string): Promise<void> {
   await tx.run(
-    `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, host_id, ram_mb, disk_gb,
-                          ssh_keys, tags, labels, billing_months, auto_renew, price_cents_month, price_cents_cycle,
-                          eur_per_usd, anchor_day, paid_until, root_password_sealed, user_data_sealed, created_at, updated_at,
-                          ssh_public_keys)
-     values ($1, $2, $3, $4, 'provisioning', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $23, $24)`,
+    `insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, host_id,
+                          ram_mb, disk_gb, ssh_keys, tags, labels, billing_months, auto_renew,
+                          price_cents_month, price_cents_cycle, eur_per_usd, anchor_day, paid_until,
+                          root_password_sealed, user_data_sealed, created_at, updated_at, ssh_public_keys)
+     values ($1, $2, $3, $4, 'provisioning', $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+             $19, $20, $21, $22, $23, $23, $24)`,
     [
       row.serverId,
       row.publicNo,
@@ -122,8 +132,8 @@ async function insertServer(tx: Sql, row: DeployRow, hostId: string): Promise<vo
 
 async function insertTransfer(tx: Sql, row: DeployRow, balance: bigint): Promise<void> {
   await tx.run(
-    `insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind, resource_id,
-                            description, fact, balance_after_cents, created_at)
+    `insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind,
+                            resource_id, description, fact, balance_after_cents, created_at)
      values ($1, $2, $3, $4, $2, 'charge', 'server', $5, $6, $7, $8, $9)`,
     [
       row.transferId,

@@ -1,6 +1,6 @@
 /**
- * The deploy statement against the same work as plain statements in one transaction, interleaved in one run. Each
- * side deploys into regions of its own that look the same, for customers of its own.
+ * The deploy statement compared with plain statements in one transaction, alternating in one run. Each side
+ * deploys into its own identical region, for its own customers.
  */
 import { join } from 'node:path';
 import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
@@ -18,14 +18,14 @@ interface LoadShape {
   readonly name: string;
   readonly callers: number;
   readonly oneCustomer: boolean;
-  readonly heldTo: number;
+  readonly limit: number;
   readonly goal: number;
 }
 
 const LOAD_SHAPES: readonly LoadShape[] = [
-  { name: '1 caller', callers: 1, oneCustomer: false, heldTo: 1.2, goal: 1.8 },
-  { name: '16 callers', callers: 16, oneCustomer: false, heldTo: 1.0, goal: 1.4 },
-  { name: '16 callers on one customer', callers: 16, oneCustomer: true, heldTo: 1.1, goal: 1.6 },
+  { name: '1 caller', callers: 1, oneCustomer: false, limit: 1.2, goal: 1.8 },
+  { name: '16 callers', callers: 16, oneCustomer: false, limit: 1.0, goal: 1.4 },
+  { name: '16 callers on one customer', callers: 16, oneCustomer: true, limit: 1.1, goal: 1.6 },
 ];
 
 type DeployFunction = (
@@ -54,7 +54,7 @@ async function compare(db: OpenDatabase, fixture: DeployFixture, shape: LoadShap
   const statement: DeployFunction = insertDeploy;
   const ratios: number[] = [];
   for (let round = 0; round <= ROUNDS; round++) {
-    // The order changes each round, so that neither side always finds the warmer cache.
+    // Alternate the order, so that neither side always has the warmer cache.
     const order =
       round % 2 === 0 ? [statement, deployWithPlainStatements] : [deployWithPlainStatements, statement];
     const rates = new Map<DeployFunction, number>();
@@ -63,18 +63,18 @@ async function compare(db: OpenDatabase, fixture: DeployFixture, shape: LoadShap
     const ratio = (rates.get(statement) ?? 0) / (rates.get(deployWithPlainStatements) ?? Number.NaN);
     if (round > 0) ratios.push(ratio);
   }
-  const { heldTo, goal } = shape;
+  const { limit, goal } = shape;
   return {
     name: `deploy statement ÷ plain statements, ${shape.name}`,
     value: median(ratios),
     unit: '×',
-    heldTo,
+    limit,
     goal,
     bound: 'min',
   };
 }
 
-/** Deploys a second. */
+/** Returns deploys per second. */
 async function deploysPerSecond(
   db: OpenDatabase,
   fixture: DeployFixture,
@@ -90,14 +90,14 @@ async function deploysPerSecond(
       while (left-- > 0) {
         const customer = fixture.customers[region * 16 + (shape.oneCustomer ? 0 : caller)];
         const done = await deployUntilPlaced(db, deploy, fixture, customer ?? '', region);
-        if (done === undefined) throw new Error('the bench ran out of something');
+        if (done === undefined) throw new Error('the fixture is exhausted');
       }
     }),
   );
   return count / ((performance.now() - startedAt) / 1_000);
 }
 
-/** A lost race for a place is part of the work on both sides. */
+/** Retries after a lost race for a host or an address, which is part of the work on both sides. */
 async function deployUntilPlaced(
   db: OpenDatabase,
   deploy: DeployFunction,

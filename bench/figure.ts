@@ -1,15 +1,15 @@
-/** One measured ratio or time, with what it is held to. */
+/** One measured ratio or time, with its limit and its goal. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  readonly heldTo: number;
+  readonly limit: number;
   readonly goal: number;
-  /** `min`: the value must be at least that; `max`: at most. */
+  /** `min`: the value must be at least the limit; `max`: at most. */
   readonly bound: 'min' | 'max';
 }
 
-/** What this machine lacks to measure it. */
+/** Thrown when this machine lacks a program or a privilege that the bench needs. */
 export class CannotMeasure extends Error {}
 
 export function median(values: readonly number[]): number {

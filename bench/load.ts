@@ -1,4 +1,4 @@
-/** A process under load, and what a request costs it in CPU. */
+/** Generates load on a process and measures the CPU time per request. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -12,11 +12,11 @@ export interface Peer {
   stop(): Promise<void>;
 }
 
-/** Starts a script of this folder that prints `ready URL`. */
+/** Starts a script in this folder that prints `ready URL`. */
 export async function startPeer(script: string, args: readonly string[]): Promise<Peer> {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const child: ChildProcess = spawn(process.execPath, [path, ...args], {
-    // The log is written, and read by nobody.
+    // The service writes its log as usual, but nothing reads it.
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -25,7 +25,7 @@ export async function startPeer(script: string, args: readonly string[]): Promis
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       if (line.startsWith('ready ')) resolve(line.slice(6));
     });
-    ended.then(() => reject(new Error(`${script} ended before it was ready`)));
+    ended.then(() => reject(new Error(`${script} exited before it was ready`)));
   });
   return {
     url,
@@ -42,11 +42,13 @@ export interface RequestSpec {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Fails the bench when an answer has another status. */
+  /** The bench fails if a response has another status. */
   readonly status: number;
 }
 
-/** CPU microseconds that the process spends on each of `count` requests, `callers` at a time. */
+/**
+ * Returns the process's CPU microseconds per request for `count` requests from `callers` parallel callers.
+ */
 export async function cpuPerRequest(
   peer: Peer,
   spec: RequestSpec,
@@ -92,13 +94,13 @@ function sendRequest(
   });
 }
 
-/** CPU microseconds that all processes of the database have used. */
+/** Returns the CPU microseconds that all database processes have used. */
 export async function databaseCpuMicros(db: Sql): Promise<number> {
   const rows = await db.rows<{ pid: number }>('select pid from pg_stat_activity where pid is not null');
   return rows.reduce((sum, { pid }) => sum + cpuMicros(pid), 0);
 }
 
-/** User and system time of a process; the kernel counts in ticks of 10 ms. */
+/** Returns user and system time of a process. The kernel counts in ticks of 10 ms. */
 function cpuMicros(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')

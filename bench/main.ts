@@ -1,7 +1,8 @@
 /**
- * `npm run bench`: figures as ratios in one run against something bare, on a database of its own. Prints a line each,
- * with what it is held to and the goal; ends with 1 when one is missed. Nothing here is a test: run it on an idle machine.
- * `npm run bench -- benchReal` runs one, and ends with 1 where this machine lacks what it needs.
+ * `npm run bench`: measures figures, mostly ratios to a baseline in the same run, on a temporary database.
+ * Prints one line per figure with its limit and its goal; exits 1 if a figure misses its limit. These are not
+ * tests: run them on an idle machine. `npm run bench -- benchReal` runs one bench, and exits 1 if this
+ * machine cannot measure it.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,7 +29,7 @@ import { benchWatchedMonero } from './watched-monero.ts';
 import { benchWatchedUtxo } from './watched-utxo.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'skerry-bench-'));
-// Root's database runs as another user, who must be able to pass through.
+// When root runs the benches, the database runs as another user, who must be able to enter this folder.
 await chmod(folder, 0o755);
 try {
   const benches = [
@@ -53,11 +54,11 @@ try {
     benchWatchedUtxo,
   ];
   const wanted = process.argv.slice(2);
-  const isWell = await runBenches(benches, wanted, folder, {
+  const passed = await runBenches(benches, wanted, folder, {
     out: (line) => process.stdout.write(`${line}\n`),
     err: (line) => process.stderr.write(`${line}\n`),
   });
-  process.exitCode = isWell ? 0 : 1;
+  process.exitCode = passed ? 0 : 1;
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

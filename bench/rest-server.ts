@@ -1,4 +1,7 @@
-/** The whole service as `npm run bench` measures it: argument 1 is the connection, 2 whether rates are shared. */
+/**
+ * The service as `npm run bench` measures it. Arguments: the connection, whether rate limits are shared, the
+ * data folder.
+ */
 import { startService } from '../src/compose/serve.ts';
 import { loadConfig } from '../src/config.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What a request of the REST surface costs: the whole service (token, rate, rules, schema, log) against Fastify with one
- * prepared SELECT on a pool, on the same rows of the same database, interleaved. A ratio of 1 would be: no cost at all.
+ * The cost of a REST request: the whole service (token, rate limit, rules, schema, log) compared with Fastify
+ * and one prepared SELECT, on the same rows, alternating. A ratio of 1 would mean no overhead.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export async function benchRest(folder: string): Promise<Figure[]> {
   const database = await startEmbedded({ dataDir: join(folder, 'rest') });
   const dataDir = join(folder, 'rest-data');
   const connection = database.connection;
-  // Makes stamp and key file, as the first start does.
+  // Creates the service row and the key file, as a first start does.
   const opened = await openService(
     loadConfig({ SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'silent' }),
     connection,
@@ -69,14 +69,15 @@ export async function createRestFixture(db: OpenDatabase): Promise<RestFixture> 
   await db.run(`update servers set status = 'running', first_run_at = now()`);
   const token = `skerry_live_${base32(randomBytes(32))}`;
   await db.run(
-    `insert into api_tokens (id, customer_id, name, scope, digest, created_at) values ($1, $2, 'bench', 'billing', $3, now())`,
+    `insert into api_tokens (id, customer_id, name, scope, digest, created_at)
+     values ($1, $2, 'bench', 'billing', $3, now())`,
     [newId(new Date()), customerId, digest(token)],
   );
   await db.run('vacuum analyze');
   return { token, customerId, serverId };
 }
 
-/** What is asked of them. */
+/** Returns the requests to measure. */
 export function requestSpecs(fixture: RestFixture) {
   const headers = { authorization: `Bearer ${fixture.token}` };
   const get: RequestSpec = {
@@ -107,13 +108,13 @@ async function measure(
     name: string,
     ours: [Peer, RequestSpec],
     theirs: [Peer, RequestSpec],
-    heldTo: number,
+    limit: number,
     goal: number,
   ) => ({
     name,
     value: await ratio(ours, theirs),
     unit: '×',
-    heldTo,
+    limit,
     goal,
     bound: 'min' as const,
   });
@@ -126,10 +127,10 @@ async function measure(
   ];
 }
 
-/** The median over rounds of what theirs costs ÷ what ours costs. */
+/** Returns the median over all rounds of the baseline's cost divided by ours. */
 async function ratio(ours: [Peer, RequestSpec], theirs: [Peer, RequestSpec]): Promise<number> {
   const ratios: number[] = [];
-  // The first round warms both.
+  // The first round is a warm-up.
   for (let round = 0; round <= ROUNDS; round++) {
     const costs = [
       await cpuPerRequest(...theirs, PER_ROUND),

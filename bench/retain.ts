@@ -1,7 +1,7 @@
 /**
- * How long retention locks anything: the longest statement of many batches in tables of a million rows, half of which are
- * too old, with their indexes; of deliveries one in ten must stay. Afterwards, before any vacuum, a round that begins anew:
- * it steps over everything that was just removed.
+ * The longest lock that retention causes: the slowest of many batches in tables of a million rows with their
+ * indexes, half of them expired. One in ten deliveries must stay. The last batch starts from the beginning
+ * before any vacuum, so it steps over all rows that were just removed.
  */
 import { join } from 'node:path';
 import { RETENTION, type RetentionName, type RetentionRule } from '../src/domain/retention/rules.ts';
@@ -17,7 +17,7 @@ const BATCHES = 200;
 const NOW = new Date('2030-06-01T00:00:00Z');
 const MAX_BATCH_MS = 50;
 
-/** Columns of a row, from its number `i` and its time `at`. */
+/** Column expressions over the row's number `i` and its time `at`. */
 const COLUMN_SQL: Partial<Record<RetentionName, Readonly<Record<string, string>>>> = {
   audit: {
     ...{ id: 'new_id(at)', customer_id: 'customer', action: `'server.stop'`, resource: `'srv_' || i % 1000` },
@@ -48,7 +48,7 @@ export async function benchRetain(folder: string): Promise<Figure[]> {
       await db.run(`truncate ${rule.purge.table} cascade`);
       figures.push({
         name: `retention: longest batch of ${rule.batch} of 1 M ${name}`,
-        ...{ value: longestMs, unit: 'ms', heldTo: MAX_BATCH_MS, goal: MAX_BATCH_MS / 2, bound: 'max' },
+        ...{ value: longestMs, unit: 'ms', limit: MAX_BATCH_MS, goal: MAX_BATCH_MS / 2, bound: 'max' },
       });
     }
     return figures;
@@ -58,7 +58,7 @@ export async function benchRetain(folder: string): Promise<Figure[]> {
   }
 }
 
-/** Half of them are older than they are kept. */
+/** Inserts rows of which half are past their retention period. */
 async function insertRows(
   db: OpenDatabase,
   { purge, keepMs }: RetentionRule,
@@ -89,6 +89,6 @@ async function timePurge(db: OpenDatabase, { purge, keepMs, batch }: RetentionRu
   let position: string | null = null;
   for (let n = 0; n < BATCHES; n++) position = await step(position);
   await step(null);
-  if (removed < (BATCHES * batch) / 2) throw new Error('what is too old was not removed');
+  if (removed < (BATCHES * batch) / 2) throw new Error('the expired rows were not removed');
   return longestMs;
 }

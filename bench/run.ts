@@ -1,4 +1,4 @@
-/** Runs benches one after another, and judges what they measured. */
+/** Runs benches one after another and judges their figures. */
 import { CannotMeasure, type Figure } from './figure.ts';
 
 export type Bench = (folder: string) => Promise<readonly Figure[]>;
@@ -9,8 +9,9 @@ export interface Output {
 }
 
 /**
- * Those that are wanted by name, or all. False where a figure is missed; or where one that was named is not there, or cannot be
- * measured on this machine. Among all of them such a one is told and passed over.
+ * Runs the named benches, or all. Returns false if a figure misses its limit, or if a named bench does not
+ * exist or cannot be measured on this machine. A run of all benches only reports a bench that cannot be
+ * measured.
  */
 export async function runBenches(
   benches: readonly Bench[],
@@ -19,7 +20,7 @@ export async function runBenches(
   { out, err }: Output,
 ): Promise<boolean> {
   const unknown = selected.filter((name) => benches.every((bench) => bench.name !== name));
-  for (const name of unknown) err(`there is no bench ${name}; there are ${joinNames(benches)}`);
+  for (const name of unknown) err(`unknown bench ${name}; choose from ${joinNames(benches)}`);
   let passed = unknown.length === 0;
   for (const bench of benches) {
     if (selected.length > 0 && !selected.includes(bench.name)) continue;
@@ -42,15 +43,15 @@ function joinNames(benches: readonly Bench[]): string {
   return benches.map(({ name }) => name).join(', ');
 }
 
-type Verdict = 'goal met' | 'held' | 'MISSED';
+type Verdict = 'goal met' | 'within limit' | 'MISSED';
 
-function judge({ value, heldTo, goal, bound }: Figure): Verdict {
-  const meets = (limit: number) => (bound === 'min' ? value >= limit : value <= limit);
-  return meets(goal) ? 'goal met' : meets(heldTo) ? 'held' : 'MISSED';
+function judge({ value, limit, goal, bound }: Figure): Verdict {
+  const meets = (threshold: number) => (bound === 'min' ? value >= threshold : value <= threshold);
+  return meets(goal) ? 'goal met' : meets(limit) ? 'within limit' : 'MISSED';
 }
 
-function formatFigure({ name, value, unit, heldTo, goal, bound }: Figure, verdict: Verdict): string {
+function formatFigure({ name, value, unit, limit, goal, bound }: Figure, verdict: Verdict): string {
   const sign = bound === 'min' ? '≥' : '≤';
   const measured = `${name.padEnd(58)} ${value.toFixed(2).padStart(9)} ${unit.padEnd(3)}`;
-  return `${measured} (${sign} ${heldTo}, goal ${sign} ${goal}) ${verdict}`;
+  return `${measured} (${sign} ${limit}, goal ${sign} ${goal}) ${verdict}`;
 }

@@ -1,5 +1,5 @@
-/** Prints how large the SDK is for a page that loads all of it: `node bench/sdk-size.ts`. */
+/** Prints the bundle size of the whole SDK: `node bench/sdk-size.ts`. */
 import { sdkSize } from '../test/sdk/bundle.ts';
 
 const { minifiedBytes, gzippedBytes } = sdkSize();
-process.stdout.write(`the SDK: ${minifiedBytes} bytes minified, ${gzippedBytes} gzipped\n`);
+process.stdout.write(`SDK: ${minifiedBytes} bytes minified, ${gzippedBytes} bytes gzipped\n`);

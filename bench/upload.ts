@@ -1,6 +1,6 @@
 /**
- * An upload of 4 GiB from another process, against writing as much to the same disk and against hashing it, each alone.
- * `node bench/upload.ts 512` measures 512 MiB, and says how fast everything was.
+ * An upload of 4 GiB from another process, compared with writing the same amount to the same disk and with
+ * hashing it. `node bench/upload.ts 512` measures 512 MiB and prints all speeds.
  */
 import { createHash } from 'node:crypto';
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
@@ -33,15 +33,15 @@ export async function benchUpload(folder: string, sizeMib = 4_096): Promise<Figu
       name: `upload of ${sizeMib} MiB ÷ the slower of disk and SHA-256`,
       value: measured.uploadMibPerS / slower,
       unit: '×',
-      heldTo: 0.6,
+      limit: 0.6,
       goal: 0.9,
       bound: 'min',
     },
     {
-      name: `memory that the upload takes`,
+      name: 'memory growth during the upload',
       value: measured.grownMib,
       unit: 'MiB',
-      heldTo: 64,
+      limit: 64,
       goal: 32,
       bound: 'max',
     },
@@ -56,7 +56,7 @@ async function measure(folder: string, sizeMib: number): Promise<Measured> {
     await customer.signUp();
     const token = await createApiToken(customer, 'write');
     await upload(serving.url, token, WARMUP_MIB);
-    // The disk has its moods: it is asked before and after.
+    // Disk speed varies, so measure it before and after.
     const before = await measureDiskWrite(dataDir, sizeMib);
     const rss = await watchMemory(serving.pid);
     const uploadMibPerS = await upload(serving.url, token, sizeMib);
@@ -75,7 +75,7 @@ function mibPerSecond(sizeMib: number, startedAt: number): number {
 }
 
 async function measureDiskWrite(dataDir: string, sizeMib: number): Promise<number> {
-  const path = join(dataDir, 'alone');
+  const path = join(dataDir, 'disk-test');
   const block = Buffer.alloc(MIB, 7);
   const startedAt = performance.now();
   const file = await open(path, 'w');
@@ -96,7 +96,7 @@ function measureHash(sizeMib: number): number {
   return mibPerSecond(sizeMib, startedAt);
 }
 
-/** Sends an image over a bare socket, waits for its 201 and says how fast that was. */
+/** Sends an image over a bare socket, waits for the 201 response, and returns the speed. */
 async function upload(url: string, token: string, sizeMib: number): Promise<number> {
   const { hostname, port } = new URL(url);
   const first = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.iso"\r\n\r\n`;
@@ -111,31 +111,31 @@ async function upload(url: string, token: string, sizeMib: number): Promise<numb
   ];
   const startedAt = performance.now();
   const socket = connect(Number(port), hostname);
-  let answer = '';
-  const answered = new Promise<void>((resolve, reject) => {
+  let response = '';
+  const responded = new Promise<void>((resolve, reject) => {
     socket.on('data', (chunk) => {
-      answer += chunk.toString('latin1');
-      if (answer.includes('\r\n\r\n')) resolve();
+      response += chunk.toString('latin1');
+      if (response.includes('\r\n\r\n')) resolve();
     });
-    socket.on('error', reject).on('close', () => reject(new Error(`no answer: ${answer}`)));
+    socket.on('error', reject).on('close', () => reject(new Error(`no response: ${response}`)));
   });
   const send = async (bytes: string | Buffer) => {
     if (!socket.write(bytes))
-      await Promise.race([new Promise((done) => socket.once('drain', done)), answered]);
+      await Promise.race([new Promise((done) => socket.once('drain', done)), responded]);
   };
   await send(`${head.join('\r\n')}\r\n\r\n${first}`);
   await send(isoFile(MIB, 7));
   const block = Buffer.alloc(MIB, 7);
   for (let n = 1; n < sizeMib; n++) await send(block);
   await send(last);
-  await answered;
+  await responded;
   const speed = mibPerSecond(sizeMib, startedAt);
   socket.destroy();
-  if (!answer.startsWith('HTTP/1.1 201 ')) throw new Error(`the upload was not taken: ${answer}`);
+  if (!response.startsWith('HTTP/1.1 201 ')) throw new Error(`the upload failed: ${response}`);
   return speed;
 }
 
-/** Watches what a process has in memory, from now on. */
+/** Starts sampling the resident memory of a process. */
 async function watchMemory(pid: number): Promise<{ grownMib(): Promise<number> }> {
   const residentMib = async () => {
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
@@ -160,8 +160,8 @@ if (import.meta.main) {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-bench-'));
   try {
     const measured = await measure(folder, Number(process.argv[2] ?? 4_096));
-    for (const [what, value] of Object.entries(measured))
-      process.stdout.write(`${what} ${value.toFixed(1)}\n`);
+    for (const [name, value] of Object.entries(measured))
+      process.stdout.write(`${name} ${value.toFixed(1)}\n`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

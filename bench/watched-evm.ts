@@ -1,6 +1,6 @@
 /**
- * What a new block of Ethereum costs where 10,000 addresses were given out, against 10: two databases, one real node, read in
- * turn after each block.
+ * The cost of a new Ethereum block with 10,000 watched addresses, compared with 10: two databases and one
+ * real node, read alternately after each block.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const FEW = 10;
 const MANY = 10_000;
 const ROUNDS = 7;
 const BLOCKS_PER_ROUND = 10;
-/** As in a block of the real network. */
+/** A typical block of the main network. */
 const TRANSACTIONS_PER_BLOCK = 150;
 const PAYMENTS_PER_BLOCK = 3;
 
@@ -35,7 +35,7 @@ interface Reader {
 
 export async function benchWatchedEvm(folder: string): Promise<Figure[]> {
   if (NO_ANVIL !== false) {
-    throw new CannotMeasure(`watched addresses of Ethereum: ${NO_ANVIL}`);
+    throw new CannotMeasure(`watched Ethereum addresses: ${NO_ANVIL}`);
   }
   const anvil = await Anvil.start();
   try {
@@ -71,7 +71,7 @@ function driverOf(anvil: Anvil, own: OwnAddressLookup): EvmChain {
   return new EvmChain({ coin: 'ETH', node, account: testAccount(), own, contract: '', allowTest: true });
 }
 
-/** So many invoices with an address each; the first ones have those that are paid. */
+/** Inserts invoices with one address each. The first ones have the addresses that are paid. */
 async function insertInvoices(db: OpenDatabase, driver: EvmChain, count: number): Promise<void> {
   const addresses = await Promise.all(
     Array.from({ length: PAYMENTS_PER_BLOCK }, async (_, index) => {
@@ -86,11 +86,12 @@ async function insertInvoices(db: OpenDatabase, driver: EvmChain, count: number)
     );
     await tx.run(`insert into coins (code, next_index) values ('ETH', $1)`, [count]);
     await tx.run(
-      `insert into topups (id, public_no, order_ref, customer_id, coin, amount_cents, bonus_cents, deposit_address, deposit_uri,
-                           deposit_units, rate_usd, required_confirmations, status, expires_at, created_at)
-       select new_id(now()), i, 'ord_' || i, (select id from customers), 'ETH', 10000, 0, address, 'ethereum:' || address,
-              1, '2500', 12, 'pending', now() + interval '1 hour', now()
-         from unnest($1::text[]) with ordinality as given (address, i)`,
+      `insert into topups (id, public_no, order_ref, customer_id, coin, amount_cents, bonus_cents,
+                           deposit_address, deposit_uri, deposit_units, rate_usd, required_confirmations,
+                           status, expires_at, created_at)
+       select new_id(now()), i, 'ord_' || i, (select id from customers), 'ETH', 10000, 0,
+              address, 'ethereum:' || address, 1, '2500', 12, 'pending', now() + interval '1 hour', now()
+         from unnest($1::text[]) with ordinality as input (address, i)`,
       [addresses],
     );
   });
@@ -103,7 +104,7 @@ function randomAddress(): string {
 
 async function measure(anvil: Anvil, few: Reader, many: Reader): Promise<Figure[]> {
   const reads = { few: [] as ReadCost[], many: [] as ReadCost[] };
-  // Who comes first finds the node's caches cold: that is neither of them.
+  // The first reader after a block finds cold node caches, so a third reader goes first.
   const warmUp = { driver: driverOf(anvil, async () => new Set()), cursor: null };
   for (const reader of [warmUp, few, many]) await catchUp(reader);
   for (let round = 0; round <= ROUNDS; round++) {
@@ -114,25 +115,26 @@ async function measure(anvil: Anvil, few: Reader, many: Reader): Promise<Figure[
       const order = block % 2 === 0 ? (['few', 'many'] as const) : (['many', 'few'] as const);
       for (const size of order) roundReads[size].push(await readBlock(size === 'few' ? few : many));
     }
-    // The first round warms all.
+    // The first round is a warm-up.
     if (round === 0) continue;
     reads.few.push(minimum(roundReads.few));
     reads.many.push(minimum(roundReads.many));
   }
-  const [ofFew, ofMany] = [medians(reads.few), medians(reads.many)];
+  const [fewCost, manyCost] = [medians(reads.few), medians(reads.many)];
   if (process.env.BENCH_VERBOSE) {
     const shown = ({ cpuMs, wallMs }: ReadCost) => `${cpuMs.toFixed(2)} ms CPU, ${wallMs.toFixed(2)} ms`;
-    process.stderr.write(`a block: ${FEW} addresses ${shown(ofFew)}; ${MANY} addresses ${shown(ofMany)}\n`);
+    const [few, many] = [shown(fewCost), shown(manyCost)];
+    process.stderr.write(`per block: ${FEW} addresses ${few}; ${MANY} addresses ${many}\n`);
   }
-  const bounds = { unit: '×', heldTo: 1.2, goal: 1.1, bound: 'max' } as const;
-  const name = `a block of Ethereum, ${MANY} watched addresses ÷ ${FEW}`;
+  const bounds = { unit: '×', limit: 1.2, goal: 1.1, bound: 'max' } as const;
+  const name = `an Ethereum block, ${MANY} watched addresses ÷ ${FEW}`;
   return [
-    { name: `${name}: CPU`, value: ofMany.cpuMs / ofFew.cpuMs, ...bounds },
-    { name: `${name}: time`, value: ofMany.wallMs / ofFew.wallMs, ...bounds },
+    { name: `${name}: CPU`, value: manyCost.cpuMs / fewCost.cpuMs, ...bounds },
+    { name: `${name}: time`, value: manyCost.wallMs / fewCost.wallMs, ...bounds },
   ];
 }
 
-/** A block in which others are paid, and three of the addresses that both databases have. */
+/** Mines a block that pays other addresses and three that both databases have. */
 async function mineBlock(anvil: Anvil, { driver }: Reader): Promise<void> {
   const from = anvil.account(0);
   const first = Number(await anvil.request<string>('eth_getTransactionCount', from, 'pending'));
@@ -149,11 +151,11 @@ async function mineBlock(anvil: Anvil, { driver }: Reader): Promise<void> {
 
 async function readBlock(reader: Reader): Promise<ReadCost> {
   const { observations, ...figures } = await read(reader);
-  if (observations !== PAYMENTS_PER_BLOCK) throw new Error(`${observations} payments were seen`);
+  if (observations !== PAYMENTS_PER_BLOCK) throw new Error(`${observations} payments were found`);
   return figures;
 }
 
-/** What is there already. */
+/** Reads all existing blocks. */
 async function catchUp(reader: Reader): Promise<void> {
   for (let cursor: string | null | undefined; cursor !== reader.cursor; ) {
     cursor = reader.cursor;
@@ -170,7 +172,7 @@ async function read(reader: Reader): Promise<ReadCost & { readonly observations:
   return { cpuMs: (user + system) / 1000, wallMs, observations: observations.length };
 }
 
-/** What else the machine does can only add to it. */
+/** Other load on the machine can only increase a cost, so the minimum is the best estimate. */
 function minimum(reads: readonly ReadCost[]): ReadCost {
   return {
     cpuMs: Math.min(...reads.map(({ cpuMs }) => cpuMs)),

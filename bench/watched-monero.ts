@@ -1,6 +1,6 @@
 /**
- * What a new block costs where 10,000 addresses are watched, against 10: two view-only wallets of the same keys on one real
- * node, read in turn after each block.
+ * The cost of a new Monero block with 10,000 watched addresses, compared with 10: two view-only wallets with
+ * the same keys on one real node, read alternately after each block.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ interface ReadCost {
 
 export async function benchWatchedMonero(folder: string): Promise<Figure[]> {
   if (NO_MONERO !== false) {
-    throw new CannotMeasure(`watched addresses of Monero: ${NO_MONERO}`);
+    throw new CannotMeasure(`watched Monero addresses: ${NO_MONERO}`);
   }
   const world = await startMonero();
   const walletFolder = join(folder, 'wallet-of-many');
@@ -68,20 +68,20 @@ async function measure(
     await pay();
     for (let block = 0; block < BLOCKS_PER_ROUND; block++) {
       await mine();
-      // Who comes first finds the node's caches cold.
+      // The first reader after a block finds cold node caches, so the order alternates.
       const order = block % 2 === round % 2 ? (['few', 'many'] as const) : (['many', 'few'] as const);
       for (const size of order) reads[size].push(await read(readers[size]));
     }
   }
-  // The first tenth warms all.
+  // The first tenth is a warm-up.
   const warmupBlocks = Math.floor((ROUNDS * BLOCKS_PER_ROUND) / 10);
   const [few, many] = [medians(reads.few.slice(warmupBlocks)), medians(reads.many.slice(warmupBlocks))];
   if (process.env.BENCH_VERBOSE) {
     const shown = ({ cpuMs, wallMs }: ReadCost) => `${cpuMs.toFixed(2)} ms CPU, ${wallMs.toFixed(2)} ms`;
-    process.stderr.write(`a block: ${FEW} addresses ${shown(few)}; ${MANY} addresses ${shown(many)}\n`);
+    process.stderr.write(`per block: ${FEW} addresses ${shown(few)}; ${MANY} addresses ${shown(many)}\n`);
   }
-  const bounds = { unit: '×', heldTo: 1.2, goal: 1.1, bound: 'max' } as const;
-  const name = `a block of Monero, ${MANY} watched addresses ÷ ${FEW}`;
+  const bounds = { unit: '×', limit: 1.2, goal: 1.1, bound: 'max' } as const;
+  const name = `a Monero block, ${MANY} watched addresses ÷ ${FEW}`;
   return [
     { name: `${name}: CPU`, value: many.cpuMs / few.cpuMs, ...bounds },
     { name: `${name}: time`, value: many.wallMs / few.wallMs, ...bounds },

@@ -1,6 +1,7 @@
 /**
- * What reading a block of Litecoin costs with ten thousand watched addresses, against ten: two real nodes with a wallet each, the
- * same payments, block by block in turns. The wallet finds what pays us, so that the service never looks at an address.
+ * The cost of a Litecoin block with 10,000 watched addresses, compared with 10: two real nodes with one
+ * wallet each and the same payments, block by block. The wallet finds our payments, so the service never
+ * scans addresses.
  */
 import { HDKey } from '@scure/bip32';
 import { AccountKey } from '../src/drivers/chain/account-key.ts';
@@ -26,7 +27,7 @@ interface Watcher {
 
 export async function benchWatchedUtxo(): Promise<Figure[]> {
   if (NO_LITECOIND !== false) {
-    throw new CannotMeasure(`watched addresses of Litecoin: ${NO_LITECOIND}`);
+    throw new CannotMeasure(`watched Litecoin addresses: ${NO_LITECOIND}`);
   }
   const nodes: LitecoinNode[] = [];
   try {
@@ -37,15 +38,15 @@ export async function benchWatchedUtxo(): Promise<Figure[]> {
   }
 }
 
-async function measure([payer, one, other]: readonly LitecoinNode[]): Promise<Figure[]> {
-  if (!payer || !one || !other) throw new Error('three nodes are needed');
+async function measure([payer, fewNode, manyNode]: readonly LitecoinNode[]): Promise<Figure[]> {
+  if (!payer || !fewNode || !manyNode) throw new Error('three nodes are required');
   const wallet = HDKey.fromMasterSeed(new Uint8Array(32).fill(1)).derive(`m/84'/2'/0'`);
   const account = AccountKey.parse(wallet.publicExtendedKey);
   await payer.call('createwallet', ['pay']);
   const own = String(await payer.call('getnewaddress', ['', 'bech32'], 'pay'));
   await payer.call('generatetoaddress', [INITIAL_BLOCKS, own]);
-  const few = await createWatcher(one, account);
-  const many = await createWatcher(other, account);
+  const few = await createWatcher(fewNode, account);
+  const many = await createWatcher(manyNode, account);
   const addresses = await importFewAddresses(few, account);
   for (let index = 0; index < MANY; index += 1_000) await allocate(many.chain, index);
   await Promise.all([few, many].map(({ node }) => node.connect(payer)));
@@ -77,7 +78,7 @@ async function allocate(chain: UtxoChain, index: number): Promise<string> {
   return (await chain.allocate({ id: `${index}`, index, amountUnits: 1n })).address;
 }
 
-/** By hand: the driver imports a thousand at once. */
+/** Imports the addresses directly, because the driver imports a thousand at once. */
 async function importFewAddresses({ node, chain }: Watcher, account: AccountKey): Promise<string[]> {
   const info = await node.call('getdescriptorinfo', [`wpkh(${account.tpub}/0/*)`]);
   const { descriptor } = info as { descriptor: string };
@@ -96,7 +97,7 @@ async function read(watcher: Watcher, isRecorded: boolean): Promise<void> {
   watcher.cursor = cursor;
   if (!isRecorded) return;
   if (observations.length !== PAYMENTS_PER_BLOCK)
-    throw new Error(`${observations.length} payments were told`);
+    throw new Error(`${observations.length} payments were found`);
   watcher.wallMs.push(wallMs);
   watcher.cpuMs.push((user + system) / 1_000);
 }
@@ -107,15 +108,15 @@ function toFigures(few: Watcher, many: Watcher): Figure[] {
       const [wall, cpu] = [median(wallMs).toFixed(2), median(cpuMs).toFixed(2)];
       const node = median(increments(nodeCpuMs)).toFixed(2);
       process.stderr.write(
-        `${count} addresses: ${wall} ms a block; CPU ${cpu} ms, and ${node} ms of the node\n`,
+        `${count} addresses: ${wall} ms per block; CPU ${cpu} ms, and ${node} ms of the node\n`,
       );
     }
   }
   const figure = (name: string, cost: (side: Watcher) => readonly number[]): Figure => ({
-    name: `${name}, ${MANY} addresses in Litecoin ÷ ${FEW}`,
+    name: `${name}, ${MANY} watched Litecoin addresses ÷ ${FEW}`,
     value: median(cost(many)) / median(cost(few)),
     unit: '×',
-    heldTo: 1.2,
+    limit: 1.2,
     goal: 1.1,
     bound: 'max',
   });
@@ -126,7 +127,7 @@ function toFigures(few: Watcher, many: Watcher): Figure[] {
   ];
 }
 
-/** From one block to the next. */
+/** Returns the increase from one block to the next. */
 function increments(totals: readonly number[]): number[] {
   return totals.slice(1).map((total, i) => total - (totals[i] ?? 0));
 }
