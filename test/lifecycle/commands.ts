@@ -50,7 +50,6 @@ const orderArbitrary = fc.record({
   autoRenew: fc.constantFrom(true, true, true, true, true, false),
 });
 
-/** Orders a server, or is refused, as the model says. */
 /** Orders a server; the service must accept or reject the order as the model does. */
 export async function deploy(
   model: CustomerModel,
