@@ -71,7 +71,7 @@ async function takeScreenshot(browser: PageBrowser, example: Example): Promise<v
   await saveScreenshot(page, `${example.name}-narrow`);
 }
 
-/** A new color scheme makes the browser load other chart images. A screenshot before that shows the old ones. */
+/** A new color scheme loads other chart images. An earlier screenshot would show the previous ones. */
 async function waitForImages(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
   await page.waitForFunction(

@@ -98,7 +98,8 @@ test('a node that fell back, or is ahead of the reader, is reported', async () =
   world.btc.rewind(2);
   assert.ok(
     (await btcFindingLines()).includes(
-      `fail BTC: the node is at block ${height - 2}, but was already read up to ${height}; waiting for it to catch up`,
+      `fail BTC: the node is at block ${height - 2}, but was already read up to ${height}; ` +
+        'waiting for it to catch up',
     ),
   );
   world.btc.resync();

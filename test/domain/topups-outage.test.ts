@@ -76,7 +76,8 @@ test('the reason for waiting is stored for the operator until the node is back',
   const { height } = world.btc;
   world.btc.rewind(2);
   await pollChain();
-  const why = `the node is at block ${height - 2}, but was already read up to ${height}; waiting for it to catch up`;
+  const block = `the node is at block ${height - 2}, but was already read up to ${height}`;
+  const why = `${block}; waiting for it to catch up`;
   assert.equal((await coin())?.last_fault, why);
   world.btc.resync();
   await world.runUntilIdle();

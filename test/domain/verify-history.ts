@@ -1,4 +1,4 @@
-/** A history for `verify`: credited and reversed top-ups, both kinds of servers, a refunded failure, stored data. */
+/** A history for `verify`: credits and reversals, both kinds of servers, a refunded failure, stored data. */
 import assert from 'node:assert/strict';
 import type { SessionClient } from '../support/session-client.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';

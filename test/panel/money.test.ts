@@ -214,7 +214,7 @@ describe('money in the panel', () => {
         assert.match(text, /<span class="state bad">error<\/span>/);
         assert.match(
           textOf(text),
-          /credits are currently withheld.* addresses on the Litecoin network\. Tell us whether .* or refunded/,
+          /credits are currently withheld.* Litecoin network\. Tell us whether .* or refunded/,
         );
       }
       assert.equal((await panel.get(invoice.path)).headers.get('refresh'), null);

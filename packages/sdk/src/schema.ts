@@ -1,4 +1,4 @@
-/** Made from openapi/v1.json by `npm run openapi`: do not edit. */
+/** Generated from openapi/v1.json by `npm run openapi`. Do not edit. */
 export interface paths {
     "/servers": {
         parameters: {

@@ -38,7 +38,7 @@ function missingZones(zones: readonly BlockZone[]): Finding[] {
   }
   const shown = missing.slice(0, ZONES_SHOWN).map(({ block, region, zone, isShared }): Finding => {
     const message = isShared
-      ? `${block} in ${region} has no zone: the holder of ${zone} must delegate it, see docs/operators/networking.md`
+      ? `${block} in ${region} has no zone: the holder of ${zone} must delegate it; see the networking docs`
       : `${block} in ${region} has no zone ${zone}: run skerryd dns zones --create`;
     return { level: 'warn', subject: SUBJECT, message };
   });
