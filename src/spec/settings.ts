@@ -281,10 +281,7 @@ export const SETTINGS = {
 
 export type SettingName = keyof typeof SETTINGS;
 
-/**
- * Environment variables of the customers' CLI. They share the prefix, and one shell may have both kinds, so
- * the service ignores exactly these.
- */
+/** Variables of the customers' CLI. They share the prefix, so the service ignores exactly these. */
 export const CLI_SETTING_NAMES: readonly string[] = [
   'SKERRY_TOKEN',
   'SKERRY_API_URL',

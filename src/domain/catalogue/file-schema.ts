@@ -1,5 +1,5 @@
 /**
- * The schema of a catalog file. Every part with a value has a `description` of what is expected, which
+ * The schema of a catalog file. Every part with a value has a `description` of the expected value, which
  * errors repeat. Decimals and versions are quoted, or YAML would read "24.10" as 24.1.
  */
 import { type Static, type TSchema, Type } from 'typebox';
