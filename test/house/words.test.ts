@@ -10,8 +10,8 @@ const ROOT_FILES = ['README', 'ARCHITECTURE', 'CHANGELOG', 'CONTRIBUTING', 'STYL
 const TEXT = /\.(?:ts|js|css|sql|json|ya?ml|md|sh|conf|service|env)$|(?:^|\/)[^/.]+$/;
 
 /**
- * Landed migrations are remembered by their hash, the license is legal text, the generated types repeat the API
- * contract, and words.ts holds the list.
+ * Landed migrations are remembered by their hash, the license is legal text, the generated types repeat the
+ * API contract, and words.ts holds the list.
  */
 const NOT_READ = new RegExp(
   [
