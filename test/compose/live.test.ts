@@ -95,7 +95,7 @@ describe('a live service', () => {
     await opened.close();
     await assert.rejects(
       openService(LIVE, other.connection),
-      /OperatorError: this database is a sandbox one/,
+      /OperatorError: this is a sandbox database/,
     );
     await other.drop();
     await rm(sandbox.SKERRY_DATA_DIR, { recursive: true, force: true });

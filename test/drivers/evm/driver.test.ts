@@ -268,6 +268,6 @@ describe('Ethereum findings', () => {
     node.height = 20_000;
     assert.match(await levels('ETH'), /ok: the node can trace blocks that are one day old/);
     node.tracedFrom = 19_900;
-    assert.match(await levels('ETH'), /look: the node can only trace its newest blocks/);
+    assert.match(await levels('ETH'), /warn: the node can only trace its newest blocks/);
   });
 });

@@ -52,7 +52,7 @@ describe('Solana nodes', () => {
     for (let i = 0; i < 11; i++) await sol.pool.allocate(`01890000-0000-7000-8000-0000000000${i + 10}`);
     assert.match(
       await finding(),
-      /^look: free addresses: 49; assigned in the last 7 days: 11\. Create more offline/,
+      /^warn: free addresses: 49; assigned in the last 7 days: 11\. Create more offline/,
     );
     sol.world.clock.advanceMinutes(8 * 24 * 60);
     assert.match(await finding(), /in the last 7 days: 0/);

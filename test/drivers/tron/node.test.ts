@@ -107,7 +107,7 @@ describe('Tron nodes', () => {
     stub.savesInternal = false;
     for (let i = 0; i < 60; i++) stub.call([{ to, amount: 1n }]);
     stub.mine();
-    assert.match((await findings()).join(' '), /look: .*vm\.saveInternalTx/);
+    assert.match((await findings()).join(' '), /warn: .*vm\.saveInternalTx/);
     stub.savesInternal = true;
     assert.match((await findings()).join(' '), /ok: the node reports payments made by contracts/);
   });
