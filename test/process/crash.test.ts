@@ -44,8 +44,7 @@ interface Scenario {
 
 const SCENARIOS: readonly Scenario[] = [
   {
-    points: (point) =>
-      /^deploy\.|^provision\.(claimed|startedAt|ensured|install|observed|running)/.test(point),
+    points: (point) => /^deploy\.|^provision\.(claimed|begun|ensured|install|observed|running)/.test(point),
     reachPoint: async ({ customer }) => {
       await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
     },

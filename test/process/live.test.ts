@@ -92,7 +92,7 @@ describe('a live service with litecoind', LIVE_COIN, () => {
     address = String(deposit_address);
     assert.deepEqual([status, deposit_amount], ['waiting', '0.4996877']);
     const shown = await runSkerryd(['topups', 'show', orderRef], env);
-    assert.match(shown.stdout, /^made of +(?=.*kraken 80 of 20)(?=.*bitfinex 80\.1 of 20)/m);
+    assert.match(shown.stdout, /^quotes +(?=.*kraken 80 at 20)(?=.*bitfinex 80\.1 at 20)/m);
     const { code, stdout } = await runSkerryd(['chain', 'addresses', 'LTC', '--count', '5'], env);
     assert.equal(code, 0);
     assert.match(stdout, new RegExp(`^\\d +0/\\d +LTC +${address} +given out$`, 'm'));
@@ -127,10 +127,10 @@ describe('a live service with litecoind', LIVE_COIN, () => {
     assert.match(whole.stdout, /^OK +going live +live$/m);
     assert.match(whole.stdout, /^FAIL +going live +SKERRY_WORTHLESS_COINS: /m);
     assert.match(whole.stdout, /^OK +LTC +block 112, /m);
-    assert.match(whole.stdout, /^OK +rates +LTC: 80\.05 of 2 of 2 sources/m);
+    assert.match(whole.stdout, /^OK +rates +LTC: 80\.05 from 2 of 2 sources/m);
     const { stdout } = await runSkerryd(['status'], env);
     assert.doesNotMatch(stdout, /^(?:WARN|FAIL) +(?:coins|chains) /m);
-    assert.match(stdout, /^NOTE +coins +coins of test networks are credited/m);
+    assert.match(stdout, /^NOTE +coins +coins of test networks, [^\n]*, are credited/m);
   });
 
   it('prints its coins and a warning, stops in time, and logs no password and no key', async () => {
@@ -152,7 +152,7 @@ describe('a live service with litecoind', LIVE_COIN, () => {
     assert.equal(first.code, 1);
     assert.match(first.stderr, /^skerryd: SKERRY_LTC_URL: the wallet can hold private keys[^\n]*\n$/m);
     const before = await runSkerryd(['serve'], { ...env, SKERRY_PORT: '0', SKERRY_WORTHLESS_COINS: 'false' });
-    assert.match(before.stderr, /^skerryd: this database takes coins of test networks[^\n]*\n$/);
+    assert.match(before.stderr, /^skerryd: this database accepts coins of test networks[^\n]*\n$/);
     const fresh = await createScratchDatabase();
     const place = { DATABASE_URL: databaseUrl(fresh), SKERRY_DATA_DIR: join(folder, 'fresh') };
     const onFresh = { ...env, ...place, SKERRY_PORT: '0', SKERRY_WORTHLESS_COINS: 'false' };
@@ -162,7 +162,7 @@ describe('a live service with litecoind', LIVE_COIN, () => {
     assert.match(real.stderr, /^skerryd: SKERRY_LTC_URL: .*regtest[^\n]*\n$/m);
     const sandbox = { DATABASE_URL: env.DATABASE_URL ?? '', SKERRY_DATA_DIR: join(folder, 'other') };
     const other = await runSkerryd(['serve'], { ...sandbox, SKERRY_PORT: '0' });
-    assert.match(other.stderr, /^skerryd: this database is a live one/);
+    assert.match(other.stderr, /^skerryd: this is a live database/);
   });
 
   it('starts while its node is down, with one warning, and recovers when the node is back', async () => {

@@ -49,7 +49,7 @@ describe('skerryd serve refuses to start', () => {
           'xprv9z4pot5VBttmtdRTWfWQmoH1taj2axGVzFqSb8C9xaxKymcFzXBDptWmT7FwuEzG3' +
           'ryjH4ktypQSAewRiNMjANTtpgP4mLTj34bhnZX7UiM',
       },
-      /SKERRY_LTC_XPUB: it is a private key/,
+      /SKERRY_LTC_XPUB: this is a private key/,
     ],
     ['a real coin in a sandbox', { SKERRY_SOL_URL: 'http://127.0.0.1:8899' }, /SKERRY_SOL_URL: a sandbox/],
     [
