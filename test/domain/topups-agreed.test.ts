@@ -58,7 +58,7 @@ test('a payment that the second node lacks is not credited, and the operator see
   const waiting = await world.reloadTopup(topup);
   assert.deepEqual([waiting.status, waiting.confirmations, waiting.credit_held], ['confirming', 0, false]);
   assert.equal(await world.balance(topup), 0n);
-  assert.equal(await statusLine(topup), 'not credited; the second node does not have it there');
+  assert.equal(await statusLine(topup), 'not credited; not confirmed by the second node');
   assert.equal((await world.deposits(topup))[0]?.agreed, false);
   const payer = { ...(await world.createCustomer()), customerId: topup.customer_id };
   const { parts } = await getPayment(world.service, payer, formatId('topup', topup.id));
@@ -100,7 +100,7 @@ test('a credit stays when the second node goes silent or falls back', async () =
   btc.mine();
   await world.runUntilIdle();
   assert.equal((await world.deposits(topup))[0]?.agreed, false);
-  assert.equal(await statusLine(topup), 'credited 100.00 USD; the second node does not have it there');
+  assert.equal(await statusLine(topup), 'credited 100.00 USD; not confirmed by the second node');
   second.repair();
   second.missingKeys.add(key);
   btc.mine();

@@ -98,7 +98,7 @@ describe('deleting an account', () => {
       err: '',
     });
     await assertExported(file, client, estate);
-    assert.match((await operator('customers', 'export', client.email, '--out', file)).err, /exists already/);
+    assert.match((await operator('customers', 'export', client.email, '--out', file)).err, /already exists/);
     const shown = (await operator('customers', 'show', client.email)).out;
     assert.match(shown, /^servers +2$/m);
     assert.match(shown, /^one-time codes +since 20/m);
