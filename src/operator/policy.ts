@@ -16,7 +16,7 @@ interface BlockOptions {
 }
 
 export function addPolicy(program: Command, { resources, terminal }: OperatorContext): void {
-  const policy = program.command('policy').description('Close operations by legal order');
+  const policy = program.command('policy').description('Block operations by legal order');
   policy
     .command('block')
     .requiredOption('--operation <name>', 'Operation, such as volumes.create', parseOperation)

@@ -26,8 +26,11 @@ export function addSwitch(program: Command, { resources, terminal }: OperatorCon
     .command('switch')
     .addArgument(new Argument('[name]').choices(SWITCH_NAMES))
     .addArgument(new Argument('[state]').choices(['on', 'off']))
-    .option('--reason <text>', 'One line for the list; for deploys, also shown to customers')
-    .description('List all switches, or turn one on or off; takes effect immediately')
+    .option(
+      '--reason <text>',
+      'One line that `skerryd switch` shows; the reason of `deploys` is also shown to customers',
+    )
+    .description('List all switches, or turn one on (the normal state) or off; takes effect immediately')
     .action(
       async (
         name: SwitchName | undefined,

@@ -31,7 +31,7 @@ const NAME_HELP = 'An order_ref, top_…, the deposit address, or the txid of a 
 export function addTopups(program: Command, context: OperatorContext): void {
   const topups = program
     .command('topups')
-    .description('Manage top-ups, including payments that the kill-switch withheld');
+    .description('Manage top-ups, including payments withheld while topup-credit was off');
   addQueries(topups, context);
   addResolutions(topups, context);
 }

@@ -35,9 +35,9 @@ export function editorView(data: {
       ['Firewall', PANEL_PATHS.firewall],
       [group.name, page],
     ],
-    body: html`<p>Rules are applied in order; the first match wins. If no rule matches, the default policy
-applies: ${group.default_action}. All changes take effect together when you save. Rows without ports,
-source or destination, and note are ignored.</p>
+    body: html`<p>Rules are applied in order; the first match wins. If no inbound rule matches, the default
+policy applies: ${group.default_action}. All changes take effect together when you save. Empty rows are
+ignored.</p>
 ${form(forms, { name: 'rules', action: `${page}/rules`, class: 'rules' }, editorTable(data))}
 <p class="hint">Ports: a port, a list, or a range, such as 443, or 80,443, or 8000-8999. Leave empty for all
 ports. Only TCP and UDP have ports. Source (inbound) or destination (outbound): an address range such as

@@ -19,6 +19,7 @@ export type Period = keyof typeof PERIODS;
 export const CHARTS = ['cpu', 'memory', 'disk', 'network'] as const;
 export type ChartName = (typeof CHARTS)[number];
 
+const HOUR_S = 3_600;
 const WIDTH_PX = 640;
 const HEIGHT_PX = 220;
 
@@ -42,7 +43,7 @@ export function serverChart(
   theme: ChartTheme,
 ): LineChart {
   const endS = Date.parse(metrics.end) / 1_000;
-  const span = { startS: endS - PERIODS[period].hours * METRICS_STEP_S, endS, stepS: METRICS_STEP_S };
+  const span = { startS: endS - PERIODS[period].hours * HOUR_S, endS, stepS: METRICS_STEP_S };
   const size = { width: WIDTH_PX, height: HEIGHT_PX, theme };
   const { cpu_pct, ram_mb, disk_read_bps, disk_write_bps, net_in_bps, net_out_bps } = metrics.series;
   const line = (seriesName: string, points: readonly (readonly number[])[]) => ({ name: seriesName, points });
@@ -100,8 +101,8 @@ width="${WIDTH_PX}" height="${HEIGHT_PX}" alt="${chartAlt(chart)}"></picture></p
 /** Returns a table of averages with about 30 rows at most. */
 function metricsTable({ metrics, period }: MetricsData): Html {
   const { rowHours, hours } = PERIODS[period];
-  const widthS = rowHours * METRICS_STEP_S;
-  const startS = Date.parse(metrics.end) / 1_000 - hours * METRICS_STEP_S;
+  const widthS = rowHours * HOUR_S;
+  const startS = Date.parse(metrics.end) / 1_000 - hours * HOUR_S;
   const { series } = metrics;
   const [cpu, ram, ...rates] = [
     series.cpu_pct,

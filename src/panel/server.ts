@@ -113,7 +113,7 @@ function billingDetails({ server, nextCycleUsd, destroyAt }: OverviewData): Html
     ['Price', formatCyclePrice(server)],
     ['Paid until', time(server.paid_until)],
     ['Renews', server.status === 'destroying' ? null : renews],
-    ['Deleted on', destroyAt && time(destroyAt)],
+    ['Will be deleted', destroyAt && time(destroyAt)],
     ['Created', time(server.created_at)],
   ])}
 <p><a href="${serverPagePath(server.id, 'settings')}">Change auto-renew</a></p>`;

@@ -11,8 +11,8 @@ import type { View } from './layout.ts';
 
 const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   read: 'Views servers and their resources. Makes no changes and sees no billing data.',
-  write: 'Also deploys, changes, and deletes servers at your cost, and creates tokens. Sees no billing data.',
-  billing: 'Also views the balance, the ledger, and top-ups, and creates top-ups.',
+  write: 'Everything read does. Also deploys, changes, and deletes servers at your cost, and creates tokens.',
+  billing: 'Everything write does. Also views the balance, the ledger, and top-ups, and creates top-ups.',
 };
 
 export function tokensView(data: {

@@ -17,6 +17,7 @@ export const ACTIONS = [
   'customer.disable_totp',
   'customer.end_session',
   'customer.delete',
+  // Erases the personal data of a deleted account.
   'customer.forget',
   'customer.export',
   'customer.credit',
@@ -34,6 +35,7 @@ export const ACTIONS = [
   'server.run',
   'server.fail',
   'server.destroy',
+  // The deletion is complete.
   'server.remove',
   'server.renew',
   'server.suspend',
@@ -47,7 +49,9 @@ export const ACTIONS = [
   'server.restore',
   'server.set_rdns',
   'server.freeze',
+  // A legal hold.
   'server.hold',
+  // Ends a freeze or a legal hold.
   'server.release',
   'server.allow_mail',
   'server.block_mail',
@@ -100,7 +104,9 @@ export const ACTIONS = [
   'dns.create_zones',
   'dns.publish',
   'chain.import',
+  // Skips unused deposit addresses.
   'chain.skip',
+  // Reads blocks again.
   'chain.reread',
 ] as const;
 export type Action = (typeof ACTIONS)[number];

@@ -1,10 +1,8 @@
-/** Deposit addresses that were given to invoices. */
+/** Deposit addresses of top-ups. */
 import type { Sql } from '../kernel/sql.ts';
 import type { CoinCode } from '../spec/coins.ts';
 
-/**
- * Returns which of these addresses belong to an invoice of this coin, however old. An index lookup for each.
- */
+/** Returns which of these addresses belong to a top-up in this coin, of any age. One index lookup per address. */
 export async function findOwnAddresses(
   sql: Sql,
   coin: CoinCode,
@@ -34,7 +32,7 @@ export interface IssuedAddress {
   readonly units: bigint;
 }
 
-/** Returns which of these addresses were given to an invoice, with the amount received. */
+/** Returns which of these addresses belong to a top-up, each with the amount it received. */
 export async function findIssuedAddresses(
   sql: Sql,
   coin: CoinCode,

@@ -1,7 +1,6 @@
 /**
- * Supervises machines in real time: a crashed machine should be back now, on any business clock. Reconciles
- * machines with their servers right after the driver has restarted what it can, and only if it answered. One
- * process at a time does it.
+ * Supervises machines in real time, even if the business clock was moved: a crashed machine restarts immediately.
+ * Then reconciles machines with their servers, if the driver responded. One process at a time does it.
  */
 import type { Service } from '../domain/context.ts';
 import { reconcileMachines } from '../domain/servers/reconcile.ts';
@@ -12,15 +11,16 @@ import type { Job } from './job.ts';
 
 const SUPERVISE_INTERVAL_S = 5;
 const RECONCILE_INTERVAL_S = 60;
-/** As for other claims: the work of a process that dies is soon taken over. */
+/** Short, so that another process soon takes over from one that died. */
 const LEASE_S = 10;
 const HEARTBEAT_MS = 3_000;
 
 export function superviseMachinesJob(service: Service): Job {
-  // Simulated machines do not crash, and sandbox users should not wait for them to.
+  // Simulated machines do not crash: reconcile them at intervals, and not during startup.
   const hasRealMachines = service.compute.hosts !== null;
   const intervalMs = (hasRealMachines ? SUPERVISE_INTERVAL_S : RECONCILE_INTERVAL_S) * SECOND_MS;
   let nextAt = hasRealMachines ? Number.NEGATIVE_INFINITY : performance.now() + intervalMs;
+  // The database stores the names `tend` (supervise) and `look` (reconcile).
   return {
     name: 'tend',
     housekeeping: true,

@@ -93,10 +93,7 @@ describe('a live service', () => {
     const other = await createScratchDatabase();
     const opened = await openService(sandbox, other.connection);
     await opened.close();
-    await assert.rejects(
-      openService(LIVE, other.connection),
-      /OperatorError: this is a sandbox database/,
-    );
+    await assert.rejects(openService(LIVE, other.connection), /OperatorError: this is a sandbox database/);
     await other.drop();
     await rm(sandbox.SKERRY_DATA_DIR, { recursive: true, force: true });
   });

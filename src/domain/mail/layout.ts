@@ -16,7 +16,7 @@ export function layoutMail({ subject, paragraphs }: MailContent, panel: MailPane
 
 function footer({ baseUrl }: MailPanel): string {
   const why = wrap(
-    'This email is about an account at the address above. We write only when something happens to it.',
+    'This email is about your account at the website above. We write only about changes to your account.',
   );
   // "-- " on its own line marks a signature for mail clients.
   return `-- \n${baseUrl}/\n${why}`;

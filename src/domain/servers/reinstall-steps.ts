@@ -33,8 +33,8 @@ import { setPower } from './power-steps.ts';
 import { advance, operationLogFields, retryWithBackoff, type StepResult, throwLeaseLost } from './step.ts';
 
 /**
- * Host faults after which the host counts as refusing: the disk is on no other host. Transient waits, such as
- * copying a large snapshot, do not count.
+ * After this many host faults, the reinstall fails: no other host has the disk. Transient waits, such as copying a
+ * large snapshot, do not count.
  */
 const HOST_FAULTS_MAX = 5;
 /** An install that takes longer is reported to the operator repeatedly; nothing else can be done about it. */
@@ -62,7 +62,7 @@ function nextGeneration(operation: OperationRow): number {
   return operation.generation + 1;
 }
 
-/** Records the host as tried once per host fault. */
+/** Adds the host to `triedHosts` at each host fault. The length of the list is the number of faults. */
 function nextStepAfterReinstall(
   service: Service,
   operation: OperationRow,
