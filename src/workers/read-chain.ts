@@ -1,8 +1,8 @@
 /** Reads one chain once: applies its observations first, then saves the cursor. */
 import type { Service } from '../domain/context.ts';
-import { LeaseLost } from '../domain/topups/change-deposits.ts';
 import { type ApplyResult, applyObservations, priceLatePayments } from '../domain/topups/observations.ts';
 import { crashPoint } from '../kernel/crash.ts';
+import { LeaseLost } from '../kernel/lease-lost.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import { withTimeout } from '../kernel/with-timeout.ts';
 import type { ChainDriver, Observation, PollResult } from '../ports/chain.ts';

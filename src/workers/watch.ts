@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
-import { LeaseLost } from '../domain/topups/change-deposits.ts';
+import { LeaseLost } from '../kernel/lease-lost.ts';
 import { summarizeError } from '../kernel/logger.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import {

@@ -1,5 +1,7 @@
 /** The result of an operation's step, and how steps retry and report faults. */
+
 import { formatId } from '../../kernel/ids.ts';
+import { LeaseLost } from '../../kernel/lease-lost.ts';
 import { describeError } from '../../kernel/logger.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
@@ -25,7 +27,7 @@ export interface StepResult {
   readonly inMs?: number;
 }
 
-/** Writes the next step in `tx`; throws OperationLeaseLost if another worker holds the operation now. */
+/** Writes the next step in `tx`; throws LeaseLost if another worker holds the operation now. */
 export async function advance(
   tx: Sql,
   service: Service,
@@ -70,7 +72,7 @@ export async function forEachIsolated(
       try {
         await step(operation);
       } catch (error) {
-        if (error instanceof OperationLeaseLost) await releaseOperation(service, operation);
+        if (error instanceof LeaseLost) await releaseOperation(service, operation);
         else await postpone(service, operation, error);
       }
     }),
@@ -115,7 +117,5 @@ export function describeFault(error: unknown): string {
 
 /** Aborts the transaction: another worker holds the operation now, so the result must not be written. */
 export function throwLeaseLost(): never {
-  throw new OperationLeaseLost();
+  throw new LeaseLost();
 }
-
-export class OperationLeaseLost extends Error {}

@@ -1,5 +1,6 @@
 /** Changes and settles the payments of one invoice in one commit, under the lease of its coin. */
 import { crashPoint } from '../../kernel/crash.ts';
+import { LeaseLost } from '../../kernel/lease-lost.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { holdsCoinLease } from '../../store/coins.ts';
 import { type DepositRow, listDeposits, saveDeposits } from '../../store/deposits.ts';
@@ -8,9 +9,6 @@ import type { Service } from '../context.ts';
 import { systemActor } from '../record.ts';
 import { isSwitchOn } from '../switches/switch.ts';
 import { settle } from './settle.ts';
-
-/** Another process reads this coin now, so what this one saw may be outdated. */
-export class LeaseLost extends Error {}
 
 /** The lease of a reader, and the business time up to which the chain was completely read before. */
 export interface ReadLease {

@@ -1,5 +1,6 @@
 /** Applies a chain's observations per invoice, so that a failing invoice does not block the others. */
 
+import { LeaseLost } from '../../kernel/lease-lost.ts';
 import type { Observation } from '../../ports/chain.ts';
 import type { Rate } from '../../ports/rates.ts';
 import { type CoinCode, maxConfirmations } from '../../spec/coins.ts';
@@ -8,7 +9,7 @@ import { isUnavailable } from '../../store/db.ts';
 import { type DepositRow, findDeposits, findUnpricedTopups, saveDeposits } from '../../store/deposits.ts';
 import { matchTopups, type TopupRow } from '../../store/topups.ts';
 import type { Service } from '../context.ts';
-import { changeDeposits, LeaseLost, lockLeasedTopup, type ReadLease } from './change-deposits.ts';
+import { changeDeposits, lockLeasedTopup, type ReadLease } from './change-deposits.ts';
 import { hasNewInformation, mergeObservation, needsQuote, pendingDeposit, withRate } from './deposit.ts';
 import { isUnpriced } from './pricing.ts';
 import { isPresent } from './status.ts';

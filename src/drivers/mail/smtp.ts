@@ -4,9 +4,11 @@
  * After it, only a response from the server is proof; a connection that breaks or times out leaves the
  * outcome unknown.
  */
+
 import { Readable } from 'node:stream';
 import { domainToASCII } from 'node:url';
 import type SmtpConnection from 'nodemailer/lib/smtp-connection';
+import { LeaseLost } from '../../kernel/lease-lost.ts';
 import type { Sender, SmtpServer } from '../../kernel/smtp-url.ts';
 import type { Mailer, MailOutcome, OutgoingMail } from '../../ports/mail.ts';
 
@@ -29,9 +31,6 @@ interface SmtpError extends Error {
   readonly command?: string;
   readonly responseCode?: number;
 }
-
-/** The lease was lost before the handover. */
-class LeaseLost extends Error {}
 
 export class SmtpMailer implements Mailer {
   readonly #options: SmtpOptions;

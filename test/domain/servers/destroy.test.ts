@@ -211,7 +211,7 @@ describe('a removal that takes over a server during a driver call', () => {
     await world.runUntilIdle();
     assert.ok(await region.isGone(id));
     wakeUp.resolve();
-    assert.equal(await late, 'OperationLeaseLost');
+    assert.equal(await late, 'LeaseLost');
     assert.equal(ensure.mock.callCount(), 0);
   });
 });

@@ -9,8 +9,8 @@ import { deploy } from '../../../src/domain/servers/deploy.ts';
 import { rebootServer, stopServer } from '../../../src/domain/servers/power.ts';
 import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
 import { rescueServer } from '../../../src/domain/servers/rescue.ts';
-import { OperationLeaseLost } from '../../../src/domain/servers/step.ts';
 import { formatId, newId } from '../../../src/kernel/ids.ts';
+import { LeaseLost } from '../../../src/kernel/lease-lost.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import { claimOperations, type OperationRow, type OperationStep } from '../../../src/store/operations.ts';
 import { dumpTables } from '../../support/dump-tables.ts';
@@ -50,10 +50,10 @@ afterEach(async () => {
 
 const run = (operation: OperationRow, service = world.service) => runStep(service, operation);
 
-/** Runs a step whose lease was lost. It may throw OperationLeaseLost instead of writing nothing. */
+/** Runs a step whose lease was lost. It may throw LeaseLost instead of writing nothing. */
 async function runStale(operation: OperationRow, service?: Service): Promise<void> {
   await run(operation, service).catch((error: unknown) => {
-    if (!(error instanceof OperationLeaseLost)) throw error;
+    if (!(error instanceof LeaseLost)) throw error;
   });
 }
 
