@@ -224,7 +224,7 @@ test('a machine must be wiped and put back on sale before it is sold again', asy
   assert.match(await listedLine('m1'), / {2}wiping {2}.* wipe and test it$/);
   assert.match(await world.runFailing(sell('m1', bob)), /m1 must be wiped first/);
   await world.runOk(['dedicated', 'wipe', 'm1', '--method', 'nvme format, ses=1', '--yes']);
-  assert.match(await world.runFailing(sell('m1', bob)), /m1 is not back on sale yet/);
+  assert.match(await world.runFailing(sell('m1', bob)), /m1 is not back on sale/);
   await world.runOk(['dedicated', 'wipe', 'm1', '--free'], true);
   await world.runOk(sell('m1', bob));
   const server = await onlyServer(bobApi);
