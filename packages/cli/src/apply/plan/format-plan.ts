@@ -40,11 +40,11 @@ function formatCost(cost: Cost, acts: boolean): string[] {
   const count = `${servers === 1 ? '1 server' : `${servers} servers`}${formatNotRenewed(ending, servers)}`;
   const balance =
     balance_usd === null || balance_after_usd === null
-      ? ['Balance:           requires a token with scope billing']
-      : [`Balance:           ${usd(balance_usd)}${acts ? `, ${usd(balance_after_usd)} afterwards` : ''}`];
+      ? ['Balance:            requires a token with scope billing']
+      : [`Balance:            ${usd(balance_usd)}${acts ? `, ${usd(balance_after_usd)} afterwards` : ''}`];
   return [
     '',
-    ...(acts ? [`Charged now:       ${usd(charged_usd)}`] : []),
+    ...(acts ? [`Charged now:        ${usd(charged_usd)}`] : []),
     `${acts ? 'Monthly afterwards:' : 'Monthly:           '} ${usd(monthly_usd)} for ${count}`,
     ...(acts ? balance : []),
   ];
