@@ -147,7 +147,7 @@ async function dedicatedFindings(service: Deps): Promise<Finding[]> {
     if (toDo === null) return [];
     const names = some.slice(0, MACHINES_SHOWN).map(({ name }) => name);
     const more = some.length > names.length ? ` and ${some.length - names.length} more` : '';
-    const level = toDo === 'switch it off' || toDo === 'switch it on' ? 'fail' : 'note';
+    const level = toDo === 'power it off' || toDo === 'power it on' ? 'fail' : 'note';
     return [{ level, subject, message: `${names.join(', ')}${more}: ${toDo}` }];
   });
 }

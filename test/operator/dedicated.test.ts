@@ -65,7 +65,7 @@ test('the list shows the state of each machine, and machines list shows how many
   assert.match(await world.runOk(['machines', 'list']), /^par +r1 +2 +1$/m);
   await refused('m1 is sold', sell('m1'));
   const off = await world.runOk(['dedicated', 'off', 'm1']);
-  assert.equal(off, 'm1 is off; its server is running: switch it on again');
+  assert.equal(off, 'm1 is off; its server is running: power it on again');
   assert.equal(await world.runOk(['dedicated', 'on', 'm1']), 'm1 is on');
 });
 

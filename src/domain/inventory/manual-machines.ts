@@ -18,7 +18,7 @@ const NOT_FREE_REASONS: Record<Exclude<MachineState, 'free'>, string> = {
 };
 
 /** The manual step that is due on a machine. */
-export type ManualAction = 'switch it off' | 'switch it on' | 'wipe and test it' | 'put it back on sale';
+export type ManualAction = 'power it off' | 'power it on' | 'wipe and test it' | 'put it back on sale';
 
 export function pendingManualAction(machine: MachineRow): ManualAction | null {
   if (machine.state === 'wiping') return 'wipe and test it';
@@ -27,7 +27,7 @@ export function pendingManualAction(machine: MachineRow): ManualAction | null {
   if (machine.server_status === null || machine.server_status === 'destroying') return null;
   const [shouldRun, isRunning] = [machine.server_status !== 'suspended', machine.off_since === null];
   if (shouldRun === isRunning) return null;
-  return isRunning ? 'switch it off' : 'switch it on';
+  return isRunning ? 'power it off' : 'power it on';
 }
 
 export interface MachineWithAction extends MachineRow {
