@@ -13,7 +13,7 @@ import { type CanaryWorld, DIRECT, expectSuccess, VIA_PROXY_IPV4, VIA_PROXY_IPV6
 /** A customer signs up, signs in, and manages their account in every possible way. */
 export async function exerciseAccount({ canaries, visitor, mailedLink }: CanaryWorld): Promise<void> {
   const customer = visitor(VIA_PROXY_IPV4);
-  customer.email = canaries.add('an e-mail address', 'ann.canary@example.org', 'logs');
+  customer.email = canaries.add('an email address', 'ann.canary@example.org', 'logs');
   const password = (n: number) => canaries.add(`a password ${n}`, `Canary+Pass/word&${n}=9`);
   const signedUp = await expectSuccess(
     customer.post('/auth-api.php', {
@@ -35,7 +35,7 @@ export async function exerciseAccount({ canaries, visitor, mailedLink }: CanaryW
   const wrong = visitor(DIRECT);
   assert.equal((await wrong.signIn(customer.email, password(3))).status, 400);
   assert.equal(
-    (await wrong.signIn(canaries.add('an unknown e-mail address', 'unknown.canary@example.org'), password(3)))
+    (await wrong.signIn(canaries.add('an unknown email address', 'unknown.canary@example.org'), password(3)))
       .status,
     400,
   );
@@ -57,7 +57,7 @@ export async function exerciseAccount({ canaries, visitor, mailedLink }: CanaryW
       ...{ action: 'reset', token, password: password(5), password_confirm: password(5) },
     }),
   );
-  const other = canaries.add('the next e-mail address', 'ann.next.canary@example.org', 'logs');
+  const other = canaries.add('the next email address', 'ann.next.canary@example.org', 'logs');
   await expectSuccess(
     forgetful.post('/account-api.php', {
       action: 'change_email',
@@ -98,7 +98,7 @@ async function exerciseTotp(
 export async function exerciseRestApi(world: CanaryWorld): Promise<V1Client> {
   const { canaries, visitor, client, sandbox, receiver, key } = world;
   const customer = visitor(VIA_PROXY_IPV6);
-  customer.email = canaries.add('another e-mail address', 'bob.canary@example.org', 'logs');
+  customer.email = canaries.add('another email address', 'bob.canary@example.org', 'logs');
   const password = canaries.add('the other customer’s password', 'Bob/Canary+1234567');
   await expectSuccess(
     customer.post('/auth-api.php', {

@@ -17,7 +17,7 @@ import { requireCustomer } from '../customers/by-email.ts';
 import { describeKnown } from '../inventory/names.ts';
 
 export interface OperatorServerQuery {
-  /** The customer's e-mail address. */
+  /** The customer's email address. */
   readonly customer?: string;
   readonly status?: ServerStatus;
   /** REST code. */
