@@ -14,7 +14,7 @@ export const SWITCHES = {
   'topup-credit': {
     default: true,
     blockedOperations: [],
-    about: 'credit confirmed top-ups; off: payments confirm but are withheld (kill switch)',
+    about: 'credit confirmed top-ups; off: payments confirm but are withheld (kill-switch)',
   },
   deploys: {
     default: true,
