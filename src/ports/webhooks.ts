@@ -15,7 +15,7 @@ export const SEND_FAULTS = [
   'unreachable',
   'connection reset',
   'tls',
-  'invalid response',
+  'invalid answer',
   'failed',
 ] as const;
 export type SendFault = (typeof SEND_FAULTS)[number];

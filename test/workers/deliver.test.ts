@@ -101,7 +101,7 @@ describe('event delivery', () => {
       [world.receiver.url(freshPath(), reset), 'connection reset'],
       [
         world.receiver.url(freshPath(), (response) => response.socket?.end('nonsense\r\n\r\n')),
-        'invalid response',
+        'invalid answer',
       ],
       ['https://127.0.0.1:1/', 'connection refused'],
       ['https://no-such-name.invalid/', 'dns'],

@@ -185,7 +185,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new SenderClosed());
   }
 
-  #finish(fallback: WebhookResponse = { fault: 'invalid response' }): void {
+  #finish(fallback: WebhookResponse = { fault: 'invalid answer' }): void {
     if (this.#isDone) return;
     this.#isDone = true;
     clearTimeout(this.#timer);

@@ -32,7 +32,7 @@ const FAULT_BY_CODE: Readonly<Record<string, SendFault>> = {
   ETIMEDOUT: 'timeout',
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   EPROTO: 'tls',
-  UND_ERR_HEADERS_OVERFLOW: 'invalid response',
+  UND_ERR_HEADERS_OVERFLOW: 'invalid answer',
 };
 
 /** Certificate errors of OpenSSL and Node. */
@@ -55,7 +55,7 @@ export function toSendFault(error: Error): SendFault {
   const known = FAULT_BY_CODE[code];
   if (known) return known;
   if (TLS_CODE.test(code)) return 'tls';
-  return error.name === 'HTTPParserError' ? 'invalid response' : 'failed';
+  return error.name === 'HTTPParserError' ? 'invalid answer' : 'failed';
 }
 
 function errorCode(error: Error): string {
