@@ -1,9 +1,9 @@
 /**
- * `npm run release`: applies the changesets to the packages, commits, tags the version, and packs the SDK and
+ * `npm run release`: applies the changesets to the packages, dates the changelog, commits, tags the version, and packs the SDK and
  * the CLI into `release/`. It does not publish or push.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -31,13 +31,26 @@ function readVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
+/** Dates the unreleased section of the changelog, and starts a new one. */
+function dateChangelog(version: string): void {
+  const path = `${ROOT}CHANGELOG.md`;
+  const today = new Date().toISOString().slice(0, 10);
+  const heading = '## [Unreleased]';
+  writeFileSync(
+    path,
+    readFileSync(path, 'utf8').replace(heading, `${heading}\n\n## [${version}] - ${today}`),
+  );
+}
+
 requireCleanTree();
 requireChangesets();
 run(process.execPath, 'node_modules/@changesets/cli/bin.js', 'version');
-run('npm', 'install', '--package-lock-only', '--ignore-scripts');
 const version = readVersion();
+run('npm', 'version', version, '--no-git-tag-version', '--allow-same-version');
+run('npm', 'install', '--package-lock-only', '--ignore-scripts');
+dateChangelog(version);
 run('git', 'add', '--all');
-run('git', 'commit', '--message', `release: ${version}`);
+run('git', 'commit', '--message', `release: ${version}`, '--message', 'CHANGELOG.md lists the changes.');
 run('git', 'tag', '--annotate', `v${version}`, '--message', `Skerry ${version}`);
 rmSync(`${ROOT}${OUTPUT}`, { recursive: true, force: true });
 mkdirSync(`${ROOT}${OUTPUT}`);
