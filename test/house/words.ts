@@ -34,6 +34,7 @@ const PHRASES: readonly { readonly pattern: RegExp; readonly say: string }[] = [
   { pattern: /\breckon(?:s|ed|ing)?\b/i, say: 'compute, count' },
   { pattern: /\b(?:lest|whence|wherein|thereof|forthwith|hitherto|ought)\b/i, say: 'a word in current use' },
   { pattern: /\bcomes? to an end\b/i, say: 'ends, expires' },
+  { pattern: /\be-mails?\b/i, say: 'email' },
   {
     pattern: /\b(?:colour|behaviour|neighbour|licence|favour|honour|centre|cheque|grey)s?\b/i,
     say: 'the US spelling',
