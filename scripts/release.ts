@@ -1,6 +1,6 @@
 /**
- * `npm run release`: applies the changesets to the packages, dates the changelog, commits, tags the version, and
- * packs the SDK and the CLI into `release/`. It does not publish or push.
+ * `npm run release`: applies the changesets to the packages, dates the changelog, commits, tags the version,
+ * and packs the SDK and the CLI into `release/`. It does not publish or push.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

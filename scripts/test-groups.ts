@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 
 /** Folders whose files set up everything they use and tear it down again. */
 const SHARED_FOLDERS =
-  /^test\/(?:compose|domain|drivers|http|kernel|operator|panel|spec|store|workers)\/|^test\/config/;
+  /^test\/(?:compose|domain|drivers(?!\/(?:evm|monero|qemu|utxo))|http|kernel|operator|panel|spec|store|workers)\/|^test\/config/;
 /** A file that starts programs or changes its process runs alone. */
 const RUNS_ALONE = new RegExp(
   'child_process|worker_threads|support\\/(?:process|chromium|firefox|installed|pdns)|' +

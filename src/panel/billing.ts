@@ -93,8 +93,8 @@ function balanceSummary(balance: Balance): Html {
   return html`<dl class="figures">${figures}</dl>
 ${
   warned &&
-  html`<p class="soft">“Paid until” is the earliest date when a billing cycle of your running servers ends. The daily
-cost is for comparison; we don’t charge daily. If your balance is too low for the renewal, we notify you
+  html`<p class="soft">“Paid until” is the earliest date when a billing cycle of your running servers ends.
+The daily cost is for comparison; we don’t charge daily. If your balance is too low for the renewal, we notify you
 from ${day(warned)}.</p>`
 }`;
 }

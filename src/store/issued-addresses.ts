@@ -2,7 +2,9 @@
 import type { Sql } from '../kernel/sql.ts';
 import type { CoinCode } from '../spec/coins.ts';
 
-/** Returns which of these addresses belong to a top-up in this coin, of any age. One index lookup per address. */
+/**
+ * Returns which of these addresses belong to a top-up in this coin, of any age. One index lookup per address.
+ */
 export async function findOwnAddresses(
   sql: Sql,
   coin: CoinCode,

@@ -1,6 +1,7 @@
 /**
- * Supervises machines in real time, even if the business clock was moved: a crashed machine restarts immediately.
- * Then reconciles machines with their servers, if the driver responded. One process at a time does it.
+ * Supervises machines in real time, even if the business clock was moved: a crashed machine restarts
+ * immediately. Then reconciles machines with their servers, if the driver responded. One process at a time
+ * does it.
  */
 import type { Service } from '../domain/context.ts';
 import { reconcileMachines } from '../domain/servers/reconcile.ts';
@@ -11,7 +12,7 @@ import type { Job } from './job.ts';
 
 const SUPERVISE_INTERVAL_S = 5;
 const RECONCILE_INTERVAL_S = 60;
-/** Short, so that another process soon takes over from one that died. */
+/** Short, so that another process soon takes over after a crash. */
 const LEASE_S = 10;
 const HEARTBEAT_MS = 3_000;
 

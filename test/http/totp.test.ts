@@ -186,7 +186,7 @@ describe('the second factor over the form endpoints', () => {
       assert.deepEqual([status, body.error, body.reason], [400, 'bad_link', 'guessed']);
       assert.match(
         (await submitMailedLink(world.visitor(), path, passwords)).text,
-        /Too many incorrect one-time codes/,
+        /too many incorrect one-time codes/,
       );
     }
     assert.equal(

@@ -33,8 +33,8 @@ import { setPower } from './power-steps.ts';
 import { advance, operationLogFields, retryWithBackoff, type StepResult, throwLeaseLost } from './step.ts';
 
 /**
- * After this many host faults, the reinstall fails: no other host has the disk. Transient waits, such as copying a
- * large snapshot, do not count.
+ * After this many host faults, the reinstall fails: no other host has the disk. Transient waits, such as
+ * copying a large snapshot, do not count.
  */
 const HOST_FAULTS_MAX = 5;
 /** An install that takes longer is reported to the operator repeatedly; nothing else can be done about it. */

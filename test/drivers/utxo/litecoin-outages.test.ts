@@ -73,7 +73,7 @@ describe('outages of the Litecoin node', { skip: FULL_ONLY.skip || NO_LITECOIND 
     await coins.watcher.stop();
     await readOnce();
     assert.ok((await failures()) > 0);
-    await assert.rejects(world.createInvoice(50, 'LTC'), /not available/);
+    await assert.rejects(world.createInvoice(50, 'LTC'), /unavailable/);
     const txid = String(await coins.payer.call('sendtoaddress', [topup.deposit_address, COINS], 'pay'));
     await coins.mine(2);
     await coins.watcher.start();

@@ -17,9 +17,9 @@ const apply = command({
   about: 'Create, change, or delete servers, volumes, and firewalls to match a file',
   help:
     'Compares the file with your account and shows the changes with their cost. Applies them after you\n' +
-    'confirm. A second run changes nothing. Servers of the file get the label skerry-project=PROJECT, with\n' +
-    'the project that the file names. Servers with that label that are no longer in the file are deleted.\n' +
-    'Everything else in your account is left unchanged.',
+    'confirm. A second run changes nothing. Servers of the file get the label skerry-project=PROJECT,\n' +
+    'with the project that the file names. Servers with that label that are no longer in the file are\n' +
+    'deleted. Everything else in your account is left unchanged.',
   operations: [
     ...(['servers.list', 'servers.create', 'servers.update', 'servers.rebuild', 'servers.delete'] as const),
     ...(['servers.set_rdns', 'volumes.list', 'volumes.create', 'volumes.update', 'volumes.attach'] as const),
