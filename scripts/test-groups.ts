@@ -7,8 +7,10 @@ import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Folders whose files set up everything they use and tear it down again. */
-const SHARED_FOLDERS =
-  /^test\/(?:compose|domain|drivers(?!\/(?:evm|monero|qemu|utxo))|http|kernel|operator|panel|spec|store|workers)\/|^test\/config/;
+const SHARED_FOLDERS = new RegExp(
+  '^test/(?:compose|domain|drivers(?!/(?:evm|monero|qemu|utxo)/)|http|kernel)/|' +
+    '^test/(?:operator|panel|spec|store|workers)/|^test/config',
+);
 /** A file that starts programs or changes its process runs alone. */
 const RUNS_ALONE = new RegExp(
   'child_process|worker_threads|support\\/(?:process|chromium|firefox|installed|pdns)|' +

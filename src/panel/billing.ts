@@ -94,8 +94,8 @@ function balanceSummary(balance: Balance): Html {
 ${
   warned &&
   html`<p class="soft">“Paid until” is the earliest date when a billing cycle of your running servers ends.
-The daily cost is for comparison; we don’t charge daily. If your balance is too low for the renewal, we notify you
-from ${day(warned)}.</p>`
+The daily cost is for comparison; we don’t charge daily. If your balance is too low for the renewal, we
+notify you from ${day(warned)}.</p>`
 }`;
 }
 
