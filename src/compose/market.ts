@@ -7,14 +7,17 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import { parseQuoteSources } from '../kernel/quote-sources.ts';
 import type { EuroFeed, QuoteFeed } from '../ports/rates.ts';
 
-/** Settings of MarketRates and of rate reports. Throws an OperatorError if a rate could never exist. */
+/**
+ * Settings of MarketRates and of rate reports. Throws an OperatorError if there are fewer sources than a rate
+ * needs.
+ */
 export function configuredMarket(config: Config): Market {
   const sources = parseQuoteSources(config.SKERRY_QUOTE_SOURCES).map(({ name }) => name);
   const sourcesMin = config.SKERRY_QUOTE_SOURCES_MIN;
   if (sources.length < sourcesMin) {
     throw new OperatorError(
-      `SKERRY_QUOTE_SOURCES_MIN: a rate needs ${sourcesMin} prices, but SKERRY_QUOTE_SOURCES has ` +
-        `${sources.length} sources; lower it, or add sources`,
+      `SKERRY_QUOTE_SOURCES_MIN: a rate needs ${sourcesMin} prices, but SKERRY_QUOTE_SOURCES lists ` +
+        `${sources.length}; add sources, or lower the minimum`,
     );
   }
   const maxAgeS = config.SKERRY_QUOTE_MAX_AGE_S;

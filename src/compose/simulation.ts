@@ -1,4 +1,4 @@
-/** Drivers of a sandbox: simulated coins, rates, and mail, and simulated machines unless they are real. */
+/** Drivers of a sandbox: simulated coins, rates, mail, and, unless SKERRY_COMPUTE=qemu, machines. */
 import type { Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
 import { SimnetControl } from '../drivers/chain/simnet/control.ts';
@@ -44,19 +44,19 @@ export function createSimulation(
   const blockS = config.SKERRY_SIM_BLOCK_S;
   const rates = new FixedRates({ db, clock, faults });
   const chains = COIN_CODES.map((coin) => [coin, new Simnet({ coin, db, clock, faults, blockS })] as const);
-  const real = createQemuCompute(config, log);
+  const qemuCompute = createQemuCompute(config, log);
   const installS = config.SKERRY_SIM_INSTALL_S;
   const mails = new MailOutbox({ db, keys, faults, server: createMailer(config) });
   return {
     drivers: {
-      compute: real ?? new SimulatedCompute({ db, clock, faults, installS }),
+      compute: qemuCompute ?? new SimulatedCompute({ db, clock, faults, installS }),
       chains: new Map(chains),
       rates,
       mailer: mails,
     },
     controls: {
       chains: new SimnetControl({ db, clock, blockS }),
-      compute: real ? null : new SimulatorControl({ db, clock }),
+      compute: qemuCompute ? null : new SimulatorControl({ db, clock }),
       rates,
       faults,
       mails,

@@ -1,4 +1,4 @@
-/** Business time: cycles, expirations, retention, retry times. Never for leases, timeouts or signatures. */
+/** Business time: cycles, expirations, retention, retry times. Never for leases, timeouts, or signatures. */
 export interface Clock {
   now(): Date;
 }

@@ -14,7 +14,7 @@ export type FailureExtras = Readonly<
   Record<string, string | number | boolean | null | readonly (string | number)[]>
 >;
 
-/** An error caused by a rule. Anything else that is thrown is a bug on our side. */
+/** A refusal: the request breaks a rule of the service. Any other thrown error is our bug. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly extras: FailureExtras;
@@ -27,14 +27,14 @@ export class Failure extends Error {
 }
 
 /**
- * Throws a Failure: `fail('insufficient_balance', { need, have })`. spec/errors.ts defines each surface's
- * response.
+ * Throws a Failure: `fail('insufficient_balance', { need, have })`. spec/errors.ts defines the
+ * response of every interface.
  */
 export function fail(code: FailureCode, extras?: FailureExtras, message?: string): never {
   throw new Failure(code, extras, message);
 }
 
-/** Throws for a resource in a path that does not exist or belongs to another customer. */
+/** Throws because the path names a resource that does not exist or belongs to another customer. */
 export function notFound(resource: FindableResource): never {
   fail('not_found', {}, NOT_FOUND_MESSAGES[resource]);
 }

@@ -27,7 +27,7 @@ export function addServerControls(servers: Command, { resources, terminal }: Ope
   servers
     .command('hold')
     .argument('<id>', 'srv_…')
-    .requiredOption('--order <text>', 'Legal order, one line; shown to anyone who is refused')
+    .requiredOption('--order <text>', 'Legal order, one line; shown to anyone whose request it blocks')
     .description('Preserve a server and its disk: it keeps running and cannot be deleted or overwritten')
     .action(async (id: string, { order }: { order: string }) => {
       await applyControl(id, (service) => placeLegalHold(service, id, order));
@@ -37,7 +37,7 @@ export function addServerControls(servers: Command, { resources, terminal }: Ope
     .argument('<id>', 'srv_…')
     .option('--freeze', 'Lift the freeze')
     .option('--hold', 'Lift the legal hold')
-    .description('Lift the freeze or the legal hold of a server; name it if both apply')
+    .description('Lift a freeze or a legal hold; with both, choose --freeze or --hold')
     .action(async (id: string, { freeze = false, hold = false }: { freeze?: boolean; hold?: boolean }) => {
       await applyControl(id, (service) => releaseServer(service, id, { freeze, hold }));
     });

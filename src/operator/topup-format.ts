@@ -19,7 +19,7 @@ export const TOPUP_HEADING = [
 export function topupColumns(row: OperatorTopupRow): string[] {
   const notes = [
     row.cancelled_at !== null && 'canceled',
-    row.held_units !== '0' && `${formatCoinAmount(row.held_units, row.coin)} withheld`,
+    row.withheld_units !== '0' && `${formatCoinAmount(row.withheld_units, row.coin)} withheld`,
     sentUnits(row) !== 0n && `${formatCoinAmount(sentUnits(row), row.coin)} refunded`,
     row.unsent_units !== '0' && `${formatCoinAmount(row.unsent_units, row.coin)} refund pending`,
   ].filter((note) => note !== false);
@@ -41,7 +41,7 @@ function sentUnits(row: OperatorTopupRow): bigint {
 }
 
 export function topupFacts(row: OperatorTopupRow): [string, string | null][] {
-  const withheld = row.held_units === '0' ? null : formatCoinAmount(row.held_units, row.coin);
+  const withheld = row.withheld_units === '0' ? null : formatCoinAmount(row.withheld_units, row.coin);
   const sent = sentUnits(row) === 0n ? null : formatCoinAmount(sentUnits(row), row.coin);
   const unsent = row.unsent_units === '0' ? null : formatCoinAmount(row.unsent_units, row.coin);
   const cancelled = row.cancelled_at && ` (canceled ${formatSessionTime(row.cancelled_at)} UTC)`;

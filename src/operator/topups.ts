@@ -76,7 +76,7 @@ function addQueries(topups: Command, { resources, terminal }: OperatorContext): 
       const rows = (await listWithheldTopups(service.db)).map((row) => [
         row.order_ref,
         row.email,
-        row.held_units === '0' ? '' : formatCoinAmount(row.held_units, row.coin),
+        row.withheld_units === '0' ? '' : formatCoinAmount(row.withheld_units, row.coin),
         row.unsent_units === '0' ? '' : formatCoinAmount(row.unsent_units, row.coin),
         formatSessionTime(row.created_at),
       ]);

@@ -1,7 +1,7 @@
 /**
  * Forward-only migrations. Each `.sql` file runs once, in one transaction with its record, under the
- * migrator's lock. A file that changed after it ran is refused: expand first, and contract in a later
- * migration.
+ * migrator's lock. A file that changed after it ran is refused. Migrations add first; a later one
+ * removes the parts that are no longer used.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -38,13 +38,13 @@ export async function pendingMigrations(db: OpenDatabase, folder: URL = FOLDER):
     : [];
   const known = new Map(files.map((file) => [file.name, file.sha256]));
   for (const { name, sha256 } of done) {
-    const now = known.get(name);
-    if (now === undefined) {
+    const currentSha256 = known.get(name);
+    if (currentSha256 === undefined) {
       throw new MigrationError(
         `the database has migration ${name}, which this version does not include; run a newer version`,
       );
     }
-    if (now !== sha256) {
+    if (currentSha256 !== sha256) {
       throw new MigrationError(
         `migration ${name} was edited after this database ran it; use the version that created the ` +
           'database, or restore the file and add a new migration',

@@ -23,7 +23,7 @@ export interface OperatorTopupRow {
   readonly deposit_units: string;
   /** In a block or in the mempool. */
   readonly received_units: string;
-  readonly held_units: string;
+  readonly withheld_units: string;
   /** Refunded, sent or not. */
   readonly refunded_units: string;
   /** The part of it that is approved and has no transaction recorded. */
@@ -44,7 +44,7 @@ const FROM = `topups t
              where refund_address is not null and refund_txid is null), 0) as unsent
       from deposits where topup_id = t.id) d`;
 const COLUMNS = `t.id, t.order_ref, c.email, t.coin, t.status, t.cancelled_at, t.amount_cents, t.rate_usd,
-  t.quotes, t.deposit_address, t.deposit_units, d.received as received_units, d.held as held_units,
+  t.quotes, t.deposit_address, t.deposit_units, d.received as received_units, d.held as withheld_units,
   d.refunded as refunded_units, d.unsent as unsent_units, t.credited_cents, t.bonus_paid_cents, t.expires_at,
   t.created_at`;
 

@@ -3,10 +3,10 @@
  * provided an index has the filters' columns followed by those two. SQL is assembled from constant fragments,
  * never from user input; there are few combinations, so each text is prepared once.
  *
- * The planner must not choose the index. Its statistics hide the physical order: when nearly all rows have
- * the wanted status, it may use the index without that column and scan a hundred thousand others first. So
- * the indexes of an unbounded list differ in their null ordering, which has no other effect because the
- * columns have no nulls. For each number of filters, only one index can return the requested order.
+ * The planner must not choose the index. If nearly all rows match a filter, it may prefer the index without
+ * the filter's column; if the other rows come first, it scans all of them. So the indexes of an unbounded
+ * list differ in their null ordering, which has no other effect because the columns have no nulls. For each
+ * number of filters, only one index can return the requested order.
  */
 import type { Sql } from '../kernel/sql.ts';
 import type { PagePosition, PageRequest } from '../spec/lists.ts';
@@ -93,7 +93,7 @@ function buildPageQuery(
       if (filter.indexed) indexed++;
     }
   }
-  const after = startAfter(bounds, request);
+  const after = chooseStart(bounds, request);
   for (const [side, sign] of [
     ['from', '>='],
     ['to', '<'],
@@ -125,9 +125,7 @@ function sortOf({ sorts }: PageSource, { sort, filter }: PageRequest): PageSort 
   return Object.hasOwn(filter, sort) ? (sorts.created_at ?? wanted) : wanted;
 }
 
-/**
- * The null ordering, newest first, of the sort column and the id: indexed by the number of indexed filters.
- */
+/** The null ordering, newest first, of the sort column and the id, by the number of indexed filters. */
 const NULLS = [
   ['first', 'first'],
   ['last', 'last'],
@@ -157,10 +155,11 @@ function narrowBounds(bounds: Bounds, side: 'from' | 'to', time: Date): void {
 }
 
 /**
- * A page starts at the cursor or at a bound, whichever is further along; the other is left out. With both,
- * the database would start at the bound and read everything up to the cursor.
+ * A page starts at the cursor or at a bound, whichever is further along. The query gets only that one:
+ * with both, the database would start at the bound and read everything up to the cursor. Removes the bound
+ * from `bounds` if the cursor is further along.
  */
-function startAfter(bounds: Bounds, { after, descending }: PageRequest): PagePosition | null {
+function chooseStart(bounds: Bounds, { after, descending }: PageRequest): PagePosition | null {
   const side = descending ? 'to' : 'from';
   const bound = bounds[side]?.getTime();
   if (after === null || bound === undefined) return after;

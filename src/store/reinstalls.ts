@@ -79,7 +79,7 @@ export interface Install {
 }
 
 /** Marks the server as being reinstalled with these inputs. */
-export async function setInstalling(
+export async function setReinstallState(
   tx: Sql,
   change: Install & {
     readonly id: string;

@@ -170,7 +170,7 @@ describe('skerry topup without a credit', FULL_ONLY, () => {
     await setSwitch(world.opened.service, 'topup-credit', true);
     const { code, stdout, stderr } = await cli('topup', 'describe', topup.id, '--wait');
     assert.deepEqual([code, stdout.includes(topup.id)], [10, true]);
-    assert.match(stderr, /credits are withheld at the moment. Your money is not lost/);
+    assert.match(stderr, /credits are currently withheld. Your money is not lost/);
     assert.ok(stderr.includes(topup.id));
   });
 

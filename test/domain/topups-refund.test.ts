@@ -74,7 +74,7 @@ test('a refund may be approved first and completed when sent', async () => {
   assert.equal((await refund(topup, APPROVED)).refund.txid, null);
   assert.deepEqual(await recordedRefunds(topup), [[TO, 'Ann', null, null]]);
   const [row] = (await listWithheldTopups(world.db)).filter(({ id }) => id === topup.id);
-  assert.deepEqual([row?.held_units, row?.unsent_units], ['0', '200000']);
+  assert.deepEqual([row?.withheld_units, row?.unsent_units], ['0', '200000']);
   world.clock.advanceMinutes(60);
   const completed = await refund(topup, { txid: TXID, note: 'by hand' });
   assert.equal(completed.resolvedUnits, 200_000n);

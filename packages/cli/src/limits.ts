@@ -12,7 +12,7 @@ export const BONUS_TIERS_USD: readonly (readonly [fromUsd: number, bonusUsd: num
   [500, 300],
   [1_000, 700],
 ];
-/** A payment in a block up to this long after `expires_at` is still credited at the top-up's rate. */
+/** A payment gets the top-up's rate if its block is at most this many hours after `expires_at`. */
 export const RATE_GRACE_HOURS = 3;
 
 /** Lengths of a billing cycle, in months. */

@@ -9,7 +9,7 @@ import { type BillingServerRow, lockFirstDueServer, tryLockCalendar } from '../.
 import { isUnavailable } from '../../store/db.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
-import { announcedPrice } from '../servers/price.ts';
+import { priceWithAnnouncement } from '../servers/price.ts';
 import { endCycle } from './end-cycle.ts';
 import { notifyIfLow } from './low-balance.ts';
 import type { BillingOutcome } from './outcome.ts';
@@ -96,7 +96,7 @@ async function notifyServerEnding(
     server: server.name,
     months: server.billing_months,
     paidUntil,
-    priceCents: announcedPrice(server, server.announced_cents_month).cycleCents,
+    priceCents: priceWithAnnouncement(server, server.announced_cents_month).cycleCents,
   };
   const cause = `ends:${id}:${paidUntil.toISOString()}`;
   await enqueueMail(tx, { customerId, kind: 'server_ends', cause, data }, now, keys);

@@ -10,7 +10,7 @@ import { hasOperation } from '../../store/operations.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { chargeCycle } from '../servers/charge-cycle.ts';
-import { announcedPrice } from '../servers/price.ts';
+import { priceWithAnnouncement } from '../servers/price.ts';
 import { suspendServer } from '../servers/suspend.ts';
 import type { BillingOutcome } from './outcome.ts';
 
@@ -27,7 +27,7 @@ export async function endCycle(
   server: BillingServerRow,
   now: Date,
 ): Promise<BillingOutcome> {
-  const price = announcedPrice(server, server.announced_cents_month);
+  const price = priceWithAnnouncement(server, server.announced_cents_month);
   if (server.auto_renew && ((await lockBalance(tx, server.customer_id)) ?? 0n) >= price.cycleCents) {
     // Counts from the end of the last cycle, not from now: after downtime, missed cycles renew one by one.
     await chargeCycle(tx, server, { from: server.paid_until, anchorDay: server.anchor_day, price }, now);

@@ -11,7 +11,7 @@ import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { recordEvent } from '../record.ts';
 import { serverObject } from '../servers/object.ts';
-import { announcedPrice } from '../servers/price.ts';
+import { priceWithAnnouncement } from '../servers/price.ts';
 import { balanceObject } from './balance.ts';
 
 /**
@@ -43,7 +43,7 @@ export async function notifyIfLow(
       server: server.name,
       months: server.billing_months,
       paidUntil,
-      priceCents: announcedPrice(server, server.announced_cents_month).cycleCents,
+      priceCents: priceWithAnnouncement(server, server.announced_cents_month).cycleCents,
       neededCents,
       balanceCents,
     };
@@ -57,5 +57,5 @@ export async function notifyIfLow(
 function renewalCostUntil(end: Date, renewing: readonly RenewalRow[]): bigint {
   return renewing
     .filter((row) => row.paid_until <= end)
-    .reduce((sum, row) => sum + announcedPrice(row, row.announced_cents_month).cycleCents, 0n);
+    .reduce((sum, row) => sum + priceWithAnnouncement(row, row.announced_cents_month).cycleCents, 0n);
 }

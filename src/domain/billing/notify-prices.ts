@@ -11,7 +11,7 @@ import {
 } from '../../store/price-changes.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
-import { announcedPrice } from '../servers/price.ts';
+import { priceWithAnnouncement } from '../servers/price.ts';
 
 /**
  * Processes one batch of one announcement and returns the amount of work done; 0 when everyone is notified.
@@ -56,7 +56,7 @@ async function notifyCustomer(
       server: server.name,
       months: server.billing_months,
       oldCycleCents: server.price_cents_cycle,
-      newCycleCents: announcedPrice(server, change.price_cents_month).cycleCents,
+      newCycleCents: priceWithAnnouncement(server, change.price_cents_month).cycleCents,
       renewsAt: firstCycleStart(server, change.effective_at),
     })),
   };

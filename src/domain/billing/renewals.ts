@@ -13,7 +13,7 @@ import {
   listEndingServers,
 } from '../../store/renewals.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import { announcedPrice } from '../servers/price.ts';
+import { priceWithAnnouncement } from '../servers/price.ts';
 
 /** More servers than any sensible quota allows. */
 const SERVERS_MAX = 500;
@@ -87,7 +87,7 @@ function upcomingCycles(
         price.effective_at <= from &&
         price.announced_at > server.created_at,
     );
-    const { cycleCents: cents } = announcedPrice(server, announced?.price_cents_month);
+    const { cycleCents: cents } = priceWithAnnouncement(server, announced?.price_cents_month);
     cycles.push({ server, at: from, cents, awaitsPayment: waits && cycles.length === 0 });
     if (!server.auto_renew) break;
     from = addMonths(from, server.billing_months, anchorDay);

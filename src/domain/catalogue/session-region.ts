@@ -1,7 +1,7 @@
 import { findRegionBySessionCode } from '../../store/catalogue.ts';
 import type { Service } from '../context.ts';
 
-/** Returns the REST code of a region by its code in the session API; null if unknown. */
+/** Returns the region ID of the REST API for a region code of the session API; null if unknown. */
 export async function regionIdBySessionCode(service: Service, code: string): Promise<string | null> {
   return (await findRegionBySessionCode(service.db, code))?.id ?? null;
 }

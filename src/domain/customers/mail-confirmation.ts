@@ -4,7 +4,10 @@ import { enqueueMail } from '../mail/enqueue.ts';
 import type { Email } from './email.ts';
 import { createLink } from './mail-links.ts';
 
-/** Mails a link to the address. `confirm` proves the current address; `change` makes it the account's. */
+/**
+ * Queues a mail with a link. Opening a `confirm` link confirms the account's address; opening a `change` link
+ * replaces it with this one.
+ */
 export async function enqueueConfirmation(
   tx: Sql,
   service: Service,

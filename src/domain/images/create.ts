@@ -13,8 +13,9 @@ import { requireImageQuota } from './quota.ts';
 import type { ReceivedUpload } from './upload.ts';
 
 /**
- * Creates an image from a received file. Refuses invalid parts with 400, a file that is not ISO 9660 with
- * `invalid_value`, and with `limit_reached`. The caller always calls `received.discard()` afterwards.
+ * Creates an image from a received file. Refuses invalid parts with `invalid_request`, a file that is not ISO
+ * 9660 with `invalid_value`, and an image over the quota with `limit_reached`. Afterward, the caller always
+ * calls `received.discard()`.
  */
 export async function createImage(
   service: Service,
@@ -36,7 +37,8 @@ export async function createImage(
     const { customerId } = actor;
     await lockCustomer(tx, customerId);
     requireImageQuota(service.settings.quotas, await readImageUsage(tx, customerId), file.sizeBytes);
-    // Another process saw this upload's lease expire and removed the file.
+    // Another process saw this upload's lease expire and removed the file: the client must send it again,
+    // and `maintenance` is the code that asks for that.
     if (!(await endUpload(tx, received.id))) fail('maintenance', { retry_after_s: 1 });
     const today = now.toISOString().slice(0, 10);
     const row = {
@@ -49,7 +51,10 @@ export async function createImage(
     await insertCustomImage(tx, { ...row, customerId, sha256: file.sha256, sizeBytes: file.sizeBytes });
     const object = imageObject({
       ...row,
-      ...{ type: 'custom', family: 'custom', cloud_init: false, deprecated_at: null },
+      type: 'custom',
+      family: 'custom',
+      cloud_init: false,
+      deprecated_at: null,
     });
     await recordAudit(tx, { actor, action: 'image.create', resource: object.id }, now);
     await beforeCommit?.(tx, object);

@@ -21,9 +21,7 @@ export function isImagePart(name: string): boolean {
   return name === 'file' || name === 'arch' || isTextField(name);
 }
 
-/**
- * Refuses with 400 every invalid part: unknown, duplicate, too long, or missing, which only `file` can be.
- */
+/** Throws 400 with every invalid part: unknown, duplicate, empty, too long, unprintable, or no `file`. */
 export function readFields({ fields, file, files }: ReceivedUpload): ImageFields {
   const items: ErrorItem[] = [];
   const texts = new Map<string, string>();
@@ -50,7 +48,7 @@ function isTextField(name: string): name is (typeof TEXT_FIELDS)[number] {
   return (TEXT_FIELDS as readonly string[]).includes(name);
 }
 
-/** Accepts one architecture or several with commas, in one part or in one part each. */
+/** Accepts several architectures, separated by commas or in one part each. */
 function addArch(arch: Set<Arch>, value: string): ErrorItem[] {
   for (const word of value.split(',').map((piece) => piece.trim())) {
     const known = ARCHES.find((each) => each === word);

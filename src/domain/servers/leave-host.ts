@@ -1,4 +1,7 @@
-/** Step `leave_host`: confirms that the machine is off its host, then reserves another host or refunds. */
+/**
+ * Step `leave_host`: confirms that the server was removed from its host, then reserves another host (for a
+ * dedicated server, another machine) or refunds.
+ */
 import { crashPoint } from '../../kernel/crash.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { lockBalance } from '../../store/ledger.ts';

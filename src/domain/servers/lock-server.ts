@@ -1,4 +1,4 @@
-/** The check before every server action: the server exists, allows the action, and is idle. */
+/** The check before every server action: the server exists, allows the action, is not held, and is idle. */
 import { fail, notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -9,21 +9,21 @@ import { requireNoLegalHold } from './legal-hold.ts';
 
 /**
  * Locks the customer's server by its public id. Refuses with `not_found` (unknown, malformed, another
- * customer's), with `conflict_state` if its status forbids the action or another operation is under way, and
+ * customer's), with `conflict_state` if its status forbids the action or another operation is running, and
  * with `jurisdictional_block` if a legal hold forbids it.
  */
 export async function lockServerFor(
   tx: Sql,
   customerId: string,
-  shownId: string,
+  publicId: string,
   action: ServerAction,
 ): Promise<ServerRow> {
-  const id = parseId('server', shownId) ?? notFound('server');
+  const id = parseId('server', publicId) ?? notFound('server');
   const server = (await lockOwnServer(tx, customerId, id)) ?? notFound('server');
   requireActionAllowed(server, action);
   await requireNoLegalHold(tx, server, action);
   if (mustWaitForOperation(action) && (await hasOperation(tx, id))) {
-    fail('conflict_state', {}, 'Another operation on this server is under way. Try again when it is done.');
+    fail('conflict_state', {}, 'Another operation is running on this server. Try again when it is done.');
   }
   return server;
 }

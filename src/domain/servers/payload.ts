@@ -8,10 +8,11 @@ export interface RescuePayload {
   readonly passwordHash: string;
 }
 
-/** Payload of `rebuild` and `restore`: the server's previous state, in case the driver refuses. */
+/** Payload of `rebuild` and `restore`: the server's previous state, for a rollback. */
 export interface ReinstallPayload {
   readonly status: 'running' | 'stopped';
   readonly imageId: string;
+  /** IDs of the keys. Stored operations contain this name. */
   readonly sshKeys: readonly string[];
   readonly sshPublicKeys: readonly string[];
 }

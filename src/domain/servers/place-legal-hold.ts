@@ -7,7 +7,7 @@ import { changeControls } from './controls.ts';
 const NOT_RUN_YET =
   'the server has not run yet, so there is no disk to preserve: place the hold after its install';
 
-/** Returns false if this order already holds it. `order` is one line that its customer reads. */
+/** Returns false if this order already holds it. `order` names it in one line, which the customer sees. */
 export async function placeLegalHold(service: Service, shownId: string, order: string): Promise<boolean> {
   const line = requireLine('order', order);
   return await changeControls(service, shownId, 'server.hold', (controls, now, server) => {

@@ -34,14 +34,14 @@ export interface CyclePrice {
   readonly cycleCents: bigint;
 }
 
-/** Returns the price of a cycle from `from`: the deploy price, unless a change was announced in time. */
+/** Returns the price of a cycle that starts at `from`: the deploy price, or one announced by then. */
 export async function priceFrom(tx: Sql, server: ServerRow, from: Date): Promise<CyclePrice> {
   const { plan_id: planId, created_at: createdAt } = server;
-  return announcedPrice(server, await findAnnouncedPrice(tx, { planId, createdAt, from }));
+  return priceWithAnnouncement(server, await findAnnouncedPrice(tx, { planId, createdAt, from }));
 }
 
 /** Like `priceFrom`, for a caller that already has the announced monthly price, if any. */
-export function announcedPrice(
+export function priceWithAnnouncement(
   server: Pick<ServerRow, 'billing_months' | 'price_cents_month' | 'price_cents_cycle'>,
   monthCents: bigint | null | undefined,
 ): CyclePrice {

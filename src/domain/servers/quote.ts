@@ -6,7 +6,7 @@ import { findPlan } from '../../store/catalogue.ts';
 import { readBalance } from '../../store/ledger.ts';
 import { readCode } from '../catalogue/code.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import { announcedPrice, cyclePriceCents } from './price.ts';
+import { cyclePriceCents, priceWithAnnouncement } from './price.ts';
 
 /** Amounts are in US dollars. */
 export interface Quote {
@@ -42,7 +42,7 @@ export async function quoteServer(
   const { months } = request;
   const total = cyclePriceCents(plan.price_cents_month, months);
   const waitingCents = waiting
-    .map((server) => announcedPrice(server, server.announced_cents_month).cycleCents)
+    .map((server) => priceWithAnnouncement(server, server.announced_cents_month).cycleCents)
     .reduce((sum, cents) => sum + cents, 0n);
   const after = balance - total;
   return {

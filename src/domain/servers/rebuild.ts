@@ -4,7 +4,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { RebuildBody } from '../../spec/schemas/server-actions.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../spec/states.ts';
-import { type InstallDetails, setInstalling } from '../../store/reinstalls.ts';
+import { type InstallDetails, setReinstallState } from '../../store/reinstalls.ts';
 import type { ServerRow } from '../../store/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { SaveResponse } from '../idempotency.ts';
@@ -76,7 +76,7 @@ export async function startReinstall(
   if (status !== 'running' && status !== 'stopped')
     throw new Error(`cannot reinstall a server that is ${status}`);
   const { to } = findTransition(SERVER_TRANSITIONS, status, 'rebuild');
-  await setInstalling(tx, {
+  await setReinstallState(tx, {
     id: server.id,
     status: to,
     imageId: wanted.imageId,

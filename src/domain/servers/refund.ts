@@ -4,8 +4,8 @@ import type { ServerRow } from '../../store/servers.ts';
 import { credit } from '../ledger/transfer.ts';
 
 /**
- * Refunds the first cycle of a server that never ran. A second call has no effect: `fact` makes the transfer
- * unique. `reason` completes the description `s1 in par …`.
+ * Refunds the first cycle of a server that never ran. A second call has no effect, because `fact` makes the
+ * transfer unique. `reason` completes the description `s1 in par …`.
  */
 export async function refundFirstCycle(tx: Sql, server: ServerRow, reason: string, now: Date): Promise<void> {
   await credit(

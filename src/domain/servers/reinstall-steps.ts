@@ -3,7 +3,7 @@
  *
  *   reinstall ── started ──→ wait_installed ── runs on the next disk ──→ done
  *      │ refused                │ not on the next disk, or lost: reinstall again
- *      └──→ go_back ── the previous disk is intact, with its previous power state ──→ rolled back
+ *      └──→ go_back (roll back) ── the previous disk is intact, with its previous power state ──→ rolled back
  *             └ on the next disk after all ──→ wait_installed
  *
  * The driver creates the next disk generation, switches to it, and then deletes the previous one. So a
@@ -16,7 +16,7 @@ import type { MachineState } from '../../ports/compute.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../spec/states.ts';
 import { finishOperation, type OperationRow } from '../../store/operations.ts';
 import { findBuildDetails } from '../../store/placements.ts';
-import { setInstalling } from '../../store/reinstalls.ts';
+import { setReinstallState } from '../../store/reinstalls.ts';
 import { lockServer } from '../../store/servers.ts';
 import type { Service } from '../context.ts';
 import { releaseImage } from '../images/release-image.ts';
@@ -33,11 +33,11 @@ import { setPower } from './power-steps.ts';
 import { advance, operationLogFields, retryWithBackoff, type StepResult, throwLeaseLost } from './step.ts';
 
 /**
- * After this many host faults, the reinstall fails: no other host has the disk. Transient waits, such as
- * copying a large snapshot, do not count.
+ * The reinstall fails after this many host faults, because no other host has the disk. Transient waits, such
+ * as copying a large snapshot, do not count.
  */
 const HOST_FAULTS_MAX = 5;
-/** An install that takes longer is reported to the operator repeatedly; nothing else can be done about it. */
+/** A longer install backs off, so that `retryWithBackoff` reports it to the operator repeatedly. */
 const SLOW_INSTALL_MS = 20 * MINUTE_MS;
 
 export async function reinstall(service: Service, operation: OperationRow): Promise<void> {
@@ -92,6 +92,7 @@ async function handleWaitInstalled(
   const isOnNextDisk = seen?.generation === nextGeneration(operation);
   if (isOnNextDisk && seen.state === 'running') return await completeOperation(service, operation);
   if (isOnNextDisk && seen.state === 'stopped') await setPower(service, operation, 'on');
+  // `placed_at` is when the install started.
   const isSlow = service.clock.now().getTime() - operation.placed_at.getTime() > SLOW_INSTALL_MS;
   let next: StepResult = retryWithBackoff(service, operation);
   if (isOnNextDisk && !isSlow) next = { inMs: POLL_INTERVAL_MS };
@@ -135,7 +136,7 @@ async function completeRollback(service: Service, operation: OperationRow): Prom
     if (!server) return;
     if (!(await finishOperation(tx, operation))) throwLeaseLost();
     const { to } = findTransition(SERVER_TRANSITIONS, 'installing', `go_back_${previous.status}`);
-    await setInstalling(tx, { id: server.id, ...previous, status: to, userDataSealed: null, now });
+    await setReinstallState(tx, { id: server.id, ...previous, status: to, userDataSealed: null, now });
     await releaseImage(tx, server.image_id, now);
     await recordAudit(
       tx,

@@ -5,7 +5,7 @@ import type { Invariant } from './invariant.ts';
 export const WEBHOOK_INVARIANTS: readonly Invariant[] = [
   {
     name: 'event numbers are within their counter',
-    description: "no event has a number above its customer's counter",
+    description: "every event number is from 1 to its customer's counter",
     source: 'events where seq is not null',
     violations: `select e.id from events e left join event_counters c using (customer_id)
       where e.seq is not null and (e.seq < 1 or e.seq > coalesce(c.last_seq, 0))`,
@@ -19,7 +19,7 @@ export const WEBHOOK_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'attempts are counted',
-    description: `every retry has a previous attempt, and no event has over ${LIMITS.webhookAttemptsMax}`,
+    description: `pending deliveries are first attempts; no attempt is above ${LIMITS.webhookAttemptsMax}`,
     source: 'deliveries',
     violations: `select d.id from deliveries d
       where d.attempt > ${LIMITS.webhookAttemptsMax} or (d.status = 'pending' and d.attempt > 1)`,

@@ -30,8 +30,8 @@ export interface BatchReport extends QueueLease {
 }
 
 /**
- * Records results in one transaction for all webhooks with a valid lease, and returns their revisions. For
- * a webhook that is missing from the result, nothing was written and nothing more may be sent.
+ * Records results in one transaction for all webhooks with a valid lease, and returns each webhook's
+ * revision. For a webhook that is missing from the result, nothing was written and nothing more may be sent.
  */
 export async function recordBatches(
   service: Pick<Service, 'db' | 'clock'>,
@@ -53,7 +53,7 @@ export async function recordBatches(
 
 /**
  * Handles a 410 response: pauses the webhook, cancels its pending deliveries, and notifies the customer. If
- * the URL has changed in the meantime, the attempts count as normal failures.
+ * the URL has changed in the meantime, the attempts count as normal failures. The queue stays leased.
  */
 export async function recordGone(
   service: Pick<Service, 'db' | 'clock' | 'keys'>,

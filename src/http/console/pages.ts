@@ -9,7 +9,7 @@ import { consoleFiles, NOVNC_LICENSE, PAGE_SCRIPT } from './files.ts';
 
 const styleHash = createHash('sha256').update(CONSOLE_STYLE).digest('base64');
 
-/** A name, brackets of an IPv6 address, a port. Any other Host header does not name our WebSocket. */
+/** Host names, bracketed IPv6 addresses, and ports. Other Host headers stay out of the security policy. */
 const HOST = /^[a-z0-9.:[\]-]{1,255}$/i;
 
 export function registerConsolePages(scope: FastifyInstance, edge: Edge): void {

@@ -1,4 +1,4 @@
-/** Ledger entry (DECISIONS "Ledger entry (B)"). */
+/** A transfer as its customer sees it (DECISIONS "Ledger entry (B)"). */
 import { type Static, Type } from 'typebox';
 import { Id, nullable, oneOf, Time, Usd } from './parts.ts';
 

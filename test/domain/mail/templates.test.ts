@@ -73,13 +73,13 @@ const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
       'balance of -$0.50 did not cover',
       'top up $30.00 or more (the minimum top-up). It resumes',
       'topup?amount=30.00',
-      'at 2026-03-08 12:30 UTC, we delete it',
+      'at 2026-03-08 12:30 UTC, we will delete it',
     ],
   ],
   destruction_warning: [
     'web-1 will be deleted in 1 day',
     ...[
-      'at 2026-03-08 12:30 UTC, we delete it',
+      'at 2026-03-08 12:30 UTC, we will delete it',
       'charges $11.25 for the next 3 months',
       'https://panel.example/servers',
     ],
@@ -91,11 +91,7 @@ const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
   ],
   price_change: [
     'New price for plan web-1 from 2026-03-08',
-    ...[
-      '$6.00 per month',
-      '$5.00',
-      '* b: $36.00 for 12 months instead of $30.00, starting at 2026-03-08 12:30 UTC',
-    ],
+    ...['$6.00 per month', '$5.00', '* b: $36.00 for 12 months instead of $30.00 from 2026-03-08 12:30 UTC'],
   ],
   webhook_paused: [
     'Your webhook was paused',
@@ -198,7 +194,7 @@ describe('mails', () => {
     const { text } = render('address_changed', { changedAt: NOW, undo: null });
     assert.match(
       text.replaceAll('\n', ' '),
-      /uses that address again[\s\S]*your recovery code and the account's current email address/,
+      /uses the previous address again[\s\S]*your recovery code and the account's current email address/,
     );
     assert.doesNotMatch(text, /works once/);
   });

@@ -21,7 +21,7 @@ export function formatCell(cell: Cell): string {
   return String(cell);
 }
 
-/** `2026-01-31 12:00` */
+/** `2026-01-31 12:00`; all times are UTC. */
 export function formatTime(rfc3339: string | null | undefined): string | null {
   return rfc3339 ? rfc3339.slice(0, 16).replace('T', ' ') : null;
 }

@@ -1,9 +1,7 @@
 import { type Page, Pages } from '../pages.ts';
 import type { Api, ApiResponse, Attempt, CallOptions, Transport } from '../transport.ts';
 
-/**
- * The base of all resources: sends a call, or the calls of a list. Methods have the names of API operations.
- */
+/** The base class of all resources: keeps the transport and reads lists page by page. */
 export class Resource {
   protected readonly transport: Transport;
 
@@ -16,8 +14,8 @@ export class Resource {
     options: CallOptions | undefined,
     send: (api: Api, query: Query, attempt: Attempt) => Promise<ApiResponse<Page<T>>>,
   ): Pages<T, Query> {
-    return new Pages(query, (asked) =>
-      this.transport.run((api, attempt) => send(api, asked, attempt), { ...options, list: true }),
+    return new Pages(query, (pageQuery) =>
+      this.transport.run((api, attempt) => send(api, pageQuery, attempt), { ...options, list: true }),
     );
   }
 }

@@ -7,14 +7,16 @@ export function addressChanged(
   panel: MailPanel,
 ): MailContent {
   return {
-    subject: "Your account's email address was changed",
+    subject: undo
+      ? "Your account's email address was changed"
+      : "A change of your account's email address was undone",
     paragraphs: [
       undo
         ? `Your account's email address was changed at ${formatUtc(changedAt)}. You can no longer sign in ` +
           'with this address.'
-        : `A change of your account's email address was undone at ${formatUtc(changedAt)}, with a link ` +
-          'sent to its previous address. The account uses that address again. You can no longer sign in ' +
-          'with this one.',
+        : `The change to this address was undone at ${formatUtc(changedAt)}, from the account's previous ` +
+          'address. The account uses the previous address again. You can no longer sign in with this ' +
+          'address.',
       "If this was you, you don't need to do anything.",
       ...(undo
         ? [
@@ -25,7 +27,7 @@ export function addressChanged(
         : [
             "If this wasn't you, set a new password with your recovery code and the account's current " +
               'email address:',
-            panelLink(panel, PANEL_PATHS.signIn),
+            panelLink(panel, PANEL_PATHS.recover),
           ]),
     ],
   };

@@ -5,7 +5,8 @@ export function confirmAddress(data: MailData['confirm_address'], panel: MailPan
   return {
     subject: 'Confirm your email address',
     paragraphs: [
-      'This email address was entered for an account with us. To confirm that it is yours, open this link:',
+      `Someone entered this email address for an account at ${new URL(panel.baseUrl).host}. To confirm ` +
+        'that it is yours, open this link:',
       panelLink(panel, data.path),
       `The link works once and expires at ${formatUtc(data.expiresAt)}.`,
       "If you didn't expect this email, you can ignore it: someone probably mistyped their address.",

@@ -8,7 +8,7 @@ export function destructionWarning(data: MailData['destruction_warning'], panel:
     subject: `${server} will be deleted in ${formatDays(data.days)}`,
     paragraphs: [
       `Your server ${server} is suspended. If it is still suspended at ${formatUtc(data.destroyAt)}, we ` +
-        'delete it then: its disk is wiped and its IP addresses are released. This cannot be undone. ' +
+        'will delete it: its disk is wiped and its IP addresses are released. This cannot be undone. ' +
         'Volumes and snapshots are kept.',
       ...resumeInstructions(data, panel),
       "If you no longer need it, you don't need to do anything.",

@@ -33,6 +33,10 @@ export function formatMonths(count: number): string {
   return count === 1 ? '1 month' : `${count} months`;
 }
 
+export function formatNextMonths(count: number): string {
+  return count === 1 ? 'the next month' : `the next ${count} months`;
+}
+
 export function formatDays(count: number): string {
   return count === 1 ? '1 day' : `${count} days`;
 }

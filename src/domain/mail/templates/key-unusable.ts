@@ -7,7 +7,7 @@ export function keyUnusable(panel: MailPanel): MailContent {
     paragraphs: [
       "There is news about your account. We can't include it in this email because we can no longer " +
         'encrypt to your OpenPGP key: it has expired or was revoked.',
-      'Sign in to see the details, then set a new key or remove the old one:',
+      'Sign in to see the news. Then set a new key or remove the old one in your account settings:',
       accountLink(panel),
     ],
   };

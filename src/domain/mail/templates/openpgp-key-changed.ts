@@ -23,8 +23,10 @@ export function openPgpKeyChanged(data: MailData['openpgp_key_changed'], panel: 
             fingerprint,
           ]),
       "If this was you, you don't need to do anything.",
-      "If this wasn't you, someone knows your password. Reset it now, with a link to this address or your " +
-        'recovery code:',
+      "If this wasn't you, someone knows your password. Reset it now. You need your recovery code" +
+        (fingerprint === null
+          ? ', or a link that we send to this address:'
+          : ', because we encrypt reset links to the new key:'),
       panelLink(panel, LINK_PATHS.reset),
       'Then remove the key or set your own:',
       accountLink(panel),

@@ -9,7 +9,8 @@ export function passwordChanged(data: MailData['password_changed'], panel: MailP
       `Your account's password was changed at ${formatUtc(data.changedAt)} from ` +
         `${countryName(data.country)}. All other sessions were signed out.`,
       "If this was you, you don't need to do anything.",
-      "If this wasn't you, reset it now, with a link to this address or your recovery code:",
+      "If this wasn't you, reset it now. You need your recovery code, or a link that we send to this " +
+        'address:',
       panelLink(panel, LINK_PATHS.reset),
     ],
   };

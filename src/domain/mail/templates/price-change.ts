@@ -17,12 +17,12 @@ export function priceChange(data: MailData['price_change'], panel: MailPanel): M
     paragraphs: [
       `From ${formatUtc(data.from)}, plan ${plan} costs ${formatUsd(data.newMonthCents)} per month. ` +
         `Until then, it costs ${formatUsd(data.oldMonthCents)}. Time that you have already paid for is ` +
-        'not affected: each server pays the new price when it next renews after that date.',
+        'not affected: you pay the new price for each server when it next renews after that date.',
       data.servers
         .map(
           ({ server, months, oldCycleCents, newCycleCents, renewsAt }) =>
             `* ${sanitizeLine(server)}: ${formatUsd(newCycleCents)} for ${formatMonths(months)} instead of ` +
-            `${formatUsd(oldCycleCents)}, starting at ${formatUtc(renewsAt)}`,
+            `${formatUsd(oldCycleCents)} from ${formatUtc(renewsAt)}`,
         )
         .join('\n'),
       "If you agree, you don't need to do anything. Otherwise, turn off automatic renewal for a server or " +

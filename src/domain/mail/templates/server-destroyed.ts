@@ -6,8 +6,9 @@ export function serverDestroyed(data: MailData['server_destroyed'], panel: MailP
   return {
     subject: `${server} was deleted`,
     paragraphs: [
-      `Your server ${server} was suspended at ${formatUtc(data.suspendedAt)}. Its grace period ended, ` +
-        `so we deleted it at ${formatUtc(data.destroyedAt)}. ${describeReason(data.reason)}`,
+      `Your server ${server} was suspended at ${formatUtc(data.suspendedAt)} ` +
+        `${describeReason(data.reason)}. Its grace period ended, so we deleted it at ` +
+        `${formatUtc(data.destroyedAt)}.`,
       'Its disk was wiped and its IP addresses were released. Its volumes and snapshots are still ' +
         'yours. You can use them with a new server in the same region:',
       serversLink(panel),
@@ -16,7 +17,7 @@ export function serverDestroyed(data: MailData['server_destroyed'], panel: MailP
 }
 
 function describeReason(reason: MailData['server_destroyed']['reason']): string {
-  if (reason === 'operator') return 'We had suspended it manually.';
-  if (reason === 'not_renewed') return 'Automatic renewal was off.';
-  return 'Your balance did not cover its renewal.';
+  if (reason === 'operator') return 'by our team';
+  if (reason === 'not_renewed') return 'because automatic renewal was off';
+  return 'because your balance did not cover its renewal';
 }

@@ -15,8 +15,8 @@ export function serverEnds(data: MailData['server_ends'], panel: MailPanel): Mai
     subject: `${server} will not renew`,
     paragraphs: [
       `Your server ${server} is paid until ${formatUtc(data.paidUntil)}, and its automatic renewal is ` +
-        'off. We suspend it then: we power it off, keep its disk and IP addresses for a limited time, ' +
-        'and then delete it.',
+        'off. At that time, we will suspend it: we power it off, keep its disk and IP addresses for a ' +
+        'limited time, and then delete it.',
       'To keep it running, turn on automatic renewal before then (auto_renew in the API). Your balance ' +
         `then pays ${formatUsd(data.priceCents)} for ${formatMonths(data.months)}.`,
       serversLink(panel),

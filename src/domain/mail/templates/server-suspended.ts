@@ -1,7 +1,7 @@
 import type { MailData } from '../../../spec/mails.ts';
 import {
   describeTopup,
-  formatMonths,
+  formatNextMonths,
   formatUsd,
   formatUtc,
   type MailContent,
@@ -27,7 +27,7 @@ export function serverSuspended(data: Data, panel: MailPanel): MailContent {
       ...(data.destroyAt === null
         ? []
         : [
-            `If it is still suspended at ${formatUtc(data.destroyAt)}, we delete it then, with all data ` +
+            `If it is still suspended at ${formatUtc(data.destroyAt)}, we will delete it, with all data ` +
               'on its disk.',
           ]),
     ],
@@ -38,8 +38,8 @@ function describeReason(data: Data): string {
   if (data.reason === 'operator') return 'We suspended it manually.';
   if (data.reason === 'not_renewed') return 'Its paid time ended, and its automatic renewal is off.';
   return (
-    `Its paid time ended, and your balance of ${formatUsd(data.balanceCents)} did not cover the next ` +
-    `${formatMonths(data.months)} at ${formatUsd(data.priceCents)}.`
+    `Its paid time ended, and your balance of ${formatUsd(data.balanceCents)} did not cover ` +
+    `${formatNextMonths(data.months)} (${formatUsd(data.priceCents)}).`
   );
 }
 
@@ -51,15 +51,15 @@ export function resumeInstructions(
   if (data.reason === 'operator') return ['Only our team can lift this suspension. Please contact us.'];
   if (data.reason === 'not_renewed') {
     return [
-      `To resume it, start the server. This charges ${formatUsd(data.priceCents)} for the next ` +
-        `${formatMonths(data.months)}:`,
+      `To resume it, start the server. This charges ${formatUsd(data.priceCents)} for ` +
+        `${formatNextMonths(data.months)}:`,
       serversLink(panel),
     ];
   }
   const shortfallCents = data.priceCents - data.balanceCents;
   return [
     `To resume it, top up ${describeTopup(shortfallCents)}. It resumes automatically as soon as your ` +
-      `balance covers a new cycle of ${formatMonths(data.months)} at ${formatUsd(data.priceCents)}:`,
+      `balance covers ${formatUsd(data.priceCents)} for ${formatNextMonths(data.months)}:`,
     topupLink(panel, shortfallCents),
   ];
 }

@@ -17,7 +17,7 @@ function enabledMail(data: MailData['totp_changed'], at: string, panel: MailPane
         'get in if you lose the phone.',
       "If this wasn't you, someone knows your password. Reset it with your recovery code, which also " +
         'turns off one-time codes:',
-      panelLink(panel, PANEL_PATHS.signIn),
+      panelLink(panel, PANEL_PATHS.recover),
     ],
   };
 }
@@ -27,14 +27,15 @@ function disabledMail(data: MailData['totp_changed'], at: string, panel: MailPan
   const how = {
     customer: `${at} ${from}`,
     recovery_code: `${at} ${from}, by recovery code`,
-    operator: `${at} by our team, at a request made in your name`,
+    operator: `${at} by our team, after someone asked for it in your name`,
   }[data.by];
   return {
     subject: 'One-time codes were turned off for your account',
     paragraphs: [
       `One-time codes were turned off for your account ${how}. Your password is now enough to sign in.`,
       "If this was you, you don't need to do anything.",
-      "If this wasn't you, reset your password now, with a link to this address or your recovery code:",
+      "If this wasn't you, reset your password now. You need your recovery code, or a link that we send " +
+        'to this address:',
       panelLink(panel, LINK_PATHS.reset),
     ],
   };

@@ -18,7 +18,7 @@ export function transferKey(transfer: Pick<MoneroTransfer, 'txid' | 'minor'>): s
   return `${transfer.txid}:${transfer.minor}`;
 }
 
-/** Returns null if the key isn't ours. */
+/** Returns null for text that `transferKey` did not create. `minor` is the index of the subaddress. */
 export function parseKey(key: string): { readonly txid: string; readonly minor: number } | null {
   const match = /^([0-9a-f]{64}):(\d{1,9})$/.exec(key);
   return match ? { txid: match[1] ?? '', minor: Number(match[2]) } : null;
@@ -55,6 +55,7 @@ function baseObservation(
   transfer: MoneroTransfer,
 ): Pick<Observation, 'key' | 'txid' | 'address' | 'amountUnits' | 'agreed'> {
   const { txid, address, amountUnits } = transfer;
+  // A second node may still disagree (cross-checked.ts).
   return { key: transferKey(transfer), txid, address, amountUnits, agreed: true };
 }
 

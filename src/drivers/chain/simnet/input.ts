@@ -1,6 +1,6 @@
 /** Validation of the sandbox's input for the simulated networks. */
 import { parseUnits } from '../../../kernel/money.ts';
-import { type CoinCode, getCoin as coinOf, isCoinCode } from '../../../spec/coins.ts';
+import { type CoinCode, getCoin, isCoinCode } from '../../../spec/coins.ts';
 
 /** The input is invalid. `field` names it. */
 export class SimnetInputError extends Error {
@@ -25,7 +25,7 @@ export function parseCoin(code: string): CoinCode {
 
 /** Parses a decimal amount into the coin's smallest unit. */
 export function parseAmount(code: CoinCode, text: string): bigint {
-  const { decimals } = coinOf(code);
+  const { decimals } = getCoin(code);
   const units = parseUnits(text, decimals);
   if (units === undefined) {
     throw new SimnetInputError('amount', `must be a decimal number with at most ${decimals} decimal places`);

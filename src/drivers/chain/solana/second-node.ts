@@ -1,4 +1,4 @@
-/** A second Solana node: confirms that it has the same finalized payments in the same slots. */
+/** A second Solana node: confirms that it has the same finalized payments in the same blocks. */
 import type { ChainHealth, Observation } from '../../../ports/chain.ts';
 import type { SecondNode } from '../cross-checked.ts';
 import { type NodeEndpoint, NodeError } from '../node-http.ts';

@@ -19,7 +19,7 @@ const KEY = {
 const RESPONSES: Readonly<Record<string, (terminal: { readonly up: string }) => string>> = {
   help: () => 'Commands: help, uptime, poweroff, clear.',
   uptime: ({ up }) => `up ${up}`,
-  poweroff: () => 'Not available here: POST /v1/servers/{id}/stop.',
+  poweroff: () => 'Not available here. Use POST /v1/servers/{id}/stop.',
 };
 
 export class ScreenTerminal {
@@ -51,7 +51,7 @@ export class ScreenTerminal {
       ['IPv6', ipv6],
       ['up', state === 'running' ? this.#uptime : '-'],
     ];
-    this.#text.write(1, `${MARGIN}A simulated machine. Typed text stays here.`);
+    this.#text.write(1, `${MARGIN}A simulated machine. Input is not stored.`);
     fields.forEach(([name, value], index) => {
       this.#text.write(3 + index, `${MARGIN}${name.padEnd(9)}${value}`);
     });
@@ -125,5 +125,6 @@ function formatUptime(since: Date, now: Date): string {
   if (minutes < 1) return 'less than a minute';
   if (minutes < 60) return `${minutes} min`;
   if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-  return `${Math.floor(minutes / (24 * 60))} days ${Math.floor(minutes / 60) % 24} h`;
+  const days = Math.floor(minutes / (24 * 60));
+  return `${days} ${days === 1 ? 'day' : 'days'} ${Math.floor(minutes / 60) % 24} h`;
 }

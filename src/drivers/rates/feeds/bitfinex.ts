@@ -1,12 +1,12 @@
 /**
- * `[[symbol, bid, bid size, ask, ask size, change, relative change, last price, …], …]`. There are no times,
- * and the last trade may be old, so the order book is used.
+ * Bitfinex tickers: `[[symbol, bid, bid size, ask, ask size, change, relative change, last price, …], …]`.
+ * They have no times, and the last trade may be old, so the bid and the ask are used.
  */
 import { FeedError } from '../../../ports/rates.ts';
 import type { FeedQuote, FeedReader } from '../feed-reader.ts';
 
-export const bitfinex: FeedReader = async (fetchJson, names) => {
-  const answer = await fetchJson(`/v2/tickers?symbols=${names.join(',')}`);
+export const bitfinex: FeedReader = async (fetchJson, symbols) => {
+  const answer = await fetchJson(`/v2/tickers?symbols=${symbols.join(',')}`);
   if (!Array.isArray(answer)) throw new FeedError('response has no prices');
   return new Map(
     (answer as unknown[]).flatMap((ticker): [string, FeedQuote][] => {

@@ -1,4 +1,4 @@
-/** Compares SSH keys: creates a key if its name is free, and never replaces one. */
+/** Compares the file's SSH keys with the account's. Plans a key if its name is free, never a replacement. */
 import type { Actual } from '../actual.ts';
 import type { Desired } from '../desired.ts';
 import type { Fault } from '../faults.ts';
@@ -34,17 +34,17 @@ export function compareKeys(desired: Desired, actual: Actual): Comparison {
     server.sshKeys.forEach((key, at) => {
       if (fromFile.has(key)) return;
       const found = actual.keys.filter(({ id, name }) => id === key || name === key);
-      const byId = found.find(({ id }) => id === key) ?? found[0];
+      const match = found.find(({ id }) => id === key) ?? found[0];
       const place = `${server.place}.ssh_keys[${at}]`;
-      if (byId === undefined) {
+      if (match === undefined) {
         faults.push({ place, message: `SSH key "${key}" not found`, exit: 'usage' });
-      } else if (found.length > 1 && byId.id !== key) {
+      } else if (found.length > 1 && match.id !== key) {
         faults.push({
           place,
           message: `more than one SSH key is named "${key}"; use its ID`,
           exit: 'usage',
         });
-      } else ids.set(key, byId.id);
+      } else ids.set(key, match.id);
     });
   }
   return { items, faults, notes: [], ids };

@@ -1,4 +1,4 @@
-/** Loads names of the account's resources with a single call; any failure yields no names. */
+/** Loads names of the account's resources for completion, with one request. Throws on failure. */
 import { type Pages, Skerry } from '@skerry/sdk';
 import { readConfig } from '../../config/config.ts';
 import { resolveAccount } from '../../config/contexts.ts';
@@ -13,7 +13,7 @@ const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]*$/;
 type Env = Readonly<Record<string, string | undefined>>;
 type NameLoader = () => Promise<Candidate[]>;
 
-/** `kind` as a row spells it: `server`, `ssh-key`, `sshKey`. Returns nothing for kinds without names. */
+/** Accepts `kind` in any spelling: `ssh-key`, `sshKey`. Returns an empty list for kinds without names. */
 export async function loadNames(
   kind: string,
   env: Env,
@@ -22,8 +22,8 @@ export async function loadNames(
   const word = kind.toLowerCase().replace(/[-_ ]/g, '');
   if (word === 'context') return Object.keys(readConfig(env).contexts).map((name) => ({ word: name }));
   const { url, token } = resolveAccount(env, contextName);
-  const once = { maxRetries: 0, rateLimitWaitMs: 0, timeoutMs: TIMEOUT_MS };
-  const names = loadersByKind(new Skerry({ baseUrl: url, token, ...once }));
+  const failFast = { maxRetries: 0, rateLimitWaitMs: 0, timeoutMs: TIMEOUT_MS };
+  const names = loadersByKind(new Skerry({ baseUrl: url, token, ...failFast }));
   return Object.hasOwn(names, word) ? ((await names[word]?.()) ?? []) : [];
 }
 

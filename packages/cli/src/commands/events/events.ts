@@ -7,7 +7,7 @@ import { type Column, formatTime } from '../../output/columns.ts';
 import { onReaderGone } from '../../terminal/stdout-reader.ts';
 import { eventTypeOption } from './event-types.ts';
 
-/** Lines are printed one at a time and cannot be aligned later; each column has a typical width. */
+/** Lines are printed one at a time and not aligned later, so columns of varying length have a set width. */
 const COLUMNS: readonly Column<StreamedEvent>[] = [
   { name: 'seq', value: (event) => event.seq, width: 5 },
   { name: 'created_at', value: (event) => formatTime(event.created_at) },
@@ -33,7 +33,7 @@ const events = command({
         max: Number.MAX_SAFE_INTEGER,
       },
     ),
-    type: eventTypeOption('Filter by type, such as server.running, or server for all types of servers'),
+    type: eventTypeOption('Filter by type, such as server.running, or server for every server event'),
   },
   columns: COLUMNS,
   example: 'skerry events --after 0 --type server -o json',
@@ -73,11 +73,11 @@ async function* follow(
     try {
       return yield* skerry.events.stream({ ...options, ...omitUndefined({ after: position }) });
     } catch (error) {
-      const oldest = isApiError(error) ? error.item('after')?.min : undefined;
-      // Skip ahead only for 0: with a number that the user noted, events would be missing.
-      if (after !== 0 || oldest === undefined || oldest === position) throw error;
-      terminal.note(`Events up to ${oldest} are no longer stored.`);
-      position = oldest;
+      const minAfter = isApiError(error) ? error.item('after')?.min : undefined;
+      // Skip ahead only for 0. After any other number the user expects no gap, so report the error.
+      if (after !== 0 || minAfter === undefined || minAfter === position) throw error;
+      terminal.note(`Events up to ${minAfter} are no longer stored.`);
+      position = minAfter;
     }
   }
 }

@@ -29,7 +29,8 @@ export const remove = command({
 });
 
 /**
- * Null: the server is deleted. After a lost response, the error of the retry tells what the first call did.
+ * Returns null if the server is already deleted. The SDK repeats a call whose response was lost, so an error
+ * of the repeated call can mean that the first one succeeded.
  */
 async function startDelete(skerry: Skerry, id: string): Promise<Server | null> {
   try {

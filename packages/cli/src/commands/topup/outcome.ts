@@ -8,9 +8,9 @@ import { describeBonus, formatDollars, networkWarning } from './messages.ts';
 const HOUR_MS = 60 * 60_000;
 
 /**
- * Returns no lines while there is no outcome. `now` is the service's clock; null if unknown. The service does
- * not report when a payment entered its block. While a new block still gets the locked rate, every credit has
- * that rate; afterwards, a late payment looks the same as a payment of another amount.
+ * Returns no lines while there is no outcome. `now` is the service's clock; null if unknown. Until the rate
+ * lock and its grace period end, any difference is a difference in the amount paid. After that, it may also
+ * come from a new rate, and the service does not report which: it omits the time of a payment's block.
  */
 export function describeOutcome(topup: Topup, now: Date | null): string[] {
   if (topup.credit_held) return withheldLines(topup);
@@ -51,7 +51,8 @@ function underpaidLines(topup: Topup, missingUsd: number, until: Date): string[]
   const { unit } = COINS[topup.coin];
   return [
     `You paid ${formatDollars(missingUsd)} less than requested. The amount you paid is credited.`,
-    `To pay the rest at the same rate, send it to the same address in a block by ${formatUtc(until)}:`,
+    `To pay the rest at the same rate, send it to the same address`,
+    `early enough to be in a block by ${formatUtc(until)}:`,
     `Send           ${coinAmountFor(missingUsd, topup.rate_usd, topup.coin)} ${unit}`,
     `to             ${topup.deposit_address}`,
     `on network     ${topup.network}`,
@@ -66,7 +67,7 @@ const overpaidLine = (usd: number) =>
 
 export function withheldLines({ id, network }: Topup): string[] {
   return [
-    'Your payment is confirmed but not credited: credits are withheld at the moment. Your money is not lost.',
+    'Your payment is confirmed but not credited: credits are currently withheld. Your money is not lost.',
     `Contact the operator. Include this top-up, ${id}, and one of your addresses on ${network},`,
     'and say whether you want the payment credited later or refunded.',
   ];
@@ -74,8 +75,9 @@ export function withheldLines({ id, network }: Topup): string[] {
 
 export const EXPIRED_LINES: readonly string[] = [
   'This top-up has expired. Do not pay it; create a new one.',
-  'If you have already paid, your payment is not lost. It is credited at the rate of this top-up,',
-  'or, if it arrives much later, at the rate at that time.',
+  'If you have already paid, your payment is not lost. It is credited at the rate of this top-up',
+  `if its block is at most ${RATE_GRACE_HOURS} hours after the expiration,`,
+  'otherwise at the rate at that time.',
 ];
 
 function rateLockedUntil({ expires_at }: Topup): Date {

@@ -6,12 +6,12 @@ import { ensureLink, linkBatch, linkSettings, removeLink, toMachineLink } from '
 import { machineRules, removeMachineRules } from './ruleset.ts';
 
 /**
- * Ensures the machine's tap, routes, spoofing guard, filter, and limits. Safe to repeat at any time, also
- * while the machine runs.
+ * Creates any missing part of the machine's tap, routes, spoofing guard, filter, and limits. Safe to repeat
+ * at any time, also while the machine runs.
  */
 export async function plugNetwork(host: QemuHost, record: MachineRecord): Promise<void> {
   const link = toMachineLink(host, record.spec);
-  // Install the guard before the interface it protects against exists.
+  // Install the guard first: the tap must never exist without it.
   await applyRuleset(host, machineRules(link, record.filter, record.traffic));
   await ensureLink(host, link.tap, 'tap');
   await host.runInNet('sysctl', ['-q', '-w', ...linkSettings(link.tap)]);
@@ -19,7 +19,7 @@ export async function plugNetwork(host: QemuHost, record: MachineRecord): Promis
   await host.runInNet('ip', ['-batch', '-'], { input: linkBatch(link) });
 }
 
-/** Removes all of that. Missing parts are not an error. */
+/** Removes everything that `plugNetwork` created. Missing parts are not an error. */
 export async function unplugNetwork(host: QemuHost, id: string): Promise<void> {
   const tap = host.tap(id);
   await removeLink(host, tap);

@@ -54,27 +54,33 @@ async function createRecord(host: QemuHost, machineId: string, id: string): Prom
   const { generation, spec } = machine;
   const bytes = await allocatedBytes(host.layout.disk(machineId, generation));
   if (bytes === undefined) throw new ComputeError('refused', 'the machine has no disk');
-  const { diskGb } = spec;
-  const size = { diskGb, sizeGb: 0 };
   const request = { folder: host.layout.snapshots(), bytes, snapshotId: id };
   return await withReservedSpace(host, request, () =>
     writeSnapshot(host.layout, {
-      ...{ id, machineId, generation, ...size },
-      ...{ state: 'creating', how: 'job', begun: false },
+      id,
+      machineId,
+      generation,
+      diskGb: spec.diskGb,
+      sizeGb: 0,
+      state: 'creating',
+      how: 'job',
+      begun: false,
     }),
   );
 }
 
 async function startSnapshot(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
   const { layout } = host;
-  const isJob = await withRunningQemu(host, record.machineId, (qmp) => startJob(host, qmp, record));
-  if (isJob === true) return await writeSnapshot(layout, { ...record, begun: true });
+  // Undefined if no guest runs; false if this QEMU lacks the disk.
+  const jobStarted = await withRunningQemu(host, record.machineId, (qmp) => startJob(host, qmp, record));
+  if (jobStarted === true) return await writeSnapshot(layout, { ...record, begun: true });
   return await checkProgress(host, await writeSnapshot(layout, { ...record, how: 'copy', begun: true }));
 }
 
 /**
  * Returns undefined if no guest runs. A guest that shut down has flushed its disk, and a guest that never ran
- * has not written to it. That QEMU will be ended, so its disk can be treated like that of a stopped machine.
+ * has not written to it. That QEMU process is about to end, so its disk can be treated like that of a stopped
+ * machine.
  */
 async function withRunningQemu<T>(
   host: QemuHost,
@@ -130,6 +136,7 @@ export async function resumeSnapshots(host: QemuHost, machineId: string, qmp: Qm
   for (const record of await listSnapshotsInProgress(host, machineId)) {
     if (record.how !== 'copy') continue;
     const to = host.layout.snapshot(record.id, 'qcow2');
+    // The copy is done: the file gets this name only when it is complete.
     if ((await allocatedBytes(to)) !== undefined) continue;
     await stopCopy(host, to);
     try {
@@ -182,7 +189,7 @@ export async function copySnapshot(
   const copy = { from, to: disk.path, diskGb: disk.diskGb };
   if (!(await isStarted(disk.path))) {
     const bytes = (await allocatedBytes(from)) ?? 0;
-    const request = { folder: host.options.dir, bytes, insteadOf: disk.machineId };
+    const request = { folder: host.options.dir, bytes, replacesDiskOf: disk.machineId };
     await withReservedSpace(host, request, () => copyInBackground(host, copy, 0));
   }
   const state = await copyInBackground(host, copy, COPY_WAIT_MS);

@@ -21,7 +21,7 @@ export interface SpaceRequest {
   /** The requesting snapshot, which must not be counted twice if an earlier call reserved its space. */
   readonly snapshotId?: string;
   /** The machine whose current disk will be replaced, so the rest of that disk is not needed. */
-  readonly insteadOf?: string;
+  readonly replacesDiskOf?: string;
 }
 
 /**
@@ -41,7 +41,9 @@ export async function withReservedSpace<T>(
     // Check the free space last: data written meanwhile is then counted twice rather than not at all.
     const outstanding = [
       ...(await Promise.all(
-        machines.filter((id) => id !== request.insteadOf).map((id) => outstandingOfDisk(host, id, snapshots)),
+        machines
+          .filter((id) => id !== request.replacesDiskOf)
+          .map((id) => outstandingOfDisk(host, id, snapshots)),
       )),
       ...(await Promise.all(machines.map((id) => outstandingOfCopies(host, id, snapshots)))),
       ...(await Promise.all(others.map((snapshot) => outstandingOfSnapshot(host, snapshot)))),

@@ -1,4 +1,4 @@
-/** The file of a volume while no QEMU has it open. */
+/** The file of a volume. While QEMU has it open, only `readDiskInfo` may be used. */
 import { access, rename, rm } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
@@ -18,7 +18,7 @@ export async function ensureVolumeFile(host: QemuHost, record: VolumeRecord): Pr
   else await enlarge(host, record, path);
 }
 
-/** Records that the file exists. The caller may change the record. */
+/** Stores the record with the mark that its file was created once. The caller holds the machine's lock. */
 export async function markCreated(host: QemuHost, record: VolumeRecord): Promise<void> {
   if (!record.made) await writeVolume(host.layout, { ...record, made: true });
 }
