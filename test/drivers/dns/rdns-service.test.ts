@@ -63,7 +63,7 @@ describe('reverse DNS of the service', { skip: FULL_ONLY.skip || NO_PDNS }, () =
       (await operator('dns', 'zones')).output,
       /^par +198\.18\.0\.0\/23 +1\.18\.198\.in-addr\.arpa\. +MISSING$/m,
     );
-    assert.match((await operator('dns', 'zones', '--create')).output, /go together/);
+    assert.match((await operator('dns', 'zones', '--create')).output, /together/);
     const created = await operator('dns', 'zones', '--create', '--nameserver', 'ns1.example.org');
     assert.equal(created.code, 0, created.output);
     assert.match(created.output, /^16 zones created$/m);
