@@ -26,7 +26,7 @@ export function buildProgram(
 ): Commander {
   const program = new Commander('skerry')
     .description('Manage servers, volumes, firewalls, and top-ups of a Skerry host.')
-    .helpOption('-h, --help', 'Show help for a command')
+    .helpOption('-h, --help', 'Show this help')
     .helpCommand(false)
     .configureHelp({ sortSubcommands: true, showGlobalOptions: true })
     .showSuggestionAfterError()
@@ -89,7 +89,11 @@ function addCommand(program: Commander, row: Command, open: (options: GlobalOpti
     .allowExcessArguments(false)
     .showHelpAfterError(`Run \`skerry ${row.name} --help\` for usage.`);
   if (row.isDefault) {
-    parent.addHelpText('after', `\nWithout a subcommand, runs \`skerry ${row.name}\` with the same options.`);
+    parent.addHelpText(
+      'after',
+      `\nWithout a subcommand, runs \`skerry ${row.name}\`. ` +
+        `For its options, see \`skerry ${row.name} --help\`.`,
+    );
   }
   const args = Object.entries(row.args ?? {});
   for (const [name, { about, optional, variadic, choices }] of args) {
@@ -141,7 +145,7 @@ function toCommanderOption(name: string, option: Option<unknown>): CommanderOpti
   const repeated = option.repeatable ? ' (can be repeated)' : '';
   const shape = new CommanderOption(
     `${short}--${kebabCase(name)}${value}`,
-    `${option.about}${choices}${repeated}`,
+    `${option.about}${choices}${repeated}${option.required ? ' (required)' : ''}`,
   );
   // A flag has no value; an argument parser would make commander require one.
   if (option.value === null) return shape;

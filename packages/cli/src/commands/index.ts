@@ -40,7 +40,7 @@ export const GROUPS: Readonly<
   firewall: { about: 'Manage firewall groups, their rules, and their servers', aliases: ['firewalls'] },
   rule: { about: 'Manage the rules of a firewall group', aliases: ['rules'] },
   webhook: { about: 'Manage webhooks and their deliveries', aliases: ['webhooks'] },
-  topup: { about: 'Top up the balance with a coin', aliases: ['topups'] },
+  topup: { about: 'Top up the balance with cryptocurrency', aliases: ['topups'] },
   context: { about: 'Manage contexts: the accounts that you are signed in to', aliases: ['contexts'] },
   audit: { about: 'View changes of the last 90 days' },
 };

@@ -2,6 +2,8 @@
 export interface Column<T> {
   /** The name in `-o columns=…`; the heading is the same in capitals. */
   readonly name: string;
+  /** The label of `describe`, if the name is not clear to people. */
+  readonly label?: string;
   readonly value: (item: T) => Cell;
   /** Shown only by `describe` or if requested by name. */
   readonly hidden?: boolean;

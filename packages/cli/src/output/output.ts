@@ -53,7 +53,10 @@ export class Output {
       return;
     }
     if (this.#writeData(value)) return;
-    const rows = columns.map((column) => [formatLabel(column.name), formatCell(column.value(item))]);
+    const rows = columns.map((column) => [
+      `${column.label ?? formatLabel(column.name)}:`,
+      formatCell(column.value(item)),
+    ]);
     this.#terminal.write(formatTable(rows));
   }
 
@@ -114,11 +117,11 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   usd: 'USD',
 };
 
-/** `paid_until` is `Paid until`. */
+/** Returns `Paid until` for `paid_until`. */
 function formatLabel(name: string): string {
   const words = name.split('_').map((word) => SPELLINGS[word] ?? word);
   const text = words.join(' ');
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}:`;
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
 function formatYaml(value: unknown): string {

@@ -14,12 +14,13 @@ const FILE_OPTION: Option<readonly string[]> = {
 
 const apply = command({
   name: 'apply',
-  about: 'Create, change, or delete servers, volumes, and firewalls to match a file',
+  about: 'Create, change, or delete servers, volumes, firewalls, and SSH keys to match a file',
   help:
     'Compares the file with your account and shows the changes with their cost. Applies them after you\n' +
-    'confirm. A second run changes nothing. Servers of the file get the label skerry-project=PROJECT,\n' +
-    'with the project that the file names. Servers with that label that are no longer in the file are\n' +
-    'deleted. Everything else in your account is left unchanged.',
+    'confirm. A second run changes nothing. Servers of the file get the label skerry-project=PROJECT:\n' +
+    'the project name in the file. Servers with that label that are no longer in the file are deleted.\n' +
+    'Volumes, firewall groups, and SSH keys that are no longer in the file stay, like everything else in\n' +
+    'your account. `absent: true` in the file deletes a volume or group.',
   operations: [
     ...(['servers.list', 'servers.create', 'servers.update', 'servers.rebuild', 'servers.delete'] as const),
     ...(['servers.set_rdns', 'volumes.list', 'volumes.create', 'volumes.update', 'volumes.attach'] as const),

@@ -4,19 +4,23 @@ import { type Column, formatTime, formatUsd } from '../../output/columns.ts';
 
 const BALANCE_COLUMNS: readonly Column<Balance>[] = [
   { name: 'usd', value: (balance) => formatUsd(balance.usd) },
-  { name: 'as_of', value: (balance) => formatTime(balance.as_of) },
-  { name: 'active_servers', value: (balance) => balance.active_servers },
+  { name: 'as_of', label: 'As of (UTC)', value: (balance) => formatTime(balance.as_of) },
+  { name: 'active_servers', label: 'Running servers', value: (balance) => balance.active_servers },
   { name: 'daily_cost_usd', value: (balance) => formatUsd(balance.daily_cost_usd) },
-  { name: 'runway_until', value: (balance) => balance.runway_until },
-  { name: 'low_balance_at', value: (balance) => formatTime(balance.low_balance_at) },
+  { name: 'runway_until', label: 'Paid until', value: (balance) => balance.runway_until },
+  {
+    name: 'low_balance_at',
+    label: 'Low-balance notice on',
+    value: (balance) => formatTime(balance.low_balance_at),
+  },
 ];
 
 const balance = command({
   name: 'balance',
   about: 'Show the balance and how long it lasts',
-  help: `Servers are paid in advance from the balance, one billing cycle at a time. runway_until is
-the earliest end of a cycle among running servers. daily_cost_usd is for comparison; nothing is charged
-daily. Requires a token with scope billing.`,
+  help: `Servers are paid in advance from the balance, one billing cycle at a time. "Paid until"
+(runway_until) is the earliest end of a cycle among running servers. The daily cost is for comparison;
+nothing is charged daily. Requires a token with scope billing.`,
   operations: ['balance.get'],
   columns: BALANCE_COLUMNS,
   example: 'skerry balance',
