@@ -13,7 +13,9 @@ import type { OperatorContext } from './context.ts';
 import { formatCount, formatFacts, formatTable } from './table.ts';
 
 export function addDedicated(program: Command, context: OperatorContext): void {
-  const dedicated = program.command('dedicated').description('Sell and maintain dedicated machines manually');
+  const dedicated = program
+    .command('dedicated')
+    .description('Deliver and maintain dedicated servers of customers by hand');
   addList(dedicated, context);
   addFulfill(dedicated, context);
   addPowerRecord(dedicated, context);

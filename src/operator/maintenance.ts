@@ -17,7 +17,7 @@ interface StartOptions {
 export function addMaintenance(program: Command, { resources, terminal }: OperatorContext): void {
   const maintenance = program
     .command('maintenance')
-    .description('Close the service or one operation for a limited time');
+    .description('Block the service or one operation for a limited time');
   maintenance
     .command('start')
     .option('--operation <name>', 'Operation, such as servers.create; default: all', parseOperation)

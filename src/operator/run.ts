@@ -52,7 +52,7 @@ export function buildProgram(context: OperatorContext, addCommands: AddCommands)
   const program = new Command('skerryd')
     .description('Run Skerry and manage the service')
     .version(readVersion(), '-V, --version', 'Print the version')
-    .helpOption('-h, --help', 'Show help for a command')
+    .helpOption('-h, --help', 'Show this help')
     .helpCommand('help [command]', 'Show help for a command')
     .configureOutput({
       writeOut: (text) => context.terminal.out(text.trimEnd()),

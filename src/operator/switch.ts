@@ -24,8 +24,10 @@ const REASON_WITHOUT_STATE = '--reason needs a new state: skerryd switch NAME on
 export function addSwitch(program: Command, { resources, terminal }: OperatorContext): void {
   program
     .command('switch')
-    .addArgument(new Argument('[name]').choices(SWITCH_NAMES))
-    .addArgument(new Argument('[state]').choices(['on', 'off']))
+    .addArgument(new Argument('[name]', 'Switch to show or to set; all if omitted').choices(SWITCH_NAMES))
+    .addArgument(
+      new Argument('[state]', '`on` allows what the switch controls, `off` stops it').choices(['on', 'off']),
+    )
     .option(
       '--reason <text>',
       'One line that `skerryd switch` shows; the reason of `deploys` is also shown to customers',

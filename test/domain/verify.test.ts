@@ -11,7 +11,7 @@ import { createHistory } from './verify-history.ts';
 
 /** SQL that violates each invariant, like a bug might. */
 const BREAKS: Record<string, readonly string[]> = {
-  'postings sum to zero': [
+  'transfers balance': [
     `update transfers set amount_cents = 0 where type = 'bonus'`,
     `update transfers set debit_account = credit_account where type = 'bonus'`,
     `update transfers set debit_account = gen_random_uuid() where type = 'bonus'`,
@@ -44,7 +44,7 @@ const BREAKS: Record<string, readonly string[]> = {
   'deposits are credited once': [
     `update deposits set credit_transfer_id = null, credited_cents = null where credited_cents > 0`,
   ],
-  'invoices add up': [`update topups set credited_cents = credited_cents + 1`],
+  'top-ups add up': [`update topups set credited_cents = credited_cents + 1`],
   'bonuses fit their credits': [
     `update topups set bonus_paid_cents = bonus_paid_cents + 1`,
     `update topups set bonus_transfers = '{}'`,

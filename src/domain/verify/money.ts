@@ -9,7 +9,7 @@ const DELTA = 'case when credit_account = customer_id then amount_cents else -am
 
 export const MONEY_INVARIANTS: readonly Invariant[] = [
   {
-    name: 'postings sum to zero',
+    name: 'transfers balance',
     description: 'every transfer moves one amount between two accounts, with a customer on one side',
     source: 'transfers',
     violations: `select id from transfers

@@ -8,7 +8,7 @@ const TIERS = BONUS_TIERS_USD.map(([threshold, bonus]) => `(${threshold * 100}, 
 export const TOPUP_INVARIANTS: readonly Invariant[] = [
   {
     name: 'deposits match their credits',
-    description: 'the credit of a deposit is valid and matches its invoice, customer, and amount',
+    description: 'the credit of a deposit is valid and matches its top-up, customer, and amount',
     source: 'deposits',
     violations: `select d.coin || ':' || d.key
       from deposits d
@@ -30,8 +30,8 @@ export const TOPUP_INVARIANTS: readonly Invariant[] = [
       group by t.id having count(d.key) <> 1`,
   },
   {
-    name: 'invoices add up',
-    description: 'each invoice has credited the sum of its deposits, and nothing that is withheld',
+    name: 'top-ups add up',
+    description: 'the credited amount of each top-up is the sum of its deposits that are not withheld',
     source: 'topups',
     violations: `select p.id from topups p left join deposits d on d.topup_id = p.id
       group by p.id
@@ -40,7 +40,7 @@ export const TOPUP_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'bonuses fit their credits',
-    description: 'each invoice has the bonus of the tier it reached, paid by the transfers it names',
+    description: 'each top-up has the bonus of its tier, and its bonus transfers add up to it',
     source: 'topups',
     violations: `select p.id from topups p
       left join transfers t on t.resource_id = p.id and t.type = 'bonus' and not ${REVERSED}
