@@ -53,8 +53,9 @@ export function auditLogView(data: {
     section: 'account',
     breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
     body: html`${accountTabs(ACCOUNT_PATHS.audit)}
-<p>Changes to this account in the last ${LIMITS.auditRetentionDays} days, including attempts that failed. We
-store the country of each request, not its IP address. Days start at 00:00 UTC.</p>
+<p>Sign-ins and changes to this account in the last ${LIMITS.auditRetentionDays} days, including attempts that
+failed. “System” is our service, or a visitor who was not signed in. We store the country of each request,
+not its IP address. Days start at 00:00 UTC.</p>
 ${auditFilterForm(data.forms, filter)}
 ${
   rows.length > 0
@@ -73,7 +74,7 @@ ${pager(data)}`,
 function auditFilterForm(forms: FormContext, filter: Filter): Html {
   const fields = new Fields(forms, 'filter');
   const dayOf = (name: string) => (filter[name] ?? '').slice(0, 10);
-  const choices = [['', 'All'] as const, ...CUSTOMER_ACTIONS.map((action) => [action, action] as const)];
+  const choices = [['', 'Any'] as const, ...CUSTOMER_ACTIONS.map((action) => [action, action] as const)];
   return html`<form method="get" class="filters row" role="search" aria-label="Filter the audit log">
 ${fields.select('action', 'Action', { value: filter.action ?? '', choices })}
 ${fields.text('resource', 'Resource', { value: filter.resource ?? '', placeholder: 'srv_…', size: 20 })}

@@ -39,7 +39,7 @@ const TOPUP_STATUS_BADGES: Record<
   confirmed: ['credited', 'good'],
   expired: ['expired', 'off'],
   cancelled: ['canceled', 'off'],
-  error: ['error', 'bad'],
+  error: ['withheld', 'bad'],
 };
 
 export function topupStatusBadge(status: SessionTopupStatus): Html {

@@ -1,4 +1,5 @@
 /** Account deletion: its consequences, its obstacles, and the confirmation afterwards. */
+import { LIMITS } from '../spec/limits.ts';
 import { ACCOUNT_PATHS, PANEL_PATHS } from '../spec/paths.ts';
 import { accountTabs, passwordField } from './account-components.ts';
 import { exactUsd, usd } from './components.ts';
@@ -43,10 +44,11 @@ function losses({ servers, forfeited }: DeletionImpact): Html {
 <li><strong>${serverLoss}</strong> Your volumes, snapshots, and images are deleted${
     servers > 0 && ' too'
   }.</li>
-<li><strong>${balance}</strong> ${servers > 0 && 'Refunds for deleted servers are lost too.'}</li>
+<li><strong>${balance}</strong> ${servers > 0 && 'You get no refund for deleted servers.'}</li>
 <li>All sessions and API tokens end immediately. You can sign up with this address again once everything is
 removed.</li>
-<li>We keep payment amounts under an anonymous number, and the audit log until its retention period ends.</li>
+<li>We keep payment amounts under an anonymous number, and the audit log for ${LIMITS.auditRetentionDays}
+days.</li>
 </ul>`;
 }
 
@@ -59,8 +61,8 @@ function deletionObstacle({ legalHold, paymentPending }: DeletionImpact): string
     return 'You can’t delete this account: one of its servers is under a legal hold. Contact us.';
   if (paymentPending)
     return (
-      'You can’t delete this account while a payment is pending or withheld. Wait until it is credited, or ' +
-      'contact us for a refund.'
+      'You can’t delete this account while a payment is pending or withheld. Find it under Billing, and ' +
+      'wait until it is credited, or contact us for a refund.'
     );
   return null;
 }

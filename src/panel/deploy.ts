@@ -71,7 +71,7 @@ ${fields.text('name', 'Name', {
 </div></div>
 ${advancedFields(data, fields)}
 <div aria-live="polite">${totalBox(data.quote, chosen.region, data)}</div>
-<p class="row"><button class="plain" formaction="${DEPLOY_TOTAL_PATH}" formnovalidate>Show total</button>
+<p class="row"><button class="plain" formaction="${DEPLOY_TOTAL_PATH}" formnovalidate>Update total</button>
 <button>Deploy server</button></p>
 ${passwordSection(data, fields)}`;
   return form(forms, { name: 'deploy', action: DEPLOY_PATH, live: '#total, .per-month' }, parts);
@@ -104,9 +104,10 @@ function planChoices({ plans, onRequest, regions, chosen, monthUsd }: DeployData
       `${plan.cpu} ${cpus}`,
       `${formatMemory(plan.ram_mb)} memory`,
       `${formatDisk(plan)} NVMe`,
-      `${formatTraffic(plan)} outbound`,
+      `${formatTraffic(plan)} outbound per month`,
     ].join(', ');
-    const label = html`<strong>${plan.id}</strong> <span class="per-month">${price} per month</span>
+    const term = chosen.months > 1 && `, paid for ${formatMonths(chosen.months)}`;
+    const label = html`<strong>${plan.id}</strong> <span class="per-month">${price} per month${term}</span>
 <small>${specs}</small> <small>${where}</small>`;
     return fields.radio('plan', plan.id, label, {
       checked: !isDisabled && plan.id === chosen.plan,

@@ -35,7 +35,7 @@ export interface HomeData {
 export function homeView(data: HomeData): View {
   const { site, signedIn, baseUrl, sandbox } = data;
   return {
-    title: 'Servers paid with cryptocurrency, no identity check',
+    title: 'Pay for servers with cryptocurrency, without an identity check',
     body: html`${
       sandbox &&
       html`<div class="banner warn"><p><strong>This is a sandbox.</strong> Coins, blocks, and servers are
@@ -67,9 +67,9 @@ function plansSection({ plans: cheapest }: HomeData): Html | null {
   if (cheapest.length === 0) return null;
   const longest = CYCLE_MONTHS.at(-1) ?? 12;
   return section(
-    'Our smallest plans',
+    'Smallest virtual and dedicated plans',
     html`${table({
-      caption: 'Our smallest plans',
+      caption: 'Smallest virtual and dedicated plans',
       columns: [
         'Plan',
         { name: 'Per month', class: 'number' },
@@ -148,7 +148,7 @@ const RETENTION_ROWS: readonly (readonly [data: string, kept: string])[] = [
   ['Sessions', `${LIMITS.sessionIdleHours} hours after the last use, ${LIMITS.sessionMaxDays} days at most`],
   ['Audit log: changes, times, and countries', `${LIMITS.auditRetentionDays} days`],
   ['Server events and metrics', `${LIMITS.eventRetentionDays} days`],
-  ['Emails that we sent', `Text until sent, record for ${LIMITS.mailRetentionDays} days`],
+  ['Emails that we sent', `The text until it is sent, a record of it for ${LIMITS.mailRetentionDays} days`],
   ['Root passwords and user data', 'Until the installation is done'],
   ['Ledger and payments', 'Permanently, under an anonymous number once you delete your account'],
 ];
@@ -161,7 +161,8 @@ function privacySection({ regions }: HomeData): Html {
   });
   return html`<ul>
 <li>We never ask for a name, a phone number, or an ID document.</li>
-<li>We don’t store IP addresses in our database or logs. For changes, we record only the country.</li>
+<li>We don’t store IP addresses in our database or logs. For each change to your
+account, we record only the country that it came from.</li>
 <li>The panel works without JavaScript and images, in Tor Browser’s safest mode, and loads nothing from
 other sites.</li>
 <li>Add an OpenPGP key to encrypt all emails to you. Turn on one-time codes to protect your sign-in.</li>

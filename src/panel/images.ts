@@ -36,7 +36,13 @@ export function imagesView(data: {
       ? day(image.released_at)
       : statusBadge(`deprecated ${image.deprecated_at}`, 'busy'),
   ]);
-  const columns = ['Name', 'Type', 'Architecture', { name: 'Size', class: 'number' }, 'Released'] as const;
+  const columns = [
+    'Name',
+    'Type',
+    'Architecture',
+    { name: 'Size', class: 'number' },
+    'Released or deprecated',
+  ] as const;
   const list =
     rows.length > 0
       ? table({ caption: 'Images', columns, rows })
@@ -82,14 +88,14 @@ function uploadSection(forms: FormContext, { count, gb, fileGb }: ImageLimits): 
   const arches = ARCHES.map((arch) => fields.checkbox(`arch.${arch}`, arch, { value: arch === 'amd64' }));
   // The file must be the last part: the server validates everything before it first.
   return html`<p>A bootable ISO 9660 image of up to ${fileGb} GiB. An account can have up to ${count} images
-and ${gb} GiB in total. Servers boot it like a CD; SSH keys and user data are not applied. If the connection
-breaks, upload the file again.</p>
+of its own, with ${gb} GiB in total. Servers boot it like a CD; SSH keys and user data are not applied. If
+the connection breaks, upload the file again.</p>
 ${form(
   forms,
   { name: 'upload', multipart: true },
   html`<div class="columns"><div>${fields.text('name', 'Name (optional)', {
     ...text,
-    hint: 'For your records.',
+    hint: 'Shown in the list of images.',
   })}
 ${fields.text('version', 'Version (optional)', { ...text, hint: 'Defaults to the upload date.' })}</div>
 <div>${fields.text('variant', 'Variant (optional)', { ...text, hint: 'For example, minimal.' })}

@@ -100,13 +100,14 @@ ${paymentNotes(data, 'We’ll credit')}`;
       }. <a href="${resourcePath(BILLING_PATHS.receipts, topup.id)}">View receipt</a></p>
 ${paymentNotes(data, 'We credited')}`;
     case 'error':
-      return html`<p>Your payment is confirmed but not credited yet.</p>`;
+      return html`<p>We have not credited your payment yet. Tell us what to do with it:</p>`;
     default:
       return html`<p>${status === 'cancelled' ? 'You canceled this top-up.' : 'This top-up expired.'}
 <strong>Don’t send a payment for it.</strong> <a href="${PANEL_PATHS.topup}">Create a new top-up</a>
 instead.</p>
-<p>If you already sent a payment, it is not lost. If it is in a block by ${time(data.counts_until)}, we
-credit it at the rate below; otherwise, at the exchange rate when it arrives.</p>`;
+<p>If you already sent a payment, it is not lost. We allow some extra time after the rate lock: if it is in
+a block by ${time(data.counts_until)}, we credit it at the rate below; otherwise, at the exchange rate at
+that time.</p>`;
   }
 }
 
@@ -165,19 +166,19 @@ rest is optional. To pay it at the same rate, send this amount of ${unit}:</p>
 <p class="once">${copyable(missing.amount)}</p>
 <p>To the same address:</p>
 <p class="once">${copyable(topup.deposit_address)}</p>
-<p>It must be in a block by ${time(data.counts_until)}. After that, we use the exchange rate when it
-arrives.</p>
+<p>It must be in a block by ${time(data.counts_until)}. After that, we use the exchange rate at
+the time of its block.</p>
 ${networkWarning(topup)}`,
   );
 }
 
 /** SPEC: with the kill-switch on, the row is an error with refund instructions. */
 export function refundInstructions(topup: Pick<Topup, 'id' | 'network'>): Html {
-  return html`<p>Your payment arrived and is confirmed, but credits are currently withheld. Your money is
-not lost.</p>
-<p><a href="${PANEL_PATHS.contact}">Contact us</a> with the ID of this top-up, <code>${topup.id}</code>, and
-one of your own addresses on the ${topup.network} network. Tell us whether you want it
-credited later or refunded.</p>`;
+  return html`<p>Your payment arrived and is confirmed, but crediting was paused, so we withheld it. Your
+money is not lost.</p>
+<p><a href="${PANEL_PATHS.contact}">Contact us</a> with the ID of this top-up, <code>${topup.id}</code>.
+Tell us whether you want it credited later or refunded. For a refund, include one of your own addresses on
+the ${topup.network} network.</p>`;
 }
 
 function paymentsTable(data: PaymentData): Html {

@@ -70,7 +70,8 @@ function removeNameForm(forms: FormContext, records: readonly (readonly [string,
   return form(
     forms,
     { name: 'remove_name', class: 'row' },
-    html`${fields.select('address', 'Address', { choices })}<button class="plain">Remove host name</button>`,
+    html`${fields.select('address', 'Remove the host name of', { choices })}<button
+class="plain">Remove host name</button>`,
   );
 }
 
@@ -90,7 +91,7 @@ function firewallTable({ groups }: NetworkData): Html {
   if (groups.length === 0)
     return html`<p>No firewall group applies to this server, so all its ports are open. <a
 href="${PANEL_PATHS.firewall}">View firewall groups</a></p>`;
-  return table({
+  const list = table({
     caption: 'Firewall groups of this server, in order',
     columns: ['Group', { name: 'Rules', class: 'number' }, 'Default inbound policy'],
     rows: groups.map((group) => [
@@ -99,4 +100,6 @@ href="${PANEL_PATHS.firewall}">View firewall groups</a></p>`;
       group.default_action === 'drop' ? 'Drop' : 'Accept',
     ]),
   });
+  return html`${list}
+<p class="soft">To attach or detach a group, open it.</p>`;
 }

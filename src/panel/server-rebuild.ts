@@ -11,7 +11,7 @@ import { blockedReason, type ServerPage, serverView } from './server-layout.ts';
 export interface RebuildData extends ServerPage {
   readonly images: readonly Image[];
   readonly keys: readonly ListedSshKey[];
-  /** The rescue system's sign-in, on the only page that shows it. */
+  /** The rescue system's credentials; null except on the one page that shows them. */
   readonly rescue: { readonly username: string; readonly password: string } | null;
   readonly forms: FormContext;
 }
@@ -44,7 +44,7 @@ function rescueForm(data: RebuildData): Html {
   const blocked = blockedReason(data, 'rescue');
   if (blocked !== null) return html`<p>${blocked}</p>`;
   return html`<p>The server restarts into a small repair system with its disk attached. To leave it, restart
-the server. We show the password once.</p>
+the server. On the next page, we show the root password of the rescue system once.</p>
 ${form(data.forms, { name: 'rescue' }, html`<button class="plain">Boot rescue system</button>`)}`;
 }
 

@@ -23,8 +23,8 @@ export function totpView(data: TotpData): View {
     body: html`${accountTabs(ACCOUNT_PATHS.totp)}
 <p>Status: ${data.isOn ? statusBadge('on', 'good') : statusBadge('off')}</p>
 <p>With one-time codes, you sign in with your password and a six-digit code from an authenticator app on
-your phone, so your password alone is not enough. If you lose your phone, use your recovery code: it sets a
-new password and turns one-time codes off.</p>
+your phone, so your password alone is not enough. If you lose your phone, use your recovery code:
+you set a new password with it, and one-time codes are turned off.</p>
 ${
   data.isOn
     ? disableForm(data.forms)
@@ -43,9 +43,9 @@ function pendingSetup({ forms, secret }: TotpData, sidePx: number): Html {
 alt="QR code with the secret for your authenticator app"></p>
 ${
   secret &&
-  html`<div class="once"><p>Or enter the secret: <code class="copy" data-copy>${text}</code></p>
+  html`<div class="once"><p>Can’t scan it? Enter this key: <code class="copy" data-copy>${text}</code></p>
 <p><a href="${secret.uri}">Open in an authenticator app on this device</a></p>
-<p>The secret is shown only once. Settings: time-based, six digits, SHA-1, 30 seconds.</p></div>\n`
+<p>The key is shown only once. Settings: time-based, six digits, SHA-1, 30 seconds.</p></div>\n`
 }${form(
   forms,
   { name: 'confirm' },
@@ -67,9 +67,7 @@ function enableForm({ forms, qrCodePx }: TotpData): Html {
     forms,
     { name: 'begin' },
     html`${passwordField(fields)}
-<button${isPending && html` class="plain"`}>${
-      isPending ? 'Start over with a new secret' : 'Start setup'
-    }</button>`,
+<button${isPending && html` class="plain"`}>${isPending ? 'Create a new QR code' : 'Start setup'}</button>`,
   );
   if (isPending) return section('Start over', content);
   return section(

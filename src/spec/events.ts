@@ -6,23 +6,26 @@ import type { Scope } from './scopes.ts';
  */
 export const EVENTS = {
   'server.created': { key: 'server', when: 'a new server began provisioning' },
-  'server.running': { key: 'server', when: 'install finished and the server is reachable' },
-  'server.stopped': { key: 'server', when: 'graceful shutdown completed' },
-  'server.rebooted': { key: 'server', when: 'a reboot cycle completed' },
+  'server.running': {
+    key: 'server',
+    when: 'installation finished and the server is reachable, or a suspended server resumed',
+  },
+  'server.stopped': { key: 'server', when: 'a graceful shutdown completed' },
+  'server.rebooted': { key: 'server', when: 'a reboot completed' },
   'server.rebuilt': { key: 'server', when: 'a rebuild from an image completed' },
   'server.suspended': {
     key: 'server',
-    when: 'the prepaid cycle ended and could not be renewed; server stopped',
+    when: 'the prepaid cycle ended and could not be renewed; the server was stopped',
   },
-  'server.destroyed': { key: 'server', when: 'disk wiped and IPs released' },
-  'snapshot.ready': { key: 'snapshot', when: 'a snapshot moved from creating to ready' },
+  'server.destroyed': { key: 'server', when: 'the disk was wiped and the IP addresses were released' },
+  'snapshot.ready': { key: 'snapshot', when: 'a snapshot is ready' },
   'snapshot.failed': { key: 'snapshot', when: 'a snapshot failed', additive: true },
   'volume.attached': { key: 'volume', when: 'a volume was attached' },
   'volume.detached': { key: 'volume', when: 'a volume was detached' },
   'topup.pending': { key: 'topup', when: 'a deposit was detected on chain and awaits confirmations' },
   'topup.confirmed': { key: 'topup', when: 'a deposit was confirmed and the balance credited' },
   'topup.expired': { key: 'topup', when: 'the rate lock expired before a payment was seen' },
-  'billing.charged': { key: 'ledger_entry', when: 'a cycle charge was applied' },
+  'billing.charged': { key: 'ledger_entry', when: 'a billing cycle was charged' },
   'billing.low_balance': {
     key: 'balance',
     when: 'a cycle ends within 7 days and the balance does not cover the renewals',

@@ -105,7 +105,7 @@ export function mustWaitForOperation(action: ServerAction): boolean {
 const SUSPENSION_MESSAGES: Record<SuspendedReason, string> = {
   balance:
     'This server is suspended because your balance did not cover its next cycle. ' +
-    'Top up; it resumes automatically once your balance covers it.',
+    'Top up your balance: the server resumes automatically once it covers the next cycle.',
   not_renewed:
     'This server is suspended because its cycle ended and it was set not to renew. ' +
     'Start it to pay for another cycle and resume.',

@@ -42,7 +42,7 @@ describe('the page that orders a server', () => {
     assert.match(text, /s2 in Zurich, 12 months Total \$88\.20 \(\$7\.35 per month, 50% off\)/);
     assert.match(text, /Current balance \$30\.00 You’re short by \$58\.20 Top up the difference/);
     assert.match(page.text, /href="\/topup\?amount=58\.20"/);
-    assert.match(text, /s1 \$3\.68 per month/);
+    assert.match(text, /s1 \$3\.68 per month, paid for 12 months/);
   });
 
   it('the deploy page offers no deprecated images and preselects the only key', async () => {

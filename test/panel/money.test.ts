@@ -211,10 +211,10 @@ describe('money in the panel', () => {
       await setSwitch(world.opened.service, 'topup-credit', true);
       for (const path of [invoice.path, '/billing']) {
         const { text } = await panel.get(path);
-        assert.match(text, /<span class="state bad">error<\/span>/);
+        assert.match(text, /<span class="state bad">withheld<\/span>/);
         assert.match(
           textOf(text),
-          /credits are currently withheld.* Litecoin network\. Tell us whether .* or refunded/,
+          /crediting was paused.* Tell us whether .* or refunded\. .* Litecoin network\./,
         );
       }
       assert.equal((await panel.get(invoice.path)).headers.get('refresh'), null);

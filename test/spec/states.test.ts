@@ -157,7 +157,7 @@ describe('the actions on a server', () => {
     const suspended = { status: 'suspended' } as const;
     assert.match(
       explainDenial({ ...suspended, suspendedReason: 'balance' }, 'start'),
-      /Top up; it resumes automatically/,
+      /Top up your balance: the server resumes automatically/,
     );
     assert.match(
       explainDenial({ ...suspended, suspendedReason: 'not_renewed' }, 'reboot'),
