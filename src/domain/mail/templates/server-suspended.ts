@@ -34,11 +34,6 @@ export function serverSuspended(data: Data, panel: MailPanel): MailContent {
   };
 }
 
-/** `month` or `3 months`: follows "the next". */
-function formatNextMonths(months: number): string {
-  return months === 1 ? 'month' : `${months} months`;
-}
-
 function describeReason(data: Data): string {
   if (data.reason === 'operator') return 'We suspended it manually.';
   if (data.reason === 'not_renewed') return 'Its paid time ended, and its automatic renewal is off.';
