@@ -25,9 +25,7 @@ export function addSwitch(program: Command, { resources, terminal }: OperatorCon
   program
     .command('switch')
     .addArgument(new Argument('[name]', 'Switch to show or to set; all if omitted').choices(SWITCH_NAMES))
-    .addArgument(
-      new Argument('[state]', '`on` allows what the switch controls, `off` stops it').choices(['on', 'off']),
-    )
+    .addArgument(new Argument('[state]', 'Whether to allow (`on`) or stop (`off`) it').choices(['on', 'off']))
     .option(
       '--reason <text>',
       'One line that `skerryd switch` shows; the reason of `deploys` is also shown to customers',

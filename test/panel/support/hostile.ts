@@ -42,8 +42,9 @@ export const HOSTILE: readonly string[] = [
   `<b>`.repeat(20_000),
 ];
 
-/** Elements and attributes that our pages never contain. */
-const FOREIGN_ELEMENT = /<(?:svg|iframe|object|embed|base|style|b|i|body onload|img src=x)[\s/>]/i;
+/** Markup that our pages never contain. `<i class=h…>` colors code, and `<b>` marks an HTTP method. */
+const FOREIGN_ELEMENT =
+  /<(?:svg|iframe|object|embed|base|style|b(?!>[A-Z]+<)|i(?! class=h[a-z]>)|body onload|img src=x)[\s/>]/i;
 
 /** Returns a description of the injected markup, or null. */
 export function findInjection(page: string, typed: string): string | null {
