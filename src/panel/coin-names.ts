@@ -39,7 +39,8 @@ const TOPUP_STATUS_BADGES: Record<
   confirmed: ['credited', 'good'],
   expired: ['expired', 'off'],
   cancelled: ['canceled', 'off'],
-  error: ['withheld', 'bad'],
+  // SPEC: the row of a withheld payment shows `error`.
+  error: ['error', 'bad'],
 };
 
 export function topupStatusBadge(status: SessionTopupStatus): Html {

@@ -211,7 +211,7 @@ describe('money in the panel', () => {
       await setSwitch(world.opened.service, 'topup-credit', true);
       for (const path of [invoice.path, '/billing']) {
         const { text } = await panel.get(path);
-        assert.match(text, /<span class="state bad">withheld<\/span>/);
+        assert.match(text, /<span class="state bad">error<\/span>/);
         assert.match(
           textOf(text),
           /crediting was paused.* Tell us whether .* or refunded\. .* Litecoin network\./,
