@@ -5,7 +5,8 @@
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
-import { type FailedTest, TestProgress } from './test-progress.ts';
+
+type FailedTest = Extract<TestEvent, { type: 'test:fail' }>['data'];
 
 /** The skip reason that `test/support/runs.ts` sets. These tests are only counted. */
 const FULL_ONLY_REASON = 'runs in npm run test:full';
@@ -13,66 +14,62 @@ const FULL_ONLY_REASON = 'runs in npm run test:full';
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const printed = new Map<string, string>();
   const failed = new Set<string>();
+  const durations = new Map<string, number>();
   const skipped: string[] = [];
+  const summary: string[] = [];
   let fullOnlyCount = 0;
-  const summaryLines: string[] = [];
-  const times = new Map<string, number>();
-  const progress = new TestProgress();
-  for await (const event of events) {
-    const { type, data } = event;
-    progress.handle(event);
-    if ((type === 'test:pass' || type === 'test:fail') && data.nesting === 0) {
-      const file = entryFile(data);
-      times.set(file, (times.get(file) ?? 0) + data.details.duration_ms);
-    }
+  for await (const { type, data } of events) {
+    if (type === 'test:pass' || type === 'test:fail') addDuration(durations, data);
     if (type === 'test:stdout' || type === 'test:stderr') {
-      const file = entryFile(data);
-      printed.set(file, (printed.get(file) ?? '') + data.message);
+      printed.set(processOf(data), (printed.get(processOf(data)) ?? '') + data.message);
     } else if (type === 'test:fail') {
-      failed.add(entryFile(data));
+      failed.add(processOf(data));
       yield formatFailure(data);
+    } else if (type === 'test:pass' && data.skip === FULL_ONLY_REASON) {
+      fullOnlyCount += 1;
     } else if (type === 'test:pass' && data.skip !== undefined) {
-      if (data.skip === FULL_ONLY_REASON) fullOnlyCount += 1;
-      else
-        skipped.push(
-          `﹣ ${data.name} (${formatLocation(data)})${data.skip === true ? '' : `: ${data.skip}`}\n`,
-        );
+      skipped.push(`﹣ ${data.name} (${formatLocation(data)}): ${data.skip}\n`);
     } else if (type === 'test:diagnostic' && data.file === undefined) {
-      summaryLines.push(`ℹ ${data.message}\n`);
+      summary.push(`ℹ ${data.message}\n`);
     } else if (type === 'test:interrupted') {
-      for (const { file, tests } of progress.runningFiles) {
-        const inTests = tests.map((name) => `    in: ${name}\n`).join('');
-        yield `✖ stopped while running: ${relativePath(file)}\n${inTests}`;
-      }
-      // Node holds back the results of files behind a running one.
-      for (const failure of progress.unreportedFailures) {
-        failed.add(entryFile(failure));
-        yield formatFailure(failure);
-      }
-      if (progress.queuedCount > 0) yield `✖ files not started: ${progress.queuedCount}\n`;
+      yield* data.tests.map((test) => `✖ stopped while running: ${test.name} (${formatLocation(test)})\n`);
     }
   }
-  if (process.env.SKERRY_TEST_TIMES) yield formatSlowest(times);
+  if (process.env.SKERRY_TEST_TIMES) yield formatSlowest(durations);
   for (const file of failed) {
     const text = printed.get(file);
     if (text) yield `\n${relativePath(file)} printed:\n${indent(text)}\n`;
   }
   if (skipped.length > 0) yield `\nskipped:\n${skipped.join('')}\n`;
   if (fullOnlyCount > 0) yield `\n${fullOnlyCount} tests or suites run only in npm run test:full\n`;
-  yield summaryLines.join('');
+  yield summary.join('');
 }
 
-const SLOWEST_COUNT = 30;
+const SLOWEST_COUNT = 40;
+
+interface FinishedTest {
+  readonly name: string;
+  readonly nesting: number;
+  readonly file?: string | undefined;
+  readonly entryFile?: string;
+  readonly details: { readonly duration_ms: number };
+}
+
+/** Adds up the time of each file. Files that share a process are the top-level suites of that process. */
+function addDuration(durations: Map<string, number>, data: FinishedTest): void {
+  if (data.nesting > 0) return;
+  const file = data.name.startsWith('test/') ? data.name : relativePath(processOf(data));
+  durations.set(file, (durations.get(file) ?? 0) + data.details.duration_ms);
+}
 
 /** Lists the slowest files with their durations, if SKERRY_TEST_TIMES is set. */
-function formatSlowest(times: ReadonlyMap<string, number>): string {
-  const files = [...times].sort(([, a], [, b]) => b - a).slice(0, SLOWEST_COUNT);
-  const seconds = (ms: number) => (ms / 1_000).toFixed(1).padStart(7);
-  return `${files.map(([file, ms]) => `${seconds(ms)} s  ${relativePath(file)}\n`).join('')}\n`;
+function formatSlowest(durations: ReadonlyMap<string, number>): string {
+  const slowest = [...durations].sort(([, a], [, b]) => b - a).slice(0, SLOWEST_COUNT);
+  return slowest.map(([file, ms]) => `${(ms / 1_000).toFixed(1).padStart(7)} s  ${file}\n`).join('');
 }
 
 /** Returns the file that the process was started for; `file` may be a helper that declares the test. */
-function entryFile(data: { file?: string | undefined; entryFile?: string }): string {
+function processOf(data: { readonly file?: string | undefined; readonly entryFile?: string }): string {
   return data.entryFile ?? data.file ?? '';
 }
 
@@ -80,9 +77,7 @@ function formatFailure(data: FailedTest): string {
   const { error } = data.details;
   // A parent fails because a child failed, and the child was already shown.
   if ('failureType' in error && error.failureType === 'subtestsFailed') return '';
-  const cause: unknown = error.cause ?? error;
-  const exit = describeProcessExit(error);
-  const lines = (exit ?? formatCause(cause))
+  const lines = (describeExit(error) ?? formatCause(error.cause ?? error))
     .split('\n')
     .filter((line) => !/^\s+at .*node:internal\/[^{]*$/.test(line));
   const title = `✖ ${data.name} (${formatLocation(data)}, ${Math.round(data.details.duration_ms)} ms)`;
@@ -90,19 +85,22 @@ function formatFailure(data: FailedTest): string {
 }
 
 /** Describes how a file's process ended, if none of its tests explains the failure. */
-function describeProcessExit(error: Error): string | null {
+function describeExit(error: Error): string | null {
   if (!('exitCode' in error && 'signal' in error)) return null;
   const { exitCode, signal } = error;
   return `its process ${signal === null ? `exited with code ${exitCode}` : `was killed by ${signal}`}`;
 }
 
+/** The message of an assertion already shows both values. */
 function formatCause(cause: unknown): string {
   const isAssertion = cause instanceof Error && 'code' in cause && cause.code === 'ERR_ASSERTION';
-  // The message of an assertion already shows both values.
   return isAssertion ? String(cause.stack) : inspect(cause, { depth: 5 });
 }
 
-function formatLocation(data: { file?: string | undefined; line?: number | undefined }): string {
+function formatLocation(data: {
+  readonly file?: string | undefined;
+  readonly line?: number | undefined;
+}): string {
   return data.file === undefined ? 'unknown file' : `${relativePath(data.file)}:${data.line ?? 1}`;
 }
 

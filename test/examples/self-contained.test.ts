@@ -6,7 +6,8 @@ import { describe, it } from 'node:test';
 import { COMMANDS } from '../../packages/cli/src/commands/index.ts';
 import { kebabCase } from '../../packages/cli/src/options.ts';
 import sdk from '../../packages/sdk/package.json' with { type: 'json' };
-import { importEdges, readTree } from '../house/tree.ts';
+import { importEdges } from '../house/import-edges.ts';
+import { readTree } from '../support/project-files.ts';
 import { EXAMPLES } from './example-process.ts';
 
 const EXAMPLE_NAMES = readdirSync(EXAMPLES, { withFileTypes: true })

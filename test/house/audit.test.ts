@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ACTIONS } from '../../src/spec/actions.ts';
-import { readTree } from './tree.ts';
+import { readTree } from '../support/project-files.ts';
 
 /** Files that record an event without an audit row, and the reason. */
 const UNAUDITED_FILES: Record<string, string> = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTree, type Tree, treeOf } from './tree.ts';
+import { readTree, type Tree } from '../support/project-files.ts';
 
 const FOLDERS = [
   'src',
@@ -32,9 +32,6 @@ const FORBIDDEN = [
   },
 ];
 
-/** Files that must contain such a text: `path: reason`. */
-const EXCEPTIONS: Record<string, string> = {};
-
 function findViolations(files: Tree): string[] {
   return [...files].flatMap(([path, text]) =>
     text.split('\n').flatMap((line, index) => {
@@ -45,39 +42,5 @@ function findViolations(files: Tree): string[] {
 }
 
 test('no file names a folder of one machine or a package registry', () => {
-  const faults = findViolations(readTree([...FOLDERS, ...ROOT_FILES], TEXT));
-  assert.deepEqual(
-    faults.filter((fault) => !Object.hasOwn(EXCEPTIONS, fault.split(':')[0] ?? '')),
-    [],
-  );
-});
-
-test('every exception is still needed', () => {
-  const excepted = readTree(Object.keys(EXCEPTIONS), TEXT);
-  const needed = new Set(findViolations(excepted).map((fault) => fault.split(':')[0]));
-  assert.deepEqual(
-    Object.keys(EXCEPTIONS).filter((path) => !needed.has(path)),
-    [],
-  );
-});
-
-// These texts are assembled here, because this file is checked too.
-const folder = (...names: string[]) => `/${names.join('/')}/`;
-
-for (const text of [
-  `cd ${folder('work')}main`,
-  `import '${folder('root')}project/a.ts'`,
-  `"path": "${folder('home', 'someone')}project"`,
-  `file://${folder('Users', 'someone')}project`,
-  `https://${['registry', 'npmjs', 'org'].join('.')}/pg`,
-  `registry=https://${['registry', 'example', 'com'].join('.')}`,
-]) {
-  test(`a file with "${text.slice(0, 4)}…" and a forbidden text is a fault`, () => {
-    assert.equal(findViolations(treeOf({ 'docs/a.md': `first line\n${text}\n` })).length, 1);
-  });
-}
-
-test('project paths and standard Linux paths are allowed', () => {
-  const text = 'src/work/a.ts https://example.org/root/a /tmp/a /etc/skerry/skerry.env ./work/a';
-  assert.deepEqual(findViolations(treeOf({ 'docs/a.md': text })), []);
+  assert.deepEqual(findViolations(readTree([...FOLDERS, ...ROOT_FILES], TEXT)), []);
 });

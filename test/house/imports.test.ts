@@ -4,92 +4,177 @@ import { test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import cli from '../../packages/cli/package.json' with { type: 'json' };
 import sdk from '../../packages/sdk/package.json' with { type: 'json' };
-import { formatLocation, type ImportEdge, importEdges, readSources, type Tree, treeOf } from './tree.ts';
+import { readSources } from '../support/project-files.ts';
+import { formatLocation, type ImportEdge, importEdges } from './import-edges.ts';
 
-const RUNTIME_DEPENDENCIES = new Set(
-  Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }),
-);
-const ALL_DEPENDENCIES = new Set([
-  ...RUNTIME_DEPENDENCIES,
+/**
+ * The layers of the source tree. A layer may import itself and the layers in its row, types included.
+ * `src/config….ts`, `src/main.ts`, and `src/compose…` are separate layers, and so is each of packages/*.
+ */
+const LAYERS: Record<string, readonly string[]> = {
+  spec: [],
+  kernel: ['spec'],
+  ports: ['kernel', 'spec'],
+  store: ['ports', 'kernel', 'spec'],
+  domain: ['store', 'ports', 'kernel', 'spec'],
+  workers: ['domain', 'store', 'ports', 'kernel', 'spec'],
+  panel: ['spec'],
+  http: ['panel', 'domain', 'ports', 'kernel', 'spec'],
+  drivers: ['ports', 'kernel', 'spec'],
+  config: ['kernel', 'spec'],
+  operator: ['config', 'domain', 'store', 'ports', 'kernel', 'spec'],
+  compose: [
+    'operator',
+    'config',
+    'drivers',
+    'http',
+    'panel',
+    'workers',
+    'domain',
+    'store',
+    'ports',
+    'kernel',
+    'spec',
+  ],
+  main: [
+    'compose',
+    'operator',
+    'config',
+    'drivers',
+    'http',
+    'workers',
+    'domain',
+    'store',
+    'ports',
+    'kernel',
+    'spec',
+  ],
+  sdk: [],
+  cli: [],
+};
+
+/** The packages that each of packages/* is installed with, and may import. The SDK also runs in browsers. */
+const ALLOWED_PACKAGES: Record<string, RegExp> = {
+  sdk: new RegExp(`^(?:${Object.keys(sdk.dependencies).join('|')})$`),
+  cli: new RegExp(`^(?:${Object.keys(cli.dependencies).join('|')}|node:.+)$`),
+};
+
+/**
+ * Packages that belong to one layer: only the store talks to the database, and only http talks to clients.
+ */
+const PACKAGE_LAYERS: Record<string, string> = { pg: 'store', kysely: 'store', fastify: 'http' };
+const COMPOSITION_LAYERS = new Set(['compose', 'main']);
+
+const RUNTIME_PACKAGES = new Set(Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }));
+const ALL_PACKAGES = new Set([
+  ...RUNTIME_PACKAGES,
   ...Object.keys(manifest.devDependencies),
   sdk.name,
   cli.name,
 ]);
-/** Packages that declare their own dependencies; those of the root package.json do not count for them. */
-const PACKAGE_DEPENDENCIES: Record<string, ReadonlySet<string>> = {
-  'packages/sdk/': new Set(Object.keys(sdk.dependencies)),
-  'packages/cli/': new Set(Object.keys(cli.dependencies)),
-};
 
-function findViolations(files: Tree): string[] {
-  return importEdges(files).flatMap((edge) => {
-    const violation = violationOf(edge, files);
-    return violation === null ? [] : [`${formatLocation(edge)}: ${violation}`];
+const FILES = readSources();
+const EDGES = importEdges(FILES);
+
+function faults(rule: (edge: ImportEdge) => string | null): string[] {
+  return EDGES.flatMap((edge) => {
+    const fault = rule(edge);
+    return fault === null
+      ? []
+      : [`${formatLocation(edge)}: ${edge.specifier ?? 'a computed import'} ${fault}`];
   });
 }
 
-function violationOf(edge: ImportEdge, files: Tree): string | null {
-  if (edge.specifier === null) {
-    return /^(?:src|packages)\//.test(edge.from) ? 'is a computed import, which cannot be checked' : null;
+function layerOf(path: string): string | undefined {
+  const match = /^src\/(?:(compose|config|main)(?:-[^/]*)?\.ts$|([^/]+)\/)|^packages\/([^/]+)\/src\//.exec(
+    path,
+  );
+  const layer = match?.[1] ?? match?.[2] ?? match?.[3];
+  return layer !== undefined && Object.hasOwn(LAYERS, layer) ? layer : undefined;
+}
+
+function layerFault({ from, target }: ImportEdge): string | null {
+  const layer = layerOf(from);
+  if (layer === undefined || target === null) return null;
+  const other = layerOf(target);
+  if (other === undefined) return 'does not belong to a layer';
+  return other === layer || LAYERS[layer]?.includes(other)
+    ? null
+    : `is in a layer that ${layer} may not import`;
+}
+
+function packageFault({ from, specifier, target }: ImportEdge): string | null {
+  const layer = layerOf(from);
+  if (layer === undefined || target !== null || specifier === null) return null;
+  const installed = ALLOWED_PACKAGES[layer];
+  if (installed) return installed.test(specifier) ? null : `is not installed with ${layer}`;
+  const name = packageName(specifier);
+  if (layer === 'spec' && !(name === 'typebox' && from.startsWith('src/spec/schemas/'))) {
+    return 'is code: spec contains only tables';
   }
-  const violation =
-    edge.target === null
-      ? packageViolation(edge.from, edge.specifier)
-      : relativeViolation(edge.target, files);
-  return violation === null ? null : `'${edge.specifier}' ${violation}`;
+  if (name.startsWith('@skerry/')) return 'is not for the service';
+  const home = PACKAGE_LAYERS[name];
+  return home === undefined || home === layer || COMPOSITION_LAYERS.has(layer) ? null : `belongs to ${home}`;
 }
 
-function relativeViolation(target: string, files: Tree): string | null {
-  if (/^(?:packages\/\w+\/)?package\.json$/.test(target)) return null;
-  if (!target.endsWith('.ts')) return 'does not end in .ts';
-  return files.has(target) ? null : 'is not a file of the project';
-}
-
-function packageViolation(from: string, specifier: string): string | null {
+function resolutionFault({ from, specifier, target }: ImportEdge): string | null {
+  const isShipped = /^(?:src|packages)\//.test(from);
+  if (specifier === null) return isShipped ? 'cannot be checked' : null;
+  if (target !== null) {
+    const isManifest = /^(?:packages\/\w+\/)?package\.json$/.test(target);
+    return isManifest || (target.endsWith('.ts') && FILES.has(target))
+      ? null
+      : 'is not a .ts file of the project';
+  }
   if (specifier.startsWith('node:')) return isBuiltin(specifier) ? null : 'is not part of Node';
-  const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
-  const shipped = Object.entries(PACKAGE_DEPENDENCIES).find(([folder]) => from.startsWith(folder))?.[1];
-  if (shipped) return shipped.has(name) ? null : 'is not in the package.json of its package';
-  if (from.startsWith('src/')) {
-    return RUNTIME_DEPENDENCIES.has(name) ? null : 'is not among the dependencies in package.json';
-  }
-  return ALL_DEPENDENCIES.has(name) ? null : 'is not in package.json';
+  if (from.startsWith('packages/')) return null; // packageFault reads their own package.json.
+  const declared = from.startsWith('src/') ? RUNTIME_PACKAGES : ALL_PACKAGES;
+  return declared.has(packageName(specifier)) ? null : 'is not in package.json';
 }
+
+function packageName(specifier: string): string {
+  return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+/** Returns each import cycle as its files in order, `a → b → a`. */
+function findImportCycles(): string[] {
+  const targets = new Map([...FILES.keys()].map((path) => [path, new Set<string>()]));
+  for (const { from, target } of EDGES) {
+    if (target !== null && FILES.has(target)) targets.get(from)?.add(target);
+  }
+  const cycles: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path);
+    if (start >= 0) cycles.push([...trail.slice(start), path].join(' → '));
+    if (start >= 0 || done.has(path)) return;
+    for (const target of targets.get(path) ?? []) visit(target, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of FILES.keys()) visit(path, []);
+  return cycles;
+}
+
+test('every source file belongs to a layer', () => {
+  const shipped = [...FILES.keys()].filter((path) => /^(?:src|packages)\//.test(path));
+  assert.deepEqual(
+    shipped.filter((path) => layerOf(path) === undefined),
+    [],
+  );
+});
+
+test('no file imports a layer that it may not use, not even as a type', () => {
+  assert.deepEqual(faults(layerFault), []);
+});
+
+test('a package is imported only where it belongs', () => {
+  assert.deepEqual(faults(packageFault), []);
+});
 
 test('every import resolves to a .ts file, a part of Node, or a declared package', () => {
-  assert.deepEqual(findViolations(readSources()), []);
+  assert.deepEqual(faults(resolutionFault), []);
 });
 
-for (const [name, specifier, path] of [
-  ['an import without a file extension', './b', 'src/a.ts'],
-  ['an import with the extension of compiled code', './b.js', 'src/a.ts'],
-  ['an import of a missing file', './missing.ts', 'src/a.ts'],
-  ['an import of a missing file outside src', '../src/missing.ts', 'test/a.test.ts'],
-  ['an import of a folder', '.', 'src/a.ts'],
-  ['an import of a Node module without its prefix', 'fs', 'src/a.ts'],
-  ['an import of an unknown Node module', 'node:nothing', 'src/a.ts'],
-  ['an import of an undeclared package', 'undeclared/deep', 'src/a.ts'],
-  ['an import of an undeclared scoped package', '@undeclared/package', 'test/a.test.ts'],
-  ['an import of a development package in the service', 'fast-check', 'src/a.ts'],
-  ['an import of a service dependency in the CLI', 'pino', 'packages/cli/src/a.ts'],
-] as const) {
-  test(`${name} is a fault in every form`, () => {
-    for (const source of [
-      `import { b } from '${specifier}';`,
-      `import type { B } from '${specifier}';`,
-      `export * from '${specifier}';`,
-      `await import('${specifier}');`,
-    ]) {
-      assert.equal(findViolations(treeOf({ [path]: source, 'src/b.ts': '' })).length, 1, source);
-    }
-  });
-}
-
-test('a computed import is a fault in the service but not in tests', () => {
-  assert.equal(findViolations(treeOf({ 'src/a.ts': 'await import(name);' })).length, 1);
-  assert.deepEqual(findViolations(treeOf({ 'test/a.ts': 'await import(name);' })), []);
-});
-
-test('tests may use development packages', () => {
-  assert.deepEqual(findViolations(treeOf({ 'test/a.test.ts': "import fc from 'fast-check';" })), []);
+test('the sources have no import cycle, types included', () => {
+  assert.deepEqual(findImportCycles(), []);
 });

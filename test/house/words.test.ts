@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTree, treeOf } from './tree.ts';
+import { readTree } from '../support/project-files.ts';
 import { wordFaults } from './words.ts';
 
 const PROSE = ['src', 'packages', 'scripts', 'bin', 'docs', 'test', 'bench', 'examples', 'deploy', '.ci'];
@@ -25,22 +25,4 @@ const NOT_READ = new RegExp(
 test('every text is written in the words of the glossary', () => {
   const files = [...readTree([...PROSE, ...ROOT_FILES], TEXT)].filter(([path]) => !NOT_READ.test(path));
   assert.deepEqual(wordFaults(new Map(files)), []);
-});
-
-for (const line of [
-  '// Sends it anew.',
-  'The balance does not suffice.',
-  '/** What lasts is not counted. */',
-  "test('what left the chain is not listed', () => {});",
-  '// Wait a second, say, and try again.',
-]) {
-  test(`the word list finds a fault in "${line}"`, () => {
-    assert.equal(wordFaults(treeOf({ 'src/a.ts': line })).length, 1);
-  });
-}
-
-test('plain sentences pass the word list', () => {
-  const text =
-    '// Retries in 30 s.\n## What changed\n// What does the port answer? Nothing.\nThe page at that URL.';
-  assert.deepEqual(wordFaults(treeOf({ 'src/a.ts': text })), []);
 });

@@ -1,5 +1,5 @@
 /** Words and phrases that we don't use, with the replacement for each. STYLE.md describes the voice. */
-import type { Tree } from './tree.ts';
+import type { Tree } from '../support/project-files.ts';
 
 /** Each phrase we don't write, and what to write instead. */
 const PHRASES: readonly { readonly pattern: RegExp; readonly say: string }[] = [

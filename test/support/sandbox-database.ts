@@ -6,7 +6,7 @@ import { prepareSandbox } from '../../src/compose/seed.ts';
 import { openService } from '../../src/compose/service.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { type ConnectionSettings, openDatabase } from '../../src/store/db.ts';
-import { readTree } from '../house/tree.ts';
+import { readTree } from '../support/project-files.ts';
 import { createScratchDatabase, defineTemplate } from './database.ts';
 
 const SEED_SOURCES = [

@@ -1,8 +1,7 @@
-/** The project's files for house tests. A test can also write a small tree by hand. */
+/** The project's files, for tests that read them. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseImports } from '../support/imports.ts';
 
 /** File text by path. A path is relative to the project root, without a leading slash. */
 export type Tree = ReadonlyMap<string, string>;
@@ -37,33 +36,4 @@ function listFiles(root: string): string[] {
     .map((entry) => posix.join(entry.parentPath.slice(ROOT.length), entry.name))
     .filter((path) => !GENERATED.test(path))
     .sort();
-}
-
-export function treeOf(files: Record<string, string>): Tree {
-  return new Map(Object.entries(files));
-}
-
-/** One import of one file. */
-export interface ImportEdge {
-  readonly from: string;
-  readonly line: number;
-  /** As written in the source; null if computed. */
-  readonly specifier: string | null;
-  /** The path that a relative specifier points to, even if it does not exist; null for other specifiers. */
-  readonly target: string | null;
-}
-
-export function importEdges(files: Tree): ImportEdge[] {
-  return [...files].flatMap(([from, text]) =>
-    parseImports(text).map(({ specifier, line }) => {
-      const relative = specifier !== null && /^\.{1,2}(?:\/|$)/.test(specifier);
-      const target = relative ? posix.join(posix.dirname(from), specifier) : null;
-      return { from, line, specifier, target };
-    }),
-  );
-}
-
-/** Formats the location of an edge so that editors and terminals can open it. */
-export function formatLocation(edge: ImportEdge): string {
-  return `${edge.from}:${edge.line}`;
 }

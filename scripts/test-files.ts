@@ -1,0 +1,74 @@
+/** Selects the test files of a run, and groups them into processes. */
+import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { TestLevel } from './test-levels.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const TEST = join(ROOT, 'test');
+/** A file whose counts depend on the level imports this one, directly or through a helper. */
+const RUNS = join(TEST, 'support/runs.ts');
+
+/** Folders whose files set up everything they use and tear it down again. */
+const SHARED_FOLDERS = new RegExp(
+  '^test/(?:compose|domain|drivers(?!/(?:evm|monero|qemu|utxo)/)|http|kernel)/|' +
+    '^test/(?:operator|panel|spec|store|workers)/|^test/config',
+);
+/** A file that starts programs or changes its process runs alone. */
+const RUNS_ALONE = new RegExp(
+  'child_process|worker_threads|support\\/(?:process|chromium|firefox|installed|pdns)|' +
+    'process\\.(?:exit|chdir|on)\\b|globalThis|mock\\.timers',
+);
+const FILES_PER_PROCESS = 8;
+
+/** `npm test` runs every file. The other levels run only the files whose counts depend on the level. */
+export function filesOfLevel(level: TestLevel): string[] {
+  const files = findTestFiles(TEST);
+  return level === 'sample' ? files : files.filter((file) => dependsOnLevel(file, new Set()));
+}
+
+/** Returns the test files of a folder, or the one named file. */
+export function findTestFiles(start: string): string[] {
+  const path = resolve(start);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isFile()) return [path];
+  const files = found === undefined ? [] : globSync('**/*.test.ts', { cwd: path }).sort();
+  if (files.length === 0) throw new Error(`${start}: no tests found`);
+  return files.map((file) => join(path, file));
+}
+
+/**
+ * Returns the files for Node's test runner: single files, and generated files in `folder` that import one
+ * group each. Starting a process and loading the service takes longer than most files need for their tests.
+ */
+export function groupTestFiles(files: readonly string[], folder: string): string[] {
+  const shared = files.filter(canShare);
+  const single = files.filter((file) => !shared.includes(file));
+  const groups = Array.from({ length: Math.ceil(shared.length / FILES_PER_PROCESS) }, (_, index) =>
+    shared.slice(index * FILES_PER_PROCESS, (index + 1) * FILES_PER_PROCESS),
+  );
+  return [...single, ...groups.map((group, index) => writeGroup(group, index, folder))];
+}
+
+function canShare(file: string): boolean {
+  return SHARED_FOLDERS.test(relative(ROOT, file)) && !RUNS_ALONE.test(readFileSync(file, 'utf8'));
+}
+
+function writeGroup(files: readonly string[], index: number, folder: string): string {
+  const suites = files.map((file) => {
+    const [name, url] = [relative(ROOT, file), pathToFileURL(file).href].map((text) => JSON.stringify(text));
+    return `describe(${name}, async () => { await import(${url}); });\n`;
+  });
+  const path = join(folder, `group-${index + 1}.test.ts`);
+  writeFileSync(path, `import { describe } from 'node:test';\n${suites.join('')}`);
+  return path;
+}
+
+function dependsOnLevel(file: string, seen: Set<string>): boolean {
+  if (seen.has(file) || !existsSync(file)) return false;
+  seen.add(file);
+  const imports = [...readFileSync(file, 'utf8').matchAll(/from '(\.[^']+\.ts)'/g)];
+  return imports
+    .map(([, specifier = '']) => resolve(dirname(file), specifier))
+    .some((path) => path === RUNS || (path.startsWith(TEST) && dependsOnLevel(path, seen)));
+}
