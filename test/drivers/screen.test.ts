@@ -2,13 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { openScreen } from '../../src/drivers/compute/simulator/screen.ts';
-import type { ScreenFacts } from '../../src/drivers/compute/simulator/screen-facts.ts';
-import { glyph } from '../../src/drivers/compute/simulator/screen-font.ts';
+import { drawRow } from '../../src/drivers/compute/simulator/screen-font.ts';
+import type { ScreenFacts } from '../../src/drivers/compute/simulator/screen-text.ts';
 import { RfbViewer } from '../support/rfb-viewer.ts';
 import { FULL_ONLY } from '../support/runs.ts';
-import { SteppedClock } from './simulator-world.ts';
 
-const clock = new SteppedClock();
 const FACTS: ScreenFacts = {
   hostname: 'web-1',
   state: 'running',
@@ -16,11 +14,11 @@ const FACTS: ScreenFacts = {
   ipv4: '192.0.2.7',
   ipv6: '2001:db8::1',
   rescue: false,
-  bootedAt: clock.now(),
+  bootedAt: new Date(0),
 };
 
 function openTestScreen(readFacts: () => Promise<ScreenFacts | null> = async () => FACTS) {
-  const stream = openScreen({ first: FACTS, readFacts, clock });
+  const stream = openScreen(FACTS, readFacts);
   const viewer = new RfbViewer((bytes) => stream.write(bytes));
   stream.on('data', (bytes) => viewer.receive(bytes));
   stream.on('end', () => viewer.close());
@@ -37,8 +35,7 @@ describe('the simulated screen', () => {
       assert.equal(viewer.rowText(4), '  state    running');
       assert.equal(viewer.rowText(6), '  IPv4     192.0.2.7');
       assert.equal(viewer.rowText(7), '  IPv6     2001:db8::1');
-      assert.equal(viewer.rowText(8), '  up       less than a minute');
-      assert.equal(viewer.rowText(11), '  web-1 login: \x7f');
+      assert.equal(viewer.rowText(10), '  web-1 login: _');
       stream.destroy();
     }
   });
@@ -60,25 +57,22 @@ describe('the simulated screen', () => {
     stream.destroy();
   });
 
-  it('the prompt echoes keys, handles backspace, answers commands, and shows Ctrl-Alt-Del', async () => {
+  it('the prompt echoes keys, handles backspace, accepts no login, and shows Ctrl-Alt-Del', async () => {
     const { stream, viewer } = openTestScreen();
     await viewer.open();
     await viewer.fetchUpdate();
     viewer.type('rooty');
     viewer.press(0xff08);
-    await viewer.waitForScreen(() => viewer.rowText(11) === '  web-1 login: root\x7f');
-    viewer.press(0xff0d);
-    await viewer.waitForScreen(() => /Login incorrect/.test(viewer.rowText(12)));
-    viewer.type('help');
+    await viewer.waitForScreen(() => viewer.rowText(10) === '  web-1 login: root_');
     viewer.press(0xff0d);
     await viewer.waitForScreen(
-      () => viewer.rowText(13) === '  web-1 login: help' && /uptime/.test(viewer.rowText(14)),
+      () => viewer.rowText(10) === '  web-1 login: root' && /Login incorrect/.test(viewer.rowText(11)),
     );
     for (const key of [0xffe3, 0xffe9, 0xffff]) viewer.sendKey(key, true);
     for (const key of [0xffff, 0xffe9, 0xffe3]) viewer.sendKey(key, false);
-    await viewer.waitForScreen(() => /Ctrl-Alt-Del/.test(viewer.rowText(15)));
+    await viewer.waitForScreen(() => /Ctrl-Alt-Del/.test(viewer.rowText(12)));
     for (let line = 0; line < 30; line += 1) viewer.press(0xff0d);
-    await viewer.waitForScreen(() => viewer.rowText(24) === '  web-1 login: \x7f');
+    await viewer.waitForScreen(() => viewer.rowText(24) === '  web-1 login: _');
     stream.destroy();
   });
 
@@ -100,7 +94,7 @@ describe('the simulated screen', () => {
   });
 
   it('at most one update is prepared for a viewer that requests much and reads nothing', async () => {
-    const stream = openScreen({ first: FACTS, readFacts: async () => FACTS, clock });
+    const stream = openScreen(FACTS, async () => FACTS);
     const viewer = new RfbViewer((bytes) => stream.write(bytes));
     viewer.sendHandshake();
     for (let i = 0; i < 200; i += 1) viewer.requestUpdate({ incremental: false });
@@ -123,12 +117,12 @@ describe('the simulated screen', () => {
       await viewer.open();
       await viewer.fetchUpdate();
       viewer.type('secret');
-      await viewer.waitForScreen(() => viewer.rowText(11).includes('secret'));
+      await viewer.waitForScreen(() => viewer.rowText(10).includes('secret'));
       for (const [facts = null, sign] of [
-        [seen[0], () => viewer.rowText(4) === '  state    stopped' && viewer.rowText(11) === ''],
+        [seen[0], () => viewer.rowText(4) === '  state    stopped' && viewer.rowText(10) === ''],
         [
           seen[1],
-          () => viewer.rowText(4).endsWith('rescue system') && viewer.rowText(11) === '  web-1 rescue: \x7f',
+          () => viewer.rowText(4).endsWith('rescue system') && viewer.rowText(10) === '  web-1 rescue: _',
         ],
       ] as const) {
         turn = facts;
@@ -152,7 +146,7 @@ describe('the simulated screen', () => {
       'RFB 003.008\n\x02',
       'RFB 003.008\n\x01\x01\x63',
     ]) {
-      const wrong = openScreen({ first: FACTS, readFacts: async () => FACTS, clock });
+      const wrong = openScreen(FACTS, async () => FACTS);
       wrong.write(bytes, 'latin1');
       const [error] = (await once(wrong, 'error')) as [Error];
       assert.match(error.message, /version|security|unknown message/);
@@ -161,7 +155,8 @@ describe('the simulated screen', () => {
 
   it('every printable ASCII character has its own glyph', () => {
     const letters = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index));
-    assert.equal(new Set(letters.map((letter) => glyph(letter).join())).size, 95);
-    assert.ok(letters.slice(1).every((letter) => glyph(letter).some((line) => line > 0)));
+    const pictures = letters.map((letter) => drawRow(letter, 12, 1));
+    assert.equal(new Set(pictures.map((picture) => picture.toString('hex'))).size, 95);
+    assert.ok(pictures.slice(1).every((picture) => picture.some((pixel) => pixel > 0)));
   });
 });

@@ -3,15 +3,15 @@
  * pixels.
  */
 import assert from 'node:assert/strict';
-import { CELL_HEIGHT, CELL_WIDTH, glyph } from '../../src/drivers/compute/simulator/screen-font.ts';
+import { CELL_HEIGHT, CELL_WIDTH, drawRow } from '../../src/drivers/compute/simulator/screen-font.ts';
 import { COLUMNS, ROWS } from '../../src/drivers/compute/simulator/screen-text.ts';
 
 const WAIT_TIMEOUT_MS = 10_000;
 const WIDTH = 640;
 const HEIGHT = ROWS * CELL_HEIGHT;
 const GLYPHS = new Map(
-  Array.from({ length: 96 }, (_, index) => String.fromCharCode(32 + index)).map((letter) => [
-    glyph(letter).join(),
+  Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).map((letter) => [
+    [...drawRow(letter, CELL_WIDTH, 1)].map((pixel) => (pixel > 0 ? 1 : 0)).join(''),
     letter,
   ]),
 );
@@ -140,13 +140,9 @@ export class RfbViewer {
   }
 
   #glyphAt(row: number, column: number): string {
-    const lines = Array.from({ length: CELL_HEIGHT }, (_, y) => {
-      const dots = this.#pixels[row * CELL_HEIGHT + y] ?? [];
-      return dots
-        .slice(column * CELL_WIDTH, (column + 1) * CELL_WIDTH)
-        .reduce((sum, dot) => sum * 2 + (dot ? 1 : 0), 0);
-    });
-    return GLYPHS.get(lines.join()) ?? '?';
+    const lines = this.#pixels.slice(row * CELL_HEIGHT, (row + 1) * CELL_HEIGHT);
+    const dots = lines.flatMap((line) => line.slice(column * CELL_WIDTH, (column + 1) * CELL_WIDTH));
+    return GLYPHS.get(dots.map((dot) => (dot ? 1 : 0)).join('')) ?? '?';
   }
 
   #readUpdate(): boolean {

@@ -27,7 +27,7 @@ import { isInRescue, type MachineTimes, sha256, stateAt, toInstalledSystem } fro
 import { findReachableMachine, machineNotFound } from './machine-lookup.ts';
 import { applyPowerAction, bootRescue } from './power.ts';
 import { openScreen } from './screen.ts';
-import type { ScreenFacts } from './screen-facts.ts';
+import type { ScreenFacts } from './screen-text.ts';
 import {
   findSnapshot,
   readRestoreContent,
@@ -127,7 +127,7 @@ export class SimulatedCompute implements ComputeDriver {
     await this.#throwArmedFault('console', 'transient');
     const first = await this.#readScreenFacts(id);
     if (first.state === 'stopped') throw new ComputeError('refused', 'the machine is off');
-    return openScreen({ first, readFacts: () => this.#readScreenFacts(id), clock: this.#clock });
+    return openScreen(first, () => this.#readScreenFacts(id));
   }
 
   async sample(ids: readonly string[], since: Date): Promise<HourSample[]> {
