@@ -11,7 +11,7 @@ import { KeyRing } from '../src/kernel/secrets.ts';
 import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { migrate } from '../src/store/migrate.ts';
-import { claimQueues, readDueDeliveries } from '../src/store/webhook-queues.ts';
+import { claimQueues, readDueDeliveries } from '../src/store/webhooks/queues.ts';
 import { fanOutAll, insertCustomers, insertEvents } from './deliver-fixture.ts';
 import { type Figure, median } from './figure.ts';
 

@@ -1,7 +1,7 @@
 /** Two identical regions with room for all deploys of a bench, and customers who can pay. */
 import { newId, newPublicNumber } from '../src/kernel/ids.ts';
 import type { OpenDatabase } from '../src/store/db.ts';
-import type { DeployRow } from '../src/store/deploy.ts';
+import type { DeployRow } from '../src/store/servers/deploy.ts';
 
 const REGIONS = ['aaa', 'bbb'] as const;
 const HOSTS_PER_REGION = 8;

@@ -4,7 +4,7 @@
  */
 import type { Sql } from '../src/kernel/sql.ts';
 import type { OpenDatabase } from '../src/store/db.ts';
-import type { DeployRow } from '../src/store/deploy.ts';
+import type { DeployRow } from '../src/store/servers/deploy.ts';
 
 export async function deployWithPlainStatements(
   db: OpenDatabase,

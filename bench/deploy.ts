@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path';
 import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
-import { insertDeploy } from '../src/store/deploy.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { migrate } from '../src/store/migrate.ts';
+import { insertDeploy } from '../src/store/servers/deploy.ts';
 import { buildDeployRow, createDeployFixture, type DeployFixture } from './deploy-fixture.ts';
 import { deployWithPlainStatements } from './deploy-plain.ts';
 import { type Figure, median } from './figure.ts';

@@ -9,7 +9,7 @@ import { firstIdAt } from '../src/kernel/ids.ts';
 import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { migrate } from '../src/store/migrate.ts';
-import { purgeBatch } from '../src/store/retention.ts';
+import { purgeBatch } from '../src/store/service/retention.ts';
 import type { Figure } from './figure.ts';
 
 const ROWS = 1_000_000;

@@ -1,7 +1,7 @@
 /** Sandbox controls of the simulated world and the clock. */
 import type { SandboxControl } from '../http/sandbox/control.ts';
 import { fail } from '../kernel/fail.ts';
-import { moveClock, notifyWorkers } from '../store/clock.ts';
+import { moveClock, notifyWorkers } from '../store/service/service.ts';
 import type { JobRunner } from '../workers/job-runner.ts';
 import type { OpenedService } from './service.ts';
 import type { Simulation } from './simulation.ts';

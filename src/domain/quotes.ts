@@ -3,8 +3,8 @@ import { MAX_CLOCK_SKEW_MS } from '../kernel/market-rate.ts';
 import { formatUnits, mulDiv, parseDecimal } from '../kernel/money.ts';
 import { type EuroFeed, FeedError, type QuoteFeed } from '../ports/rates.ts';
 import { type PricedCoin, pricedAs } from '../spec/quote-sources.ts';
-import { type QuoteRow, saveQuotes } from '../store/quotes.ts';
-import { saveEurRate } from '../store/service.ts';
+import { saveEurRate } from '../store/service/service.ts';
+import { type QuoteRow, saveQuotes } from '../store/topups/quotes.ts';
 import type { Service } from './context.ts';
 
 const EUR_DIGITS = 6;

@@ -9,7 +9,7 @@ import {
   QUOTE_SOURCES,
   type QuoteSource,
 } from '../spec/quote-sources.ts';
-import { listQuotes, type QuoteRow } from '../store/quotes.ts';
+import { listQuotes, type QuoteRow } from '../store/topups/quotes.ts';
 import type { Service } from './context.ts';
 import type { Finding } from './status.ts';
 

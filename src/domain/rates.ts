@@ -1,6 +1,6 @@
 /** The euro rate. It is displayed, never charged, so a silent source must not block anything. */
 import { SECOND_MS } from '../kernel/time.ts';
-import { readEurRate, saveEurRate } from '../store/service.ts';
+import { readEurRate, saveEurRate } from '../store/service/service.ts';
 import type { Service } from './context.ts';
 
 const TIMEOUT_MS = 2 * SECOND_MS;

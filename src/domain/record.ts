@@ -5,7 +5,7 @@ import type { Action } from '../spec/actions.ts';
 import { UNKNOWN_COUNTRY } from '../spec/countries.ts';
 import { EVENTS, type EventType } from '../spec/events.ts';
 import { insertAudit } from '../store/audit.ts';
-import { insertEvent } from '../store/events.ts';
+import { insertEvent } from '../store/events/events.ts';
 import type { Actor } from './context.ts';
 
 export interface AuditEntry {

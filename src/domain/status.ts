@@ -2,7 +2,7 @@
 import { formatId } from '../kernel/ids.ts';
 import { formatSessionTime, MINUTE_MS } from '../kernel/time.ts';
 import { LIMITS } from '../spec/limits.ts';
-import { countPool } from '../store/addresses.ts';
+import { countPool } from '../store/inventory/addresses.ts';
 import {
   countFailingTasks,
   countServersByStatus,
@@ -12,7 +12,7 @@ import {
   listStuckOperations,
   type StuckOperationRow,
   type WorkCounts,
-} from '../store/status.ts';
+} from '../store/service/status.ts';
 import type { Service } from './context.ts';
 import { nameFindings } from './dns/name-findings.ts';
 import { listDedicated } from './inventory/manual-machines.ts';

@@ -6,7 +6,7 @@ import { formatId } from '../kernel/ids.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { ACTIONS, type Action } from '../spec/actions.ts';
 import { LIMITS } from '../spec/limits.ts';
-import { listOperatorAudit, type OperatorAuditRow } from '../store/operator-audit.ts';
+import { listOperatorAudit, type OperatorAuditRow } from '../store/audit.ts';
 import type { OperatorContext } from './context.ts';
 import { parsePositiveInt } from './options.ts';
 import { formatMoreHint, formatTable } from './table.ts';

@@ -5,7 +5,7 @@ import { compareCatalogue, loadCatalogue } from '../domain/catalogue/load.ts';
 import { formatCents } from '../kernel/money.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { Sql } from '../kernel/sql.ts';
-import { listOfficialImages, listPlans, listRegions } from '../store/catalogue.ts';
+import { listOfficialImages, listPlans, listRegions } from '../store/catalogue/catalogue.ts';
 import type { OperatorContext } from './context.ts';
 import { formatTable } from './table.ts';
 

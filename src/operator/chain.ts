@@ -6,7 +6,7 @@ import { FREE_COUNT_MAX, importAddresses, isPoolCoin, POOL_COINS } from '../doma
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { COIN_CODES, type CoinCode } from '../spec/coins.ts';
-import { findIssuedAddresses, type IssuedAddress, listPoolAddresses } from '../store/issued-addresses.ts';
+import { findIssuedAddresses, type IssuedAddress, listPoolAddresses } from '../store/topups/addresses.ts';
 import { ADDRESS_HEADING, type AddressLine, addressRow, explainNoAddresses } from './address-format.ts';
 import { addReread, addSkip } from './chain-repair.ts';
 import { checkChains } from './chains.ts';

@@ -8,7 +8,7 @@ import { formatId } from '../kernel/ids.ts';
 import { formatCents } from '../kernel/money.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { formatSessionTime } from '../kernel/time.ts';
-import { type CustomerOverview, readCustomerOverview } from '../store/customer-overview.ts';
+import { type CustomerOverview, readCustomerOverview } from '../store/customers/customers.ts';
 import type { OperatorContext } from './context.ts';
 import { formatCount } from './table.ts';
 

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { addHost, drainHost, type HostSize, resizeHost } from '../domain/inventory/hosts.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
-import { listHosts } from '../store/hosts.ts';
+import { listHosts } from '../store/inventory/hosts.ts';
 import type { OperatorContext } from './context.ts';
 import { parsePositiveInt } from './options.ts';
 import { formatTable } from './table.ts';

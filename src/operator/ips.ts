@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { blockAddresses } from '../domain/inventory/block-addresses.ts';
 import { addBlock } from '../domain/inventory/blocks.ts';
-import { countPool } from '../store/addresses.ts';
+import { countPool } from '../store/inventory/addresses.ts';
 import type { OperatorContext } from './context.ts';
 import { formatCount, formatTable } from './table.ts';
 

@@ -1,7 +1,7 @@
 /** `machines add`, `machines list`. */
 import type { Command } from 'commander';
 import { addMachines as addToStock } from '../domain/inventory/machines.ts';
-import { countMachines } from '../store/hosts.ts';
+import { countMachines } from '../store/inventory/hosts.ts';
 import type { OperatorContext } from './context.ts';
 import { formatCount, formatTable } from './table.ts';
 

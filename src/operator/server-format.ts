@@ -3,7 +3,7 @@ import { formatTebibytes } from '../domain/servers/throttle.ts';
 import { formatId } from '../kernel/ids.ts';
 import { formatCents } from '../kernel/money.ts';
 import { formatSessionTime } from '../kernel/time.ts';
-import type { OperatorServerRow } from '../store/operator-servers.ts';
+import type { OperatorServerRow } from '../store/servers/operator.ts';
 import { formatCount } from './table.ts';
 
 export function formatStatus({ status, suspended_reason }: OperatorServerRow): string {

@@ -12,7 +12,7 @@ import { formatCents } from '../kernel/money.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { COIN_CODES } from '../spec/coins.ts';
 import { TOPUP_STATUSES } from '../spec/states.ts';
-import { listWithheldTopups } from '../store/withheld-topups.ts';
+import { listWithheldTopups } from '../store/topups/operator.ts';
 import type { OperatorContext } from './context.ts';
 import { parsePositiveInt } from './options.ts';
 import { formatFacts, formatMoreHint, formatTable } from './table.ts';

@@ -13,7 +13,7 @@ import {
   extendOperationLease,
   type OperationRow,
   releaseOperationLease,
-} from '../store/operations.ts';
+} from '../store/servers/operations.ts';
 import { claimTasks, extendTaskLease, releaseTaskLease, type TaskRow } from '../store/tasks.ts';
 
 const LEASE_S = 10;

@@ -26,7 +26,7 @@ import {
   type LeasedQueue,
   nextQueueDue,
   readDueDeliveries,
-} from '../store/webhook-queues.ts';
+} from '../store/webhooks/queues.ts';
 import { DeliveryBatch, type DeliveryBatchOptions } from './delivery-batch.ts';
 import type { Job } from './job.ts';
 

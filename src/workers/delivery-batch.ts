@@ -9,8 +9,8 @@ import type { Clock } from '../kernel/clock.ts';
 import { crashPoint } from '../kernel/crash.ts';
 import type { WebhookResponse } from '../ports/webhooks.ts';
 import { LIMITS } from '../spec/limits.ts';
-import type { AttemptResult } from '../store/deliveries.ts';
-import type { DueDelivery, LeasedQueue, QueueLease } from '../store/webhook-queues.ts';
+import type { AttemptResult } from '../store/webhooks/deliveries.ts';
+import type { DueDelivery, LeasedQueue, QueueLease } from '../store/webhooks/queues.ts';
 
 /** A slower endpoint moves to the slow lane for its next batch and frees its slot now. */
 const SLOW_MS = 500;

@@ -1,7 +1,7 @@
 import type { Service } from '../domain/context.ts';
 import { expireTopups } from '../domain/topups/expire.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
-import { nextTopupExpiry } from '../store/topups.ts';
+import { nextTopupExpiry } from '../store/topups/topups.ts';
 import type { Job } from './job.ts';
 
 const BATCH_SIZE = 100;

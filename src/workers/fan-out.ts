@@ -1,7 +1,7 @@
 /** Numbers committed events and queues them for webhooks. */
 import type { Service } from '../domain/context.ts';
 import { fanOutEvents } from '../domain/events/fan-out.ts';
-import { hasUnnumberedEvents } from '../store/fan-out.ts';
+import { hasUnnumberedEvents } from '../store/events/fan-out.ts';
 import type { Job } from './job.ts';
 
 export function fanOutJob(service: Service): Job {

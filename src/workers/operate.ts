@@ -15,7 +15,7 @@ import {
   nextOperationDue,
   type OperationRow,
   type OperationStep,
-} from '../store/operations.ts';
+} from '../store/servers/operations.ts';
 import { processClaimedOperations } from './claim.ts';
 import type { Job } from './job.ts';
 import { runBatchesConcurrently } from './run-batches-concurrently.ts';

@@ -7,7 +7,7 @@ import type { Service } from '../domain/context.ts';
 import { refreshEuro, refreshQuotes } from '../domain/quotes.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import type { EuroFeed, QuoteFeed } from '../ports/rates.ts';
-import { leaseRecurringJob, scheduleNextRun } from '../store/recurring-jobs.ts';
+import { leaseRecurringJob, scheduleNextRun } from '../store/tasks.ts';
 import type { Job } from './job.ts';
 
 const EURO_INTERVAL_S = (6 * HOUR_MS) / SECOND_MS;

@@ -6,13 +6,13 @@ import { LeaseLost } from '../kernel/lease-lost.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import { withTimeout } from '../kernel/with-timeout.ts';
 import type { ChainDriver, Observation, PollResult } from '../ports/chain.ts';
-import { cursorHeight, type LeasedCoin, saveCursor } from '../store/coins.ts';
+import { cursorHeight, type LeasedCoin, saveCursor } from '../store/topups/coins.ts';
 import {
   type DepositKey,
   listOldestUnfinishedDeposits,
   listUnfinishedDeposits,
   type UnfinishedFilter,
-} from '../store/deposits.ts';
+} from '../store/topups/deposits.ts';
 
 const RECHECK_BATCH_SIZE = 200;
 /** Limit of payments of one invoice that are settled together: each batch loads all of its payments. */

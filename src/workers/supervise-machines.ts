@@ -7,7 +7,7 @@ import type { Service } from '../domain/context.ts';
 import { reconcileMachines } from '../domain/servers/reconcile.ts';
 import { superviseMachines } from '../domain/servers/supervise-machines.ts';
 import { SECOND_MS } from '../kernel/time.ts';
-import { leaseRecurringJob, scheduleNextRun } from '../store/recurring-jobs.ts';
+import { leaseRecurringJob, scheduleNextRun } from '../store/tasks.ts';
 import type { Job } from './job.ts';
 
 const SUPERVISE_INTERVAL_S = 5;

@@ -2,7 +2,7 @@
 import type { Service } from '../domain/context.ts';
 import { throttleServers } from '../domain/servers/throttle.ts';
 import { HOUR_MS } from '../kernel/time.ts';
-import { claimScheduledRun } from '../store/recurring-jobs.ts';
+import { claimScheduledRun } from '../store/tasks.ts';
 import type { Job } from './job.ts';
 
 /** Batches per run, so that other jobs have their turn when there are many servers. */

@@ -18,7 +18,7 @@ import {
   hasFailedCoins,
   type LeasedCoin,
   releaseCoins,
-} from '../store/coins.ts';
+} from '../store/topups/coins.ts';
 import type { Job } from './job.ts';
 import { readChain } from './read-chain.ts';
 

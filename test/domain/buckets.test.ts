@@ -6,7 +6,7 @@ import { type BucketRule, costMs, type Draw, MemoryBuckets } from '../../src/dom
 import { identifyBearer } from '../../src/domain/tokens/identify-bearer.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { digest } from '../../src/kernel/secrets.ts';
-import { insertToken } from '../../src/store/tokens.ts';
+import { insertToken } from '../../src/store/customers/tokens.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { compareCatalogue, loadCatalogue } from '../../src/domain/catalogue/load.ts';
 import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
-import { countPool } from '../../src/store/addresses.ts';
-import { findPlan, listOfficialImages, listPlans, listRegions } from '../../src/store/catalogue.ts';
-import { countMachines, listHosts } from '../../src/store/hosts.ts';
+import { findPlan, listOfficialImages, listPlans, listRegions } from '../../src/store/catalogue/catalogue.ts';
+import { countPool } from '../../src/store/inventory/addresses.ts';
+import { countMachines, listHosts } from '../../src/store/inventory/hosts.ts';
 import {
   type DomainFixture,
   insertTestCustomer,

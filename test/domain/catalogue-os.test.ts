@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { findImageForOs } from '../../src/domain/catalogue/image-for-os.ts';
 import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
 import { formatId, newId } from '../../src/kernel/ids.ts';
-import { listOfficialImages } from '../../src/store/catalogue.ts';
+import { listOfficialImages } from '../../src/store/catalogue/catalogue.ts';
 import { type DomainFixture, openDomainFixture } from './fixture.ts';
 
 let fixture: DomainFixture;

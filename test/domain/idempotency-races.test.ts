@@ -5,7 +5,7 @@ import { credit } from '../../src/domain/ledger/transfer.ts';
 import { Failure, fail } from '../../src/kernel/fail.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { FailureCode } from '../../src/spec/errors.ts';
-import { readBalance } from '../../src/store/ledger.ts';
+import { readBalance } from '../../src/store/ledger/ledger.ts';
 import type { TestService } from '../support/test-service.ts';
 import { assertRefused, IdempotencyWorld } from './idempotency-world.ts';
 

@@ -11,7 +11,7 @@ import { charge } from '../../src/domain/ledger/transfer.ts';
 import { Failure } from '../../src/kernel/fail.ts';
 import { formatId, newId } from '../../src/kernel/ids.ts';
 import type { FailureCode } from '../../src/spec/errors.ts';
-import { readBalance } from '../../src/store/ledger.ts';
+import { readBalance } from '../../src/store/ledger/ledger.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
 export const CANARY = 'canary-secret-91c2';

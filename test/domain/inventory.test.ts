@@ -5,8 +5,8 @@ import { blockAddresses } from '../../src/domain/inventory/block-addresses.ts';
 import { addBlock } from '../../src/domain/inventory/blocks.ts';
 import { addHost, drainHost } from '../../src/domain/inventory/hosts.ts';
 import { addMachines } from '../../src/domain/inventory/machines.ts';
-import { countPool } from '../../src/store/addresses.ts';
-import { countMachines, listHosts } from '../../src/store/hosts.ts';
+import { countPool } from '../../src/store/inventory/addresses.ts';
+import { countMachines, listHosts } from '../../src/store/inventory/hosts.ts';
 import { type DomainFixture, openDomainFixture, refusalMessage } from './fixture.ts';
 
 const CATALOGUE = `

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { charge, credit, type Movement, reverse, type Transfer } from '../../src/domain/ledger/transfer.ts';
-import { readBalance } from '../../src/store/ledger.ts';
+import { readBalance } from '../../src/store/ledger/ledger.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 

@@ -13,7 +13,7 @@ import {
 import { Failure } from '../../src/kernel/fail.ts';
 import { formatId, newId } from '../../src/kernel/ids.ts';
 import { sqlState } from '../../src/store/db.ts';
-import { readBalance } from '../../src/store/ledger.ts';
+import { readBalance } from '../../src/store/ledger/ledger.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
 let world: TestService;

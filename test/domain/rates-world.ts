@@ -6,7 +6,7 @@ import { MarketRates } from '../../src/drivers/rates/market.ts';
 import type { Market } from '../../src/kernel/market-rate.ts';
 import type { CoinCode } from '../../src/spec/coins.ts';
 import type { QuoteSourceName } from '../../src/spec/quote-sources.ts';
-import { createQuoteStore } from '../../src/store/quotes.ts';
+import { createQuoteStore } from '../../src/store/topups/quotes.ts';
 import { StubFeeds } from '../drivers/rates/stub-feeds.ts';
 import { ScriptedChain } from '../support/scripted-chain.ts';
 import { TopupWorld } from '../support/topup-world.ts';

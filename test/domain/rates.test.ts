@@ -10,7 +10,7 @@ import { RateUnavailable } from '../../src/drivers/rates/market.ts';
 import { Failure } from '../../src/kernel/fail.ts';
 import type { Logger } from '../../src/kernel/logger.ts';
 import type { Market } from '../../src/kernel/market-rate.ts';
-import { readEurRate } from '../../src/store/service.ts';
+import { readEurRate } from '../../src/store/service/service.ts';
 import { watchJob } from '../../src/workers/watch.ts';
 import { status, unresponsive } from '../drivers/rates/stub-feeds.ts';
 import type { ScriptedChain } from '../support/scripted-chain.ts';

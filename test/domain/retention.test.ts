@@ -4,7 +4,7 @@ import { FIRST_PURGE_CURSOR, type PurgeCursor, purgeNext } from '../../src/domai
 import { RETENTION, RETENTION_NAMES } from '../../src/domain/retention/rules.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
-import { PURGES, purgeBatch } from '../../src/store/retention.ts';
+import { PURGES, purgeBatch } from '../../src/store/service/retention.ts';
 import { retainJob } from '../../src/workers/retain.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 import { openRetentionRows, type RetentionRows } from './retention-rows.ts';

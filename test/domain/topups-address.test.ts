@@ -9,8 +9,8 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { TimeoutError } from '../../src/kernel/with-timeout.ts';
 import type { AddressPool, Deposit } from '../../src/ports/chain.ts';
-import { addToPool, countFreeAddresses, createAddressPool } from '../../src/store/address-pool.ts';
-import { allocateIndex, initializeCursor } from '../../src/store/coins.ts';
+import { addToPool, countFreeAddresses, createAddressPool } from '../../src/store/topups/addresses.ts';
+import { allocateIndex, initializeCursor } from '../../src/store/topups/coins.ts';
 import { ScriptedChain } from '../support/scripted-chain.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import type { SimnetControl } from '../../src/drivers/chain/simnet/control.ts';
-import type { TopupRow } from '../../src/store/topups.ts';
+import type { TopupRow } from '../../src/store/topups/topups.ts';
 import { watchJob } from '../../src/workers/watch.ts';
 import { createSimnetService } from '../support/simnet-service.ts';
 import { TopupWorld } from '../support/topup-world.ts';

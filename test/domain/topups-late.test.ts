@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { getPayment } from '../../src/domain/topups/payment.ts';
 import { formatId } from '../../src/kernel/ids.ts';
-import type { TopupRow } from '../../src/store/topups.ts';
+import type { TopupRow } from '../../src/store/topups/topups.ts';
 import { type LedgerEntry, TopupWorld } from '../support/topup-world.ts';
 
 let world: TopupWorld;

@@ -9,8 +9,8 @@ import { verify } from '../../src/domain/verify/verify.ts';
 import { formatId } from '../../src/kernel/ids.ts';
 import type { Database, Sql } from '../../src/kernel/sql.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
-import type { DepositRow } from '../../src/store/deposits.ts';
-import type { TopupRow } from '../../src/store/topups.ts';
+import type { DepositRow } from '../../src/store/topups/deposits.ts';
+import type { TopupRow } from '../../src/store/topups/topups.ts';
 import { watchJob } from '../../src/workers/watch.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 

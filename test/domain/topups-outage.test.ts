@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { coinFindings } from '../../src/domain/topups/coin-findings.ts';
 import { MINUTE_MS } from '../../src/kernel/time.ts';
-import type { TopupRow } from '../../src/store/topups.ts';
+import type { TopupRow } from '../../src/store/topups/topups.ts';
 import { type LedgerEntry, TopupWorld } from '../support/topup-world.ts';
 
 let world: TopupWorld;

@@ -9,8 +9,8 @@ import { requireRefundAddress } from '../../src/domain/topups/refund-address.ts'
 import { formatId } from '../../src/kernel/ids.ts';
 import { OperatorError } from '../../src/kernel/operator-error.ts';
 import type { CoinCode } from '../../src/spec/coins.ts';
-import type { TopupRow } from '../../src/store/topups.ts';
-import { listWithheldTopups } from '../../src/store/withheld-topups.ts';
+import { listWithheldTopups } from '../../src/store/topups/operator.ts';
+import type { TopupRow } from '../../src/store/topups/topups.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 const TO = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { HOUSE } from '../../src/domain/ledger/transfer.ts';
 import { cancelTopup } from '../../src/domain/topups/cancel.ts';
 import { topupView } from '../../src/domain/topups/object.ts';
-import type { TopupRow } from '../../src/store/topups.ts';
+import type { TopupRow } from '../../src/store/topups/topups.ts';
 import { type LedgerEntry, TopupWorld } from '../support/topup-world.ts';
 
 let world: TopupWorld;

@@ -7,7 +7,7 @@ import { formatId, newId } from '../../src/kernel/ids.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import type { PageRequest } from '../../src/spec/lists.ts';
 import { Topup } from '../../src/spec/schemas/topup.ts';
-import { findTopupByRef } from '../../src/store/topups.ts';
+import { findTopupByRef } from '../../src/store/topups/topups.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 const PAGE: PageRequest = { filter: {}, sort: 'created_at', descending: true, after: null, size: 25 };

@@ -9,7 +9,7 @@ import { Failure } from '../../src/kernel/fail.ts';
 import type { Observation } from '../../src/ports/chain.ts';
 import { getCoin as coinOf, confirmationsNeeded } from '../../src/spec/coins.ts';
 import type { TopupStatus } from '../../src/spec/states.ts';
-import type { TopupRow } from '../../src/store/topups.ts';
+import type { TopupRow } from '../../src/store/topups/topups.ts';
 import { expireTopupsJob } from '../../src/workers/expire-topups.ts';
 import type { ChainScript, ReorgStep, Step } from '../support/chain-script.ts';
 import { ScriptedChain } from '../support/scripted-chain.ts';

@@ -8,7 +8,7 @@ import type { SimnetControl } from '../../src/drivers/chain/simnet/control.ts';
 import { SqlFaults } from '../../src/drivers/faults.ts';
 import { formatUnits } from '../../src/kernel/money.ts';
 import { COIN_CODES, COINS, type CoinCode } from '../../src/spec/coins.ts';
-import type { TopupRow } from '../../src/store/topups.ts';
+import type { TopupRow } from '../../src/store/topups/topups.ts';
 import type { Job } from '../../src/workers/job.ts';
 import { watchJob } from '../../src/workers/watch.ts';
 import { createSimnetService } from '../support/simnet-service.ts';

@@ -5,8 +5,8 @@ import { setSwitch } from '../../src/domain/switches/switch.ts';
 import { topupView } from '../../src/domain/topups/object.ts';
 import { refundTopup } from '../../src/domain/topups/refund.ts';
 import { releaseTopup } from '../../src/domain/topups/withheld.ts';
-import type { TopupRow } from '../../src/store/topups.ts';
-import { listWithheldTopups } from '../../src/store/withheld-topups.ts';
+import { listWithheldTopups } from '../../src/store/topups/operator.ts';
+import type { TopupRow } from '../../src/store/topups/topups.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 let world: TopupWorld;

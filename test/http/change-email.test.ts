@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
-import { updateOpenPgpKey } from '../../src/store/customers.ts';
+import { updateOpenPgpKey } from '../../src/store/customers/customers.ts';
 import { lastMailedPath, queuedMails } from '../support/queued-mails.ts';
 import { PASSWORD } from '../support/session-client.ts';
 import { getAccount, postAccountAction, submitMailedLink } from './account-links.ts';

@@ -14,8 +14,8 @@ import { handleUpgrades } from '../../src/http/console/upgrade.ts';
 import type { Edge } from '../../src/http/settings.ts';
 import { Failure } from '../../src/kernel/fail.ts';
 import { formatId, newId } from '../../src/kernel/ids.ts';
-import { setCustomerFrozen } from '../../src/store/customer-freeze.ts';
-import { insertToken } from '../../src/store/tokens.ts';
+import { setCustomerFrozen } from '../../src/store/customers/customers.ts';
+import { insertToken } from '../../src/store/customers/tokens.ts';
 import { RegionWorld } from '../domain/servers/region-world.ts';
 
 describe('console limits', () => {

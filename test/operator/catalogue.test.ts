@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { listRegions } from '../../src/store/catalogue.ts';
+import { listRegions } from '../../src/store/catalogue/catalogue.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 const SEED = readFileSync(new URL('../../catalogue/sandbox.yaml', import.meta.url), 'utf8');

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
 import { coinFindings } from '../../src/domain/topups/coin-findings.ts';
 import { runOperator } from '../../src/operator/run.ts';
-import { addToPool, createAddressPool } from '../../src/store/address-pool.ts';
+import { addToPool, createAddressPool } from '../../src/store/topups/addresses.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 describe('repairing missed payments', () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
 import { runOperator } from '../../src/operator/run.ts';
-import { readBalance } from '../../src/store/ledger.ts';
+import { readBalance } from '../../src/store/ledger/ledger.ts';
 import { insertTestCustomer } from '../domain/fixture.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 

@@ -5,7 +5,7 @@ import type { Sql } from '../../src/kernel/sql.ts';
 import type { PagePosition, PageRequest } from '../../src/spec/lists.ts';
 import { pageAuditEvents } from '../../src/store/audit.ts';
 import type { OpenDatabase } from '../../src/store/db.ts';
-import { pageVisibleImages } from '../../src/store/visible-images.ts';
+import { pageVisibleImages } from '../../src/store/images/visible.ts';
 import { openScratchDatabase, type ScratchDatabase } from '../support/database.ts';
 import { filterCombinations, LONG_LISTS } from '../support/long-lists/all.ts';
 import type { LongList } from '../support/long-lists/list.ts';

@@ -6,7 +6,7 @@ import type { SimulatorControl } from '../../src/drivers/compute/simulator/contr
 import type { Clock } from '../../src/kernel/clock.ts';
 import { formatId, newId, newPublicNumber } from '../../src/kernel/ids.ts';
 import type { Database } from '../../src/kernel/sql.ts';
-import { insertCustomer } from '../../src/store/customers.ts';
+import { insertCustomer } from '../../src/store/customers/customers.ts';
 
 export interface TestPlan {
   readonly id: string;

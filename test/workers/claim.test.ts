@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it, mock } from 'node:test';
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { deploy } from '../../src/domain/servers/deploy.ts';
 import { newId } from '../../src/kernel/ids.ts';
-import { claimOperations, finishOperation, type OperationRow } from '../../src/store/operations.ts';
+import { claimOperations, finishOperation, type OperationRow } from '../../src/store/servers/operations.ts';
 import { processClaimedOperations } from '../../src/workers/claim.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 

@@ -9,7 +9,7 @@ import { setSwitch } from '../../src/domain/switches/switch.ts';
 import { newId, newPublicNumber } from '../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import type { Mailer, MailOutcome, OutgoingMail } from '../../src/ports/mail.ts';
-import { insertCustomer } from '../../src/store/customers.ts';
+import { insertCustomer } from '../../src/store/customers/customers.ts';
 import { mailJob } from '../../src/workers/mail.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 

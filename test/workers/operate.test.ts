@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { deploy } from '../../src/domain/servers/deploy.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
-import { findServer } from '../../src/store/servers.ts';
+import { findServer } from '../../src/store/servers/servers.ts';
 import { JobRunner } from '../../src/workers/job-runner.ts';
 import { operateJob } from '../../src/workers/operate.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';

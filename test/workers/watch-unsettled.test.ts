@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
 import type { Database } from '../../src/kernel/sql.ts';
-import type { TopupRow } from '../../src/store/topups.ts';
+import type { TopupRow } from '../../src/store/topups/topups.ts';
 import { watchJob } from '../../src/workers/watch.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 

@@ -13,7 +13,7 @@ import {
   lockChangedBalance,
   markBalanceChecked,
   tryLockCalendar,
-} from '../../store/calendar.ts';
+} from '../../store/billing/calendar.ts';
 import { isUnavailable } from '../../store/db.ts';
 import type { Service } from '../context.ts';
 import { notifyIfLow } from './low-balance.ts';

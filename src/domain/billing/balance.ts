@@ -3,7 +3,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, formatRfc3339 } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { Balance } from '../../spec/schemas/balance.ts';
-import { readBalanceSummary } from '../../store/ledger.ts';
+import { readBalanceSummary } from '../../store/ledger/ledger.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
 const MONTHS_PER_YEAR = 12n;

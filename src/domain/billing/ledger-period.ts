@@ -13,7 +13,7 @@ import {
   readBalanceBefore,
   readPeriodEdge,
   sumPeriod,
-} from '../../store/ledger-periods.ts';
+} from '../../store/ledger/periods.ts';
 import type { CustomerActor } from '../context.ts';
 
 /** Covers `from` (inclusive) to `to` (exclusive). */

@@ -2,7 +2,12 @@ import { fail } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { LedgerEntry } from '../../spec/schemas/ledger-entry.ts';
-import { findLedgerEntry, type LedgerRow, listResourceLedger, pageLedger } from '../../store/ledger.ts';
+import {
+  findLedgerEntry,
+  type LedgerRow,
+  listResourceLedger,
+  pageLedger,
+} from '../../store/ledger/ledger.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { ledgerEntryObject } from '../ledger/object.ts';
 

@@ -5,8 +5,8 @@ import {
   listRenewingServers,
   type RenewalRow,
   setLowNotified,
-} from '../../store/calendar.ts';
-import { readBalance } from '../../store/ledger.ts';
+} from '../../store/billing/calendar.ts';
+import { readBalance } from '../../store/ledger/ledger.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { recordEvent } from '../record.ts';

@@ -8,7 +8,7 @@ import {
   type PriceChangeRow,
   type PricedServerRow,
   saveNotifyProgress,
-} from '../../store/price-changes.ts';
+} from '../../store/billing/price-changes.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { priceWithAnnouncement } from '../servers/price.ts';

@@ -9,14 +9,14 @@ import { formatCents, parseUnits } from '../../kernel/money.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { DAY_MS, formatRfc3339, parseRfc3339 } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { findPlanPrice } from '../../store/catalogue.ts';
 import {
   cancelPriceChange,
   insertPriceChange,
   listPriceChanges,
   lockPriceChange,
   type PriceChangeRow,
-} from '../../store/price-changes.ts';
+} from '../../store/billing/price-changes.ts';
+import { findPlanPrice } from '../../store/catalogue/catalogue.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 

@@ -5,13 +5,13 @@
 import { formatId } from '../../kernel/ids.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import { addMonths, DAY_MS, formatRfc3339 } from '../../kernel/time.ts';
-import { readBalance } from '../../store/ledger.ts';
 import {
   type AnnouncedPriceRow,
   type EndingServerRow,
   listAnnouncedPrices,
   listEndingServers,
-} from '../../store/renewals.ts';
+} from '../../store/billing/renewals.ts';
+import { readBalance } from '../../store/ledger/ledger.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { priceWithAnnouncement } from '../servers/price.ts';
 

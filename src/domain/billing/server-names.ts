@@ -1,5 +1,5 @@
 import { formatId, parseId } from '../../kernel/ids.ts';
-import { listServerNames } from '../../store/ledger.ts';
+import { listServerNames } from '../../store/ledger/ledger.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
 /** Returns server names by shown id. Ids that are deleted or not servers are left out. */

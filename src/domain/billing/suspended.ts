@@ -5,9 +5,9 @@
 import { crashPoint } from '../../kernel/crash.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
-import { type BillingServerRow, setAwaitingSince, setGracePeriod } from '../../store/calendar.ts';
-import { lockBalance, readBalance } from '../../store/ledger.ts';
-import { hasOperation } from '../../store/operations.ts';
+import { type BillingServerRow, setAwaitingSince, setGracePeriod } from '../../store/billing/calendar.ts';
+import { lockBalance, readBalance } from '../../store/ledger/ledger.ts';
+import { hasOperation } from '../../store/servers/operations.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { chargeCycleFromNow } from '../servers/charge-cycle.ts';

@@ -11,7 +11,7 @@
  * additional locks.
  */
 import { SWITCHES } from '../../spec/switches.ts';
-import { findCalendarWork, listDueCustomers, nextBillAt } from '../../store/calendar.ts';
+import { findCalendarWork, listDueCustomers, nextBillAt } from '../../store/billing/calendar.ts';
 import type { Service } from '../context.ts';
 import { isSwitchOn } from '../switches/switch.ts';
 import { processBalanceChanges } from './balance-changes.ts';

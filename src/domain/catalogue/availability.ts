@@ -1,5 +1,5 @@
-import { listPlans } from '../../store/catalogue.ts';
-import type { OfferContext } from '../../store/offers.ts';
+import { listPlans } from '../../store/catalogue/catalogue.ts';
+import type { OfferContext } from '../../store/catalogue/offers.ts';
 import type { Service } from '../context.ts';
 import { isSoldByHand } from '../servers/hardware.ts';
 

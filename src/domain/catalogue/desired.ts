@@ -2,7 +2,7 @@
 import { newId } from '../../kernel/ids.ts';
 import { formatUnits, parseUnits } from '../../kernel/money.ts';
 import { DAY_MS } from '../../kernel/time.ts';
-import type { ImageRow, PlanRow, RegionRow } from '../../store/catalogue.ts';
+import type { ImageRow, PlanRow, RegionRow } from '../../store/catalogue/catalogue.ts';
 import { imageKey } from './check.ts';
 import type { CatalogueFile } from './file-schema.ts';
 

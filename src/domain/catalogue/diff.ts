@@ -1,6 +1,6 @@
 /** Compares two states of the catalog: the rows to write, and lines that describe them. */
 import { formatCents } from '../../kernel/money.ts';
-import type { ImageRow, PlanRow, RegionRow } from '../../store/catalogue.ts';
+import type { ImageRow, PlanRow, RegionRow } from '../../store/catalogue/catalogue.ts';
 import { imageKey } from './check.ts';
 import type { Catalogue } from './desired.ts';
 

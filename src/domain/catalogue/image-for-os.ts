@@ -1,7 +1,7 @@
 /** Resolves the `os` of the session API (DECISIONS "`os` (A)"). */
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { findInstallableImage, type InstallableImageRow } from '../../store/catalogue.ts';
+import { findInstallableImage, type InstallableImageRow } from '../../store/catalogue/catalogue.ts';
 
 /**
  * Returns the official image for an image id, `family-version` (`debian-12`), `family+version` (`debian12`,

@@ -14,7 +14,7 @@ import {
   saveOfficialImage,
   savePlan,
   saveRegion,
-} from '../../store/catalogue.ts';
+} from '../../store/catalogue/catalogue.ts';
 import type { Service } from '../context.ts';
 import type { RegisterHosts } from '../inventory/hosts.ts';
 import { recordAudit, systemActor } from '../record.ts';

@@ -1,4 +1,4 @@
-import { catalogueNames as readNames } from '../../store/catalogue.ts';
+import { catalogueNames as readNames } from '../../store/catalogue/catalogue.ts';
 import type { Service } from '../context.ts';
 
 /** Region names by code, and plan ids, for selection lists. */

@@ -3,7 +3,7 @@ import { notFound } from '../../kernel/fail.ts';
 import { centsToUsd, formatUnits, mulDiv } from '../../kernel/money.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Plan } from '../../spec/schemas/plan.ts';
-import { findOfferedPlan, type OfferedPlanRow, pageOfferedPlans } from '../../store/offers.ts';
+import { findOfferedPlan, type OfferedPlanRow, pageOfferedPlans } from '../../store/catalogue/offers.ts';
 import type { Service } from '../context.ts';
 import { cyclePrices } from '../servers/price.ts';
 import { offeredNow } from './availability.ts';

@@ -2,7 +2,11 @@
 import { notFound } from '../../kernel/fail.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Region } from '../../spec/schemas/region.ts';
-import { findOfferedRegion, type OfferedRegionRow, pageOfferedRegions } from '../../store/offers.ts';
+import {
+  findOfferedRegion,
+  type OfferedRegionRow,
+  pageOfferedRegions,
+} from '../../store/catalogue/offers.ts';
 import type { Service } from '../context.ts';
 import { offeredNow } from './availability.ts';
 import { readCode } from './code.ts';

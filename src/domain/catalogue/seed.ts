@@ -1,6 +1,6 @@
 /** Loads the sandbox's first catalog, so that a fresh clone has something to sell. */
 import { readFileSync } from 'node:fs';
-import { listRegions } from '../../store/catalogue.ts';
+import { listRegions } from '../../store/catalogue/catalogue.ts';
 import type { Service } from '../context.ts';
 import type { RegisterHosts } from '../inventory/hosts.ts';
 import { loadCatalogue } from './load.ts';

@@ -1,4 +1,4 @@
-import { findRegionBySessionCode } from '../../store/catalogue.ts';
+import { findRegionBySessionCode } from '../../store/catalogue/catalogue.ts';
 import type { Service } from '../context.ts';
 
 /** Returns the region ID of the REST API for a region code of the session API; null if unknown. */

@@ -1,7 +1,7 @@
 /** The inventory of a catalog file. Missing stock is added; existing stock is never changed or removed. */
 import type { Sql } from '../../kernel/sql.ts';
-import { findKnownBlocks } from '../../store/addresses.ts';
-import { findTakenNames } from '../../store/hosts.ts';
+import { findKnownBlocks } from '../../store/inventory/addresses.ts';
+import { findTakenNames } from '../../store/inventory/hosts.ts';
 import { createBlock, type NewBlock } from '../inventory/blocks.ts';
 import { createHosts, type HostShape, type NewHost, type RegisterHosts } from '../inventory/hosts.ts';
 import { createMachines, machineShapes, type NewMachines } from '../inventory/machines.ts';

@@ -1,4 +1,4 @@
-import { readSessionAccount } from '../../store/customers.ts';
+import { readSessionAccount } from '../../store/customers/customers.ts';
 import type { Service } from '../context.ts';
 
 export interface Account {

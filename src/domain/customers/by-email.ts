@@ -1,6 +1,6 @@
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { type CustomerRow, findCustomerByEmail } from '../../store/customers.ts';
+import { type CustomerRow, findCustomerByEmail } from '../../store/customers/customers.ts';
 import { parseEmail } from './email.ts';
 
 /** Returns the customer that the operator names by email address. */

@@ -6,8 +6,8 @@
  */
 import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { type CustomerRow, lockCustomer, updateEmail } from '../../store/customers.ts';
-import { invalidateLinks } from '../../store/mail-links.ts';
+import { type CustomerRow, lockCustomer, updateEmail } from '../../store/customers/customers.ts';
+import { invalidateLinks } from '../../store/customers/mail-links.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { checkPassword } from './check-password.ts';

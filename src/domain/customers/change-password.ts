@@ -1,7 +1,7 @@
 import { fail } from '../../kernel/fail.ts';
-import { lockCustomer, updatePassword } from '../../store/customers.ts';
-import { invalidateLinks } from '../../store/mail-links.ts';
-import { deleteOtherSessions } from '../../store/sessions.ts';
+import { lockCustomer, updatePassword } from '../../store/customers/customers.ts';
+import { invalidateLinks } from '../../store/customers/mail-links.ts';
+import { deleteOtherSessions } from '../../store/customers/sessions.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { checkPassword } from './check-password.ts';

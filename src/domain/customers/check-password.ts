@@ -1,5 +1,5 @@
 import { fail } from '../../kernel/fail.ts';
-import { findCustomer } from '../../store/customers.ts';
+import { findCustomer } from '../../store/customers/customers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
 /**

@@ -1,8 +1,8 @@
 /** Confirms that mail to an address reaches the customer. No feature depends on it. */
 import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { lockCustomer, updateEmail } from '../../store/customers.ts';
-import { markLinkUsed } from '../../store/mail-links.ts';
+import { lockCustomer, updateEmail } from '../../store/customers/customers.ts';
+import { markLinkUsed } from '../../store/customers/mail-links.ts';
 import type { Actor, CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { applyEmailChange, withEmailTakenCheck } from './email-address.ts';

@@ -9,9 +9,13 @@ import {
   findCustomerByEmail,
   removeOpenPgpKeySince,
   updateEmail,
-} from '../../store/customers.ts';
+} from '../../store/customers/customers.ts';
+import {
+  invalidateLinks,
+  invalidateLinksSince,
+  isReservedForOwner,
+} from '../../store/customers/mail-links.ts';
 import { violatedConstraint } from '../../store/db.ts';
-import { invalidateLinks, invalidateLinksSince, isReservedForOwner } from '../../store/mail-links.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import type { Email } from './email.ts';

@@ -1,7 +1,7 @@
 /** `skerryd customers export`: streams one JSON document with all data stored about a customer. */
 import { formatId, type IdKind } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
-import { EXPORT_SECTIONS, type ExportSection, readSection } from '../../store/customer-export.ts';
+import { EXPORT_SECTIONS, type ExportSection, readSection } from '../../store/customers/export.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireCustomer } from './by-email.ts';

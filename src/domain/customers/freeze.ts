@@ -1,6 +1,6 @@
 /** Freezes a customer: everything is readable, nothing can be changed, and servers keep running. */
 
-import { setCustomerFrozen } from '../../store/customer-freeze.ts';
+import { setCustomerFrozen } from '../../store/customers/customers.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireCustomer } from './by-email.ts';

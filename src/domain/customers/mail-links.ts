@@ -9,14 +9,14 @@ import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { LINK_PATHS, linkPath } from '../../spec/paths.ts';
-import { type CustomerRow, lockCustomer } from '../../store/customers.ts';
+import { type CustomerRow, lockCustomer } from '../../store/customers/customers.ts';
 import {
   findMailLink,
   insertMailLink,
   type LinkPurpose,
   listRecentLinks,
   type MailLinkRow,
-} from '../../store/mail-links.ts';
+} from '../../store/customers/mail-links.ts';
 import type { Actor, Service } from '../context.ts';
 import type { Email } from './email.ts';
 

@@ -1,5 +1,5 @@
 import { fail } from '../../kernel/fail.ts';
-import { lockCustomer, updateOpenPgpKey } from '../../store/customers.ts';
+import { lockCustomer, updateOpenPgpKey } from '../../store/customers/customers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { checkOpenPgpKey } from '../mail/openpgp.ts';
 import { recordAudit } from '../record.ts';

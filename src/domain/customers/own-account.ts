@@ -1,8 +1,8 @@
 import { fail } from '../../kernel/fail.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import { formatSessionTime } from '../../kernel/time.ts';
-import { readOwnAccount } from '../../store/customers.ts';
-import { findPendingEmail } from '../../store/mail-links.ts';
+import { readOwnAccount } from '../../store/customers/customers.ts';
+import { findPendingEmail } from '../../store/customers/mail-links.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
 /** An account as its owner sees it. Times have the format of the session API. */

@@ -1,9 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import { fail } from '../../kernel/fail.ts';
-import { findCustomerByEmail, lockCustomer, updatePassword, updateRecovery } from '../../store/customers.ts';
-import { invalidateLinks } from '../../store/mail-links.ts';
-import { deleteOtherSessions } from '../../store/sessions.ts';
-import { deleteTotp } from '../../store/totp.ts';
+import {
+  findCustomerByEmail,
+  lockCustomer,
+  updatePassword,
+  updateRecovery,
+} from '../../store/customers/customers.ts';
+import { invalidateLinks } from '../../store/customers/mail-links.ts';
+import { deleteOtherSessions } from '../../store/customers/sessions.ts';
+import { deleteTotp } from '../../store/customers/totp.ts';
 import type { Service } from '../context.ts';
 import { notifySignIn } from '../sessions/notify-sign-in.ts';
 import { openSession, type Visit } from '../sessions/open.ts';

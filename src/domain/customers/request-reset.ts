@@ -5,13 +5,13 @@
 import { fail } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { type CustomerRow, findCustomerByEmail, lockCustomer } from '../../store/customers.ts';
+import { type CustomerRow, findCustomerByEmail, lockCustomer } from '../../store/customers/customers.ts';
 import {
   deleteResetRequest,
   findResetRequest,
   insertResetRequest,
   type ResetRequestRow,
-} from '../../store/reset-requests.ts';
+} from '../../store/customers/mail-links.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { Actor, Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';

@@ -1,5 +1,5 @@
 import { fail } from '../../kernel/fail.ts';
-import { findCustomerByEmail, lockCustomer } from '../../store/customers.ts';
+import { findCustomerByEmail, lockCustomer } from '../../store/customers/customers.ts';
 import type { Service } from '../context.ts';
 import { notifySignIn } from '../sessions/notify-sign-in.ts';
 import { type OpenedSession, openSession, type Visit } from '../sessions/open.ts';

@@ -1,7 +1,7 @@
 import { fail } from '../../kernel/fail.ts';
 import { newId, newPublicNumber } from '../../kernel/ids.ts';
-import { insertCustomer } from '../../store/customers.ts';
-import { isReservedForOwner } from '../../store/mail-links.ts';
+import { insertCustomer } from '../../store/customers/customers.ts';
+import { isReservedForOwner } from '../../store/customers/mail-links.ts';
 import type { Service } from '../context.ts';
 import { type OpenedSession, openSession, type Visit } from '../sessions/open.ts';
 import { requireEmail } from './email.ts';

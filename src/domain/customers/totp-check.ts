@@ -6,8 +6,8 @@ import { Failure } from '../../kernel/fail.ts';
 import type { Database, Sql } from '../../kernel/sql.ts';
 import { HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { incrementLinkWrongCodes, type MailLinkRow } from '../../store/mail-links.ts';
-import { consumeTotpStep, findTotp, recordWrongCode, type TotpRow } from '../../store/totp.ts';
+import { incrementLinkWrongCodes, type MailLinkRow } from '../../store/customers/mail-links.ts';
+import { consumeTotpStep, findTotp, recordWrongCode, type TotpRow } from '../../store/customers/totp.ts';
 import type { Service } from '../context.ts';
 import { findStep, matchesStep, normalizeCode } from './totp-code.ts';
 

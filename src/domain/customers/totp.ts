@@ -6,7 +6,7 @@
 import { fail } from '../../kernel/fail.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { findCustomer, lockCustomer } from '../../store/customers.ts';
+import { findCustomer, lockCustomer } from '../../store/customers/customers.ts';
 import {
   confirmTotpRow,
   consumeTotpStep,
@@ -14,7 +14,7 @@ import {
   findTotp,
   saveTotpSecret,
   type TotpRow,
-} from '../../store/totp.ts';
+} from '../../store/customers/totp.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit, systemActor } from '../record.ts';

@@ -7,7 +7,7 @@
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { KeyRing } from '../../kernel/secrets.ts';
 import type { Database, Sql } from '../../kernel/sql.ts';
-import { createKeyFile, keyFilePath, readKeyFile } from '../../store/key-file.ts';
+import { createKeyFile, keyFilePath, readKeyFile } from '../../store/service/key-file.ts';
 import {
   findServiceRow,
   insertServiceRow,
@@ -16,7 +16,7 @@ import {
   type ServiceRow,
   saveKeyCheck,
   saveWorthlessCoins,
-} from '../../store/service.ts';
+} from '../../store/service/service.ts';
 
 const CHECK_PURPOSE = 'key check';
 const CHECK_TEXT = 'skerry';

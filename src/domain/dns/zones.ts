@@ -2,7 +2,7 @@
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { type RequiredZone, ReverseZones, requiredZones } from '../../kernel/reverse-zones.ts';
 import type { ReverseDns } from '../../ports/dns.ts';
-import { listBlocks } from '../../store/addresses.ts';
+import { listBlocks } from '../../store/inventory/addresses.ts';
 import { listServersWithRdns } from '../../store/published-rdns.ts';
 import { enqueueTasks } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';

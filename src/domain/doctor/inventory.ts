@@ -1,9 +1,9 @@
 /** Checks that the inventory matches the driver and the catalog. The driver checks the host itself. */
 
 import type { ExpectedResources } from '../../ports/compute.ts';
-import { countPool } from '../../store/addresses.ts';
-import { listImageImports, listUnusedAddresses } from '../../store/doctor.ts';
-import { listHosts } from '../../store/hosts.ts';
+import { listImageImports } from '../../store/images/images.ts';
+import { countPool, listUnusedAddresses } from '../../store/inventory/addresses.ts';
+import { listHosts } from '../../store/inventory/hosts.ts';
 import type { Service } from '../context.ts';
 import type { Finding } from '../status.ts';
 

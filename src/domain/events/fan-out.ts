@@ -13,7 +13,7 @@ import {
   lockQueues,
   readUnnumberedEvents,
   type UnnumberedEvent,
-} from '../../store/fan-out.ts';
+} from '../../store/events/fan-out.ts';
 import type { Service } from '../context.ts';
 
 const EVENTS_MAX = 500;

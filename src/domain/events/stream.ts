@@ -4,7 +4,7 @@ import { formatRfc3339 } from '../../kernel/time.ts';
 import { eventScope } from '../../spec/events.ts';
 import type { Event } from '../../spec/schemas/event.ts';
 import { type Scope, scopeCovers } from '../../spec/scopes.ts';
-import type { NumberedEventRow } from '../../store/event-stream.ts';
+import type { NumberedEventRow } from '../../store/events/events.ts';
 
 /** The reason why a stream ended. */
 export type StreamEndReason =

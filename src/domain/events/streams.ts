@@ -16,7 +16,7 @@ import {
   type NumberedEventRow,
   pollReaders,
   readNumberedEvents,
-} from '../../store/event-stream.ts';
+} from '../../store/events/events.ts';
 import type { Service } from '../context.ts';
 import { EventStream, type StreamReader } from './stream.ts';
 

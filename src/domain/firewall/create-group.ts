@@ -2,7 +2,7 @@ import { notFound, quotaExceeded } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { FirewallGroup, FirewallGroupBody } from '../../spec/schemas/firewall.ts';
-import { lockCustomer } from '../../store/customers.ts';
+import { lockCustomer } from '../../store/customers/customers.ts';
 import { appendRules, countGroups, findGroup, insertGroup } from '../../store/firewall.ts';
 import { enqueueTasks } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';

@@ -1,4 +1,4 @@
-import { endAllUploads } from '../../store/images.ts';
+import { endAllUploads } from '../../store/images/images.ts';
 import { enqueueTasks } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';
 

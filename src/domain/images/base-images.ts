@@ -4,8 +4,8 @@
 import { formatId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { type BaseImage, type BaseImages, ComputeError } from '../../ports/compute.ts';
-import { type BaseImageRow, listBaseImages, setBaseImage } from '../../store/base-images.ts';
-import { type ImageRow, listPlans } from '../../store/catalogue.ts';
+import { type ImageRow, listPlans } from '../../store/catalogue/catalogue.ts';
+import { type BaseImageRow, listBaseImages, setBaseImage } from '../../store/images/images.ts';
 import { findImageForOs } from '../catalogue/image-for-os.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';

@@ -1,5 +1,5 @@
 import { fail, notFound } from '../../kernel/fail.ts';
-import { softDeleteImage } from '../../store/images.ts';
+import { softDeleteImage } from '../../store/images/images.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';

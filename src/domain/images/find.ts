@@ -3,7 +3,7 @@ import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Image } from '../../spec/schemas/image.ts';
-import { findVisibleImage, type ImageViewer, pageVisibleImages } from '../../store/visible-images.ts';
+import { findVisibleImage, type ImageViewer, pageVisibleImages } from '../../store/images/visible.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { imageRemovalCutoff } from './deprecation.ts';
 import { imageObject } from './object.ts';

@@ -1,7 +1,7 @@
 /** An image as the REST contract shows it. */
 import { formatId } from '../../kernel/ids.ts';
 import type { ARCHES, Image } from '../../spec/schemas/image.ts';
-import type { VisibleImageRow } from '../../store/visible-images.ts';
+import type { VisibleImageRow } from '../../store/images/visible.ts';
 
 export function imageObject(row: VisibleImageRow): Image {
   return {

@@ -1,5 +1,5 @@
 import type { Sql } from '../../kernel/sql.ts';
-import { isDeletedImage } from '../../store/images.ts';
+import { isDeletedImage } from '../../store/images/images.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 
 /**

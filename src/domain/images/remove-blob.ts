@@ -1,6 +1,6 @@
 /** The task `image_remove`: removes the file of an image or an upload once nothing needs it. */
 import { MINUTE_MS } from '../../kernel/time.ts';
-import { clearBlobKey, endAbandonedUpload, findBlobUsage } from '../../store/images.ts';
+import { clearBlobKey, endAbandonedUpload, findBlobUsage } from '../../store/images/images.ts';
 import type { Service } from '../context.ts';
 import { previousImageId } from '../servers/payload.ts';
 

@@ -13,9 +13,15 @@ import { digest } from '../../kernel/secrets.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { BlobStoreFullError } from '../../ports/blobs.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { lockCustomer } from '../../store/customers.ts';
+import { lockCustomer } from '../../store/customers/customers.ts';
 import { findStoredResponse } from '../../store/idempotency.ts';
-import { countUploads, endUpload, extendUpload, insertUpload, readImageUsage } from '../../store/images.ts';
+import {
+  countUploads,
+  endUpload,
+  extendUpload,
+  insertUpload,
+  readImageUsage,
+} from '../../store/images/images.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { IsoProbe } from './iso9660.ts';

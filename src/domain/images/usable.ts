@@ -2,7 +2,7 @@
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { MachineImage } from '../../ports/compute.ts';
-import { findOwnImage, type OwnImageRow } from '../../store/images.ts';
+import { findOwnImage, type OwnImageRow } from '../../store/images/images.ts';
 import type { Service } from '../context.ts';
 
 /**

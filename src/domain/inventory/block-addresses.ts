@@ -1,7 +1,7 @@
 /** Blocks addresses that must not be assigned, such as a router's or one with a bad reputation. */
 import { addressFamily, parseCidr } from '../../kernel/cidr.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import { isInPool, setAddressesBlocked } from '../../store/addresses.ts';
+import { isInPool, setAddressesBlocked } from '../../store/inventory/addresses.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 

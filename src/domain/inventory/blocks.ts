@@ -9,7 +9,7 @@ import {
   insertIpv4Addresses,
   insertIpv6Prefixes,
   lockBlocks,
-} from '../../store/addresses.ts';
+} from '../../store/inventory/addresses.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireRegion } from './names.ts';

@@ -2,7 +2,7 @@
 import { newId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { insertHost, lockHost, setHostDraining, setHostSize } from '../../store/hosts.ts';
+import { insertHost, lockHost, setHostDraining, setHostSize } from '../../store/inventory/hosts.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireRegion, requireUnusedNames } from './names.ts';

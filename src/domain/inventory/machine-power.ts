@@ -1,6 +1,6 @@
 /** Records manual power changes of machines without a driver, so that the remaining work is known. */
 import { OperatorError } from '../../kernel/operator-error.ts';
-import { type MachineRow, setMachineOff } from '../../store/machines.ts';
+import { type MachineRow, setMachineOff } from '../../store/inventory/machines.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import {

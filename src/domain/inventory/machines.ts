@@ -2,8 +2,8 @@
 import { newId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { findPlan, type PlanRow } from '../../store/catalogue.ts';
-import { insertMachines } from '../../store/hosts.ts';
+import { findPlan, type PlanRow } from '../../store/catalogue/catalogue.ts';
+import { insertMachines } from '../../store/inventory/hosts.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import type { HostShape, RegisterHosts } from './hosts.ts';

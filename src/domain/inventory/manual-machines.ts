@@ -6,7 +6,7 @@
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { MachineState } from '../../spec/states.ts';
-import { listMachines, lockMachine, type MachineRow } from '../../store/machines.ts';
+import { listMachines, lockMachine, type MachineRow } from '../../store/inventory/machines.ts';
 import type { Service } from '../context.ts';
 import { isSoldByHand } from '../servers/hardware.ts';
 

@@ -1,8 +1,8 @@
 /** Checks the operator's input before the inventory is written. */
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { listRegions } from '../../store/catalogue.ts';
-import { findTakenNames } from '../../store/hosts.ts';
+import { listRegions } from '../../store/catalogue/catalogue.ts';
+import { findTakenNames } from '../../store/inventory/hosts.ts';
 
 /** The name of a host or machine, as known to its compute driver. */
 export const NAME_PATTERN = '^[a-z0-9][a-z0-9.-]{0,62}$';

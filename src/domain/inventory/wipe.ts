@@ -5,7 +5,7 @@
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Action } from '../../spec/actions.ts';
 import { findTransition, MACHINE_TRANSITIONS, type MachineState } from '../../spec/states.ts';
-import { setMachineState } from '../../store/machines.ts';
+import { setMachineState } from '../../store/inventory/machines.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireLine } from '../rules/line.ts';

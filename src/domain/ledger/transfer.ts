@@ -18,7 +18,12 @@ import { fail } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { findTransfer, insertTransfer, type ResourceKind, type TransferType } from '../../store/ledger.ts';
+import {
+  findTransfer,
+  insertTransfer,
+  type ResourceKind,
+  type TransferType,
+} from '../../store/ledger/ledger.ts';
 
 /** The house accounts, with fixed ids. */
 export const HOUSE = {

@@ -1,6 +1,6 @@
 /** One step of a pass through all retention rules. */
 import { firstIdAt } from '../../kernel/ids.ts';
-import { purgeBatch } from '../../store/retention.ts';
+import { purgeBatch } from '../../store/service/retention.ts';
 import type { Service } from '../context.ts';
 import { RETENTION, RETENTION_NAMES, type RetentionName, type RetentionRule } from './rules.ts';
 

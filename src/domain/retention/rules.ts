@@ -5,7 +5,7 @@
  */
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { PURGES, type Purge } from '../../store/retention.ts';
+import { PURGES, type Purge } from '../../store/service/retention.ts';
 
 export interface RetentionRule {
   readonly purge: Purge;

@@ -9,7 +9,7 @@ import {
   insertWindow,
   readRules,
   type WindowRow,
-} from '../../store/rules.ts';
+} from '../../store/service/rules.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireLine } from './line.ts';

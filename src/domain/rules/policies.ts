@@ -9,7 +9,7 @@ import {
   insertPolicy,
   type PolicyRow,
   readRules,
-} from '../../store/rules.ts';
+} from '../../store/service/rules.ts';
 import type { Service } from '../context.ts';
 import { requireRegion } from '../inventory/names.ts';
 import { recordAudit, systemActor } from '../record.ts';

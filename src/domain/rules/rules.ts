@@ -13,7 +13,7 @@ import {
   readRules,
   readRulesVersion,
   type WindowRow,
-} from '../../store/rules.ts';
+} from '../../store/service/rules.ts';
 import type { Service } from '../context.ts';
 
 /** The rules that a process caches until `version` differs from the database's. */

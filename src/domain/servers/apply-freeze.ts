@@ -4,9 +4,9 @@
  * done, no request slips in between, and the process may be killed at any point.
  */
 import type { Sql } from '../../kernel/sql.ts';
-import { lockBalance } from '../../store/ledger.ts';
-import { hasOperation } from '../../store/operations.ts';
-import { findServer, type ServerRow } from '../../store/servers.ts';
+import { lockBalance } from '../../store/ledger/ledger.ts';
+import { hasOperation } from '../../store/servers/operations.ts';
+import { findServer, type ServerRow } from '../../store/servers/servers.ts';
 import { graceEnd } from '../billing/grace.ts';
 import type { Service } from '../context.ts';
 import { recordEvent } from '../record.ts';

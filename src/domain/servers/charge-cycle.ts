@@ -2,9 +2,9 @@
 import { insufficientBalance } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { addMonths } from '../../kernel/time.ts';
-import { countCycles, setPaidUntil } from '../../store/cycles.ts';
-import { lockBalance } from '../../store/ledger.ts';
-import type { ServerRow } from '../../store/servers.ts';
+import { countCycles, setPaidUntil } from '../../store/billing/cycles.ts';
+import { lockBalance } from '../../store/ledger/ledger.ts';
+import type { ServerRow } from '../../store/servers/servers.ts';
 import { ledgerEntryObject } from '../ledger/object.ts';
 import { charge } from '../ledger/transfer.ts';
 import { recordEvent } from '../record.ts';

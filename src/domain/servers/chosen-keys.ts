@@ -2,7 +2,7 @@
 import { unknownReference } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { findOwnKeys } from '../../store/reinstalls.ts';
+import { findOwnKeys } from '../../store/servers/reinstalls.ts';
 
 export interface ChosenKeys {
   readonly ids: readonly string[];

@@ -4,15 +4,15 @@ import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { addMonths } from '../../kernel/time.ts';
 import { findTransition, SERVER_TRANSITIONS, type ServerStatus } from '../../spec/states.ts';
-import { setPaidUntil } from '../../store/cycles.ts';
-import { finishOperation, type OperationKind, type OperationRow } from '../../store/operations.ts';
+import { setPaidUntil } from '../../store/billing/cycles.ts';
+import { finishOperation, type OperationKind, type OperationRow } from '../../store/servers/operations.ts';
 import {
   findServer,
   lockServer,
   type ServerRow,
   setServerInstalled,
   setServerStatus,
-} from '../../store/servers.ts';
+} from '../../store/servers/servers.ts';
 import type { Service } from '../context.ts';
 import { releaseImage } from '../images/release-image.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';

@@ -14,7 +14,7 @@ import {
   findConsoleHolder,
   findConsoleServer,
   insertTicket,
-} from '../../store/console.ts';
+} from '../../store/servers/console.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { sessionCutoffs } from '../sessions/identify.ts';
 import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';

@@ -2,9 +2,9 @@
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Action } from '../../spec/actions.ts';
-import { restartSuspension } from '../../store/billing.ts';
-import { findServerControls, type ServerControls, setServerControls } from '../../store/server-controls.ts';
-import { lockServer, type ServerRow } from '../../store/servers.ts';
+import { restartSuspension } from '../../store/billing/cycles.ts';
+import { findServerControls, type ServerControls, setServerControls } from '../../store/servers/operator.ts';
+import { lockServer, type ServerRow } from '../../store/servers/servers.ts';
 import { graceEnd } from '../billing/grace.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';

@@ -3,7 +3,7 @@ import { fail, unknownReference } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Server, ServerBody } from '../../spec/schemas/server.ts';
-import { type ResolvedOrder, resolveOrder } from '../../store/orders.ts';
+import { type ResolvedOrder, resolveOrder } from '../../store/servers/orders.ts';
 import { readCode } from '../catalogue/code.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { SaveResponse } from '../idempotency.ts';

@@ -1,4 +1,4 @@
-import type { OperationRow } from '../../store/operations.ts';
+import type { OperationRow } from '../../store/servers/operations.ts';
 import type { Service } from '../context.ts';
 import { isSnapshotInProgress } from '../snapshots/in-progress.ts';
 import { POLL_INTERVAL_MS } from './inspect-machines.ts';

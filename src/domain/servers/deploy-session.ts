@@ -5,7 +5,7 @@ import { base32 } from '../../kernel/ids.ts';
 import { convertCents } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { CYCLE_MONTHS, type CycleMonths, isCycleMonths } from '../../spec/limits.ts';
-import { findPlan, findRegionBySessionCode } from '../../store/catalogue.ts';
+import { findPlan, findRegionBySessionCode } from '../../store/catalogue/catalogue.ts';
 import { findImageForOs } from '../catalogue/image-for-os.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { baseImageProblem, requiresBaseImage } from '../images/base-image-requirement.ts';

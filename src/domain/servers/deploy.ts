@@ -8,8 +8,13 @@ import { addMonths } from '../../kernel/time.ts';
 import { MANUAL_HARDWARE_MESSAGES } from '../../spec/error-messages.ts';
 import type { CycleMonths } from '../../spec/limits.ts';
 import { sqlState, violatedConstraint } from '../../store/db.ts';
-import { DEPLOY_CONFLICT, type DeployRow, findDeployShortage, insertDeploy } from '../../store/deploy.ts';
-import type { ServerRow } from '../../store/servers.ts';
+import {
+  DEPLOY_CONFLICT,
+  type DeployRow,
+  findDeployShortage,
+  insertDeploy,
+} from '../../store/servers/deploy.ts';
+import type { ServerRow } from '../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { ledgerEntryObject } from '../ledger/object.ts';
 import { HOUSE } from '../ledger/transfer.ts';

@@ -5,7 +5,7 @@ import { centsToUsd } from '../../kernel/money.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Capabilities } from '../../ports/compute.ts';
 import type { Server } from '../../spec/schemas/server.ts';
-import { findServerDetail } from '../../store/servers.ts';
+import { findServerDetail } from '../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { driverCapabilities, hasDriver } from './hardware.ts';
 import { serverNotes } from './notes.ts';

@@ -1,6 +1,6 @@
 /** Calls the driver for a step: only while the operation's lease is held, and with a timeout. */
 import { ComputeError } from '../../ports/compute.ts';
-import { holdsOperationLease, type OperationRow } from '../../store/operations.ts';
+import { holdsOperationLease, type OperationRow } from '../../store/servers/operations.ts';
 import type { Service } from '../context.ts';
 import { withDriverTimeout } from './driver-timeout.ts';
 import { describeFault, operationLogFields, throwLeaseLost } from './step.ts';

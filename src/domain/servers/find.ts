@@ -2,7 +2,7 @@
 import { notFound } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import type { Server } from '../../spec/schemas/server.ts';
-import { findOwnServer, findServerIdByPublicNo } from '../../store/servers.ts';
+import { findOwnServer, findServerIdByPublicNo } from '../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { serverObject } from './object.ts';
 

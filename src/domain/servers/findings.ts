@@ -7,7 +7,7 @@ import {
   type FindingRow,
   listFindings,
   recordFindings,
-} from '../../store/findings.ts';
+} from '../../store/servers/findings.ts';
 import type { Service } from '../context.ts';
 
 /** Consecutive inspections that must agree: one may catch a machine in the middle of a change. */

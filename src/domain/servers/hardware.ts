@@ -4,8 +4,8 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { Capabilities, ComputeDriver } from '../../ports/compute.ts';
 import { MANUAL_HARDWARE_MESSAGES } from '../../spec/error-messages.ts';
 import { findTransition, MACHINE_TRANSITIONS, type MachineState } from '../../spec/states.ts';
-import { findInstallDetails, type InstallDetails } from '../../store/reinstalls.ts';
-import type { ServerRow } from '../../store/servers.ts';
+import { findInstallDetails, type InstallDetails } from '../../store/servers/reinstalls.ts';
+import type { ServerRow } from '../../store/servers/servers.ts';
 import type { Service } from '../context.ts';
 
 /** The caller holds the server's lock. */

@@ -2,7 +2,7 @@
 import { crashPoint } from '../../kernel/crash.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import type { MachineState } from '../../ports/compute.ts';
-import type { OperationRow } from '../../store/operations.ts';
+import type { OperationRow } from '../../store/servers/operations.ts';
 import type { Service } from '../context.ts';
 import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';
 import { forEachIsolated, operationLogFields } from './step.ts';

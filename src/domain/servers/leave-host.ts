@@ -4,10 +4,10 @@
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { lockBalance } from '../../store/ledger.ts';
-import type { OperationRow } from '../../store/operations.ts';
-import { releaseHost, reserveOtherHost, reserveOtherMachine } from '../../store/placements.ts';
-import { lockServer, type ServerRow } from '../../store/servers.ts';
+import { lockBalance } from '../../store/ledger/ledger.ts';
+import type { OperationRow } from '../../store/servers/operations.ts';
+import { releaseHost, reserveOtherHost, reserveOtherMachine } from '../../store/servers/placements.ts';
+import { lockServer, type ServerRow } from '../../store/servers/servers.ts';
 import type { Service } from '../context.ts';
 import { logProvisionFailed, refundAndDestroy } from './give-up.ts';
 import { releasedMachineState } from './hardware.ts';

@@ -2,8 +2,8 @@
 import { fail } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { ServerAction } from '../../spec/states.ts';
-import { findServerControls } from '../../store/server-controls.ts';
-import type { ServerRow } from '../../store/servers.ts';
+import { findServerControls } from '../../store/servers/operator.ts';
+import type { ServerRow } from '../../store/servers/servers.ts';
 
 /** Actions that remove the disk or its content. */
 const DISK_DESTROYING_ACTIONS: readonly ServerAction[] = ['destroy', 'rebuild', 'restore'];

@@ -1,6 +1,6 @@
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Server } from '../../spec/schemas/server.ts';
-import { pageServers } from '../../store/servers.ts';
+import { pageServers } from '../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { serverObject } from './object.ts';
 

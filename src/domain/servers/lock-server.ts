@@ -3,8 +3,8 @@ import { fail, notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { can, explainDenial, mustWaitForOperation, type ServerAction } from '../../spec/states.ts';
-import { hasOperation } from '../../store/operations.ts';
-import { lockOwnServer, type ServerRow } from '../../store/servers.ts';
+import { hasOperation } from '../../store/servers/operations.ts';
+import { lockOwnServer, type ServerRow } from '../../store/servers/servers.ts';
 import { requireNoLegalHold } from './legal-hold.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Builds the machine specification for the driver. */
 import type { MachineSpec } from '../../ports/compute.ts';
-import type { BuildDetails } from '../../store/placements.ts';
+import type { BuildDetails } from '../../store/servers/placements.ts';
 import type { Service } from '../context.ts';
 import { isoForImage } from '../images/usable.ts';
 import { serverIpv6 } from './object.ts';

@@ -3,7 +3,7 @@ import { parseId } from '../../kernel/ids.ts';
 import { DAY_MS, formatRfc3339, HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { METRICS_STEP_S, type Metrics } from '../../spec/schemas/metrics.ts';
-import { findMetrics, type MetricsRow } from '../../store/metrics.ts';
+import { findMetrics, type MetricsRow } from '../../store/servers/metrics.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
 /** Returns hourly means for up to 30 days; refuses with `not_found`. */

@@ -1,8 +1,8 @@
 /** Notes to the customer about a server in an unusual condition. */
 import { explainDenial } from '../../spec/states.ts';
-import { findServerControls } from '../../store/server-controls.ts';
-import type { ServerRow } from '../../store/servers.ts';
-import { findSentTransfer } from '../../store/transfers-out.ts';
+import { findServerControls } from '../../store/servers/operator.ts';
+import type { ServerRow } from '../../store/servers/servers.ts';
+import { findSentTransfer } from '../../store/servers/traffic.ts';
 import type { Service } from '../context.ts';
 import { describeThrottle } from './throttle.ts';
 

@@ -3,7 +3,7 @@ import { formatId } from '../../kernel/ids.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Server } from '../../spec/schemas/server.ts';
-import type { ServerRow } from '../../store/servers.ts';
+import type { ServerRow } from '../../store/servers/servers.ts';
 import { showImageId } from '../images/object.ts';
 
 export function serverObject(row: ServerRow): Server {

@@ -1,7 +1,7 @@
 /** Step `observe`: checks all first installs with one driver call and completes those that run. */
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { MachineState } from '../../ports/compute.ts';
-import type { OperationRow } from '../../store/operations.ts';
+import type { OperationRow } from '../../store/servers/operations.ts';
 import type { Service } from '../context.ts';
 import { completeOperation } from './complete-operation.ts';
 import { inspectMachines, POLL_INTERVAL_MS } from './inspect-machines.ts';

@@ -4,14 +4,14 @@ import { parseId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { ServerStatus } from '../../spec/states.ts';
-import { listRegions } from '../../store/catalogue.ts';
-import { findTakenNames } from '../../store/hosts.ts';
+import { listRegions } from '../../store/catalogue/catalogue.ts';
+import { findTakenNames } from '../../store/inventory/hosts.ts';
 import {
   findOperatorServer,
   findServerIdByAddress,
   listOperatorServers,
   type OperatorServerRow,
-} from '../../store/operator-servers.ts';
+} from '../../store/servers/operator.ts';
 import type { Service } from '../context.ts';
 import { requireCustomer } from '../customers/by-email.ts';
 import { describeKnown } from '../inventory/names.ts';

@@ -2,9 +2,9 @@
  * Allows a server to reach other mail servers. Blocked until the operator allows it, to keep spammers away.
  */
 import { OperatorError } from '../../kernel/operator-error.ts';
-import { lockServer } from '../../store/servers.ts';
+import { lockServer } from '../../store/servers/servers.ts';
+import { setMailAllowed } from '../../store/servers/traffic.ts';
 import { enqueueTask } from '../../store/tasks.ts';
-import { setMailAllowed } from '../../store/traffic.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { hasDriver } from './hardware.ts';

@@ -1,5 +1,5 @@
 /** Data that an operation needs besides its server's row: sealed at rest, deleted with the operation. */
-import type { OperationRow } from '../../store/operations.ts';
+import type { OperationRow } from '../../store/servers/operations.ts';
 import type { Service } from '../context.ts';
 
 /** Payload of `rescue`. */

@@ -13,8 +13,8 @@
 import { crashPoint } from '../../kernel/crash.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import type { MachineState, PowerAction } from '../../ports/compute.ts';
-import type { OperationRow } from '../../store/operations.ts';
-import { hasDetachingVolume } from '../../store/volume-changes.ts';
+import type { OperationRow } from '../../store/servers/operations.ts';
+import { hasDetachingVolume } from '../../store/volumes/changes.ts';
 import type { Service } from '../context.ts';
 import { completeOperation, failOperation } from './complete-operation.ts';
 import { callDriver, type DriverFault } from './driver-call.ts';

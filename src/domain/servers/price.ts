@@ -3,8 +3,8 @@ import { centsToUsd, mulDiv } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, type CycleMonths } from '../../spec/limits.ts';
 import type { PlanCycle } from '../../spec/schemas/plan.ts';
-import { findAnnouncedPrice } from '../../store/price-changes.ts';
-import type { ServerRow } from '../../store/servers.ts';
+import { findAnnouncedPrice } from '../../store/billing/price-changes.ts';
+import type { ServerRow } from '../../store/servers/servers.ts';
 
 /** Months × monthly price × (100 − discount)/100, rounded half up to the cent. */
 export function cyclePriceCents(monthCents: bigint, months: CycleMonths): bigint {

@@ -15,9 +15,9 @@
 import { crashPoint } from '../../kernel/crash.ts';
 import type { ComputeFault } from '../../ports/compute.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../spec/states.ts';
-import type { OperationRow } from '../../store/operations.ts';
-import { findBuildDetails } from '../../store/placements.ts';
-import { lockServer, setServerStatus } from '../../store/servers.ts';
+import type { OperationRow } from '../../store/servers/operations.ts';
+import { findBuildDetails } from '../../store/servers/placements.ts';
+import { lockServer, setServerStatus } from '../../store/servers/servers.ts';
 import type { Service } from '../context.ts';
 import { callDriver } from './driver-call.ts';
 import { ENSURE_TIMEOUT_MS } from './driver-timeout.ts';

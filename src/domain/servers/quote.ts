@@ -1,9 +1,9 @@
 /** Quotes an order: its cost and the remaining balance. Stores nothing. */
 import { centsToUsd, mulDiv } from '../../kernel/money.ts';
 import { CYCLE_DISCOUNT_PERCENT, type CycleMonths } from '../../spec/limits.ts';
-import { listWaitingServers } from '../../store/calendar.ts';
-import { findPlan } from '../../store/catalogue.ts';
-import { readBalance } from '../../store/ledger.ts';
+import { listWaitingServers } from '../../store/billing/calendar.ts';
+import { findPlan } from '../../store/catalogue/catalogue.ts';
+import { readBalance } from '../../store/ledger/ledger.ts';
 import { readCode } from '../catalogue/code.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { cyclePriceCents, priceWithAnnouncement } from './price.ts';

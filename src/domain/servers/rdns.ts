@@ -2,7 +2,7 @@
 import { formatCidr, parseCidr } from '../../kernel/cidr.ts';
 import { type ErrorItem, fail, invalidRequest, quotaExceeded } from '../../kernel/fail.ts';
 import type { RdnsBody, Server } from '../../spec/schemas/server.ts';
-import { type ServerRow, setServerRdns } from '../../store/servers.ts';
+import { type ServerRow, setServerRdns } from '../../store/servers/servers.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { SaveResponse } from '../idempotency.ts';

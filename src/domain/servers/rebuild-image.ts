@@ -2,8 +2,8 @@
 import { fail, unknownReference } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { findOfficialImage } from '../../store/reinstalls.ts';
-import type { ServerRow } from '../../store/servers.ts';
+import { findOfficialImage } from '../../store/servers/reinstalls.ts';
+import type { ServerRow } from '../../store/servers/servers.ts';
 import type { Service } from '../context.ts';
 import { requireBaseImage } from '../images/base-image-requirement.ts';
 import { isImageRemoved } from '../images/deprecation.ts';

@@ -11,7 +11,7 @@ import {
   type IdleServerRow,
   listFindings,
   listIdleServers,
-} from '../../store/findings.ts';
+} from '../../store/servers/findings.ts';
 import type { Service } from '../context.ts';
 import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';
 import { isServerId, reportFindings } from './findings.ts';

@@ -1,6 +1,6 @@
 /** Refunds a server that never ran. */
 import type { Sql } from '../../kernel/sql.ts';
-import type { ServerRow } from '../../store/servers.ts';
+import type { ServerRow } from '../../store/servers/servers.ts';
 import { credit } from '../ledger/transfer.ts';
 
 /**

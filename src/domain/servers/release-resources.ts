@@ -1,7 +1,7 @@
 /** Detaches everything from a server that is about to be destroyed. Its snapshots stay. */
 import type { Sql } from '../../kernel/sql.ts';
 import { detachFromAllGroups } from '../../store/firewall.ts';
-import type { ServerRow } from '../../store/servers.ts';
+import type { ServerRow } from '../../store/servers/servers.ts';
 import { detachServerVolumes } from '../volumes/detach-server-volumes.ts';
 
 /** Runs in the caller's transaction, which holds the server's lock. */

@@ -1,6 +1,6 @@
 /** Lifts the operator's freeze of a server, its legal hold, or both. */
 import { OperatorError } from '../../kernel/operator-error.ts';
-import type { ServerControls } from '../../store/server-controls.ts';
+import type { ServerControls } from '../../store/servers/operator.ts';
 import type { Service } from '../context.ts';
 import { changeControls } from './controls.ts';
 

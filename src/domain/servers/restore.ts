@@ -2,7 +2,7 @@
 import { fail, unknownReference } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Server } from '../../spec/schemas/server.ts';
-import { lockRestorableSnapshot } from '../../store/reinstalls.ts';
+import { lockRestorableSnapshot } from '../../store/servers/reinstalls.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { SaveResponse } from '../idempotency.ts';
 import { driverCapabilities, requireInstallFacts } from './hardware.ts';

@@ -5,7 +5,7 @@
  */
 import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { claimSamplings, type DueSampling, enrollServers, saveSamples } from '../../store/metrics.ts';
+import { claimSamplings, type DueSampling, enrollServers, saveSamples } from '../../store/servers/metrics.ts';
 import type { Service } from '../context.ts';
 import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';
 import { isSoldByHand } from './hardware.ts';

@@ -10,7 +10,7 @@ import {
   type OperationRow,
   type OperationStep,
   releaseServerLease,
-} from '../../store/operations.ts';
+} from '../../store/servers/operations.ts';
 import type { Service } from '../context.ts';
 
 export interface StepResult {

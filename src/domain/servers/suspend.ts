@@ -2,11 +2,11 @@
 import { newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { findTransition, SERVER_TRANSITIONS, type SuspendedReason } from '../../spec/states.ts';
-import { setSuspended, setSuspendedReason } from '../../store/billing.ts';
-import { readBalance } from '../../store/ledger.ts';
-import { insertOperation } from '../../store/operations.ts';
-import { findServerControls } from '../../store/server-controls.ts';
-import { findServer, type ServerRow } from '../../store/servers.ts';
+import { setSuspended, setSuspendedReason } from '../../store/billing/cycles.ts';
+import { readBalance } from '../../store/ledger/ledger.ts';
+import { insertOperation } from '../../store/servers/operations.ts';
+import { findServerControls } from '../../store/servers/operator.ts';
+import { findServer, type ServerRow } from '../../store/servers/servers.ts';
 import { graceEnd, nextGraceCheck } from '../billing/grace.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';

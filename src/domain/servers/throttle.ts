@@ -5,8 +5,8 @@
  */
 import { formatId } from '../../kernel/ids.ts';
 import { addMonths } from '../../kernel/time.ts';
+import { type SentTransferRow, setThrottled, sumSentTraffic } from '../../store/servers/traffic.ts';
 import { enqueueTask } from '../../store/tasks.ts';
-import { type SentTransferRow, setThrottled, sumSentTraffic } from '../../store/transfers-out.ts';
 import type { Service } from '../context.ts';
 
 const BATCH_SIZE = 100;

@@ -1,6 +1,6 @@
 /** Task `traffic`: applies a server's bandwidth limit and its permission to send mail. */
 import { SECOND_MS } from '../../kernel/time.ts';
-import { readTraffic } from '../../store/traffic.ts';
+import { readTraffic } from '../../store/servers/traffic.ts';
 import type { Service } from '../context.ts';
 import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';
 import { hasDriver } from './hardware.ts';

@@ -2,7 +2,7 @@ import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Server, ServerPatch } from '../../spec/schemas/server.ts';
-import { lockOwnServer, type ServerRow, updateServer } from '../../store/servers.ts';
+import { lockOwnServer, type ServerRow, updateServer } from '../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { requireTagCount } from './fields.ts';

@@ -1,6 +1,6 @@
 import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
-import { deleteOtherSessions, deleteOwnSession } from '../../store/sessions.ts';
+import { deleteOtherSessions, deleteOwnSession } from '../../store/customers/sessions.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 

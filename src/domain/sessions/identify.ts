@@ -4,7 +4,7 @@
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { findSession, type SessionCutoffs, touchSession } from '../../store/sessions.ts';
+import { findSession, type SessionCutoffs, touchSession } from '../../store/customers/sessions.ts';
 import type { Service } from '../context.ts';
 import { readCookie } from './cookie.ts';
 

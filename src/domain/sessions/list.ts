@@ -1,6 +1,6 @@
 import { formatId } from '../../kernel/ids.ts';
 import { formatSessionTime } from '../../kernel/time.ts';
-import { listSessions as listRows } from '../../store/sessions.ts';
+import { listSessions as listRows } from '../../store/customers/sessions.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { sessionCutoffs } from './identify.ts';
 

@@ -1,7 +1,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { countMailsSince } from '../../store/mail-links.ts';
+import { countMailsSince } from '../../store/customers/mail-links.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import type { OpenedSession } from './open.ts';

@@ -3,7 +3,7 @@ import { formatId, newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Action } from '../../spec/actions.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { deleteSession, insertSession, trimSessions } from '../../store/sessions.ts';
+import { deleteSession, insertSession, trimSessions } from '../../store/customers/sessions.ts';
 import type { Actor } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { newSessionCookie } from './cookie.ts';

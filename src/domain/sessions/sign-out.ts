@@ -1,5 +1,5 @@
 import { formatId } from '../../kernel/ids.ts';
-import { deleteSession } from '../../store/sessions.ts';
+import { deleteSession } from '../../store/customers/sessions.ts';
 import type { Actor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 

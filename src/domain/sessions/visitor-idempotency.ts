@@ -12,7 +12,7 @@
 import { fail } from '../../kernel/fail.ts';
 import { deriveKey, digest, openWith, sealWith } from '../../kernel/secrets.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
-import { findCustomerByEmail } from '../../store/customers.ts';
+import { findCustomerByEmail } from '../../store/customers/customers.ts';
 import { deleteStoredResponse, findStoredResponse, storeResponse } from '../../store/idempotency.ts';
 import type { Service } from '../context.ts';
 import { parseEmail } from '../customers/email.ts';

@@ -3,7 +3,7 @@ import { newId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
 import { parseSshPublicKey, SshKeyError, type SshPublicKey } from '../../kernel/ssh-public-key.ts';
 import type { SshKey, SshKeyBody } from '../../spec/schemas/ssh-key.ts';
-import { lockCustomer } from '../../store/customers.ts';
+import { lockCustomer } from '../../store/customers/customers.ts';
 import { countSshKeys, insertSshKey } from '../../store/ssh-keys.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { SaveResponse } from '../idempotency.ts';

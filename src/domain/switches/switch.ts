@@ -1,8 +1,13 @@
 /** Feature switches that the operator sets at run time. */
 import type { Sql } from '../../kernel/sql.ts';
 import { SWITCH_NAMES, SWITCHES, type SwitchName } from '../../spec/switches.ts';
-import { incrementRulesVersion } from '../../store/rules.ts';
-import { findSwitch, listSwitches, type SwitchRow, saveSwitch } from '../../store/switches.ts';
+import {
+  findSwitch,
+  incrementRulesVersion,
+  listSwitches,
+  type SwitchRow,
+  saveSwitch,
+} from '../../store/service/rules.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireLine } from '../rules/line.ts';

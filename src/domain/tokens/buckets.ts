@@ -1,7 +1,7 @@
 /**
  * Token buckets (SPEC "Limits"), each stored as a single time: when the bucket will be full. A draw moves
  * it one refill later, and fails if that is more than the capacity ahead. A single process keeps the times
- * in memory; several share them in the database (store/bearer.ts draws in the statement that
+ * in memory; several share them in the database (store/customers/tokens.ts draws in the statement that
  * authenticates).
  */
 

@@ -6,7 +6,12 @@ import { digest } from '../../kernel/secrets.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { Scope } from '../../spec/scopes.ts';
-import { type BearerRow, findBearer, findBearerAndConsume, touchToken } from '../../store/bearer.ts';
+import {
+  type BearerRow,
+  findBearer,
+  findBearerAndConsume,
+  touchToken,
+} from '../../store/customers/tokens.ts';
 import type { Service } from '../context.ts';
 import { type BucketName, type BucketRules, costMs, type Draw, type MemoryBuckets } from './buckets.ts';
 

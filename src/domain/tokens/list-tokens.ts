@@ -1,6 +1,6 @@
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { ApiToken } from '../../spec/schemas/api-token.ts';
-import { listTokens as listRows, pageTokens as pageRows } from '../../store/tokens.ts';
+import { listTokens as listRows, pageTokens as pageRows } from '../../store/customers/tokens.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { tokenObject } from './object.ts';
 

@@ -1,7 +1,7 @@
 import { formatId } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { ApiToken } from '../../spec/schemas/api-token.ts';
-import type { TokenRow } from '../../store/tokens.ts';
+import type { TokenRow } from '../../store/customers/tokens.ts';
 
 /** Returns a token in the REST shape, without its plaintext. */
 export function tokenObject(row: TokenRow): ApiToken {

@@ -1,6 +1,6 @@
 import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
-import { deleteToken } from '../../store/tokens.ts';
+import { deleteToken } from '../../store/customers/tokens.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit, recordEvent } from '../record.ts';
 import { tokenObject } from './object.ts';

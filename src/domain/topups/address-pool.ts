@@ -6,7 +6,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { CoinCode } from '../../spec/coins.ts';
-import { addToPool, countFreeAddresses } from '../../store/address-pool.ts';
+import { addToPool, countFreeAddresses } from '../../store/topups/addresses.ts';
 import type { Actor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 

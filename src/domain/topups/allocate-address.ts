@@ -4,8 +4,8 @@ import { SECOND_MS } from '../../kernel/time.ts';
 import { TimeoutError, withTimeout } from '../../kernel/with-timeout.ts';
 import type { ChainDriver, Deposit } from '../../ports/chain.ts';
 import type { CoinCode } from '../../spec/coins.ts';
-import { releasePooledAddress } from '../../store/address-pool.ts';
-import { allocateIndex, initializeCursor, releaseIndex } from '../../store/coins.ts';
+import { releasePooledAddress } from '../../store/topups/addresses.ts';
+import { allocateIndex, initializeCursor, releaseIndex } from '../../store/topups/coins.ts';
 import type { Service } from '../context.ts';
 import { isPoolCoin } from './address-pool.ts';
 

@@ -2,8 +2,8 @@ import { fail, notFound } from '../../kernel/fail.ts';
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { findTransition, TOPUP_TRANSITIONS } from '../../spec/states.ts';
-import { findCustomer } from '../../store/customers.ts';
-import { lockTopupByRef, type TopupRow, updateTopup } from '../../store/topups.ts';
+import { findCustomer } from '../../store/customers/customers.ts';
+import { lockTopupByRef, type TopupRow, updateTopup } from '../../store/topups/topups.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 

@@ -5,7 +5,7 @@ import { SECOND_MS } from '../../kernel/time.ts';
 import { withTimeout } from '../../kernel/with-timeout.ts';
 import type { ChainDriver, ChainFinding, ChainHealth } from '../../ports/chain.ts';
 import type { CoinCode } from '../../spec/coins.ts';
-import { type CoinRow, cursorHeight, listCoinRows } from '../../store/coins.ts';
+import { type CoinRow, cursorHeight, listCoinRows } from '../../store/topups/coins.ts';
 import type { Service } from '../context.ts';
 
 /** The first query of a node includes a check, which takes time. */

@@ -2,9 +2,9 @@
 import { crashPoint } from '../../kernel/crash.ts';
 import { LeaseLost } from '../../kernel/lease-lost.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { holdsCoinLease } from '../../store/coins.ts';
-import { type DepositRow, listDeposits, saveDeposits } from '../../store/deposits.ts';
-import { lockTopup, type TopupRow } from '../../store/topups.ts';
+import { holdsCoinLease } from '../../store/topups/coins.ts';
+import { type DepositRow, listDeposits, saveDeposits } from '../../store/topups/deposits.ts';
+import { lockTopup, type TopupRow } from '../../store/topups/topups.ts';
 import type { Service } from '../context.ts';
 import { systemActor } from '../record.ts';
 import { isSwitchOn } from '../switches/switch.ts';

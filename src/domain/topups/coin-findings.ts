@@ -5,15 +5,15 @@
 import { DAY_MS, formatSessionTime, MINUTE_MS } from '../../kernel/time.ts';
 import type { CoinCode } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { countFreeAddresses } from '../../store/address-pool.ts';
-import { listCoinRows } from '../../store/coins.ts';
-import { readWorthlessCoins } from '../../store/service.ts';
+import { readWorthlessCoins } from '../../store/service/service.ts';
 import {
   countDisputedPayments,
   countPaymentsBeforeTopup,
   countUnpaidByCoin,
   listStaleChains,
-} from '../../store/status.ts';
+} from '../../store/service/status.ts';
+import { countFreeAddresses } from '../../store/topups/addresses.ts';
+import { listCoinRows } from '../../store/topups/coins.ts';
 import type { Service } from '../context.ts';
 import { POOL_COINS } from './address-pool.ts';
 

@@ -1,6 +1,6 @@
 /** The state of each coin, for payers. */
 import { COIN_CODES, type CoinCode } from '../../spec/coins.ts';
-import { listFailingChains } from '../../store/status.ts';
+import { listFailingChains } from '../../store/service/status.ts';
 import type { Service } from '../context.ts';
 
 /** This many consecutive failures count as a delay; a single failure recovers within seconds. */

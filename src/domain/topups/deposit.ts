@@ -2,8 +2,8 @@
 import type { Observation } from '../../ports/chain.ts';
 import type { Rate } from '../../ports/rates.ts';
 import type { CoinCode } from '../../spec/coins.ts';
-import type { DepositRow } from '../../store/deposits.ts';
-import type { TopupRow } from '../../store/topups.ts';
+import type { DepositRow } from '../../store/topups/deposits.ts';
+import type { TopupRow } from '../../store/topups/topups.ts';
 import { isLate, isUnpriced } from './pricing.ts';
 import { isPresent } from './status.ts';
 

@@ -1,6 +1,6 @@
 import { isUnavailable } from '../../store/db.ts';
-import { listDeposits } from '../../store/deposits.ts';
-import { findExpiredTopups, lockTopup } from '../../store/topups.ts';
+import { listDeposits } from '../../store/topups/deposits.ts';
+import { findExpiredTopups, lockTopup } from '../../store/topups/topups.ts';
 import type { Service } from '../context.ts';
 import { systemActor } from '../record.ts';
 import { isSwitchOn } from '../switches/switch.ts';

@@ -1,5 +1,5 @@
 import { notFound } from '../../kernel/fail.ts';
-import { findTopupByRef, type TopupRow } from '../../store/topups.ts';
+import { findTopupByRef, type TopupRow } from '../../store/topups/topups.ts';
 import type { Service } from '../context.ts';
 
 /** Returns the customer's own invoice. Unknown references and other customers' are both `not_found`. */

@@ -3,7 +3,7 @@ import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
-import { findPaidTopup, pageTopups } from '../../store/topups.ts';
+import { findPaidTopup, pageTopups } from '../../store/topups/topups.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { topupObject } from './object.ts';
 

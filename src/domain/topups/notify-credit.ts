@@ -1,9 +1,9 @@
 import { formatId } from '../../kernel/ids.ts';
 import type { KeyRing } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import type { DepositRow } from '../../store/deposits.ts';
-import { readBalance } from '../../store/ledger.ts';
-import type { TopupRow } from '../../store/topups.ts';
+import { readBalance } from '../../store/ledger/ledger.ts';
+import type { DepositRow } from '../../store/topups/deposits.ts';
+import type { TopupRow } from '../../store/topups/topups.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { sumCents } from './credits.ts';
 

@@ -6,7 +6,7 @@ import { getCoin as coinOf } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
 import { type SessionTopupStatus, sessionTopupStatus } from '../../spec/states.ts';
-import type { TopupRow } from '../../store/topups.ts';
+import type { TopupRow } from '../../store/topups/topups.ts';
 
 /**
  * Returns the REST shape. `txids` are the transactions on chain or in the mempool, oldest first, up to a

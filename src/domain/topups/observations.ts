@@ -6,8 +6,13 @@ import type { Rate } from '../../ports/rates.ts';
 import { type CoinCode, maxConfirmations } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { isUnavailable } from '../../store/db.ts';
-import { type DepositRow, findDeposits, findUnpricedTopups, saveDeposits } from '../../store/deposits.ts';
-import { matchTopups, type TopupRow } from '../../store/topups.ts';
+import {
+  type DepositRow,
+  findDeposits,
+  findUnpricedTopups,
+  saveDeposits,
+} from '../../store/topups/deposits.ts';
+import { matchTopups, type TopupRow } from '../../store/topups/topups.ts';
 import type { Service } from '../context.ts';
 import { changeDeposits, lockLeasedTopup, type ReadLease } from './change-deposits.ts';
 import { hasNewInformation, mergeObservation, needsQuote, pendingDeposit, withRate } from './deposit.ts';

@@ -1,7 +1,7 @@
 /** Previews a top-up. Nothing is stored: the rate is locked when the invoice is created. */
 import { centsToUsd, coinUnitsDue, formatUnits } from '../../kernel/money.ts';
 import { COINS, type CoinCode, getCoin as coinOf, confirmationsNeeded } from '../../spec/coins.ts';
-import { readBalance } from '../../store/ledger.ts';
+import { readBalance } from '../../store/ledger/ledger.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { bonusCents } from './amount.ts';
 

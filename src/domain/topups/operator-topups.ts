@@ -3,13 +3,13 @@ import { parseId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { CoinCode } from '../../spec/coins.ts';
 import type { TopupStatus } from '../../spec/states.ts';
-import { type DepositRow, listDeposits } from '../../store/deposits.ts';
+import { type DepositRow, listDeposits } from '../../store/topups/deposits.ts';
 import {
   findOperatorTopups,
   listOperatorTopups,
   type OperatorTopupRow,
-} from '../../store/operator-topups.ts';
-import { listRefunds, type RefundRow } from '../../store/refunds.ts';
+} from '../../store/topups/operator.ts';
+import { listRefunds, type RefundRow } from '../../store/topups/refunds.ts';
 import type { Service } from '../context.ts';
 import { requireCustomer } from '../customers/by-email.ts';
 

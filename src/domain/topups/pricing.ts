@@ -7,8 +7,8 @@ import { coinValueCents } from '../../kernel/money.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { getCoin as coinOf, confirmationsNeeded } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import type { DepositRow } from '../../store/deposits.ts';
-import type { TopupRow } from '../../store/topups.ts';
+import type { DepositRow } from '../../store/topups/deposits.ts';
+import type { TopupRow } from '../../store/topups/topups.ts';
 
 export type Invoice = Pick<TopupRow, 'coin' | 'amount_cents' | 'deposit_units' | 'rate_usd' | 'expires_at'>;
 export type Payment = Pick<DepositRow, 'amount_units' | 'included_at' | 'rate_at_inclusion'>;

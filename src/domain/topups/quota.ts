@@ -6,8 +6,8 @@ import { fail, quotaExceeded } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import type { CoinCode } from '../../spec/coins.ts';
-import type { CustomerRow } from '../../store/customers.ts';
-import { countOpenTopups, countUnpaidTopups } from '../../store/topups.ts';
+import type { CustomerRow } from '../../store/customers/customers.ts';
+import { countOpenTopups, countUnpaidTopups } from '../../store/topups/topups.ts';
 import type { Service } from '../context.ts';
 import { isPoolCoin, POOL_COINS } from './address-pool.ts';
 

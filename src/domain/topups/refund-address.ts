@@ -5,7 +5,7 @@
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { type CoinCode, getCoin as coinOf } from '../../spec/coins.ts';
-import { isDepositAddress } from '../../store/refunds.ts';
+import { isDepositAddress } from '../../store/topups/refunds.ts';
 
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
 const BECH32 = '(?:[02-9ac-hj-np-z]{14,}|[02-9AC-HJ-NP-Z]{14,})';

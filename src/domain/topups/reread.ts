@@ -1,6 +1,6 @@
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { CoinCode } from '../../spec/coins.ts';
-import { cursorHeight, lockCoin, rereadCoin } from '../../store/coins.ts';
+import { cursorHeight, lockCoin, rereadCoin } from '../../store/topups/coins.ts';
 import type { Actor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { isPoolCoin } from './address-pool.ts';

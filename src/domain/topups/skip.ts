@@ -1,8 +1,8 @@
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { CoinCode } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { skipPooledAddresses } from '../../store/address-pool.ts';
-import { lockCoin, skipIndexes } from '../../store/coins.ts';
+import { skipPooledAddresses } from '../../store/topups/addresses.ts';
+import { lockCoin, skipIndexes } from '../../store/topups/coins.ts';
 import type { Actor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { isPoolCoin } from './address-pool.ts';

@@ -3,7 +3,7 @@
  * point, or notices that are repeated or out of order, lead to the same status.
  */
 import { findTransition, TOPUP_TRANSITIONS, type TopupStatus, type Transition } from '../../spec/states.ts';
-import type { DepositRow } from '../../store/deposits.ts';
+import type { DepositRow } from '../../store/topups/deposits.ts';
 import { type Invoice, type Payment, worthCents } from './pricing.ts';
 
 export type StatusPayment = Payment &

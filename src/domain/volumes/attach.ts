@@ -1,7 +1,7 @@
 /**
  * Attaches and detaches volumes. The response states the customer's intent, which commits together with the
  * task that ensures it; the event follows when the driver confirms. Until then the change stays in a list
- * (store/volume-changes.ts). If a customer makes several changes before the driver confirms, each one is
+ * (store/volumes/changes.ts). If a customer makes several changes before the driver confirms, each one is
  * announced in order, although the driver ensures only the last state, passing through detached.
  */
 import { crashPoint } from '../../kernel/crash.ts';
@@ -9,16 +9,16 @@ import { fail, notFound, unknownReference } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { AttachBody, Volume } from '../../spec/schemas/volume.ts';
-import { lockBalance } from '../../store/ledger.ts';
-import { findOwnServer, lockOwnServer, type ServerRow } from '../../store/servers.ts';
+import { lockBalance } from '../../store/ledger/ledger.ts';
+import { findOwnServer, lockOwnServer, type ServerRow } from '../../store/servers/servers.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import {
   attachVolume as attachRow,
   detachVolume as detachRow,
   listAttachedTo,
   listUsedDevices,
-} from '../../store/volume-changes.ts';
-import { findVolume, lockVolume, type VolumeRow } from '../../store/volumes.ts';
+} from '../../store/volumes/changes.ts';
+import { findVolume, lockVolume, type VolumeRow } from '../../store/volumes/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';

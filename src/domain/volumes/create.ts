@@ -2,9 +2,9 @@ import { invalidRequest, quotaExceeded, unknownReference } from '../../kernel/fa
 import { newId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
 import type { Volume, VolumeBody } from '../../spec/schemas/volume.ts';
-import { findRegion } from '../../store/catalogue.ts';
-import { lockBalance } from '../../store/ledger.ts';
-import { countVolumes, insertVolume } from '../../store/volumes.ts';
+import { findRegion } from '../../store/catalogue/catalogue.ts';
+import { lockBalance } from '../../store/ledger/ledger.ts';
+import { countVolumes, insertVolume } from '../../store/volumes/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';

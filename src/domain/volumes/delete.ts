@@ -1,7 +1,7 @@
 import { fail, notFound } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import { enqueueTask } from '../../store/tasks.ts';
-import { deleteVolume as deleteRow, lockVolume, markVolumeDeleted } from '../../store/volumes.ts';
+import { deleteVolume as deleteRow, lockVolume, markVolumeDeleted } from '../../store/volumes/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 

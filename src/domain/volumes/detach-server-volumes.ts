@@ -1,6 +1,6 @@
 import type { Sql } from '../../kernel/sql.ts';
 import { enqueueTasks } from '../../store/tasks.ts';
-import { detachVolume, lockVolumesOf } from '../../store/volume-changes.ts';
+import { detachVolume, lockVolumesOf } from '../../store/volumes/changes.ts';
 
 /**
  * Detaches the volumes of a server that is being destroyed, in the transaction that starts the removal. The

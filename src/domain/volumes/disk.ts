@@ -1,7 +1,7 @@
 /** Accounts for the disk of volumes: the customer's quota, and the space on their hosts. */
 import { fail, quotaExceeded } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { lockHosts, reserveDisk, sumVolumeDisk, type VolumeRow } from '../../store/volumes.ts';
+import { lockHosts, reserveDisk, sumVolumeDisk, type VolumeRow } from '../../store/volumes/volumes.ts';
 import type { Service } from '../context.ts';
 
 /**

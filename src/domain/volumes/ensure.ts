@@ -15,8 +15,8 @@ import {
   findVolumeWork,
   isVolumeUnchanged,
   type VolumeWork,
-} from '../../store/volume-changes.ts';
-import { deleteVolume, lockVolume } from '../../store/volumes.ts';
+} from '../../store/volumes/changes.ts';
+import { deleteVolume, lockVolume } from '../../store/volumes/volumes.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
 import { DRIVER_TIMEOUT_MS, withDriverTimeout } from '../servers/driver-timeout.ts';

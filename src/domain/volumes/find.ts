@@ -2,7 +2,7 @@ import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
-import { findVolume, pageVolumes as listRows } from '../../store/volumes.ts';
+import { findVolume, pageVolumes as listRows } from '../../store/volumes/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { volumeObject } from './object.ts';
 

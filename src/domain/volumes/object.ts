@@ -1,7 +1,7 @@
 import { formatId } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
-import type { VolumeRow } from '../../store/volumes.ts';
+import type { VolumeRow } from '../../store/volumes/volumes.ts';
 
 /** A volume as the REST contract shows it. */
 export function volumeObject(row: VolumeRow): Volume {

@@ -1,6 +1,6 @@
 import type { Sql } from '../../kernel/sql.ts';
 import { enqueueTasks } from '../../store/tasks.ts';
-import { listAttachedTo } from '../../store/volume-changes.ts';
+import { listAttachedTo } from '../../store/volumes/changes.ts';
 
 /**
  * Schedules the tasks of the volumes of servers that were just powered on: a driver may start a machine

@@ -3,7 +3,7 @@ import { parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Volume, VolumePatch } from '../../spec/schemas/volume.ts';
-import { lockBalance } from '../../store/ledger.ts';
+import { lockBalance } from '../../store/ledger/ledger.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import {
   findVolume,
@@ -11,7 +11,7 @@ import {
   reserveDisk,
   updateVolume as updateRow,
   type VolumeRow,
-} from '../../store/volumes.ts';
+} from '../../store/volumes/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { requireDiskQuota } from './disk.ts';

@@ -1,7 +1,7 @@
 import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
-import { cancelDeliveries } from '../../store/deliveries.ts';
-import { deleteWebhook as deleteRow } from '../../store/webhooks.ts';
+import { cancelDeliveries } from '../../store/webhooks/deliveries.ts';
+import { deleteWebhook as deleteRow } from '../../store/webhooks/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 

@@ -5,8 +5,8 @@ import { DAY_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Delivery } from '../../spec/schemas/delivery.ts';
-import { type DeliveryLog, pageDeliveries } from '../../store/deliveries.ts';
-import { findWebhook } from '../../store/webhooks.ts';
+import { type DeliveryLog, pageDeliveries } from '../../store/webhooks/deliveries.ts';
+import { findWebhook } from '../../store/webhooks/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { deliveryObject } from './object.ts';
 

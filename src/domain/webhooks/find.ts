@@ -2,7 +2,7 @@ import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Webhook } from '../../spec/schemas/webhook.ts';
-import { findWebhook as findRow, pageWebhooks } from '../../store/webhooks.ts';
+import { findWebhook as findRow, pageWebhooks } from '../../store/webhooks/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { webhookObject } from './object.ts';
 

@@ -3,8 +3,8 @@ import { formatId } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Delivery } from '../../spec/schemas/delivery.ts';
 import type { Webhook } from '../../spec/schemas/webhook.ts';
-import type { DeliveryRow } from '../../store/deliveries.ts';
-import type { WebhookRow } from '../../store/webhooks.ts';
+import type { DeliveryRow } from '../../store/webhooks/deliveries.ts';
+import type { WebhookRow } from '../../store/webhooks/webhooks.ts';
 
 export function webhookObject(row: WebhookRow): Webhook {
   return {

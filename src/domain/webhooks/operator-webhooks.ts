@@ -1,14 +1,14 @@
 /** The operator's view of webhooks: list a customer's, and pause one. */
 import { formatId, parseId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import { cancelDeliveries } from '../../store/deliveries.ts';
+import { cancelDeliveries } from '../../store/webhooks/deliveries.ts';
 import {
   findWebhookOwner,
   listOperatorWebhooks,
   lockWebhook,
   updateWebhook,
   type WebhookRow,
-} from '../../store/webhooks.ts';
+} from '../../store/webhooks/webhooks.ts';
 import type { Service } from '../context.ts';
 import { requireCustomer } from '../customers/by-email.ts';
 import { recordAudit, systemActor } from '../record.ts';

@@ -3,8 +3,8 @@ import { newId } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { WebhookResponse } from '../../ports/webhooks.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import type { AttemptResult } from '../../store/deliveries.ts';
-import type { DueDelivery } from '../../store/webhook-queues.ts';
+import type { AttemptResult } from '../../store/webhooks/deliveries.ts';
+import type { DueDelivery } from '../../store/webhooks/queues.ts';
 
 const GONE = 410;
 

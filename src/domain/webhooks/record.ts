@@ -7,14 +7,14 @@ import {
   cancelDeliveries,
   postponeDeliveries,
   recordAttempts,
-} from '../../store/deliveries.ts';
+} from '../../store/webhooks/deliveries.ts';
 import {
   type LeasedQueue,
   lockLeasedQueues,
   type QueueLease,
   releaseQueues,
-} from '../../store/webhook-queues.ts';
-import { lockWebhook, updateWebhook } from '../../store/webhooks.ts';
+} from '../../store/webhooks/queues.ts';
+import { lockWebhook, updateWebhook } from '../../store/webhooks/webhooks.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { recordAudit, systemActor } from '../record.ts';

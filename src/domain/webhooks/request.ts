@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import { formatId } from '../../kernel/ids.ts';
 import { formatRfc3339, SECOND_MS } from '../../kernel/time.ts';
 import type { WebhookRequest } from '../../ports/webhooks.ts';
-import type { EventContent } from '../../store/events.ts';
-import type { DueDelivery } from '../../store/webhook-queues.ts';
+import type { EventContent } from '../../store/events/events.ts';
+import type { DueDelivery } from '../../store/webhooks/queues.ts';
 
 /**
  * `at` is real time, because the endpoint compares it with its own clock. `secret` is the complete

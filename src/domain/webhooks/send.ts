@@ -2,8 +2,8 @@
 import { formatId, idTimestamp } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { WebhookResponse, WebhookSender } from '../../ports/webhooks.ts';
-import { type EventContent, readEventContents } from '../../store/events.ts';
-import type { DueDelivery, LeasedQueue } from '../../store/webhook-queues.ts';
+import { type EventContent, readEventContents } from '../../store/events/events.ts';
+import type { DueDelivery, LeasedQueue } from '../../store/webhooks/queues.ts';
 import type { Service } from '../context.ts';
 import { WEBHOOK_SEAL_PURPOSE } from './create.ts';
 import { webhookRequest } from './request.ts';

@@ -1,9 +1,9 @@
 import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { UpdateWebhook, Webhook } from '../../spec/schemas/webhook.ts';
-import { cancelDeliveries } from '../../store/deliveries.ts';
-import { incrementQueueRevision } from '../../store/webhook-queues.ts';
-import { lockWebhook, updateWebhook as updateRow, type WebhookRow } from '../../store/webhooks.ts';
+import { cancelDeliveries } from '../../store/webhooks/deliveries.ts';
+import { incrementQueueRevision } from '../../store/webhooks/queues.ts';
+import { lockWebhook, updateWebhook as updateRow, type WebhookRow } from '../../store/webhooks/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { normalizeWebhook } from './check.ts';

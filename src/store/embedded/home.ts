@@ -10,10 +10,9 @@
  */
 import { chmod, chown, lstat, mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { run, type SystemUser } from './child.ts';
+import { canEnter, databaseUser, run, type SystemUser } from './child.ts';
 import { exists, ignoreExisting, syncPath } from './files.ts';
 import { claimHome, createExternalHome, readRememberedHome } from './location.ts';
-import { canEnter, databaseUser } from './user.ts';
 
 export interface Home {
   /** The data directory, absolute and with symbolic links resolved. */

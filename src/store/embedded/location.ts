@@ -2,10 +2,10 @@
  * Homes outside the data directory, for root: created in /var/lib/skerry and named by the file `location`.
  */
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createSystemFolder, syncPath } from './files.ts';
-import { removeOrphanedHomes } from './sweep.ts';
+import { createSystemFolder, exists, isUnlocked, syncPath } from './files.ts';
 
 const SYSTEM_FOLDER = '/var/lib/skerry';
 
@@ -50,7 +50,7 @@ export async function claimHome(dataDir: string, folder: string): Promise<void> 
 /** Creates a home in /var/lib/skerry and names it in the data directory. Of concurrent calls, one wins. */
 export async function createExternalHome(dataDir: string): Promise<string> {
   await createSystemFolder(SYSTEM_FOLDER);
-  await removeOrphanedHomes(SYSTEM_FOLDER);
+  await removeOrphanedHomes();
   const folder = join(SYSTEM_FOLDER, randomBytes(8).toString('hex'));
   await mkdir(folder);
   const draft = join(dataDir, `location.${process.pid}`);
@@ -75,5 +75,20 @@ async function readPath(file: string): Promise<string | null> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
+  }
+}
+
+/**
+ * Homes outside a data directory are not deleted with it. Removes those not in use whose data directory was
+ * in the temporary directory and no longer exists (mostly from tests). Others are kept: their data directory
+ * may be on a disk that is not mounted, or may have been moved.
+ */
+async function removeOrphanedHomes(): Promise<void> {
+  for (const name of await readdir(SYSTEM_FOLDER)) {
+    const folder = join(SYSTEM_FOLDER, name);
+    const dataDir = (await readFile(join(folder, 'data-folder'), 'utf8').catch(() => '')).trim();
+    if (!dataDir.startsWith('/tmp/') && !dataDir.startsWith(`${tmpdir()}/`)) continue;
+    if ((await exists(dataDir)) || !(await isUnlocked(join(folder, 'lock')))) continue;
+    await rm(folder, { recursive: true, force: true });
   }
 }

@@ -10,7 +10,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { tryLock } from './flock.ts';
+import { tryLock } from './files.ts';
 import type { Home } from './home.ts';
 import { readStartTicks } from './process.ts';
 

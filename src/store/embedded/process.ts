@@ -1,6 +1,6 @@
-/** Facts about running processes, read from /proc. */
+/** Running processes, read from /proc, and `postmaster.pid`, which PostgreSQL writes to its cluster. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 
 /**
  * Returns when process `pid` started, in clock ticks since boot, or null when it has exited. A zombie has
@@ -31,4 +31,36 @@ export async function listServerPids(cluster: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const serving = await Promise.all(pids.map((pid) => servesCluster(pid, cluster)));
   return pids.filter((_, index) => serving[index]);
+}
+
+export interface PidFile {
+  readonly pid: number;
+  readonly port: number;
+  /** The directory of its socket. */
+  readonly socketFolder: string;
+  /** Whether it accepts connections. */
+  readonly ready: boolean;
+}
+
+export function pidFilePath(cluster: string): string {
+  return join(cluster, 'postmaster.pid');
+}
+
+/** Reads a cluster's `postmaster.pid`; null when there is none or it is not fully written. */
+export async function readPidFile(cluster: string): Promise<PidFile | null> {
+  let text: string;
+  try {
+    text = await readFile(pidFilePath(cluster), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  const [pid, , , port, socketFolder, , , status] = text.split('\n').map((line) => line.trim());
+  if (!Number(pid)) return null;
+  return {
+    pid: Number(pid),
+    port: Number(port),
+    socketFolder: socketFolder ?? '',
+    ready: status === 'ready',
+  };
 }

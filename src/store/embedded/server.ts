@@ -1,15 +1,14 @@
-/** One run of the postgres program, from its start until all its processes have exited. */
+/** One run of the postgres program, with its settings and log, until all its processes have exited. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Binaries } from './binaries.ts';
 import { childOptions, findErrorLine } from './child.ts';
 import type { Home } from './home.ts';
 import type { Lock } from './lock.ts';
-import { openLog } from './log.ts';
-import { readPidFile } from './pidfile.ts';
-import { listServerPids } from './process.ts';
-import { settingsFor } from './settings.ts';
-import type { Socket } from './socket.ts';
+import { listServerPids, readPidFile } from './process.ts';
+import { PORT, type Socket } from './socket.ts';
 
 export interface Server {
   /** Resolves when it accepts connections. Throws a one-line error when it exits or hangs before that. */
@@ -109,4 +108,79 @@ async function killLeftovers(home: Home): Promise<void> {
       // It has exited meanwhile.
     }
   }
+}
+
+// ---- settings: on the command line, they take precedence over files in the cluster
+
+/** The maximum number of connections to the embedded server. */
+export const EMBEDDED_CONNECTIONS = 200;
+
+/**
+ * Durable, without TCP, and without client data in the log: no statements, no parameters, and no statement
+ * errors (their messages quote data, and the client receives them anyway).
+ */
+const SETTINGS = {
+  listen_addresses: '',
+  port: PORT,
+  max_connections: EMBEDDED_CONNECTIONS,
+  shared_buffers: '128MB',
+  fsync: 'on',
+  full_page_writes: 'on',
+  synchronous_commit: 'on',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  logging_collector: 'off',
+  log_destination: 'stderr',
+  log_statement: 'none',
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_min_duration_statement: -1,
+  log_error_verbosity: 'terse',
+  log_parameter_max_length: 0,
+  log_parameter_max_length_on_error: 0,
+  log_checkpoints: 'off',
+};
+
+/** Returns the settings as arguments of the postgres program. */
+function settingsFor(socket: Socket): string[] {
+  // The value is a list of directories, so the path is quoted: it may contain a comma.
+  const sockets = `unix_socket_directories="${socket.folder.replaceAll('"', '""')}"`;
+  const settings = Object.entries(SETTINGS).map(([name, value]) => `${name}=${value}`);
+  return [...settings, sockets].flatMap((setting) => ['-c', setting]);
+}
+
+// ---- the log: `log` in the home, truncated when it is too large
+
+interface ServerLog {
+  /** The descriptor for the standard error of postgres. */
+  readonly descriptor: number;
+  /** Reads the beginning of the output since it was opened. */
+  read(): Promise<string>;
+  close(): Promise<void>;
+}
+
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
+const CHECK_INTERVAL_MS = 60_000;
+const READ_MAX_BYTES = 20_000;
+
+async function openLog(path: string): Promise<ServerLog> {
+  const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+  const file = await open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+  const trim = async (): Promise<void> => {
+    if ((await file.stat()).size > MAX_LOG_BYTES) await file.truncate();
+  };
+  await trim();
+  const start = (await file.stat()).size;
+  const timer = setInterval(() => void trim().catch(() => {}), CHECK_INTERVAL_MS).unref();
+  return {
+    descriptor: file.fd,
+    read: async () => {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_MAX_BYTES), 0, READ_MAX_BYTES, start);
+      return buffer.toString('utf8', 0, bytesRead);
+    },
+    close: async () => {
+      clearInterval(timer);
+      await file.close();
+    },
+  };
 }

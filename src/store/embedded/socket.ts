@@ -2,11 +2,10 @@
 import { chmod, chown, lstat, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { canEnter } from './child.ts';
 import { chownToDatabaseUser, type Home } from './home.ts';
 import { FolderInUseError } from './lock.ts';
-import { pidFilePath, readPidFile } from './pidfile.ts';
-import { servesCluster } from './process.ts';
-import { canEnter } from './user.ts';
+import { pidFilePath, readPidFile, servesCluster } from './process.ts';
 
 /** Part of the socket's file name; no TCP port is opened. */
 export const PORT = 5432;

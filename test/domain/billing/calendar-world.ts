@@ -6,8 +6,8 @@ import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts'
 import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { DAY_MS } from '../../../src/kernel/time.ts';
 import type { CoinCode } from '../../../src/spec/coins.ts';
-import { readBalance } from '../../../src/store/ledger.ts';
-import { findServer, type ServerRow } from '../../../src/store/servers.ts';
+import { readBalance } from '../../../src/store/ledger/ledger.ts';
+import { findServer, type ServerRow } from '../../../src/store/servers/servers.ts';
 import { JobRunner } from '../../../src/workers/job-runner.ts';
 import { operateJob } from '../../../src/workers/operate.ts';
 import { renewJob } from '../../../src/workers/renew.ts';

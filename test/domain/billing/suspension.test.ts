@@ -8,7 +8,7 @@ import { releaseServer } from '../../../src/domain/servers/release-server.ts';
 import { createTopup } from '../../../src/domain/topups/create.ts';
 import { formatId } from '../../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
-import { findTopupByRef } from '../../../src/store/topups.ts';
+import { findTopupByRef } from '../../../src/store/topups/topups.ts';
 import { CalendarWorld } from './calendar-world.ts';
 
 let world: CalendarWorld;

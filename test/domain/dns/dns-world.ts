@@ -10,7 +10,7 @@ import { destroyServer } from '../../../src/domain/servers/destroy.ts';
 import { setRdns } from '../../../src/domain/servers/rdns.ts';
 import { formatId } from '../../../src/kernel/ids.ts';
 import type { RdnsBody, Server } from '../../../src/spec/schemas/server.ts';
-import { findServer, type ServerRow } from '../../../src/store/servers.ts';
+import { findServer, type ServerRow } from '../../../src/store/servers/servers.ts';
 import { operateJob } from '../../../src/workers/operate.ts';
 import { ScriptedDns } from '../../support/scripted-dns.ts';
 import { startTestService, type TestService } from '../../support/test-service.ts';

@@ -9,7 +9,7 @@ import { formatId, parseId } from '../../../src/kernel/ids.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import type { FirewallGroupBody } from '../../../src/spec/schemas/firewall.ts';
 import { detachFromAllGroups } from '../../../src/store/firewall.ts';
-import { lockServer, setServerStatus } from '../../../src/store/servers.ts';
+import { lockServer, setServerStatus } from '../../../src/store/servers/servers.ts';
 import { ALLOW_WEB, FirewallWorld, refused } from './firewall-world.ts';
 
 let fixture: FirewallWorld;

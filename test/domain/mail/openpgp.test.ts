@@ -10,7 +10,7 @@ import { Failure } from '../../../src/kernel/fail.ts';
 import { newId, newPublicNumber } from '../../../src/kernel/ids.ts';
 import { parseSender } from '../../../src/kernel/smtp-url.ts';
 import { LIMITS } from '../../../src/spec/limits.ts';
-import { insertCustomer, updateOpenPgpKey } from '../../../src/store/customers.ts';
+import { insertCustomer, updateOpenPgpKey } from '../../../src/store/customers/customers.ts';
 import { mailJob } from '../../../src/workers/mail.ts';
 import { startTestService } from '../../support/test-service.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findBlock, findMaintenance, requireAllowed, requireOpen } from '../../../src/domain/rules/rules.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import type { PolicyRow, WindowRow } from '../../../src/store/rules.ts';
+import type { PolicyRow, WindowRow } from '../../../src/store/service/rules.ts';
 
 const NOON = new Date('2030-05-01T12:00:00Z');
 const at = (minutes: number) => new Date(NOON.getTime() + minutes * 60_000);

@@ -13,9 +13,9 @@ import {
 import { Failure, type FailureExtras } from '../../../src/kernel/fail.ts';
 import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { formatRfc3339 } from '../../../src/kernel/time.ts';
-import { setCustomerFrozen } from '../../../src/store/customer-freeze.ts';
-import { deleteSession, insertSession } from '../../../src/store/sessions.ts';
-import { insertToken } from '../../../src/store/tokens.ts';
+import { setCustomerFrozen } from '../../../src/store/customers/customers.ts';
+import { deleteSession, insertSession } from '../../../src/store/customers/sessions.ts';
+import { insertToken } from '../../../src/store/customers/tokens.ts';
 import type { TestService } from '../../support/test-service.ts';
 import { RegionWorld } from './region-world.ts';
 

@@ -6,7 +6,7 @@ import { ensureMachine } from '../../../src/domain/servers/provision.ts';
 import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { formatId, newId } from '../../../src/kernel/ids.ts';
-import { claimOperations } from '../../../src/store/operations.ts';
+import { claimOperations } from '../../../src/store/servers/operations.ts';
 import { operateJob } from '../../../src/workers/operate.ts';
 import type { TestService } from '../../support/test-service.ts';
 import { BALANCE, RegionWorld } from './region-world.ts';

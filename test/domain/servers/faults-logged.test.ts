@@ -6,8 +6,8 @@ import { deploy } from '../../../src/domain/servers/deploy.ts';
 import { withDriverTimeout } from '../../../src/domain/servers/driver-timeout.ts';
 import { formatId } from '../../../src/kernel/ids.ts';
 import { ComputeError, type ComputeFault } from '../../../src/ports/compute.ts';
-import { readBalance } from '../../../src/store/ledger.ts';
-import { findServer } from '../../../src/store/servers.ts';
+import { readBalance } from '../../../src/store/ledger/ledger.ts';
+import { findServer } from '../../../src/store/servers/servers.ts';
 import { S1 } from '../../support/fixtures.ts';
 import { startTestService, type TestService } from '../../support/test-service.ts';
 

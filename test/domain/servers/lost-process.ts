@@ -14,7 +14,7 @@ import { ensureMachine } from '../../../src/domain/servers/provision.ts';
 import { reinstall, rollBack, waitInstalled } from '../../../src/domain/servers/reinstall-steps.ts';
 import { removeMachine } from '../../../src/domain/servers/remove.ts';
 import type { ComputeDriver } from '../../../src/ports/compute.ts';
-import type { OperationRow, OperationStep } from '../../../src/store/operations.ts';
+import type { OperationRow, OperationStep } from '../../../src/store/servers/operations.ts';
 
 const STEPS: Record<OperationStep, (service: Service, operation: OperationRow) => Promise<void>> = {
   ensure: ensureMachine,

@@ -4,8 +4,8 @@ import type { CustomerActor } from '../../../src/domain/context.ts';
 import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy.ts';
 import type { SimulatedMachine } from '../../../src/drivers/compute/simulator/control.ts';
 import { formatId, newId } from '../../../src/kernel/ids.ts';
-import { readBalance } from '../../../src/store/ledger.ts';
-import { findServer, type ServerRow } from '../../../src/store/servers.ts';
+import { readBalance } from '../../../src/store/ledger/ledger.ts';
+import { findServer, type ServerRow } from '../../../src/store/servers/servers.ts';
 import { R1, S1 } from '../../support/fixtures.ts';
 import { startTestService, type TestService } from '../../support/test-service.ts';
 

@@ -12,7 +12,11 @@ import { rescueServer } from '../../../src/domain/servers/rescue.ts';
 import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { LeaseLost } from '../../../src/kernel/lease-lost.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
-import { claimOperations, type OperationRow, type OperationStep } from '../../../src/store/operations.ts';
+import {
+  claimOperations,
+  type OperationRow,
+  type OperationStep,
+} from '../../../src/store/servers/operations.ts';
 import { dumpTables } from '../../support/dump-tables.ts';
 import { S1 } from '../../support/fixtures.ts';
 import { startTestService, type TestService } from '../../support/test-service.ts';
@@ -25,7 +29,6 @@ const REFUNDED = ['server.created', 'billing.charged', 'server.destroyed'];
 let world: TestService;
 let actor: CustomerActor;
 let serverId: string;
-
 let regions = 0;
 
 before(async () => {

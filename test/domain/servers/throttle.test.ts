@@ -5,7 +5,7 @@ import { describeServer } from '../../../src/domain/servers/describe-server.ts';
 import { findServerForOperator } from '../../../src/domain/servers/operator-servers.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
 import { serverColumns, serverFacts } from '../../../src/operator/server-format.ts';
-import { sumSentTraffic } from '../../../src/store/transfers-out.ts';
+import { sumSentTraffic } from '../../../src/store/servers/traffic.ts';
 import { throttleJob } from '../../../src/workers/throttle.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
 import type { TestService } from '../../support/test-service.ts';

@@ -10,7 +10,7 @@ import { getSnapshot } from '../../../src/domain/snapshots/find.ts';
 import { createSshKey } from '../../../src/domain/ssh-keys/create.ts';
 import { parseId } from '../../../src/kernel/ids.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
-import { findServer } from '../../../src/store/servers.ts';
+import { findServer } from '../../../src/store/servers/servers.ts';
 import { type VolumeWorld, volumeWorld } from '../volumes/volume-world.ts';
 
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';

@@ -15,7 +15,7 @@ import { updateVolume } from '../../../src/domain/volumes/update.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { parseId } from '../../../src/kernel/ids.ts';
 import { type ComputeDriver, ComputeError } from '../../../src/ports/compute.ts';
-import { lockServer } from '../../../src/store/servers.ts';
+import { lockServer } from '../../../src/store/servers/servers.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
 import { afterCall, crashingService, type VolumeWorld, volumeWorld } from './volume-world.ts';
 

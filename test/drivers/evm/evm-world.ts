@@ -7,8 +7,8 @@ import { EvmSecondNode } from '../../../src/drivers/chain/evm/second-node.ts';
 import { parseNodeUrl } from '../../../src/drivers/chain/node-http.ts';
 import type { ChainDriver } from '../../../src/ports/chain.ts';
 import type { CoinCode } from '../../../src/spec/coins.ts';
-import { findOwnAddresses } from '../../../src/store/issued-addresses.ts';
-import type { TopupRow } from '../../../src/store/topups.ts';
+import { findOwnAddresses } from '../../../src/store/topups/addresses.ts';
+import type { TopupRow } from '../../../src/store/topups/topups.ts';
 import { type ChainContext, type ChainFactory, TopupWorld } from '../../support/topup-world.ts';
 import type { Anvil } from './anvil.ts';
 

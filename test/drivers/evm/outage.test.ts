@@ -1,7 +1,7 @@
 /** Ether during an outage of the node, and after a transaction was replaced. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import type { TopupRow } from '../../../src/store/topups.ts';
+import type { TopupRow } from '../../../src/store/topups/topups.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
 import { Anvil, hex, NO_ANVIL } from './anvil.ts';
 import { EvmWorld } from './evm-world.ts';

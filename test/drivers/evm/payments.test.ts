@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { EvmChain } from '../../../src/drivers/chain/evm/driver.ts';
 import { parseNodeUrl } from '../../../src/drivers/chain/node-http.ts';
 import { UnsafeChainError } from '../../../src/ports/chain.ts';
-import type { TopupRow } from '../../../src/store/topups.ts';
+import type { TopupRow } from '../../../src/store/topups/topups.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
 import { Anvil, hex, NO_ANVIL } from './anvil.ts';
 import { contract } from './contracts.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import fc from 'fast-check';
-import type { TopupRow } from '../../../src/store/topups.ts';
+import type { TopupRow } from '../../../src/store/topups/topups.ts';
 import { FULL_ONLY, PROPERTY_RUNS } from '../../support/runs.ts';
 import { seededRuns } from '../../support/seed.ts';
 import type { TopupWorld } from '../../support/topup-world.ts';

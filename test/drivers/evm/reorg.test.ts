@@ -1,7 +1,7 @@
 /** Ether on a real node during reorganizations. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import type { TopupRow } from '../../../src/store/topups.ts';
+import type { TopupRow } from '../../../src/store/topups/topups.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
 import { Anvil, hex, NO_ANVIL, type TransactionTemplate } from './anvil.ts';
 import { EvmWorld } from './evm-world.ts';

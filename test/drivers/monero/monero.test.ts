@@ -6,7 +6,7 @@ import { MoneroChain } from '../../../src/drivers/chain/monero/driver.ts';
 import { MoneroSecondNode } from '../../../src/drivers/chain/monero/second-node.ts';
 import { NodeBehind } from '../../../src/drivers/chain/node-behind.ts';
 import { type ChainDriver, type Observation, UnsafeChainError } from '../../../src/ports/chain.ts';
-import type { TopupRow } from '../../../src/store/topups.ts';
+import type { TopupRow } from '../../../src/store/topups/topups.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 import { type MoneroWorld, startMonero, VIEW_ONLY } from './monero-world.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { Failure } from '../../../src/kernel/fail.ts';
-import type { TopupRow } from '../../../src/store/topups.ts';
+import type { TopupRow } from '../../../src/store/topups/topups.ts';
 import { type SolanaWorld, startSolana, walletAddresses } from './solana-world.ts';
 
 let sol: SolanaWorld;

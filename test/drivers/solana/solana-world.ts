@@ -4,7 +4,7 @@ import { solanaAddress } from '../../../src/drivers/chain/addresses.ts';
 import { ed25519PublicKey } from '../../../src/drivers/chain/simnet/seed-key.ts';
 import { SolanaChain, type SolanaLimits } from '../../../src/drivers/chain/solana/driver.ts';
 import type { AddressPool } from '../../../src/ports/chain.ts';
-import { addToPool, createAddressPool } from '../../../src/store/address-pool.ts';
+import { addToPool, createAddressPool } from '../../../src/store/topups/addresses.ts';
 import { type ChainFactory, ManualClock, TopupWorld } from '../../support/topup-world.ts';
 import { StubSolana } from './stub-node.ts';
 

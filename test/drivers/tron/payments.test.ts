@@ -1,7 +1,7 @@
 /** Payments and non-payments on Tron, from the invoice to the ledger, with a stub node. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { TopupRow } from '../../../src/store/topups.ts';
+import type { TopupRow } from '../../../src/store/topups/topups.ts';
 import { startTron, type TronWorld } from './tron-world.ts';
 
 let tron: TronWorld;

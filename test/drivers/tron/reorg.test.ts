@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { verify } from '../../../src/domain/verify/verify.ts';
-import type { TopupRow } from '../../../src/store/topups.ts';
+import type { TopupRow } from '../../../src/store/topups/topups.ts';
 import { IS_FULL_RUN, PROPERTY_RUNS } from '../../support/runs.ts';
 import { seededRuns } from '../../support/seed.ts';
 import { startTron, type TronWorld, tronChains } from './tron-world.ts';

@@ -5,7 +5,7 @@ import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
 import { TronChain } from '../../../src/drivers/chain/tron/driver.ts';
 import type { TronCoin } from '../../../src/drivers/chain/tron/payments.ts';
 import type { OwnAddressLookup } from '../../../src/ports/chain.ts';
-import { findOwnAddresses } from '../../../src/store/issued-addresses.ts';
+import { findOwnAddresses } from '../../../src/store/topups/addresses.ts';
 import { type ChainFactory, ManualClock, TopupWorld } from '../../support/topup-world.ts';
 import { StubTron, USDT } from './stub-node.ts';
 

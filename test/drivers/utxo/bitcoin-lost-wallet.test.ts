@@ -4,7 +4,7 @@ import { after, before, it } from 'node:test';
 import { AccountKey } from '../../../src/drivers/chain/account-key.ts';
 import { UtxoChain, type UtxoOptions } from '../../../src/drivers/chain/utxo/driver.ts';
 import { formatUnits } from '../../../src/kernel/money.ts';
-import { findOwnAddresses, findPaidAddresses } from '../../../src/store/issued-addresses.ts';
+import { findOwnAddresses, findPaidAddresses } from '../../../src/store/topups/addresses.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 import { BitcoinStub, ZPUB } from './bitcoin-stub.ts';
 

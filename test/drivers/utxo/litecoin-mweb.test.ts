@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findOwnAddresses } from '../../../src/store/issued-addresses.ts';
-import type { TopupRow } from '../../../src/store/topups.ts';
+import { findOwnAddresses } from '../../../src/store/topups/addresses.ts';
+import type { TopupRow } from '../../../src/store/topups/topups.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 import { NO_LITECOIND } from './litecoin-node.ts';

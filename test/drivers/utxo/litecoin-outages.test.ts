@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { NodeBehind } from '../../../src/drivers/chain/node-behind.ts';
-import type { TopupRow } from '../../../src/store/topups.ts';
+import type { TopupRow } from '../../../src/store/topups/topups.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
 import { scratchFolder } from '../../support/scratch-folder.ts';
 import { TopupWorld } from '../../support/topup-world.ts';

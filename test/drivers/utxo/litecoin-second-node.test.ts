@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { CrossCheckedChain } from '../../../src/drivers/chain/cross-checked.ts';
 import { UtxoSecondNode } from '../../../src/drivers/chain/utxo/second-node.ts';
 import { UnsafeChainError } from '../../../src/ports/chain.ts';
-import type { TopupRow } from '../../../src/store/topups.ts';
+import type { TopupRow } from '../../../src/store/topups/topups.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 import { type LitecoinNode, NO_LITECOIND } from './litecoin-node.ts';

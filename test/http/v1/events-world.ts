@@ -5,8 +5,8 @@ import { newId, newPublicNumber, newSecretToken } from '../../../src/kernel/ids.
 import { digest } from '../../../src/kernel/secrets.ts';
 import type { Sql } from '../../../src/kernel/sql.ts';
 import type { Scope } from '../../../src/spec/scopes.ts';
-import { insertCustomer } from '../../../src/store/customers.ts';
-import { insertToken } from '../../../src/store/tokens.ts';
+import { insertCustomer } from '../../../src/store/customers/customers.ts';
+import { insertToken } from '../../../src/store/customers/tokens.ts';
 import type { JsonBody } from '../../support/v1-client.ts';
 import type { HttpWorld } from '../http-world.ts';
 

@@ -1,12 +1,12 @@
 /** Lists that a quota bounds. */
 import { QUOTAS } from '../../../src/spec/limits.ts';
+import { pageTokens } from '../../../src/store/customers/tokens.ts';
 import { pageGroups } from '../../../src/store/firewall.ts';
-import { pageServers } from '../../../src/store/servers.ts';
+import { pageVisibleImages } from '../../../src/store/images/visible.ts';
+import { pageServers } from '../../../src/store/servers/servers.ts';
 import { pageSshKeys } from '../../../src/store/ssh-keys.ts';
-import { pageTokens } from '../../../src/store/tokens.ts';
-import { pageVisibleImages } from '../../../src/store/visible-images.ts';
-import { pageVolumes } from '../../../src/store/volumes.ts';
-import { pageWebhooks } from '../../../src/store/webhooks.ts';
+import { pageVolumes } from '../../../src/store/volumes/volumes.ts';
+import { pageWebhooks } from '../../../src/store/webhooks/webhooks.ts';
 import {
   BY_AGE,
   BY_AGE_OR_NAME,

@@ -1,10 +1,10 @@
 /** Lists without a quota. */
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import { pageAuditEvents } from '../../../src/store/audit.ts';
-import { pageDeliveries } from '../../../src/store/deliveries.ts';
-import { pageLedger } from '../../../src/store/ledger.ts';
+import { pageLedger } from '../../../src/store/ledger/ledger.ts';
 import { pageSnapshots } from '../../../src/store/snapshots.ts';
-import { pageTopups } from '../../../src/store/topups.ts';
+import { pageTopups } from '../../../src/store/topups/topups.ts';
+import { pageDeliveries } from '../../../src/store/webhooks/deliveries.ts';
 import {
   BY_AGE,
   BY_AGE_OR_NAME,

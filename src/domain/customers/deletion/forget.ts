@@ -4,8 +4,8 @@ import {
   anonymizeCustomer,
   hasRemainingResources,
   lockDeletingCustomer,
-} from '../../../store/account-deletion.ts';
-import { lockBalance } from '../../../store/ledger.ts';
+} from '../../../store/customers/deletion.ts';
+import { lockBalance } from '../../../store/ledger/ledger.ts';
 import type { Service } from '../../context.ts';
 import { charge } from '../../ledger/transfer.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';

@@ -1,4 +1,4 @@
-import { readDeletionBlockers } from '../../../store/account-deletion.ts';
+import { readDeletionBlockers } from '../../../store/customers/deletion.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { getOwnAccount } from '../own-account.ts';
 

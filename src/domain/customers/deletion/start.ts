@@ -5,14 +5,14 @@
 import { crashPoint } from '../../../kernel/crash.ts';
 import { fail } from '../../../kernel/fail.ts';
 import type { Sql } from '../../../kernel/sql.ts';
+import { lockCustomer } from '../../../store/customers/customers.ts';
 import {
   findDeletingCustomer,
   markDeleting,
   readDeletionBlockers,
   revokeAccess,
-} from '../../../store/account-deletion.ts';
-import { lockCustomer } from '../../../store/customers.ts';
-import { lockBalance } from '../../../store/ledger.ts';
+} from '../../../store/customers/deletion.ts';
+import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { enqueueTask } from '../../../store/tasks.ts';
 import type { Actor, CustomerActor, Service } from '../../context.ts';
 import { recordAudit, systemActor } from '../../record.ts';

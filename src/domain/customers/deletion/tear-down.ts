@@ -23,8 +23,8 @@ import {
   revokeAccess,
   softDeleteImages,
   softDeleteVolumes,
-} from '../../../store/account-deletion.ts';
-import { lockServer } from '../../../store/servers.ts';
+} from '../../../store/customers/deletion.ts';
+import { lockServer } from '../../../store/servers/servers.ts';
 import { enqueueTasks } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';
 import { recordAudit, systemActor } from '../../record.ts';

@@ -1,0 +1,134 @@
+/** Price changes that the operator announced for existing servers. */
+import type { Sql } from '../../kernel/sql.ts';
+
+/**
+ * Finds the announced monthly price for a cycle that begins at `from`; undefined: the server's own price. A
+ * server ordered after the announcement already has the catalog price.
+ */
+export async function findAnnouncedPrice(
+  tx: Sql,
+  cycle: { readonly planId: string; readonly createdAt: Date; readonly from: Date },
+): Promise<bigint | undefined> {
+  const row = await tx.row<{ price_cents_month: bigint }>(
+    `select price_cents_month from price_changes
+      where plan_id = $1 and cancelled_at is null and effective_at <= $2 and announced_at > $3
+      order by effective_at desc limit 1`,
+    [cycle.planId, cycle.from, cycle.createdAt],
+  );
+  return row?.price_cents_month;
+}
+
+export interface PriceChangeRow {
+  readonly id: string;
+  readonly plan_id: string;
+  /** The catalog price at the time of the announcement. */
+  readonly old_price_cents_month: bigint;
+  readonly price_cents_month: bigint;
+  readonly announced_at: Date;
+  readonly effective_at: Date;
+  readonly cancelled_at: Date | null;
+  /** The last customer notified; all were at `told_at`. */
+  readonly told_up_to: string | null;
+  readonly told_at: Date | null;
+}
+
+const COLUMNS = `id, plan_id, old_price_cents_month, price_cents_month, announced_at, effective_at,
+  cancelled_at, told_up_to, told_at`;
+
+/** Returns false when another price change of this plan takes effect at the same time. */
+export async function insertPriceChange(
+  tx: Sql,
+  row: Omit<PriceChangeRow, 'cancelled_at' | 'told_up_to' | 'told_at'>,
+): Promise<boolean> {
+  const inserted = await tx.run(
+    `insert into price_changes (id, plan_id, old_price_cents_month, price_cents_month, announced_at,
+                                effective_at)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (plan_id, effective_at) where cancelled_at is null do nothing`,
+    [
+      row.id,
+      row.plan_id,
+      row.old_price_cents_month,
+      row.price_cents_month,
+      row.announced_at,
+      row.effective_at,
+    ],
+  );
+  return inserted === 1;
+}
+
+/** Lists the latest announcements, including canceled ones, with the current catalog price. */
+export async function listPriceChanges(
+  tx: Sql,
+  limit: number,
+): Promise<(PriceChangeRow & { readonly catalogue_cents_month: bigint })[]> {
+  return await tx.rows(
+    `select ${COLUMNS},
+            (select p.price_cents_month from plans p where p.id = plan_id) as catalogue_cents_month
+       from price_changes order by announced_at desc, id desc limit $1`,
+    [limit],
+  );
+}
+
+export async function lockPriceChange(tx: Sql, id: string): Promise<PriceChangeRow | undefined> {
+  return await tx.row<PriceChangeRow>(`select ${COLUMNS} from price_changes where id = $1 for update`, [id]);
+}
+
+export async function cancelPriceChange(tx: Sql, id: string, now: Date): Promise<void> {
+  await tx.run(`update price_changes set cancelled_at = $2 where id = $1`, [id, now]);
+}
+
+/**
+ * Locks the oldest announcement that still has customers to notify, unless another process is notifying them.
+ */
+export async function lockUnnotifiedPriceChange(tx: Sql): Promise<PriceChangeRow | undefined> {
+  return await tx.row<PriceChangeRow>(
+    `select ${COLUMNS} from price_changes where told_at is null and cancelled_at is null
+      order by announced_at, id limit 1 for update skip locked`,
+  );
+}
+
+/** A server affected by the announcement. */
+export interface PricedServerRow {
+  readonly customer_id: string;
+  readonly name: string;
+  readonly billing_months: number;
+  readonly anchor_day: number;
+  readonly paid_until: Date;
+  readonly price_cents_month: bigint;
+  readonly price_cents_cycle: bigint;
+}
+
+/** How many customers are notified at once; small, so that the planner uses the index. */
+export const NOTIFY_BATCH = 100;
+
+/**
+ * Lists the servers of the next customers to notify, in the order of customer ids: servers of this plan,
+ * created before the announcement, with another price, and set to renew.
+ */
+export async function listServersToNotify(tx: Sql, change: PriceChangeRow): Promise<PricedServerRow[]> {
+  const affected = `plan_id = $1 and auto_renew and status <> 'destroying' and created_at < $2
+    and price_cents_month <> $3`;
+  return await tx.rows<PricedServerRow>(
+    `with next as (
+       select distinct customer_id from servers
+        where ${affected} and customer_id > coalesce($4, '00000000-0000-0000-0000-000000000000'::uuid)
+        order by customer_id limit ${NOTIFY_BATCH})
+     select customer_id, name, billing_months, anchor_day, paid_until, price_cents_month, price_cents_cycle
+       from servers where ${affected} and customer_id in (select customer_id from next)
+      order by customer_id, created_at, id`,
+    [change.plan_id, change.announced_at, change.price_cents_month, change.told_up_to],
+  );
+}
+
+export async function saveNotifyProgress(
+  tx: Sql,
+  id: string,
+  progress: { readonly upTo: string | null; readonly at: Date | null },
+): Promise<void> {
+  await tx.run(`update price_changes set told_up_to = coalesce($2, told_up_to), told_at = $3 where id = $1`, [
+    id,
+    progress.upTo,
+    progress.at,
+  ]);
+}

@@ -1,0 +1,197 @@
+/**
+ * All data stored about one customer, for the operator to export. Digests, hashes and sealed values are left
+ * out.
+ */
+import type { IdKind } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+
+export interface ExportSection {
+  readonly name: string;
+  /** Columns that hold an id or a list of ids, with their kind. */
+  readonly ids: Readonly<Record<string, IdKind>>;
+  /** A query of the rows of the customer `$1`. */
+  readonly rows: string;
+}
+
+/** The image that a server or a snapshot was installed from. */
+const IMAGE = `(select i.family || '-' || i.version from images i where i.id = image_id) as image`;
+
+export const EXPORT_SECTIONS: readonly ExportSection[] = [
+  {
+    name: 'account',
+    ids: { id: 'customer' },
+    rows: `select c.id, public_no, email, email_confirmed_at, openpgp_key, openpgp_fingerprint, openpgp_since,
+             frozen_at, (select confirmed_at from totp_secrets t where t.customer_id = c.id) as totp_since,
+             deleting_at, c.created_at, balance_cents
+             from customers c join balances b on b.customer_id = c.id where c.id = $1`,
+  },
+  {
+    name: 'sessions',
+    ids: { id: 'session' },
+    rows: 'select id, created_at, seen_at from sessions where customer_id = $1 order by created_at',
+  },
+  {
+    name: 'mail_links',
+    ids: {},
+    rows: `select purpose, email, created_at, expires_at, used_at from mail_links where customer_id = $1
+            order by created_at`,
+  },
+  {
+    name: 'api_tokens',
+    ids: { id: 'token' },
+    rows: `select id, name, scope, last_used_at, expires_at, created_at from api_tokens where customer_id = $1
+            order by created_at`,
+  },
+  {
+    name: 'ssh_keys',
+    ids: { id: 'sshKey' },
+    rows: `select id, name, type, fingerprint, public_key, created_at from ssh_keys where customer_id = $1
+            order by created_at`,
+  },
+  {
+    name: 'servers',
+    ids: { id: 'server', ssh_keys: 'sshKey' },
+    rows: `select id, public_no, name, status, suspended_reason, plan_id as plan, s.region_id as region,
+             ${IMAGE}, ram_mb, disk_gb, host(a.addr) as ipv4, p.prefix::text as ipv6, ssh_keys,
+             ssh_public_keys, tags, labels, rdns, billing_months, auto_renew, price_cents_month,
+             price_cents_cycle, eur_per_usd::text, anchor_day, paid_until, suspended_at, destroy_at, held_at,
+             frozen_at, freeze_reason, first_run_at, created_at, updated_at
+           from servers s left join ipv4_addresses a on a.server_id = s.id
+             left join ipv6_prefixes p on p.server_id = s.id
+          where customer_id = $1 order by created_at`,
+  },
+  {
+    name: 'server_operations',
+    ids: { server_id: 'server' },
+    rows: `select o.server_id, o.kind, o.step, o.created_at from operations o
+             join servers s on s.id = o.server_id
+            where s.customer_id = $1 order by o.created_at`,
+  },
+  {
+    name: 'metrics',
+    ids: { server_id: 'server' },
+    rows: `select m.* from servers s join metrics m on m.server_id = s.id where s.customer_id = $1
+            order by m.server_id, m.hour`,
+  },
+  {
+    name: 'transfer',
+    ids: { server_id: 'server' },
+    rows: `select t.server_id, t.month::text, t.bytes, s.throttled from servers s
+             join transfers_out t on t.server_id = s.id where s.customer_id = $1 order by t.server_id`,
+  },
+  {
+    name: 'volumes',
+    ids: { id: 'volume', server_id: 'server' },
+    rows: `select id, name, size_gb, region_id as region, encrypted, filesystem, server_id, device, created_at
+             from volumes where customer_id = $1 and deleted_at is null order by created_at`,
+  },
+  {
+    name: 'snapshots',
+    ids: { id: 'snapshot', server_id: 'server' },
+    rows: `select id, server_id, name, status, size_gb::text, region_id as region, ${IMAGE}, expires_at,
+             created_at
+             from snapshots where customer_id = $1 order by created_at`,
+  },
+  {
+    name: 'images',
+    ids: { id: 'customImage' },
+    rows: `select id, name, version, variant, arch, size_bytes, sha256, released_at, deleted_at from images
+            where customer_id = $1 order by id`,
+  },
+  {
+    name: 'firewall_groups',
+    ids: { id: 'firewallGroup', applied_to: 'server' },
+    rows: `select id, name, default_action, created_at,
+             array(select server_id from firewall_attachments a
+                    where a.group_id = g.id order by place) as applied_to,
+             coalesce((select jsonb_agg(to_jsonb(r) - '{id,group_id,position}'::text[] order by position)
+                         from firewall_rules r where r.group_id = g.id), '[]') as rules
+             from firewall_groups g where customer_id = $1 order by created_at`,
+  },
+  {
+    name: 'webhooks',
+    ids: { id: 'webhook' },
+    rows: `select id, url, events, active, secret_hint, created_at from webhooks where customer_id = $1
+            order by created_at`,
+  },
+  {
+    name: 'webhook_deliveries',
+    ids: { delivery_id: 'delivery', webhook_id: 'webhook', event_id: 'event' },
+    rows: `select d.delivery_id, d.webhook_id, d.event_id, d.event_type, d.event_data, d.attempt, d.status,
+             d.http_status, d.error, d.duration_ms, d.attempted_at, d.next_attempt_at, d.created_at
+             from webhooks w join deliveries d on d.webhook_id = w.id where w.customer_id = $1`,
+  },
+  {
+    name: 'ledger',
+    ids: { id: 'ledgerEntry', server_id: 'server', topup_id: 'topup', reverses: 'ledgerEntry' },
+    rows: `select id, type,
+             case when credit_account = customer_id then amount_cents else -amount_cents end as amount_cents,
+             balance_after_cents, case resource_kind when 'server' then resource_id end as server_id,
+             case resource_kind when 'topup' then resource_id end as topup_id, description, reverses,
+             created_at
+             from transfers where customer_id = $1 order by created_at, id`,
+  },
+  {
+    name: 'topups',
+    ids: { id: 'topup' },
+    rows: `select id, public_no, order_ref, coin, amount_cents, bonus_cents, deposit_address,
+             deposit_units::text, rate_usd, required_confirmations, status, cancelled_at, credit_held,
+             confirmations, credited_cents, bonus_paid_cents, expires_at, created_at
+             from topups where customer_id = $1 order by created_at, id`,
+  },
+  {
+    name: 'payments',
+    ids: { topup_id: 'topup' },
+    rows: `select d.topup_id, d.coin, d.txid, d.key, d.amount_units::text, d.state, d.confirmations,
+             d.height, d.block_hash, d.included_at, d.rate_at_inclusion, d.held, d.refunded_at, d.refund_note,
+             d.refund_address, d.refund_txid, d.credited_cents, d.first_seen_at
+             from topups t join deposits d on d.topup_id = t.id where t.customer_id = $1`,
+  },
+  {
+    name: 'events',
+    ids: { id: 'event' },
+    rows: 'select id, seq, type, data, created_at from events where customer_id = $1 order by place',
+  },
+  {
+    name: 'mails',
+    ids: { id: 'mail' },
+    rows: `select id, kind, to_address, status, sent_at, created_at from mails where customer_id = $1
+            order by created_at, id`,
+  },
+  {
+    name: 'kept_answers',
+    ids: {},
+    rows: 'select request_id, status, created_at from idempotency where customer_id = $1',
+  },
+  {
+    name: 'audit_events',
+    ids: { id: 'audit', actor_token: 'token', actor_session: 'session' },
+    rows: `select id, action, resource, actor_token, actor_session, request_id, ip_country, result, created_at
+             from audit_events where customer_id = $1 order by created_at, id`,
+  },
+];
+
+const BATCH_SIZE = 500;
+
+/**
+ * Passes the rows of a section to `onRow` in batches, in the caller's transaction: memory holds one batch at
+ * most.
+ */
+export async function readSection(
+  tx: Sql,
+  section: ExportSection,
+  customerId: string,
+  onRow: (row: Record<string, unknown>) => Promise<void>,
+): Promise<void> {
+  await tx.run(
+    `declare export no scroll cursor for
+     select to_jsonb(of_customer) as row from (${section.rows}) as of_customer`,
+    [customerId],
+  );
+  for (;;) {
+    const rows = await tx.rows<{ row: Record<string, unknown> }>(`fetch ${BATCH_SIZE} from export`);
+    for (const { row } of rows) await onRow(row);
+    if (rows.length < BATCH_SIZE) break;
+  }
+  await tx.run('close export');
+}

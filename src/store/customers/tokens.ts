@@ -1,0 +1,176 @@
+/** API tokens, and the lookup of a bearer token. */
+import type { Sql } from '../../kernel/sql.ts';
+import type { PageRequest } from '../../spec/lists.ts';
+import type { Scope } from '../../spec/scopes.ts';
+import { type Page, readPage } from '../page.ts';
+
+export interface TokenRow {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly last_used_at: Date | null;
+  readonly expires_at: Date | null;
+  readonly created_at: Date;
+}
+
+const COLUMNS = 'id, name, scope, last_used_at, expires_at, created_at';
+
+export async function insertToken(
+  tx: Sql,
+  row: {
+    readonly id: string;
+    readonly customerId: string;
+    readonly name: string;
+    readonly scope: Scope;
+    readonly digest: Buffer;
+    readonly expiresAt: Date | null;
+    readonly createdAt: Date;
+  },
+): Promise<TokenRow> {
+  const [inserted] = await tx.rows<TokenRow>(
+    `insert into api_tokens (id, customer_id, name, scope, digest, expires_at, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7) returning ${COLUMNS}`,
+    [row.id, row.customerId, row.name, row.scope, row.digest, row.expiresAt, row.createdAt],
+  );
+  if (!inserted) throw new Error('the insert of a token did not return its row');
+  return inserted;
+}
+
+/** Counts up to `limit`. */
+export async function countTokens(tx: Sql, customerId: string, limit: number): Promise<number> {
+  const row = await tx.row<{ count: bigint }>(
+    `select count(*) from (select 1 from api_tokens where customer_id = $1 limit $2) as counted`,
+    [customerId, limit],
+  );
+  return Number(row?.count ?? 0n);
+}
+
+/** Lists all tokens of a customer, newest first. The quota bounds their number. */
+export async function listTokens(tx: Sql, customerId: string): Promise<TokenRow[]> {
+  return await tx.rows<TokenRow>(
+    `select ${COLUMNS} from api_tokens where customer_id = $1 order by created_at desc, id desc`,
+    [customerId],
+  );
+}
+
+/** Pages through the customer's tokens. The quota bounds the rows that a filter or a sort scans. */
+export async function pageTokens(tx: Sql, customerId: string, page: PageRequest): Promise<Page<TokenRow>> {
+  return await readPage<TokenRow>(
+    tx,
+    {
+      columns: COLUMNS,
+      from: 'api_tokens',
+      where: 'customer_id = ?',
+      values: [customerId],
+      id: { column: 'id', type: 'uuid' },
+      sorts: {
+        created_at: { column: 'created_at', type: 'timestamptz' },
+        name: { column: 'name', type: 'text' },
+      },
+      filters: { scope: { where: 'scope = ?' }, name: { where: 'name = ?' } },
+    },
+    page,
+  );
+}
+
+/**
+ * Deletes the token with its buckets; undefined if the customer has no such token. It stops working on
+ * commit.
+ */
+export async function deleteToken(tx: Sql, customerId: string, id: string): Promise<TokenRow | undefined> {
+  return await tx.row<TokenRow>(
+    `with deleted as (delete from api_tokens where id = $1 and customer_id = $2 returning ${COLUMNS}),
+     buckets as (delete from rate_buckets b using deleted where b.token_id = deleted.id)
+     select * from deleted`,
+    [id, customerId],
+  );
+}
+
+/** Deletes the buckets of the customer's expired tokens, which are no longer used. */
+export async function deleteExpiredBuckets(tx: Sql, customerId: string, now: Date): Promise<void> {
+  await tx.run(
+    `delete from rate_buckets
+      where token_id in (select id from api_tokens where customer_id = $1 and expires_at <= $2)`,
+    [customerId, now],
+  );
+}
+
+// ---- the lookup of a bearer token: one read for every request, so that a revocation takes effect at once
+
+/** The token columns are null when no token has this digest. */
+export interface BearerRow {
+  readonly id: string | null;
+  readonly customer_id: string;
+  readonly scope: Scope;
+  readonly expires_at: Date | null;
+  readonly last_used_at: Date | null;
+  readonly frozen: boolean;
+  /** The version of the operator's maintenance windows and policies. */
+  readonly rules_version: bigint;
+}
+
+const BEARER = `select t.id, t.customer_id, t.scope, t.expires_at, t.last_used_at,
+    c.frozen_at is not null as frozen, s.rules_version
+  from service s
+  left join api_tokens t on t.digest = $1
+  left join customers c on c.id = t.customer_id`;
+
+export async function findBearer(sql: Sql, digest: Buffer): Promise<BearerRow | undefined> {
+  return await sql.row<BearerRow>(BEARER, [digest]);
+}
+
+/**
+ * The same with its rate limit bucket; both bucket times are null without a valid token. Times in ms since
+ * 1970.
+ */
+export interface RateLimitedBearerRow extends BearerRow {
+  readonly now_ms: number;
+  /** When the bucket is full again; null: the request was not allowed. */
+  readonly drawn_ms: number | null;
+  /** The same before this request. */
+  readonly was_ms: number | null;
+}
+
+const epochMsSql = (time: string) => `(extract(epoch from ${time}) * 1000)::float8`;
+
+/** The time that one request costs. */
+const COST_SQL = 'make_interval(secs => $4 / 1000.0)';
+
+/** Does the same, and consumes from the token's bucket in the database in the same statement. */
+export async function findBearerAndConsume(
+  sql: Sql,
+  draw: {
+    readonly digest: Buffer;
+    /** On the business clock: an expired token consumes nothing. */
+    readonly now: Date;
+    readonly bucket: string;
+    readonly costMs: number;
+    readonly capacity: number;
+  },
+): Promise<RateLimitedBearerRow | undefined> {
+  return await sql.row<RateLimitedBearerRow>(
+    `with bearer as (${BEARER}), clock as materialized (select clock_timestamp() as now),
+     drawn as (
+       insert into rate_buckets as b (token_id, bucket, tat)
+       select id, $3, clock.now + ${COST_SQL} from bearer, clock
+        where id is not null and (expires_at is null or expires_at > $2)
+       on conflict (token_id, bucket) do update
+         set tat = greatest(b.tat, excluded.tat - ${COST_SQL}) + ${COST_SQL}
+         where b.tat <= excluded.tat - ${COST_SQL} + make_interval(secs => $4 * ($5 - 1) / 1000.0)
+       returning tat)
+     select bearer.*, ${epochMsSql('clock.now')} as now_ms,
+            (select ${epochMsSql('tat')} from drawn) as drawn_ms,
+            (select ${epochMsSql('tat')} from rate_buckets b
+              where b.token_id = bearer.id and b.bucket = $3) as was_ms
+       from bearer, clock`,
+    [draw.digest, draw.now, draw.bucket, draw.costMs, draw.capacity],
+  );
+}
+
+/** Updates when the token was last used, at most once a minute. */
+export async function touchToken(sql: Sql, id: string, now: Date, refreshBefore: Date): Promise<void> {
+  await sql.run(
+    `update api_tokens set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at <= $3)`,
+    [id, now, refreshBefore],
+  );
+}

@@ -1,0 +1,119 @@
+/** Events: written with the change that they report, read for deliveries and for the event stream. */
+import type { Sql } from '../../kernel/sql.ts';
+
+export interface EventRow {
+  readonly id: string;
+  readonly customerId: string;
+  readonly type: string;
+  readonly data: object;
+  readonly createdAt: Date;
+}
+
+export async function insertEvent(tx: Sql, row: EventRow): Promise<void> {
+  await tx.run(`insert into events (id, customer_id, type, data, created_at) values ($1, $2, $3, $4, $5)`, [
+    row.id,
+    row.customerId,
+    row.type,
+    JSON.stringify(row.data),
+    row.createdAt,
+  ]);
+}
+
+/** The parts of an event's envelope. */
+export interface EventContent {
+  readonly happenedMs: number;
+  /** `data` as JSON text. */
+  readonly data: string;
+}
+
+/** Returns the contents of the events that still exist, by id. */
+export async function readEventContents(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<Map<string, EventContent>> {
+  // A number is cheaper than a Date, which would be formatted, parsed and formatted again.
+  const rows = await sql.rows<{ id: string; happened_ms: number; data: string }>(
+    `select id, (extract(epoch from created_at) * 1000)::float8 as happened_ms, data::text as data
+       from events where id = any($1::uuid[])`,
+    [ids],
+  );
+  return new Map(rows.map((row) => [row.id, { happenedMs: row.happened_ms, data: row.data }]));
+}
+
+// ---- the event stream: numbered events of one customer, and the progress of many customers' counters
+
+/** Bounds one batch: this many events, ending with the event whose data exceeds this many bytes in total. */
+const BATCH_MAX_EVENTS = 64;
+const BATCH_BYTES = 64 * 1024;
+
+export interface NumberedEventRow {
+  readonly id: string;
+  readonly seq: bigint;
+  readonly type: string;
+  readonly data: object;
+  readonly created_at: Date;
+}
+
+/**
+ * Reads the events numbered after `after`, in order. Empty: there are none yet, or the next one was purged.
+ */
+export async function readNumberedEvents(
+  sql: Sql,
+  customerId: string,
+  after: bigint,
+): Promise<NumberedEventRow[]> {
+  return await sql.rows<NumberedEventRow>(
+    `select id, seq, type, data, created_at from (
+       select next.*, sum(bytes) over (order by seq) - bytes as bytes_before from (
+         select id, seq, type, data, created_at, octet_length(data::text) as bytes
+           from events
+          where customer_id = $1 and seq > $2 order by seq limit ${BATCH_MAX_EVENTS}) next) measured
+      where bytes_before < ${BATCH_BYTES} order by seq`,
+    [customerId, after],
+  );
+}
+
+export interface EventBoundsRow {
+  /** 0: the customer has never had an event. */
+  readonly last_seq: bigint;
+  /** The first stored event after the given number; null: none. */
+  readonly next_seq: bigint | null;
+}
+
+export async function findEventBounds(sql: Sql, customerId: string, after: bigint): Promise<EventBoundsRow> {
+  const row = await sql.row<EventBoundsRow>(
+    `select coalesce((select last_seq from event_counters where customer_id = $1), 0) as last_seq,
+            (select min(seq) from events where customer_id = $1 and seq > $2) as next_seq`,
+    [customerId, after],
+  );
+  if (!row) throw new Error('a select without a table did not return a row');
+  return row;
+}
+
+export interface ReaderRow {
+  readonly token_id: string;
+  /** Not revoked, not expired, and its customer is not being deleted. */
+  readonly lives: boolean;
+  /** The last number of the token's customer. */
+  readonly last_seq: bigint;
+}
+
+/**
+ * Reads the counters of these tokens' customers, given the last known number of each. Returns only the
+ * customers with newer events, and the tokens that are no longer valid.
+ */
+export async function pollReaders(
+  sql: Sql,
+  known: ReadonlyMap<string, bigint>,
+  now: Date,
+): Promise<ReaderRow[]> {
+  return await sql.rows<ReaderRow>(
+    `select k.token_id, t.id is not null as lives, coalesce(e.last_seq, 0) as last_seq
+       from unnest($1::uuid[], $2::bigint[]) as k (token_id, last_seq)
+       left join (api_tokens t join customers c on c.id = t.customer_id and c.deleting_at is null)
+         on t.id = k.token_id and (t.expires_at is null or t.expires_at > $3)
+       left join event_counters e on e.customer_id = t.customer_id
+      where t.id is null or e.last_seq > k.last_seq`,
+    [[...known.keys()], [...known.values()], now],
+  );
+}

@@ -1,0 +1,82 @@
+/** Images as one customer sees them: the offered official images, and their own. */
+import type { Sql } from '../../kernel/sql.ts';
+import type { PageRequest } from '../../spec/lists.ts';
+import { type Page, type PageSource, readPage } from '../page.ts';
+
+export interface VisibleImageRow {
+  readonly id: string;
+  readonly type: 'official' | 'custom';
+  /** Only of custom images; null without a name. */
+  readonly name: string | null;
+  readonly family: string;
+  readonly version: string;
+  readonly variant: string | null;
+  readonly arch: readonly string[];
+  /** Decimal text with two decimals. */
+  readonly size_gb: string;
+  readonly cloud_init: boolean;
+  /** `YYYY-MM-DD`, like `deprecated_at`. */
+  readonly released_at: string;
+  readonly deprecated_at: string | null;
+}
+
+const COLUMNS = `id, type, name, family, version, variant, arch, size_gb, cloud_init, released_at,
+  deprecated_at`;
+
+/** The customer, and the conditions for official images to be visible. */
+export interface ImageViewer {
+  readonly customerId: string;
+  /** Images deprecated on this date or earlier are hidden. */
+  readonly deprecationCutoff: string;
+  /** Hides official images without an imported disk. */
+  readonly importedOnly: boolean;
+}
+
+const OFFICIAL = `type = 'official' and active and (deprecated_at is null or deprecated_at > ?::date)
+  and (base_sha256 is not null or not ?::boolean)`;
+const OWN = `type = 'custom' and customer_id = ? and deleted_at is null`;
+
+/** Two halves, so that each uses its own index, regardless of how many images other customers have. */
+const VISIBLE = {
+  columns: COLUMNS,
+  from: `(select ${COLUMNS} from images where ${OFFICIAL} union all
+          select ${COLUMNS} from images where ${OWN}) as shown`,
+  where: 'true',
+  id: { column: 'id', type: 'uuid' },
+  // An id begins with its creation time.
+  sorts: {
+    id: { column: 'id', type: 'uuid' },
+    created_at: { column: 'id', type: 'uuid' },
+    name: { column: "coalesce(name, '')", type: 'text' },
+  },
+  filters: {
+    family: { where: 'family = ?' },
+    arch: { where: '? = any(arch)' },
+    type: { where: 'type = ?' },
+  },
+} as const satisfies Omit<PageSource, 'values'>;
+
+export async function pageVisibleImages(
+  tx: Sql,
+  viewer: ImageViewer,
+  request: PageRequest,
+): Promise<Page<VisibleImageRow>> {
+  return await readPage<VisibleImageRow>(
+    tx,
+    { ...VISIBLE, values: [viewer.deprecationCutoff, viewer.importedOnly, viewer.customerId] },
+    request,
+  );
+}
+
+export async function findVisibleImage(
+  tx: Sql,
+  viewer: ImageViewer,
+  image: { readonly id: string; readonly type: 'official' | 'custom' },
+): Promise<VisibleImageRow | undefined> {
+  return await tx.row<VisibleImageRow>(
+    `select ${COLUMNS} from images
+      where id = $1 and type = $2
+        and ((${OFFICIAL.replace('?', '$3').replace('?', '$4')}) or (${OWN.replace('?', '$5')}))`,
+    [image.id, image.type, viewer.deprecationCutoff, viewer.importedOnly, viewer.customerId],
+  );
+}

@@ -1,0 +1,128 @@
+/** Hosts that run virtual servers, and the machines sold as dedicated servers. */
+import type { Sql } from '../../kernel/sql.ts';
+
+export interface HostRow {
+  readonly name: string;
+  readonly region_id: string;
+  readonly cpu: number;
+  readonly ram_mb: number;
+  readonly disk_gb: number;
+  readonly used_ram_mb: number;
+  readonly used_disk_gb: number;
+  readonly draining: boolean;
+  /** How many servers are placed on it. */
+  readonly servers: bigint;
+}
+
+export interface NewHostRow {
+  readonly id: string;
+  readonly name: string;
+  readonly region_id: string;
+  readonly cpu: number;
+  readonly ram_mb: number;
+  readonly disk_gb: number;
+  readonly created_at: Date;
+}
+
+/**
+ * Returns which of the names are taken. Hosts and machines share one namespace: drivers know both by name
+ * only.
+ */
+export async function findTakenNames(tx: Sql, names: readonly string[]): Promise<string[]> {
+  const rows = await tx.rows<{ name: string }>(
+    `select name from hosts where name = any ($1::text[])
+     union all select name from machines where name = any ($1::text[])`,
+    [names],
+  );
+  return rows.map((row) => row.name);
+}
+
+export async function insertHost(tx: Sql, row: NewHostRow): Promise<void> {
+  await tx.run(
+    `insert into hosts (id, name, region_id, cpu, ram_mb, disk_gb, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [row.id, row.name, row.region_id, row.cpu, row.ram_mb, row.disk_gb, row.created_at],
+  );
+}
+
+/** Locks the host: its size and its used capacity do not change until the transaction ends. */
+export async function lockHost(
+  tx: Sql,
+  name: string,
+): Promise<Omit<HostRow, 'name' | 'region_id' | 'draining' | 'servers'> | undefined> {
+  return await tx.row(
+    `select cpu, ram_mb, disk_gb, used_ram_mb, used_disk_gb from hosts where name = $1 for update`,
+    [name],
+  );
+}
+
+export async function setHostSize(
+  tx: Sql,
+  name: string,
+  size: Pick<HostRow, 'cpu' | 'ram_mb' | 'disk_gb'>,
+): Promise<void> {
+  await tx.run('update hosts set cpu = $2, ram_mb = $3, disk_gb = $4 where name = $1', [
+    name,
+    size.cpu,
+    size.ram_mb,
+    size.disk_gb,
+  ]);
+}
+
+/**
+ * Sets whether the host accepts new servers. Returns the previous value, or undefined if the host is unknown.
+ */
+export async function setHostDraining(
+  tx: Sql,
+  name: string,
+  draining: boolean,
+): Promise<boolean | undefined> {
+  const row = await tx.row<{ was: boolean }>(
+    `with before as (select id, draining as was from hosts where name = $1 for update)
+     update hosts h set draining = $2 from before where h.id = before.id returning was`,
+    [name, draining],
+  );
+  return row?.was;
+}
+
+export async function listHosts(tx: Sql): Promise<HostRow[]> {
+  return await tx.rows<HostRow>(
+    `select h.name, h.region_id, h.cpu, h.ram_mb, h.disk_gb, h.used_ram_mb, h.used_disk_gb, h.draining,
+            (select count(*) from servers s where s.host_id = h.id) as servers
+       from hosts h order by h.region_id, h.name`,
+  );
+}
+
+/** Adds machines of one plan in one region, free for sale. `ids` and `names` correspond by position. */
+export async function insertMachines(
+  tx: Sql,
+  rows: {
+    readonly ids: readonly string[];
+    readonly names: readonly string[];
+    readonly plan_id: string;
+    readonly region_id: string;
+    readonly created_at: Date;
+  },
+): Promise<void> {
+  await tx.run(
+    `insert into machines (id, name, plan_id, region_id, state, state_since, created_at)
+     select id, name, $3, $4, 'free', $5, $5 from unnest($1::uuid[], $2::text[]) as m (id, name)`,
+    [rows.ids, rows.names, rows.plan_id, rows.region_id, rows.created_at],
+  );
+}
+
+export interface MachineStockRow {
+  readonly region_id: string;
+  readonly plan_id: string;
+  readonly total: bigint;
+  readonly free: bigint;
+}
+
+/** The stock of dedicated machines by region and plan. */
+export async function countMachines(tx: Sql): Promise<MachineStockRow[]> {
+  return await tx.rows<MachineStockRow>(
+    `select region_id, plan_id, count(*) as total,
+            count(*) filter (where state = 'free') as free
+       from machines group by region_id, plan_id order by region_id, plan_id`,
+  );
+}

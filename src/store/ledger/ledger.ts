@@ -1,0 +1,189 @@
+/**
+ * Transfers and balances. Only domain/ledger/transfer.ts and the deploy statement write them. Every transfer
+ * moves money between two accounts and states the fact that caused it; facts are unique, so nothing is booked
+ * twice.
+ */
+import type { Sql } from '../../kernel/sql.ts';
+import type { PageRequest } from '../../spec/lists.ts';
+import { type Page, readPage } from '../page.ts';
+
+export type TransferType = 'charge' | 'topup' | 'bonus' | 'refund' | 'adjustment' | 'reversal';
+export type ResourceKind = 'server' | 'topup';
+
+export interface TransferRow {
+  readonly id: string;
+  readonly debit_account: string;
+  readonly credit_account: string;
+  readonly amount_cents: bigint;
+  readonly customer_id: string;
+  readonly type: TransferType;
+  readonly resource_kind: ResourceKind | null;
+  readonly resource_id: string | null;
+  readonly description: string;
+  readonly fact: string;
+  readonly reverses: string | null;
+  readonly created_at: Date;
+}
+
+/**
+ * Inserts one transfer and updates the customer's balance in one statement. Returns the new balance, or
+ * undefined if it would be negative without `mayOverdraw`. A fact that was already booked violates
+ * `transfers_fact_key`.
+ */
+export async function insertTransfer(
+  tx: Sql,
+  row: TransferRow,
+  mayOverdraw: boolean,
+): Promise<bigint | undefined> {
+  const delta = row.credit_account === row.customer_id ? row.amount_cents : -row.amount_cents;
+  const booked = await tx.row<{ balance_after_cents: bigint }>(
+    `with moved as (
+       update balances set balance_cents = balance_cents + $13, moved = true, debited = debited or $13 < 0
+        where customer_id = $5 and ($13 > 0 or $14 or balance_cents + $13 >= 0)
+       returning balance_cents)
+     insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind,
+                            resource_id, description, fact, reverses, balance_after_cents, created_at)
+     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, balance_cents, $12 from moved
+     returning balance_after_cents`,
+    [
+      row.id,
+      row.debit_account,
+      row.credit_account,
+      row.amount_cents,
+      row.customer_id,
+      row.type,
+      row.resource_kind,
+      row.resource_id,
+      row.description,
+      row.fact,
+      row.reverses,
+      row.created_at,
+      delta,
+      mayOverdraw,
+    ],
+  );
+  return booked?.balance_after_cents;
+}
+
+export async function findTransfer(tx: Sql, id: string): Promise<TransferRow | undefined> {
+  return await tx.row<TransferRow>(
+    `select id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind, resource_id,
+            description, fact, reverses, created_at
+       from transfers where id = $1`,
+    [id],
+  );
+}
+
+/** Returns the customer's balance in cents. */
+export async function readBalance(tx: Sql, customerId: string): Promise<bigint> {
+  const row = await tx.row<{ balance_cents: bigint }>(
+    `select balance_cents from balances where customer_id = $1`,
+    [customerId],
+  );
+  return row?.balance_cents ?? 0n;
+}
+
+/** Locks the customer's balance: second in the lock order server, customer, host, address. */
+export async function lockBalance(tx: Sql, customerId: string): Promise<bigint | undefined> {
+  const row = await tx.row<{ balance_cents: bigint }>(
+    `select balance_cents from balances where customer_id = $1 for update`,
+    [customerId],
+  );
+  return row?.balance_cents;
+}
+
+export interface BalanceSummary {
+  readonly balance_cents: bigint;
+  /** How many servers are running. */
+  readonly running: bigint;
+  /** The earliest end of their cycles; null when none is running. */
+  readonly first_end: Date | null;
+  /** Their total monthly price without discounts. */
+  readonly cents_month: bigint;
+}
+
+/** Reads the balance and the totals of the running servers in one snapshot. */
+export async function readBalanceSummary(sql: Sql, customerId: string): Promise<BalanceSummary | undefined> {
+  return await sql.row<BalanceSummary>(
+    `select b.balance_cents, count(s.id) as running, min(s.paid_until) as first_end,
+            coalesce(sum(s.price_cents_month), 0)::bigint as cents_month
+       from balances b left join servers s on s.customer_id = b.customer_id and s.status = 'running'
+      where b.customer_id = $1 group by b.customer_id`,
+    [customerId],
+  );
+}
+
+export interface LedgerRow {
+  readonly id: string;
+  readonly type: TransferType;
+  /** Signed: negative for a debit. */
+  readonly amount_cents: bigint;
+  readonly balance_after_cents: bigint;
+  readonly resource_kind: ResourceKind | null;
+  readonly resource_id: string | null;
+  readonly description: string;
+  readonly created_at: Date;
+}
+
+/** The columns of a transfer as its customer sees it. */
+const ENTRY = `id, type,
+  case when credit_account = customer_id then amount_cents else -amount_cents end as amount_cents,
+  balance_after_cents, resource_kind, resource_id, description, created_at`;
+
+/** Pages through the customer's ledger. Filters: `type`, and times `from` and `to` in RFC 3339. */
+export async function pageLedger(sql: Sql, customerId: string, page: PageRequest): Promise<Page<LedgerRow>> {
+  return await readPage<LedgerRow>(
+    sql,
+    {
+      columns: ENTRY,
+      from: 'transfers',
+      where: 'customer_id = ?',
+      values: [customerId],
+      id: { column: 'id', type: 'uuid' },
+      sorts: { created_at: { column: 'created_at', type: 'timestamptz' } },
+      filters: {
+        type: { where: 'type = ?', indexed: true },
+        from: { bound: 'from', value: (text) => new Date(text) },
+        to: { bound: 'to', value: (text) => new Date(text) },
+      },
+    },
+    page,
+  );
+}
+
+/** Finds the customer's own entry. */
+export async function findLedgerEntry(
+  sql: Sql,
+  customerId: string,
+  id: string,
+): Promise<LedgerRow | undefined> {
+  return await sql.row<LedgerRow>(`select ${ENTRY} from transfers where id = $1 and customer_id = $2`, [
+    id,
+    customerId,
+  ]);
+}
+
+/** Lists the customer's transfers for one resource, oldest first, at most `limit`. */
+export async function listResourceLedger(
+  sql: Sql,
+  customerId: string,
+  { resourceId, limit }: { readonly resourceId: string; readonly limit: number },
+): Promise<LedgerRow[]> {
+  return await sql.rows<LedgerRow>(
+    `select ${ENTRY} from transfers where resource_id = $1 and customer_id = $2
+      order by created_at, id limit $3`,
+    [resourceId, customerId, limit],
+  );
+}
+
+/** Returns the names of the customer's servers that still exist, by id. */
+export async function listServerNames(
+  sql: Sql,
+  customerId: string,
+  ids: readonly string[],
+): Promise<{ readonly id: string; readonly name: string }[]> {
+  return await sql.rows(`select id, name from servers where id = any($1) and customer_id = $2`, [
+    ids,
+    customerId,
+  ]);
+}

@@ -1,0 +1,239 @@
+/** Operations on servers: the work queue. A finished operation is deleted. */
+import type { Sql } from '../../kernel/sql.ts';
+
+export type OperationKind =
+  | 'provision'
+  | 'destroy'
+  | 'stop'
+  | 'start'
+  | 'reboot'
+  | 'rescue'
+  | 'rebuild'
+  | 'restore'
+  /** Powers off the machine of a suspended server. */
+  | 'suspend';
+
+export type OperationStep =
+  | 'ensure'
+  | 'observe'
+  | 'leave_host'
+  | 'give_up'
+  | 'remove'
+  | 'shut_down'
+  | 'wait_off'
+  | 'reset'
+  | 'enter_rescue'
+  | 'wait_on'
+  | 'reinstall'
+  | 'wait_installed'
+  | 'go_back';
+
+export interface OperationRow {
+  readonly id: string;
+  readonly server_id: string;
+  readonly kind: OperationKind;
+  readonly step: OperationStep;
+  /** Consecutive failures of this step. */
+  readonly attempts: number;
+  readonly tried_hosts: string[];
+  /**
+   * When the time limit of the current step began: the host taken, the shutdown requested, the install
+   * started.
+   */
+  readonly placed_at: Date;
+  /** Why the last attempt failed, for the operator. */
+  readonly last_fault: string | null;
+  readonly payload_sealed: string | null;
+  readonly snapshot_id: string | null;
+  readonly due_at: Date;
+  readonly lease_id: string;
+  /** The server's host or machine at the time of the claim. */
+  readonly host: string | null;
+  /** The server's disk at the time of the claim. A rebuild or restore creates the next one. */
+  readonly generation: number;
+  readonly created_at: Date;
+}
+
+/** Leases due operations, most overdue first. The lease expires on the database's clock. */
+export async function claimOperations(
+  tx: Sql,
+  claim: { leaseId: string; now: Date; leaseS: number; limit: number },
+): Promise<OperationRow[]> {
+  return await tx.rows<OperationRow>(
+    `with due as (
+       select id, server_id from operations
+        where due_at <= $1 and (leased_until is null or leased_until < clock_timestamp())
+        order by due_at limit $2 for update skip locked)
+     update operations o set lease_id = $3, leased_until = clock_timestamp() + make_interval(secs => $4)
+       from due
+       join servers s on s.id = due.server_id
+       left join hosts h on h.id = s.host_id
+       left join machines m on m.id = s.machine_id
+      where o.id = due.id
+     returning o.id, o.server_id, o.kind, o.step, o.attempts, o.tried_hosts, o.placed_at, o.last_fault,
+               o.payload_sealed, o.snapshot_id, o.due_at, o.lease_id, coalesce(h.name, m.name) as host,
+               s.generation, o.created_at`,
+    [claim.now, claim.limit, claim.leaseId, claim.leaseS],
+  );
+}
+
+/** Starts an operation, due now. The caller holds the server's lock and found no other operation. */
+export async function insertOperation(
+  tx: Sql,
+  operation: Pick<OperationRow, 'id' | 'server_id' | 'kind' | 'step' | 'payload_sealed' | 'snapshot_id'> & {
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.run(
+    `insert into operations (id, server_id, kind, step, payload_sealed, snapshot_id, placed_at, due_at,
+                             created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $7, $7)`,
+    [
+      operation.id,
+      operation.server_id,
+      operation.kind,
+      operation.step,
+      operation.payload_sealed,
+      operation.snapshot_id,
+      operation.now,
+    ],
+  );
+}
+
+/**
+ * Starts the removal of a server, replacing its current operation. The caller holds the server's lock. The
+ * previous leaseholder no longer finds its operation's id, so none of its results are written. Its lease
+ * stays: the removal starts only after its driver call ended or its process died.
+ */
+export async function replaceWithRemoval(
+  tx: Sql,
+  removal: { readonly id: string; readonly serverId: string; readonly now: Date },
+): Promise<void> {
+  await tx.run(
+    `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
+     values ($1, $2, 'destroy', 'remove', $3, $3, $3)
+     on conflict (server_id) do update
+       set id = excluded.id, kind = excluded.kind, step = excluded.step, attempts = 0, tried_hosts = '{}',
+           placed_at = excluded.placed_at, last_fault = null, payload_sealed = null, snapshot_id = null,
+           due_at = excluded.due_at, created_at = excluded.created_at`,
+    [removal.id, removal.serverId, removal.now],
+  );
+}
+
+export async function extendOperationLease(tx: Sql, leaseId: string, leaseS: number): Promise<void> {
+  await tx.run(
+    `update operations set leased_until = clock_timestamp() + make_interval(secs => $2) where lease_id = $1`,
+    [leaseId, leaseS],
+  );
+}
+
+/** Whether the lease is still valid: checked right before an irreversible action. */
+export async function holdsOperationLease(
+  tx: Sql,
+  operation: Pick<OperationRow, 'id' | 'lease_id'>,
+): Promise<boolean> {
+  const found = await tx.row(
+    `select from operations where id = $1 and lease_id = $2 and leased_until > clock_timestamp()`,
+    [operation.id, operation.lease_id],
+  );
+  return found !== undefined;
+}
+
+/**
+ * Releases operations that were claimed and not finished, so that another process need not wait for the
+ * lease.
+ */
+export async function releaseOperationLease(tx: Sql, leaseId: string): Promise<void> {
+  await tx.run(`update operations set lease_id = null, leased_until = null where lease_id = $1`, [leaseId]);
+}
+
+/** Does the same for one server, whose operation may have been replaced meanwhile. */
+export async function releaseServerLease(
+  tx: Sql,
+  lease: Pick<OperationRow, 'server_id' | 'lease_id'>,
+): Promise<void> {
+  await tx.run(
+    `update operations set lease_id = null, leased_until = null where server_id = $1 and lease_id = $2`,
+    [lease.server_id, lease.lease_id],
+  );
+}
+
+/** Releases all leases, for a process that knows it is the only one. */
+export async function releaseAllLeases(tx: Sql): Promise<void> {
+  await tx.run(`update operations set lease_id = null, leased_until = null where lease_id is not null`);
+  await tx.run(`update tasks set lease_id = null, leased_until = null where lease_id is not null`);
+  await tx.run(`update coins set lease_id = null, leased_until = null where lease_id is not null`);
+  await tx.run(`update webhook_queues set lease_id = null, leased_until = null where lease_id is not null`);
+  await tx.run(`update mails set lease_id = null, leased_until = null where lease_id is not null`);
+}
+
+/**
+ * Updates an operation and releases it. Returns false when the lease was lost, and with it the right to
+ * write.
+ */
+export async function advanceOperation(
+  tx: Sql,
+  operation: Omit<
+    OperationRow,
+    'server_id' | 'host' | 'generation' | 'payload_sealed' | 'snapshot_id' | 'created_at'
+  >,
+): Promise<boolean> {
+  const changed = await tx.run(
+    `update operations
+        set kind = $3, step = $4, attempts = $5, tried_hosts = $6, placed_at = $7, last_fault = $8,
+            due_at = $9, lease_id = null, leased_until = null
+      where id = $1 and lease_id = $2`,
+    [
+      operation.id,
+      operation.lease_id,
+      operation.kind,
+      operation.step,
+      operation.attempts,
+      operation.tried_hosts,
+      operation.placed_at,
+      operation.last_fault,
+      operation.due_at,
+    ],
+  );
+  return changed === 1;
+}
+
+export async function finishOperation(
+  tx: Sql,
+  operation: Pick<OperationRow, 'id' | 'lease_id'>,
+): Promise<boolean> {
+  return (
+    (await tx.run(`delete from operations where id = $1 and lease_id = $2`, [
+      operation.id,
+      operation.lease_id,
+    ])) === 1
+  );
+}
+
+/** Whether the server has an operation. The caller holds the server's lock. */
+export async function hasOperation(tx: Sql, serverId: string): Promise<boolean> {
+  return (await tx.row(`select from operations where server_id = $1`, [serverId])) !== undefined;
+}
+
+/** Returns when the next operation is due, leased or not. */
+export async function nextOperationDue(tx: Sql): Promise<Date | null> {
+  const row = await tx.row<{ due_at: Date }>(`select due_at from operations order by due_at limit 1`);
+  return row?.due_at ?? null;
+}
+
+/**
+ * Whether an operation is leased or due by `soon`, or checks a machine again within a minute. An operation
+ * that has waited long for a host is scheduled, not in progress.
+ */
+export async function hasPendingOperations(tx: Sql, soon: Date): Promise<boolean> {
+  const row = await tx.row<{ found: boolean }>(
+    `select exists (select from operations where due_at <= $1 or leased_until > clock_timestamp()
+                       or (due_at <= $1 + interval '1 minute'
+                           and (step = 'observe'
+                                or step in ('wait_off', 'wait_on', 'wait_installed', 'go_back')
+                                   and attempts < 6))
+              ) as found`,
+    [soon],
+  );
+  return row?.found ?? false;
+}

@@ -1,0 +1,61 @@
+/** Resolves the references of a server order in one statement; deploy.ts has the next one. */
+import type { Sql } from '../../kernel/sql.ts';
+
+export interface OrderReferences {
+  readonly customerId: string;
+  readonly plan: string | null;
+  readonly region: string | null;
+  readonly image: { readonly id: string; readonly type: 'official' | 'custom' } | null;
+  /** Stored ids. */
+  readonly sshKeys: readonly string[];
+  /** Official images deprecated on or before this day (`YYYY-MM-DD`) no longer count. */
+  readonly deprecationCutoff: string;
+}
+
+/** Parts that were not found are null; missing keys are left out of `key_ids`. */
+export interface ResolvedOrder {
+  readonly plan_id: string | null;
+  readonly category: 'vps' | 'dedicated';
+  readonly ram_mb: number;
+  readonly disk_gb: number;
+  readonly price_cents_month: bigint;
+  readonly region_id: string | null;
+  readonly offered: boolean;
+  readonly image_id: string | null;
+  readonly cloud_init: boolean;
+  readonly deprecated: boolean;
+  /** The smallest disk that fits the imported disk; null if none was imported. */
+  readonly base_disk_gb: number | null;
+  readonly key_ids: readonly string[];
+  /** In the order of `key_ids`. */
+  readonly public_keys: readonly string[];
+}
+
+export async function resolveOrder(tx: Sql, references: OrderReferences): Promise<ResolvedOrder> {
+  const resolved = await tx.row<ResolvedOrder>(
+    `select p.id as plan_id, p.category, p.ram_mb, p.disk_gb, p.price_cents_month, r.id as region_id,
+            exists (select from plan_regions o where o.plan_id = p.id and o.region_id = r.id) as offered,
+            i.id as image_id, i.cloud_init, i.deprecated_at is not null as deprecated, i.base_disk_gb,
+            coalesce(k.ids, '{}') as key_ids, coalesce(k.texts, '{}') as public_keys
+       from (select) as one
+       left join plans p on p.id = $2 and p.active
+       left join regions r on r.id = $3 and r.active
+       left join images i on i.id = $4 and i.type = $5
+             and case i.type
+                   when 'official' then i.active and (i.deprecated_at is null or i.deprecated_at > $6::date)
+                   else i.customer_id = $1 and i.deleted_at is null end
+       left join lateral (select array_agg(id) as ids, array_agg(public_key) as texts
+                            from ssh_keys where customer_id = $1 and id = any($7::uuid[])) as k on true`,
+    [
+      references.customerId,
+      references.plan,
+      references.region,
+      references.image?.id ?? null,
+      references.image?.type ?? null,
+      references.deprecationCutoff,
+      references.sshKeys,
+    ],
+  );
+  if (!resolved) throw new Error('a select without a condition did not return a row');
+  return resolved;
+}

@@ -1,0 +1,122 @@
+/** The placement of a server: its host or machine, IPv4 address and /64. */
+import type { Sql } from '../../kernel/sql.ts';
+import type { MachineState } from '../../spec/states.ts';
+
+/** The parameters from which a driver builds the machine. */
+export interface BuildDetails {
+  readonly hostname: string;
+  /** The host's name, or the machine's own for a dedicated server. */
+  readonly host: string | null;
+  readonly host_id: string | null;
+  readonly machine_id: string | null;
+  readonly region_id: string;
+  readonly cpu: number;
+  readonly ram_mb: number;
+  readonly disk_gb: number;
+  readonly image_id: string;
+  readonly family: string;
+  readonly version: string;
+  readonly cloud_init: boolean;
+  /** The file of a customer's own image; both null for an official image. */
+  readonly blob_key: string | null;
+  readonly sha256: string | null;
+  /** The imported disk of an official image; null if none was imported. */
+  readonly base_sha256: string | null;
+  readonly ipv4: string;
+  readonly gateway: string;
+  readonly ipv6_prefix: string;
+  /** The disk that it runs on. A rebuild or restore creates the next one. */
+  readonly generation: number;
+  /** OpenSSH public keys. */
+  readonly ssh_public_keys: string[];
+  readonly root_password_sealed: string | null;
+  readonly user_data_sealed: string | null;
+}
+
+export async function findBuildDetails(tx: Sql, serverId: string): Promise<BuildDetails | undefined> {
+  return await tx.row<BuildDetails>(
+    `select s.name as hostname, coalesce(h.name, m.name) as host, s.host_id, s.machine_id, s.region_id, p.cpu,
+            s.ram_mb, s.disk_gb, i.id as image_id, i.family, i.version, i.cloud_init,
+            i.blob_key, i.sha256, i.base_sha256, host(a.addr) as ipv4,
+            host(a.gateway) as gateway, x.prefix::text as ipv6_prefix, s.generation, s.ssh_public_keys,
+            s.root_password_sealed, s.user_data_sealed
+       from servers s
+       join plans p on p.id = s.plan_id
+       join images i on i.id = s.image_id
+       join ipv4_addresses a on a.server_id = s.id
+       join ipv6_prefixes x on x.server_id = s.id
+       left join hosts h on h.id = s.host_id
+       left join machines m on m.id = s.machine_id
+      where s.id = $1`,
+    [serverId],
+  );
+}
+
+/** Moves a server's reservation to another host of its region; undefined when none has capacity. */
+export async function reserveOtherHost(
+  tx: Sql,
+  server: { id: string; regionId: string; ramMb: number; diskGb: number; excludedHosts: readonly string[] },
+): Promise<string | undefined> {
+  const row = await tx.row<{ id: string }>(
+    `with host as materialized (
+       select id from hosts
+        where region_id = $2 and not draining and id <> all ($5::uuid[])
+          and used_ram_mb + $3::int <= ram_mb and used_disk_gb + $4::int <= disk_gb
+        order by ram_mb - used_ram_mb desc, id limit 1 for update)
+     , taken as (
+       update hosts h set used_ram_mb = used_ram_mb + $3::int, used_disk_gb = used_disk_gb + $4::int
+         from host where h.id = host.id returning h.id)
+     update servers s set host_id = taken.id from taken where s.id = $1 returning taken.id`,
+    [server.id, server.regionId, server.ramMb, server.diskGb, server.excludedHosts],
+  );
+  return row?.id;
+}
+
+/** Assigns another machine of the same plan and region; undefined when none is free. */
+export async function reserveOtherMachine(
+  tx: Sql,
+  server: { id: string; planId: string; regionId: string; excludedMachines: readonly string[]; now: Date },
+): Promise<string | undefined> {
+  const row = await tx.row<{ id: string }>(
+    `with machine as materialized (
+       select id from machines
+        where plan_id = $2 and region_id = $3 and state = 'free' and id <> all ($4::uuid[])
+        order by id limit 1 for update skip locked)
+     , taken as (
+       update machines m set server_id = $1, state = 'sold', state_since = $5
+         from machine where m.id = machine.id returning m.id)
+     update servers s set machine_id = taken.id from taken where s.id = $1 returning taken.id`,
+    [server.id, server.planId, server.regionId, server.excludedMachines, server.now],
+  );
+  return row?.id;
+}
+
+/** Releases the server's capacity on its host, or its machine, which is set to the given state. */
+export async function releaseHost(
+  tx: Sql,
+  serverId: string,
+  machine: { readonly state: MachineState; readonly now: Date },
+): Promise<void> {
+  await tx.run(
+    `with freed as (
+       update hosts h set used_ram_mb = h.used_ram_mb - s.ram_mb, used_disk_gb = h.used_disk_gb - s.disk_gb
+         from servers s where s.id = $1 and h.id = s.host_id),
+     unbound as (
+       update machines set server_id = null, state = $2, state_since = $3, off_since = null
+         where server_id = $1)
+     update servers set host_id = null, machine_id = null where id = $1`,
+    [serverId, machine.state, machine.now],
+  );
+}
+
+/**
+ * Releases the server's addresses. They stay reserved until `freeFrom` before another server can have them.
+ */
+export async function releaseAddresses(tx: Sql, serverId: string, freeFrom: Date): Promise<void> {
+  await tx.run(
+    `with four as (
+       update ipv4_addresses set server_id = null, free_from = $2 where server_id = $1)
+     update ipv6_prefixes set server_id = null, free_from = $2 where server_id = $1`,
+    [serverId, freeFrom],
+  );
+}

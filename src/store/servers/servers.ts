@@ -1,0 +1,253 @@
+/** Servers, with their addresses. */
+import { parseId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { PageRequest } from '../../spec/lists.ts';
+import type { ServerStatus, SuspendedReason } from '../../spec/states.ts';
+import { LOW_BALANCE_WINDOW_SQL } from '../billing/cycles.ts';
+import { type Page, type PageSource, readPage } from '../page.ts';
+
+export interface ServerRow {
+  readonly id: string;
+  readonly public_no: bigint;
+  readonly customer_id: string;
+  readonly name: string;
+  readonly status: ServerStatus;
+  readonly suspended_reason: SuspendedReason | null;
+  readonly plan_id: string;
+  readonly region_id: string;
+  readonly image_id: string;
+  readonly image_type: 'official' | 'custom';
+  readonly host_id: string | null;
+  readonly machine_id: string | null;
+  readonly ram_mb: number;
+  readonly disk_gb: number;
+  readonly ssh_keys: string[];
+  readonly tags: string[];
+  readonly labels: Record<string, string>;
+  /** Reverse DNS: address → host name. */
+  readonly rdns: Record<string, string>;
+  readonly billing_months: number;
+  readonly auto_renew: boolean;
+  readonly price_cents_month: bigint;
+  readonly price_cents_cycle: bigint;
+  readonly paid_until: Date;
+  /** When it was suspended, and the status that it resumes to; both null otherwise. */
+  readonly suspended_at: Date | null;
+  readonly resume_to: 'running' | 'stopped' | null;
+  /** When a legal hold began: a held server is never destroyed. */
+  readonly held_at: Date | null;
+  /** When the operator froze it. */
+  readonly frozen_at: Date | null;
+  /** It exceeded its plan's monthly transfer, so its bandwidth is limited. */
+  readonly throttled: boolean;
+  readonly first_run_at: Date | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly ipv4: string | null;
+  readonly ipv4_gateway: string | null;
+  readonly ipv6_prefix: string | null;
+}
+
+export const SERVER_COLUMNS = `s.id, s.public_no, s.customer_id, s.name, s.status, s.suspended_reason,
+  s.plan_id, s.region_id, s.image_id, i.type as image_type, s.host_id, s.machine_id, s.ram_mb, s.disk_gb,
+  s.ssh_keys, s.tags, s.labels, s.rdns, s.billing_months, s.auto_renew, s.price_cents_month,
+  s.price_cents_cycle, s.paid_until, s.suspended_at, s.resume_to, s.held_at, s.frozen_at, s.throttled,
+  s.first_run_at, s.created_at, s.updated_at, host(a.addr) as ipv4, host(a.gateway) as ipv4_gateway,
+  p.prefix::text as ipv6_prefix`;
+export const SERVER_FROM = `servers s
+  join images i on i.id = s.image_id
+  left join ipv4_addresses a on a.server_id = s.id
+  left join ipv6_prefixes p on p.server_id = s.id`;
+
+export async function findServer(tx: Sql, id: string): Promise<ServerRow | undefined> {
+  return await tx.row<ServerRow>(`select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1`, [id]);
+}
+
+/** Finds the customer's own server. Another customer's server looks like a missing one. */
+export async function findOwnServer(tx: Sql, customerId: string, id: string): Promise<ServerRow | undefined> {
+  return await tx.row<ServerRow>(
+    `select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1 and s.customer_id = $2`,
+    [id, customerId],
+  );
+}
+
+/** Parses a shown image id. The prefix is part of the id: with the wrong one, nothing matches. */
+function parseImageFilter(shown: string): [type: ServerRow['image_type'], id: string] | undefined {
+  const official = parseId('image', shown);
+  if (official !== undefined) return ['official', official];
+  const own = parseId('customImage', shown);
+  return own === undefined ? undefined : ['custom', own];
+}
+
+/**
+ * Joins by index, row by row: for fifty servers, the planner may otherwise scan tables of ten thousand rows.
+ */
+const SERVER_FROM_LATERAL = `servers s
+  cross join lateral (select type from images where id = s.image_id limit 1) i
+  left join lateral (select addr, gateway from ipv4_addresses where server_id = s.id limit 1) a on true
+  left join lateral (select prefix from ipv6_prefixes where server_id = s.id limit 1) p on true`;
+
+const SERVER_PAGE_SOURCE = {
+  columns: SERVER_COLUMNS,
+  from: SERVER_FROM_LATERAL,
+  where: 's.customer_id = ?',
+  id: { column: 's.id', type: 'uuid' },
+  sorts: {
+    created_at: { column: 's.created_at', type: 'timestamptz' },
+    name: { column: 's.name', type: 'text' },
+  },
+  filters: {
+    status: { where: 's.status = ?' },
+    region: { where: 's.region_id = ?' },
+    plan: { where: 's.plan_id = ?' },
+    image: { where: 'array[i.type, s.image_id::text] = ?', value: parseImageFilter },
+    name: { where: 's.name = ?' },
+    tag: { where: '? = any(s.tags)' },
+  },
+} as const satisfies Omit<PageSource, 'values'>;
+
+/** Pages through the customer's servers. The quota bounds the rows that a filter or a sort by name scans. */
+export async function pageServers(
+  tx: Sql,
+  customerId: string,
+  request: PageRequest,
+): Promise<Page<ServerRow>> {
+  return await readPage<ServerRow>(tx, { ...SERVER_PAGE_SOURCE, values: [customerId] }, request);
+}
+
+/**
+ * Finds a server by the integer of the session surface. Another customer's server looks like a missing one.
+ */
+export async function findServerIdByPublicNo(
+  tx: Sql,
+  customerId: string,
+  publicNo: bigint,
+): Promise<string | undefined> {
+  const row = await tx.row<{ id: string }>(
+    'select id from servers where customer_id = $1 and public_no = $2',
+    [customerId, publicNo],
+  );
+  return row?.id;
+}
+
+/** A server with the other columns of its page. */
+export interface ServerDetailRow extends ServerRow {
+  readonly region_name: string;
+  readonly category: 'vps' | 'dedicated';
+  readonly cpu: number;
+  readonly cpu_model: string;
+  /** The current operation, an `OperationKind`. */
+  readonly operation: string | null;
+  /** When it will be destroyed unless it resumes. */
+  readonly destroy_at: Date | null;
+}
+
+export async function findServerDetail(
+  tx: Sql,
+  customerId: string,
+  id: string,
+): Promise<ServerDetailRow | undefined> {
+  return await tx.row<ServerDetailRow>(
+    `select ${SERVER_COLUMNS}, g.name as region_name, n.category, n.cpu, n.cpu_model, s.destroy_at,
+            (select o.kind from operations o where o.server_id = s.id) as operation
+       from ${SERVER_FROM} join regions g on g.id = s.region_id join plans n on n.id = s.plan_id
+      where s.id = $1 and s.customer_id = $2`,
+    [id, customerId],
+  );
+}
+
+/** Locks the server: first in the lock order server, customer, host, address. */
+export async function lockServer(tx: Sql, id: string): Promise<ServerRow | undefined> {
+  return await tx.row<ServerRow>(
+    `select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1 for update of s`,
+    [id],
+  );
+}
+
+/** Locks the customer's own server. Another customer's server looks like a missing one. */
+export async function lockOwnServer(tx: Sql, customerId: string, id: string): Promise<ServerRow | undefined> {
+  return await tx.row<ServerRow>(
+    `select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1 and s.customer_id = $2 for update of s`,
+    [id, customerId],
+  );
+}
+
+/**
+ * Changes the status and clears the suspension. Only `suspended` has a reason, and its own statement in
+ * billing/cycles.ts.
+ */
+export async function setServerStatus(
+  tx: Sql,
+  change: { id: string; status: Exclude<ServerStatus, 'suspended'>; now: Date },
+): Promise<void> {
+  await tx.run(
+    `update servers
+        set status = $2, updated_at = $3, suspended_reason = null, suspended_at = null, resume_to = null,
+            destroy_at = null, warned_days = null, awaiting_since = null,
+            bill_at = case when $2 = 'destroying' then null else bill_at end
+      where id = $1`,
+    [change.id, change.status, change.now],
+  );
+}
+
+/**
+ * Marks a server as installed and erases its secrets. `onNewDisk`: the install created the next disk
+ * generation. From the first run on, the calendar handles the server.
+ */
+export async function setServerInstalled(
+  tx: Sql,
+  change: { id: string; onNewDisk: boolean; now: Date },
+): Promise<void> {
+  await tx.run(
+    `update servers
+        set status = 'running', first_run_at = coalesce(first_run_at, $2), updated_at = $2,
+            generation = generation + case when $3 then 1 else 0 end,
+            bill_at = coalesce(bill_at, paid_until - ${LOW_BALANCE_WINDOW_SQL}),
+            root_password_sealed = null, user_data_sealed = null
+      where id = $1`,
+    [change.id, change.now, change.onNewDisk],
+  );
+}
+
+/** Writes all fields that the customer may change. */
+export async function updateServer(
+  tx: Sql,
+  server: Pick<
+    ServerRow,
+    'id' | 'name' | 'tags' | 'labels' | 'auto_renew' | 'suspended_reason' | 'updated_at'
+  >,
+): Promise<void> {
+  await tx.run(
+    `update servers
+        set name = $2, tags = $3, labels = $4, auto_renew = $5, suspended_reason = $6, updated_at = $7
+      where id = $1`,
+    [
+      server.id,
+      server.name,
+      server.tags,
+      JSON.stringify(server.labels),
+      server.auto_renew,
+      server.suspended_reason,
+      server.updated_at,
+    ],
+  );
+}
+
+export async function setServerRdns(
+  tx: Sql,
+  server: Pick<ServerRow, 'id' | 'rdns' | 'updated_at'>,
+): Promise<void> {
+  await tx.run('update servers set rdns = $2, updated_at = $3 where id = $1', [
+    server.id,
+    JSON.stringify(server.rdns),
+    server.updated_at,
+  ]);
+}
+
+export async function deleteServer(tx: Sql, id: string): Promise<void> {
+  await tx.run(
+    `with deleted as (delete from servers where id = $1 returning customer_id)
+     update balances b set servers = servers - 1 from deleted where b.customer_id = deleted.customer_id`,
+    [id],
+  );
+}

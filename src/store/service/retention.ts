@@ -1,0 +1,121 @@
+/**
+ * Purges expired rows in batches. One statement scans a bounded number of the oldest rows, locks those that
+ * may be deleted, skips rows locked by others, and deletes the rest. It never waits, holds its locks only
+ * briefly, and is safe to run in several processes at once.
+ */
+import type { Sql } from '../../kernel/sql.ts';
+import { LIMITS } from '../../spec/limits.ts';
+
+/** A table whose old rows are deleted. */
+export interface Purge {
+  readonly table: string;
+  /** The indexed column that sorts rows by age: a time, or an id that begins with its time. */
+  readonly by: string;
+  readonly type: 'uuid' | 'timestamptz';
+  /** The condition of the partial index, if it has one. */
+  readonly where?: string;
+  /** An additional condition for deletion; `aged` is the row and NOW the business time. */
+  readonly removableWhen?: string;
+}
+
+const NOW = '$4::timestamptz';
+
+export const PURGES = {
+  audit: { table: 'audit_events', by: 'id', type: 'uuid' },
+  // Keep a delivery that is still to be sent, however old it is.
+  deliveries: { table: 'deliveries', by: 'id', type: 'uuid', removableWhen: 'aged.due_at is null' },
+  // Delete only events that were numbered (so their deliveries exist) and that no kept delivery refers to.
+  events: {
+    table: 'events',
+    by: 'id',
+    type: 'uuid',
+    removableWhen: `aged.seq is not null and not exists (
+      select from deliveries d where d.event_id = aged.id and (d.due_at is not null or d.on_request)
+         and (d.due_at is not null
+           or d.created_at >= ${NOW} - interval '${LIMITS.deliveryRetentionDays} days'))`,
+  },
+  idempotency: { table: 'idempotency', by: 'created_at', type: 'timestamptz' },
+  sessions: {
+    table: 'sessions',
+    by: 'id',
+    type: 'uuid',
+    removableWhen: `(aged.created_at <= ${NOW} - interval '${LIMITS.sessionMaxDays} days'
+      or aged.seen_at <= ${NOW} - interval '${LIMITS.sessionIdleHours} hours')`,
+  },
+  metrics: { table: 'metrics', by: 'hour', type: 'timestamptz' },
+  mails: { table: 'mails', by: 'created_at', type: 'timestamptz', where: 'aged.due_at is null' },
+  mailLinks: { table: 'mail_links', by: 'expires_at', type: 'timestamptz' },
+  consoleTickets: { table: 'console_tickets', by: 'expires_at', type: 'timestamptz' },
+  // A bucket that has refilled equals no bucket. Real time from the database's clock, as in
+  // store/customers/tokens.ts.
+  rateBuckets: {
+    table: 'rate_buckets',
+    by: 'token_id',
+    type: 'uuid',
+    removableWhen: `aged.tat < clock_timestamp() - interval '1 day'`,
+  },
+  windows: {
+    table: 'maintenance_windows',
+    by: 'id',
+    type: 'uuid',
+    removableWhen: `coalesce(aged.ended_at, aged.ends_at)
+      < ${NOW} - interval '${LIMITS.auditRetentionDays} days'`,
+  },
+  // A server refers to the image it was installed from, a snapshot to the image on its disk.
+  deletedImages: {
+    table: 'images',
+    by: 'deleted_at',
+    type: 'timestamptz',
+    where: 'aged.deleted_at is not null and aged.blob_key is null',
+    removableWhen: `not exists (select from servers s where s.image_id = aged.id)
+      and not exists (select from snapshots s
+                       where s.customer_id = aged.customer_id and s.image_id = aged.id)`,
+  },
+} as const satisfies Record<string, Purge>;
+
+export interface PurgeBatch {
+  /** Where the last batch ended, as returned in `reached`; null starts at the oldest row. */
+  readonly from: string | null;
+  /** The exclusive upper bound, of the column's type. */
+  readonly until: Date | string;
+  readonly now: Date;
+  /** How many rows to scan. */
+  readonly limit: number;
+}
+
+export interface Purged {
+  readonly gone: number;
+  readonly looked: number;
+  /** Where the next batch begins; null when no row was scanned. */
+  readonly reached: string | null;
+}
+
+const FIRST = { uuid: '00000000-0000-0000-0000-000000000000', timestamptz: '-infinity' } as const;
+
+export async function purgeBatch(sql: Sql, purge: Purge, batch: PurgeBatch): Promise<Purged> {
+  const from = batch.from ?? FIRST[purge.type];
+  const row = await sql.row<Purged>(statement(purge), [from, batch.until, batch.limit, batch.now]);
+  return row ?? { gone: 0, looked: 0, reached: null };
+}
+
+/**
+ * Selects rows by `ctid`, their physical location: a concurrent update moves the row, which then stays until
+ * the next run. The next batch begins where this one ended, so it skips rows that were deleted or have to
+ * stay.
+ */
+function statement({ table, by, type, where, removableWhen }: Purge): string {
+  const indexed = where === undefined ? '' : `and ${where}`;
+  const removable = removableWhen === undefined ? '' : `and ${removableWhen}`;
+  return `with looked as materialized (
+       select aged.ctid, aged.${by} as age from ${table} as aged
+        where aged.${by} >= $1::${type} and aged.${by} < $2::${type} ${indexed}
+        order by aged.${by} limit $3),
+     doomed as materialized (
+       select aged.ctid from ${table} as aged
+        where aged.ctid = any (array(select ctid from looked)) and ${NOW} is not null ${removable}
+          for update of aged skip locked),
+     gone as (
+       delete from ${table} as aged where aged.ctid = any (array(select ctid from doomed)) returning 1)
+     select (select count(*)::int from gone) as gone, (select count(*)::int from looked) as looked,
+            (select age::text from looked order by age desc limit 1) as reached`;
+}

@@ -1,0 +1,78 @@
+/** The service row: the single row that identifies this database, with its settings and business clock. */
+import type { Sql } from '../../kernel/sql.ts';
+
+export interface ServiceRow {
+  readonly mode: 'sandbox' | 'live';
+  /** A known text sealed with the service's key. */
+  readonly key_check: string;
+  readonly clock_offset_ms: bigint;
+}
+
+/** Waits until no other process inserts the service row. The lock is held until the transaction ends. */
+export async function lockServiceRow(tx: Sql): Promise<void> {
+  await tx.run('lock table service in share row exclusive mode');
+}
+
+/** Returns the service row, or undefined in a database that is empty or has only tables. */
+export async function findServiceRow(tx: Sql): Promise<ServiceRow | undefined> {
+  const table = await tx.row<{ name: string | null }>(`select to_regclass('service')::text as name`);
+  if (!table?.name) return undefined;
+  return await tx.row<ServiceRow>('select mode, key_check, clock_offset_ms from service');
+}
+
+export async function insertServiceRow(tx: Sql, row: Pick<ServiceRow, 'mode' | 'key_check'>): Promise<void> {
+  await tx.run('insert into service (mode, key_check) values ($1, $2)', [row.mode, row.key_check]);
+}
+
+/** Whether test network coins are credited here. Requires a migrated database with its service row. */
+export async function readWorthlessCoins(tx: Sql): Promise<boolean> {
+  return (await tx.row<{ worthless: boolean }>('select worthless from service'))?.worthless ?? false;
+}
+
+/** Saves the setting while no invoice exists. Returns false once there is one: then it is fixed. */
+export async function saveWorthlessCoins(tx: Sql, worthless: boolean): Promise<boolean> {
+  const saved = await tx.run('update service set worthless = $1 where not exists (select from topups)', [
+    worthless,
+  ]);
+  return saved > 0;
+}
+
+/** Returns the last known number of euros per US dollar, as decimal text. */
+export async function readEurRate(tx: Sql): Promise<string> {
+  const row = await tx.row<{ eur_per_usd: string }>('select eur_per_usd from service');
+  if (!row) throw new Error('the service row is missing');
+  return row.eur_per_usd;
+}
+
+export async function saveEurRate(tx: Sql, rate: string): Promise<void> {
+  await tx.run('update service set eur_per_usd = $1 where eur_per_usd <> $1', [rate]);
+}
+
+export async function saveKeyCheck(tx: Sql, keyCheck: string): Promise<void> {
+  await tx.run('update service set key_check = $1', [keyCheck]);
+}
+
+// ---- the business clock's offset, in the database so that it survives restarts and all processes share it
+
+export async function readClockOffset(tx: Sql): Promise<number> {
+  const row = await tx.row<{ clock_offset_ms: bigint }>(`select clock_offset_ms from service`);
+  return Number(row?.clock_offset_ms ?? 0n);
+}
+
+/** Moves the clock forward, in a sandbox only. Returns the new offset in milliseconds. */
+export async function moveClock(tx: Sql, byMs: number): Promise<number> {
+  const row = await tx.row<{ clock_offset_ms: bigint }>(
+    `update service set clock_offset_ms = clock_offset_ms + $1::bigint where mode = 'sandbox'
+     returning clock_offset_ms`,
+    [Math.max(0, Math.ceil(byMs))],
+  );
+  if (!row) throw new Error('only the clock of a sandbox can be moved');
+  return Number(row.clock_offset_ms);
+}
+
+/** Wakes the workers of other processes, which listen on the channel. */
+export async function notifyWorkers(tx: Sql): Promise<void> {
+  await tx.rows(`select pg_notify('${WAKE_CHANNEL}', '')`);
+}
+
+export const WAKE_CHANNEL = 'skerry_wake';

@@ -1,0 +1,166 @@
+/**
+ * Volumes: the state shown to the customer, and the attachment changes that the driver has not confirmed yet.
+ * Lock order: the server, the customer's balance, the volume, hosts.
+ */
+import { parseId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { PageRequest } from '../../spec/lists.ts';
+import { type Page, readPage } from '../page.ts';
+
+export interface VolumeRow {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly name: string;
+  readonly size_gb: number;
+  readonly region_id: string;
+  readonly encrypted: boolean;
+  readonly filesystem: string | null;
+  /** Both null while it is detached. */
+  readonly server_id: string | null;
+  readonly device: string | null;
+  /** 0 until it is first attached. */
+  readonly disk_gb: number;
+  readonly host_id: string | null;
+  /** Set once deleted: its customer no longer sees it. */
+  readonly deleted_at: Date | null;
+  readonly created_at: Date;
+}
+
+export const VOLUME_COLUMNS = `id, customer_id, name, size_gb, region_id, encrypted, filesystem, server_id,
+  device, disk_gb, host_id, deleted_at, created_at`;
+
+export type NewVolume = Pick<
+  VolumeRow,
+  'id' | 'customer_id' | 'name' | 'size_gb' | 'region_id' | 'encrypted' | 'filesystem' | 'created_at'
+>;
+
+/** Inserts a volume, detached and without a disk. */
+export async function insertVolume(tx: Sql, row: NewVolume): Promise<VolumeRow> {
+  const [inserted] = await tx.rows<VolumeRow>(
+    `insert into volumes (id, customer_id, name, size_gb, region_id, encrypted, filesystem, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${VOLUME_COLUMNS}`,
+    [
+      row.id,
+      row.customer_id,
+      row.name,
+      row.size_gb,
+      row.region_id,
+      row.encrypted,
+      row.filesystem,
+      row.created_at,
+    ],
+  );
+  if (!inserted) throw new Error('the insert of a volume did not return its row');
+  return inserted;
+}
+
+export async function findVolume(tx: Sql, customerId: string, id: string): Promise<VolumeRow | undefined> {
+  return await tx.row<VolumeRow>(
+    `select ${VOLUME_COLUMNS} from volumes where id = $1 and customer_id = $2 and deleted_at is null`,
+    [id, customerId],
+  );
+}
+
+export async function lockVolume(tx: Sql, customerId: string, id: string): Promise<VolumeRow | undefined> {
+  return await tx.row<VolumeRow>(
+    `select ${VOLUME_COLUMNS} from volumes
+      where id = $1 and customer_id = $2 and deleted_at is null for update`,
+    [id, customerId],
+  );
+}
+
+/**
+ * Pages through the customer's volumes. The quota bounds their number, so one index serves every filter and
+ * sort.
+ */
+export async function pageVolumes(tx: Sql, customerId: string, page: PageRequest): Promise<Page<VolumeRow>> {
+  return await readPage<VolumeRow>(
+    tx,
+    {
+      columns: VOLUME_COLUMNS,
+      from: 'volumes',
+      where: 'customer_id = ? and deleted_at is null',
+      values: [customerId],
+      id: { column: 'id', type: 'uuid' },
+      sorts: {
+        created_at: { column: 'created_at', type: 'timestamptz' },
+        name: { column: 'name', type: 'text' },
+      },
+      filters: {
+        name: { where: 'name = ?' },
+        region: { where: 'region_id = ?' },
+        attached_to: { where: 'server_id = ?', value: (text) => parseId('server', text) },
+      },
+    },
+    page,
+  );
+}
+
+/** Counts up to `limit`. */
+export async function countVolumes(tx: Sql, customerId: string, limit: number): Promise<number> {
+  const row = await tx.row<{ count: bigint }>(
+    `select count(*) from (
+       select 1 from volumes where customer_id = $1 and deleted_at is null limit $2) as counted`,
+    [customerId, limit],
+  );
+  return Number(row?.count ?? 0n);
+}
+
+/** Returns the total disk size in GiB of the customer's volumes, including those being removed. */
+export async function sumVolumeDisk(tx: Sql, customerId: string): Promise<number> {
+  const row = await tx.row<{ gb: bigint }>(
+    `select coalesce(sum(disk_gb), 0) as gb from volumes where customer_id = $1`,
+    [customerId],
+  );
+  return Number(row?.gb ?? 0n);
+}
+
+/** Updates name, size and disk of a volume. The caller holds its lock. */
+export async function updateVolume(
+  tx: Sql,
+  change: Pick<VolumeRow, 'id' | 'name' | 'size_gb' | 'disk_gb'>,
+): Promise<VolumeRow> {
+  const row = await tx.row<VolumeRow>(
+    `update volumes set name = $2, size_gb = $3, disk_gb = $4 where id = $1 returning ${VOLUME_COLUMNS}`,
+    [change.id, change.name, change.size_gb, change.disk_gb],
+  );
+  return row ?? throwVolumeGone();
+}
+
+/**
+ * Reserves `gb` of the host's disk. Returns false, without a change, when not enough is free. Below 0
+ * releases.
+ */
+export async function reserveDisk(tx: Sql, hostId: string, gb: number): Promise<boolean> {
+  const reserved = await tx.run(
+    `update hosts set used_disk_gb = used_disk_gb + $2 where id = $1 and used_disk_gb + $2 <= disk_gb`,
+    [hostId, gb],
+  );
+  return reserved === 1;
+}
+
+/** Locks hosts in id order, for a caller that moves disk space between them. */
+export async function lockHosts(tx: Sql, ids: readonly string[]): Promise<void> {
+  await tx.run(`select from hosts where id = any ($1::uuid[]) order by id for update`, [ids]);
+}
+
+/**
+ * Marks the volume as deleted for its customer. Its row and disk stay until the driver has removed the disk.
+ */
+export async function markVolumeDeleted(tx: Sql, id: string, now: Date): Promise<void> {
+  await tx.run(`update volumes set deleted_at = $2 where id = $1`, [id, now]);
+}
+
+/** Deletes the row and releases its disk space on the host. */
+export async function deleteVolume(tx: Sql, id: string): Promise<void> {
+  await tx.run(
+    `with deleted as (delete from volumes where id = $1 returning host_id, disk_gb)
+     update hosts h set used_disk_gb = used_disk_gb - deleted.disk_gb
+       from deleted where h.id = deleted.host_id`,
+    [id],
+  );
+}
+
+export function throwVolumeGone(): never {
+  throw new Error('a locked volume does not exist');
+}

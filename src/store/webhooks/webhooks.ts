@@ -1,0 +1,126 @@
+/** Webhook subscriptions and their queued deliveries. */
+import type { Sql } from '../../kernel/sql.ts';
+import type { PageRequest } from '../../spec/lists.ts';
+import type { SUBSCRIBABLE_EVENTS } from '../../spec/schemas/webhook.ts';
+import { type Page, readPage } from '../page.ts';
+
+export interface WebhookRow {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly (typeof SUBSCRIBABLE_EVENTS)[number][];
+  readonly active: boolean;
+  readonly secret_hint: string;
+  readonly created_at: Date;
+}
+
+const COLUMNS = 'id, url, events, active, secret_hint, created_at';
+const BY_CREATED_AT = { created_at: { column: 'created_at', type: 'timestamptz' } } as const;
+
+export async function insertWebhook(
+  tx: Sql,
+  row: WebhookRow & { readonly customer_id: string; readonly secret_sealed: string },
+): Promise<void> {
+  await tx.run(
+    `insert into webhooks (${COLUMNS}, customer_id, secret_sealed) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      row.id,
+      row.url,
+      row.events,
+      row.active,
+      row.secret_hint,
+      row.created_at,
+      row.customer_id,
+      row.secret_sealed,
+    ],
+  );
+  await tx.run('insert into webhook_queues (webhook_id) values ($1)', [row.id]);
+}
+
+/** Counts up to `limit`. */
+export async function countWebhooks(tx: Sql, customerId: string, limit: number): Promise<number> {
+  const row = await tx.row<{ count: bigint }>(
+    'select count(*) from (select 1 from webhooks where customer_id = $1 limit $2) as counted',
+    [customerId, limit],
+  );
+  return Number(row?.count ?? 0n);
+}
+
+export async function pageWebhooks(
+  sql: Sql,
+  customerId: string,
+  page: PageRequest,
+): Promise<Page<WebhookRow>> {
+  return await readPage<WebhookRow>(
+    sql,
+    {
+      columns: COLUMNS,
+      from: 'webhooks',
+      where: 'customer_id = ?',
+      values: [customerId],
+      id: { column: 'id', type: 'uuid' },
+      sorts: BY_CREATED_AT,
+      filters: { active: { where: 'active = ?::bool' } },
+    },
+    page,
+  );
+}
+
+/** Finds the customer's own webhook. Another customer's webhook looks like a missing one. */
+export async function findWebhook(sql: Sql, customerId: string, id: string): Promise<WebhookRow | undefined> {
+  return await sql.row<WebhookRow>(`select ${COLUMNS} from webhooks where id = $1 and customer_id = $2`, [
+    id,
+    customerId,
+  ]);
+}
+
+/** Does the same, and locks it: queueing and canceling its deliveries wait for the change. */
+export async function lockWebhook(tx: Sql, customerId: string, id: string): Promise<WebhookRow | undefined> {
+  return await tx.row<WebhookRow>(
+    `select ${COLUMNS} from webhooks where id = $1 and customer_id = $2 for no key update`,
+    [id, customerId],
+  );
+}
+
+/** Counts its pings and replays that wait for their first attempt, up to `limit`. */
+export async function countRequestedDeliveries(
+  tx: Sql,
+  customerId: string,
+  webhookId: string,
+  limit: number,
+): Promise<number> {
+  const row = await tx.row<{ count: bigint }>(
+    `select count(*) from (select 1 from deliveries
+      where webhook_id = $1 and customer_id = $2 and on_request and status = 'pending' limit $3) as waiting`,
+    [webhookId, customerId, limit],
+  );
+  return Number(row?.count ?? 0n);
+}
+
+export async function updateWebhook(tx: Sql, customerId: string, row: WebhookRow): Promise<void> {
+  await tx.run('update webhooks set url = $3, events = $4, active = $5 where id = $1 and customer_id = $2', [
+    row.id,
+    customerId,
+    row.url,
+    row.events,
+    row.active,
+  ]);
+}
+
+/** Returns false when the customer has no webhook with this id. */
+export async function deleteWebhook(tx: Sql, customerId: string, id: string): Promise<boolean> {
+  return (await tx.run('delete from webhooks where id = $1 and customer_id = $2', [id, customerId])) === 1;
+}
+
+/** Lists all webhooks of a customer, newest first. */
+export async function listOperatorWebhooks(sql: Sql, customerId: string): Promise<WebhookRow[]> {
+  return await sql.rows<WebhookRow>(
+    `select ${COLUMNS} from webhooks where customer_id = $1 order by created_at desc, id desc`,
+    [customerId],
+  );
+}
+
+/** Returns the id of the customer that owns the webhook. */
+export async function findWebhookOwner(sql: Sql, id: string): Promise<string | undefined> {
+  const row = await sql.row<{ customer_id: string }>('select customer_id from webhooks where id = $1', [id]);
+  return row?.customer_id;
+}
