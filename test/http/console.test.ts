@@ -57,6 +57,13 @@ async function openViewer(
   return { socket, viewer };
 }
 
+/** The console URL of a request with this Host header, without its ticket. */
+async function pageUrl(host: string): Promise<string> {
+  const headers = { host, authorization: `Bearer ${api.token}` };
+  const { body } = await world.http.inject({ url: `/v1/servers/${servers[0]}/console`, headers });
+  return (JSON.parse(body) as { url: string }).url.split('?')[0] ?? '';
+}
+
 /** The response that rejects a WebSocket: its status and the code in the envelope. */
 async function rejection(url: string, options: ClientOptions = {}) {
   const socket = new WebSocket(url, [], options);
@@ -207,6 +214,13 @@ describe('the console page', () => {
     assert.match(page, /<noscript>.*needs scripts.*SSH.*rescue.*<\/noscript>/s);
     const evil = await world.http.inject({ url: '/console', headers: { host: 'x; script-src *' } });
     assert.match(String(evil.headers['content-security-policy']), /connect-src 'self'; form-action/);
+  });
+
+  it('the URL of a console names the requested host, or our own address if the host is invalid', async () => {
+    assert.equal(await pageUrl('Panel.Example:8443'), 'http://panel.example:8443/console');
+    for (const host of ['a b<x>', 'x"y', 'user@x', 'x/y', 'x:99999', '[::x]']) {
+      assert.equal(await pageUrl(host), `${world.url}/console`, host);
+    }
   });
 
   it('the console page loads its script and all imports, cached permanently', async () => {

@@ -4,13 +4,11 @@ import type { FastifyInstance } from 'fastify';
 import { parseId } from '../../kernel/ids.ts';
 import { CONSOLE_STYLE, consolePage } from '../../panel/console.ts';
 import { CONSOLE_PATHS, PANEL_PATHS, serverPagePath } from '../../spec/paths.ts';
+import { isHost } from '../base-url.ts';
 import type { Edge } from '../settings.ts';
 import { consoleFiles, NOVNC_LICENSE, PAGE_SCRIPT } from './files.ts';
 
 const styleHash = createHash('sha256').update(CONSOLE_STYLE).digest('base64');
-
-/** Host names, bracketed IPv6 addresses, and ports. Other Host headers stay out of the security policy. */
-const HOST = /^[a-z0-9.:[\]-]{1,255}$/i;
 
 export function registerConsolePages(scope: FastifyInstance, edge: Edge): void {
   scope.get(CONSOLE_PATHS.page, (request, reply) => {
@@ -49,7 +47,7 @@ function backLink(server: unknown): { name: string; path: string } {
 /** Lists our own WebSocket origins, because not every browser includes them in `'self'`. */
 function socketOrigins(baseUrl: string | null, host: string): string[] {
   const hosts = [baseUrl === null ? undefined : new URL(baseUrl).host, host];
-  const named = new Set(hosts.filter((name) => name !== undefined && HOST.test(name)));
+  const named = new Set(hosts.filter((name) => name !== undefined && isHost(name)));
   return [...named].flatMap((name) => [`ws://${name}`, `wss://${name}`]);
 }
 

@@ -26,10 +26,10 @@ import {
 import { resourceView } from '../../panel/reference/resource.ts';
 import { rulesView } from '../../panel/reference/rules.ts';
 import { DOCS_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
+import { resolveBaseUrl } from '../base-url.ts';
 import { field } from '../form.ts';
 import type { Edge } from '../settings.ts';
 import { openApiText } from '../v1/openapi.ts';
-import { resolveBaseUrl } from './base-url.ts';
 import type { PageContext, PanelPage } from './page-types.ts';
 
 const DOCS_FOLDER = new URL('../../../docs/', import.meta.url);

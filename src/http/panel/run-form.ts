@@ -5,13 +5,13 @@ import { invalidRequest } from '../../kernel/fail.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import { PANEL_FIELDS } from '../../spec/paths.ts';
 import { resourceFromParams } from '../audit-failure.ts';
+import { resolveBaseUrl } from '../base-url.ts';
 import { readSessionCookie } from '../cookie.ts';
 import type { Call, Operation } from '../endpoint.ts';
 import { type Form, field } from '../form.ts';
 import type { Route } from '../v1/route.ts';
 import { ROUTES } from '../v1/routes.ts';
 import { type Check, createChecker } from '../v1/validation.ts';
-import { resolveBaseUrl } from './base-url.ts';
 import type { CustomForm, FormResult, PanelForm, RestForm } from './page-types.ts';
 
 const UNPAGED: PageRequest = { filter: {}, sort: '', descending: false, after: null, size: 0 };
@@ -69,7 +69,7 @@ async function callRoute(
   },
 ): Promise<FormResult> {
   const { route, check, call, keep } = about;
-  const { edge, form, request } = call;
+  const { edge, form } = call;
   const params = row.params ? row.params(form, about.params) : about.params;
   const body = row.body?.(form) ?? {};
   const items = [...((await row.validate?.(call, params)) ?? []), ...check(body)];
@@ -83,7 +83,7 @@ async function callRoute(
     body,
     page: UNPAGED,
     saveResponse: (tx, entry) => keep(tx, done(entry)),
-    baseUrl: resolveBaseUrl({ edge, request }),
+    baseUrl: resolveBaseUrl(call),
   });
   return done((answer ?? {}) as object);
 }

@@ -20,7 +20,7 @@ import {
   resourceFromParams,
   writeFailureAudit,
 } from '../audit-failure.ts';
-import { isSecure } from '../client-address.ts';
+import { resolveBaseUrl } from '../base-url.ts';
 import { toFailure } from '../errors.ts';
 import { admit, requirePolicyAllows, type V1Edge } from './admit.ts';
 import { makeCursor } from './cursor.ts';
@@ -194,8 +194,7 @@ function buildCall(
     body: undefined,
     page: route.list ? readPageRequest(raw, route.list, { keys, place }) : UNPAGED,
     saveResponse,
-    baseUrl:
-      edge.settings.baseUrl ?? `http${isSecure(request) ? 's' : ''}://${request.headers.host ?? 'localhost'}`,
+    baseUrl: resolveBaseUrl({ edge, request }),
   };
 }
 
