@@ -21,10 +21,14 @@ const RUNS_ALONE = new RegExp(
 );
 const FILES_PER_PROCESS = 8;
 
-/** `npm test` runs every file. The other levels run only the files whose counts depend on the level. */
-export function filesOfLevel(level: TestLevel): string[] {
+/**
+ * `npm test` runs every file. The other levels run only the files whose counts depend on the level. With
+ * `--except-full`, `npm test` leaves those out.
+ */
+export function filesOfLevel(level: TestLevel, exceptFull: boolean): string[] {
   const files = findTestFiles(TEST);
-  return level === 'sample' ? files : files.filter((file) => dependsOnLevel(file, new Set()));
+  if (level === 'sample' && !exceptFull) return files;
+  return files.filter((file) => dependsOnLevel(file, new Set()) !== exceptFull);
 }
 
 /** Returns the test files of a folder, or the one named file. */
