@@ -1,7 +1,7 @@
 /** `skerryd serve`: one process, or a parent that holds the database and keeps N children running. */
 import type { Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
-import { abandonUploads } from '../domain/images/abandon-uploads.ts';
+import { abandonUploads } from '../domain/images/remove.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { EMBEDDED_CONNECTIONS } from '../store/embedded/server.ts';
 import { listHosts } from '../store/inventory/hosts.ts';

@@ -14,11 +14,11 @@ import {
   type WorkCounts,
 } from '../store/service/status.ts';
 import type { Service } from './context.ts';
-import { nameFindings } from './dns/name-findings.ts';
+import { nameFindings } from './dns/ensure.ts';
 import { listDedicated } from './inventory/manual-machines.ts';
 import { listMaintenance } from './rules/maintenance.ts';
 import { listPolicies } from './rules/policies.ts';
-import { listMachineFindings } from './servers/findings.ts';
+import { listMachineFindings } from './servers/machines/findings.ts';
 import { readSwitches, type SwitchState } from './switches/switch.ts';
 import { coinFindings } from './topups/coin-findings.ts';
 

@@ -5,7 +5,7 @@ import { tearDownAccount } from './customers/deletion/tear-down.ts';
 import { processResetRequest } from './customers/request-reset.ts';
 import { ensureRdns } from './dns/ensure.ts';
 import { applyFilter } from './firewall/apply.ts';
-import { removeImageBlob } from './images/remove-blob.ts';
+import { removeImageBlob } from './images/remove.ts';
 import { applyTraffic } from './servers/traffic.ts';
 import { ensureSnapshot } from './snapshots/ensure.ts';
 import { ensureVolume } from './volumes/ensure.ts';

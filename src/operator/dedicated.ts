@@ -1,9 +1,13 @@
 /** `dedicated list`, `fulfil`, `off`, `on`, `wipe`: dedicated machines that no driver controls. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { type FulfilledSale, fulfillSale, type ManualSale } from '../domain/inventory/fulfill.ts';
-import { recordMachinePower } from '../domain/inventory/machine-power.ts';
-import { listDedicated, type MachineWithAction } from '../domain/inventory/manual-machines.ts';
-import { putBackOnSale, recordWipe } from '../domain/inventory/wipe.ts';
+import {
+  listDedicated,
+  type MachineWithAction,
+  putBackOnSale,
+  recordMachinePower,
+  recordWipe,
+} from '../domain/inventory/manual-machines.ts';
 import { formatId } from '../kernel/ids.ts';
 import { formatCents } from '../kernel/money.ts';
 import { OperatorError } from '../kernel/operator-error.ts';

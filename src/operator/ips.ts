@@ -1,7 +1,6 @@
 /** `ips add`, `ips block`, `ips unblock`, `ips list`. */
 import type { Command } from 'commander';
-import { blockAddresses } from '../domain/inventory/block-addresses.ts';
-import { addBlock } from '../domain/inventory/blocks.ts';
+import { addBlock, blockAddresses } from '../domain/inventory/blocks.ts';
 import { countPool } from '../store/inventory/addresses.ts';
 import type { OperatorContext } from './context.ts';
 import { formatCount, formatTable } from './table.ts';

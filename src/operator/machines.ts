@@ -1,6 +1,6 @@
 /** `machines add`, `machines list`. */
 import type { Command } from 'commander';
-import { addMachines as addToStock } from '../domain/inventory/machines.ts';
+import { addMachines as addToStock } from '../domain/inventory/hosts.ts';
 import { countMachines } from '../store/inventory/hosts.ts';
 import type { OperatorContext } from './context.ts';
 import { formatCount, formatTable } from './table.ts';

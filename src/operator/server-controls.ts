@@ -1,11 +1,13 @@
 /** `servers freeze`, `servers hold`, `servers release`, `servers mail`. */
 import { Argument, type Command } from 'commander';
 import type { Service } from '../domain/context.ts';
-import { freezeServer } from '../domain/servers/freeze.ts';
-import { findServerForOperator } from '../domain/servers/operator-servers.ts';
-import { setOutboundMail } from '../domain/servers/outbound-mail.ts';
-import { placeLegalHold } from '../domain/servers/place-legal-hold.ts';
-import { releaseServer } from '../domain/servers/release-server.ts';
+import {
+  freezeServer,
+  placeLegalHold,
+  releaseServer,
+  setOutboundMail,
+} from '../domain/servers/operator/controls.ts';
+import { findServerForOperator } from '../domain/servers/operator/find.ts';
 import type { OperatorContext } from './context.ts';
 import { formatControls } from './server-format.ts';
 

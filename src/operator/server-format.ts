@@ -1,5 +1,5 @@
 /** Formats servers for the operator's commands. */
-import { formatTebibytes } from '../domain/servers/throttle.ts';
+import { formatTebibytes } from '../domain/servers/traffic.ts';
 import { formatId } from '../kernel/ids.ts';
 import { formatCents } from '../kernel/money.ts';
 import { formatSessionTime } from '../kernel/time.ts';

@@ -4,7 +4,7 @@ import {
   findServerForOperator,
   listServersForOperator,
   type OperatorServerQuery,
-} from '../domain/servers/operator-servers.ts';
+} from '../domain/servers/operator/find.ts';
 import { SERVER_STATUSES } from '../spec/states.ts';
 import type { OperatorContext } from './context.ts';
 import { parsePositiveInt } from './options.ts';

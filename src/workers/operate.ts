@@ -1,13 +1,17 @@
 /** Advances servers' operations step by step: claims, calls the driver outside any transaction, records. */
 import type { Service } from '../domain/context.ts';
-import { giveUp } from '../domain/servers/give-up.ts';
-import { leaveHost } from '../domain/servers/leave-host.ts';
-import { observeInstalls } from '../domain/servers/observe-installs.ts';
-import { enterRescue, resetMachine, shutDown, waitOff, waitOn } from '../domain/servers/power-steps.ts';
-import { ensureMachine } from '../domain/servers/provision.ts';
-import { reinstall, rollBack, waitInstalled } from '../domain/servers/reinstall-steps.ts';
-import { removeMachine } from '../domain/servers/remove.ts';
-import { forEachIsolated } from '../domain/servers/step.ts';
+import { giveUp, leaveHost } from '../domain/servers/deploy/give-up.ts';
+import { ensureMachine, observeInstalls } from '../domain/servers/deploy/provision.ts';
+import {
+  enterRescue,
+  resetMachine,
+  shutDown,
+  waitOff,
+  waitOn,
+} from '../domain/servers/operations/power-steps.ts';
+import { reinstall, rollBack, waitInstalled } from '../domain/servers/operations/reinstall-steps.ts';
+import { removeMachine } from '../domain/servers/operations/remove.ts';
+import { forEachIsolated } from '../domain/servers/operations/step.ts';
 import { crashPoint } from '../kernel/crash.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import {

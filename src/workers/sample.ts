@@ -1,5 +1,5 @@
 import type { Service } from '../domain/context.ts';
-import { sampleServers } from '../domain/servers/sample.ts';
+import { sampleServers } from '../domain/servers/metrics.ts';
 import type { Job } from './job.ts';
 
 /** After a long outage each server has 30 days of metrics: 18,000 rows per batch. */

@@ -4,8 +4,7 @@
  * does it.
  */
 import type { Service } from '../domain/context.ts';
-import { reconcileMachines } from '../domain/servers/reconcile.ts';
-import { superviseMachines } from '../domain/servers/supervise-machines.ts';
+import { reconcileMachines, superviseMachines } from '../domain/servers/machines/reconcile.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import { leaseRecurringJob, scheduleNextRun } from '../store/tasks.ts';
 import type { Job } from './job.ts';

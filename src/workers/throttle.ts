@@ -1,6 +1,6 @@
 /** Sums outbound transfer at the start of each business hour, so that a throttle ends with its month. */
 import type { Service } from '../domain/context.ts';
-import { throttleServers } from '../domain/servers/throttle.ts';
+import { throttleServers } from '../domain/servers/traffic.ts';
 import { HOUR_MS } from '../kernel/time.ts';
 import { claimScheduledRun } from '../store/tasks.ts';
 import type { Job } from './job.ts';

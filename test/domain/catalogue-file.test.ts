@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseCatalogue } from '../../src/domain/catalogue/parse.ts';
-import { cyclePriceCents } from '../../src/domain/servers/price.ts';
+import { cyclePriceCents } from '../../src/domain/servers/billing/price.ts';
 import { parseUnits } from '../../src/kernel/money.ts';
 import { OperatorError } from '../../src/kernel/operator-error.ts';
 import { CYCLE_DISCOUNT_PERCENT, type CycleMonths } from '../../src/spec/limits.ts';

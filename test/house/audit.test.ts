@@ -5,11 +5,10 @@ import { readTree } from '../support/project-files.ts';
 
 /** Files that record an event without an audit row, and the reason. */
 const UNAUDITED_FILES: Record<string, string> = {
-  'src/domain/servers/charge-cycle.ts': 'its callers audit the renewal, resumption, or start',
-  'src/domain/servers/resume.ts': 'its callers know the actor',
-  'src/domain/servers/suspend.ts': 'its callers know the actor',
+  'src/domain/servers/billing/charge.ts': 'its callers audit the renewal, resumption, or start',
+  'src/domain/servers/billing/suspend.ts': 'its callers know the actor',
   'src/domain/firewall/applied-to.ts': 'its callers audit the change of the group',
-  'src/domain/servers/apply-freeze.ts': 'the operator’s command was audited when it was given',
+  'src/domain/servers/operator/apply-freeze.ts': 'the operator’s command was audited when it was given',
   'src/domain/billing/low-balance.ts': 'it changes nothing',
 };
 /** Actions whose names are built as `server.${action}`. */

@@ -1,7 +1,7 @@
 /** Fixtures to sell: regions, plans, hosts, machines, addresses, and customers with a balance. */
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { credit } from '../../src/domain/ledger/transfer.ts';
-import type { DeployOrder } from '../../src/domain/servers/deploy.ts';
+import type { DeployOrder } from '../../src/domain/servers/deploy/deploy.ts';
 import type { SimulatorControl } from '../../src/drivers/compute/simulator/control.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { formatId, newId, newPublicNumber } from '../../src/kernel/ids.ts';

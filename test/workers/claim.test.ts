@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, mock } from 'node:test';
 import type { CustomerActor } from '../../src/domain/context.ts';
-import { deploy } from '../../src/domain/servers/deploy.ts';
+import { deploy } from '../../src/domain/servers/deploy/deploy.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { claimOperations, finishOperation, type OperationRow } from '../../src/store/servers/operations.ts';
 import { processClaimedOperations } from '../../src/workers/claim.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, mock } from 'node:test';
 import type { CustomerActor } from '../../src/domain/context.ts';
-import { deploy } from '../../src/domain/servers/deploy.ts';
+import { deploy } from '../../src/domain/servers/deploy/deploy.ts';
 import { findServer } from '../../src/store/servers/servers.ts';
 import { operateJob } from '../../src/workers/operate.ts';
 import { FULL_ONLY } from '../support/runs.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { CustomerActor } from '../../src/domain/context.ts';
-import { deploy } from '../../src/domain/servers/deploy.ts';
+import { deploy } from '../../src/domain/servers/deploy/deploy.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import { findServer } from '../../src/store/servers/servers.ts';
 import { JobRunner } from '../../src/workers/job-runner.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
-import { deploy } from '../../src/domain/servers/deploy.ts';
+import { deploy } from '../../src/domain/servers/deploy/deploy.ts';
 import { getMetrics } from '../../src/domain/servers/metrics.ts';
 import { formatId } from '../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../src/kernel/time.ts';

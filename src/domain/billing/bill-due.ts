@@ -9,7 +9,7 @@ import { setBillAt } from '../../store/billing/cycles.ts';
 import { isUnavailable } from '../../store/db.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
-import { priceWithAnnouncement } from '../servers/price.ts';
+import { priceWithAnnouncement } from '../servers/billing/price.ts';
 import { endCycle } from './end-cycle.ts';
 import { notifyIfLow } from './low-balance.ts';
 import type { BillingOutcome } from './outcome.ts';

@@ -9,9 +9,9 @@ import { hasOperation } from '../../store/servers/operations.ts';
 import { listUnreadCoins } from '../../store/topups/coins.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
-import { chargeCycle } from '../servers/charge-cycle.ts';
-import { priceWithAnnouncement } from '../servers/price.ts';
-import { suspendServer } from '../servers/suspend.ts';
+import { chargeCycle } from '../servers/billing/charge.ts';
+import { priceWithAnnouncement } from '../servers/billing/price.ts';
+import { suspendServer } from '../servers/billing/suspend.ts';
 import type { BillingOutcome } from './outcome.ts';
 
 /** Older invoices are unlikely to be paid, so a suspension does not wait for their chains. */

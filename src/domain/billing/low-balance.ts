@@ -10,8 +10,8 @@ import { readBalance } from '../../store/ledger/ledger.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { recordEvent } from '../record.ts';
+import { priceWithAnnouncement } from '../servers/billing/price.ts';
 import { serverObject } from '../servers/object.ts';
-import { priceWithAnnouncement } from '../servers/price.ts';
 import { balanceObject } from './balance.ts';
 
 /**

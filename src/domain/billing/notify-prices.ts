@@ -11,7 +11,7 @@ import {
 } from '../../store/billing/price-changes.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
-import { priceWithAnnouncement } from '../servers/price.ts';
+import { priceWithAnnouncement } from '../servers/billing/price.ts';
 
 /**
  * Processes one batch of one announcement and returns the amount of work done; 0 when everyone is notified.

@@ -13,7 +13,7 @@ import {
 } from '../../store/billing/renewals.ts';
 import { readBalance } from '../../store/ledger/ledger.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import { priceWithAnnouncement } from '../servers/price.ts';
+import { priceWithAnnouncement } from '../servers/billing/price.ts';
 
 /** More servers than any sensible quota allows. */
 const SERVERS_MAX = 500;

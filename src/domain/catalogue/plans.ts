@@ -5,7 +5,7 @@ import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Plan } from '../../spec/schemas/plan.ts';
 import { findOfferedPlan, type OfferedPlanRow, pageOfferedPlans } from '../../store/catalogue/offers.ts';
 import type { Service } from '../context.ts';
-import { cyclePrices } from '../servers/price.ts';
+import { cyclePrices } from '../servers/billing/price.ts';
 import { offeredNow } from './availability.ts';
 import { readCode } from './code.ts';
 

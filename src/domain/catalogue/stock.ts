@@ -3,8 +3,15 @@ import type { Sql } from '../../kernel/sql.ts';
 import { findKnownBlocks } from '../../store/inventory/addresses.ts';
 import { findTakenNames } from '../../store/inventory/hosts.ts';
 import { createBlock, type NewBlock } from '../inventory/blocks.ts';
-import { createHosts, type HostShape, type NewHost, type RegisterHosts } from '../inventory/hosts.ts';
-import { createMachines, machineShapes, type NewMachines } from '../inventory/machines.ts';
+import {
+  createHosts,
+  createMachines,
+  type HostShape,
+  machineShapes,
+  type NewHost,
+  type NewMachines,
+  type RegisterHosts,
+} from '../inventory/hosts.ts';
 import type { CatalogueFile } from './file-schema.ts';
 
 export interface NewStock {

@@ -4,8 +4,10 @@ import { formatId } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { DnsError, type ReverseDns } from '../../ports/dns.ts';
 import {
+  countRdnsFaults,
   type DesiredName,
   planRdns,
+  type RdnsFault,
   type RdnsResult,
   recordRdnsResults,
   releaseUnservedAddresses,
@@ -59,4 +61,21 @@ async function publish(dns: ReverseDns, { address, host }: DesiredName): Promise
       return error.fault;
     throw error;
   }
+}
+
+const DESCRIPTIONS: Readonly<Record<RdnsFault, string>> = {
+  no_zone: 'have no zone: run skerryd dns zones to see which is missing',
+  refused: 'are rejected by their zone: see the log of PowerDNS',
+};
+
+/** Reports names that cannot be published. */
+export async function nameFindings({
+  db,
+}: Pick<Service, 'db'>): Promise<{ level: 'warn'; subject: string; message: string }[]> {
+  const counts = await countRdnsFaults(db);
+  return counts.map(({ fault, n }) => ({
+    level: 'warn',
+    subject: 'reverse DNS',
+    message: `${n} names ${DESCRIPTIONS[fault]}`,
+  }));
 }

@@ -1,10 +1,12 @@
-/** Task `filter`: applies the filter of a server's groups to its machine. */
+/** Task `filter`: compiles the groups of a server into its filter, and applies that to its machine. */
 import { SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
+import type { Filter, FilterRule } from '../../ports/network.ts';
+import type { FirewallGroup, FirewallRule } from '../../spec/schemas/firewall.ts';
 import { readServerFilter, type ServerFilterRow } from '../../store/firewall.ts';
 import type { Service } from '../context.ts';
-import { DRIVER_TIMEOUT_MS, withDriverTimeout } from '../servers/driver-timeout.ts';
-import { compileFilter } from './compile.ts';
+import { DRIVER_TIMEOUT_MS, withDriverTimeout } from '../servers/operations/driver-call.ts';
+import { portRanges } from './check.ts';
 
 /** The retry interval while a machine is being installed. */
 const INSTALL_RETRY_MS = SECOND_MS;
@@ -42,4 +44,28 @@ async function applyDuringInstall(
 
 async function setFilter(service: Service, serverId: string, server: ServerFilterRow): Promise<void> {
   await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.filter(serverId, compileFilter(server.groups)));
+}
+
+type AppliedGroup = Pick<FirewallGroup, 'default_action'> & {
+  readonly rules: readonly Pick<FirewallRule, 'direction' | 'proto' | 'port' | 'source' | 'action'>[];
+};
+
+/**
+ * Compiles the filter in front of a server (DECISIONS "Firewall"). Expects `groups` in the order of
+ * attachment and concatenates their rules. `drop` wins as the default. The default applies to outbound
+ * traffic only if a group has an outbound rule. Without groups there is no filter.
+ */
+export function compileFilter(groups: readonly AppliedGroup[]): Filter | null {
+  if (groups.length === 0) return null;
+  const defaultAction = groups.some((group) => group.default_action === 'drop') ? 'drop' : 'accept';
+  const rules = groups.flatMap((group) => group.rules);
+  return {
+    rules: rules.map(compileRule),
+    defaultIn: defaultAction,
+    defaultOut: rules.some((rule) => rule.direction === 'out') ? defaultAction : 'accept',
+  };
+}
+
+function compileRule({ direction, proto, port, source, action }: AppliedGroup['rules'][number]): FilterRule {
+  return { direction, proto, ports: port === null ? [] : portRanges(port), remote: source, action };
 }

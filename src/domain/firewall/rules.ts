@@ -23,8 +23,7 @@ import type { CustomerActor, Service } from '../context.ts';
 import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { type CheckedRule, checkRule, checkRules } from './check.ts';
-import { requireUnchanged, rulesEtag } from './etag.ts';
-import { groupObject, ruleObject } from './object.ts';
+import { groupObject, requireUnchanged, ruleObject, rulesEtag } from './read.ts';
 
 /** Appends a rule. Fails with `not_found` or `limit_reached`. */
 export async function addRule(

@@ -7,9 +7,11 @@
  * refused, aborted, or killed upload, and two processes never remove each other's file.
  */
 import { crashPoint } from '../../kernel/crash.ts';
-import { Failure, fail, invalidRequest } from '../../kernel/fail.ts';
+import { Failure, fail, invalidRequest, quotaExceeded } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
+import type { Quotas } from '../../kernel/quotas.ts';
 import { digest } from '../../kernel/secrets.ts';
+import { GIB_BYTES } from '../../kernel/sizes.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { BlobStoreFullError } from '../../ports/blobs.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -24,8 +26,6 @@ import {
 } from '../../store/images/images.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import { IsoProbe } from './iso9660.ts';
-import { requireImageQuota } from './quota.ts';
 
 /** How long an upload without a heartbeat counts as alive, and the interval of the heartbeat. */
 const UPLOAD_LEASE_S = 90;
@@ -198,4 +198,48 @@ async function hasStoredResponse(service: Service, actor: CustomerActor, key: st
     (await findStoredResponse(service.db, { customerId, keyDigest: digest(key), retainedSince })) !==
     undefined
   );
+}
+
+/** Refuses with `limit_reached` if the customer has too many images, or no room for `moreBytes`. */
+export function requireImageQuota(
+  quotas: Quotas,
+  used: { readonly count: number; readonly bytes: number },
+  moreBytes: number,
+): void {
+  const { customImages, customImagesGb } = quotas;
+  if (used.count >= customImages) {
+    quotaExceeded('customImages', customImages, { field: 'file' });
+  }
+  if (used.bytes >= customImagesGb * GIB_BYTES || used.bytes + moreBytes > customImagesGb * GIB_BYTES) {
+    quotaExceeded('customImagesGb', customImagesGb, { field: 'file' });
+  }
+}
+
+/**
+ * Detects ISO 9660 in a stream. The first volume descriptor is sector 16, of 2048 bytes: a type byte,
+ * `CD001`, and a version byte of 1.
+ */
+const DESCRIPTOR_OFFSET = 16 * 2048;
+const DESCRIPTOR_END = DESCRIPTOR_OFFSET + 2048;
+const MAGIC_OFFSET = DESCRIPTOR_OFFSET + 1;
+const MAGIC = Buffer.from('CD001\x01', 'latin1');
+
+export class IsoProbe {
+  readonly #seen = Buffer.alloc(MAGIC.length);
+  #sizeBytes = 0;
+
+  /** Takes the next bytes of the file. */
+  push(chunk: Uint8Array): void {
+    const begin = this.#sizeBytes;
+    this.#sizeBytes += chunk.length;
+    if (this.#sizeBytes <= MAGIC_OFFSET || begin >= MAGIC_OFFSET + MAGIC.length) return;
+    const from = Math.max(MAGIC_OFFSET - begin, 0);
+    const to = Math.min(MAGIC_OFFSET + MAGIC.length - begin, chunk.length);
+    this.#seen.set(chunk.subarray(from, to), begin + from - MAGIC_OFFSET);
+  }
+
+  /** Call it after the last byte. */
+  isIso(): boolean {
+    return this.#sizeBytes >= DESCRIPTOR_END && this.#seen.equals(MAGIC);
+  }
 }

@@ -17,9 +17,9 @@ import { findImageForOs } from '../catalogue/image-for-os.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { requireCustomer } from '../customers/by-email.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
-import { readOrder } from '../servers/create.ts';
-import { type Deployed, deploy } from '../servers/deploy.ts';
-import { generateServerName } from '../servers/deploy-session.ts';
+import { readOrder } from '../servers/deploy/create.ts';
+import { type Deployed, deploy } from '../servers/deploy/deploy.ts';
+import { generateServerName } from '../servers/deploy/deploy-session.ts';
 import { serverObject } from '../servers/object.ts';
 import { requireFreeMachine, requireManualMachines, throwMachineNotFound } from './manual-machines.ts';
 

@@ -17,9 +17,9 @@ import {
 } from '../../store/servers/console.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { sessionCutoffs } from '../sessions/identify.ts';
-import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';
 import { driverCapabilities } from './hardware.ts';
 import { requireActionAllowed } from './lock-server.ts';
+import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './operations/driver-call.ts';
 
 const TICKET_BYTES = 32;
 

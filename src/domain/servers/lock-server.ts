@@ -4,8 +4,8 @@ import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { can, explainDenial, mustWaitForOperation, type ServerAction } from '../../spec/states.ts';
 import { hasOperation } from '../../store/servers/operations.ts';
+import { findServerControls } from '../../store/servers/operator.ts';
 import { lockOwnServer, type ServerRow } from '../../store/servers/servers.ts';
-import { requireNoLegalHold } from './legal-hold.ts';
 
 /**
  * Locks the customer's server by its public id. Refuses with `not_found` (unknown, malformed, another
@@ -34,4 +34,21 @@ export function requireActionAllowed(
 ): void {
   const state = { status: server.status, suspendedReason: server.suspended_reason };
   if (!can(state, action)) fail('conflict_state', {}, explainDenial(state, action));
+}
+
+/** Actions that remove the disk or its content. */
+const DISK_DESTROYING_ACTIONS: readonly ServerAction[] = ['destroy', 'rebuild', 'restore'];
+
+/**
+ * Refuses with `jurisdictional_block`, naming the order, an action that would destroy the disk of a
+ * server under a legal hold.
+ */
+export async function requireNoLegalHold(
+  tx: Sql,
+  server: Pick<ServerRow, 'id' | 'held_at'>,
+  action: ServerAction,
+): Promise<void> {
+  if (server.held_at === null || !DISK_DESTROYING_ACTIONS.includes(action)) return;
+  const order = (await findServerControls(tx, server.id))?.hold_order ?? 'a legal hold';
+  fail('jurisdictional_block', {}, `This server is under a legal hold and must be preserved: ${order}`);
 }

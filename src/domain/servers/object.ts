@@ -4,7 +4,7 @@ import { centsToUsd } from '../../kernel/money.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { ServerRow } from '../../store/servers/servers.ts';
-import { showImageId } from '../images/object.ts';
+import { showImageId } from '../images/read.ts';
 
 export function serverObject(row: ServerRow): Server {
   return {

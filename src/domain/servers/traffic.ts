@@ -1,9 +1,22 @@
-/** Task `traffic`: applies a server's bandwidth limit and its permission to send mail. */
-import { SECOND_MS } from '../../kernel/time.ts';
-import { readTraffic } from '../../store/servers/traffic.ts';
+/**
+ * The traffic of servers: the task `traffic` applies a bandwidth limit and the permission to send mail.
+ * Servers that exceed their transfer allowance are throttled; overage is never charged. Outbound transfer is
+ * summed per calendar month in UTC. Above the plan's allowance the server is limited to a low rate until the
+ * month ends or the allowance grows.
+ */
+
+import { formatId } from '../../kernel/ids.ts';
+import { addMonths, SECOND_MS } from '../../kernel/time.ts';
+import {
+  readTraffic,
+  type SentTransferRow,
+  setThrottled,
+  sumSentTraffic,
+} from '../../store/servers/traffic.ts';
+import { enqueueTask } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';
-import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './driver-timeout.ts';
 import { hasDriver } from './hardware.ts';
+import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './operations/driver-call.ts';
 
 /** How often to check whether a machine that is being installed has run. */
 const INSTALL_POLL_MS = SECOND_MS;
@@ -24,4 +37,56 @@ export async function applyTraffic(
   const applied = service.compute.traffic(serverId, { bitsPerS, mail: server.mail_allowed });
   await withDriverTimeout(DRIVER_TIMEOUT_MS, applied);
   return 'done';
+}
+
+const BATCH_SIZE = 100;
+const TIB = 1024 ** 4;
+
+/** Counts a batch of servers after `after` and throttles or unthrottles them. `next` is null at the end. */
+export async function throttleServers(
+  service: Service,
+  after: string | null,
+): Promise<{ readonly next: string | null; readonly changed: number }> {
+  const now = service.clock.now();
+  const rows = await sumSentTraffic(service.db, { after, month: monthStart(now), now, limit: BATCH_SIZE });
+  const changes = rows.filter(({ over, throttled }) => over !== throttled);
+  for (const { server_id: id, over } of changes) await applyThrottle(service, id, over);
+  const next = rows.length < BATCH_SIZE ? null : (rows.at(-1)?.server_id ?? null);
+  return { next, changed: changes.length };
+}
+
+async function applyThrottle(service: Service, serverId: string, throttled: boolean): Promise<void> {
+  const now = service.clock.now();
+  const isChanged = await service.db.transaction(async (tx) => {
+    if (!(await setThrottled(tx, serverId, throttled))) return false;
+    await enqueueTask(tx, { kind: 'traffic', subject: serverId, now });
+    return true;
+  });
+  if (!isChanged) return;
+  const server = formatId('server', serverId);
+  service.log.info(
+    { server },
+    throttled ? 'server is over its monthly transfer; throttled' : 'server is no longer throttled',
+  );
+  service.wake();
+}
+
+/** Returns the start of the calendar month, UTC. */
+function monthStart(now: Date): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
+}
+
+/** Explains the throttle to the customer. */
+export function describeThrottle(row: SentTransferRow, throttleMbps: number): string {
+  const next = addMonths(row.month, 1, 1).toISOString().slice(0, 10);
+  return (
+    `This server sent ${formatTebibytes(row.bytes)} TiB this month; its plan includes ` +
+    `${Number(row.allowed_tb)} TiB. Until ${next} (UTC) its traffic is limited to ${throttleMbps} Mbit/s. ` +
+    'You are not charged for the extra transfer.'
+  );
+}
+
+/** Formats TiB with two decimals, as plans do. */
+export function formatTebibytes(bytes: bigint): string {
+  return (Number(bytes) / TIB).toFixed(2);
 }

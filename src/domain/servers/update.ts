@@ -5,7 +5,7 @@ import type { Server, ServerPatch } from '../../spec/schemas/server.ts';
 import { lockOwnServer, type ServerRow, updateServer } from '../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
-import { requireTagCount } from './fields.ts';
+import { requireTagCount } from './deploy/inputs.ts';
 import { requireActionAllowed } from './lock-server.ts';
 import { serverObject } from './object.ts';
 

@@ -5,13 +5,15 @@
  */
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { ComputeError, type SnapshotState } from '../../ports/compute.ts';
-import { findTransition, SNAPSHOT_TRANSITIONS } from '../../spec/states.ts';
+import { findTransition, type ServerStatus, SNAPSHOT_TRANSITIONS } from '../../spec/states.ts';
+import type { OperationRow } from '../../store/servers/operations.ts';
 import {
   deleteSnapshot,
   findSnapshotWork,
   finishSnapshot,
+  hasSnapshotInProgress,
   isBeingRestored,
   lockSnapshot,
   markSnapshotStarted,
@@ -20,11 +22,10 @@ import {
 } from '../../store/snapshots.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
-import { DRIVER_TIMEOUT_MS, withDriverTimeout } from '../servers/driver-timeout.ts';
-import { canCreateSnapshot } from './in-progress.ts';
-import { snapshotObject } from './object.ts';
+import { DRIVER_TIMEOUT_MS, POLL_INTERVAL_MS, withDriverTimeout } from '../servers/operations/driver-call.ts';
+import { advance } from '../servers/operations/step.ts';
+import { snapshotObject } from './read.ts';
 
-const POLL_INTERVAL_MS = SECOND_MS / 2;
 /** A snapshot that is not ready by then has failed. */
 const CREATE_TIMEOUT_MS = HOUR_MS;
 
@@ -113,4 +114,37 @@ async function deleteWhenExpired(service: Service, snapshot: SnapshotRow): Promi
     await recordAudit(tx, { actor: systemActor(now), action: 'snapshot.delete', resource, customerId }, now);
     return RERUN_NOW;
   });
+}
+
+/** A snapshot that no driver starts by then blocks nothing: the server's host may be down. */
+const START_TIMEOUT_MS = MINUTE_MS;
+const DISK_REPLACING_STATUSES: readonly (ServerStatus | null)[] = ['installing', 'destroying'];
+
+/**
+ * Whether a snapshot of the server's disk is in progress or about to start. It keeps its disk until then: a
+ * customer with a 201 for the snapshot relies on it.
+ */
+export async function isSnapshotInProgress(service: Service, serverId: string): Promise<boolean> {
+  const since = new Date(service.clock.now().getTime() - START_TIMEOUT_MS);
+  return await hasSnapshotInProgress(service.db, serverId, since);
+}
+
+/**
+ * Whether the driver can still create the snapshot: the server exists and has the intended disk. Started
+ * after a rebuild, it would capture a disk that the customer did not mean.
+ */
+export function canCreateSnapshot(snapshot: SnapshotWork, now: Date): boolean {
+  if (snapshot.server_status === null) return false;
+  if (snapshot.begun) return true;
+  const isOverdue = now.getTime() - snapshot.created_at.getTime() >= START_TIMEOUT_MS;
+  if (isOverdue && DISK_REPLACING_STATUSES.includes(snapshot.server_status)) return false;
+  return snapshot.server_generation === snapshot.generation;
+}
+
+/** Postpones a step that removes the disk while a snapshot of it is in progress; returns whether it did. */
+export async function deferForSnapshot(service: Service, operation: OperationRow): Promise<boolean> {
+  if (!(await isSnapshotInProgress(service, operation.server_id))) return false;
+  const { attempts } = operation;
+  await advance(service.db, service, operation, { attempts, inMs: POLL_INTERVAL_MS });
+  return true;
 }

@@ -11,12 +11,13 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { AttachBody, Volume } from '../../spec/schemas/volume.ts';
 import { lockBalance } from '../../store/ledger/ledger.ts';
 import { findOwnServer, lockOwnServer, type ServerRow } from '../../store/servers/servers.ts';
-import { enqueueTask } from '../../store/tasks.ts';
+import { enqueueTask, enqueueTasks } from '../../store/tasks.ts';
 import {
   attachVolume as attachRow,
   detachVolume as detachRow,
   listAttachedTo,
   listUsedDevices,
+  lockVolumesOf,
 } from '../../store/volumes/changes.ts';
 import { findVolume, lockVolume, type VolumeRow } from '../../store/volumes/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -24,9 +25,8 @@ import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { serverCapabilities } from '../servers/hardware.ts';
 import { lockServerFor, requireActionAllowed } from '../servers/lock-server.ts';
-import { firstFreeDevice } from './device.ts';
-import { moveDiskReservation, requireDiskQuota } from './disk.ts';
-import { volumeObject } from './object.ts';
+import { firstFreeDevice, moveDiskReservation, requireDiskQuota } from './disk.ts';
+import { volumeObject } from './read.ts';
 
 /**
  * Attaches a detached volume to a running or stopped server in its region. The first attachment reserves its
@@ -140,4 +140,29 @@ async function requireCompatible(
   if (volumes === 0)
     fail('unavailable', { field: 'server' }, 'Volumes are not available on the hardware of this server.');
   return volumes;
+}
+
+/**
+ * Detaches the volumes of a server that is being destroyed, in the transaction that starts the removal. The
+ * caller holds the server's lock. Their events follow when the driver confirms.
+ */
+export async function detachServerVolumes(tx: Sql, serverId: string, now: Date): Promise<void> {
+  const volumes = await lockVolumesOf(tx, serverId);
+  for (const { id } of volumes) await detachRow(tx, id);
+  await enqueueTasks(tx, { kind: 'volume', subjects: volumes.map(({ id }) => id), now });
+}
+
+/**
+ * Schedules the tasks of the volumes of servers that were just powered on: a driver may start a machine
+ * without a volume that it cannot attach at that moment. Returns whether there are any.
+ */
+export async function recheckAttachedVolumes(
+  tx: Sql,
+  serverIds: readonly string[],
+  now: Date,
+): Promise<boolean> {
+  const subjects = await listAttachedTo(tx, serverIds);
+  if (subjects.length === 0) return false;
+  await enqueueTasks(tx, { kind: 'volume', subjects, now });
+  return true;
 }

@@ -1,4 +1,6 @@
-/** Accounts for the disk of volumes: the customer's quota, and the space on their hosts. */
+/**
+ * The resources of an attachment: disk of the customer's quota and of the host, and a device of the server.
+ */
 import { fail, quotaExceeded } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { lockHosts, reserveDisk, sumVolumeDisk, type VolumeRow } from '../../store/volumes/volumes.ts';
@@ -36,4 +38,18 @@ export async function moveDiskReservation(tx: Sql, volume: VolumeRow, hostId: st
     );
   }
   if (volume.host_id !== null) await reserveDisk(tx, volume.host_id, -volume.disk_gb);
+}
+
+/** Returns the letters of a device after the server's own disk: b … z, aa, ab … */
+function deviceLetters(n: number): string {
+  const last = String.fromCharCode(97 + (n % 26));
+  return n < 26 ? last : deviceLetters(Math.floor(n / 26) - 1) + last;
+}
+
+/** Returns the first free path from /dev/vdb on: /dev/vda is the server's own disk. */
+export function firstFreeDevice(taken: ReadonlySet<string>): string {
+  for (let n = 1; ; n++) {
+    const device = `/dev/vd${deviceLetters(n)}`;
+    if (!taken.has(device)) return device;
+  }
 }

@@ -19,8 +19,8 @@ import {
 import { deleteVolume, lockVolume } from '../../store/volumes/volumes.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
-import { DRIVER_TIMEOUT_MS, withDriverTimeout } from '../servers/driver-timeout.ts';
-import { volumeObject } from './object.ts';
+import { DRIVER_TIMEOUT_MS, withDriverTimeout } from '../servers/operations/driver-call.ts';
+import { volumeObject } from './read.ts';
 
 const RECHECK_MS = SECOND_MS / 2;
 /** Beyond the deadline at which a guest that was asked to shut down is powered off: its host may be down. */

@@ -1,5 +1,5 @@
 /** Confirms an action on a server by its typed name. */
-import { getServer } from '../../domain/servers/find.ts';
+import { getServer } from '../../domain/servers/read.ts';
 import type { ErrorItem } from '../../kernel/fail.ts';
 import type { Call } from '../endpoint.ts';
 import { field } from '../form.ts';

@@ -1,8 +1,8 @@
 /** Ordering a server on one page, which shows the total first, from the same form. */
 import { findClosure } from '../../domain/rules/rules.ts';
-import { createServerWithPassword } from '../../domain/servers/create.ts';
+import { monthlyUsd, quoteServer } from '../../domain/servers/billing/price.ts';
+import { createServerWithPassword } from '../../domain/servers/deploy/create.ts';
 import { isSoldByHand } from '../../domain/servers/hardware.ts';
-import { monthlyUsd, quoteServer } from '../../domain/servers/quote.ts';
 import { invalidRequest } from '../../kernel/fail.ts';
 import { type DeployData, deployView } from '../../panel/deploy.ts';
 import type { View } from '../../panel/layout.ts';

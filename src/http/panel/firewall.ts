@@ -1,7 +1,6 @@
 /** Firewall group pages. */
 
-import { rulesEtag, serversEtag } from '../../domain/firewall/etag.ts';
-import { getGroup, listGroups } from '../../domain/firewall/find.ts';
+import { getGroup, listGroups, rulesEtag, serversEtag } from '../../domain/firewall/read.ts';
 import { groupsView, groupView } from '../../panel/firewall.ts';
 import { editorView } from '../../panel/firewall-editor.ts';
 import {

@@ -1,7 +1,7 @@
 /** The choices that forms for servers offer. */
 import { listPlans } from '../../domain/catalogue/plans.ts';
-import { listImages } from '../../domain/images/find.ts';
-import { listSshKeys } from '../../domain/ssh-keys/find.ts';
+import { listImages } from '../../domain/images/read.ts';
+import { listSshKeys } from '../../domain/ssh-keys/read.ts';
 import type { Image } from '../../spec/schemas/image.ts';
 import { PLAN_CATEGORIES, type Plan } from '../../spec/schemas/plan.ts';
 import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';

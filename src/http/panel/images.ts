@@ -1,6 +1,5 @@
 /** Image pages. */
-import { imageRemovalDay } from '../../domain/images/deprecation.ts';
-import { getImage, listImages } from '../../domain/images/find.ts';
+import { getImage, imageRemovalDay, listImages } from '../../domain/images/read.ts';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
 import { imagesView, imageView } from '../../panel/images.ts';
 import { LIMITS } from '../../spec/limits.ts';

@@ -1,6 +1,6 @@
 /** Lists that forms offer as choices. */
 import { listRegions } from '../../domain/catalogue/regions.ts';
-import { listServers } from '../../domain/servers/list.ts';
+import { listServers } from '../../domain/servers/read.ts';
 import type { Region } from '../../spec/schemas/region.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { PageContext } from './page-types.ts';

@@ -1,7 +1,7 @@
 /** The metrics of a server, with charts as pictures. */
 import type { FastifyInstance } from 'fastify';
-import { describeServer } from '../../domain/servers/describe-server.ts';
 import { getMetrics } from '../../domain/servers/metrics.ts';
+import { describeServer } from '../../domain/servers/read.ts';
 import { fail } from '../../kernel/fail.ts';
 import { isChart, isPeriod, metricsView, type Period, serverChart } from '../../panel/server-metrics.ts';
 import { buildVisit } from '../endpoint.ts';

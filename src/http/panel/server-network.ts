@@ -1,5 +1,5 @@
 /** The reverse DNS and the firewall of a server. */
-import { listGroups } from '../../domain/firewall/find.ts';
+import { listGroups } from '../../domain/firewall/read.ts';
 import { networkView } from '../../panel/server-network.ts';
 import { serverPagePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';

@@ -1,6 +1,6 @@
 /** The volumes and snapshots of a server. */
-import { listSnapshots } from '../../domain/snapshots/find.ts';
-import { listVolumes } from '../../domain/volumes/find.ts';
+import { listSnapshots } from '../../domain/snapshots/read.ts';
+import { listVolumes } from '../../domain/volumes/read.ts';
 import { storageView } from '../../panel/server-storage.ts';
 import { serverPagePath } from '../../spec/paths.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';

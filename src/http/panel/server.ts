@@ -1,8 +1,7 @@
 /** The overview page of a server, with power actions and the console. */
-import { getImage } from '../../domain/images/find.ts';
+import { getImage } from '../../domain/images/read.ts';
 import { openConsole } from '../../domain/servers/console.ts';
-import { type DescribedServer, describeServer } from '../../domain/servers/describe-server.ts';
-import { serverIdByNo } from '../../domain/servers/find.ts';
+import { type DescribedServer, describeServer, serverIdByNo } from '../../domain/servers/read.ts';
 import { Failure } from '../../kernel/fail.ts';
 import { formatImageName } from '../../panel/image-names.ts';
 import type { Notice } from '../../panel/notices.ts';

@@ -1,7 +1,7 @@
 /** The list of servers. */
 import { listCatalogueNames } from '../../domain/catalogue/names.ts';
 import { findClosure } from '../../domain/rules/rules.ts';
-import { listServers } from '../../domain/servers/list.ts';
+import { listServers } from '../../domain/servers/read.ts';
 import { serversView } from '../../panel/servers.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';

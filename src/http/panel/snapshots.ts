@@ -1,5 +1,5 @@
 /** Snapshot pages. */
-import { compatibleServerIds, getSnapshot, listSnapshots } from '../../domain/snapshots/find.ts';
+import { compatibleServerIds, getSnapshot, listSnapshots } from '../../domain/snapshots/read.ts';
 import { snapshotsView, snapshotView } from '../../panel/snapshots.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';

@@ -1,5 +1,5 @@
 /** Volume pages. */
-import { getVolume, listVolumes } from '../../domain/volumes/find.ts';
+import { getVolume, listVolumes } from '../../domain/volumes/read.ts';
 import { volumesView, volumeView } from '../../panel/volumes.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';

@@ -1,5 +1,5 @@
 /** POST /deploy-api.php: orders a server and pays for its cycle. */
-import { deploySession, type SessionDeployment } from '../../domain/servers/deploy-session.ts';
+import { deploySession, type SessionDeployment } from '../../domain/servers/deploy/deploy-session.ts';
 import { Failure } from '../../kernel/fail.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import { TOPUP_HINTS } from '../../spec/error-messages.ts';

@@ -1,9 +1,7 @@
 /** Firewall groups and their rules. */
-import { createGroup } from '../../domain/firewall/create-group.ts';
-import { deleteGroup } from '../../domain/firewall/delete-group.ts';
-import { getGroup, listGroups } from '../../domain/firewall/find.ts';
+import { createGroup, deleteGroup, updateGroup } from '../../domain/firewall/groups.ts';
+import { getGroup, listGroups } from '../../domain/firewall/read.ts';
 import { addRule, removeRule, replaceRules } from '../../domain/firewall/rules.ts';
-import { updateGroup } from '../../domain/firewall/update-group.ts';
 import { BY_AGE_OR_NAME } from '../../spec/lists.ts';
 import {
   FirewallGroup,

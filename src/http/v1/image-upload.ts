@@ -1,7 +1,7 @@
 /** Customers' own images: upload and deletion. Reading them is in images.ts, next to the official images. */
 import { Type } from 'typebox';
 import { createImage } from '../../domain/images/create.ts';
-import { deleteImage } from '../../domain/images/delete.ts';
+import { deleteImage } from '../../domain/images/remove.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { ARCHES, Image } from '../../spec/schemas/image.ts';
 import { oneOf } from '../../spec/schemas/parts.ts';

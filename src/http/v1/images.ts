@@ -1,5 +1,5 @@
 /** Images: reading. Uploads are in image-upload.ts. */
-import { getImage, listImages } from '../../domain/images/find.ts';
+import { getImage, listImages } from '../../domain/images/read.ts';
 import { BY_ID } from '../../spec/lists.ts';
 import { ARCHES, IMAGE_TYPES, Image } from '../../spec/schemas/image.ts';
 import { listRoute, type Route, route } from './route.ts';

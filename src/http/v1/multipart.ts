@@ -10,7 +10,7 @@ import { Busboy, type BusboyHeaders, type BusboyInstance as Parser } from '@fast
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CustomerActor, Service } from '../../domain/context.ts';
 import { requireIdempotencyKey } from '../../domain/idempotency.ts';
-import { isImagePart } from '../../domain/images/fields.ts';
+import { isImagePart } from '../../domain/images/create.ts';
 import {
   beginUpload,
   type ReceivedField,

@@ -1,9 +1,12 @@
 /** Actions on a server. Each responds immediately, and an event reports its completion. */
-import { destroyServer } from '../../domain/servers/destroy.ts';
-import { rebootServer, startServer, stopServer } from '../../domain/servers/power.ts';
-import { rebuildServer } from '../../domain/servers/rebuild.ts';
-import { rescueServer } from '../../domain/servers/rescue.ts';
-import { restoreServer } from '../../domain/servers/restore.ts';
+import { destroyServer } from '../../domain/servers/operations/destroy.ts';
+import {
+  rebootServer,
+  rescueServer,
+  startServer,
+  stopServer,
+} from '../../domain/servers/operations/power.ts';
+import { rebuildServer, restoreServer } from '../../domain/servers/operations/reinstall.ts';
 import { Server } from '../../spec/schemas/server.ts';
 import { RebootQuery, RebuildBody, RescuedServer, RestoreBody } from '../../spec/schemas/server-actions.ts';
 import { type Route, route } from './route.ts';

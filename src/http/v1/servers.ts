@@ -1,9 +1,8 @@
 /** Servers as a resource. Actions on a server are in server-actions.ts. */
-import { createServer } from '../../domain/servers/create.ts';
-import { getServer } from '../../domain/servers/find.ts';
-import { listServers } from '../../domain/servers/list.ts';
+import { createServer } from '../../domain/servers/deploy/create.ts';
 import { getMetrics } from '../../domain/servers/metrics.ts';
 import { setRdns } from '../../domain/servers/rdns.ts';
+import { getServer, listServers } from '../../domain/servers/read.ts';
 import { patchServer } from '../../domain/servers/update.ts';
 import { BY_AGE_OR_NAME } from '../../spec/lists.ts';
 import { Metrics } from '../../spec/schemas/metrics.ts';

@@ -1,7 +1,6 @@
 /** Snapshots. */
-import { createSnapshot } from '../../domain/snapshots/create.ts';
-import { deleteSnapshot } from '../../domain/snapshots/delete.ts';
-import { getSnapshot, listSnapshots } from '../../domain/snapshots/find.ts';
+import { createSnapshot, deleteSnapshot } from '../../domain/snapshots/change.ts';
+import { getSnapshot, listSnapshots } from '../../domain/snapshots/read.ts';
 import { BY_AGE_OR_NAME } from '../../spec/lists.ts';
 import { Snapshot, SnapshotBody } from '../../spec/schemas/snapshot.ts';
 import { SNAPSHOT_STATUSES } from '../../spec/states.ts';

@@ -1,7 +1,6 @@
 /** SSH keys. */
-import { createSshKey } from '../../domain/ssh-keys/create.ts';
-import { getSshKey, listSshKeys } from '../../domain/ssh-keys/find.ts';
-import { removeSshKey } from '../../domain/ssh-keys/remove.ts';
+import { createSshKey, removeSshKey } from '../../domain/ssh-keys/change.ts';
+import { getSshKey, listSshKeys } from '../../domain/ssh-keys/read.ts';
 import { BY_AGE_OR_NAME } from '../../spec/lists.ts';
 import { ListedSshKey, SshKey, SshKeyBody } from '../../spec/schemas/ssh-key.ts';
 import { SSH_KEY_TYPES } from '../../spec/ssh-key-types.ts';

@@ -1,9 +1,7 @@
 /** Volumes. */
 import { attachVolume, detachVolume } from '../../domain/volumes/attach.ts';
-import { createVolume } from '../../domain/volumes/create.ts';
-import { deleteVolume } from '../../domain/volumes/delete.ts';
-import { getVolume, listVolumes } from '../../domain/volumes/find.ts';
-import { updateVolume } from '../../domain/volumes/update.ts';
+import { createVolume, deleteVolume, updateVolume } from '../../domain/volumes/change.ts';
+import { getVolume, listVolumes } from '../../domain/volumes/read.ts';
 import { BY_AGE_OR_NAME } from '../../spec/lists.ts';
 import { AttachBody, Volume, VolumeBody, VolumePatch } from '../../spec/schemas/volume.ts';
 import { listRoute, type Route, route } from './route.ts';

@@ -19,9 +19,9 @@
  * - A server that moves to another host locks two hosts, in either order. Two such servers may deadlock with
  *   each other; a deploy is never part of that cycle.
  * If a deadlock occurs anyway, the database aborts one transaction (40P01), which is retried: by
- * Database.transaction, and for the single statement by domain/servers/deploy.ts.
+ * Database.transaction, and for the single statement by domain/servers/deploy/deploy.ts.
  *
- * No row back means that something was unavailable; a read afterwards names it (domain/servers/deploy.ts).
+ * No row back means that something was unavailable; a read afterwards names it.
  */
 import type { Sql } from '../../kernel/sql.ts';
 

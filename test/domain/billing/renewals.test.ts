@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sweepCalendar } from '../../../src/domain/billing/sweep.ts';
-import { rebootServer } from '../../../src/domain/servers/power.ts';
+import { rebootServer } from '../../../src/domain/servers/operations/power.ts';
 import { patchServer } from '../../../src/domain/servers/update.ts';
 import { formatId } from '../../../src/kernel/ids.ts';
 import { at, CalendarWorld, day } from './calendar-world.ts';

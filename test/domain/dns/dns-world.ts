@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
-import { nameFindings } from '../../../src/domain/dns/name-findings.ts';
-import { deploy } from '../../../src/domain/servers/deploy.ts';
-import { destroyServer } from '../../../src/domain/servers/destroy.ts';
+import { nameFindings } from '../../../src/domain/dns/ensure.ts';
+import { deploy } from '../../../src/domain/servers/deploy/deploy.ts';
+import { destroyServer } from '../../../src/domain/servers/operations/destroy.ts';
 import { setRdns } from '../../../src/domain/servers/rdns.ts';
 import { formatId } from '../../../src/kernel/ids.ts';
 import type { RdnsBody, Server } from '../../../src/spec/schemas/server.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { compileFilter } from '../../../src/domain/firewall/apply.ts';
 import { checkRule } from '../../../src/domain/firewall/check.ts';
-import { compileFilter } from '../../../src/domain/firewall/compile.ts';
 import { evaluateFilter, type Packet } from '../../../src/drivers/compute/simulator/evaluate-filter.ts';
 import type { InvalidRequest } from '../../../src/kernel/fail.ts';
 import type { FirewallRuleBody } from '../../../src/spec/schemas/firewall.ts';

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
-import { createGroup } from '../../../src/domain/firewall/create-group.ts';
-import { getGroup } from '../../../src/domain/firewall/find.ts';
+import { createGroup, updateGroup } from '../../../src/domain/firewall/groups.ts';
+import { getGroup } from '../../../src/domain/firewall/read.ts';
 import { addRule, removeRule, replaceRules } from '../../../src/domain/firewall/rules.ts';
-import { updateGroup } from '../../../src/domain/firewall/update-group.ts';
 import { formatId, parseId } from '../../../src/kernel/ids.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import type { FirewallGroupBody } from '../../../src/spec/schemas/firewall.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { imageRemovalDay, isImageRemoved } from '../../../src/domain/images/deprecation.ts';
-import { IsoProbe } from '../../../src/domain/images/iso9660.ts';
+import { imageRemovalDay, isImageRemoved } from '../../../src/domain/images/read.ts';
+import { IsoProbe } from '../../../src/domain/images/upload.ts';
 import { isoFile } from '../../support/iso.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
 

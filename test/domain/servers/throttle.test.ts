@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { describeServer } from '../../../src/domain/servers/describe-server.ts';
-import { findServerForOperator } from '../../../src/domain/servers/operator-servers.ts';
+import { findServerForOperator } from '../../../src/domain/servers/operator/find.ts';
+import { describeServer } from '../../../src/domain/servers/read.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
 import { serverColumns, serverFacts } from '../../../src/operator/server-format.ts';
 import { sumSentTraffic } from '../../../src/store/servers/traffic.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Service } from '../../../src/domain/context.ts';
-import { findServerForOperator } from '../../../src/domain/servers/operator-servers.ts';
-import { setOutboundMail } from '../../../src/domain/servers/outbound-mail.ts';
+import { setOutboundMail } from '../../../src/domain/servers/operator/controls.ts';
+import { findServerForOperator } from '../../../src/domain/servers/operator/find.ts';
 import { applyTraffic } from '../../../src/domain/servers/traffic.ts';
 import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { OperatorError } from '../../../src/kernel/operator-error.ts';

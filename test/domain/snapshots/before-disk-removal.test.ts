@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, mock, test } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
-import { destroyServer } from '../../../src/domain/servers/destroy.ts';
-import { rebuildServer } from '../../../src/domain/servers/rebuild.ts';
-import { restoreServer } from '../../../src/domain/servers/restore.ts';
-import { createSnapshot } from '../../../src/domain/snapshots/create.ts';
-import { getSnapshot } from '../../../src/domain/snapshots/find.ts';
-import { createSshKey } from '../../../src/domain/ssh-keys/create.ts';
+import { destroyServer } from '../../../src/domain/servers/operations/destroy.ts';
+import { rebuildServer, restoreServer } from '../../../src/domain/servers/operations/reinstall.ts';
+import { createSnapshot } from '../../../src/domain/snapshots/change.ts';
+import { getSnapshot } from '../../../src/domain/snapshots/read.ts';
+import { createSshKey } from '../../../src/domain/ssh-keys/change.ts';
 import { parseId } from '../../../src/kernel/ids.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import { findServer } from '../../../src/store/servers/servers.ts';

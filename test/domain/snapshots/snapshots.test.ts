@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
-import { destroyServer } from '../../../src/domain/servers/destroy.ts';
-import { createSnapshot } from '../../../src/domain/snapshots/create.ts';
-import { deleteSnapshot } from '../../../src/domain/snapshots/delete.ts';
+import { destroyServer } from '../../../src/domain/servers/operations/destroy.ts';
+import { createSnapshot, deleteSnapshot } from '../../../src/domain/snapshots/change.ts';
 import { ensureSnapshot } from '../../../src/domain/snapshots/ensure.ts';
-import { getSnapshot, listSnapshots } from '../../../src/domain/snapshots/find.ts';
+import { getSnapshot, listSnapshots } from '../../../src/domain/snapshots/read.ts';
 import { InvalidRequest } from '../../../src/kernel/fail.ts';
 import { parseId } from '../../../src/kernel/ids.ts';
 import { DAY_MS, formatRfc3339, HOUR_MS } from '../../../src/kernel/time.ts';

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
-import { freezeServer } from '../../../src/domain/servers/freeze.ts';
-import { placeLegalHold } from '../../../src/domain/servers/place-legal-hold.ts';
-import { releaseServer } from '../../../src/domain/servers/release-server.ts';
+import {
+  freezeServer,
+  placeLegalHold,
+  releaseServer,
+} from '../../../src/domain/servers/operator/controls.ts';
 import { setSwitch } from '../../../src/domain/switches/switch.ts';
 import { formatId } from '../../../src/kernel/ids.ts';
 import { renewJob } from '../../../src/workers/renew.ts';

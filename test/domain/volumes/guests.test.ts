@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, mock, test } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
-import { startServer, stopServer } from '../../../src/domain/servers/power.ts';
+import { startServer, stopServer } from '../../../src/domain/servers/operations/power.ts';
 import { attachVolume, detachVolume } from '../../../src/domain/volumes/attach.ts';
 import { parseId } from '../../../src/kernel/ids.ts';
 import type { PowerAction } from '../../../src/ports/compute.ts';

@@ -3,11 +3,10 @@
  */
 import assert from 'node:assert/strict';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
-import { deploy } from '../../../src/domain/servers/deploy.ts';
+import { deploy } from '../../../src/domain/servers/deploy/deploy.ts';
 import { detachVolume } from '../../../src/domain/volumes/attach.ts';
-import { createVolume } from '../../../src/domain/volumes/create.ts';
-import { deleteVolume } from '../../../src/domain/volumes/delete.ts';
-import { listVolumes } from '../../../src/domain/volumes/find.ts';
+import { createVolume, deleteVolume } from '../../../src/domain/volumes/change.ts';
+import { listVolumes } from '../../../src/domain/volumes/read.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { formatId, parseId } from '../../../src/kernel/ids.ts';
 import type { ComputeDriver } from '../../../src/ports/compute.ts';

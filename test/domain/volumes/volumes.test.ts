@@ -2,13 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { CustomerActor } from '../../../src/domain/context.ts';
-import { deploy } from '../../../src/domain/servers/deploy.ts';
+import { deploy } from '../../../src/domain/servers/deploy/deploy.ts';
 import { attachVolume, detachVolume } from '../../../src/domain/volumes/attach.ts';
-import { createVolume } from '../../../src/domain/volumes/create.ts';
-import { deleteVolume } from '../../../src/domain/volumes/delete.ts';
-import { firstFreeDevice } from '../../../src/domain/volumes/device.ts';
-import { getVolume, listVolumes } from '../../../src/domain/volumes/find.ts';
-import { updateVolume } from '../../../src/domain/volumes/update.ts';
+import { createVolume, deleteVolume, updateVolume } from '../../../src/domain/volumes/change.ts';
+import { firstFreeDevice } from '../../../src/domain/volumes/disk.ts';
+import { getVolume, listVolumes } from '../../../src/domain/volumes/read.ts';
 import { formatId, parseId } from '../../../src/kernel/ids.ts';
 import type { PageRequest } from '../../../src/spec/lists.ts';
 import { R1 } from '../../support/fixtures.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { removeImageBlob } from '../../../src/domain/images/remove-blob.ts';
+import { removeImageBlob } from '../../../src/domain/images/remove.ts';
 import { formatId, newId, parseId } from '../../../src/kernel/ids.ts';
 import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';
 import { isoFile } from '../../support/iso.ts';

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { it } from 'node:test';
-import { imageRemovalDay } from '../../../src/domain/images/deprecation.ts';
+import { imageRemovalDay } from '../../../src/domain/images/read.ts';
 import { LIMITS } from '../../../src/spec/limits.ts';
 import { waitUntil } from '../../http/v1/upload-world.ts';
 import { isoFile } from '../../support/iso.ts';

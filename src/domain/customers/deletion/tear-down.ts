@@ -28,7 +28,7 @@ import { lockServer } from '../../../store/servers/servers.ts';
 import { enqueueTasks } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';
 import { recordAudit, systemActor } from '../../record.ts';
-import { startRemoval } from '../../servers/destroy.ts';
+import { startRemoval } from '../../servers/operations/destroy.ts';
 import { forgetCustomer } from './forget.ts';
 
 /** Rows per statement, so that none holds a lock for long. */

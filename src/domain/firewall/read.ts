@@ -1,0 +1,75 @@
+/** Reads firewall groups, and identifies the contents of their lists. */
+import { fail, notFound } from '../../kernel/fail.ts';
+import { formatId, parseId } from '../../kernel/ids.ts';
+import { digest } from '../../kernel/secrets.ts';
+import { formatRfc3339 } from '../../kernel/time.ts';
+import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { FirewallGroup, FirewallRule } from '../../spec/schemas/firewall.ts';
+import { findGroup, type GroupRow, pageGroups, type RuleRow } from '../../store/firewall.ts';
+import type { CustomerActor, Service } from '../context.ts';
+
+/** Returns a group by its public id. Unknown, malformed, and another customer's ids are `not_found`. */
+export async function getGroup(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+): Promise<FirewallGroup> {
+  const id = parseId('firewallGroup', shownId) ?? notFound('firewallGroup');
+  return groupObject((await findGroup(service.db, actor.customerId, id)) ?? notFound('firewallGroup'));
+}
+
+export async function listGroups(
+  service: Service,
+  actor: CustomerActor,
+  page: PageRequest,
+): Promise<{ items: FirewallGroup[]; next: PagePosition | null }> {
+  const { rows, next } = await pageGroups(service.db, actor.customerId, page);
+  return { items: rows.map(groupObject), next };
+}
+
+/** Returns a group in the REST shape. */
+export function groupObject(row: GroupRow): FirewallGroup {
+  return {
+    id: formatId('firewallGroup', row.id),
+    object: 'firewall_group',
+    name: row.name,
+    applied_to: row.applied_to.map((id) => formatId('server', id)),
+    rules: row.rules.map(ruleObject),
+    default_action: row.default_action,
+    created_at: formatRfc3339(row.created_at),
+  };
+}
+
+export function ruleObject(row: RuleRow): FirewallRule {
+  return { ...row, id: formatId('firewallRule', row.id) };
+}
+
+/*
+ * ETags of lists that are replaced as a whole, so that a client cannot overwrite a change that it has not
+ * seen.
+ */
+type GroupContents = Pick<FirewallGroup, 'applied_to' | 'rules'>;
+
+/** Identifies the current list of servers. */
+export function serversEtag({ applied_to }: GroupContents): string {
+  return etagOf(applied_to);
+}
+
+/** Identifies the current rules. A changed rule has a new id. */
+export function rulesEtag({ rules }: GroupContents): string {
+  return etagOf(rules.map(({ id }) => id));
+}
+
+function etagOf(ids: readonly string[]): string {
+  return digest(ids.join('\n')).toString('base64url');
+}
+
+/** Fails with `conflict_state` if the list has changed. The caller holds the group's lock. */
+export function requireUnchanged(expectedEtag: string | undefined, currentEtag: string): void {
+  if (expectedEtag === undefined || expectedEtag === currentEtag) return;
+  fail(
+    'conflict_state',
+    { field: 'seen' },
+    'The group has changed since you opened it. Review it and try again.',
+  );
+}

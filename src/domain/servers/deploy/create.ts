@@ -1,0 +1,160 @@
+/** POST /servers: resolves and checks what the body names, then deploys it like any other order. */
+import { fail, unknownReference } from '../../../kernel/fail.ts';
+import { formatId, parseId } from '../../../kernel/ids.ts';
+import type { Sql } from '../../../kernel/sql.ts';
+import type { Server, ServerBody } from '../../../spec/schemas/server.ts';
+import { type ResolvedOrder, resolveOrder } from '../../../store/servers/orders.ts';
+import { readCode } from '../../catalogue/code.ts';
+import type { CustomerActor, Service } from '../../context.ts';
+import type { SaveResponse } from '../../idempotency.ts';
+import { findUsableImage, requireBaseImage } from '../../images/installable.ts';
+import { imageRemovalCutoff, readImageId } from '../../images/read.ts';
+import { driverCapabilities } from '../hardware.ts';
+import { serverObject } from '../object.ts';
+import { type Deployed, type DeployOrder, deploy } from './deploy.ts';
+import { readUserData, requireRootPassword, requireTagCount, sealRootPassword } from './inputs.ts';
+
+/**
+ * Creates a server for the customer. Refuses with 400 on `user_data_b64`; with `unknown_reference` for what
+ * the customer cannot see, with `unavailable` for what they cannot order, with `limit_reached`,
+ * `insufficient_balance`.
+ */
+export async function createServer(
+  service: Service,
+  actor: CustomerActor,
+  body: ServerBody,
+  beforeCommit?: SaveResponse,
+): Promise<Server> {
+  const userData = readUserData(body.user_data_b64);
+  return await placeOrder(service, actor, await readOrder(service, actor, body, userData), beforeCommit);
+}
+
+/** Creates a server with a root password instead of keys. Also refuses with `bad_password`. */
+export async function createServerWithPassword(
+  service: Service,
+  actor: CustomerActor,
+  body: Omit<ServerBody, 'ssh_keys'>,
+  rootPassword: string,
+  beforeCommit?: SaveResponse,
+): Promise<Server> {
+  const userData = readUserData(body.user_data_b64);
+  requireRootPassword(rootPassword);
+  const order = await readOrder(service, actor, { ...body, ssh_keys: [] }, userData);
+  if (order.imageType === 'custom') {
+    fail('unavailable', { field: 'image' }, 'A custom image takes no root password. Use SSH keys instead.');
+  }
+  const rootPasswordSealed = await sealRootPassword(service, actor, order, rootPassword);
+  return await placeOrder(service, actor, { ...order, rootPasswordSealed }, beforeCommit);
+}
+
+async function placeOrder(
+  service: Service,
+  actor: CustomerActor,
+  order: DeployOrder,
+  beforeCommit: SaveResponse | undefined,
+): Promise<Server> {
+  const custom = order.imageType === 'custom';
+  async function finish(tx: Sql, deployed: Deployed): Promise<void> {
+    // The image may have been deleted since it was read; this check locks it until the commit.
+    if (custom && !(await isUsable(tx, actor, order.imageId))) unknownReference('image');
+    await beforeCommit?.(tx, serverObject(deployed.server));
+  }
+  const { server } = await deploy(service, actor, order, beforeCommit || custom ? finish : undefined);
+  return serverObject(server);
+}
+
+async function isUsable(tx: Sql, { customerId }: CustomerActor, imageId: string): Promise<boolean> {
+  return (await findUsableImage(tx, customerId, formatId('customImage', imageId))) !== undefined;
+}
+
+/** Resolves what the body names and checks it for this customer. */
+export async function readOrder(
+  service: Service,
+  actor: CustomerActor,
+  body: ServerBody,
+  userData: Buffer | null,
+): Promise<DeployOrder> {
+  const shownKeys = [...new Set(body.ssh_keys)];
+  const keys = shownKeys.map((shown) => parseId('sshKey', shown));
+  const image = readImageId(body.image);
+  const facts = await resolveOrder(service.db, {
+    customerId: actor.customerId,
+    plan: readCode(body.plan) ?? null,
+    region: readCode(body.region) ?? null,
+    image: image ?? null,
+    sshKeys: keys.filter((id) => id !== undefined),
+    deprecationCutoff: imageRemovalCutoff(service.clock.now()),
+  });
+  const { plan_id: planId, region_id: regionId, image_id: imageId } = facts;
+  if (planId === null) return unknownReference('plan');
+  if (regionId === null) return unknownReference('region');
+  if (imageId === null || image === undefined) return unknownReference('image');
+  const sshKeys = keys.map(
+    (id) => findOrderKey(facts, id) ?? unknownReference(`ssh_keys.${firstUnknown(body, facts)}`),
+  );
+  requireCompatible(service, facts, image.type, userData);
+  const tags = body.tags ?? [];
+  requireTagCount(service, tags);
+  return {
+    name: body.name,
+    plan: { ...facts, id: planId },
+    regionId,
+    imageId,
+    imageType: image.type,
+    sshKeys,
+    tags,
+    labels: body.labels ?? {},
+    billingMonths: body.billing_months ?? 1,
+    autoRenew: body.auto_renew ?? true,
+    rootPasswordSealed: null,
+    userDataSealed: userData === null ? null : service.keys.seal('user data', userData),
+    eurPerUsd: null,
+  };
+}
+
+function findOrderKey(
+  facts: ResolvedOrder,
+  id: string | undefined,
+): { id: string; publicKey: string } | undefined {
+  const index = id === undefined ? -1 : facts.key_ids.indexOf(id);
+  const publicKey = facts.public_keys[index];
+  return id === undefined || publicKey === undefined ? undefined : { id, publicKey };
+}
+
+function firstUnknown(body: ServerBody, facts: ResolvedOrder): number {
+  return body.ssh_keys.findIndex((shown) => findOrderKey(facts, parseId('sshKey', shown)) === undefined);
+}
+
+/** Refuses a plan, region, and image that do not go together. */
+function requireCompatible(
+  service: Service,
+  facts: ResolvedOrder,
+  imageType: 'official' | 'custom',
+  userData: Buffer | null,
+): void {
+  if (!facts.offered) {
+    fail(
+      'unavailable',
+      { field: 'plan' },
+      'This plan is not sold in this region. Choose another region or another plan.',
+    );
+  }
+  if (facts.deprecated) {
+    fail(
+      'unavailable',
+      { field: 'image' },
+      'This image is deprecated and cannot be used for new servers. Choose a newer one.',
+    );
+  }
+  if (imageType === 'official') requireBaseImage(service, facts, facts);
+  if (imageType === 'custom' && !driverCapabilities(service.compute, facts.category).customImages) {
+    fail('unavailable', { field: 'image' }, 'This plan cannot boot custom images. Choose an official image.');
+  }
+  if (userData !== null && !facts.cloud_init) {
+    fail(
+      'invalid_value',
+      { field: 'user_data_b64' },
+      'This image has no cloud-init, so it cannot read user data. Leave it out or choose another image.',
+    );
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Provisioning, step by step. Every step may run twice: the driver's verbs are *ensure*, and only the holder
+ * of the operation's lease writes what a step found.
+ *
+ *   ensure ── created ───────────→ observe ── running ──→ done
+ *     │ │ host fault                  │ silent or too slow (lost: ensure again)
+ *     │ └──────→ leave_host ←─────────┘
+ *     │            │ machine is off the host: another host → ensure; none left → refund, remove
+ *     └ refused ─→ give_up
+ *                  │ machine is off the host → refund, `destroying`, remove
+ *
+ * The old host must confirm that it does not have the machine before another host creates it: two machines
+ * with one address would be worse than a delay.
+ */
+import { crashPoint } from '../../../kernel/crash.ts';
+import { MINUTE_MS } from '../../../kernel/time.ts';
+import type { ComputeFault, MachineState } from '../../../ports/compute.ts';
+import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
+import type { OperationRow } from '../../../store/servers/operations.ts';
+import { findBuildDetails } from '../../../store/servers/placements.ts';
+import { lockServer, setServerStatus } from '../../../store/servers/servers.ts';
+import type { Service } from '../../context.ts';
+import { completeOperation } from '../operations/complete.ts';
+import {
+  callDriver,
+  ENSURE_TIMEOUT_MS,
+  inspectMachines,
+  POLL_INTERVAL_MS,
+} from '../operations/driver-call.ts';
+import { setPower } from '../operations/power-steps.ts';
+import { advance, operationLogFields, retryWithBackoff, type StepResult } from '../operations/step.ts';
+import { buildMachineSpec } from '../operations/step-inputs.ts';
+
+/** Consecutive transient faults after which a host counts as unable. */
+const TRANSIENT_ATTEMPTS_MAX = 5;
+
+/** Step `ensure`: creates the machine on its host and starts its install. */
+export async function ensureMachine(service: Service, operation: OperationRow): Promise<void> {
+  crashPoint('provision.begun');
+  const facts = await findBuildDetails(service.db, operation.server_id);
+  if (!facts?.host) return await advance(service.db, service, operation, { step: 'leave_host' });
+  const machine = { id: operation.server_id, host: facts.host, generation: facts.generation };
+  const spec = buildMachineSpec(service, machine, facts);
+  const fault = await callDriver(service, operation, {
+    timeoutMs: ENSURE_TIMEOUT_MS,
+    call: () => service.compute.ensure(spec),
+    failureMessage: 'machine could not be created',
+  });
+  crashPoint('provision.ensured');
+  if (fault === null) return await recordInstalling(service, operation);
+  await advance(service.db, service, operation, {
+    ...nextStepAfterFault(service, operation, fault.fault),
+    fault: fault.message,
+  });
+  crashPoint('provision.host_failed');
+}
+
+function nextStepAfterFault(service: Service, operation: OperationRow, fault: ComputeFault): StepResult {
+  // Every host would refuse for the same reason, so do not try another one.
+  if (fault === 'refused') return { step: 'give_up' };
+  if (fault === 'transient' && operation.attempts + 1 < TRANSIENT_ATTEMPTS_MAX)
+    return retryWithBackoff(service, operation);
+  return { step: 'leave_host' };
+}
+
+async function recordInstalling(service: Service, operation: OperationRow): Promise<void> {
+  const now = service.clock.now();
+  await service.db.transaction(async (tx) => {
+    const server = await lockServer(tx, operation.server_id);
+    if (!server) return;
+    if (server.status === 'provisioning') {
+      const { to } = findTransition(SERVER_TRANSITIONS, 'provisioning', 'install_begins');
+      await setServerStatus(tx, { id: server.id, status: to, now });
+    }
+    await advance(tx, service, operation, { step: 'observe', inMs: POLL_INTERVAL_MS });
+  });
+  crashPoint('provision.install_recorded');
+}
+
+/** An install that takes longer than this has failed on its host. Simulated installs are shorter. */
+export const INSTALL_TIMEOUT_MS = 20 * MINUTE_MS;
+/** Consecutive attempts without an answer (some minutes) before leaving the host. */
+const SILENT_ATTEMPTS_MAX = 12;
+
+/** Step `observe`: checks all first installs with one driver call and completes those that run. */
+export async function observeInstalls(service: Service, operations: OperationRow[]): Promise<void> {
+  await inspectMachines(service, operations, handleInstallState);
+}
+
+async function handleInstallState(
+  service: Service,
+  operation: OperationRow,
+  seen: MachineState | undefined,
+): Promise<void> {
+  if (seen?.state === 'running') return await completeOperation(service, operation);
+  // An install only progresses in a machine that is on. If powering it on fails, the next poll retries.
+  if (seen?.state === 'stopped') await setPower(service, operation, 'on');
+  const result = nextInstallStep(service, operation, seen);
+  await advance(service.db, service, operation, result);
+  if (result.fault) {
+    service.log.warn(
+      { ...operationLogFields(operation), reason: result.fault },
+      'install is not progressing',
+    );
+  }
+}
+
+function nextInstallStep(
+  service: Service,
+  operation: OperationRow,
+  seen: MachineState | undefined,
+): StepResult {
+  const isTimedOut = service.clock.now().getTime() - operation.placed_at.getTime() > INSTALL_TIMEOUT_MS;
+  const leaveHost = { step: 'leave_host', fault: 'the install took too long' } as const;
+  switch (seen?.state) {
+    case 'installing':
+    case 'stopped':
+      return isTimedOut ? leaveHost : { inMs: POLL_INTERVAL_MS };
+    case 'absent':
+      // The host lost the machine: recreate it, on the same host while there is time.
+      return isTimedOut ? leaveHost : { step: 'ensure', fault: 'the host lost the machine' };
+    default:
+      if (operation.attempts < SILENT_ATTEMPTS_MAX) return retryWithBackoff(service, operation);
+      return { step: 'leave_host', fault: 'the host did not answer' };
+  }
+}

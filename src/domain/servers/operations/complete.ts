@@ -1,0 +1,156 @@
+/** Completes an operation: deletes its row, moves the server's status by the table, and records the event. */
+import { type CrashPoint, crashPoint } from '../../../kernel/crash.ts';
+import { formatId } from '../../../kernel/ids.ts';
+import type { Sql } from '../../../kernel/sql.ts';
+import { addMonths } from '../../../kernel/time.ts';
+import { findTransition, SERVER_TRANSITIONS, type ServerStatus } from '../../../spec/states.ts';
+import { setPaidUntil } from '../../../store/billing/cycles.ts';
+import { finishOperation, type OperationKind, type OperationRow } from '../../../store/servers/operations.ts';
+import {
+  findServer,
+  lockServer,
+  type ServerRow,
+  setServerInstalled,
+  setServerStatus,
+} from '../../../store/servers/servers.ts';
+import type { Service } from '../../context.ts';
+import { releaseImage } from '../../images/remove.ts';
+import { recordAudit, recordEvent, systemActor } from '../../record.ts';
+import { recheckAttachedVolumes } from '../../volumes/attach.ts';
+import { serverObject } from '../object.ts';
+import { applyFreeze, pendingFreezeChange } from '../operator/apply-freeze.ts';
+import { operationLogFields, throwLeaseLost } from './step.ts';
+import { reinstallPayload } from './step-inputs.ts';
+
+/** The transition that completes each kind. A removal ends in `remove.ts`. */
+const TRIGGERS = {
+  provision: 'install_completes',
+  rebuild: 'rebuild_completes',
+  restore: 'rebuild_completes',
+  stop: 'stop',
+  start: 'start',
+  reboot: 'reboot',
+  rescue: 'rescue',
+} as const;
+
+const INSTALL_KINDS: readonly OperationKind[] = ['provision', 'rebuild', 'restore'];
+/** Operations that power on a machine that may have volumes. */
+const POWER_ON_KINDS: readonly OperationKind[] = ['rebuild', 'restore', 'start', 'reboot', 'rescue'];
+
+/** Records that the driver has done everything the operation asked for. */
+export async function completeOperation(service: Service, operation: OperationRow): Promise<void> {
+  const { kind } = operation;
+  if (kind === 'destroy') throw new Error('a removal must be recorded by its own step');
+  // The server has been suspended since the request.
+  if (kind === 'suspend') return await finishUnchanged(service, operation);
+  const now = service.clock.now();
+  await service.db.transaction(async (tx) => {
+    const server = await lockServer(tx, operation.server_id);
+    if (!server) return;
+    if (!(await finishOperation(tx, operation))) throwLeaseLost();
+    const { to, event } = findTransition(
+      SERVER_TRANSITIONS,
+      server.status,
+      transitionTrigger(kind, server.status),
+    );
+    if (kind === 'rebuild' || kind === 'restore') {
+      await releaseImage(tx, reinstallPayload(service, operation).imageId, now);
+    }
+    if (INSTALL_KINDS.includes(kind)) {
+      if (kind === 'provision' && server.paid_until <= now) await restartFirstCycle(tx, server, now);
+      await setServerInstalled(tx, { id: server.id, onNewDisk: kind !== 'provision', now });
+    } else {
+      // Also when the status stays the same: a reboot must update `updated_at`.
+      await setServerStatus(tx, { id: server.id, status: to, now });
+    }
+    if (POWER_ON_KINDS.includes(kind)) await recheckAttachedVolumes(tx, [server.id], now);
+    const updated = await findServer(tx, server.id);
+    if (!updated) return;
+    const { customer_id: customerId } = updated;
+    if (event) await recordEvent(tx, { customerId, type: event, object: serverObject(updated) }, now);
+    if (INSTALL_KINDS.includes(kind)) {
+      const resource = formatId('server', updated.id);
+      await recordAudit(tx, { actor: systemActor(now), action: 'server.run', resource, customerId }, now);
+    }
+    if (pendingFreezeChange(updated)) await applyFreeze(tx, service, updated.id, now);
+    crashPoint(crashPointFor(kind, 'provision.running_written', 'operation.end_written'));
+  });
+  crashPoint(crashPointFor(kind, 'provision.running_recorded', 'operation.ended'));
+}
+
+/** Restarts the first cycle at the first run if installing took longer than the whole cycle. */
+async function restartFirstCycle(tx: Sql, server: ServerRow, now: Date): Promise<void> {
+  const anchorDay = now.getUTCDate();
+  await setPaidUntil(tx, {
+    id: server.id,
+    paidUntil: addMonths(now, server.billing_months, anchorDay),
+    anchorDay,
+    monthCents: server.price_cents_month,
+    cycleCents: server.price_cents_cycle,
+    now,
+  });
+}
+
+/** Ends an operation without a visible change, unless the operator unfroze the server in the meantime. */
+async function finishUnchanged(service: Service, operation: OperationRow): Promise<void> {
+  const now = service.clock.now();
+  await service.db.transaction(async (tx) => {
+    const server = await lockServer(tx, operation.server_id);
+    if (!server) return;
+    if (!(await finishOperation(tx, operation))) throwLeaseLost();
+    if (pendingFreezeChange(server)) await applyFreeze(tx, service, server.id, now);
+    crashPoint('operation.end_written');
+  });
+  crashPoint('operation.ended');
+}
+
+/**
+ * Ends an operation that the driver refuses permanently or whose machine does not exist. A server that was
+ * paid to resume becomes stopped instead of suspended, so that the customer does not pay again for another
+ * attempt.
+ */
+export async function failOperation(
+  service: Service,
+  operation: OperationRow,
+  reason: string,
+): Promise<void> {
+  const { kind } = operation;
+  if (kind === 'provision' || kind === 'destroy') throw new Error(`a ${kind} cannot fail this way`);
+  if (kind === 'suspend') return await finishUnchanged(service, operation);
+  const now = service.clock.now();
+  await service.db.transaction(async (tx) => {
+    const server = await lockServer(tx, operation.server_id);
+    if (!server) return;
+    if (!(await finishOperation(tx, operation))) throwLeaseLost();
+    if (kind === 'start' && server.status === 'suspended') {
+      const { to } = findTransition(SERVER_TRANSITIONS, server.status, 'resume_stopped');
+      await setServerStatus(tx, { id: server.id, status: to, now });
+    }
+    await recordAudit(
+      tx,
+      {
+        actor: systemActor(now),
+        action: `server.${kind}`,
+        resource: formatId('server', server.id),
+        result: 'error',
+        customerId: server.customer_id,
+      },
+      now,
+    );
+    await applyFreeze(tx, service, server.id, now);
+    crashPoint('operation.end_written');
+  });
+  crashPoint('operation.ended');
+  service.log.error({ ...operationLogFields(operation), kind, reason }, 'operation failed and was given up');
+}
+
+function transitionTrigger(
+  kind: keyof typeof TRIGGERS,
+  status: ServerStatus,
+): (typeof TRIGGERS)[keyof typeof TRIGGERS] | 'resume_running' {
+  return kind === 'start' && status === 'suspended' ? 'resume_running' : TRIGGERS[kind];
+}
+
+function crashPointFor(kind: OperationKind, provision: CrashPoint, other: CrashPoint): CrashPoint {
+  return kind === 'provision' ? provision : other;
+}

@@ -1,0 +1,69 @@
+/** Destroys a server in any status. */
+import { crashPoint } from '../../../kernel/crash.ts';
+import { notFound } from '../../../kernel/fail.ts';
+import { newId, parseId } from '../../../kernel/ids.ts';
+import type { Sql } from '../../../kernel/sql.ts';
+import type { Server } from '../../../spec/schemas/server.ts';
+import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
+import { detachFromAllGroups } from '../../../store/firewall.ts';
+import { lockBalance } from '../../../store/ledger/ledger.ts';
+import { replaceWithRemoval } from '../../../store/servers/operations.ts';
+import {
+  findServer,
+  lockOwnServer,
+  type ServerRow,
+  setServerStatus,
+} from '../../../store/servers/servers.ts';
+import type { CustomerActor, Service } from '../../context.ts';
+import { recordAudit } from '../../record.ts';
+import { detachServerVolumes } from '../../volumes/attach.ts';
+import { refundFirstCycle } from '../billing/charge.ts';
+import { requireActionAllowed, requireNoLegalHold } from '../lock-server.ts';
+import { serverObject } from '../object.ts';
+
+/** Idempotent until the removal ends, then `not_found`. A server that never ran is refunded in full. */
+export async function destroyServer(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+): Promise<Server> {
+  const id = parseId('server', shownId) ?? notFound('server');
+  const destroyed = await service.db.transaction(async (tx) => {
+    const server = (await lockOwnServer(tx, actor.customerId, id)) ?? notFound('server');
+    requireActionAllowed(server, 'destroy');
+    const now = service.clock.now();
+    await requireNoLegalHold(tx, server, 'destroy');
+    if (server.status !== 'destroying') await startRemoval(tx, server, now);
+    const object = serverObject((await findServer(tx, id)) ?? server);
+    await recordAudit(tx, { actor, action: 'server.destroy', resource: object.id }, now);
+    crashPoint('destroy.begun_written');
+    return object;
+  });
+  crashPoint('destroy.begun');
+  service.wake();
+  return destroyed;
+}
+
+/**
+ * Runs in the caller's transaction, which holds the server's lock, found no legal hold, and writes the audit
+ * row. The removal replaces any operation that is under way.
+ */
+export async function startRemoval(tx: Sql, server: ServerRow, now: Date): Promise<void> {
+  await lockBalance(tx, server.customer_id);
+  if (server.first_run_at === null) {
+    await refundFirstCycle(tx, server, 'was destroyed before it first ran', now);
+  }
+  const { to } = findTransition(SERVER_TRANSITIONS, server.status, 'destroy');
+  await setServerStatus(tx, { id: server.id, status: to, now });
+  await releaseServerResources(tx, server, now);
+  await replaceWithRemoval(tx, { id: newId(now), serverId: server.id, now });
+}
+
+/**
+ * Detaches everything from a server that is about to be destroyed. Its snapshots stay. The caller holds its
+ * lock.
+ */
+export async function releaseServerResources(tx: Sql, server: ServerRow, now: Date): Promise<void> {
+  await detachServerVolumes(tx, server.id, now);
+  await detachFromAllGroups(tx, server.id);
+}

@@ -1,0 +1,97 @@
+/**
+ * Calls the driver for a step: only while the operation's lease is held, and with a timeout. A call that
+ * hangs would block its operation, the job, and shutdown. A timeout counts as `transient` and the call may
+ * still take effect: steps are *ensure* and run again, and drivers process the calls for one machine in
+ * order.
+ */
+
+import { crashPoint } from '../../../kernel/crash.ts';
+import { MINUTE_MS, SECOND_MS } from '../../../kernel/time.ts';
+import { ComputeError, type MachineState } from '../../../ports/compute.ts';
+import { holdsOperationLease, type OperationRow } from '../../../store/servers/operations.ts';
+import type { Service } from '../../context.ts';
+import { describeFault, forEachIsolated, operationLogFields, throwLeaseLost } from './step.ts';
+
+/** Why the driver failed. */
+export type DriverFault = Pick<ComputeError, 'fault' | 'message'>;
+
+/**
+ * Returns null on success. Checks the lease right before the call: a worker that overslept, or whose server
+ * is being destroyed, must not recreate a removed machine or remove its successor's.
+ */
+export async function callDriver(
+  service: Service,
+  operation: OperationRow,
+  act: { readonly timeoutMs: number; readonly call: () => Promise<unknown>; readonly failureMessage: string },
+): Promise<DriverFault | null> {
+  if (!(await holdsOperationLease(service.db, operation))) throwLeaseLost();
+  try {
+    await withDriverTimeout(act.timeoutMs, act.call());
+    return null;
+  } catch (error) {
+    service.log.warn({ err: error, ...operationLogFields(operation) }, act.failureMessage);
+    return {
+      fault: error instanceof ComputeError ? error.fault : 'transient',
+      message: describeFault(error),
+    };
+  }
+}
+
+export const ENSURE_TIMEOUT_MS = MINUTE_MS;
+/** For every call except `ensure`. */
+export const DRIVER_TIMEOUT_MS = 30 * SECOND_MS;
+
+/** Returns the call's result, or throws a `transient` ComputeError after `ms` of real time. */
+export async function withDriverTimeout<T>(ms: number, call: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new ComputeError('transient', `no answer within ${ms / SECOND_MS} s`));
+    }, ms);
+    timer.unref();
+  });
+  try {
+    return await Promise.race([call, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** How soon to look again at a machine that we wait for. */
+export const POLL_INTERVAL_MS = SECOND_MS / 2;
+
+/** `seen` is undefined if the driver did not answer. */
+export type MachineStateHandler = (
+  service: Service,
+  operation: OperationRow,
+  seen: MachineState | undefined,
+) => Promise<void>;
+
+/** Asks the driver for the state of many machines at once, then handles each operation in isolation. */
+export async function inspectMachines(
+  service: Service,
+  operations: readonly OperationRow[],
+  handleState: MachineStateHandler,
+): Promise<void> {
+  const states = await observe(service, operations);
+  crashPoint(operations[0]?.kind === 'provision' ? 'provision.observed' : 'operation.observed');
+  await forEachIsolated(service, operations, (operation) =>
+    handleState(service, operation, states.get(operation.server_id)),
+  );
+}
+
+async function observe(
+  service: Service,
+  operations: readonly OperationRow[],
+): Promise<Map<string, MachineState>> {
+  try {
+    const ids = operations.map((operation) => operation.server_id);
+    const states = await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.observe(ids));
+    return new Map(states.map((state) => [state.id, state]));
+  } catch (error) {
+    for (const operation of operations) {
+      service.log.warn({ err: error, ...operationLogFields(operation) }, 'machine could not be observed');
+    }
+    return new Map();
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * Power operations, step by step. Every step may run twice: it requests a state, then polls until reached.
+ *
+ *   stop          shut_down ─→ wait_off ── off ──→ done       (repeats the request; off at the deadline)
+ *   reboot        shut_down ─→ wait_off ── off ──→ wait_on ── runs ──→ done
+ *   hard reboot   reset ─→ wait_on                            (powers the machine on if it is off)
+ *   start         wait_on
+ *   rescue        enter_rescue ─→ wait_on
+ *   suspend       like stop, but never gives up while the machine exists
+ *
+ * A silent host is waited for, because the machine is nowhere else. A driver that refuses ends the operation.
+ */
+import { crashPoint } from '../../../kernel/crash.ts';
+import { SECOND_MS } from '../../../kernel/time.ts';
+import type { MachineState, PowerAction } from '../../../ports/compute.ts';
+import type { OperationRow } from '../../../store/servers/operations.ts';
+import { hasDetachingVolume } from '../../../store/volumes/changes.ts';
+import type { Service } from '../../context.ts';
+import { completeOperation, failOperation } from './complete.ts';
+import {
+  callDriver,
+  DRIVER_TIMEOUT_MS,
+  type DriverFault,
+  inspectMachines,
+  POLL_INTERVAL_MS,
+} from './driver-call.ts';
+import { advance, retryWithBackoff, type StepResult } from './step.ts';
+import { rescuePayload } from './step-inputs.ts';
+
+/** How often to repeat the shutdown request while the guest still runs. */
+const SHUTDOWN_REPEAT_MS = 5 * SECOND_MS;
+
+/** How long to wait for a volume to be detached before powering the machine on. */
+const VOLUME_DETACH_WAIT_MS = 15 * SECOND_MS;
+
+const MACHINE_ABSENT = 'the host does not have this machine';
+
+export async function shutDown(service: Service, operation: OperationRow): Promise<void> {
+  const fault = await setPower(service, operation, 'acpi');
+  const next = { step: 'wait_off', inMs: POLL_INTERVAL_MS, placedAt: service.clock.now() } as const;
+  await advanceAfterCall(service, operation, fault, next);
+}
+
+export async function resetMachine(service: Service, operation: OperationRow): Promise<void> {
+  const fault = await setPower(service, operation, 'reset');
+  await advanceAfterCall(service, operation, fault, { step: 'wait_on' });
+}
+
+export async function enterRescue(service: Service, operation: OperationRow): Promise<void> {
+  const fault = await callDriver(service, operation, {
+    timeoutMs: DRIVER_TIMEOUT_MS,
+    call: () => service.compute.rescue(operation.server_id, rescuePayload(service, operation)),
+    failureMessage: 'machine could not enter rescue mode',
+  });
+  await advanceAfterCall(service, operation, fault, { step: 'wait_on' });
+}
+
+export async function waitOff(service: Service, operations: OperationRow[]): Promise<void> {
+  await inspectMachines(service, operations, handleWaitOff);
+}
+
+export async function waitOn(service: Service, operations: OperationRow[]): Promise<void> {
+  await inspectMachines(service, operations, handleWaitOn);
+}
+
+/** Returns null on success. */
+export async function setPower(
+  service: Service,
+  operation: OperationRow,
+  action: PowerAction,
+): Promise<DriverFault | null> {
+  return await callDriver(service, operation, {
+    timeoutMs: DRIVER_TIMEOUT_MS,
+    call: () => service.compute.power(operation.server_id, action),
+    failureMessage: POWER_FAILURE_MESSAGES[action],
+  });
+}
+
+const POWER_FAILURE_MESSAGES: Record<PowerAction, string> = {
+  on: 'machine could not be powered on',
+  off: 'machine could not be powered off',
+  acpi: 'machine could not be asked to shut down',
+  reset: 'machine could not be reset',
+};
+
+async function handleWaitOff(
+  service: Service,
+  operation: OperationRow,
+  seen: MachineState | undefined,
+): Promise<void> {
+  switch (seen?.state) {
+    case 'stopped':
+      if (operation.kind === 'stop' || operation.kind === 'suspend')
+        return await completeOperation(service, operation);
+      return await advance(service.db, service, operation, { step: 'wait_on' });
+    case 'running':
+    case 'installing': {
+      const sinceMs = service.clock.now().getTime() - operation.placed_at.getTime();
+      const leftMs = service.settings.shutdownDeadlineS * SECOND_MS - sinceMs;
+      if (leftMs > 0) {
+        if (seen.state === 'running') await repeatShutdown(service, operation);
+        const inMs = Math.min(POLL_INTERVAL_MS, leftMs);
+        return await advance(service.db, service, operation, { inMs });
+      }
+      const fault = await setPower(service, operation, 'off');
+      return await advanceAfterCall(service, operation, fault, { inMs: POLL_INTERVAL_MS });
+    }
+    default:
+      await handleMissingMachine(service, operation, seen);
+  }
+}
+
+/**
+ * Repeats the shutdown request once per interval; the next poll shows the effect. A guest that is still
+ * booting misses the ACPI button, and a guest that is shutting down ignores it.
+ */
+async function repeatShutdown(service: Service, operation: OperationRow): Promise<void> {
+  const rounds = (atMs: number) => Math.floor((atMs - operation.placed_at.getTime()) / SHUTDOWN_REPEAT_MS);
+  const previousPollMs = operation.due_at.getTime() - POLL_INTERVAL_MS;
+  if (rounds(service.clock.now().getTime()) > rounds(previousPollMs))
+    await setPower(service, operation, 'acpi');
+}
+
+async function handleWaitOn(
+  service: Service,
+  operation: OperationRow,
+  seen: MachineState | undefined,
+): Promise<void> {
+  const rescue = operation.kind === 'rescue';
+  if (seen?.state === 'running' && seen.rescue === rescue) return await completeOperation(service, operation);
+  switch (seen?.state) {
+    case 'stopped': {
+      if (rescue) return await advance(service.db, service, operation, { step: 'enter_rescue' });
+      if (await deferForLeavingVolume(service, operation)) return;
+      const fault = await setPower(service, operation, 'on');
+      return await advanceAfterCall(service, operation, fault, { inMs: POLL_INTERVAL_MS });
+    }
+    case 'running':
+      // The wrong system is running: repeat the request, with backoff.
+      return await advance(service.db, service, operation, {
+        ...retryWithBackoff(service, operation),
+        step: rescue ? 'enter_rescue' : 'reset',
+      });
+    case 'installing':
+      return await advance(service.db, service, operation, { inMs: POLL_INTERVAL_MS });
+    default:
+      await handleMissingMachine(service, operation, seen);
+  }
+}
+
+/**
+ * Postpones the step while a volume is being detached: powered on now, the machine would use a volume that
+ * its customer already sees as detached. Gives up soon if the driver does not manage it.
+ */
+async function deferForLeavingVolume(service: Service, operation: OperationRow): Promise<boolean> {
+  const sinceMs = service.clock.now().getTime() - operation.placed_at.getTime();
+  if (sinceMs >= VOLUME_DETACH_WAIT_MS || !(await hasDetachingVolume(service.db, operation.server_id)))
+    return false;
+  await advance(service.db, service, operation, { inMs: POLL_INTERVAL_MS });
+  return true;
+}
+
+async function handleMissingMachine(
+  service: Service,
+  operation: OperationRow,
+  seen: MachineState | undefined,
+): Promise<void> {
+  if (seen?.state === 'absent') return await failOperation(service, operation, MACHINE_ABSENT);
+  await advance(service.db, service, operation, retryWithBackoff(service, operation));
+}
+
+/** Writes the next step on success, or the same step again for a fault that may pass. */
+async function advanceAfterCall(
+  service: Service,
+  operation: OperationRow,
+  fault: DriverFault | null,
+  next: StepResult,
+): Promise<void> {
+  crashPoint('operation.asked');
+  if (fault?.fault === 'refused') {
+    if (operation.kind === 'suspend') return await retryUntilOff(service, operation, fault);
+    return await failOperation(service, operation, fault.message);
+  }
+  await advance(
+    service.db,
+    service,
+    operation,
+    fault ? { ...retryWithBackoff(service, operation), fault: fault.message } : next,
+  );
+  crashPoint('operation.recorded');
+}
+
+/** Retries with a power-off next: a suspended server must not keep running for free. */
+async function retryUntilOff(service: Service, operation: OperationRow, fault: DriverFault): Promise<void> {
+  await advance(service.db, service, operation, {
+    ...retryWithBackoff(service, operation),
+    step: 'wait_off',
+    fault: fault.message,
+  });
+}

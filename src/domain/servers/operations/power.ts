@@ -1,0 +1,91 @@
+/** Stops, starts, and reboots a server, and boots it into the rescue system. */
+
+import { rootPasswordHasher } from '../../../kernel/crypt.ts';
+import { fail } from '../../../kernel/fail.ts';
+import { newSecretToken } from '../../../kernel/ids.ts';
+import type { Server } from '../../../spec/schemas/server.ts';
+import type { RescuedServer } from '../../../spec/schemas/server-actions.ts';
+import type { CustomerActor, Service } from '../../context.ts';
+import type { SaveResponse } from '../../idempotency.ts';
+import { chargeCycleFromNow } from '../billing/charge.ts';
+import { resumeServer } from '../billing/suspend.ts';
+import { hasDriver } from '../hardware.ts';
+import { getServer } from '../read.ts';
+import { requestOperation } from './request.ts';
+
+/**
+ * Requests a guest shutdown. The server stays `running` until it is off, and is powered off after a deadline.
+ */
+export async function stopServer(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  beforeCommit?: SaveResponse,
+): Promise<Server> {
+  return await requestOperation(service, { actor, shownId, action: 'stop', beforeCommit }, async () => ({
+    step: 'shut_down',
+  }));
+}
+
+/** Soft: shuts the guest down and powers it on again. Hard: resets it. */
+export async function rebootServer(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  options: { readonly hard: boolean },
+  beforeCommit?: SaveResponse,
+): Promise<Server> {
+  return await requestOperation(service, { actor, shownId, action: 'reboot', beforeCommit }, async () => ({
+    step: options.hard ? 'reset' : 'shut_down',
+  }));
+}
+
+/**
+ * Powers on a stopped server. A server that was suspended because it was not renewed is charged a cycle from
+ * now and resumes; that also refuses with `insufficient_balance`.
+ */
+export async function startServer(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  beforeCommit?: SaveResponse,
+): Promise<Server> {
+  return await requestOperation(
+    service,
+    { actor, shownId, action: 'start', beforeCommit },
+    async (tx, server, now) => {
+      if (server.status !== 'suspended') return { step: 'wait_on' };
+      const paidUntil = await chargeCycleFromNow(tx, server, now);
+      if (hasDriver(service, server)) return { step: 'wait_on' };
+      await resumeServer(tx, service, { ...server, paid_until: paidUntil }, now);
+      return null;
+    },
+  );
+}
+
+/**
+ * Boots a server into the rescue system. Returns the password in the response only; its hash is stored sealed
+ * until the rescue system has it. Refuses with `not_found`, `conflict_state`, and `unavailable` if the driver
+ * has no rescue system.
+ */
+export async function rescueServer(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  beforeCommit?: SaveResponse,
+): Promise<RescuedServer> {
+  // Check first: hashing is expensive, and some servers cannot be rescued.
+  await getServer(service, actor, shownId);
+  const password = newSecretToken();
+  const passwordHash = await rootPasswordHasher.hash(password);
+  const { images } = service.compute;
+  const hasRescueImage = images === null || (await images.rescue()) !== null;
+  const plan = async () => {
+    if (!hasRescueImage) fail('unavailable', { field: '' }, 'No rescue system is available for this server.');
+    return { step: 'enter_rescue', payload: { passwordHash } } as const;
+  };
+  const rescue = { username: 'root', password } as const;
+  return await requestOperation(service, { actor, shownId, action: 'rescue', beforeCommit }, plan, {
+    rescue,
+  });
+}

@@ -1,0 +1,64 @@
+/** Step `remove`: removes the machine and its disk, then releases host, addresses, and the server's row. */
+import { crashPoint } from '../../../kernel/crash.ts';
+import { formatId } from '../../../kernel/ids.ts';
+import { DAY_MS } from '../../../kernel/time.ts';
+import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
+import { lockBalance } from '../../../store/ledger/ledger.ts';
+import { reserveNamedAddresses } from '../../../store/published-rdns.ts';
+import { finishOperation, type OperationRow } from '../../../store/servers/operations.ts';
+import { releaseAddresses, releaseHost } from '../../../store/servers/placements.ts';
+import { deleteServer, findServer, lockServer } from '../../../store/servers/servers.ts';
+import { enqueueTask } from '../../../store/tasks.ts';
+import type { Service } from '../../context.ts';
+import { releaseImage } from '../../images/remove.ts';
+import { recordAudit, recordEvent, systemActor } from '../../record.ts';
+import { deferForSnapshot } from '../../snapshots/ensure.ts';
+import { hasDriver, isSoldByHand, releasedMachineState } from '../hardware.ts';
+import { serverObject } from '../object.ts';
+import { callDriver, DRIVER_TIMEOUT_MS } from './driver-call.ts';
+import { advance, retryWithBackoff, throwLeaseLost } from './step.ts';
+
+export async function removeMachine(service: Service, operation: OperationRow): Promise<void> {
+  if (await deferForSnapshot(service, operation)) return;
+  if (!(await confirmRemovedFromHost(service, operation))) return;
+  crashPoint('destroy.removed');
+  await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const server = await lockServer(tx, operation.server_id);
+    if (!server) return;
+    if (!(await finishOperation(tx, operation))) throwLeaseLost();
+    await lockBalance(tx, server.customer_id);
+    await releaseHost(tx, server.id, { state: releasedMachineState(service), now });
+    // Addresses that were never in use need no rest period.
+    const restMs = server.first_run_at === null ? 0 : service.settings.addressRestDays * DAY_MS;
+    const freeFrom = new Date(now.getTime() + restMs);
+    await releaseAddresses(tx, server.id, freeFrom);
+    // Withdraw names that may be published before the addresses go to another server.
+    const named = service.dns !== null && (await reserveNamedAddresses(tx, server.id, freeFrom));
+    if (named) await enqueueTask(tx, { kind: 'rdns', subject: server.id, now });
+    const { event } = findTransition(SERVER_TRANSITIONS, 'destroying', 'destroyed');
+    const { customer_id: customerId } = server;
+    await recordEvent(tx, { customerId, type: event, object: serverObject(server) }, now);
+    const resource = formatId('server', server.id);
+    await recordAudit(tx, { actor: systemActor(now), action: 'server.remove', resource, customerId }, now);
+    await deleteServer(tx, server.id);
+    await releaseImage(tx, server.image_id, now);
+  });
+  crashPoint('destroy.recorded');
+}
+
+/**
+ * Whether the driver confirms that no host has the machine; otherwise the step is postponed. A machine that
+ * was handed over by hand needs no confirmation: it is not sold again until the operator has wiped it.
+ */
+export async function confirmRemovedFromHost(service: Service, operation: OperationRow): Promise<boolean> {
+  const server = isSoldByHand(service, 'dedicated') && (await findServer(service.db, operation.server_id));
+  if (server && !hasDriver(service, server)) return true;
+  const fault = await callDriver(service, operation, {
+    timeoutMs: DRIVER_TIMEOUT_MS,
+    call: () => service.compute.remove(operation.server_id),
+    failureMessage: 'machine could not be removed',
+  });
+  if (fault) await advance(service.db, service, operation, retryWithBackoff(service, operation));
+  return fault === null;
+}

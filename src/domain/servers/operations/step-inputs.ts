@@ -1,0 +1,83 @@
+/** The inputs of an operation's steps besides its row: its sealed payload, and the machine specification. */
+
+import type { MachineSpec } from '../../../ports/compute.ts';
+import type { OperationRow } from '../../../store/servers/operations.ts';
+import type { BuildDetails } from '../../../store/servers/placements.ts';
+import type { Service } from '../../context.ts';
+import { isoForImage } from '../../images/installable.ts';
+import { serverIpv6 } from '../object.ts';
+
+/** Payload of `rescue`. */
+export interface RescuePayload {
+  /** crypt(3) hash of root's one-time password. */
+  readonly passwordHash: string;
+}
+
+/** Payload of `rebuild` and `restore`: the server's previous state, for a rollback. */
+export interface ReinstallPayload {
+  readonly status: 'running' | 'stopped';
+  readonly imageId: string;
+  /** IDs of the keys. Stored operations contain this name. */
+  readonly sshKeys: readonly string[];
+  readonly sshPublicKeys: readonly string[];
+}
+
+const PURPOSE = 'operation';
+
+export function sealPayload(service: Service, payload: RescuePayload | ReinstallPayload): string {
+  return service.keys.seal(PURPOSE, JSON.stringify(payload));
+}
+
+export function rescuePayload(service: Service, operation: OperationRow): RescuePayload {
+  return openPayload(service, operation) as RescuePayload;
+}
+
+export function reinstallPayload(service: Service, operation: OperationRow): ReinstallPayload {
+  return openPayload(service, operation) as ReinstallPayload;
+}
+
+/**
+ * Returns the image that a rebuild or restore rolls back to if it fails, from the operation's sealed payload.
+ */
+export function previousImageId(service: Service, sealed: string): string {
+  return (openSealed(service, sealed) as ReinstallPayload).imageId;
+}
+
+function openPayload(service: Service, operation: OperationRow): unknown {
+  if (operation.payload_sealed === null) throw new Error(`a ${operation.kind} operation without its payload`);
+  return openSealed(service, operation.payload_sealed);
+}
+
+function openSealed(service: Service, sealed: string): unknown {
+  return JSON.parse(service.keys.open(PURPOSE, sealed).toString('utf8'));
+}
+
+/** Builds the machine specification for the driver. `generation` is the number of the disk to install on. */
+export function buildMachineSpec(
+  service: Service,
+  machine: { readonly id: string; readonly host: string; readonly generation: number },
+  facts: BuildDetails,
+): MachineSpec {
+  const open = (purpose: string, sealed: string | null) =>
+    sealed === null ? null : service.keys.open(purpose, sealed);
+  return {
+    ...machine,
+    hostname: facts.hostname,
+    cpu: facts.cpu,
+    ramMb: facts.ram_mb,
+    diskGb: facts.disk_gb,
+    image: {
+      id: facts.image_id,
+      family: facts.family,
+      version: facts.version,
+      cloudInit: facts.cloud_init,
+      iso: isoForImage(service, facts),
+      base: facts.base_sha256,
+    },
+    ipv4: { address: facts.ipv4, gateway: facts.gateway },
+    ipv6: { address: serverIpv6(facts.ipv6_prefix), prefix: facts.ipv6_prefix },
+    sshKeys: facts.ssh_public_keys,
+    rootPasswordHash: open('root password', facts.root_password_sealed)?.toString('utf8') ?? null,
+    userData: open('user data', facts.user_data_sealed),
+  };
+}

@@ -1,0 +1,119 @@
+/** Creates and deletes snapshots. */
+import { fail, invalidRequest, notFound, quotaExceeded } from '../../kernel/fail.ts';
+import { formatId, newId, parseId } from '../../kernel/ids.ts';
+import { parseDisplayName } from '../../kernel/printable.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { Snapshot, SnapshotBody } from '../../spec/schemas/snapshot.ts';
+import { lockBalance } from '../../store/ledger/ledger.ts';
+import type { ServerRow } from '../../store/servers/servers.ts';
+import {
+  countServerSnapshots,
+  countSnapshots,
+  deleteSnapshot as deleteRow,
+  insertSnapshot,
+  isBeingRestored,
+  lockSnapshot,
+} from '../../store/snapshots.ts';
+import { enqueueTask } from '../../store/tasks.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import { requireExpiry } from '../expiry.ts';
+import type { SaveResponse } from '../idempotency.ts';
+import { recordAudit } from '../record.ts';
+import { serverCapabilities } from '../servers/hardware.ts';
+import { lockServerFor } from '../servers/lock-server.ts';
+import { snapshotObject } from './read.ts';
+
+/**
+ * Starts a snapshot of a running or stopped server. Refuses with `not_found`, `conflict_state`, `unavailable`
+ * (hardware without snapshots), `limit_reached`, and with 400 for an invalid name or `expires_at`.
+ */
+export async function createSnapshot(
+  service: Service,
+  actor: CustomerActor,
+  shownServerId: string,
+  body: SnapshotBody,
+  beforeCommit?: SaveResponse,
+): Promise<Snapshot> {
+  const { name, expiresAt } = readBody(body, service.clock.now());
+  const created = await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const { customerId } = actor;
+    const server = await lockServerFor(tx, customerId, shownServerId, 'snapshot');
+    if (!(await serverCapabilities(service, tx, server)).snapshots) {
+      fail('unavailable', { field: '' }, 'Snapshots are not available on the hardware of this server.');
+    }
+    await requireSnapshotQuota(service, tx, server);
+    const row = await insertSnapshot(tx, {
+      id: newId(now),
+      customer_id: customerId,
+      server_id: server.id,
+      region_id: server.region_id,
+      disk_gb: server.disk_gb,
+      image_id: server.image_id,
+      name,
+      expires_at: expiresAt,
+      created_at: now,
+    });
+    const snapshot = snapshotObject(row);
+    await enqueueTask(tx, { kind: 'snapshot', subject: row.id, now });
+    await recordAudit(tx, { actor, action: 'snapshot.create', resource: snapshot.id }, now);
+    await beforeCommit?.(tx, snapshot);
+    return snapshot;
+  });
+  service.wake();
+  return created;
+}
+
+/** The server's lock makes the count per server exact, and the balance's lock the count per customer. */
+async function requireSnapshotQuota(
+  service: Service,
+  tx: Sql,
+  { id, customer_id: customerId }: ServerRow,
+): Promise<void> {
+  const { snapshots, snapshotsPerServer } = service.settings.quotas;
+  if ((await countServerSnapshots(tx, customerId, id)) >= snapshotsPerServer) {
+    quotaExceeded('snapshotsPerServer', snapshotsPerServer);
+  }
+  await lockBalance(tx, customerId);
+  if ((await countSnapshots(tx, customerId, snapshots)) >= snapshots) quotaExceeded('snapshots', snapshots);
+}
+
+function readBody(body: SnapshotBody, now: Date): { name: string; expiresAt: Date | null } {
+  const { expires_at: expires = null } = body;
+  return {
+    name:
+      body.name === undefined
+        ? generateSnapshotName(now)
+        : (parseDisplayName(body.name) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }])),
+    expiresAt: expires === null ? null : requireExpiry(expires, now),
+  };
+}
+
+/** Returns a name such as `snapshot-20260131-120000`, in UTC. */
+function generateSnapshotName(now: Date): string {
+  const digits = now.toISOString().replaceAll(/\D/g, '');
+  return `snapshot-${digits.slice(0, 8)}-${digits.slice(8, 14)}`;
+}
+
+/** Deletes a snapshot that is not being created. Refuses with `not_found` and `conflict_state`. */
+export async function deleteSnapshot(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
+  const id = parseId('snapshot', shownId) ?? notFound('snapshot');
+  await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const snapshot = (await lockSnapshot(tx, actor.customerId, id)) ?? notFound('snapshot');
+    if (snapshot.status === 'creating') {
+      fail('conflict_state', {}, 'The snapshot is being created. Delete it when it is ready.');
+    }
+    if (await isBeingRestored(tx, id)) {
+      fail(
+        'conflict_state',
+        {},
+        'A server is being restored from this snapshot. Delete it when the restore is done.',
+      );
+    }
+    await deleteRow(tx, id);
+    await enqueueTask(tx, { kind: 'snapshot', subject: id, now });
+    await recordAudit(tx, { actor, action: 'snapshot.delete', resource: formatId('snapshot', id) }, now);
+  });
+  service.wake();
+}

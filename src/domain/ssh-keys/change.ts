@@ -1,0 +1,68 @@
+/** Creates and deletes SSH keys. */
+import { invalidRequest, notFound, quotaExceeded } from '../../kernel/fail.ts';
+import { newId, parseId } from '../../kernel/ids.ts';
+import { parseDisplayName } from '../../kernel/printable.ts';
+import { parseSshPublicKey, SshKeyError, type SshPublicKey } from '../../kernel/ssh-public-key.ts';
+import type { SshKey, SshKeyBody } from '../../spec/schemas/ssh-key.ts';
+import { lockCustomer } from '../../store/customers/customers.ts';
+import { countSshKeys, deleteSshKey, insertSshKey } from '../../store/ssh-keys.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import type { SaveResponse } from '../idempotency.ts';
+import { recordAudit } from '../record.ts';
+import { sshKeyObject } from './read.ts';
+
+/**
+ * Stores a key under a name. Duplicates are allowed. Fails with 400 on `public_key`, or with
+ * `limit_reached`.
+ */
+export async function createSshKey(
+  service: Service,
+  actor: CustomerActor,
+  body: SshKeyBody,
+  saveResponse?: SaveResponse,
+): Promise<SshKey> {
+  const name = parseDisplayName(body.name) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }]);
+  const key = parsePublicKey(body.public_key);
+  return await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const limit = service.settings.quotas.sshKeys;
+    // Serialize, so that concurrent requests cannot exceed the quota.
+    await lockCustomer(tx, actor.customerId);
+    if ((await countSshKeys(tx, actor.customerId, limit)) >= limit) {
+      quotaExceeded('sshKeys', limit);
+    }
+    const row = {
+      id: newId(now),
+      customer_id: actor.customerId,
+      name,
+      type: key.type,
+      fingerprint: key.fingerprint,
+      public_key: key.text,
+      created_at: now,
+    };
+    await insertSshKey(tx, row);
+    const created = sshKeyObject(row);
+    await recordAudit(tx, { actor, action: 'ssh_key.create', resource: created.id }, now);
+    await saveResponse?.(tx, created);
+    return created;
+  });
+}
+
+function parsePublicKey(text: string): SshPublicKey {
+  try {
+    return parseSshPublicKey(text);
+  } catch (error) {
+    if (!(error instanceof SshKeyError)) throw error;
+    return invalidRequest([{ field: 'public_key', issue: error.issue, ...error.extras }], error.message);
+  }
+}
+
+/** Deletes a key by its public id; fails with `not_found`. Servers created with it keep it. */
+export async function removeSshKey(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
+  const id = parseId('sshKey', shownId) ?? notFound('sshKey');
+  await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    if (!(await deleteSshKey(tx, actor.customerId, id))) notFound('sshKey');
+    await recordAudit(tx, { actor, action: 'ssh_key.delete', resource: shownId }, now);
+  });
+}

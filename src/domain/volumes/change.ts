@@ -1,0 +1,137 @@
+/** Creates, renames, grows, and deletes volumes. */
+import { fail, invalidRequest, notFound, quotaExceeded, unknownReference } from '../../kernel/fail.ts';
+import { formatId, newId, parseId } from '../../kernel/ids.ts';
+import { parseDisplayName } from '../../kernel/printable.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { Volume, VolumeBody, VolumePatch } from '../../spec/schemas/volume.ts';
+import { findRegion } from '../../store/catalogue/catalogue.ts';
+import { lockBalance } from '../../store/ledger/ledger.ts';
+import { enqueueTask } from '../../store/tasks.ts';
+import {
+  countVolumes,
+  deleteVolume as deleteRow,
+  findVolume,
+  insertVolume,
+  lockVolume,
+  markVolumeDeleted,
+  reserveDisk,
+  updateVolume as updateRow,
+  type VolumeRow,
+} from '../../store/volumes/volumes.ts';
+import type { CustomerActor, Service } from '../context.ts';
+import type { SaveResponse } from '../idempotency.ts';
+import { recordAudit } from '../record.ts';
+import { requireDiskQuota } from './disk.ts';
+import { volumeObject } from './read.ts';
+
+/**
+ * Creates a detached volume, which uses no disk until it is attached. Refuses with `unknown_reference`
+ * (region) and `limit_reached`.
+ */
+export async function createVolume(
+  service: Service,
+  actor: CustomerActor,
+  body: VolumeBody,
+  beforeCommit?: SaveResponse,
+): Promise<Volume> {
+  const name = parseDisplayName(body.name) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }]);
+  return await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const { customerId } = actor;
+    const region = (await findRegion(tx, body.region)) ?? unknownReference('region');
+    // Without this lock, two concurrent requests would both see the last free slot.
+    await lockBalance(tx, customerId);
+    const limit = service.settings.quotas.volumes;
+    if ((await countVolumes(tx, customerId, limit)) >= limit) quotaExceeded('volumes', limit);
+    const row = await insertVolume(tx, {
+      id: newId(now),
+      customer_id: customerId,
+      name,
+      size_gb: body.size_gb,
+      region_id: region.id,
+      encrypted: body.encrypted ?? false,
+      filesystem: body.filesystem ?? null,
+      created_at: now,
+    });
+    const volume = volumeObject(row);
+    await recordAudit(tx, { actor, action: 'volume.create', resource: volume.id }, now);
+    await beforeCommit?.(tx, volume);
+    return volume;
+  });
+}
+
+/**
+ * Renames a volume or grows it online. Refuses with `not_found`, `invalid_value` (smaller), `limit_reached`,
+ * and `unavailable` (no disk space on its host).
+ */
+export async function updateVolume(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  patch: VolumePatch,
+): Promise<Volume> {
+  const id = parseId('volume', shownId) ?? notFound('volume');
+  const name =
+    patch.name === undefined
+      ? undefined
+      : (parseDisplayName(patch.name) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }]));
+  const updated = await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const { customerId } = actor;
+    if (!(await findVolume(tx, customerId, id))) notFound('volume');
+    // Without this lock, two concurrent resizes would both see the last free disk of the quota.
+    if (patch.size_gb !== undefined) await lockBalance(tx, customerId);
+    const volume = (await lockVolume(tx, customerId, id)) ?? notFound('volume');
+    const size_gb = patch.size_gb ?? volume.size_gb;
+    const disk_gb = await reserveGrowth(service, tx, volume, size_gb);
+    const row = await updateRow(tx, { id, name: name ?? volume.name, size_gb, disk_gb });
+    if (disk_gb > volume.disk_gb) await enqueueTask(tx, { kind: 'volume', subject: id, now });
+    const object = volumeObject(row);
+    await recordAudit(tx, { actor, action: 'volume.update', resource: object.id }, now);
+    return object;
+  });
+  service.wake();
+  return updated;
+}
+
+/** Reserves the growth and returns the volume's reserved disk: 0 if it was never attached. */
+async function reserveGrowth(service: Service, tx: Sql, volume: VolumeRow, sizeGb: number): Promise<number> {
+  const moreGb = sizeGb - volume.size_gb;
+  const field = 'size_gb';
+  if (moreGb < 0) {
+    fail('invalid_value', { field }, `The volume has ${volume.size_gb} GiB. Volumes can only grow.`);
+  }
+  if (volume.disk_gb === 0 || moreGb === 0) return volume.disk_gb;
+  await requireDiskQuota(service, tx, { customerId: volume.customer_id, moreGb, field });
+  if (volume.host_id !== null && !(await reserveDisk(tx, volume.host_id, moreGb))) {
+    fail(
+      'unavailable',
+      { field },
+      "The volume's host does not have enough disk space. Ask for less, or create another volume.",
+    );
+  }
+  return sizeGb;
+}
+
+/**
+ * Permanently deletes a detached volume and its content. Its disk is free once the driver confirms. Refuses
+ * with `not_found` and `conflict_state`.
+ */
+export async function deleteVolume(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
+  const id = parseId('volume', shownId) ?? notFound('volume');
+  await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const volume = (await lockVolume(tx, actor.customerId, id)) ?? notFound('volume');
+    if (volume.server_id !== null) {
+      fail('conflict_state', {}, 'The volume is attached to a server. Detach it first.');
+    }
+    if (volume.disk_gb === 0) {
+      await deleteRow(tx, id);
+    } else {
+      await markVolumeDeleted(tx, id, now);
+      await enqueueTask(tx, { kind: 'volume', subject: id, now });
+    }
+    await recordAudit(tx, { actor, action: 'volume.delete', resource: formatId('volume', id) }, now);
+  });
+  service.wake();
+}
