@@ -3,12 +3,12 @@
  */
 import type { OperationId, Skerry } from '@skerry/sdk';
 import type { Argument, Option } from './options.ts';
-import type { Column } from './output/columns.ts';
+import type { Column } from './output/format.ts';
 import type { Output } from './output/output.ts';
 import type { Interrupt } from './terminal/interrupt.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-type ParsedValues<Kinds> = {
+export type ParsedValues<Kinds> = {
   readonly [Name in keyof Kinds]: Kinds[Name] extends Option<infer T> | Argument<infer T> ? T : never;
 };
 // biome-ignore lint/suspicious/noExplicitAny: holds any command; the types of each row are checked in place.

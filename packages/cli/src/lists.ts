@@ -1,13 +1,16 @@
-/** Options and output that all list commands share. */
-import type { Pages } from '@skerry/sdk';
-import type { Context } from './command.ts';
-import { integer, text } from './options.ts';
-import type { Column } from './output/columns.ts';
+/**
+ * Options and output that all list commands share, and bodies that contain only the fields that were given.
+ */
+import type { Pages, Skerry } from '@skerry/sdk';
+import { type Arguments, type Command, command, type Options, type ParsedValues } from './command.ts';
+import { Failure } from './exit-codes.ts';
+import { integer, kebabCase, text } from './options.ts';
+import type { Column } from './output/format.ts';
 
 const DEFAULT_LIMIT = 1_000;
 const LIMIT_MAX = 100_000;
 
-export const LIST_OPTIONS = {
+const LIST_OPTIONS = {
   sort: text('field', 'Sort by created_at or, if supported, name; -created_at puts the newest first'),
   limit: integer('number', `Maximum number of results (default: ${DEFAULT_LIMIT})`, {
     min: 1,
@@ -15,23 +18,51 @@ export const LIST_OPTIONS = {
   }),
 };
 
-/** Fetches and prints a list, and warns if there are more results. */
-export async function showList<T>(
-  { output, terminal }: Pick<Context, 'output' | 'terminal'>,
-  pages: Pages<T>,
-  limit: number | undefined,
-  columns: readonly Column<T>[],
-  /** Sorts the fetched items on this side, instead of by the service's order. */
-  order?: (one: T, other: T) => number,
-): Promise<void> {
-  const max = limit ?? DEFAULT_LIMIT;
-  const items = await pages.all(max + 1);
-  const shown = items.slice(0, max);
-  output.list(order ? shown.sort(order) : shown, columns);
-  if (items.length > max) terminal.warn(`skerry: showing the first ${max} results; use --limit to show more`);
+interface ListRow<T, A extends Arguments, O extends Options> extends Omit<Command<A, O>, 'run'> {
+  readonly columns: readonly Column<T>[];
+  /** `query` contains the filter and the order. */
+  readonly list: (skerry: Skerry, query: object, given: ParsedValues<A>) => Pages<T>;
+  /** The API's filter, unless it consists of the options as they were given. */
+  readonly filter?: (given: ParsedValues<O>, skerry: Skerry) => object | Promise<object>;
+  /** Sorts the fetched items on this side, unless `--sort` is given: instead of by the service's order. */
+  readonly order?: (one: T, other: T) => number;
+}
+
+/** A command that fetches and prints a list, and warns if there are more results. */
+// biome-ignore lint/complexity/noBannedTypes: no arguments and no options unless the row defines them.
+export function listCommand<T, A extends Arguments = {}, O extends Options = {}>({
+  list,
+  filter,
+  order,
+  ...row
+}: ListRow<T, A, O>): Command {
+  return command({
+    ...row,
+    options: { ...row.options, ...LIST_OPTIONS },
+    run: async ({ skerry, output, terminal }, { sort, limit = DEFAULT_LIMIT, ...others }) => {
+      const given = others as ParsedValues<A> & ParsedValues<O>;
+      const wanted = omitUndefined((await filter?.(given, skerry)) ?? given);
+      const pages = list(skerry, omitUndefined({ filter: wanted, sort }), given);
+      const items = await pages.all(limit + 1);
+      const shown = items.slice(0, limit);
+      output.list(order && sort === undefined ? shown.sort(order) : shown, row.columns);
+      if (items.length <= limit) return;
+      terminal.warn(`skerry: showing the first ${limit} results; use --limit to show more`);
+    },
+  });
 }
 
 /** Removes undefined values, so that a query or a body contains only the fields that were given. */
 export function omitUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+}
+
+/**
+ * Fails if no field was given. `fields` have the API's names; the options are the same names in kebab case.
+ */
+export function requireChanges<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const body = omitUndefined(fields);
+  if (Object.keys(body).length > 0) return body;
+  const names = Object.keys(fields).map((field) => `--${kebabCase(field).replaceAll('_', '-')}`);
+  throw new Failure('usage', `nothing to change; specify ${names.join(' or ')}`);
 }

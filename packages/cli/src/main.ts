@@ -4,12 +4,10 @@ import { ApiError, Skerry, type SkerryError } from '@skerry/sdk';
 import type { Context } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
 import { type Account, resolveAccount } from './config/contexts.ts';
-import { EXIT_CODES, type ExitName, exitFor, Failure } from './exit-codes.ts';
-import { explain } from './explain.ts';
+import { EXIT_CODES, type ExitName, exitFor, explain, Failure } from './exit-codes.ts';
 import { parseFormat } from './output/format.ts';
 import { Output } from './output/output.ts';
-import { insertSeparator } from './passthrough.ts';
-import { buildProgram, type GlobalOptions } from './program.ts';
+import { buildProgram, type GlobalOptions, insertSeparator } from './program.ts';
 import { Interrupt } from './terminal/interrupt.ts';
 import { openTerminal, type Terminal } from './terminal/terminal.ts';
 

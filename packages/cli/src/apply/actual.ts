@@ -12,7 +12,7 @@ import type {
 } from '@skerry/sdk';
 import { Failure } from '../exit-codes.ts';
 import type { Desired } from './desired.ts';
-import { type PendingRebuild, parsePending, resolvePendingDigest, withDigest } from './execute/labels.ts';
+import { type PendingRebuild, parsePending, resolvePendingDigest, withDigest } from './labels.ts';
 
 export type ActualServer = Pick<
   Server,

@@ -3,20 +3,19 @@ import { randomUUID } from 'node:crypto';
 import { isApiError, type Skerry } from '@skerry/sdk';
 import type { Context } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
-import { confirm } from '../terminal/confirm.ts';
+import { confirm } from '../terminal/terminal.ts';
 import type { WaitFlags } from '../terminal/wait.ts';
 import { type Actual, type FetchedAccount, fetchActual } from './actual.ts';
 import type { Desired } from './desired.ts';
-import { updateLabels, withDigest } from './execute/labels.ts';
 import { runPlan } from './execute/run.ts';
 import type { ItemResult } from './execute/state.ts';
 import { failOnFaults } from './faults.ts';
 import { loadSources } from './file/load.ts';
 import { readFiles } from './file/read.ts';
+import { updateLabels, withDigest } from './labels.ts';
 import { type Cost, calculateCost } from './plan/cost.ts';
 import { compare } from './plan/diff.ts';
-import { describeConsequences, formatPlan, toPlanJson } from './plan/format-plan.ts';
-import { formatResults, toResultJson } from './plan/format-results.ts';
+import { describeConsequences, formatPlan, formatResults, toPlanJson, toResultJson } from './plan/format.ts';
 import { onlyWaits, type Plan } from './plan/plan.ts';
 
 const TIMEOUT_S = 600;
@@ -51,7 +50,10 @@ export async function apply(context: Context, { file, dryRun, yes, ...waits }: A
     await requireUnchanged(plan, context, desired);
   }
   const results = await runPlan(plan, unready, {
-    ...{ skerry, terminal, signal, actual },
+    skerry,
+    terminal,
+    signal,
+    actual,
     nonce: randomUUID(),
     noWait: waits.noWait,
     timeoutMs: (waits.timeout ?? TIMEOUT_S) * SECOND_MS,

@@ -1,29 +1,35 @@
 /** The table of all commands. The program, completion, the API reference, and the tests read it. */
 import type { Command } from '../command.ts';
-import { APPLY_COMMANDS } from './apply/apply.ts';
-import { AUDIT_COMMANDS } from './audit/audit.ts';
-import { BALANCE_COMMANDS } from './balance/balance.ts';
+import { apply } from './apply.ts';
+import { AUDIT_COMMANDS } from './audit.ts';
+import { balance, ledger } from './billing.ts';
 import { completionCommands } from './completion/completion.ts';
-import { CONTEXT_COMMANDS } from './context/context.ts';
-import { EVENTS_COMMANDS } from './events/events.ts';
-import { FIREWALL_READ } from './firewall/read.ts';
+import { CONTEXT_COMMANDS } from './context.ts';
+import { events } from './events.ts';
+import { FIREWALL_GROUPS } from './firewall/groups.ts';
+import { FIREWALL_MEMBERS } from './firewall/members.ts';
 import { FIREWALL_RULES } from './firewall/rule.ts';
-import { FIREWALL_WRITE } from './firewall/write.ts';
-import { IMAGE_COMMANDS } from './image/image.ts';
-import { LEDGER_COMMANDS } from './ledger/ledger.ts';
-import { LOGIN_COMMANDS } from './login/login.ts';
-import { PLAN_COMMANDS } from './plan/plan.ts';
-import { QUOTE_COMMANDS } from './quote/quote.ts';
-import { REGION_COMMANDS } from './region/region.ts';
-import { SERVER_COMMANDS } from './server/server.ts';
-import { SNAPSHOT_COMMANDS } from './snapshot/snapshot.ts';
-import { SSH_KEY_COMMANDS } from './ssh-key/ssh-key.ts';
-import { TOKEN_COMMANDS } from './token/token.ts';
+import { IMAGE_COMMANDS } from './image.ts';
+import { LOGIN_COMMANDS } from './login.ts';
+import { PLAN_COMMANDS } from './plan.ts';
+import { quote } from './quote.ts';
+import { REGION_COMMANDS } from './region.ts';
+import { openConsole } from './server/console.ts';
+import { create } from './server/create.ts';
+import { remove } from './server/delete.ts';
+import { metrics } from './server/metrics.ts';
+import { SERVER_POWER } from './server/power.ts';
+import { SERVER_REINSTALL } from './server/reinstall.ts';
+import { SERVER_READ } from './server/show.ts';
+import { ssh } from './server/ssh.ts';
+import { SERVER_UPDATE } from './server/update.ts';
+import { SNAPSHOT_COMMANDS } from './snapshot.ts';
+import { SSH_KEY_COMMANDS } from './ssh-key.ts';
+import { TOKEN_COMMANDS } from './token.ts';
 import { TOPUP_COMMANDS } from './topup/topup.ts';
-import { VOLUME_READ } from './volume/read.ts';
-import { VOLUME_WRITE } from './volume/write.ts';
-import { WEBHOOK_DELIVERIES } from './webhook/deliveries.ts';
-import { WEBHOOK_COMMANDS } from './webhook/webhook.ts';
+import { VOLUME_COMMANDS } from './volume.ts';
+import { WEBHOOK_COMMANDS } from './webhook.ts';
+import { WEBHOOK_DELIVERIES } from './webhook-deliveries.ts';
 
 /** Descriptions and aliases of the command groups. */
 export const GROUPS: Readonly<
@@ -48,27 +54,34 @@ export const GROUPS: Readonly<
 export const COMMANDS: readonly Command[] = [
   ...LOGIN_COMMANDS,
   ...CONTEXT_COMMANDS,
-  ...SERVER_COMMANDS,
+  ...SERVER_READ,
+  create,
+  ...SERVER_UPDATE,
+  remove,
+  ...SERVER_POWER,
+  ...SERVER_REINSTALL,
+  openConsole,
+  metrics,
+  ssh,
   ...IMAGE_COMMANDS,
   ...PLAN_COMMANDS,
   ...REGION_COMMANDS,
-  ...VOLUME_READ,
-  ...VOLUME_WRITE,
+  ...VOLUME_COMMANDS,
   ...SNAPSHOT_COMMANDS,
-  ...FIREWALL_READ,
-  ...FIREWALL_WRITE,
+  ...FIREWALL_GROUPS,
+  ...FIREWALL_MEMBERS,
   ...FIREWALL_RULES,
   ...SSH_KEY_COMMANDS,
   ...TOKEN_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...WEBHOOK_DELIVERIES,
   ...AUDIT_COMMANDS,
-  ...EVENTS_COMMANDS,
-  ...LEDGER_COMMANDS,
-  ...QUOTE_COMMANDS,
+  events,
+  ledger,
+  quote,
   ...TOPUP_COMMANDS,
-  ...BALANCE_COMMANDS,
-  ...APPLY_COMMANDS,
+  balance,
+  apply,
   ...completionCommands(
     () => COMMANDS,
     () => GROUPS,

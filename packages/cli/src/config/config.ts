@@ -5,7 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
+  closeSync,
   mkdirSync,
+  openSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -16,7 +18,6 @@ import {
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Failure } from '../exit-codes.ts';
-import { withLock } from './lock.ts';
 
 export interface Account {
   readonly url: string;
@@ -35,6 +36,11 @@ export type Warn = (text: string) => void;
 const EMPTY: Config = { current: null, contexts: {} };
 /** Permission bits of everyone but the owner. */
 const GROUP_AND_OTHERS = 0o077;
+
+const LOCK_POLL_MS = 20;
+const LOCK_TIMEOUT_MS = 5_000;
+/** No holder needs this long: an older lock belongs to a process that was killed. */
+const LOCK_STALE_MS = 3_000;
 
 function configPath(env: Env): string {
   if (env.SKERRY_CONFIG) return env.SKERRY_CONFIG;
@@ -117,5 +123,39 @@ function parseConfig(text: string): Config | null {
     return contexts && isComplete && isCurrentValid ? { current: current ?? null, contexts } : null;
   } catch {
     return null;
+  }
+}
+
+/** A lock between processes: the process that creates the file holds it. */
+function withLock<T>(path: string, action: () => T): T {
+  const deadlineMs = Date.now() + LOCK_TIMEOUT_MS;
+  while (!tryAcquire(path)) {
+    if (Date.now() > deadlineMs)
+      throw new Failure('conflict', `${path} is locked by another skerry; delete it if none is running`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
+  }
+  try {
+    return action();
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+function tryAcquire(path: string): boolean {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    removeStale(path);
+    return false;
+  }
+}
+
+function removeStale(path: string): void {
+  try {
+    if (Date.now() - statSync(path).mtimeMs > LOCK_STALE_MS) rmSync(path, { force: true });
+  } catch {
+    // Another process deleted it first.
   }
 }

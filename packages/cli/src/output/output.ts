@@ -1,10 +1,9 @@
 /** Prints results in the format of `-o`: a table for people; JSON, YAML, or selected columns for scripts. */
-import { hasControls, printable, printableJson } from '../terminal/printable.ts';
+import { createRequire } from 'node:module';
 import type { Terminal } from '../terminal/terminal.ts';
-import { type Column, formatCell } from './columns.ts';
-import { type Format, selectColumns } from './format.ts';
+import { type Column, type Format, formatCell, selectColumns } from './format.ts';
 import { formatTable, tableWidth } from './table.ts';
-import { loadYaml } from './yaml.ts';
+import { hasControls, printable, printableJson } from './text.ts';
 
 export class Output {
   readonly #terminal: Terminal;
@@ -130,4 +129,14 @@ function formatYaml(value: unknown): string {
   if (!hasControls(text)) return text;
   // YAML can escape control characters only in double quotes.
   return printableJson(stringify(value, { defaultStringType: 'QUOTE_DOUBLE' }));
+}
+
+type Yaml = typeof import('yaml');
+
+let loaded: Yaml | undefined;
+
+/** Loads the library on first use: it would add a tenth to the startup time of every command. */
+export function loadYaml(): Yaml {
+  loaded ??= createRequire(import.meta.url)('yaml') as Yaml;
+  return loaded;
 }

@@ -1,6 +1,5 @@
 /** Formats cells in columns as wide as their widest cell. */
-import { printable } from '../terminal/printable.ts';
-import { displayWidth, truncate } from './width.ts';
+import { displayWidth, printable, truncate } from './text.ts';
 
 const GAP = '   ';
 /** Cells are never cut below this: IDs and addresses stay whole, so that they can be copied. */

@@ -2,8 +2,8 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { Failure } from '../exit-codes.ts';
-import { truncate } from '../output/width.ts';
-import { printable } from './printable.ts';
+import { flag } from '../options.ts';
+import { printable, truncate } from '../output/text.ts';
 
 export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
@@ -81,4 +81,20 @@ export async function prompt(terminal: Terminal, question: string, hidden = fals
     reader.close();
     if (hidden) terminal.stderr.write('\n');
   }
+}
+
+/** The option of every destructive command. */
+export const YES_OPTION = flag('Skip the confirmation', { short: 'y' });
+
+/**
+ * Asks before an action that cannot be undone and continues only after a yes. `consequence` completes a sentence: `delete server web-1 and all data on its
+ * disk`.
+ */
+export async function confirm(terminal: Terminal, yes: boolean, consequence: string): Promise<void> {
+  if (yes) return;
+  if (!terminal.isInteractive) {
+    throw new Failure('not_confirmed', `this would ${consequence}; pass --yes to confirm`);
+  }
+  const answer = await prompt(terminal, `This will ${consequence}.\nContinue? [y/N] `);
+  if (!/^y(es)?$/i.test(answer)) throw new Failure('not_confirmed', 'canceled; nothing was changed');
 }

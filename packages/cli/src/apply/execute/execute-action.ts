@@ -9,12 +9,12 @@ import {
 } from '@skerry/sdk';
 import type { Actual } from '../actual.ts';
 import type { WantedServer } from '../desired.ts';
+import { mergeLabels, updateLabels, userDataDigest, withPending } from '../labels.ts';
 import type { Action, Labels } from '../plan/plan.ts';
 import { type CreatedResource, type CreateRequest, createIdempotently } from './create-idempotently.ts';
 import type { FirewallMembers } from './firewall-members.ts';
-import type { ResourceIds } from './ids.ts';
-import { mergeLabels, updateLabels, userDataDigest, withPending } from './labels.ts';
 import type { ServerStopper } from './server-stopper.ts';
+import type { ResourceIds } from './state.ts';
 
 export interface ActionContext {
   readonly skerry: Skerry;

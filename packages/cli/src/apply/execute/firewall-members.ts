@@ -4,7 +4,7 @@
  */
 import type { Skerry } from '@skerry/sdk';
 import type { Action } from '../plan/plan.ts';
-import type { ResourceIds } from './ids.ts';
+import type { ResourceIds } from './state.ts';
 
 type ApplyGroup = Extract<Action, { do: 'apply_group' }>;
 

@@ -3,16 +3,15 @@
  * time. An item stops at its first failed action, and so does an item that needs its server. After a failure,
  * or while a new server is not running, nothing is deleted.
  */
-import { PROJECT_LABEL } from '../file/fields.ts';
-import { formatItem } from '../plan/format-plan.ts';
+import { PROJECT_LABEL } from '../labels.ts';
+import { formatItem } from '../plan/format.ts';
 import { type Kind, PHASES, type Plan, type PlanItem } from '../plan/plan.ts';
 import { type ExecutableAction, executeAction, isWaitAction } from './execute-action.ts';
 import { FirewallMembers } from './firewall-members.ts';
-import { ResourceIds } from './ids.ts';
 import { findBlock, type RunProgress } from './progress.ts';
 import { ServerStopper, StillPendingError } from './server-stopper.ts';
-import { failedState, type ItemResult, type ItemState, type RunContext } from './state.ts';
-import { waitForItems } from './wait-for-items.ts';
+import { failedState, type ItemResult, type ItemState, ResourceIds, type RunContext } from './state.ts';
+import { waitForItems } from './wait.ts';
 
 /** Server creation has a rate limit of its own; the SDK paces all other calls once their limit is reached. */
 const CONCURRENCY = 5;
@@ -64,11 +63,21 @@ function startProgress(plan: Plan, unready: ReadonlyMap<string, string>, run: Ru
   return {
     run,
     context: {
-      ...{ skerry, ids, firewallMembers, signal, project: plan.project, actual, nonce },
+      skerry,
+      ids,
+      firewallMembers,
+      signal,
+      project: plan.project,
+      actual,
+      nonce,
       stopper: new ServerStopper(run, deadlineMs),
     },
     states: [...plan.items, ...waits].map((item) => ({
-      ...{ item, status: 'open', message: null, timedOut: false, error: null },
+      item,
+      status: 'open',
+      message: null,
+      timedOut: false,
+      error: null,
     })),
     notRunning: new Set(unready.keys()),
     deadlineMs,

@@ -1,10 +1,9 @@
 /** The progress of a run and of its items. */
 import { ApiError, type ErrorItem, type Skerry } from '@skerry/sdk';
-import { Failure } from '../../exit-codes.ts';
-import { explain } from '../../explain.ts';
+import { explain, Failure } from '../../exit-codes.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { FetchedAccount } from '../actual.ts';
-import type { PlanItem } from '../plan/plan.ts';
+import { KIND_NAMES, type Kind, type KnownIds, type PlanItem } from '../plan/plan.ts';
 
 export type ResultStatus =
   | 'done'
@@ -68,4 +67,33 @@ export function formatErrorMessage(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
   const lines = explain(error).map((line) => line.trim());
   return lines.join('; ').replace(/^skerry: /, '');
+}
+
+/** Resource IDs by the names in actions: known ones, and those created during the run. */
+export class ResourceIds {
+  readonly #ids: Readonly<Record<Kind, Map<string, string>>>;
+
+  constructor(known: KnownIds) {
+    this.#ids = {
+      ssh_key: new Map(known.ssh_key),
+      firewall_group: new Map(known.firewall_group),
+      volume: new Map(known.volume),
+      server: new Map(known.server),
+    };
+  }
+
+  set(kind: Kind, name: string, id: string): void {
+    this.#ids[kind].set(name, id);
+  }
+
+  find(kind: Kind, name: string): string | undefined {
+    return this.#ids[kind].get(name);
+  }
+
+  /** Fails if the step that should have created the resource did not. */
+  get(kind: Kind, name: string): string {
+    const id = this.find(kind, name);
+    if (id === undefined) throw new Error(`${KIND_NAMES[kind]} "${name}" was not created`);
+    return id;
+  }
 }

@@ -1,6 +1,7 @@
 /** The fields of a file and their values. */
 import { VOLUME_MAX_GB, VOLUME_MIN_GB } from '../../limits.ts';
 import { type Absent, BILLING_MONTHS } from '../desired.ts';
+import { OWN_LABELS } from '../labels.ts';
 import { findPortFault, parseCidr } from './cidr.ts';
 import {
   type AnyFields,
@@ -34,12 +35,6 @@ const VALUE_MAX = 255;
 const HOST_MAX = 253;
 const KEY_MAX = 8_192;
 const CIDR_MAX = 64;
-
-/** Labels that `apply` manages. They mark ownership: a server with the project label may be deleted. */
-export const PROJECT_LABEL = 'skerry-project';
-export const USER_DATA_LABEL = 'skerry-user-data';
-export const REPLACED_LABEL = 'skerry-replaced';
-const OWN_LABELS: readonly string[] = [PROJECT_LABEL, USER_DATA_LABEL, REPLACED_LABEL];
 
 const nameText = text({ max: NAME_MAX, pattern: /\S/, description: 'a name' });
 const shortText = text({ max: VALUE_MAX });

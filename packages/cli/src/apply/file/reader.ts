@@ -2,7 +2,6 @@
  * Readers for values of unknown shape. A reader returns undefined after it reported a problem; others
  * continue.
  */
-
 export type Path = readonly (string | number)[];
 export type Report = (path: Path, message: string) => void;
 export type Reader<T> = (value: unknown, path: Path, report: Report) => T | undefined;

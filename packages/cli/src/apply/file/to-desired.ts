@@ -1,5 +1,4 @@
 /** Converts an item from its file format: reads the files that it names and normalizes its values. */
-
 import { createHash } from 'node:crypto';
 import { USER_DATA_MAX_BYTES } from '../../limits.ts';
 import type {

@@ -3,8 +3,7 @@ import type { Actual } from '../actual.ts';
 import type { Desired } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { compareGroups } from './groups.ts';
-import { compareKeys } from './keys.ts';
-import type { Plan, PlanItem } from './plan.ts';
+import type { Comparison, Plan, PlanItem } from './plan.ts';
 import { compareServers } from './servers.ts';
 import { compareVolumes, type PlannedServers } from './volumes.ts';
 
@@ -40,4 +39,51 @@ function planServers(
     return server && !leaving.has(id) ? [[name, server] as const] : [];
   });
   return { staying: new Map(staying), leaving };
+}
+
+/** Plans a key if its name is free, never a replacement. */
+function compareKeys(desired: Desired, actual: Actual): Comparison {
+  const items: PlanItem[] = [];
+  const faults: Fault[] = [];
+  const ids = new Map<string, string>();
+  for (const key of desired.sshKeys) {
+    const namesakes = actual.keys.filter(({ name }) => name === key.name);
+    const same = namesakes.find(({ fingerprint }) => fingerprint === key.fingerprint);
+    if (same) ids.set(key.name, same.id);
+    else if (namesakes.length > 0) {
+      const fingerprint = namesakes[0]?.fingerprint;
+      const message = `another key is named "${key.name}" (${fingerprint}); use a different name`;
+      faults.push({ place: key.place, message, exit: 'conflict' });
+    } else {
+      items.push({
+        changeType: 'create',
+        kind: 'ssh_key',
+        name: key.name,
+        id: null,
+        reasons: [key.fingerprint],
+        destroys: null,
+        actions: [{ do: 'create_key', key }],
+      });
+    }
+  }
+  const fromFile = new Set(desired.sshKeys.map(({ name }) => name));
+  for (const server of desired.servers ?? []) {
+    if (server.absent) continue;
+    server.sshKeys.forEach((key, at) => {
+      if (fromFile.has(key)) return;
+      const found = actual.keys.filter(({ id, name }) => id === key || name === key);
+      const match = found.find(({ id }) => id === key) ?? found[0];
+      const place = `${server.place}.ssh_keys[${at}]`;
+      if (match === undefined) {
+        faults.push({ place, message: `SSH key "${key}" not found`, exit: 'usage' });
+      } else if (found.length > 1 && match.id !== key) {
+        faults.push({
+          place,
+          message: `more than one SSH key is named "${key}"; use its ID`,
+          exit: 'usage',
+        });
+      } else ids.set(key, match.id);
+    });
+  }
+  return { items, faults, notes: [], ids };
 }

@@ -2,7 +2,7 @@
 import type { Actual, ActualGroup } from '../actual.ts';
 import { type Desired, isWanted, type Rule, type WantedGroup } from '../desired.ts';
 import type { Fault } from '../faults.ts';
-import { PROJECT_LABEL } from '../file/fields.ts';
+import { PROJECT_LABEL } from '../labels.ts';
 import type { Action, Comparison, PlanItem } from './plan.ts';
 import type { PlannedServers } from './volumes.ts';
 

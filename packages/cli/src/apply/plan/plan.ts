@@ -92,6 +92,13 @@ export const PHASES: readonly (readonly Action['do'][])[] = [
 export type ChangeType = 'wait' | 'create' | 'change' | 'replace' | 'rebuild' | 'destroy';
 export type Kind = 'ssh_key' | 'firewall_group' | 'volume' | 'server';
 
+export const KIND_NAMES: Readonly<Record<Kind, string>> = {
+  ssh_key: 'SSH key',
+  firewall_group: 'firewall group',
+  volume: 'volume',
+  server: 'server',
+};
+
 /** A resource and all actions on it. */
 export interface PlanItem {
   readonly changeType: ChangeType;
@@ -107,12 +114,7 @@ export interface PlanItem {
 }
 
 /** IDs of existing resources, by their names in actions. */
-export interface KnownIds {
-  readonly ssh_key: ReadonlyMap<string, string>;
-  readonly firewall_group: ReadonlyMap<string, string>;
-  readonly volume: ReadonlyMap<string, string>;
-  readonly server: ReadonlyMap<string, string>;
-}
+export type KnownIds = Readonly<Record<Kind, ReadonlyMap<string, string>>>;
 
 export interface Plan {
   readonly project: string;

@@ -1,9 +1,8 @@
 /** Replaces an existing server: decides which of its settings the new one takes over. */
 import type { ActualServer } from '../actual.ts';
 import type { Placed, WantedServer } from '../desired.ts';
-import { REPLACED_LABEL, USER_DATA_LABEL } from '../file/fields.ts';
+import { REPLACED_LABEL, USER_DATA_LABEL, userLabels } from '../labels.ts';
 import { orderServer } from './install.ts';
-import { userLabels } from './labels.ts';
 import type { PlanItem } from './plan.ts';
 import {
   type CompareContext,

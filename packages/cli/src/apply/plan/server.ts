@@ -3,9 +3,9 @@ import type { UpdateServer } from '@skerry/sdk';
 import type { Actual, ActualServer } from '../actual.ts';
 import type { Desired, Placed, WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';
+import { labelsAfterInstall, managedLabels } from '../labels.ts';
 import { compareInstall } from './install.ts';
-import { labelChanges, labelsAfterInstall, managedLabels, tagChanges } from './labels.ts';
-import type { Action, Comparison, PlanItem, Rdns } from './plan.ts';
+import type { Action, Comparison, Labels, PlanItem, Rdns } from './plan.ts';
 
 export interface CompareContext {
   readonly desired: Desired;
@@ -177,4 +177,22 @@ export function describeDetachedVolumes(
       const first = status === 'running' ? 'the server is stopped, then the volume' : 'it';
       return `volume ${volume.name} is attached to ${name}: ${first} is detached and kept`;
     });
+}
+
+/** A list in the file is complete, except for our own labels. */
+function labelChanges(found: Labels, wanted: Labels): string[] {
+  const keys = [...new Set([...Object.keys(found), ...Object.keys(wanted)])].sort();
+  return keys
+    .filter((key) => found[key] !== wanted[key])
+    .map((key) => `label ${key}: ${formatValue(found[key])} → ${formatValue(wanted[key])}`);
+}
+
+function tagChanges(found: readonly string[], wanted: readonly string[]): string[] {
+  const same = found.length === wanted.length && wanted.every((tag) => found.includes(tag));
+  const list = (tags: readonly string[]) => tags.join(', ') || 'none';
+  return same ? [] : [`tags: ${list(found)} → ${list(wanted)}`];
+}
+
+function formatValue(value: string | undefined): string {
+  return value === undefined ? 'none' : value || "''";
 }

@@ -2,7 +2,7 @@
 import type { ActualServer } from '../actual.ts';
 import type { DesiredServer, Placed, WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';
-import { PROJECT_LABEL } from '../file/fields.ts';
+import { PROJECT_LABEL } from '../labels.ts';
 import type { Replacements } from './groups.ts';
 import { orderServer } from './install.ts';
 import type { Comparison, PlanItem } from './plan.ts';

@@ -4,7 +4,7 @@
 import type { Actual, ActualServer, ActualVolume } from '../actual.ts';
 import { type Desired, isWanted, type Placed, type WantedVolume } from '../desired.ts';
 import type { Fault } from '../faults.ts';
-import { PROJECT_LABEL } from '../file/fields.ts';
+import { PROJECT_LABEL } from '../labels.ts';
 import type { Action, Comparison, PlanItem } from './plan.ts';
 import { describeSuspended } from './server.ts';
 

@@ -8,8 +8,7 @@ import { type Command, type Context, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { findFirewallGroup, findServer, resolveServerId } from '../../find.ts';
 import { arg } from '../../options.ts';
-import { FIREWALL_GROUP_COLUMNS } from './columns.ts';
-import { showGroup } from './show.ts';
+import { FIREWALL_GROUP_COLUMNS, showGroup } from './groups.ts';
 
 const ARGS = {
   group: arg('Name or ID of the firewall group', { completionKind: 'firewall' }),

@@ -3,11 +3,9 @@ import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { findFirewallGroup } from '../../find.ts';
 import { arg, restArg, text } from '../../options.ts';
-import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
-import { FIREWALL_GROUP_COLUMNS, FIREWALL_RULE_COLUMNS } from './columns.ts';
-import { formatRule, parseRule, RULE_HELP, ruleOption } from './rules.ts';
-import { readRulesFile } from './rules-file.ts';
-import { showGroup } from './show.ts';
+import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
+import { FIREWALL_GROUP_COLUMNS, FIREWALL_RULE_COLUMNS, showGroup } from './groups.ts';
+import { formatRule, parseRule, RULE_HELP, readRulesFile, ruleOption } from './rule-text.ts';
 
 const GROUP = arg('Name or ID of the firewall group', { completionKind: 'firewall' });
 

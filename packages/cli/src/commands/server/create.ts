@@ -3,13 +3,12 @@ import { command } from '../../command.ts';
 import { findImage } from '../../find.ts';
 import { CYCLES } from '../../limits.ts';
 import { omitUndefined } from '../../lists.ts';
-import { arg, flag, list, pairs, requiredText, text } from '../../options.ts';
-import { formatUsd } from '../../output/columns.ts';
+import { arg, flag, listOf, pairs, requiredText, text } from '../../options.ts';
+import { formatUsd } from '../../output/format.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
-import { WAIT_OPTIONS, waitWithProgress } from '../../terminal/wait.ts';
-import { SERVER_COLUMNS } from './columns.ts';
-import { resolveKeysOrDefault } from './ssh-keys.ts';
-import { readUserData, USER_DATA_FILE } from './user-data.ts';
+import { type PollOptions, WAIT_OPTIONS, waitAndShow } from '../../terminal/wait.ts';
+import { readUserData, resolveKeysOrDefault, USER_DATA_FILE } from './install.ts';
+import { SERVER_COLUMNS } from './show.ts';
 import { waitForServer } from './wait-for-server.ts';
 
 export const create = command({
@@ -20,18 +19,23 @@ export const create = command({
     'server cannot be provisioned, you get a full refund. The server is printed even if the wait ends\n' +
     'early: by --timeout, by Ctrl-C, or because provisioning failed.',
   operations: [
-    ...(['servers.create', 'servers.get', 'audit_events.list'] as const),
-    ...(['images.list', 'images.get', 'ssh_keys.list', 'ssh_keys.get'] as const),
+    'servers.create',
+    'servers.get',
+    'audit_events.list',
+    'images.list',
+    'images.get',
+    'ssh_keys.list',
+    'ssh_keys.get',
   ],
   args: { name: arg('Name: letters a-z, digits, and dashes; starts with a letter') },
   options: {
     plan: requiredText('id', 'ID of the plan; see `skerry plan list`', { completionKind: 'plan' }),
     region: requiredText('code', 'Region; see `skerry region list`', { completionKind: 'region' }),
     image: requiredText('image', 'ID or name, or family for the newest version', { completionKind: 'image' }),
-    sshKey: list('key', 'Name or ID (default: the key of the account if there is only one)', {
+    sshKey: listOf('key', 'Name or ID (default: the key of the account if there is only one)', {
       completionKind: 'ssh-key',
     }),
-    tag: list('tag', 'Tag'),
+    tag: listOf('tag', 'Tag'),
     label: pairs('Label'),
     userDataFile: USER_DATA_FILE,
     billingMonths: text('months', 'Months paid in advance; longer cycles cost less per month (default: 1)', {
@@ -50,7 +54,11 @@ export const create = command({
     const { id: image } = await findImage(skerry, options.image);
     const ssh_keys = await resolveKeysOrDefault(skerry, options.sshKey);
     const body = {
-      ...{ name, plan, region, image, ssh_keys },
+      name,
+      plan,
+      region,
+      image,
+      ssh_keys,
       ...omitUndefined({ tags, labels, user_data_b64 }),
       ...(billingMonths === undefined ? {} : { billing_months: Number(billingMonths) }),
       ...(options.noAutoRenew ? { auto_renew: false } : {}),
@@ -63,16 +71,8 @@ export const create = command({
     );
     const show = (seen: Server) => output.show(seen, SERVER_COLUMNS);
     const goal = { isDone: isRunning, explain: () => explainFailure(skerry, created) };
-    show(
-      await waitWithProgress(
-        context,
-        options,
-        name,
-        created,
-        (wait) => waitForServer(skerry, created, goal, wait),
-        show,
-      ),
-    );
+    const wait = (polls: PollOptions) => waitForServer(skerry, created, goal, polls);
+    await waitAndShow(context, options, name, created, wait, show);
   },
 });
 

@@ -2,7 +2,7 @@ import { isApiError, type Server, type Skerry } from '@skerry/sdk';
 import { command } from '../../command.ts';
 import { findServer } from '../../find.ts';
 import { arg } from '../../options.ts';
-import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
+import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
 import { WAIT_OPTIONS, waitWithProgress } from '../../terminal/wait.ts';
 import { waitForServer } from './wait-for-server.ts';
 

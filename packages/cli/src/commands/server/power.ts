@@ -1,15 +1,14 @@
-/** Power on, shut down, and restart. */
-import type { Server, StreamedEvent } from '@skerry/sdk';
+/** Power on, shut down, and restart: into the server's own system or the rescue system. */
+import { isApiError, type RescuedServer, type Server, type Skerry, type StreamedEvent } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
+import { Failure } from '../../exit-codes.ts';
 import { findServer } from '../../find.ts';
 import { arg, flag } from '../../options.ts';
-import { formatUsd } from '../../output/columns.ts';
-import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
-import { WAIT_OPTIONS, waitWithProgress } from '../../terminal/wait.ts';
-import { startAndWaitForEvent } from '../../wait/wait-for-event.ts';
-import { SERVER_COLUMNS } from './columns.ts';
-import { hasRestarted, isRestartEvent } from './restart-check.ts';
-import { waitForServer } from './wait-for-server.ts';
+import { type Column, formatUsd } from '../../output/format.ts';
+import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
+import { startAndWaitForEvent, WAIT_OPTIONS } from '../../terminal/wait.ts';
+import { SERVER_COLUMNS } from './show.ts';
+import { failIfGivenUp, waitAndShowServer, waitForServer } from './wait-for-server.ts';
 
 const ARGS = { server: arg('Name or ID', { completionKind: 'server' }) };
 
@@ -26,24 +25,12 @@ const start = command({
   columns: SERVER_COLUMNS,
   example: 'skerry server start web-1',
   run: async (context, { server, yes, ...waits }) => {
-    const { skerry, output, terminal } = context;
+    const { skerry, terminal } = context;
     const found = await findServer(skerry, server);
-    const { id, name } = found;
     if (found.suspended_reason === 'not_renewed') await confirm(terminal, yes, describeCharge(found));
-    const begun = await skerry.servers.start(id);
-    const isDone = (seen: Server | null) => seen?.status === 'running';
-    const show = (seen: Server) => output.showRow(seen, SERVER_COLUMNS);
-    const goal = { isDone, operation: 'start' } as const;
-    show(
-      await waitWithProgress(
-        context,
-        waits,
-        name,
-        begun,
-        (wait) => waitForServer(skerry, begun, goal, wait),
-        show,
-      ),
-    );
+    const begun = await skerry.servers.start(found.id);
+    const goal = { isDone: (seen: Server | null) => seen?.status === 'running', operation: 'start' } as const;
+    await waitAndShowServer(context, waits, begun, (wait) => waitForServer(skerry, begun, goal, wait));
   },
 });
 
@@ -69,22 +56,11 @@ const stop = command({
   columns: SERVER_COLUMNS,
   example: 'skerry server stop web-1',
   run: async (context, { server, ...waits }) => {
-    const { skerry, output } = context;
-    const { id, name } = await findServer(skerry, server);
+    const { skerry } = context;
+    const { id } = await findServer(skerry, server);
     const begun = await skerry.servers.stop(id);
-    const isDone = (seen: Server | null) => seen?.status === 'stopped';
-    const show = (seen: Server) => output.showRow(seen, SERVER_COLUMNS);
-    const goal = { isDone, operation: 'stop' } as const;
-    show(
-      await waitWithProgress(
-        context,
-        waits,
-        name,
-        begun,
-        (wait) => waitForServer(skerry, begun, goal, wait),
-        show,
-      ),
-    );
+    const goal = { isDone: (seen: Server | null) => seen?.status === 'stopped', operation: 'stop' } as const;
+    await waitAndShowServer(context, waits, begun, (wait) => waitForServer(skerry, begun, goal, wait));
   },
 });
 
@@ -117,4 +93,57 @@ const reboot = command({
   },
 });
 
-export const SERVER_POWER: readonly Command[] = [start, stop, reboot];
+const RESCUE_COLUMNS: readonly Column<RescuedServer>[] = [
+  ...SERVER_COLUMNS.filter(({ name }) => ['id', 'name', 'ipv4', 'ipv6'].includes(name)),
+  { name: 'username', value: ({ rescue }) => rescue.username },
+  { name: 'password', value: ({ rescue }) => rescue.password },
+];
+
+const rescue = command({
+  name: 'server rescue',
+  about: 'Restart a server into the rescue system',
+  help: 'The password is shown only once. The disk is unchanged; the next restart leaves the rescue system.',
+  operations: ['servers.rescue', 'servers.get', 'servers.list', 'events.stream', 'audit_events.list'],
+  args: ARGS,
+  options: WAIT_OPTIONS,
+  columns: RESCUE_COLUMNS,
+  example: 'skerry server rescue web-1',
+  run: async (context, { server, ...waits }) => {
+    const { skerry, terminal, output } = context;
+    const { id, name } = await findServer(skerry, server);
+    await startAndWaitForEvent(context, waits, name, {
+      activity: 'booting the rescue system',
+      start: async () => {
+        const rescued = await skerry.servers.rescue(id);
+        // Print the password right away, in case the wait is interrupted.
+        output.show(rescued, RESCUE_COLUMNS);
+        terminal.warn('skerry: the password is shown only once; the next restart leaves the rescue system');
+        return rescued;
+      },
+      isEndEvent: (event) => isRestartEvent(event, id),
+      checkDone: (before) => hasRestarted(skerry, before, 'rescue'),
+    });
+    if (!waits.noWait) terminal.note(`Server ${name} is running the rescue system.`);
+  },
+});
+
+export const SERVER_POWER: readonly Command[] = [start, stop, reboot, rescue];
+
+function isRestartEvent({ type, data }: StreamedEvent, id: string): boolean {
+  return type === 'server.rebooted' && data.server?.id === id;
+}
+
+/** Works without events: an operation changes `updated_at` even if the status stays the same. */
+async function hasRestarted(
+  skerry: Skerry,
+  before: Server,
+  operation: 'reboot' | 'rescue',
+): Promise<boolean> {
+  const seen = await skerry.servers.get(before.id).catch((error: unknown) => {
+    if (isApiError(error, 'not_found')) throw new Failure('failed', `${before.name} was deleted`);
+    throw error;
+  });
+  if (seen.status !== 'running') throw new Failure('failed', `${before.name} is ${seen.status}, not running`);
+  await failIfGivenUp(skerry, seen, operation);
+  return seen.updated_at !== before.updated_at;
+}

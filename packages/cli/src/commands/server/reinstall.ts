@@ -3,29 +3,34 @@ import type { Server } from '@skerry/sdk';
 import { type Command, type Context, command } from '../../command.ts';
 import { findImage, findServer, findSnapshot } from '../../find.ts';
 import { omitUndefined } from '../../lists.ts';
-import { arg, list, requiredText, text } from '../../options.ts';
-import { formatTime } from '../../output/columns.ts';
-import { confirm, YES_OPTION } from '../../terminal/confirm.ts';
-import { type PollOptions, WAIT_OPTIONS, type WaitFlags, waitWithProgress } from '../../terminal/wait.ts';
-import { SERVER_COLUMNS } from './columns.ts';
-import { resolveKeys } from './ssh-keys.ts';
-import { readUserData, USER_DATA_FILE } from './user-data.ts';
-import { failIfGivenUp, waitForServer } from './wait-for-server.ts';
+import { arg, listOf, requiredText, text } from '../../options.ts';
+import { formatTime } from '../../output/format.ts';
+import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
+import { type PollOptions, WAIT_OPTIONS, type WaitFlags } from '../../terminal/wait.ts';
+import { readUserData, resolveKeys, USER_DATA_FILE } from './install.ts';
+import { SERVER_COLUMNS } from './show.ts';
+import { failIfGivenUp, waitAndShowServer, waitForServer } from './wait-for-server.ts';
 
 const rebuild = command({
   name: 'server rebuild',
   about: 'Reinstall a server and erase its disk',
   help: 'IP addresses stay the same. Omitted options keep their values, except user data: it is not reused.',
   operations: [
-    ...(['servers.rebuild', 'servers.get', 'servers.list', 'audit_events.list'] as const),
-    ...(['images.list', 'images.get', 'ssh_keys.list', 'ssh_keys.get'] as const),
+    'servers.rebuild',
+    'servers.get',
+    'servers.list',
+    'audit_events.list',
+    'images.list',
+    'images.get',
+    'ssh_keys.list',
+    'ssh_keys.get',
   ],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
     image: text('image', 'ID or name, or family for the newest version (default: the current image)', {
       completionKind: 'image',
     }),
-    sshKey: list('key', 'Name or ID (default: the current keys)', { completionKind: 'ssh-key' }),
+    sshKey: listOf('key', 'Name or ID (default: the current keys)', { completionKind: 'ssh-key' }),
     userDataFile: USER_DATA_FILE,
     yes: YES_OPTION,
     ...WAIT_OPTIONS,
@@ -49,8 +54,12 @@ const restore = command({
   about: 'Restore a snapshot to a server and erase its disk',
   help: 'The snapshot must be ready, in the same region, and fit the disk. IP addresses stay the same.',
   operations: [
-    ...(['servers.restore', 'servers.get', 'servers.list', 'audit_events.list'] as const),
-    ...(['snapshots.list', 'snapshots.get'] as const),
+    'servers.restore',
+    'servers.get',
+    'servers.list',
+    'audit_events.list',
+    'snapshots.list',
+    'snapshots.get',
   ],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
@@ -81,17 +90,15 @@ async function waitForReinstall(
   started: Server,
   operation: 'rebuild' | 'restore',
 ): Promise<void> {
-  const { skerry, output } = context;
+  const { skerry } = context;
   const isDone = (seen: Server | null) => seen?.status === 'running' || seen?.status === 'stopped';
-  const until = async (wait: PollOptions) => {
-    const seen = await waitForServer(skerry, started, { isDone }, wait);
-    // After a failed reinstall, the previous disk is kept and the status is the same as after a successful
-    // one.
+  const wait = async (options: PollOptions) => {
+    const seen = await waitForServer(skerry, started, { isDone }, options);
+    // After a failed reinstall, the previous disk is kept and the status is the same as after a success.
     await failIfGivenUp(skerry, seen, operation);
     return seen;
   };
-  const show = (seen: Server) => output.showRow(seen, SERVER_COLUMNS);
-  show(await waitWithProgress(context, waits, started.name, started, until, show));
+  await waitAndShowServer(context, waits, started, wait);
 }
 
 export const SERVER_REINSTALL: readonly Command[] = [rebuild, restore];

@@ -4,8 +4,8 @@ import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { findServer } from '../../find.ts';
 import { omitUndefined } from '../../lists.ts';
-import { arg, booleanOption, list, pairs, text } from '../../options.ts';
-import { SERVER_COLUMNS } from './columns.ts';
+import { arg, booleanOption, listOf, pairs, text } from '../../options.ts';
+import { SERVER_COLUMNS } from './show.ts';
 
 const update = command({
   name: 'server update',
@@ -14,12 +14,12 @@ const update = command({
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
     name: text('name', 'New name'),
-    tag: list('tag', "Replace all tags; '' removes them"),
-    addTag: list('tag', 'Add a tag'),
-    removeTag: list('tag', 'Remove a tag'),
+    tag: listOf('tag', "Replace all tags; '' removes them"),
+    addTag: listOf('tag', 'Add a tag'),
+    removeTag: listOf('tag', 'Remove a tag'),
     label: pairs("Replace all labels; '' removes them"),
     addLabel: pairs('Add a label, or change its value'),
-    removeLabel: list('key', 'Remove the label with this key'),
+    removeLabel: listOf('key', 'Remove the label with this key'),
     autoRenew: booleanOption('Charge the next cycle when the current one ends'),
   },
   columns: SERVER_COLUMNS,

@@ -1,8 +1,10 @@
 /** Waits until a server reaches a state, or can no longer reach it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isApiError, mayPass, type Server, type Skerry } from '@skerry/sdk';
+import type { Context } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
-import type { PollOptions } from '../../terminal/wait.ts';
+import { type PollOptions, type WaitFlags, waitAndShow } from '../../terminal/wait.ts';
+import { SERVER_COLUMNS } from './show.ts';
 
 /** Many operations finish at once and the others take a minute: the first polls are close together. */
 const FIRST_PAUSES_MS = [300, 700, 1_000];
@@ -57,6 +59,17 @@ export async function waitForServer(
       );
     }
   }
+}
+
+/** Waits and shows the server: in that state, or as it was observed last if the wait ends early. */
+export async function waitAndShowServer(
+  context: Context,
+  waits: WaitFlags,
+  started: Server,
+  wait: (options: PollOptions) => Promise<Server>,
+): Promise<void> {
+  const show = (seen: Server) => context.output.showRow(seen, SERVER_COLUMNS);
+  await waitAndShow(context, waits, started.name, started, wait, show);
 }
 
 /** Fails if the service started the operation and gave it up; only the audit log shows that. */

@@ -1,21 +1,38 @@
-import type { Topup } from '@skerry/sdk';
+import type { Skerry, Topup } from '@skerry/sdk';
+import { encode } from 'uqr';
 import { type Command, type Context, command } from '../../command.ts';
 import { TOPUP_MAX_USD, TOPUP_MIN_USD } from '../../limits.ts';
-import { LIST_OPTIONS, omitUndefined, showList } from '../../lists.ts';
+import { listCommand } from '../../lists.ts';
 import { arg, decimal, flag, integer, text } from '../../options.ts';
+import { type Column, formatTime, formatUsd } from '../../output/format.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { chooseAmount, chooseCoin } from './choose.ts';
-import { fetchServiceTime } from './clock.ts';
-import { COIN_CODES } from './coins.ts';
-import { TOPUP_COLUMNS } from './columns.ts';
-import { paymentInstructions } from './messages.ts';
-import { describeOutcome, overpaidUsd } from './outcome.ts';
-import { qrLines } from './qr.ts';
+import { COIN_CODES, chooseAmount, chooseCoin } from './coins.ts';
+import { describeOutcome, overpaidUsd, paymentInstructions } from './payment.ts';
 import { DEFAULT_TIMEOUT_S, waitForCredit } from './wait-for-credit.ts';
 
 const STATUSES = ['pending', 'confirming', 'credited', 'expired'] as const;
 const TIMEOUT_MAX_S = 7 * 24 * 60 * 60;
+
+const TOPUP_COLUMNS: readonly Column<Topup>[] = [
+  { name: 'id', value: (topup) => topup.id },
+  { name: 'status', value: (topup) => topup.status },
+  { name: 'coin', value: (topup) => topup.coin },
+  { name: 'network', value: (topup) => topup.network, hidden: true },
+  { name: 'amount_usd', value: (topup) => formatUsd(topup.amount_usd) },
+  { name: 'bonus_usd', value: (topup) => formatUsd(topup.bonus_usd), hidden: true },
+  { name: 'credited_usd', value: (topup) => formatUsd(topup.credited_usd) },
+  { name: 'deposit_address', value: (topup) => topup.deposit_address, hidden: true },
+  { name: 'deposit_amount', value: (topup) => topup.deposit_amount, hidden: true },
+  { name: 'payment_uri', value: (topup) => topup.payment_uri, hidden: true },
+  { name: 'rate_usd', value: (topup) => topup.rate_usd, hidden: true },
+  { name: 'confirmations', value: (topup) => topup.confirmations, hidden: true },
+  { name: 'required_confirmations', value: (topup) => topup.required_confirmations, hidden: true },
+  { name: 'txids', value: (topup) => topup.txids, hidden: true },
+  { name: 'credit_held', value: (topup) => topup.credit_held, hidden: true },
+  { name: 'expires_at', value: (topup) => formatTime(topup.expires_at), hidden: true },
+  { name: 'created_at', value: (topup) => formatTime(topup.created_at), hidden: true },
+];
 
 const create = command({
   name: 'topup create',
@@ -67,7 +84,7 @@ withholds credits. Requires a token with scope billing.`,
   },
 });
 
-const list = command({
+const list = listCommand({
   name: 'topup list',
   aliases: ['ls'],
   about: 'List top-ups',
@@ -75,14 +92,10 @@ const list = command({
   options: {
     status: text('status', 'Filter by status', { choices: STATUSES }),
     coin: text('coin', 'Filter by coin', { choices: COIN_CODES }),
-    ...LIST_OPTIONS,
   },
   columns: TOPUP_COLUMNS,
   example: 'skerry topup list --status pending',
-  run: async (context, { sort, limit, ...filter }) => {
-    const query = omitUndefined({ filter: omitUndefined(filter), sort }) as object;
-    await showList(context, context.skerry.topups.list(query), limit, TOPUP_COLUMNS);
-  },
+  list: (skerry, query) => skerry.topups.list(query),
 });
 
 const describe = command({
@@ -149,4 +162,43 @@ function showQr({ showsNotes, stderr, warn }: Terminal, { status, payment_uri }:
   const lines = qrLines(payment_uri, stderr.columns || 0);
   if (lines === null) warn('The terminal is too narrow for a QR code.');
   else stderr.write(`${lines.join('\n')}\n\n`);
+}
+
+const CLOCK_TIMEOUT_MS = 10_000;
+
+/**
+ * Reads the clock of the service: this machine's may be wrong, and a wrong clock could suggest an expired rate.
+ * Null: no response. Only messages depend on the time, and the payment is shown in any case.
+ */
+async function fetchServiceTime(skerry: Skerry, signal: AbortSignal): Promise<Date | null> {
+  try {
+    return new Date((await skerry.balance.get({ signal, timeoutMs: CLOCK_TIMEOUT_MS })).as_of);
+  } catch {
+    return null;
+  }
+}
+
+/** Width of the quiet zone in modules, as the QR standard requires. */
+const QUIET_ZONE_MODULES = 4;
+/**
+ * Uses fixed palette numbers for black on white: the colors of a dark terminal or a theme would invert the
+ * code, and some readers reject an inverted code.
+ */
+const BLACK_ON_WHITE = '\u001b[38;5;16;48;5;231m';
+const RESET = '\u001b[0m';
+const BLOCKS = { 'true,true': '█', 'true,false': '▀', 'false,true': '▄', 'false,false': ' ' } as const;
+
+/**
+ * Draws a QR code with half-block characters: each character shows two modules, one above the other. Null: the
+ * code is wider than the terminal and would wrap.
+ */
+function qrLines(text: string, columns: number): string[] | null {
+  const { data, size } = encode(text, { ecc: 'L', border: QUIET_ZONE_MODULES });
+  if (size > columns) return null;
+  const lines: string[] = [];
+  for (let y = 0; y < size; y += 2) {
+    const blocks = (data[y] ?? []).map((upper, x) => BLOCKS[`${upper},${data[y + 1]?.[x] ?? false}`]);
+    lines.push(`${BLACK_ON_WHITE}${blocks.join('')}${RESET}`);
+  }
+  return lines;
 }

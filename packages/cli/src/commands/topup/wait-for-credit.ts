@@ -2,8 +2,7 @@
 import { type Topup, WaitError, WaitTimeoutError } from '@skerry/sdk';
 import type { Context } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
-import { describeProgress } from './messages.ts';
-import { EXPIRED_LINES, withheldLines } from './outcome.ts';
+import { describeProgress, EXPIRED_LINES, withheldLines } from './payment.ts';
 
 const SECOND_MS = 1_000;
 /** Longer than a payment takes on any of the chains. */

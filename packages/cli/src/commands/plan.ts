@@ -1,0 +1,72 @@
+import type { Plan } from '@skerry/sdk';
+import { type Command, command } from '../command.ts';
+import { CYCLE_MONTHS } from '../limits.ts';
+import { listCommand } from '../lists.ts';
+import { arg, text } from '../options.ts';
+import { type Column, formatUsd } from '../output/format.ts';
+
+const CATEGORIES = ['vps', 'dedicated'] as const;
+
+const COLUMNS: readonly Column<Plan>[] = [
+  { name: 'id', value: (plan) => plan.id },
+  { name: 'category', value: (plan) => plan.category },
+  { name: 'cpu', value: (plan) => plan.cpu },
+  { name: 'cpu_model', value: (plan) => plan.cpu_model, hidden: true },
+  { name: 'ram_mb', value: (plan) => plan.ram_mb },
+  { name: 'disk_gb', value: (plan) => plan.disk_gb },
+  { name: 'transfer_tb', value: (plan) => plan.transfer_tb, hidden: true },
+  { name: 'price_usd_month', value: (plan) => formatUsd(plan.price_usd_month) },
+  { name: 'price_usd_hour', value: (plan) => plan.price_usd_hour_exact, hidden: true },
+  ...CYCLE_MONTHS.flatMap((months): Column<Plan>[] => [
+    {
+      name: `discount_${months}_months`,
+      value: (plan) => formatDiscount(findCycle(plan, months)),
+      hidden: true,
+    },
+    {
+      name: `price_usd_${months}_months`,
+      value: (plan) => formatUsd(findCycle(plan, months)?.price_usd),
+      hidden: true,
+    },
+  ]),
+  { name: 'available_in', value: (plan) => plan.available_in },
+];
+
+type Cycle = Plan['cycles'][number];
+
+function findCycle({ cycles }: Plan, months: number): Cycle | undefined {
+  return cycles.find(({ billing_months }) => billing_months === months);
+}
+
+function formatDiscount(cycle: Cycle | undefined): string | null {
+  return cycle ? `${cycle.discount_percent} %` : null;
+}
+
+const list = listCommand({
+  name: 'plan list',
+  aliases: ['ls'],
+  about: 'List plans and their prices',
+  help: 'Prices per billing cycle are in columns price_usd_1_months, …3…, …6…, and …12_months.',
+  operations: ['plans.list'],
+  options: {
+    category: text('category', 'Filter by category: virtual or dedicated servers', { choices: CATEGORIES }),
+  },
+  columns: COLUMNS,
+  example: 'skerry plan list --category vps -o columns=id,price_usd_month,price_usd_12_months',
+  list: (skerry, query) => skerry.plans.list(query),
+});
+
+const describe = command({
+  name: 'plan describe',
+  aliases: ['get', 'show'],
+  about: 'Show a plan and its price per billing cycle',
+  operations: ['plans.get'],
+  args: { plan: arg('ID of the plan', { completionKind: 'plan' }) },
+  columns: COLUMNS,
+  example: 'skerry plan describe s1',
+  run: async ({ skerry, output }, { plan }) => {
+    output.show(await skerry.plans.get(plan), COLUMNS);
+  },
+});
+
+export const PLAN_COMMANDS: readonly Command[] = [list, describe];

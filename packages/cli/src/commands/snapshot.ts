@@ -1,0 +1,106 @@
+import type { Snapshot } from '@skerry/sdk';
+import { type Command, command } from '../command.ts';
+import { findServer, findSnapshot, resolveServerId } from '../find.ts';
+import { listCommand, omitUndefined } from '../lists.ts';
+import { arg, futureTime, text } from '../options.ts';
+import { type Column, formatTime } from '../output/format.ts';
+import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
+import { confirm, YES_OPTION } from '../terminal/terminal.ts';
+import { type PollOptions, WAIT_OPTIONS, waitAndShow } from '../terminal/wait.ts';
+
+export const SNAPSHOT_COLUMNS: readonly Column<Snapshot>[] = [
+  { name: 'id', value: (snapshot) => snapshot.id },
+  { name: 'name', value: (snapshot) => snapshot.name },
+  { name: 'status', value: (snapshot) => snapshot.status },
+  { name: 'size_gb', value: (snapshot) => snapshot.size_gb },
+  { name: 'server', value: (snapshot) => snapshot.server, hidden: true },
+  { name: 'expires_at', value: (snapshot) => formatTime(snapshot.expires_at), hidden: true },
+  { name: 'created_at', value: (snapshot) => formatTime(snapshot.created_at) },
+];
+
+const STATUSES = ['creating', 'ready', 'error'] as const;
+const SNAPSHOT = arg('Name or ID', { completionKind: 'snapshot' });
+
+const list = listCommand({
+  name: 'snapshot list',
+  aliases: ['ls'],
+  about: 'List snapshots',
+  operations: ['snapshots.list', 'servers.get', 'servers.list'],
+  options: {
+    server: text('server', 'Filter by server: name or ID; ID only if it was deleted', {
+      completionKind: 'server',
+    }),
+    status: text('status', 'Filter by status', { choices: STATUSES }),
+    name: text('name', 'Filter by name'),
+  },
+  columns: SNAPSHOT_COLUMNS,
+  example: 'skerry snapshot list --server web-1',
+  list: (skerry, query) => skerry.snapshots.list(query),
+  filter: async ({ server, ...given }, skerry) => ({
+    ...given,
+    server: server === undefined ? undefined : await resolveServerId(skerry, server),
+  }),
+});
+
+const describe = command({
+  name: 'snapshot describe',
+  aliases: ['get', 'show'],
+  about: 'Show a snapshot',
+  operations: ['snapshots.get', 'snapshots.list'],
+  args: { snapshot: SNAPSHOT },
+  columns: SNAPSHOT_COLUMNS,
+  example: 'skerry snapshot describe before-upgrade',
+  run: async ({ skerry, output }, { snapshot }) => {
+    output.show(await findSnapshot(skerry, snapshot), SNAPSHOT_COLUMNS);
+  },
+});
+
+const create = command({
+  name: 'snapshot create',
+  about: "Create a snapshot of a server's disk and wait until it is ready",
+  help:
+    'The server keeps running: the snapshot contains the state of the disk as after a power failure.\n' +
+    'Restore it with `skerry server restore`.',
+  operations: ['snapshots.create', 'snapshots.get', 'servers.get', 'servers.list'],
+  args: { server: arg('Name or ID of the server', { completionKind: 'server' }) },
+  options: {
+    name: text('name', 'Name of the snapshot (default: generated from the time)'),
+    expiresAt: futureTime('Time of automatic deletion; omit to keep it'),
+    ...IDEMPOTENCY_OPTIONS,
+    ...WAIT_OPTIONS,
+  },
+  columns: SNAPSHOT_COLUMNS,
+  example: 'skerry snapshot create web-1 --name nightly --expires-at 30d',
+  run: async (context, { server, name, expiresAt, idempotencyKey: key, ...waits }) => {
+    const { skerry, output } = context;
+    const { id } = await findServer(skerry, server);
+    const body = omitUndefined({ name, expires_at: expiresAt });
+    const asked = {
+      key,
+      subject: `snapshot ${name ?? ''}`.trim(),
+      lookupCommand: ['skerry', 'snapshot', 'list', '--server', id],
+    };
+    const begun = await createOnce(context, asked, (once) => skerry.snapshots.create(id, body, once));
+    const show = (seen: Snapshot) => output.show(seen, SNAPSHOT_COLUMNS);
+    const wait = (options: PollOptions) => skerry.waitFor(begun, 'ready', options);
+    await waitAndShow(context, waits, begun.name, begun, wait, show);
+  },
+});
+
+const remove = command({
+  name: 'snapshot delete',
+  aliases: ['rm'],
+  about: 'Delete a snapshot',
+  operations: ['snapshots.delete', 'snapshots.get', 'snapshots.list'],
+  args: { snapshot: SNAPSHOT },
+  options: { yes: YES_OPTION },
+  example: 'skerry snapshot delete before-upgrade --yes',
+  run: async ({ skerry, terminal }, { snapshot, yes }) => {
+    const { id, name } = await findSnapshot(skerry, snapshot);
+    await confirm(terminal, yes, `delete snapshot ${name} (${id})`);
+    await skerry.snapshots.delete(id);
+    terminal.note(`Snapshot ${name} deleted.`);
+  },
+});
+
+export const SNAPSHOT_COMMANDS: readonly Command[] = [list, describe, create, remove];

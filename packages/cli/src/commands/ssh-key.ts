@@ -1,0 +1,163 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { ListedSshKey, SshKey } from '@skerry/sdk';
+import { type Command, type Context, command } from '../command.ts';
+import { Failure } from '../exit-codes.ts';
+import { readText } from '../files.ts';
+import { findSshKey } from '../find.ts';
+import { listCommand } from '../lists.ts';
+import { arg, text } from '../options.ts';
+import { type Column, formatTime } from '../output/format.ts';
+import { confirm, YES_OPTION } from '../terminal/terminal.ts';
+
+export const LISTED_SSH_KEY_COLUMNS: readonly Column<ListedSshKey>[] = [
+  { name: 'id', value: (key) => key.id },
+  { name: 'name', value: (key) => key.name },
+  { name: 'type', value: (key) => key.type },
+  { name: 'fingerprint', value: (key) => key.fingerprint, hidden: true },
+  { name: 'created_at', value: (key) => formatTime(key.created_at) },
+];
+
+export const SSH_KEY_COLUMNS: readonly Column<SshKey>[] = [
+  ...LISTED_SSH_KEY_COLUMNS,
+  { name: 'public_key', value: (key) => key.public_key, hidden: true },
+];
+
+const SSH_KEY = arg('Name or ID', { completionKind: 'ssh-key' });
+
+const list = listCommand({
+  name: 'ssh-key list',
+  aliases: ['ls'],
+  about: 'List SSH keys',
+  operations: ['ssh_keys.list'],
+  options: {
+    name: text('name', 'Filter by name'),
+    type: text('type', 'Filter by type, such as ssh-ed25519'),
+  },
+  columns: LISTED_SSH_KEY_COLUMNS,
+  example: 'skerry ssh-key list -o columns=name,fingerprint',
+  list: (skerry, query) => skerry.sshKeys.list(query),
+});
+
+const describe = command({
+  name: 'ssh-key describe',
+  aliases: ['get', 'show'],
+  about: 'Show an SSH key, including the public key',
+  operations: ['ssh_keys.get', 'ssh_keys.list'],
+  args: { sshKey: SSH_KEY },
+  columns: SSH_KEY_COLUMNS,
+  example: 'skerry ssh-key describe laptop',
+  run: async ({ skerry, output }, { sshKey }) => {
+    const found = await findSshKey(skerry, sshKey);
+    // Lists omit the public key.
+    const full = 'public_key' in found ? found : await skerry.sshKeys.get(found.id);
+    output.show(full as Awaited<ReturnType<typeof skerry.sshKeys.get>>, SSH_KEY_COLUMNS);
+  },
+});
+
+const create = command({
+  name: 'ssh-key create',
+  aliases: ['add'],
+  about: 'Add an SSH key',
+  help:
+    'The default is ~/.ssh/id_ed25519.pub, or else ~/.ssh/id_rsa.pub. Private keys are rejected\n' +
+    'and never sent.',
+  operations: ['ssh_keys.create'],
+  options: {
+    name: text('name', "Name of the key (default: the key's comment)"),
+    publicKey: text('key', "Public key as in a .pub file: 'ssh-ed25519 AAAA… me@laptop'"),
+    publicKeyFile: text('file', 'File with the public key; - is stdin'),
+  },
+  columns: SSH_KEY_COLUMNS,
+  example: 'skerry ssh-key create --name desk --public-key-file ~/.ssh/id_ed25519.pub',
+  run: async ({ skerry, output, env }, { name, ...source }) => {
+    const publicKey = await readPublicKey(source, env);
+    const called = name ?? commentOf(publicKey);
+    if (!called) throw new Failure('usage', 'the key has no comment to use as its name; pass --name');
+    output.show(await skerry.sshKeys.create({ name: called, public_key: publicKey }), SSH_KEY_COLUMNS);
+  },
+});
+
+const remove = command({
+  name: 'ssh-key delete',
+  aliases: ['rm'],
+  about: 'Delete an SSH key; servers that have the key keep it',
+  operations: ['ssh_keys.delete', 'ssh_keys.get', 'ssh_keys.list'],
+  args: { sshKey: SSH_KEY },
+  options: { yes: YES_OPTION },
+  example: 'skerry ssh-key delete old-laptop --yes',
+  run: async ({ skerry, terminal }, { sshKey, yes }) => {
+    const { id, name } = await findSshKey(skerry, sshKey);
+    await confirm(terminal, yes, `delete SSH key ${name} (${id}); servers that have the key keep it`);
+    await skerry.sshKeys.delete(id);
+    terminal.note(`SSH key ${name} deleted.`);
+  },
+});
+
+export const SSH_KEY_COMMANDS: readonly Command[] = [list, describe, create, remove];
+
+/** Default file names of `ssh-keygen`, the stronger key first. */
+const DEFAULT_FILES = ['id_ed25519.pub', 'id_rsa.pub'] as const;
+const FILE_MAX_BYTES = 64 * 1024;
+const PRIVATE_KEY = /PRIVATE KEY|PuTTY-User-Key-File|SSH PRIVATE KEY FILE/;
+const SSH2_PUBLIC = /^---- BEGIN SSH2 PUBLIC KEY ----/;
+
+export interface PublicKeySource {
+  readonly publicKey: string | undefined;
+  readonly publicKeyFile: string | undefined;
+}
+
+/** Returns one line, `type base64 comment`. Rejects private keys here, so that they are never sent. */
+export async function readPublicKey(
+  { publicKey, publicKeyFile }: PublicKeySource,
+  env: Context['env'],
+): Promise<string> {
+  if (publicKey !== undefined && publicKeyFile !== undefined) {
+    throw new Failure('usage', '--public-key and --public-key-file cannot be combined; use one of them');
+  }
+  if (publicKey !== undefined) return parseKeyLine(publicKey, '--public-key');
+  const path = publicKeyFile ?? findDefaultFile(env);
+  return parseKeyLine(await readText(path, FILE_MAX_BYTES), path);
+}
+
+/** Returns the comment: `me@laptop` in `ssh-ed25519 AAAA… me@laptop`. */
+export function commentOf(line: string): string | undefined {
+  return line.split(/\s+/).slice(2).join(' ') || undefined;
+}
+
+function findDefaultFile(env: Context['env']): string {
+  const folder = join(env.HOME || homedir(), '.ssh');
+  const found = DEFAULT_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
+  if (found) return found;
+  throw new Failure(
+    'usage',
+    `neither ${DEFAULT_FILES.join(' nor ')} found in ${folder}; pass --public-key-file, ` +
+      'or create a key with `ssh-keygen -t ed25519`',
+  );
+}
+
+/** `name` is the source of the text. The text itself is never repeated in a message. */
+function parseKeyLine(text: string, name: string): string {
+  if (PRIVATE_KEY.test(text)) {
+    throw new Failure(
+      'usage',
+      `${name} is a private key, which must never leave your computer; nothing was sent. ` +
+        'Use the public key: the file that ends in .pub',
+    );
+  }
+  if (SSH2_PUBLIC.test(text.trim())) {
+    throw new Failure(
+      'usage',
+      `${name} is not in OpenSSH format; convert it with \`ssh-keygen -i -f <file>\``,
+    );
+  }
+  const lines = text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  const [line] = lines;
+  if (line === undefined) throw new Failure('usage', `${name} contains no key`);
+  if (lines.length > 1) throw new Failure('usage', `${name} has more than one line; add each key separately`);
+  return line;
+}

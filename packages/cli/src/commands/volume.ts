@@ -1,0 +1,157 @@
+import type { Volume } from '@skerry/sdk';
+import { type Command, command } from '../command.ts';
+import { Failure } from '../exit-codes.ts';
+import { findServer, findVolume, resolveServerId } from '../find.ts';
+import { VOLUME_MAX_GB, VOLUME_MIN_GB } from '../limits.ts';
+import { listCommand, omitUndefined, requireChanges } from '../lists.ts';
+import { arg, flag, integer, requiredInteger, requiredText, text } from '../options.ts';
+import { type Column, formatTime } from '../output/format.ts';
+import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
+import { confirm, YES_OPTION } from '../terminal/terminal.ts';
+
+export const VOLUME_COLUMNS: readonly Column<Volume>[] = [
+  { name: 'id', value: (volume) => volume.id },
+  { name: 'name', value: (volume) => volume.name },
+  { name: 'size_gb', value: (volume) => volume.size_gb },
+  { name: 'region', value: (volume) => volume.region },
+  { name: 'device', value: (volume) => volume.device },
+  { name: 'attached_to', value: (volume) => volume.attached_to, hidden: true },
+  { name: 'encrypted', value: (volume) => volume.encrypted, hidden: true },
+  { name: 'filesystem', value: (volume) => volume.filesystem, hidden: true },
+  { name: 'created_at', value: (volume) => formatTime(volume.created_at), hidden: true },
+];
+
+const list = listCommand({
+  name: 'volume list',
+  aliases: ['ls'],
+  about: 'List volumes',
+  operations: ['volumes.list', 'servers.get', 'servers.list'],
+  options: {
+    name: text('name', 'Filter by name'),
+    region: text('code', 'Filter by region'),
+    attachedTo: text('server', 'Filter by server: name or ID', { completionKind: 'server' }),
+  },
+  columns: VOLUME_COLUMNS,
+  example: 'skerry volume list --region par',
+  list: (skerry, query) => skerry.volumes.list(query),
+  filter: async ({ attachedTo, ...given }, skerry) => ({
+    ...given,
+    attached_to: attachedTo === undefined ? undefined : await resolveServerId(skerry, attachedTo),
+  }),
+});
+
+const describe = command({
+  name: 'volume describe',
+  aliases: ['get', 'show'],
+  about: 'Show a volume',
+  operations: ['volumes.get', 'volumes.list'],
+  args: { volume: arg('Name or ID', { completionKind: 'volume' }) },
+  columns: VOLUME_COLUMNS,
+  example: 'skerry volume describe data',
+  run: async ({ skerry, output }, { volume }) => {
+    output.show(await findVolume(skerry, volume), VOLUME_COLUMNS);
+  },
+});
+
+const VOLUME = arg('Name or ID', { completionKind: 'volume' });
+const SIZE = { min: VOLUME_MIN_GB, max: VOLUME_MAX_GB };
+
+const create = command({
+  name: 'volume create',
+  about: 'Create a volume',
+  operations: ['volumes.create'],
+  args: { name: arg('Name of the volume') },
+  options: {
+    sizeGb: requiredInteger(
+      'GiB',
+      `Size from ${VOLUME_MIN_GB} to ${VOLUME_MAX_GB}. A volume can grow but never shrink`,
+      SIZE,
+    ),
+    region: requiredText('code', 'Region of the servers that will use it'),
+    encrypted: flag('Encrypt with LUKS in the server with your own key; cannot be changed later'),
+    filesystem: text('name', 'File system for your own records; the volume is not formatted'),
+    ...IDEMPOTENCY_OPTIONS,
+  },
+  columns: VOLUME_COLUMNS,
+  example: 'skerry volume create backups --size-gb 100 --region par --filesystem ext4',
+  run: async (context, { name, sizeGb, region, encrypted, filesystem, idempotencyKey: key }) => {
+    const { skerry, output } = context;
+    const body = { name, size_gb: sizeGb, region, encrypted, ...omitUndefined({ filesystem }) };
+    const lookupCommand = ['skerry', 'volume', 'list', '--name', name];
+    const made = await createOnce(context, { key, subject: `volume ${name}`, lookupCommand }, (once) =>
+      skerry.volumes.create(body, once),
+    );
+    output.show(made, VOLUME_COLUMNS);
+  },
+});
+
+const update = command({
+  name: 'volume update',
+  about: 'Rename or grow a volume',
+  help: 'A volume can grow while in use. Grow its file system afterwards with resize2fs or xfs_growfs.',
+  operations: ['volumes.update', 'volumes.get', 'volumes.list'],
+  args: { volume: VOLUME },
+  options: {
+    name: text('name', 'New name'),
+    sizeGb: integer('GiB', 'New size, larger than the current one', SIZE),
+  },
+  columns: VOLUME_COLUMNS,
+  example: 'skerry volume update data --size-gb 80',
+  run: async ({ skerry, output }, { volume, name, sizeGb }) => {
+    const body = requireChanges({ name, size_gb: sizeGb });
+    const { id, name: called, size_gb: hasGb } = await findVolume(skerry, volume);
+    if (sizeGb !== undefined && sizeGb < hasGb) {
+      throw new Failure(
+        'refused',
+        `--size-gb: volume ${called} has ${hasGb} GiB and cannot shrink; ` +
+          'create a smaller volume, copy your data, and delete this one',
+      );
+    }
+    output.show(await skerry.volumes.update(id, body), VOLUME_COLUMNS);
+  },
+});
+
+const attach = command({
+  name: 'volume attach',
+  about: 'Attach a volume to a server in the same region',
+  operations: ['volumes.attach', 'volumes.get', 'volumes.list', 'servers.get', 'servers.list'],
+  args: { volume: VOLUME, server: arg('Name or ID of the server', { completionKind: 'server' }) },
+  columns: VOLUME_COLUMNS,
+  example: 'skerry volume attach data web-1',
+  run: async ({ skerry, output }, { volume, server }) => {
+    const { id } = await findVolume(skerry, volume);
+    const to = await findServer(skerry, server);
+    output.showRow(await skerry.volumes.attach(id, { server: to.id }), VOLUME_COLUMNS);
+  },
+});
+
+const detach = command({
+  name: 'volume detach',
+  about: 'Detach a volume from its server; unmount it first',
+  operations: ['volumes.detach', 'volumes.get', 'volumes.list'],
+  args: { volume: VOLUME },
+  columns: VOLUME_COLUMNS,
+  example: 'skerry volume detach data',
+  run: async ({ skerry, output }, { volume }) => {
+    const { id } = await findVolume(skerry, volume);
+    output.showRow(await skerry.volumes.detach(id), VOLUME_COLUMNS);
+  },
+});
+
+const remove = command({
+  name: 'volume delete',
+  aliases: ['rm'],
+  about: 'Delete a detached volume and all data on it',
+  operations: ['volumes.delete', 'volumes.get', 'volumes.list'],
+  args: { volume: VOLUME },
+  options: { yes: YES_OPTION },
+  example: 'skerry volume delete data --yes',
+  run: async ({ skerry, terminal }, { volume, yes }) => {
+    const { id, name, size_gb: sizeGb } = await findVolume(skerry, volume);
+    await confirm(terminal, yes, `delete volume ${name} (${id}), ${sizeGb} GiB, and all data on it`);
+    await skerry.volumes.delete(id);
+    terminal.note(`Volume ${name} deleted.`);
+  },
+});
+
+export const VOLUME_COMMANDS: readonly Command[] = [list, describe, create, update, attach, detach, remove];

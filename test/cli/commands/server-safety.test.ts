@@ -1,0 +1,92 @@
+/**
+ * Server commands that cost money or reveal a secret: they ask first, print the resource, and protect the
+ * secret.
+ */
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { NO_RATES, PUBLIC_KEY } from '../../http/v1/contract/estate.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
+import { createApiToken } from '../../support/v1-client.ts';
+import { startWorld, type World } from '../../support/world.ts';
+import { createFolder } from '../support/folder.ts';
+import { type Cli, createCli } from '../support/run-cli.ts';
+import { CTRL_C, runOnTerminal } from '../support/run-on-terminal.ts';
+
+const ORDER = ['--plan', 's1', '--region', 'par', '--image', 'debian'];
+
+describe('skerry server', FULL_ONLY, () => {
+  let world: World;
+  let cli: Cli;
+  before(async () => {
+    world = await startWorld(NO_RATES);
+    const customer = await world.customer();
+    await world.addBalance(customer, 20_000n);
+    cli = createCli({ url: world.url, token: await createApiToken(customer, 'write') });
+    await cli.json('ssh-key', 'create', '--name', 'laptop', '--public-key', PUBLIC_KEY);
+    await cli.json('server', 'create', 'web-1', ...ORDER);
+  });
+  after(() => world.close());
+
+  it('server console --open hides the URL and the token from other processes', async () => {
+    const bin = createFolder();
+    const seen = join(bin, 'seen');
+    const script = [
+      '#!/bin/sh',
+      `stat -c %a "$1" > ${seen}.new`,
+      `echo "$SKERRY_TOKEN|$*" >> ${seen}.new`,
+      `cat "$1" >> ${seen}.new`,
+      `mv ${seen}.new ${seen}\n`,
+    ].join('\n');
+    writeFileSync(join(bin, 'xdg-open'), script);
+    chmodSync(join(bin, 'xdg-open'), 0o755);
+    const env = { PATH: `${bin}:${process.env.PATH}`, DISPLAY: ':0' };
+    const { code, stdout } = await cli.with({ env }, 'server', 'console', 'web-1', '--open');
+    assert.equal(code, 0);
+    const [mode, called = '', ...page] = readFileSync(seen, 'utf8').split('\n');
+    assert.deepEqual([mode, /^\|\/.*console\.html$/.test(called)], ['600', true], called);
+    assert.ok(page.join('\n').includes(`url=${stdout.trim().replaceAll('&', '&amp;')}`));
+    assert.ok(!existsSync(called.slice(1)), 'the page is deleted');
+  });
+
+  it('server start asks before it charges another cycle for a server that was not renewed', async () => {
+    await cli.json('server', 'create', 'month-1', ...ORDER, '--no-auto-renew');
+    await world.advance(32 * 24 * 3_600);
+    assert.equal((await cli.json('server', 'describe', 'month-1')).suspended_reason, 'not_renewed');
+    const { code, stderr } = await cli('server', 'start', 'month-1');
+    assert.equal(code, 11);
+    assert.match(
+      stderr,
+      /charge \d+\.\d\d USD \(or the new price if it has changed\) for another month of server month-1/,
+    );
+    assert.equal((await cli.json('server', 'start', 'month-1', '--yes')).status, 'running');
+  });
+
+  it('server create prints the server when the wait times out', async () => {
+    await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 1_000 });
+    const words = ['server', 'create', 'late-1', ...ORDER, '--timeout', '1', '-o', 'json'];
+    const { code, stdout, stderr } = await cli(...words);
+    await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 0 });
+    await world.settle();
+    assert.deepEqual([code, JSON.parse(stdout).name, /still/.test(stderr)], [9, 'late-1', true]);
+  });
+
+  it('server create prints the server when it is interrupted, and the operation continues', async () => {
+    await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 1_000 });
+    const keys = [{ after: 'slow is ', press: CTRL_C }];
+    const { code, screen } = await runOnTerminal(
+      { env: cli.env, keys },
+      'server',
+      'create',
+      'slow',
+      ...ORDER,
+    );
+    assert.equal(code, 130);
+    assert.match(screen, /Id: +srv_/);
+    assert.match(screen, /stopped waiting for slow; the operation continues/);
+    await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 0 });
+    await world.settle();
+    assert.equal((await cli.json('server', 'describe', 'slow')).status, 'running');
+  });
+});
