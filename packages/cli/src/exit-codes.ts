@@ -1,6 +1,6 @@
 /**
- * What a failure means: its exit code, and the lines that the user sees. Scripts depend on the codes; never
- * change them.
+ * The meaning of a failure: its exit code, and the lines that the user sees. Scripts depend on the codes;
+ * never change them.
  */
 import {
   ApiError,

@@ -91,11 +91,17 @@ describe('skerry webhook and events', FULL_ONLY, () => {
     }
   });
 
-  it('events ends when its output is no longer read', async () => {
-    // There is only one event: no later write could fail.
-    const line = 'skerry events --after 0 --type snapshot --no-header | head -1';
-    const { code, stdout, stderr } = await runProgram(['sh', '-c', line], { env });
+  it('events ends at the next event after its reader has left', async () => {
+    const line = 'set -o pipefail; skerry events --type token --no-header | head -1';
+    const ended = runProgram(['bash', '-c', line], { env });
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+    };
+    ended.then(over, over);
+    while (!isOver) await cli.json('token', 'create', '--name', 'late', '--scope', 'read');
+    const { code, stdout, stderr } = await ended;
     assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, /^\d+ .* snapshot\.ready +before-upgrade\/snap_\w+\n$/);
+    assert.match(stdout, /^\d+ .* token\.created +late\/tok_\w+\n$/);
   });
 });

@@ -4,7 +4,6 @@ import { Failure } from '../exit-codes.ts';
 import { omitUndefined } from '../lists.ts';
 import { integer, type Option } from '../options.ts';
 import { type Column, formatTime } from '../output/format.ts';
-import { onReaderGone } from '../terminal/stdout-reader.ts';
 
 /** Lines are printed one at a time and not aligned later, so columns of varying length have a set width. */
 const COLUMNS: readonly Column<StreamedEvent>[] = [
@@ -38,7 +37,10 @@ const KNOWN_TYPES: Readonly<Record<EventType, true>> = {
   'firewall.applied': true,
   ping: true,
 };
-/** The types that a user can name, to tell a typo from an event that has not occurred yet. A ping is sent only to its webhook. */
+/**
+ * The types that a user can name, to tell a typo from an event that has not occurred yet. A ping is sent only
+ * to its webhook.
+ */
 const TYPES = Object.keys(KNOWN_TYPES).filter((type) => type !== 'ping');
 const FAMILIES = [...new Set(TYPES.map(familyOf))];
 
@@ -88,19 +90,14 @@ export const events = command({
   example: 'skerry events --after 0 --type server -o json',
   run: async (context, { after, type }) => {
     const { output, terminal, signal } = context;
-    const readerGone = new AbortController();
-    const stopWatching = onReaderGone(() => readerGone.abort());
-    const ended = AbortSignal.any([signal, readerGone.signal]);
     try {
-      for await (const event of follow(context, ended, after)) {
+      for await (const event of follow(context, after)) {
         if (type === undefined || type(event.type)) output.showNext(event, COLUMNS);
       }
     } catch (error) {
       // Interruption is the normal way to stop; print nothing.
-      if (signal.aborted) throw new Failure('interrupted', '');
-      if (!readerGone.signal.aborted) throw error;
+      throw signal.aborted ? new Failure('interrupted', '') : error;
     } finally {
-      stopWatching();
       terminal.progress('');
     }
   },
@@ -108,8 +105,7 @@ export const events = command({
 
 /** Opens the stream. With `--after 0`, starts at the oldest event that the service still has. */
 async function* follow(
-  { skerry, terminal }: Pick<Context, 'skerry' | 'terminal'>,
-  signal: AbortSignal,
+  { skerry, terminal, signal }: Context,
   after: number | undefined,
 ): AsyncGenerator<StreamedEvent, void> {
   const options: StreamOptions = {

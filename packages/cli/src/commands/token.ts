@@ -101,8 +101,9 @@ export const TOKEN_COMMANDS: readonly Command[] = [list, create, remove];
 const LAST_USED_REFRESH_MS = 60_000;
 
 /**
- * Whether this is the token in use: the API shows only when each token was last used. Listing the tokens used ours, so it can only be one of those used shortly
- * before the latest one. Times are compared with each other, because this machine's clock may be wrong.
+ * Whether this is the token in use: the API shows only when each token was last used. Listing the tokens used
+ * ours, so it can only be one of those used shortly before the latest one. Times are compared with each
+ * other, because this machine's clock may be wrong.
  */
 export function checkInUse(token: ApiToken, all: readonly ApiToken[]): 'yes' | 'perhaps' | 'no' {
   const usedMs = (one: ApiToken) => (one.last_used_at === null ? 0 : Date.parse(one.last_used_at));

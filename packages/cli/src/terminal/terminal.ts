@@ -87,8 +87,8 @@ export async function prompt(terminal: Terminal, question: string, hidden = fals
 export const YES_OPTION = flag('Skip the confirmation', { short: 'y' });
 
 /**
- * Asks before an action that cannot be undone and continues only after a yes. `consequence` completes a sentence: `delete server web-1 and all data on its
- * disk`.
+ * Asks before an action that cannot be undone and continues only after a yes. `consequence` completes a
+ * sentence: `delete server web-1 and all data on its disk`.
  */
 export async function confirm(terminal: Terminal, yes: boolean, consequence: string): Promise<void> {
   if (yes) return;

@@ -111,10 +111,10 @@ interface OpenStream {
 }
 
 /**
- * Starts an operation that no status shows (during a reboot, for example, a server stays `running`), waits for
- * its end according to the options, and returns the result of `start`. The service reports the end by an event.
- * The stream is opened first, so that no event is missed; without a stream, the resource is polled. `name`
- * starts the sentence in messages: `web-1`.
+ * Starts an operation that no status shows (during a reboot, for example, a server stays `running`), waits
+ * for its end according to the options, and returns the result of `start`. The service reports the end by an
+ * event. The stream is opened first, so that no event is missed; without a stream, the resource is polled.
+ * `name` starts the sentence in messages: `web-1`.
  */
 export async function startAndWaitForEvent<T>(
   context: Pick<Context, 'skerry' | 'terminal' | 'signal'>,

@@ -143,7 +143,10 @@ function nameOf(value: unknown): string | undefined {
   return isMap(value) && typeof value.name === 'string' ? value.name.normalize('NFC') : undefined;
 }
 
-/** Checks references between the items. `named`: all servers that the file names, including those that have problems of their own. */
+/**
+ * Checks references between the items. `named`: all servers that the file names, including those that have
+ * problems of their own.
+ */
 export function checkReferences(desired: Desired, named: ReadonlySet<string>): Fault[] {
   const faults: Fault[] = [];
   const report = (place: string, message: string) => faults.push({ place, message, exit: 'usage' });

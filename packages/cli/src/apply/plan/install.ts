@@ -1,4 +1,7 @@
-/** Compares the contents of a server's disk: its image and its user data. A file names an image by ID, version, or family. */
+/**
+ * Compares the contents of a server's disk: its image and its user data. A file names an image by ID,
+ * version, or family.
+ */
 import type { Actual, ActualImage, ActualServer } from '../actual.ts';
 import type { Placed, WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';

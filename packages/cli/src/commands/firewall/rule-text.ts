@@ -87,7 +87,8 @@ function requireOneOf(
 const FILE_MAX_BYTES = 256 * 1024;
 
 /**
- * Reads rules from JSON or YAML: a list, or an object with the list as `rules`, as `firewall describe` prints it.
+ * Reads rules from JSON or YAML: a list, or an object with the list as `rules`, as `firewall describe` prints
+ * it.
  */
 export async function readRulesFile(path: string): Promise<readonly CreateFirewallRule[]> {
   const read = parseYaml(await readText(path, FILE_MAX_BYTES), path);

@@ -1,4 +1,4 @@
-/** What a server is installed with: SSH keys and cloud-init user data. */
+/** The inputs of an installation: SSH keys and cloud-init user data. */
 import type { Skerry } from '@skerry/sdk';
 import { Failure } from '../../exit-codes.ts';
 import { readBytes } from '../../files.ts';

@@ -167,8 +167,8 @@ function showQr({ showsNotes, stderr, warn }: Terminal, { status, payment_uri }:
 const CLOCK_TIMEOUT_MS = 10_000;
 
 /**
- * Reads the clock of the service: this machine's may be wrong, and a wrong clock could suggest an expired rate.
- * Null: no response. Only messages depend on the time, and the payment is shown in any case.
+ * Reads the clock of the service: this machine's may be wrong, and a wrong clock could suggest an expired
+ * rate. Null: no response. Only messages depend on the time, and the payment is shown in any case.
  */
 async function fetchServiceTime(skerry: Skerry, signal: AbortSignal): Promise<Date | null> {
   try {
@@ -189,8 +189,8 @@ const RESET = '\u001b[0m';
 const BLOCKS = { 'true,true': '█', 'true,false': '▀', 'false,true': '▄', 'false,false': ' ' } as const;
 
 /**
- * Draws a QR code with half-block characters: each character shows two modules, one above the other. Null: the
- * code is wider than the terminal and would wrap.
+ * Draws a QR code with half-block characters: each character shows two modules, one above the other. Null:
+ * the code is wider than the terminal and would wrap.
  */
 function qrLines(text: string, columns: number): string[] | null {
   const { data, size } = encode(text, { ecc: 'L', border: QUIET_ZONE_MODULES });
