@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { QemuCompute } from '../drivers/compute/qemu/driver.ts';
-import type { QemuOptions } from '../drivers/compute/qemu/options.ts';
+import type { QemuOptions } from '../drivers/compute/qemu/host.ts';
 import type { Logger } from '../kernel/logger.ts';
 
 function qemuOptions(config: Config): Omit<QemuOptions, 'log'> {

@@ -141,7 +141,7 @@ test('the walkthrough adds a blackhole route for every address block', () => {
 });
 
 test('the walkthrough installs every package that skerryd doctor requires', () => {
-  const source = new URL('../../src/drivers/compute/qemu/examine/programs.ts', import.meta.url);
+  const source = new URL('../../src/drivers/compute/qemu/examine/system.ts', import.meta.url);
   const table = /PROGRAMS[^=]*= \{([^}]*)\}/.exec(readFileSync(source, 'utf8'))?.[1] ?? '';
   const packages = [...table.matchAll(/: '([^']+)'/g)].map((match) => match[1] ?? '');
   assert.ok(packages.length >= 8, table);

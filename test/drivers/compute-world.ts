@@ -1,6 +1,5 @@
 /** The environment that the compute contract needs from a driver's test, and helpers shared by its tests. */
 import assert from 'node:assert/strict';
-import type { Packet } from '../../src/drivers/compute/simulator/evaluate-filter.ts';
 import {
   type ComputeDriver,
   ComputeError,
@@ -9,6 +8,7 @@ import {
   type MachineState,
 } from '../../src/ports/compute.ts';
 import type { FilterRule } from '../../src/ports/network.ts';
+import type { Packet } from '../support/evaluate-filter.ts';
 
 export interface ComputeWorld {
   readonly driver: ComputeDriver;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { evaluateFilter, type Packet } from '../../src/drivers/compute/simulator/evaluate-filter.ts';
 import type { Filter, FilterRule } from '../../src/ports/network.ts';
+import { evaluateFilter, type Packet } from '../support/evaluate-filter.ts';
 
 function rule(wanted: Partial<FilterRule>): FilterRule {
   return { direction: 'in', proto: 'any', ports: [], remote: '0.0.0.0/0', action: 'accept', ...wanted };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { evaluateFilter } from '../../src/drivers/compute/simulator/evaluate-filter.ts';
 import type { MachineSpec } from '../../src/ports/compute.ts';
+import { evaluateFilter } from '../support/evaluate-filter.ts';
 import { computeContract } from './compute-contract.ts';
 import { failsAs, machineSpec } from './compute-world.ts';
 import { INSTALL_S, type SimulatedWorld, simulatedWorld } from './simulator-world.ts';

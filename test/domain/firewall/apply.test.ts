@@ -5,11 +5,11 @@ import { applyFilter } from '../../../src/domain/firewall/apply.ts';
 import { createGroup, updateGroup } from '../../../src/domain/firewall/groups.ts';
 import { addRule } from '../../../src/domain/firewall/rules.ts';
 import { deploy } from '../../../src/domain/servers/deploy/deploy.ts';
-import { evaluateFilter } from '../../../src/drivers/compute/simulator/evaluate-filter.ts';
 import { formatId } from '../../../src/kernel/ids.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import type { Filter } from '../../../src/ports/network.ts';
 import type { FirewallRuleBody } from '../../../src/spec/schemas/firewall.ts';
+import { evaluateFilter } from '../../support/evaluate-filter.ts';
 import { ALLOW_WEB, FirewallWorld } from './firewall-world.ts';
 
 describe('the filter in front of a server', () => {

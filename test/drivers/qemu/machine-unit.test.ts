@@ -6,11 +6,7 @@ import {
   type CommandLine,
 } from '../../../src/drivers/compute/qemu/machine/command-line.ts';
 import { restartDelayS } from '../../../src/drivers/compute/qemu/machine/crashes.ts';
-import {
-  renderSeed,
-  type Seed,
-  withoutSecrets,
-} from '../../../src/drivers/compute/qemu/machine/seed-files.ts';
+import { renderSeed, type Seed, withoutSecrets } from '../../../src/drivers/compute/qemu/machine/seed.ts';
 
 const LINE: CommandLine = {
   name: 'srv/1/disk',

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { run } from '../../../src/drivers/compute/qemu/command.ts';
-import { readJson, writeJson } from '../../../src/drivers/compute/qemu/json-file.ts';
+import { readJson, writeJson } from '../../../src/drivers/compute/qemu/files.ts';
 import { readCarriers } from '../../../src/drivers/compute/qemu/machine/carriers.ts';
 import { restartDelayS } from '../../../src/drivers/compute/qemu/machine/crashes.ts';
 import { readRecord, writeRecord } from '../../../src/drivers/compute/qemu/record.ts';

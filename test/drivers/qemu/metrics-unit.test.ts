@@ -8,7 +8,7 @@ import {
   detectCgroups,
   memoryMax,
   removeGroup,
-} from '../../../src/drivers/compute/qemu/metrics/cgroup.ts';
+} from '../../../src/drivers/compute/qemu/machine/cgroup.ts';
 import { type Counters, parseStat } from '../../../src/drivers/compute/qemu/metrics/counters.ts';
 import {
   type HourSum,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
-import { readLimitsState } from '../../../src/drivers/compute/qemu/metrics/cgroup.ts';
+import { readLimitsState } from '../../../src/drivers/compute/qemu/machine/cgroup.ts';
 import { readHours } from '../../../src/drivers/compute/qemu/metrics/metrics-store.ts';
 import { HOUR_MS } from '../../../src/kernel/time.ts';
 import type { HourSample } from '../../../src/ports/compute.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { probeSsh } from '../../../src/drivers/compute/qemu/net/probe-ssh.ts';
+import { probeSsh } from '../../../src/drivers/compute/qemu/machine/install-done.ts';
 import { setFilter, setTraffic } from '../../../src/drivers/compute/qemu/net/rules.ts';
 import { type Guest, NET_SKIP, NetWorld } from './net-world.ts';
 

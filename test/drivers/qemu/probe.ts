@@ -4,8 +4,8 @@
  * not pass but was answered. Dropped: neither.
  */
 import assert from 'node:assert/strict';
-import type { Packet } from '../../../src/drivers/compute/simulator/evaluate-filter.ts';
 import type { FilterRule } from '../../../src/ports/network.ts';
+import type { Packet } from '../../support/evaluate-filter.ts';
 import type { NetFixture } from './net-fixture.ts';
 
 /** A guest without KVM on a busy machine is slow. */

@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { run } from '../../../src/drivers/compute/qemu/command.ts';
 import { QemuCompute } from '../../../src/drivers/compute/qemu/driver.ts';
+import { DiskFullError, writeJson } from '../../../src/drivers/compute/qemu/files.ts';
 import { QemuHost } from '../../../src/drivers/compute/qemu/host.ts';
-import { DiskFullError, writeJson } from '../../../src/drivers/compute/qemu/json-file.ts';
 import { removePreviousDisks } from '../../../src/drivers/compute/qemu/machine/disks.ts';
-import { toStoredSpec } from '../../../src/drivers/compute/qemu/machine/ensure.ts';
+import { toStoredSpec } from '../../../src/drivers/compute/qemu/machine/install.ts';
 import { type MachineRecord, readRecord, writeRecord } from '../../../src/drivers/compute/qemu/record.ts';
-import { ensureReserve } from '../../../src/drivers/compute/qemu/reserve.ts';
+import { ensureReserve } from '../../../src/drivers/compute/qemu/space.ts';
 import { stopCopies } from '../../../src/drivers/compute/qemu/storage/background-copy.ts';
 import { listSnapshotsInProgress } from '../../../src/drivers/compute/qemu/storage/snapshot-record.ts';
 import {

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { volumeSerial } from '../../../src/drivers/compute/qemu/names.ts';
+import { volumeSerial } from '../../../src/drivers/compute/qemu/host.ts';
 import { Qmp } from '../../../src/drivers/compute/qemu/qmp.ts';
 import { copyInBackground } from '../../../src/drivers/compute/qemu/storage/background-copy.ts';
 import { copySnapshot } from '../../../src/drivers/compute/qemu/storage/snapshots.ts';

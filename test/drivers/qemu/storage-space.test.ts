@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { run } from '../../../src/drivers/compute/qemu/command.ts';
 import { QemuCompute } from '../../../src/drivers/compute/qemu/driver.ts';
 import { QemuHost } from '../../../src/drivers/compute/qemu/host.ts';
-import { toStoredSpec } from '../../../src/drivers/compute/qemu/machine/ensure.ts';
+import { toStoredSpec } from '../../../src/drivers/compute/qemu/machine/install.ts';
 import { writeRecord } from '../../../src/drivers/compute/qemu/record.ts';
 import { stopCopies } from '../../../src/drivers/compute/qemu/storage/background-copy.ts';
 import { copySnapshot } from '../../../src/drivers/compute/qemu/storage/snapshots.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { volumeSerial } from '../../../src/drivers/compute/qemu/names.ts';
+import { volumeSerial } from '../../../src/drivers/compute/qemu/host.ts';
 import { Qmp } from '../../../src/drivers/compute/qemu/qmp.ts';
 import { ContractFixture, failsAs } from '../compute-world.ts';
 import { type QemuWorld, qemuWorld, REAL_MACHINES } from './qemu-world.ts';

@@ -21,18 +21,15 @@ import type {
 } from '../../../ports/compute.ts';
 import type { Filter } from '../../../ports/network.ts';
 import { examineHost } from './examine/host.ts';
+import type { QemuOptions } from './host.ts';
 import { QemuHost } from './host.ts';
 import { QemuImages } from './images/images.ts';
-import { openConsole } from './machine/console.ts';
-import { ensureMachine, removeMachine } from './machine/ensure.ts';
+import { openConsole, powerMachine, rescueMachine } from './machine/control.ts';
+import { ensureMachine, rebuildMachine, removeMachine, restoreMachine } from './machine/install.ts';
 import { observeMachines } from './machine/observe.ts';
-import { powerMachine } from './machine/power.ts';
-import { rebuildMachine, restoreMachine } from './machine/reinstall.ts';
-import { rescueMachine } from './machine/rescue.ts';
 import { superviseMachines } from './machine/supervise.ts';
 import { sampleMachines } from './metrics/sample.ts';
 import { setFilter, setTraffic } from './net/rules.ts';
-import type { QemuOptions } from './options.ts';
 import { listRecords } from './record.ts';
 import { VOLUME_SLOTS } from './storage/hot-plug.ts';
 import { removeSnapshot, takeSnapshot } from './storage/snapshots.ts';
@@ -109,7 +106,7 @@ export class QemuCompute implements ComputeDriver {
     return listRecords(this.#host.layout);
   }
   examine(promised: ExpectedResources): AsyncIterable<HostFinding> {
-    return examineHost(this.#host, { promised, another: (options) => new QemuCompute(options) });
+    return examineHost(this.#host, promised, (options) => new QemuCompute(options));
   }
   superviseMachines(): Promise<SupervisionResult[]> {
     return superviseMachines(this.#host);

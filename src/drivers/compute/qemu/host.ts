@@ -1,10 +1,20 @@
 /** This machine as a host of guests. Every part of the driver receives it. */
-
+import { createHash } from 'node:crypto';
+import type { Logger } from '../../../kernel/logger.ts';
 import { type CommandOptions, run } from './command.ts';
 import { Layout } from './layout.ts';
 import { Locks } from './lock.ts';
-import { macAddress, tapName } from './names.ts';
-import type { QemuOptions } from './options.ts';
+
+export interface QemuOptions {
+  /** Folder for everything that must survive a restart of this machine. */
+  readonly dir: string;
+  /** Names of this machine in the inventory. */
+  readonly hosts: readonly string[];
+  readonly accelerator: 'kvm' | 'tcg';
+  /** Network namespace of the guests' interfaces. Null: the default namespace of this machine. */
+  readonly netns: string | null;
+  readonly log: Logger;
+}
 
 export class QemuHost {
   readonly options: QemuOptions;
@@ -44,16 +54,29 @@ export class QemuHost {
 
   /** Serializes work on the whole host, such as its packet filter. */
   withHostLock<T>(
-    name: 'network' | 'tend' | 'images' | 'volumes' | 'space' | 'metrics',
+    name: 'network' | 'images' | 'volumes' | 'space' | 'metrics',
     work: () => Promise<T>,
   ): Promise<T> {
     return this.#locks.withLock(this.layout.lock(name), work);
   }
 
+  /** The host's network interface of the machine: at most 15 characters, the same for an id everywhere. */
   tap(machineId: string): string {
-    return tapName(machineId);
+    return `sk${digest(machineId).slice(0, 12)}`;
   }
+
+  /** The MAC address of the guest's network card, from the locally administered range. */
   mac(machineId: string): string {
-    return macAddress(machineId);
+    const bytes = digest(machineId).slice(12, 20).match(/../g) ?? [];
+    return `52:54:${bytes.join(':')}`;
   }
+}
+
+/** The serial number of a volume as the guest sees it: virtio-blk allows 20 characters. */
+export function volumeSerial(volumeId: string): string {
+  return digest(volumeId).slice(0, 20);
+}
+
+function digest(id: string): string {
+  return createHash('sha256').update(id).digest('hex');
 }

@@ -1,4 +1,7 @@
-/** Finds the QEMU process of a socket by its command line, which works after lost files and reused pids. */
+/**
+ * Processes of this host. The QEMU of a socket is found by its command line, which works after lost files and
+ * reused pids.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 
 export interface QemuProcess {
@@ -22,6 +25,15 @@ export async function findProcesses(socket: string): Promise<QemuProcess[]> {
 export async function createSocketCheck(): Promise<(socket: string) => boolean> {
   const args = new Set((await listQemuProcesses()).flatMap((each) => each.args));
   return (socket) => args.has(qmpSocketArg(socket));
+}
+
+/** Kills a process, or a whole process group if the id is negative. */
+export function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has already exited.
+  }
 }
 
 interface ProcessArgs {

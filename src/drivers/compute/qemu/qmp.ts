@@ -5,6 +5,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ComputeError } from '../../../ports/compute.ts';
+import type { QemuHost } from './host.ts';
 import { findProcesses } from './processes.ts';
 
 const RESPONSE_TIMEOUT_MS = 10_000;
@@ -159,6 +160,24 @@ export class Qmp {
 
   #notifyListeners(): void {
     for (const listener of this.#listeners) listener();
+  }
+}
+
+/**
+ * Runs the work with a connection to the machine's QEMU, or with undefined if the machine is off. Queries use
+ * the socket `look`, which is free while other work uses `qmp`.
+ */
+export async function withQmp<T>(
+  { layout }: QemuHost,
+  machineId: string,
+  work: (qmp: Qmp | undefined) => Promise<T>,
+  socket: 'qmp' | 'look' = 'qmp',
+): Promise<T> {
+  const qmp = await Qmp.open(layout.runtimeFile(machineId, socket));
+  try {
+    return await work(qmp);
+  } finally {
+    qmp?.close();
   }
 }
 

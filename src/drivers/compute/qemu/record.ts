@@ -1,11 +1,12 @@
 /** The driver's record of a machine: its desired state, stored next to its disks. Contains no secrets. */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import type { MachineSpec, Traffic } from '../../../ports/compute.ts';
+import { ComputeError, type MachineSpec, type Traffic } from '../../../ports/compute.ts';
 import type { Filter } from '../../../ports/network.ts';
-import { DiskFullError, readRecordFile, writeJson } from './json-file.ts';
+import { DiskFullError, readRecordFile, writeJson } from './files.ts';
+import type { QemuHost } from './host.ts';
 import { isId, type Layout } from './layout.ts';
-import { releaseReserve } from './reserve.ts';
+import { releaseReserve } from './space.ts';
 
 /** The spec without the fields that only an install needs. */
 export type StoredSpec = Omit<MachineSpec, 'sshKeys' | 'rootPasswordHash' | 'userData' | 'generation'>;
@@ -33,6 +34,22 @@ export async function readRecord(layout: Layout, id: string): Promise<MachineRec
     layout.machine(id, 'machine.json'),
     ({ spec }) => spec?.id === id,
   );
+}
+
+/** Like `readRecord`, and refuses a machine that does not exist. */
+export async function requireRecord(layout: Layout, id: string): Promise<MachineRecord> {
+  const record = await readRecord(layout, id);
+  if (!record) throw new ComputeError('refused', 'machine not found');
+  return record;
+}
+
+/** Runs the work under the machine's lock, with its record. */
+export async function withMachine<T>(
+  host: QemuHost,
+  id: string,
+  work: (record: MachineRecord) => Promise<T>,
+): Promise<T> {
+  return await host.withMachineLock(id, async () => await work(await requireRecord(host.layout, id)));
 }
 
 export async function writeRecord(layout: Layout, record: MachineRecord): Promise<void> {

@@ -23,8 +23,15 @@ import type { Filter } from '../../../ports/network.ts';
 import type { Faults } from '../../faults.ts';
 import { ensureMachine, type InstallTiming, reinstall } from './install.ts';
 import { sampleHours } from './load.ts';
-import { isInRescue, type MachineTimes, sha256, stateAt, toInstalledSystem } from './machine.ts';
-import { findReachableMachine, machineNotFound } from './machine-lookup.ts';
+import {
+  findReachableMachine,
+  isInRescue,
+  type MachineTimes,
+  machineNotFound,
+  sha256,
+  stateAt,
+  toInstalledSystem,
+} from './machine.ts';
 import { applyPowerAction, bootRescue } from './power.ts';
 import { openScreen } from './screen.ts';
 import type { ScreenFacts } from './screen-text.ts';

@@ -1,8 +1,15 @@
 /** Installs: the first creates the machine, each later one a new generation of its disk. */
 import type { Sql } from '../../../kernel/sql.ts';
 import { ComputeError, type MachineSpec } from '../../../ports/compute.ts';
-import { type InstalledSystem, installEndsAt, isInstallDone, toInstalledSystem } from './machine.ts';
-import { lockReachableMachine, machineNotFound, machineOnOtherHost } from './machine-lookup.ts';
+import {
+  type InstalledSystem,
+  installEndsAt,
+  isInstallDone,
+  lockReachableMachine,
+  machineNotFound,
+  machineOnOtherHost,
+  toInstalledSystem,
+} from './machine.ts';
 import { bootAssignments } from './power.ts';
 
 /** Virtual CPUs that a host may promise per physical core. Memory and disk are never overcommitted. */

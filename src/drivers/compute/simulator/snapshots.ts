@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Sql } from '../../../kernel/sql.ts';
 import { ComputeError, type MachineSpec, type SnapshotState } from '../../../ports/compute.ts';
-import { type InstalledSystem, isInstallDone } from './machine.ts';
-import { lockReachableMachine, machineNotFound } from './machine-lookup.ts';
+import { type InstalledSystem, isInstallDone, lockReachableMachine, machineNotFound } from './machine.ts';
 
 export interface SnapshotTimes {
   readonly size_gb: number;

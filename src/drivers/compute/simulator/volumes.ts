@@ -1,7 +1,7 @@
 /** Volumes: created when first attached, attached to at most one machine, and independent of its life. */
 import type { Sql } from '../../../kernel/sql.ts';
 import { ComputeError, type VolumeSpec } from '../../../ports/compute.ts';
-import { hostUnreachable, lockReachableMachine, machineNotFound } from './machine-lookup.ts';
+import { hostUnreachable, lockReachableMachine, machineNotFound } from './machine.ts';
 
 export async function attachVolume(tx: Sql, machineId: string, volume: VolumeSpec): Promise<void> {
   const machine = await lockReachableMachine(tx, machineId);

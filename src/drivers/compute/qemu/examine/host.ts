@@ -3,39 +3,15 @@ import type { ExpectedResources, HostFinding } from '../../../../ports/compute.t
 import type { QemuHost } from '../host.ts';
 import { bootImages } from './boot-images.ts';
 import { bootTestSector } from './boot-test-sector.ts';
-import { checkLimits, checkPrograms, checkUser } from './programs.ts';
 import type { DriverFactory } from './scratch.ts';
-import { stopOnSignal } from './stop-on-signal.ts';
-import {
-  checkBlackholes,
-  checkCapacity,
-  checkDevices,
-  checkForwarding,
-  checkKernel,
-  checkRoutes,
-  checkSpace,
-} from './system.ts';
+import { checkBlackholes, checkCapacity, HOST_CHECKS } from './system.ts';
 
-type HostCheck = (host: QemuHost) => Promise<readonly HostFinding[]>;
-
-/** Ordered by dependency. */
-const HOST_CHECKS: readonly HostCheck[] = [
-  checkUser,
-  checkPrograms,
-  checkDevices,
-  checkKernel,
-  checkForwarding,
-  checkRoutes,
-  checkLimits,
-  checkSpace,
-];
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export async function* examineHost(
   host: QemuHost,
-  {
-    promised,
-    another: createDriver,
-  }: { readonly promised: ExpectedResources; readonly another: DriverFactory },
+  promised: ExpectedResources,
+  createDriver: DriverFactory,
 ): AsyncIterable<HostFinding> {
   let hasFailure = false;
   for (const check of HOST_CHECKS) {
@@ -61,4 +37,26 @@ async function* bootChecks(
   const first = await bootTestSector(host, signal);
   yield first;
   if (first.level === 'ok') yield* bootImages(host, createDriver, signal);
+}
+
+/**
+ * Aborts the work on a signal, since its child processes must not outlive it. Waits for its cleanup, and then
+ * sends the signal to this process again.
+ */
+export async function* stopOnSignal<T>(work: (signal: AbortSignal) => AsyncIterable<T>): AsyncGenerator<T> {
+  const controller = new AbortController();
+  let received: NodeJS.Signals | undefined;
+  const onSignal = (signal: NodeJS.Signals) => {
+    received = signal;
+    controller.abort();
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  try {
+    yield* work(controller.signal);
+  } catch (error) {
+    if (received === undefined) throw error;
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+    if (received !== undefined) process.kill(process.pid, received);
+  }
 }

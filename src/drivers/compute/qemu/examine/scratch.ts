@@ -5,9 +5,9 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ComputeDriver } from '../../../../ports/compute.ts';
-import type { QemuHost } from '../host.ts';
+import type { QemuHost, QemuOptions } from '../host.ts';
 import { Layout } from '../layout.ts';
-import type { QemuOptions } from '../options.ts';
+import { killIfAlive } from '../processes.ts';
 
 /** Creates the same driver with other options. */
 export type DriverFactory = (options: QemuOptions) => ComputeDriver;
@@ -78,14 +78,6 @@ function createScratchDriver(
 
 function netnsName(folder: string): string {
   return `skerry-${basename(folder)}`;
-}
-
-function killIfAlive(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has already exited.
-  }
 }
 
 function isAlive(pid: number): boolean {

@@ -1,18 +1,66 @@
-/** Checks the kernel, its settings, and the disk. */
+/** Checks the user, the installed programs, the kernel and its settings, and the disk. */
 import { constants } from 'node:fs';
-import { mkdir, open, statfs } from 'node:fs/promises';
+import { access, mkdir, open, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
+import { delimiter, join } from 'node:path';
 import type { ExpectedResources, HostFinding } from '../../../../ports/compute.ts';
 import { run } from '../command.ts';
 import type { QemuHost } from '../host.ts';
+import { readLimitsState } from '../machine/cgroup.ts';
+import { freeBytes, GIB } from '../space.ts';
+
+type HostCheck = (host: QemuHost) => Promise<readonly HostFinding[]>;
+
+/** Ordered by dependency. */
+export const HOST_CHECKS: readonly HostCheck[] = [
+  checkUser,
+  checkPrograms,
+  checkDevices,
+  checkKernel,
+  checkForwarding,
+  checkRoutes,
+  checkLimits,
+  checkSpace,
+];
 
 const SPACE_MIN_GIB = 20;
 /** Disk space that new files never use. */
 const RESERVE_GIB = 2;
-const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
 
-export async function checkDevices({ options }: QemuHost): Promise<HostFinding[]> {
+/** Every program that the driver runs, with its Debian package. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  'qemu-system-x86_64': 'qemu-system-x86',
+  'qemu-img': 'qemu-utils',
+  ip: 'iproute2',
+  tc: 'iproute2',
+  nft: 'nftables',
+  sysctl: 'procps',
+  xorriso: 'xorriso',
+  flock: 'util-linux',
+  nsenter: 'util-linux',
+  setpriv: 'util-linux',
+};
+
+async function checkUser(): Promise<HostFinding[]> {
+  if (process.getuid?.() === 0) return [{ level: 'ok', subject: 'user', message: 'root' }];
+  const message = 'the service must run as root to create network interfaces, packet filters, and limits';
+  return [{ level: 'fail', subject: 'user', message }];
+}
+
+async function checkPrograms(): Promise<HostFinding[]> {
+  const missing: string[] = [];
+  for (const program of Object.keys(PROGRAMS)) if (!(await isInstalled(program))) missing.push(program);
+  if (missing.length === 0) return [{ level: 'ok', subject: 'programs', message: 'all installed' }];
+  const packages = [...new Set(missing.map((program) => PROGRAMS[program]))].join(' ');
+  return missing.map((program) => ({
+    level: 'fail',
+    subject: 'programs',
+    message: `${program} is missing: apt-get install --no-install-recommends ${packages}`,
+  }));
+}
+
+async function checkDevices({ options }: QemuHost): Promise<HostFinding[]> {
   const subject = 'devices';
   const findings: HostFinding[] = [];
   if (!(await canOpen('/dev/net/tun'))) {
@@ -53,7 +101,7 @@ table arp skerry_examined {
 }
 `;
 
-export async function checkKernel(): Promise<HostFinding[]> {
+async function checkKernel(): Promise<HostFinding[]> {
   const subject = 'kernel';
   try {
     await run('unshare', ['--net', 'nft', '-f', '-'], { input: RULES });
@@ -69,7 +117,7 @@ export async function checkKernel(): Promise<HostFinding[]> {
 
 const FORWARDING = { 'net.ipv4.ip_forward': 'IPv4', 'net.ipv6.conf.all.forwarding': 'IPv6' } as const;
 
-export async function checkForwarding(host: QemuHost): Promise<HostFinding[]> {
+async function checkForwarding(host: QemuHost): Promise<HostFinding[]> {
   const subject = 'forwarding';
   const off: string[] = [];
   for (const name of Object.keys(FORWARDING)) {
@@ -84,7 +132,7 @@ export async function checkForwarding(host: QemuHost): Promise<HostFinding[]> {
 }
 
 /** Without a default route, a guest runs but is unreachable. */
-export async function checkRoutes(host: QemuHost): Promise<HostFinding[]> {
+async function checkRoutes(host: QemuHost): Promise<HostFinding[]> {
   const subject = 'routes';
   const findings: HostFinding[] = [];
   for (const family of ['4', '6'] as const) {
@@ -101,11 +149,10 @@ export async function checkRoutes(host: QemuHost): Promise<HostFinding[]> {
     : [{ level: 'ok', subject, message: 'default routes for IPv4 and IPv6' }];
 }
 
-export async function checkSpace({ layout }: QemuHost): Promise<HostFinding[]> {
+async function checkSpace({ layout }: QemuHost): Promise<HostFinding[]> {
   const subject = 'space';
   await mkdir(layout.dir, { recursive: true, mode: 0o700 });
-  const { bavail, bsize } = await statfs(layout.dir);
-  const free = Math.floor((bavail * bsize) / GIB);
+  const free = Math.floor((await freeBytes(layout.dir)) / GIB);
   if (free >= SPACE_MIN_GIB) return [{ level: 'ok', subject, message: `${free} GiB free for disks` }];
   const message =
     `${free} GiB free in SKERRY_QEMU_DIR: ` + `use a separate disk with at least ${SPACE_MIN_GIB} GiB free`;
@@ -157,6 +204,16 @@ export async function checkBlackholes(
   return [{ level: 'fail', subject: 'routes', message }];
 }
 
+async function checkLimits(): Promise<HostFinding[]> {
+  const subject = 'limits';
+  if ((await readLimitsState()) === 'v2')
+    return [{ level: 'ok', subject, message: 'CPU and memory limits with cgroup v2' }];
+  const message =
+    'no cgroup v2 with the cpu and memory controllers: a busy server slows down the others; ' +
+    'boot with systemd.unified_cgroup_hierarchy=1';
+  return [{ level: 'note', subject, message }];
+}
+
 async function canOpen(path: string): Promise<boolean> {
   try {
     await (await open(path, constants.O_RDWR)).close();
@@ -165,4 +222,17 @@ async function canOpen(path: string): Promise<boolean> {
     // QEMU would fail for the same reason.
     return false;
   }
+}
+
+/** Checks the user, the installed programs, and the resource limits of the kernel. */
+
+async function isInstalled(program: string): Promise<boolean> {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const isExecutable = await access(join(folder, program), constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isExecutable) return true;
+  }
+  return false;
 }

@@ -2,20 +2,23 @@
  * Disks that the operator imported. Each is named by the SHA-256 of the imported file, stored as qcow2, and
  * never written again: machine disks are overlays of it. An image exists once its file has its final name.
  */
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { access, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { type BaseImage, type BaseImages, ComputeError } from '../../../../ports/compute.ts';
+import { flush, readJson, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
-import { readJson, writeJson } from '../json-file.ts';
-import { copyHashed } from './copy.ts';
+import { GIB } from '../space.ts';
 import { inspectDisk } from './inspect-disk.ts';
 
-const GIB = 1024 ** 3;
 const CONVERT_MAX_MS = 3_600_000;
 const SHA256 = /^[0-9a-f]{64}$/;
 /** Files of a killed import are deleted after this long, when the import can no longer be running. */
 const STALE_AFTER_MS = 86_400_000;
+/** How much of a file is read at once. */
+const CHUNK_BYTES = 1024 ** 2;
 const IMPORT_PREFIX = '.import-';
 
 export class QemuImages implements BaseImages {
@@ -98,11 +101,36 @@ export class QemuImages implements BaseImages {
   }
 }
 
-async function flush(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
+/** Copies a file and hashes it in one pass, so the hash matches the copy even if the source changes. */
+async function copyHashed(
+  from: string,
+  to: string,
+): Promise<{ readonly sha256: string; readonly sizeBytes: number }> {
+  const stats = await stat(from).catch(throwUnreadable);
+  if (!stats.isFile()) throw new ComputeError('refused', 'this is not a file');
+  await access(from, constants.R_OK).catch(throwUnreadable);
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  const source = createReadStream(from, { highWaterMark: CHUNK_BYTES });
+  async function* hashChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      yield chunk;
+    }
   }
+  try {
+    await pipeline(source, hashChunks, createWriteStream(to));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOSPC') throw new ComputeError('host', 'the disk of the host is full');
+    throw new ComputeError('transient', `copying the file failed: ${code ?? 'it ended early'}`);
+  }
+  return { sha256: hash.digest('hex'), sizeBytes };
+}
+
+function throwUnreadable(error: unknown): never {
+  const { code } = error as NodeJS.ErrnoException;
+  const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
+  throw new ComputeError('refused', isMissing ? 'file not found' : `the file cannot be read (${code})`);
 }

@@ -1,7 +1,7 @@
 /** Counts recent crashes of a machine's process, so that restarts of a broken one back off. */
 import { rm } from 'node:fs/promises';
+import { readJson, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
-import { readJson, writeJson } from '../json-file.ts';
 
 const FIRST_WAIT_S = 5;
 const WAIT_MAX_S = 300;

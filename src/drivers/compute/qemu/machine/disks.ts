@@ -2,36 +2,25 @@
  * Files of a machine: its disks, a customer's ISO, the rescue overlay. Each is written under a temporary name
  * first.
  */
-import { copyFile, link, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { copyFile, link, mkdir, readdir, rm } from 'node:fs/promises';
 import { ComputeError, type MachineSpec } from '../../../../ports/compute.ts';
+import { commitFile, exists } from '../files.ts';
 import type { QemuHost } from '../host.ts';
+import { createDisk, readDiskInfo } from '../qcow2.ts';
 import type { MachineRecord, StoredSpec } from '../record.ts';
-import { ensureReserve } from '../reserve.ts';
-
-const GIB = 1024 ** 3;
-/** Below this much free space nothing new is started, so that running guests can still write. */
-const RESERVE_BYTES = 2 * GIB;
+import { GIB, requireDiskSpace } from '../space.ts';
 
 /** Rejects an image that cannot be installed here, before any file is created. */
 export async function requireInstallable(host: QemuHost, { image, diskGb }: StoredSpec): Promise<void> {
-  await requireHostSpace(host);
+  await requireDiskSpace(host.layout);
   if (image.iso !== null) return;
   const base = image.base === null ? null : host.layout.image(image.base);
   if (base === null || !(await exists(base))) {
     throw new ComputeError('refused', `image ${image.family} ${image.version} is not imported`);
   }
-  const info = await host.run('qemu-img', ['info', '--force-share', '--output=json', base]);
-  const { 'virtual-size': bytes } = JSON.parse(info) as { 'virtual-size': number };
-  if (bytes > diskGb * GIB) {
+  if ((await readDiskInfo(base)).sizeBytes > diskGb * GIB) {
     throw new ComputeError('refused', `image ${image.family} ${image.version} needs a larger disk`);
   }
-}
-
-export async function requireHostSpace(host: QemuHost): Promise<void> {
-  const { bavail, bsize } = await statfs(host.options.dir);
-  if (bavail * bsize < RESERVE_BYTES)
-    throw new ComputeError('host', 'the host has no disk space left for another disk');
-  await ensureReserve(host.layout);
 }
 
 /**
@@ -39,27 +28,10 @@ export async function requireHostSpace(host: QemuHost): Promise<void> {
  * names the disk, so it may replace the leftover of a killed call. A disk named by a record is never
  * recreated.
  */
-export async function createDisk(host: QemuHost, spec: MachineSpec): Promise<void> {
-  const { base } = spec.image;
-  const backing = spec.image.iso !== null || base === null ? null : host.layout.image(base);
-  await createOverlay(host, host.layout.disk(spec.id, spec.generation), {
-    base: backing,
-    diskGb: spec.diskGb,
-  });
-}
-
-/** Creates an empty disk, or an overlay of `base`. The base is never written. */
-export async function createOverlay(
-  host: QemuHost,
-  path: string,
-  { base, diskGb }: { readonly base: string | null; readonly diskGb: number | null },
-): Promise<void> {
-  const tempPath = `${path}.new`;
-  await rm(tempPath, { force: true });
-  const backing = base === null ? [] : ['-b', base, '-F', 'qcow2'];
-  const size = diskGb === null ? [] : [`${diskGb}G`];
-  await host.run('qemu-img', ['create', '-q', '-f', 'qcow2', ...backing, tempPath, ...size]);
-  await commitFile(tempPath, path);
+export async function createInstallDisk(host: QemuHost, spec: MachineSpec): Promise<void> {
+  const { base, iso } = spec.image;
+  const backing = iso !== null || base === null ? null : host.layout.image(base);
+  await createDisk(host.layout.disk(spec.id, spec.generation), { backing, sizeBytes: spec.diskGb * GIB });
 }
 
 /** Stores the machine's own copy of a customer's ISO, since the original may be deleted. */
@@ -76,17 +48,6 @@ export async function storeIso(host: QemuHost, spec: MachineSpec): Promise<void>
     });
   });
   await commitFile(tempPath, path);
-}
-
-/** Flushes the file and renames it, so that it is complete or absent even after a power failure. */
-export async function commitFile(tempPath: string, path: string): Promise<void> {
-  const file = await open(tempPath, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(tempPath, path);
 }
 
 export function isoPath(host: QemuHost, id: string, generation: number): string {
@@ -129,11 +90,4 @@ export async function removePreviousDisks(
 export async function removeRescue(host: QemuHost, id: string): Promise<void> {
   for (const file of ['rescue.qcow2', 'rescue-seed.iso'] as const)
     await rm(rescuePath(host, id, file), { force: true });
-}
-
-export async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(
-    () => true,
-    () => false,
-  );
 }

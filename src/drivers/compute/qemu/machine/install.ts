@@ -1,78 +1,185 @@
-/** Detects when an install is done and cleans up after it. */
-import { stat } from 'node:fs/promises';
-import { ComputeError } from '../../../../ports/compute.ts';
+/**
+ * Installs: the first creates the machine, and each later one a new disk next to the current one. It switches
+ * the record to the new disk and deletes the old one when the install is done. Also removes machines.
+ */
+import { readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ComputeError, type MachineSpec, type Traffic } from '../../../../ports/compute.ts';
+import { DiskFullError } from '../files.ts';
 import type { QemuHost } from '../host.ts';
-import { probeSsh } from '../net/probe-ssh.ts';
-import { Qmp } from '../qmp.ts';
-import { type MachineRecord, readRecord, writeRecord } from '../record.ts';
-import { removePreviousDisks, seedPath } from './disks.ts';
-import { dropSecrets } from './seed.ts';
-import { changeSeed } from './start.ts';
+import { unplugNetwork } from '../net/plug.ts';
+import {
+  listRecords,
+  type MachineRecord,
+  readRecord,
+  type StoredSpec,
+  withMachine,
+  writeRecord,
+} from '../record.ts';
+import { requireDiskSpace } from '../space.ts';
+import { stopCopies } from '../storage/background-copy.ts';
+import { copySnapshot } from '../storage/snapshots.ts';
+import { releaseVolumes } from '../storage/volumes.ts';
+import { removeLimits } from './cgroup.ts';
+import { createInstallDisk, createMachineFolder, requireInstallable, storeIso } from './disks.ts';
+import { endProcess } from './process.ts';
+import { dropSecrets, writeSeeds } from './seed.ts';
+import { boot, reconcile, switchOff } from './start.ts';
 
-/** A guest that refuses SSH connections for this long has no SSH: its install counts as done. */
-const NO_SSH_MS = 60_000;
+/** Traffic settings before the first call sets them: full speed, no outbound SMTP. */
+const DEFAULT_TRAFFIC: Traffic = { bitsPerS: null, mail: false };
+
+export async function ensureMachine(host: QemuHost, spec: MachineSpec): Promise<void> {
+  await host.withMachineLock(spec.id, async () => {
+    const existing = await readRecord(host.layout, spec.id);
+    if (existing && existing.spec.host !== spec.host) throw machineOnOtherHost();
+    requireHost(host, spec);
+    // Finish what the first call started. A guest that runs, or that shut itself down, is left alone.
+    if (existing) await reconcile(host, existing);
+    else await createMachine(host, spec);
+  });
+}
+
+/** The machine exists once its record does: from then on, any later call brings it up. */
+async function createMachine(host: QemuHost, spec: MachineSpec): Promise<void> {
+  await requireInstallable(host, spec);
+  await requireFreeAddresses(host, spec);
+  await writeInstallFiles(host, spec);
+  const record: MachineRecord = { ...newInstallRecord(spec), filter: null, traffic: DEFAULT_TRAFFIC };
+  await writeRecord(host.layout, record);
+  await reconcile(host, record);
+}
+
+async function writeInstallFiles(host: QemuHost, spec: MachineSpec): Promise<void> {
+  await createMachineFolder(host, spec.id);
+  await storeIso(host, spec);
+  await createInstallDisk(host, spec);
+  await writeSeeds(host, spec, 'image');
+}
 
 /**
- * A guest that runs this long without answering on port 22 also counts as done, since its user data may have
- * closed the port. This is less than the service's own timeout for an install.
+ * Rejects addresses that another machine on this host already has. After a database restore, the service may
+ * issue addresses again that were sold since; the machine plugged last would receive the packets of the
+ * other.
  */
-const NO_CONTACT_MAX_MS = { kvm: 600_000, tcg: 900_000 } as const;
-/** A restored snapshot installs nothing: it only boots, and its port may have been closed long before. */
-const RESTORED_NO_CONTACT_MAX_MS = { kvm: 60_000, tcg: 180_000 } as const;
-
-/** Whether the guest on the record's disk has finished its install. If so, the record is updated. */
-export async function detectInstallDone(host: QemuHost, record: MachineRecord): Promise<boolean> {
-  const answer = await probeSsh(host, record.spec.ipv4.address);
-  if (answer === 'ssh' || (await hasRunLong(host, record))) return await finishInstall(host, record);
-  const { answersSince } = record;
-  if (answer === 'refused' && answersSince !== null) {
-    return Date.now() - Date.parse(answersSince) >= NO_SSH_MS && (await finishInstall(host, record));
-  }
-  const since = answer === 'refused' ? new Date().toISOString() : null;
-  if (since !== answersSince) {
-    await withSameInstall(host, record, async (now) =>
-      writeRecord(host.layout, { ...now, answersSince: since }),
+async function requireFreeAddresses(host: QemuHost, { id, ipv4, ipv6 }: StoredSpec): Promise<void> {
+  for (const other of await listRecords(host.layout)) {
+    if (other === id) continue;
+    // A damaged record of another machine must not block this one.
+    const record = await readRecord(host.layout, other).catch(() => undefined);
+    const hasConflict =
+      record?.spec.ipv4.address === ipv4.address || record?.spec.ipv6.prefix === ipv6.prefix;
+    if (!hasConflict) continue;
+    host.log.error(
+      { machine: other, wanted: id },
+      'another machine on this host already has these addresses',
     );
+    throw new ComputeError('host', 'another machine on this host has its IPv4 address or its /64');
   }
-  return false;
 }
 
-/** Measures from the start of QEMU, since nothing is installed while it does not run. */
-async function hasRunLong(host: QemuHost, { spec, restored }: MachineRecord): Promise<boolean> {
-  const pidFile = await stat(host.layout.runtimeFile(spec.id, 'pid')).catch(() => undefined);
-  const limits = restored ? RESTORED_NO_CONTACT_MAX_MS : NO_CONTACT_MAX_MS;
-  return pidFile !== undefined && Date.now() - pidFile.mtimeMs >= limits[host.options.accelerator];
+function requireHost(host: QemuHost, spec: MachineSpec): void {
+  if (!host.options.hosts.includes(spec.host)) throw new ComputeError('host', `unknown host ${spec.host}`);
 }
 
-/** Removes the install's secrets and the previous disks from the host. Safe to repeat after a kill. */
-async function finishInstall(host: QemuHost, record: MachineRecord): Promise<boolean> {
-  await withSameInstall(host, record, async (now) => {
-    const { id } = now.spec;
-    await dropSecrets(host, id, now.generation);
-    const qmp = await Qmp.open(host.layout.runtimeFile(id, 'qmp'));
-    try {
-      if (qmp) await changeSeed(qmp, seedPath(host, id, now.generation));
-    } finally {
-      qmp?.close();
-    }
-    const installed = { ...now, installingSince: null, answersSince: null };
-    await removePreviousDisks(host, installed);
-    await writeRecord(host.layout, installed);
+/** The same id on two hosts would be two machines with the same addresses. */
+function machineOnOtherHost(): ComputeError {
+  return new ComputeError('refused', 'the machine exists on another host');
+}
+
+/** Returns a record with a new install in progress. A customer's ISO is only booted, not installed. */
+function newInstallRecord(spec: MachineSpec): Omit<MachineRecord, 'filter' | 'traffic'> {
+  return {
+    spec: toStoredSpec(spec),
+    generation: spec.generation,
+    power: 'on',
+    installingSince: spec.image.iso === null ? new Date().toISOString() : null,
+    answersSince: null,
+    rescue: null,
+  };
+}
+
+/** Copies field by field, so that a secret added to the port later is not stored by accident. */
+export function toStoredSpec(spec: MachineSpec): StoredSpec {
+  const { id, host, hostname, cpu, ramMb, diskGb, image, ipv4, ipv6 } = spec;
+  return { id, host, hostname, cpu, ramMb, diskGb, image, ipv4, ipv6 };
+}
+
+export async function rebuildMachine(host: QemuHost, spec: MachineSpec): Promise<void> {
+  await reinstall(host, spec, null, async () => {
+    await requireInstallable(host, spec);
+    await writeInstallFiles(host, spec);
   });
-  return true;
 }
 
-/** Runs the work unless the observed install has ended meanwhile. */
-async function withSameInstall(
+export async function restoreMachine(host: QemuHost, spec: MachineSpec, snapshotId: string): Promise<void> {
+  const copy = host.layout.diskCopy(spec.id, spec.generation, snapshotId);
+  await reinstall(host, spec, copy, async () => {
+    await requireDiskSpace(host.layout);
+    // Returns only when the copy is complete, possibly after earlier calls that had to retry.
+    await copySnapshot(host, snapshotId, { machineId: spec.id, path: copy, diskGb: spec.diskGb });
+    await rename(copy, host.layout.disk(spec.id, spec.generation));
+    await writeSeeds(host, spec, 'snapshot');
+    await dropSecrets(host, spec.id, spec.generation);
+  });
+}
+
+/**
+ * `prepare` creates the files of the next generation, or rejects the request; the machine is unchanged until
+ * then. Of the unfinished copies, only `copy` continues.
+ */
+async function reinstall(
   host: QemuHost,
-  observed: MachineRecord,
-  work: (now: MachineRecord) => Promise<void>,
+  spec: MachineSpec,
+  copy: string | null,
+  prepare: () => Promise<void>,
 ): Promise<void> {
-  await host.withMachineLock(observed.spec.id, async () => {
-    const now = await readRecord(host.layout, observed.spec.id);
-    if (now?.installingSince === observed.installingSince && now.generation === observed.generation)
-      await work(now);
-    else if (now?.generation !== observed.generation)
-      throw new ComputeError('transient', 'the machine was changed');
+  await withMachine(host, spec.id, async (record) => {
+    if (record.spec.host !== spec.host) throw machineOnOtherHost();
+    if (record.generation > spec.generation) {
+      throw new ComputeError('refused', 'the machine already has a later disk');
+    }
+    // Finish what a killed call started.
+    if (record.generation === spec.generation) return void (await reconcile(host, record));
+    await stopCopies(host, host.layout.machine(spec.id), copy);
+    await prepare();
+    const { filter, traffic } = record;
+    const install: MachineRecord = { ...newInstallRecord(spec), filter, traffic };
+    await boot(host, copy === null ? install : { ...install, restored: true });
   });
+}
+
+/**
+ * Deletes the record last: until then, a repeated call finds the remaining work. Deletes the disks as soon as
+ * nothing writes to them: on a full disk, no file can be written before that frees space.
+ */
+export async function removeMachine(host: QemuHost, id: string): Promise<void> {
+  await host.withMachineLock(id, async () => {
+    // End the process even if the record is damaged or missing.
+    const record = await readRecord(host.layout, id).catch(() => undefined);
+    await (record ? switchOffForRemoval(host, record) : endProcess(host, id));
+    await stopCopies(host, host.layout.machine(id));
+    await removeFiles(host, id);
+    await releaseVolumes(host, id);
+    await unplugNetwork(host, id);
+    await removeLimits(host, id);
+    // The metrics sampler may write one more file meanwhile.
+    await rm(host.layout.machine(id), { recursive: true, force: true, maxRetries: 5 });
+  });
+}
+
+/** Prevents a restart. If the disk is too full to record that, the missing disk prevents it. */
+async function switchOffForRemoval(host: QemuHost, record: MachineRecord): Promise<void> {
+  try {
+    await switchOff(host, record);
+  } catch (error) {
+    if (!(error instanceof DiskFullError)) throw error;
+  }
+}
+
+async function removeFiles(host: QemuHost, id: string): Promise<void> {
+  const folder = host.layout.machine(id);
+  for (const file of await readdir(folder).catch(() => [])) {
+    if (file !== 'machine.json') await rm(join(folder, file), { recursive: true, force: true });
+  }
 }

@@ -2,10 +2,9 @@
 import { ComputeError, type MachineState } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { type MachineRecord, readRecord } from '../record.ts';
-import { isRescueBoot, runsOwnDisk } from './boot-name.ts';
 import { forEachConcurrent } from './for-each-concurrent.ts';
-import { detectInstallDone } from './install.ts';
-import { type QemuState, readQemuState } from './qemu-state.ts';
+import { detectInstallDone } from './install-done.ts';
+import { isRescueBoot, type QemuState, readQemuState, runsOwnDisk } from './qemu-state.ts';
 
 export async function observeMachines(host: QemuHost, ids: readonly string[]): Promise<MachineState[]> {
   const states = new Map<string, MachineState>();
@@ -20,11 +19,11 @@ async function observe(host: QemuHost, id: string): Promise<MachineState> {
   try {
     record = await readRecord(host.layout, id);
     if (!record) return { id, host: null, state: 'absent', generation: null, rescue: false };
-    const sight: QemuState = record.power === 'off' ? { state: 'gone' } : await readQemuState(host, id);
-    const state = await resolveState(host, record, sight);
-    const rescue = state === 'running' && sight.state !== 'gone' && isRescueBoot(sight.name);
+    const qemu: QemuState = record.power === 'off' ? { state: 'gone' } : await readQemuState(host, id);
+    const state = await resolveState(host, record, qemu);
+    const rescue = state === 'running' && qemu.state !== 'gone' && isRescueBoot(qemu.name);
     const seen = { id, host: record.spec.host, state, generation: record.generation, rescue };
-    const crashed = state === 'stopped' && sight.state === 'gone' && record.power === 'on';
+    const crashed = state === 'stopped' && qemu.state === 'gone' && record.power === 'on';
     return crashed ? { ...seen, crashed } : seen;
   } catch (error) {
     // The state of this machine is unknown; the others are still reported.
@@ -37,14 +36,14 @@ async function observe(host: QemuHost, id: string): Promise<MachineState> {
 async function resolveState(
   host: QemuHost,
   record: MachineRecord,
-  sight: QemuState,
+  qemu: QemuState,
 ): Promise<MachineState['state']> {
-  if (record.power === 'off' || sight.state === 'off') return 'stopped';
-  if (sight.state !== 'gone' && isRescueBoot(sight.name)) return 'running';
+  if (record.power === 'off' || qemu.state === 'off') return 'stopped';
+  if (qemu.state !== 'gone' && isRescueBoot(qemu.name)) return 'running';
   // An unresponsive QEMU still runs what it was started for. During an install, a missing QEMU is restarted
   // and the install continues.
-  if (record.installingSince === null) return sight.state === 'gone' ? 'stopped' : 'running';
-  if (sight.state !== 'on' || !runsOwnDisk(sight.name, record)) return 'installing';
+  if (record.installingSince === null) return qemu.state === 'gone' ? 'stopped' : 'running';
+  if (qemu.state !== 'on' || !runsOwnDisk(qemu.name, record)) return 'installing';
   return (await isInstallDone(host, record)) ? 'running' : 'installing';
 }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
 import { BARE_ENV } from '../command.ts';
 import type { QemuHost } from '../host.ts';
-import { findProcesses } from '../processes.ts';
+import { findProcesses, killIfAlive } from '../processes.ts';
 import { Qmp } from '../qmp.ts';
 
 const START_MAX_MS = 15_000;
@@ -97,14 +97,6 @@ async function quit(socket: string): Promise<boolean> {
     return qmp !== undefined;
   } catch {
     return false;
-  }
-}
-
-function killIfAlive(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has already exited.
   }
 }
 

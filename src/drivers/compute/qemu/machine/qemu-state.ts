@@ -1,7 +1,8 @@
-/** The state of a machine's QEMU, as QEMU reports it. */
+/** The state of a machine's QEMU, as QEMU reports it, and the name that tells what it was started for. */
 import type { QemuHost } from '../host.ts';
 import { findProcesses } from '../processes.ts';
 import { Qmp, QmpUnresponsiveError } from '../qmp.ts';
+import type { MachineRecord } from '../record.ts';
 
 /** Short, because an unresponsive QEMU is detected by its process anyway and other machines are waiting. */
 const QUERY_TIMEOUT_MS = 3_000;
@@ -25,13 +26,13 @@ export async function readQemuState(host: QemuHost, id: string): Promise<QemuSta
 }
 
 /** Whether it runs what its name says, as far as we can tell. */
-export function isAlive(sight: QemuState): sight is Exclude<QemuState, { state: 'gone' }> {
-  return sight.state === 'on' || sight.state === 'halted' || isUnresponsive(sight);
+export function isAlive(qemu: QemuState): qemu is Exclude<QemuState, { state: 'gone' }> {
+  return qemu.state === 'on' || qemu.state === 'halted' || isUnresponsive(qemu);
 }
 
 /** Whether QEMU takes no commands. It keeps running until a power-off or restart, which kill the process. */
-export function isUnresponsive(sight: QemuState): sight is Extract<QemuState, { state: 'silent' | 'lost' }> {
-  return sight.state === 'silent' || sight.state === 'lost';
+export function isUnresponsive(qemu: QemuState): qemu is Extract<QemuState, { state: 'silent' | 'lost' }> {
+  return qemu.state === 'silent' || qemu.state === 'lost';
 }
 
 async function queryQemu(socket: string): Promise<QemuState | 'silent' | 'lost'> {
@@ -57,3 +58,24 @@ const STATES_BY_STATUS: Readonly<Record<string, 'begun' | 'off' | 'halted'>> = {
   'io-error': 'halted',
   'internal-error': 'halted',
 };
+
+/**
+ * QEMU's own name records what it was started for. If we are killed between two steps, a later check detects
+ * a QEMU that runs an outdated configuration.
+ */
+
+const DIGEST_CHARS = 16;
+
+/** Returns the name for what the record wants to boot: its disk, or the rescue system with this password. */
+export function bootName({ spec, generation, rescue }: MachineRecord): string {
+  const target = rescue === null ? 'disk' : `rescue-${rescue.slice(0, DIGEST_CHARS)}`;
+  return `${spec.id}/${generation}/${target}`;
+}
+
+export function isRescueBoot(name: string): boolean {
+  return /\/rescue-[^/]+$/.test(name);
+}
+
+export function runsOwnDisk(name: string, { spec, generation }: MachineRecord): boolean {
+  return name === `${spec.id}/${generation}/disk`;
+}

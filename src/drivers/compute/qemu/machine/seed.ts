@@ -1,13 +1,129 @@
 /**
- * Builds the seed CD. Its source files are in the machine's folder while it is built, readable only by root.
+ * The seed CD for a guest's cloud-init (NoCloud source). The customer's user data is passed byte for byte.
+ * The SSH keys are meta-data, which user data cannot replace. The password is vendor data, which user data
+ * overrides where both set the same option.
  */
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineSpec } from '../../../../ports/compute.ts';
+import { commitFile, exists } from '../files.ts';
 import type { QemuHost } from '../host.ts';
+import { GATEWAY_V6 } from '../net/link.ts';
 import type { StoredSpec } from '../record.ts';
-import { cleanSeedPath, commitFile, createMachineFolder, exists, rescuePath, seedPath } from './disks.ts';
-import { renderSeed, type Seed, withoutSecrets } from './seed-files.ts';
+import { cleanSeedPath, createMachineFolder, rescuePath, seedPath } from './disks.ts';
+
+/** DNS resolvers of a guest, unless it configures its own. */
+const NAME_SERVERS = ['9.9.9.9', '2620:fe::fe'];
+const BOUNDARY = 'part-of-vendor-data';
+
+export type Addresses = Pick<MachineSpec, 'ipv4' | 'ipv6'> & { readonly mac: string };
+
+export interface Seed {
+  /** A guest applies a seed once per instance id. */
+  readonly instanceId: string;
+  /** Null: the guest keeps its hostname, keys, and identity, and takes only the addresses. */
+  readonly hostname: string | null;
+  readonly sshKeys: readonly string[];
+  readonly rootPasswordHash: string | null;
+  readonly userData: Uint8Array | null;
+  readonly addresses: Addresses;
+}
+
+export type SeedFiles = Readonly<
+  Record<'meta-data' | 'user-data' | 'vendor-data' | 'network-config', string | Uint8Array>
+>;
+
+export function renderSeed(seed: Seed): SeedFiles {
+  return {
+    'meta-data': metaData(seed),
+    'user-data': seed.userData ?? '',
+    'vendor-data': vendorData(seed),
+    'network-config': networkConfig(seed.addresses),
+  };
+}
+
+/** Returns the seed of a finished install: same instance and addresses, without secrets. */
+export function withoutSecrets(seed: Seed): Seed {
+  return { ...seed, sshKeys: [], rootPasswordHash: null, userData: null };
+}
+
+function metaData({ instanceId, hostname, sshKeys }: Seed): string {
+  return joinLines(
+    `instance-id: ${quote(instanceId)}`,
+    ...(hostname === null ? [] : [`local-hostname: ${quote(hostname)}`]),
+    ...(sshKeys.length === 0 ? [] : ['public-keys:', ...sshKeys.map((key) => `  - ${quote(key)}`)]),
+  );
+}
+
+function vendorData({ hostname, rootPasswordHash: hash }: Seed): string {
+  const config = joinLines(
+    '#cloud-config',
+    // The customer owns the machine, so the keys are root's.
+    'disable_root: false',
+    ...(hostname === null ? ['preserve_hostname: true', 'ssh_deletekeys: false'] : []),
+    ...(hash === null ? [] : ['ssh_pwauth: true', 'chpasswd:', '  expire: false', '  users:']),
+    ...(hash === null ? [] : ['    - name: root', `      password: ${quote(hash)}`, '      type: hash']),
+  );
+  if (hash === null) return config;
+  return joinLines(
+    `Content-Type: multipart/mixed; boundary="${BOUNDARY}"`,
+    'MIME-Version: 1.0',
+    '',
+    ...mimePart('text/cloud-config', config),
+    ...mimePart('text/x-shellscript', PERMIT_ROOT_LOGIN),
+    `--${BOUNDARY}--`,
+  );
+}
+
+/** cloud-init enables password logins, but sshd has a separate option for root. Its first occurrence wins. */
+const PERMIT_ROOT_LOGIN = `#!/bin/sh
+config=/etc/ssh/sshd_config
+[ -f $config ] || exit 0
+sed -i '1i PermitRootLogin yes' $config
+systemctl try-reload-or-restart ssh 2>/dev/null || systemctl try-reload-or-restart sshd 2>/dev/null ||
+  service sshd reload || true
+`;
+
+function mimePart(type: string, content: string): string[] {
+  return [`--${BOUNDARY}`, `Content-Type: ${type}; charset="utf-8"`, '', content];
+}
+
+/** The guest's network is routed, not bridged: the gateway is on-link but outside the address's prefix. */
+function networkConfig({ ipv4, ipv6, mac }: Addresses): string {
+  return joinLines(
+    'version: 2',
+    'ethernets:',
+    '  eth0:',
+    '    match:',
+    `      macaddress: ${quote(mac)}`,
+    '    set-name: eth0',
+    '    dhcp4: false',
+    '    dhcp6: false',
+    '    accept-ra: false',
+    '    addresses:',
+    `      - ${quote(`${ipv4.address}/32`)}`,
+    `      - ${quote(`${ipv6.address}/64`)}`,
+    '    routes:',
+    ...routeLines('0.0.0.0/0', ipv4.gateway),
+    ...routeLines('::/0', GATEWAY_V6),
+    '    nameservers:',
+    '      addresses:',
+    ...NAME_SERVERS.map((server) => `        - ${quote(server)}`),
+  );
+}
+
+function routeLines(to: string, via: string): string[] {
+  return [`      - to: ${quote(to)}`, `        via: ${quote(via)}`, '        on-link: true'];
+}
+
+function joinLines(...all: readonly string[]): string {
+  return `${all.join('\n')}\n`;
+}
+
+/** JSON strings are valid YAML. */
+function quote(text: string): string {
+  return JSON.stringify(text);
+}
 
 /** Writes the two seeds of an install: the full one, and one without secrets that replaces it afterward. */
 export async function writeSeeds(
@@ -51,6 +167,7 @@ export async function writeRescueSeed(
   await writeSeed(host, spec.id, seed, rescuePath(host, spec.id, 'rescue-seed.iso'));
 }
 
+/** Builds the CD. Its source files are in the machine's folder meanwhile, readable only by root. */
 async function writeSeed(host: QemuHost, id: string, seed: Seed, path: string): Promise<void> {
   await createMachineFolder(host, id);
   const tempPath = `${path}.new`;

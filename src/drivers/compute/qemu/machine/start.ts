@@ -5,27 +5,20 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ComputeError } from '../../../../ports/compute.ts';
+import { DiskFullError, exists } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import { QemuImages } from '../images/images.ts';
-import { DiskFullError } from '../json-file.ts';
-import { limitProcess } from '../metrics/cgroup.ts';
 import { plugNetwork } from '../net/plug.ts';
+import { createDisk } from '../qcow2.ts';
 import type { Qmp } from '../qmp.ts';
 import { type MachineRecord, writeRecord } from '../record.ts';
 import { plugVolumes } from '../storage/volumes.ts';
-import { bootName } from './boot-name.ts';
+import { limitProcess } from './cgroup.ts';
 import { buildCommandLine, type CommandLine } from './command-line.ts';
-import {
-  createOverlay,
-  exists,
-  isoPath,
-  removePreviousDisks,
-  removeRescue,
-  rescuePath,
-  seedPath,
-} from './disks.ts';
+import { resetCrashes } from './crashes.ts';
+import { isoPath, removePreviousDisks, removeRescue, rescuePath, seedPath } from './disks.ts';
 import { endProcess, launch } from './process.ts';
-import { readQemuState } from './qemu-state.ts';
+import { bootName, readQemuState } from './qemu-state.ts';
 
 /** `off`: the guest had shut itself down, and it stays off. */
 export type ReconcileOutcome = 'as-it-was' | 'started' | 'off';
@@ -35,9 +28,9 @@ export async function reconcile(host: QemuHost, record: MachineRecord): Promise<
     await switchOff(host, record);
     return 'off';
   }
-  const sight = await readQemuState(host, record.spec.id);
-  const isExpected = sight.state !== 'gone' && sight.state !== 'begun' && sight.name === bootName(record);
-  if (isExpected && sight.state === 'off') {
+  const qemu = await readQemuState(host, record.spec.id);
+  const isExpected = qemu.state !== 'gone' && qemu.state !== 'begun' && qemu.name === bootName(record);
+  if (isExpected && qemu.state === 'off') {
     await switchOff(host, record);
     return 'off';
   }
@@ -59,6 +52,13 @@ export async function switchOff(host: QemuHost, record: MachineRecord): Promise<
 function falseIfDiskFull(error: unknown): false {
   if (error instanceof DiskFullError) return false;
   throw error;
+}
+
+/** Stores the record and boots what it says. A requested start clears the history of crashes. */
+export async function boot(host: QemuHost, record: MachineRecord): Promise<void> {
+  await writeRecord(host.layout, record);
+  await resetCrashes(host, record.spec.id);
+  await start(host, record);
 }
 
 /** Ends the machine's QEMU and boots what the record says. */
@@ -99,7 +99,7 @@ async function prepareDisks(host: QemuHost, record: MachineRecord): Promise<void
   if (record.rescue === null) return await removeRescue(host, id);
   const overlay = rescuePath(host, id, 'rescue.qcow2');
   if (!(await exists(overlay)))
-    await createOverlay(host, overlay, { base: await requireRescueImage(host), diskGb: null });
+    await createDisk(overlay, { backing: await requireRescueImage(host), sizeBytes: null });
 }
 
 /** Returns the path of the rescue system's disk. */

@@ -15,12 +15,11 @@ import { repairNetwork } from '../net/repair.ts';
 import { createSocketCheck } from '../processes.ts';
 import { Qmp } from '../qmp.ts';
 import { listRecords, type MachineRecord, readRecord } from '../record.ts';
-import { bootName, runsOwnDisk } from './boot-name.ts';
 import { type HasCarrier, readCarriers } from './carriers.ts';
 import { canRestart, recordRestart } from './crashes.ts';
 import { forEachConcurrent } from './for-each-concurrent.ts';
-import { detectInstallDone } from './install.ts';
-import { isUnresponsive, type QemuState, readQemuState } from './qemu-state.ts';
+import { detectInstallDone } from './install-done.ts';
+import { bootName, isUnresponsive, type QemuState, readQemuState, runsOwnDisk } from './qemu-state.ts';
 import { replaceNic } from './replace-nic.ts';
 import { start, switchOff } from './start.ts';
 
@@ -111,9 +110,9 @@ async function superviseMachine(
     if (!record) return undefined;
     const isOff = record.power === 'off' && !hasProcess(host.layout.runtimeFile(id, 'qmp'));
     if (isOff) return undefined;
-    const sight = await readQemuState(host, id);
-    if (sight.state === 'silent' && record.power === 'on') return unresponsiveOutcome(id, sight.state);
-    if (!matchesRecord(record, sight)) return await host.withMachineLock(id, () => repairMachine(host, id));
+    const qemu = await readQemuState(host, id);
+    if (qemu.state === 'silent' && record.power === 'on') return unresponsiveOutcome(id, qemu.state);
+    if (!matchesRecord(record, qemu)) return await host.withMachineLock(id, () => repairMachine(host, id));
     if (!hasCarrier(id)) return await host.withMachineLock(id, () => reconnectNetwork(host, id));
     if (record.installingSince !== null && runsOwnDisk(bootName(record), record))
       await detectInstallDone(host, record);
@@ -128,24 +127,24 @@ async function superviseMachine(
   }
 }
 
-function matchesRecord(record: MachineRecord, sight: QemuState): boolean {
-  if (record.power === 'off') return sight.state === 'gone';
-  return sight.state === 'on' && sight.name === bootName(record);
+function matchesRecord(record: MachineRecord, qemu: QemuState): boolean {
+  if (record.power === 'off') return qemu.state === 'gone';
+  return qemu.state === 'on' && qemu.name === bootName(record);
 }
 
 /** Checks again under the lock, then repairs. */
 async function repairMachine(host: QemuHost, id: string): Promise<SupervisionResult | undefined> {
   const record = await readRecord(host.layout, id);
   if (!record) return undefined;
-  const sight = await readQemuState(host, id);
-  if (matchesRecord(record, sight)) return undefined;
+  const qemu = await readQemuState(host, id);
+  if (matchesRecord(record, qemu)) return undefined;
   if (record.power === 'off') {
     await switchOff(host, record);
     return undefined;
   }
-  if (sight.state === 'gone') return await restartCrashed(host, record);
-  if (isUnresponsive(sight)) return unresponsiveOutcome(id, sight.state);
-  if (sight.state === 'begun' || sight.name !== bootName(record)) {
+  if (qemu.state === 'gone') return await restartCrashed(host, record);
+  if (isUnresponsive(qemu)) return unresponsiveOutcome(id, qemu.state);
+  if (qemu.state === 'begun' || qemu.name !== bootName(record)) {
     await start(host, record);
     return {
       id,
@@ -153,12 +152,12 @@ async function repairMachine(host: QemuHost, id: string): Promise<SupervisionRes
       message: 'an interrupted start or change was completed',
     };
   }
-  if (sight.state === 'off') {
+  if (qemu.state === 'off') {
     // The guest shut down on its own.
     await switchOff(host, record);
     return { id, outcome: 'off', message: 'the guest shut itself down' };
   }
-  return await resumeHalted(host, id, sight.status);
+  return await resumeHalted(host, id, qemu.status);
 }
 
 /** The guest may be fine or recover, so this does not end it. */

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
-import { Qmp } from '../qmp.ts';
+import { type Qmp, withQmp } from '../qmp.ts';
 
 /**
  * All values only increase, except `ramMb`. A value that could not be read is null until the next reading.
@@ -113,22 +113,22 @@ async function readDisks(
   id: string,
 ): Promise<{ read: number; written: number } | 'off' | undefined> {
   try {
-    const qmp = await Qmp.open(host.layout.runtimeFile(id, 'look'));
-    if (!qmp) return undefined;
-    try {
-      const { status } = await qmp.execute<{ status: string }>('query-status');
-      if (status === 'shutdown') return 'off';
-      const devices = await qmp.execute<BlockStats[]>('query-blockstats');
-      const sum = (of: (stats: BlockStats['stats']) => number) =>
-        devices.reduce((all, { stats }) => all + of(stats), 0);
-      return { read: sum((stats) => stats.rd_bytes), written: sum((stats) => stats.wr_bytes) };
-    } finally {
-      qmp.close();
-    }
+    return await withQmp(host, id, sumDisks, 'look');
   } catch (error) {
     if (error instanceof ComputeError) return undefined;
     throw error;
   }
+}
+
+async function sumDisks(
+  qmp: Qmp | undefined,
+): Promise<{ read: number; written: number } | 'off' | undefined> {
+  if (!qmp) return undefined;
+  const { status } = await qmp.execute<{ status: string }>('query-status');
+  if (status === 'shutdown') return 'off';
+  const devices = await qmp.execute<BlockStats[]>('query-blockstats');
+  const sum = (kind: keyof BlockStats['stats']) => devices.reduce((all, { stats }) => all + stats[kind], 0);
+  return { read: sum('rd_bytes'), written: sum('wr_bytes') };
 }
 
 async function readIfExists(path: string): Promise<string | undefined> {

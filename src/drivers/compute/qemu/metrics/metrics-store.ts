@@ -4,8 +4,8 @@
  * hour in both files; the small file then has the correct value.
  */
 import { DAY_MS, HOUR_MS } from '../../../../kernel/time.ts';
+import { readJson, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
-import { readJson, writeJson } from '../json-file.ts';
 import type { Counters } from './counters.ts';
 
 const RETENTION_MS = 31 * DAY_MS;

@@ -4,12 +4,14 @@
  * final name when it is complete, and that is never the name of a disk in use.
  */
 import { spawn } from 'node:child_process';
-import { access, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
 import { BARE_ENV } from '../command.ts';
+import { exists } from '../files.ts';
 import type { QemuHost } from '../host.ts';
+import { killIfAlive } from '../processes.ts';
 
 export type CopyState = 'done' | 'copying' | 'failed';
 
@@ -112,11 +114,7 @@ export async function listCopies(folder: string): Promise<string[]> {
 async function killCopy(to: string): Promise<void> {
   const group = Number(await readFile(`${to}.copy`, 'utf8').catch(() => ''));
   if (!Number.isInteger(group) || group <= 1) return;
-  try {
-    process.kill(-group, 'SIGKILL');
-  } catch {
-    // It has already exited.
-  }
+  killIfAlive(-group);
 }
 
 /** Whether a process holds the copy's lock. */
@@ -126,12 +124,5 @@ async function isRunning(host: QemuHost, to: string): Promise<boolean> {
   return await host.run('flock', ['--nonblock', lock, 'true']).then(
     () => false,
     () => true,
-  );
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
   );
 }

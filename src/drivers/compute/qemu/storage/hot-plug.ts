@@ -1,10 +1,10 @@
 /** Hot-plugs volumes into a running QEMU. Each step checks whether an earlier, killed call already did it. */
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
-import { volumeSerial } from '../names.ts';
-import { Qmp, QmpRefusedError } from '../qmp.ts';
+import { volumeSerial } from '../host.ts';
+import { type Qmp, QmpRefusedError, withQmp } from '../qmp.ts';
+import { GIB, requireSpace } from '../space.ts';
 import { type BlockNode, closeNode, listBlockNodes, openNode } from './block-nodes.ts';
-import { GIB, requireSpace } from './space.ts';
 import type { VolumeRecord } from './volume-record.ts';
 
 /**
@@ -81,13 +81,13 @@ export async function unplug(
 ): Promise<void> {
   const checksMax = leaving ? 1 : UNPLUG_CHECKS;
   for (let checks = 0; checks < checksMax; checks++) {
-    const qmp = await Qmp.open(host.layout.runtimeFile(machineId, 'qmp'));
-    if (!qmp) return;
-    try {
-      if (await requestUnplug(qmp, volumeId)) return await closeNode(qmp, nodeName(volumeId));
-    } finally {
-      qmp.close();
-    }
+    const isReleased = await withQmp(host, machineId, async (qmp) => {
+      if (!qmp) return true;
+      if (!(await requestUnplug(qmp, volumeId))) return false;
+      await closeNode(qmp, nodeName(volumeId));
+      return true;
+    });
+    if (isReleased) return;
   }
   throw new ComputeError('transient', 'the guest does not release the volume');
 }

@@ -6,11 +6,11 @@
 import { rm } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
-import { volumeSerial } from '../names.ts';
+import { volumeSerial } from '../host.ts';
+import { createQcow2, readDiskInfo } from '../qcow2.ts';
 import { type Qmp, QmpRefusedError } from '../qmp.ts';
 import { closeNode, listBlockNodes, openNode } from './block-nodes.ts';
 import type { SnapshotRecord } from './snapshot-record.ts';
-import { readDiskInfo } from './volume-file.ts';
 
 interface Job {
   readonly id: string;
@@ -40,9 +40,8 @@ export async function startJob(host: QemuHost, qmp: Qmp, record: SnapshotRecord)
   await endJob(qmp, id);
   const path = host.layout.snapshot(id, 'qcow2');
   await rm(path, { force: true });
-  const { sizeBytes, backing } = await readDiskInfo(host, host.layout.disk(machineId, generation));
-  const base = backing === null ? [] : ['-b', backing, '-F', 'qcow2'];
-  await host.run('qemu-img', ['create', '-q', '-f', 'qcow2', ...base, path, String(sizeBytes)]);
+  const { sizeBytes, backing } = await readDiskInfo(host.layout.disk(machineId, generation));
+  await createQcow2(path, { backing, sizeBytes });
   const name = jobName(id);
   await openNode(qmp, { name, path });
   // Keep the finished job, so that a later query learns its result.

@@ -3,11 +3,10 @@
  */
 import { rm } from 'node:fs/promises';
 import type { SnapshotState } from '../../../../ports/compute.ts';
+import { readAllRecords, readRecordFile, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
-import { readRecordFile, writeJson } from '../json-file.ts';
 import type { Layout } from '../layout.ts';
-import { allocatedBytes, GIB } from './space.ts';
-import { readAllRecords } from './volume-record.ts';
+import { allocatedBytes, GIB } from '../space.ts';
 
 export interface SnapshotRecord {
   readonly id: string;

@@ -7,8 +7,9 @@
 import { rm } from 'node:fs/promises';
 import { ComputeError, type SnapshotState } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
-import { Qmp } from '../qmp.ts';
-import { readRecord } from '../record.ts';
+import { type Qmp, withQmp } from '../qmp.ts';
+import { requireRecord } from '../record.ts';
+import { allocatedBytes } from '../space.ts';
 import { copyInBackground, isStarted, stopCopy } from './background-copy.ts';
 import { endJob, readJobState, startJob } from './snapshot-job.ts';
 import {
@@ -19,7 +20,6 @@ import {
   type SnapshotRecord,
   writeSnapshot,
 } from './snapshot-record.ts';
-import { allocatedBytes } from './space.ts';
 import { withReservedSpace } from './space-budget.ts';
 
 export async function takeSnapshot(
@@ -46,8 +46,7 @@ function toSnapshotState({ state, sizeGb }: SnapshotRecord): SnapshotState {
 
 /** Stores the snapshot's record, which reserves its space. */
 async function createRecord(host: QemuHost, machineId: string, id: string): Promise<SnapshotRecord> {
-  const machine = await readRecord(host.layout, machineId);
-  if (!machine) throw new ComputeError('refused', 'machine not found');
+  const machine = await requireRecord(host.layout, machineId);
   if (machine.installingSince !== null) {
     throw new ComputeError('refused', 'the machine is still being installed');
   }
@@ -87,14 +86,11 @@ async function withRunningQemu<T>(
   machineId: string,
   work: (qmp: Qmp) => Promise<T>,
 ): Promise<T | undefined> {
-  const qmp = await Qmp.open(host.layout.runtimeFile(machineId, 'qmp'));
-  if (!qmp) return undefined;
-  try {
+  return await withQmp(host, machineId, async (qmp) => {
+    if (!qmp) return undefined;
     const { status } = await qmp.execute<{ readonly status: string }>('query-status');
     return status === 'shutdown' || status === 'prelaunch' ? undefined : await work(qmp);
-  } finally {
-    qmp.close();
-  }
+  });
 }
 
 /** Checks the progress and records the result when it is finished. */
@@ -115,17 +111,13 @@ function copySpec(host: QemuHost, { id, machineId, generation }: SnapshotRecord)
 
 /** A job ends with its QEMU, and an unfinished snapshot is lost. */
 async function checkJob(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
-  const qmp = await Qmp.open(host.layout.runtimeFile(record.machineId, 'qmp'));
-  if (!qmp) return await markFailed(host.layout, record);
-  try {
-    const state = await readJobState(qmp, record.id);
+  return await withQmp(host, record.machineId, async (qmp) => {
+    const state = qmp ? await readJobState(qmp, record.id) : 'lost';
     if (state === 'running') return record;
     // The file is complete once it is closed.
-    await endJob(qmp, record.id);
+    if (qmp) await endJob(qmp, record.id);
     return state === 'done' ? await markReady(host.layout, record) : await markFailed(host.layout, record);
-  } finally {
-    qmp.close();
-  }
+  });
 }
 
 /**
@@ -155,12 +147,7 @@ export async function removeSnapshot(host: QemuHost, snapshotId: string): Promis
   await host.withMachineLock(existing.machineId, async () => {
     const file = layout.snapshot(snapshotId, 'qcow2');
     if (existing.state === 'creating') {
-      const qmp = await Qmp.open(layout.runtimeFile(existing.machineId, 'qmp'));
-      try {
-        if (qmp) await endJob(qmp, snapshotId);
-      } finally {
-        qmp?.close();
-      }
+      await withQmp(host, existing.machineId, async (qmp) => qmp && (await endJob(qmp, snapshotId)));
       await stopCopy(host, file);
     }
     await rm(file, { force: true });

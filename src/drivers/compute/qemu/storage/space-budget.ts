@@ -4,12 +4,13 @@
  * for unfinished snapshots and copies. Snapshots use only what remains, so they never halt a guest.
  */
 import { statfs } from 'node:fs/promises';
+import { readAllRecords } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import { listRecords, readRecord } from '../record.ts';
+import { allocatedBytes, GIB, requireSpace } from '../space.ts';
 import { listCopies } from './background-copy.ts';
 import { readSnapshot, type SnapshotRecord } from './snapshot-record.ts';
-import { allocatedBytes, GIB, requireSpace } from './space.ts';
-import { readAllRecords, readVolume } from './volume-record.ts';
+import { readVolume } from './volume-record.ts';
 
 /** XFS, btrfs, and ZFS: a copy shares blocks with its source until either is written. */
 const REFLINK_FILE_SYSTEMS = new Set([0x58465342, 0x9123683e, 0x2fc12fc1]);

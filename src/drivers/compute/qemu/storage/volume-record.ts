@@ -1,13 +1,17 @@
 /**
- * The driver's record of a volume, next to its file. Changing the record of an attached volume requires the
+ * A volume on the disk: the driver's record, and the file next to it. While QEMU has the file open, only
+ * `readDiskInfo` may be used on it.
+ *
+ * Changing the record of an attached volume requires the
  * lock of its machine. Changing a detached one, or attaching one, requires the lock `volumes`.
  */
-import { mkdir, readdir } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { mkdir } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
+import { exists, readAllRecords, readRecordFile, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
-import { readRecordFile, writeJson } from '../json-file.ts';
-import { isId, type Layout } from '../layout.ts';
+import type { Layout } from '../layout.ts';
+import { createDisk, readDiskInfo } from '../qcow2.ts';
+import { GIB, requireSpace } from '../space.ts';
 
 export interface VolumeRecord {
   readonly id: string;
@@ -43,28 +47,6 @@ export async function listVolumesOf(host: QemuHost, machineId: string): Promise<
   return own.sort((one, other) => (order(one) < order(other) ? -1 : 1));
 }
 
-/** Reads every record in a folder and skips damaged ones. */
-export async function readAllRecords<T>(
-  host: QemuHost,
-  folder: string,
-  read: (id: string) => Promise<T | undefined>,
-): Promise<T[]> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  const ids = names.filter((name) => name.endsWith('.json')).map((name) => basename(name, '.json'));
-  const records = await Promise.all(
-    ids.filter(isId).map((id) =>
-      read(id).catch((err) => {
-        host.log.error({ err }, 'skipping an unreadable record');
-        return undefined;
-      }),
-    ),
-  );
-  return records.filter((record) => record !== undefined);
-}
-
 const MOVES_MAX = 3;
 
 /** Runs the work under the volume's lock. Does nothing if the volume does not exist. */
@@ -91,4 +73,27 @@ export async function withVolume(
     if (done) return;
   }
   throw new ComputeError('transient', 'the volume is being moved');
+}
+
+/** Ensures that the file exists with the size in its record. A file that once existed is never recreated. */
+export async function ensureVolumeFile(host: QemuHost, record: VolumeRecord): Promise<void> {
+  const path = host.layout.volume(record.id, 'qcow2');
+  if (await exists(path)) return await enlarge(host, record, path);
+  // The data exists nowhere else, and an empty file in its place would hide the loss.
+  if (record.made) throw new ComputeError('host', 'the file of the volume is missing');
+  const sizeBytes = record.sizeGb * GIB;
+  await requireSpace(host.layout.volumes(), sizeBytes);
+  await createDisk(path, { backing: null, sizeBytes });
+}
+
+/** Stores the record with the mark that its file was created once. The caller holds the machine's lock. */
+export async function markCreated(host: QemuHost, record: VolumeRecord): Promise<void> {
+  if (!record.made) await writeVolume(host.layout, { ...record, made: true });
+}
+
+async function enlarge(host: QemuHost, { sizeGb }: VolumeRecord, path: string): Promise<void> {
+  const moreBytes = sizeGb * GIB - (await readDiskInfo(path)).sizeBytes;
+  if (moreBytes <= 0) return;
+  await requireSpace(host.layout.volumes(), moreBytes);
+  await host.run('qemu-img', ['resize', '-q', '-f', 'qcow2', path, `${sizeGb}G`]);
 }

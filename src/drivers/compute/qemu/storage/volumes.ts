@@ -2,27 +2,29 @@
 import { rm } from 'node:fs/promises';
 import { ComputeError, type VolumeSpec } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
-import { Qmp } from '../qmp.ts';
-import { readRecord } from '../record.ts';
+import { type Qmp, withQmp } from '../qmp.ts';
+import { requireRecord, withMachine } from '../record.ts';
 import { findVolumeNode, growNode, pciSlot, plug, unplug } from './hot-plug.ts';
 import { resumeSnapshots } from './snapshots.ts';
-import { ensureVolumeFile, markCreated } from './volume-file.ts';
-import { listVolumesOf, readVolume, type VolumeRecord, withVolume, writeVolume } from './volume-record.ts';
+import {
+  ensureVolumeFile,
+  listVolumesOf,
+  markCreated,
+  readVolume,
+  type VolumeRecord,
+  withVolume,
+  writeVolume,
+} from './volume-record.ts';
 
 export async function attachVolume(host: QemuHost, machineId: string, volume: VolumeSpec): Promise<void> {
   pciSlot(volume.device);
-  await requireMachine(host, machineId);
+  await requireRecord(host.layout, machineId);
   const existing = await readVolume(host.layout, volume.id);
   if (existing?.machineId && !isAttachedAs(existing, machineId, volume)) await detachVolume(host, volume.id);
-  await host.withMachineLock(machineId, async () => {
-    await requireMachine(host, machineId);
+  await withMachine(host, machineId, async () => {
     const record = await host.withHostLock('volumes', () => claim(host, machineId, volume));
-    await withQemu(host, machineId, (qmp) => syncVolume(host, record, qmp));
+    await withQmp(host, machineId, (qmp) => syncVolume(host, record, qmp));
   });
-}
-
-async function requireMachine(host: QemuHost, id: string): Promise<void> {
-  if (!(await readRecord(host.layout, id))) throw new ComputeError('refused', 'machine not found');
 }
 
 /** Whether it is attached as requested and is not being detached. */
@@ -68,20 +70,6 @@ async function syncVolume(host: QemuHost, record: VolumeRecord, qmp: Qmp | undef
   await markCreated(host, record);
 }
 
-/** Passes undefined if the machine is off. */
-async function withQemu<T>(
-  host: QemuHost,
-  machineId: string,
-  work: (qmp: Qmp | undefined) => Promise<T>,
-): Promise<T> {
-  const qmp = await Qmp.open(host.layout.runtimeFile(machineId, 'qmp'));
-  try {
-    return await work(qmp);
-  } finally {
-    qmp?.close();
-  }
-}
-
 export async function detachVolume(host: QemuHost, volumeId: string): Promise<void> {
   await withVolume(host, volumeId, async (record) => {
     if (record.machineId === null) return;
@@ -101,7 +89,7 @@ export async function growVolume(host: QemuHost, volumeId: string, sizeGb: numbe
     const record = { ...before, sizeGb: Math.max(sizeGb, before.sizeGb) };
     if (record.sizeGb > before.sizeGb) await writeVolume(host.layout, record);
     if (record.machineId === null) await syncVolume(host, record, undefined);
-    else if (!record.leaving) await withQemu(host, record.machineId, (qmp) => syncVolume(host, record, qmp));
+    else if (!record.leaving) await withQmp(host, record.machineId, (qmp) => syncVolume(host, record, qmp));
   });
 }
 

@@ -1,7 +1,9 @@
-/** Small JSON files, replaced atomically: written to a temporary file, flushed, then renamed. */
-import { open, readFile, rename } from 'node:fs/promises';
+/** Files of the driver. A record is a small JSON file. A file gets its final name when it is complete. */
+import { access, open, readdir, readFile, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ComputeError } from '../../../ports/compute.ts';
+import type { QemuHost } from './host.ts';
+import { isId } from './layout.ts';
 
 /** The disk with the driver's files is full. */
 export class DiskFullError extends ComputeError {
@@ -32,6 +34,28 @@ export async function readRecordFile<T extends object>(
   return parsed;
 }
 
+/** Reads every record in a folder and skips damaged ones. */
+export async function readAllRecords<T>(
+  host: QemuHost,
+  folder: string,
+  read: (id: string) => Promise<T | undefined>,
+): Promise<T[]> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const ids = names.filter((name) => name.endsWith('.json')).map((name) => basename(name, '.json'));
+  const records = await Promise.all(
+    ids.filter(isId).map((id) =>
+      read(id).catch((err) => {
+        host.log.error({ err }, 'skipping an unreadable record');
+        return undefined;
+      }),
+    ),
+  );
+  return records.filter((record) => record !== undefined);
+}
+
 /** The message omits the file's content. */
 function damagedRecord(path: string): ComputeError {
   const name = join(basename(dirname(path)), basename(path));
@@ -53,15 +77,32 @@ async function writeAtomically(path: string, text: string): Promise<void> {
   const file = await open(tempPath, 'w', 0o600);
   try {
     await file.writeFile(text);
+  } finally {
+    await file.close();
+  }
+  await commitFile(tempPath, path);
+  await flush(dirname(path));
+}
+
+/** Flushes the file and renames it, so that it is complete or absent even after a power failure. */
+export async function commitFile(tempPath: string, path: string): Promise<void> {
+  await flush(tempPath);
+  await rename(tempPath, path);
+}
+
+/** Waits until a file, or the names in a folder, are on the disk. */
+export async function flush(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
     await file.sync();
   } finally {
     await file.close();
   }
-  await rename(tempPath, path);
-  const folder = await open(dirname(path), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
 }

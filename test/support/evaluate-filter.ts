@@ -3,7 +3,7 @@
  * here.
  */
 import { BlockList, isIP } from 'node:net';
-import type { Filter, FilterRule } from '../../../ports/network.ts';
+import type { Filter, FilterRule } from '../../src/ports/network.ts';
 
 /** The first packet of a flow. The filter is stateful, so responses to accepted packets pass. */
 export interface Packet {
