@@ -1,8 +1,10 @@
 /** Checks before the service listens: no node may be able to spend, or be on another network. */
+
 import { NodeBehind } from '../drivers/chain/node-behind.ts';
 import { NodeError, NodeUnreachable } from '../drivers/chain/node-http.ts';
 import { summarizeError } from '../kernel/logger.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
+import { withTimeout } from '../kernel/timeout.ts';
 import { UnsafeChainError } from '../ports/chain.ts';
 import type { RealCoin } from './coins.ts';
 
@@ -19,12 +21,11 @@ export async function checkCoins(
   timeoutMs = CHECK_TIMEOUT_MS,
 ): Promise<void> {
   const warnings = new Set<string>();
-  const deadline = AbortSignal.timeout(timeoutMs);
   await Promise.all(
     coins.flatMap(({ nodes }) =>
       nodes.map(async ({ settings, checkSafety }) => {
         try {
-          await withSharedTimeout(checkSafety(), deadline);
+          await withTimeout(checkSafety(), timeoutMs, createTimeoutError);
         } catch (error) {
           if (error instanceof UnsafeChainError)
             throw new OperatorError(`${settings.join(', ')}: ${error.message}`);
@@ -40,17 +41,8 @@ export async function checkCoins(
   for (const warning of warnings) warn(`skerryd: ${warning}`);
 }
 
-async function withSharedTimeout(promise: Promise<void>, deadline: AbortSignal): Promise<void> {
-  // It may reject after the deadline, when no one awaits it.
-  promise.catch(() => undefined);
-  await Promise.race([
-    promise,
-    new Promise<never>((_, reject) => {
-      deadline.addEventListener('abort', () =>
-        reject(new NodeUnreachable('the node did not respond in time')),
-      );
-    }),
-  ]);
+function createTimeoutError(): NodeUnreachable {
+  return new NodeUnreachable('the node did not respond in time');
 }
 
 /** Errors of other kinds may contain secrets. */

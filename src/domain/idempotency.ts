@@ -15,6 +15,7 @@ import { fail } from '../kernel/fail.ts';
 import { deriveKey, digest, openWith, sealWith } from '../kernel/secrets.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { HOUR_MS } from '../kernel/time.ts';
+import { settlesWithin } from '../kernel/timeout.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { sqlState } from '../store/db.ts';
 import { findStoredResponse, type StoredResponse, storeResponse } from '../store/idempotency.ts';
@@ -88,7 +89,8 @@ export async function runIdempotent(
     if (replay) return replay;
     const other = inFlight.get(slot);
     if (!other) return await trackInFlight(slot, runAttempt(service, request, key, run));
-    await waitForInFlight(other, deadline);
+    const waitMs = Math.max(deadline - Date.now(), 0);
+    if (!(await settlesWithin(other, waitMs))) throwStillInFlight();
   }
 }
 
@@ -111,17 +113,6 @@ async function trackInFlight<T>(slot: string, attempt: Promise<T>): Promise<T> {
   } finally {
     inFlight.delete(slot);
   }
-}
-
-/** Waits for another request of this process with the same key. */
-async function waitForInFlight(other: Promise<unknown>, deadline: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), Math.max(deadline - Date.now(), 0));
-  });
-  const first = await Promise.race([other, timeout]);
-  clearTimeout(timer);
-  if (first === 'late') throwStillInFlight();
 }
 
 function throwStillInFlight(): never {

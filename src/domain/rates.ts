@@ -1,5 +1,6 @@
 /** The euro rate. It is displayed, never charged, so a silent source must not block anything. */
 import { SECOND_MS } from '../kernel/time.ts';
+import { withTimeout } from '../kernel/timeout.ts';
 import { readEurRate, saveEurRate } from '../store/service/service.ts';
 import type { Service } from './context.ts';
 
@@ -15,18 +16,13 @@ export async function eurPerUsd(service: Service): Promise<string> {
 }
 
 async function fetchCurrentRate(service: Service): Promise<string> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the source of the euro rate does not respond')), TIMEOUT_MS);
-  });
+  const silent = () => new Error('the source of the euro rate does not respond');
   try {
-    const rate = await Promise.race([service.rates.eurPerUsd(), timeout]);
+    const rate = await withTimeout(service.rates.eurPerUsd(), TIMEOUT_MS, silent);
     await saveEurRate(service.db, rate);
     return rate;
   } catch (error) {
     service.log.warn({ err: error }, 'reading the euro rate failed; using the last known rate');
     return await readEurRate(service.db);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -4,7 +4,7 @@ import { type ApplyResult, applyObservations, priceLatePayments } from '../domai
 import { crashPoint } from '../kernel/crash.ts';
 import { LeaseLost } from '../kernel/lease-lost.ts';
 import { SECOND_MS } from '../kernel/time.ts';
-import { withTimeout } from '../kernel/with-timeout.ts';
+import { withTimeout } from '../kernel/timeout.ts';
 import type { ChainDriver, Observation, PollResult } from '../ports/chain.ts';
 import { cursorHeight, type LeasedCoin, saveCursor } from '../store/topups/coins.ts';
 import {

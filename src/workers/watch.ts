@@ -4,11 +4,13 @@
  * coin waits for another: a failed poll delays only its own coin, and a slow one continues next to the
  * following runs.
  */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
 import { LeaseLost } from '../kernel/lease-lost.ts';
 import { summarizeError } from '../kernel/logger.ts';
+import { settlesWithin } from '../kernel/timeout.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import {
   claimCoins,
@@ -115,12 +117,7 @@ class ChainWatcher {
 
   async #waitForReads(): Promise<void> {
     if (this.#reading.size === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise((resolve) => {
-      timer = setTimeout(resolve, this.#limits.runWaitMaxMs);
-    });
-    await Promise.race([Promise.all(this.#reading.values()), timeout]);
-    clearTimeout(timer);
+    await settlesWithin(Promise.all(this.#reading.values()), this.#limits.runWaitMaxMs);
   }
 
   async #waitForOtherReaders(): Promise<void> {

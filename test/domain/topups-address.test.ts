@@ -7,7 +7,7 @@ import { cancelTopup } from '../../src/domain/topups/cancel.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
-import { TimeoutError } from '../../src/kernel/with-timeout.ts';
+import { TimeoutError } from '../../src/kernel/timeout.ts';
 import type { AddressPool, Deposit } from '../../src/ports/chain.ts';
 import { addToPool, countFreeAddresses, createAddressPool } from '../../src/store/topups/addresses.ts';
 import { allocateIndex, initializeCursor } from '../../src/store/topups/coins.ts';

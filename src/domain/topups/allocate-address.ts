@@ -1,7 +1,7 @@
 /** Allocates the address of a new invoice. */
 import { crashPoint } from '../../kernel/crash.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
-import { TimeoutError, withTimeout } from '../../kernel/with-timeout.ts';
+import { TimeoutError, withTimeout } from '../../kernel/timeout.ts';
 import type { ChainDriver, Deposit } from '../../ports/chain.ts';
 import type { CoinCode } from '../../spec/coins.ts';
 import { releasePooledAddress } from '../../store/topups/addresses.ts';

@@ -2,7 +2,7 @@
 
 import { summarizeError } from '../../kernel/logger.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
-import { withTimeout } from '../../kernel/with-timeout.ts';
+import { withTimeout } from '../../kernel/timeout.ts';
 import type { ChainDriver, ChainFinding, ChainHealth } from '../../ports/chain.ts';
 import type { CoinCode } from '../../spec/coins.ts';
 import { type CoinRow, cursorHeight, listCoinRows } from '../../store/topups/coins.ts';

@@ -7,7 +7,7 @@
 
 import { summarizeError } from '../../kernel/logger.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
-import { TimeoutError, withTimeout } from '../../kernel/with-timeout.ts';
+import { TimeoutError, withTimeout } from '../../kernel/timeout.ts';
 import type {
   ChainDriver,
   ChainFinding,

@@ -1,8 +1,10 @@
 /** Counts the open consoles of this process, to limit them and to end them when it stops. */
+
 import type { Duplex } from 'node:stream';
 import type { ConsoleGrant } from '../../domain/servers/console.ts';
 import { fail } from '../../kernel/fail.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
+import { settlesWithin } from '../../kernel/timeout.ts';
 import type { Pipe } from './pipe.ts';
 
 const PER_SERVER_MAX = 5;
@@ -61,11 +63,6 @@ export class OpenConsoles {
     for (const socket of this.#handshakes) socket.destroy();
     const ended = Promise.all([...this.#pipes].map((pipe) => pipe.ended));
     for (const pipe of this.#pipes) pipe.end('stopping');
-    let timer: NodeJS.Timeout | undefined;
-    const timedOut = new Promise((resolve) => {
-      timer = setTimeout(resolve, CLOSE_MAX_MS);
-    });
-    await Promise.race([ended, timedOut]);
-    clearTimeout(timer);
+    await settlesWithin(ended, CLOSE_MAX_MS);
   }
 }

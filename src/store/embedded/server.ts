@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { settlesWithin } from '../../kernel/timeout.ts';
 import type { Binaries } from './binaries.ts';
 import { childOptions, findErrorLine } from './child.ts';
 import type { Home } from './home.ts';
@@ -84,17 +85,10 @@ async function waitUntilExited(child: ChildProcess, home: Home): Promise<string>
 }
 
 async function stop(child: ChildProcess, exited: Promise<string>, home: Home): Promise<void> {
-  const exitsWithin = async (ms: number): Promise<boolean> => {
-    const timer = new AbortController();
-    const timeout = pause(ms, false, { signal: timer.signal }).catch(() => false);
-    const hasExited = await Promise.race([exited.then(() => true), timeout]);
-    timer.abort();
-    return hasExited;
-  };
   child.kill('SIGINT');
-  if (await exitsWithin(FAST_STOP_MS)) return;
+  if (await settlesWithin(exited, FAST_STOP_MS)) return;
   child.kill('SIGQUIT');
-  if (await exitsWithin(IMMEDIATE_STOP_MS)) return;
+  if (await settlesWithin(exited, IMMEDIATE_STOP_MS)) return;
   child.kill('SIGKILL');
   await killLeftovers(home);
   await exited;

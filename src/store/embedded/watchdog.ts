@@ -3,9 +3,10 @@
  * the pipe closes and the shell stops the database, so no database outlives its service. After a regular stop
  * of the database, the watchdog is dismissed.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
+import { settlesWithin } from '../../kernel/timeout.ts';
 import type { Binaries } from './binaries.ts';
 import { childOptions } from './child.ts';
 import type { Home } from './home.ts';
@@ -81,9 +82,7 @@ async function dismissShell(shell: ChildProcess): Promise<void> {
   if (shell.exitCode !== null || shell.signalCode !== null || shell.pid === undefined) return;
   const exited = once(shell, 'exit');
   shell.stdin?.end('dismiss\n');
-  const timer = new AbortController();
-  await Promise.race([exited, pause(EXIT_TIMEOUT_MS, null, { signal: timer.signal }).catch(() => null)]);
-  timer.abort();
+  await settlesWithin(exited, EXIT_TIMEOUT_MS);
   if (shell.exitCode === null && shell.signalCode === null) shell.kill('SIGKILL');
   await exited;
 }

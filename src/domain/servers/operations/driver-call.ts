@@ -7,6 +7,7 @@
 
 import { crashPoint } from '../../../kernel/crash.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../kernel/time.ts';
+import { withTimeout } from '../../../kernel/timeout.ts';
 import { ComputeError, type MachineState } from '../../../ports/compute.ts';
 import { holdsOperationLease, type OperationRow } from '../../../store/servers/operations.ts';
 import type { Service } from '../../context.ts';
@@ -43,18 +44,8 @@ export const DRIVER_TIMEOUT_MS = 30 * SECOND_MS;
 
 /** Returns the call's result, or throws a `transient` ComputeError after `ms` of real time. */
 export async function withDriverTimeout<T>(ms: number, call: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new ComputeError('transient', `no answer within ${ms / SECOND_MS} s`));
-    }, ms);
-    timer.unref();
-  });
-  try {
-    return await Promise.race([call, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const error = () => new ComputeError('transient', `no answer within ${ms / SECOND_MS} s`);
+  return await withTimeout(call, ms, error);
 }
 
 /** How soon to look again at a machine that we wait for. */

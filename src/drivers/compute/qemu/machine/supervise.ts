@@ -2,10 +2,11 @@
  * Supervises machines: brings each to its desired state. Usually there is nothing to do, so the first check
  * takes no lock. Before acting, it takes the lock and checks again.
  */
+
 import { existsSync } from 'node:fs';
 import { stat, truncate } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '../../../../kernel/logger.ts';
+import { settlesWithin } from '../../../../kernel/timeout.ts';
 import type { SupervisionResult } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { LockBusyError } from '../lock.ts';
@@ -66,23 +67,16 @@ async function superviseAll(
     const unfinished = inProgress.get(id);
     const work = unfinished ?? superviseMachine(host, id, { hasCarrier, hasProcess });
     inProgress.set(id, work);
-    const outcome = await withTimeout(remainingMs, work);
-    if (outcome !== 'late') inProgress.delete(id);
-    if (outcome === 'late' && unfinished)
+    if (await settlesWithin(work, remainingMs)) {
+      inProgress.delete(id);
+      const outcome = await work;
+      if (outcome) outcomes.push(outcome);
+    } else if (unfinished) {
       outcomes.push({ id, outcome: 'failed', message: 'the repair is taking long' });
-    if (outcome && outcome !== 'late') outcomes.push(outcome);
+    }
   });
   await meterMachines(host);
   return outcomes.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-}
-
-async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T | 'late'> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([work, sleep(ms, 'late' as const, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
-  }
 }
 
 /** Rules that could not be restored are still missing in the next round, which tries again. */
