@@ -3,15 +3,15 @@
  * address, because guesses can come from many addresses. State is kept in this process's memory only, under a
  * keyed hash whose key is lost with the process. An unknown email address is delayed like any other.
  */
+
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
 import { HOUR_MS } from '../kernel/time.ts';
 
 const ACCOUNTS_MAX = 50_000;
 /** Typing errors are not delayed. */
 const FREE_FAILURES = 4;
-const INITIAL_WAIT_MS = 250;
-const MAX_WAIT_MS = 8_000;
 
 interface AccountFailures {
   readonly count: number;
@@ -35,7 +35,7 @@ export class AccountBackoff {
   async wait(account: string): Promise<void> {
     const recorded = this.#failures.get(this.#hashAccount(account));
     if (!recorded || this.#now() - recorded.lastMs > HOUR_MS || recorded.count < FREE_FAILURES) return;
-    await this.#pause(Math.min(INITIAL_WAIT_MS * 2 ** (recorded.count - FREE_FAILURES), MAX_WAIT_MS));
+    await this.#pause(backoffMs(BACKOFF.signIn, recorded.count - FREE_FAILURES + 1));
   }
 
   recordFailure(account: string): void {

@@ -1,6 +1,8 @@
 /** Runs tasks: claims them, lets the handler ensure the wanted state, then finishes or delays them. */
+
 import type { Service } from '../domain/context.ts';
 import { TASKS, type TaskResult } from '../domain/tasks.ts';
+import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
 import { crashPoint } from '../kernel/crash.ts';
 import { formatId, type IdKind } from '../kernel/ids.ts';
 import { SECOND_MS } from '../kernel/time.ts';
@@ -20,7 +22,6 @@ import { runBatchesConcurrently } from './run-batches-concurrently.ts';
 const BATCH_SIZE = 8;
 /** Work that is polled every half second, such as a snapshot in progress, is in progress, not planned. */
 const IN_PROGRESS_WINDOW_MS = 1.5 * SECOND_MS;
-const BACKOFF_MAX_MS = 30 * SECOND_MS;
 
 /** The kind of id that each task's subject is, for the log. */
 const SUBJECTS: Record<TaskKind, IdKind> = {
@@ -91,5 +92,5 @@ async function recordTaskResult(
 function retryDelayMs(task: TaskRow, result: TaskResult | 'failed'): number {
   if (result === 'done') return 0;
   if (result !== 'failed') return result.againMs;
-  return Math.min(SECOND_MS * 2 ** Math.min(task.attempts, 10), BACKOFF_MAX_MS);
+  return backoffMs(BACKOFF.step, task.attempts + 1);
 }

@@ -8,6 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
+import { BACKOFF, type Backoff, backoffMs } from '../kernel/backoff.ts';
 import { LeaseLost } from '../kernel/lease-lost.ts';
 import { summarizeError } from '../kernel/logger.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
@@ -31,22 +32,15 @@ export interface WatchOptions {
   readonly driverTimeoutMs?: number;
   /** How long a run waits for reads in progress. */
   readonly runWaitMaxMs?: number;
-  /** The backoff after a first failure; it doubles up to `retryMaxMs`. */
-  readonly retryInitialMs?: number;
-  readonly retryMaxMs?: number;
+  readonly retry?: Backoff;
 }
 
 const DEFAULTS: Required<WatchOptions> = {
   leaseMs: 10_000,
   driverTimeoutMs: 20_000,
   runWaitMaxMs: 500,
-  retryInitialMs: 500,
-  retryMaxMs: 30_000,
+  retry: BACKOFF.coin,
 };
-
-/** Delay of a run that found coins only in progress elsewhere: its caller comes back at once. */
-const ELSEWHERE_INITIAL_MS = 25;
-const ELSEWHERE_MAX_MS = 500;
 
 /**
  * Reads every coin that has an invoice, in each run. A run that returns 0 while no coin is still being read
@@ -70,7 +64,8 @@ class ChainWatcher {
   readonly #leaseIds = new Set<string>();
   readonly #releasableLeaseIds = new Set<string>();
   #changedCount = 0;
-  #elsewhereDelayMs = ELSEWHERE_INITIAL_MS;
+  /** Consecutive runs that found coins only in progress elsewhere. */
+  #elsewhereRuns = 0;
 
   constructor(service: Service, limits: Required<WatchOptions>) {
     this.#service = service;
@@ -89,8 +84,9 @@ class ChainWatcher {
     const done = this.#changedCount + this.#reading.size;
     this.#changedCount = 0;
     const elsewhere = await countLeasedElsewhere(this.#service.db, [...this.#leaseIds]);
-    if (done === 0 && elsewhere > 0) await this.#waitForOtherReaders();
-    else this.#elsewhereDelayMs = ELSEWHERE_INITIAL_MS;
+    this.#elsewhereRuns = done === 0 && elsewhere > 0 ? this.#elsewhereRuns + 1 : 0;
+    // The caller comes back at once.
+    if (this.#elsewhereRuns > 0) await pause(backoffMs(BACKOFF.coinReader, this.#elsewhereRuns));
     return done + elsewhere;
   }
 
@@ -120,11 +116,6 @@ class ChainWatcher {
     await settlesWithin(Promise.all(this.#reading.values()), this.#limits.runWaitMaxMs);
   }
 
-  async #waitForOtherReaders(): Promise<void> {
-    await pause(this.#elsewhereDelayMs);
-    this.#elsewhereDelayMs = Math.min(this.#elsewhereDelayMs * 2, ELSEWHERE_MAX_MS);
-  }
-
   /** Reads one coin and releases it; never fails. */
   async #readCoin(coin: LeasedCoin): Promise<void> {
     const { db, log } = this.#service;
@@ -147,14 +138,15 @@ class ChainWatcher {
 
   /** Returns how many invoices changed. Logs a failure of the node or of an invoice, and delays this coin. */
   async #readChanges(coin: LeasedCoin): Promise<number> {
-    const { driverTimeoutMs, retryInitialMs, retryMaxMs } = this.#limits;
+    const { driverTimeoutMs, retry } = this.#limits;
     try {
       return await readChain(this.#service, coin, driverTimeoutMs);
     } catch (error) {
       // Another process reads it now.
       if (error instanceof LeaseLost) return 1;
       this.#service.log.warn({ err: error, coin: coin.code }, 'chain could not be read');
-      const delay = { initialMs: retryInitialMs, maxMs: retryMaxMs, fault: summarizeError(error) };
+      const retryInMs = backoffMs(retry, coin.failures + 1);
+      const delay = { retryInMs, fault: summarizeError(error) };
       await delayCoin(this.#service.db, coin.code, coin.leaseId, delay);
       return 0;
     }

@@ -102,7 +102,7 @@ describe('a rate of the market', () => {
     const chain = world.chains.get('BTC') as ScriptedChain;
     chain.pay(topup.deposit_address, 100_000n);
     chain.mine(6);
-    const watch = watchJob(market.service(), { runWaitMaxMs: 10_000, retryInitialMs: 1, retryMaxMs: 20 });
+    const watch = watchJob(market.service(), { runWaitMaxMs: 10_000, retry: { firstMs: 1, maxMs: 20 } });
     while ((await watch.run()) > 0 || (await watch.busy()));
     const [deposit] = await world.deposits(topup);
     assert.equal(deposit?.rate_at_inclusion, '59500.25');

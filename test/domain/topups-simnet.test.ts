@@ -21,7 +21,7 @@ let watch: Job;
 before(async () => {
   world = await TopupWorld.start();
   ({ service, control } = createSimnetService(world));
-  watch = watchJob(service, { retryInitialMs: 1 });
+  watch = watchJob(service, { retry: { firstMs: 1, maxMs: 30_000 } });
 });
 after(() => world.close());
 

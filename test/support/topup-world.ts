@@ -117,7 +117,7 @@ export class TopupWorld {
         this.wakeCount += 1;
       },
     } as unknown as Service;
-    this.watchJob = watchJob(this.service, { runWaitMaxMs: 10_000, retryInitialMs: 1, retryMaxMs: 20 });
+    this.watchJob = watchJob(this.service, { runWaitMaxMs: 10_000, retry: { firstMs: 1, maxMs: 20 } });
   }
 
   static async start(options: TopupWorldOptions = {}): Promise<TopupWorld> {

@@ -66,7 +66,7 @@ test('a payment that cannot even be recorded keeps the cursor in place', async (
     run: (text, values) => world.db.run(text, values),
     transaction: () => Promise.reject(new Error('no transaction now')),
   };
-  await watchJob({ ...world.service, db } as Service, { retryInitialMs: 1 }).run();
+  await watchJob({ ...world.service, db } as Service, { retry: { firstMs: 1, maxMs: 30_000 } }).run();
   assert.equal((await coin())?.cursor, cursor);
   assert.deepEqual(await world.deposits(topup), []);
   await repair();

@@ -110,7 +110,11 @@ test('a node that does not answer times out', async () => {
   world.eth.mine(30);
   let answer = () => {};
   world.btc.duringPoll = () => new Promise((resolve) => (answer = resolve));
-  await watchJob(world.service, { driverTimeoutMs: 50, retryInitialMs: 1, runWaitMaxMs: 10_000 }).run();
+  await watchJob(world.service, {
+    driverTimeoutMs: 50,
+    retry: { firstMs: 1, maxMs: 30_000 },
+    runWaitMaxMs: 10_000,
+  }).run();
   assert.equal((await world.reloadTopup(topup)).status, 'credited');
   assert.equal((await coin('BTC'))?.failures, 1);
   answer();
@@ -176,7 +180,7 @@ test('the reason that a chain could not be read is logged', async () => {
   const warned: { err?: unknown; coin?: unknown }[] = [];
   const log = { warn: (line: object) => warned.push(line) } as unknown as Logger;
   world.btc.failures.poll = 1;
-  await watchJob({ ...world.service, log }, { retryInitialMs: 1 }).run();
+  await watchJob({ ...world.service, log }, { retry: { firstMs: 1, maxMs: 30_000 } }).run();
   assert.equal(warned.length, 1);
   assert.equal(warned[0]?.coin, 'BTC');
   assert.ok(warned[0]?.err instanceof Error);

@@ -9,9 +9,10 @@
  *
  * None of this affects the business transaction that queued the mail.
  */
+import { BACKOFF, backoffMs } from '../../kernel/backoff.ts';
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
-import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
+import { DAY_MS } from '../../kernel/time.ts';
 import type { MailOutcome } from '../../ports/mail.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { MAILS } from '../../spec/mails.ts';
@@ -27,8 +28,6 @@ import {
 import type { Service } from '../context.ts';
 import { composeMail, type Recipient } from './compose.ts';
 
-/** Backoff after the first, second, … consecutive failure. The last value repeats. */
-const RETRY_DELAYS_MINUTES = [1, 5, 15, 60, 4 * 60, 12 * 60, 24 * 60] as const;
 /** After this many deferrals by a reachable server, about five days, the mail has failed. */
 const DEFERRALS_MAX = 10;
 
@@ -109,8 +108,7 @@ async function postponeMail(
     return await closeMail(service, mail, 'failed', fault, detail);
   }
   service.log.warn({ ...logFields(mail), fault, detail, attempts }, 'mail delivery postponed');
-  const minutes = RETRY_DELAYS_MINUTES[Math.min(attempts, RETRY_DELAYS_MINUTES.length) - 1] ?? 1;
-  const dueAt = new Date(service.clock.now().getTime() + minutes * MINUTE_MS);
+  const dueAt = new Date(service.clock.now().getTime() + backoffMs(BACKOFF.mail, attempts));
   await delayMail(service.db, mail, { dueAt, attempts, fault });
 }
 

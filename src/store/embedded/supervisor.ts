@@ -1,5 +1,7 @@
 /** Keeps a server running until it is stopped: after a crash, it is restarted on the same socket. */
+
 import { setTimeout as pause } from 'node:timers/promises';
+import { BACKOFF, backoffMs } from '../../kernel/backoff.ts';
 import type { Server } from './server.ts';
 
 export interface Supervisor {
@@ -7,8 +9,6 @@ export interface Supervisor {
   stop(): Promise<void>;
 }
 
-/** Delays before consecutive restart attempts; the last one repeats. */
-const BACKOFF_MS = [0, 200, 1_000, 5_000];
 /** A server that ran this long had started properly: its crash counts as a first one. */
 const STABLE_AFTER_MS = 10_000;
 
@@ -28,7 +28,7 @@ export async function supervise(
 
   async function restart(attempt: number): Promise<boolean> {
     try {
-      await pause(BACKOFF_MS[Math.min(attempt, BACKOFF_MS.length - 1)], null, { signal: stopping.signal });
+      await pause(backoffMs(BACKOFF.databaseStart, attempt + 1), null, { signal: stopping.signal });
       server = await launch();
       if (stopping.signal.aborted) void server.stop();
       await server.ready();

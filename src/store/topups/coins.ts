@@ -175,18 +175,18 @@ export async function saveCursor(
   return saved > 0;
 }
 
-/** Delays the next poll with exponential backoff and records why: the operator sees `fault`. */
+/** Delays the next poll and records why: the operator sees `fault`. */
 export async function delayCoin(
   sql: Sql,
   coin: CoinCode,
   leaseId: string,
-  delay: { readonly initialMs: number; readonly maxMs: number; readonly fault: string },
+  delay: { readonly retryInMs: number; readonly fault: string },
 ): Promise<void> {
   await sql.run(
-    `update coins set failures = failures + 1, last_fault = $5,
-            retry_at = clock_timestamp() + least($3 * 2 ^ least(failures, 30), $4) * interval '1 ms'
+    `update coins set failures = failures + 1, last_fault = $4,
+            retry_at = clock_timestamp() + $3 * interval '1 ms'
       where code = $1 and lease_id = $2`,
-    [coin, leaseId, delay.initialMs, delay.maxMs, delay.fault],
+    [coin, leaseId, delay.retryInMs, delay.fault],
   );
 }
 

@@ -35,7 +35,7 @@ export class CalendarWorld {
       chains: new Map<CoinCode, ScriptedChain>([['BTC', this.chain]]),
       settings: { ...world.service.settings, shutdownDeadlineS: 10 },
     };
-    const watch = watchJob(this.service, { retryInitialMs: 1, retryMaxMs: 2 });
+    const watch = watchJob(this.service, { retry: { firstMs: 1, maxMs: 2 } });
     const jobs = [renewJob(this.service), operateJob(this.service)];
     const { log } = world.service;
     this.#unwatchedRunner = new JobRunner({ jobs, pollMs: 500, log });

@@ -1,5 +1,7 @@
 /** Deploys a server, for every surface. */
+
 import { setTimeout as wait } from 'node:timers/promises';
+import { BACKOFF, backoffMs } from '../../../kernel/backoff.ts';
 import { crashPoint } from '../../../kernel/crash.ts';
 import { fail, insufficientBalance, quotaExceeded } from '../../../kernel/fail.ts';
 import { formatId, newId, newPublicNumber } from '../../../kernel/ids.ts';
@@ -54,8 +56,6 @@ export interface Deployed {
 
 /** How long to retry a lost race for capacity before refusing with `maintenance`. */
 const RACE_RETRY_MAX_MS = 5_000;
-/** Longest backoff: the transaction that reserved the last slot may still roll back. */
-const RACE_BACKOFF_MAX_MS = 50;
 
 /** Includes deadlocks: no transaction wrapper retries a single statement. */
 const RETRYABLE_SQL_STATES = new Set([DEPLOY_CONFLICT, '40P01', '40001']);
@@ -73,7 +73,7 @@ export async function deploy(
 ): Promise<Deployed> {
   requireNotSoldByHand(service, order);
   const deadline = performance.now() + RACE_RETRY_MAX_MS;
-  for (let attempt = 0; performance.now() < deadline; attempt++) {
+  for (let attempt = 1; performance.now() < deadline; attempt++) {
     crashPoint('deploy.begun');
     const deployed = await attemptDeploy(service, actor, order, beforeCommit);
     if (deployed) {
@@ -81,7 +81,7 @@ export async function deploy(
       service.wake();
       return deployed;
     }
-    await wait(Math.random() * Math.min(2 ** attempt, RACE_BACKOFF_MAX_MS));
+    await wait(Math.random() * backoffMs(BACKOFF.deployRace, attempt));
   }
   return fail('maintenance', { retry_after_s: 1 });
 }

@@ -3,8 +3,10 @@
  * host (for a dedicated server, another machine), if one is left. Otherwise the customer is refunded in full,
  * and what exists of the server is removed.
  */
+
 import { crashPoint } from '../../../kernel/crash.ts';
 import { formatId } from '../../../kernel/ids.ts';
+import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
@@ -17,7 +19,7 @@ import { refundFirstCycle } from '../billing/charge.ts';
 import { releasedMachineState } from '../hardware.ts';
 import { releaseServerResources } from '../operations/destroy.ts';
 import { confirmRemovedFromHost } from '../operations/remove.ts';
-import { advance, operationLogFields, throwLeaseLost } from '../operations/step.ts';
+import { advance, operationLogFields } from '../operations/step.ts';
 
 /** Step `give_up`: no host can create it. Confirms that the machine is off its host, then refunds. */
 export async function giveUp(service: Service, operation: OperationRow): Promise<void> {
@@ -66,7 +68,7 @@ export async function refundAndDestroy(
     now,
   );
   const removal = { ...operation, kind: 'destroy', step: 'remove', attempts: 0, due_at: now } as const;
-  if (!(await advanceOperation(tx, removal))) throwLeaseLost();
+  if (!(await advanceOperation(tx, removal))) throw new LeaseLost();
   crashPoint('provision.refund_written');
 }
 

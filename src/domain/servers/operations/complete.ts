@@ -1,6 +1,8 @@
 /** Completes an operation: deletes its row, moves the server's status by the table, and records the event. */
+
 import { type CrashPoint, crashPoint } from '../../../kernel/crash.ts';
 import { formatId } from '../../../kernel/ids.ts';
+import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { addMonths } from '../../../kernel/time.ts';
 import { findTransition, SERVER_TRANSITIONS, type ServerStatus } from '../../../spec/states.ts';
@@ -19,7 +21,7 @@ import { recordAudit, recordEvent, systemActor } from '../../record.ts';
 import { recheckAttachedVolumes } from '../../volumes/attach.ts';
 import { serverObject } from '../object.ts';
 import { applyFreeze, pendingFreezeChange } from '../operator/apply-freeze.ts';
-import { operationLogFields, throwLeaseLost } from './step.ts';
+import { operationLogFields } from './step.ts';
 import { reinstallPayload } from './step-inputs.ts';
 
 /** The transition that completes each kind. A removal ends in `remove.ts`. */
@@ -47,7 +49,7 @@ export async function completeOperation(service: Service, operation: OperationRo
   await service.db.transaction(async (tx) => {
     const server = await lockServer(tx, operation.server_id);
     if (!server) return;
-    if (!(await finishOperation(tx, operation))) throwLeaseLost();
+    if (!(await finishOperation(tx, operation))) throw new LeaseLost();
     const { to, event } = findTransition(
       SERVER_TRANSITIONS,
       server.status,
@@ -97,7 +99,7 @@ async function finishUnchanged(service: Service, operation: OperationRow): Promi
   await service.db.transaction(async (tx) => {
     const server = await lockServer(tx, operation.server_id);
     if (!server) return;
-    if (!(await finishOperation(tx, operation))) throwLeaseLost();
+    if (!(await finishOperation(tx, operation))) throw new LeaseLost();
     if (pendingFreezeChange(server)) await applyFreeze(tx, service, server.id, now);
     crashPoint('operation.end_written');
   });
@@ -121,7 +123,7 @@ export async function failOperation(
   await service.db.transaction(async (tx) => {
     const server = await lockServer(tx, operation.server_id);
     if (!server) return;
-    if (!(await finishOperation(tx, operation))) throwLeaseLost();
+    if (!(await finishOperation(tx, operation))) throw new LeaseLost();
     if (kind === 'start' && server.status === 'suspended') {
       const { to } = findTransition(SERVER_TRANSITIONS, server.status, 'resume_stopped');
       await setServerStatus(tx, { id: server.id, status: to, now });

@@ -6,12 +6,13 @@
  */
 
 import { crashPoint } from '../../../kernel/crash.ts';
+import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../kernel/time.ts';
 import { withTimeout } from '../../../kernel/timeout.ts';
 import { ComputeError, type MachineState } from '../../../ports/compute.ts';
 import { holdsOperationLease, type OperationRow } from '../../../store/servers/operations.ts';
 import type { Service } from '../../context.ts';
-import { describeFault, forEachIsolated, operationLogFields, throwLeaseLost } from './step.ts';
+import { describeFault, forEachIsolated, operationLogFields } from './step.ts';
 
 /** Why the driver failed. */
 export type DriverFault = Pick<ComputeError, 'fault' | 'message'>;
@@ -25,7 +26,7 @@ export async function callDriver(
   operation: OperationRow,
   act: { readonly timeoutMs: number; readonly call: () => Promise<unknown>; readonly failureMessage: string },
 ): Promise<DriverFault | null> {
-  if (!(await holdsOperationLease(service.db, operation))) throwLeaseLost();
+  if (!(await holdsOperationLease(service.db, operation))) throw new LeaseLost();
   try {
     await withDriverTimeout(act.timeoutMs, act.call());
     return null;

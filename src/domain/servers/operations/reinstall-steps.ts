@@ -9,8 +9,10 @@
  * The driver creates the next disk generation, switches to it, and then deletes the previous one. So a
  * refusal leaves the previous disk intact, and a rollback loses no data.
  */
+
 import { crashPoint } from '../../../kernel/crash.ts';
 import { formatId } from '../../../kernel/ids.ts';
+import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import type { MachineState } from '../../../ports/compute.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
@@ -32,7 +34,7 @@ import {
   POLL_INTERVAL_MS,
 } from './driver-call.ts';
 import { setPower } from './power-steps.ts';
-import { advance, operationLogFields, retryWithBackoff, type StepResult, throwLeaseLost } from './step.ts';
+import { advance, operationLogFields, retryWithBackoff, type StepResult } from './step.ts';
 import { buildMachineSpec, reinstallPayload } from './step-inputs.ts';
 
 /**
@@ -137,7 +139,7 @@ async function completeRollback(service: Service, operation: OperationRow): Prom
   await service.db.transaction(async (tx) => {
     const server = await lockServer(tx, operation.server_id);
     if (!server) return;
-    if (!(await finishOperation(tx, operation))) throwLeaseLost();
+    if (!(await finishOperation(tx, operation))) throw new LeaseLost();
     const { to } = findTransition(SERVER_TRANSITIONS, 'installing', `go_back_${previous.status}`);
     await setReinstallState(tx, { id: server.id, ...previous, status: to, userDataSealed: null, now });
     await releaseImage(tx, server.image_id, now);

@@ -1,6 +1,8 @@
 /** Step `remove`: removes the machine and its disk, then releases host, addresses, and the server's row. */
+
 import { crashPoint } from '../../../kernel/crash.ts';
 import { formatId } from '../../../kernel/ids.ts';
+import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import { DAY_MS } from '../../../kernel/time.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
@@ -16,7 +18,7 @@ import { deferForSnapshot } from '../../snapshots/ensure.ts';
 import { hasDriver, isSoldByHand, releasedMachineState } from '../hardware.ts';
 import { serverObject } from '../object.ts';
 import { callDriver, DRIVER_TIMEOUT_MS } from './driver-call.ts';
-import { advance, retryWithBackoff, throwLeaseLost } from './step.ts';
+import { advance, retryWithBackoff } from './step.ts';
 
 export async function removeMachine(service: Service, operation: OperationRow): Promise<void> {
   if (await deferForSnapshot(service, operation)) return;
@@ -26,7 +28,7 @@ export async function removeMachine(service: Service, operation: OperationRow): 
     const now = service.clock.now();
     const server = await lockServer(tx, operation.server_id);
     if (!server) return;
-    if (!(await finishOperation(tx, operation))) throwLeaseLost();
+    if (!(await finishOperation(tx, operation))) throw new LeaseLost();
     await lockBalance(tx, server.customer_id);
     await releaseHost(tx, server.id, { state: releasedMachineState(service), now });
     // Addresses that were never in use need no rest period.

@@ -1,4 +1,5 @@
 /** The result of an operation's step, and how steps retry and report faults. */
+import { BACKOFF, backoffMs } from '../../../kernel/backoff.ts';
 import { formatId } from '../../../kernel/ids.ts';
 import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import { describeError } from '../../../kernel/logger.ts';
@@ -42,10 +43,8 @@ export async function advance(
     last_fault: result.fault ?? operation.last_fault,
     due_at: new Date(service.clock.now().getTime() + (result.inMs ?? 0)),
   });
-  if (!isUpdated) throwLeaseLost();
+  if (!isUpdated) throw new LeaseLost();
 }
-
-const BACKOFF_MAX_MS = 30 * SECOND_MS;
 
 /** Retries the same step after 1, 2, 4 … 30 seconds. Logs an error for every tenth attempt. */
 export function retryWithBackoff(service: Service, operation: OperationRow): StepResult {
@@ -53,7 +52,7 @@ export function retryWithBackoff(service: Service, operation: OperationRow): Ste
   if (attempts % 10 === 0) {
     service.log.error({ ...operationLogFields(operation), attempts }, 'operation is not progressing');
   }
-  return { attempts, inMs: Math.min(SECOND_MS * 2 ** Math.min(operation.attempts, 10), BACKOFF_MAX_MS) };
+  return { attempts, inMs: backoffMs(BACKOFF.step, attempts) };
 }
 
 /**
@@ -112,9 +111,4 @@ export function operationLogFields(operation: OperationRow): {
 export function describeFault(error: unknown): string {
   const { message } = describeError(error) as { message?: string };
   return message ?? 'unknown error';
-}
-
-/** Aborts the transaction: another worker holds the operation now, so the result must not be written. */
-export function throwLeaseLost(): never {
-  throw new LeaseLost();
 }

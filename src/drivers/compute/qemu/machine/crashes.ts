@@ -1,10 +1,11 @@
 /** Counts recent crashes of a machine's process, so that restarts of a broken one back off. */
+
 import { rm } from 'node:fs/promises';
+import { BACKOFF, backoffMs } from '../../../../kernel/backoff.ts';
+import { SECOND_MS } from '../../../../kernel/time.ts';
 import { readJson, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 
-const FIRST_WAIT_S = 5;
-const WAIT_MAX_S = 300;
 /** A crash this long after the previous restart starts a new count. */
 const CRASH_MEMORY_S = 900;
 
@@ -25,7 +26,7 @@ export async function canRestart(host: QemuHost, id: string): Promise<boolean> {
 
 /** Returns the backoff. The first restart is immediate, and each later one waits twice as long. */
 export function restartDelayS(times: number): number {
-  return Math.min(WAIT_MAX_S, FIRST_WAIT_S * 2 ** (times - 1));
+  return backoffMs(BACKOFF.machineStart, times) / SECOND_MS;
 }
 
 /** Call before the start, which may crash this process. */
