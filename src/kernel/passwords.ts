@@ -2,7 +2,10 @@
  * Passwords: Argon2id on the thread pool. Two run at a time, because more would starve the pool's file and
  * DNS work. The queue behind them is bounded, because a flood of sign-ins must not exhaust memory.
  */
+
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import pLimit from 'p-limit';
 import { fail } from './fail.ts';
 
 const MEMORY_KIB = 32_768;
@@ -13,8 +16,7 @@ const TAG_BYTES = 32;
 /** Hashes and verifies passwords. One per process, so that the bound applies to the process. */
 export class PasswordHasher {
   readonly #queueMax: number;
-  readonly #queue: (() => void)[] = [];
-  #running = 0;
+  readonly #limit = pLimit(MAX_CONCURRENT);
 
   constructor(options: { queueMax: number }) {
     this.#queueMax = options.queueMax;
@@ -44,32 +46,14 @@ export class PasswordHasher {
   }
 
   async #derive(password: string, nonce: Buffer, memory: number, passes: number): Promise<Buffer> {
-    await this.#acquireSlot();
-    try {
-      return await new Promise<Buffer>((resolve, reject) => {
-        // NFC: a password typed on different keyboards is the same password.
-        const message = Buffer.from(password.normalize('NFC'), 'utf8');
-        const parameters = { message, nonce, parallelism: 1, tagLength: TAG_BYTES, memory, passes };
-        argon2('argon2id', parameters, (error, tag) => (error ? reject(error) : resolve(Buffer.from(tag))));
-      });
-    } finally {
-      this.#releaseSlot();
+    const { activeCount, pendingCount } = this.#limit;
+    if (activeCount + pendingCount >= MAX_CONCURRENT + this.#queueMax) {
+      fail('maintenance', { retry_after_s: 5 });
     }
-  }
-
-  async #acquireSlot(): Promise<void> {
-    if (this.#running < MAX_CONCURRENT) {
-      this.#running += 1;
-      return;
-    }
-    if (this.#queue.length >= this.#queueMax) fail('maintenance', { retry_after_s: 5 });
-    await new Promise<void>((resolve) => this.#queue.push(resolve));
-  }
-
-  #releaseSlot(): void {
-    const next = this.#queue.shift();
-    if (next) next();
-    else this.#running -= 1;
+    // NFC: a password typed on different keyboards is the same password.
+    const message = Buffer.from(password.normalize('NFC'), 'utf8');
+    const parameters = { message, nonce, parallelism: 1, tagLength: TAG_BYTES, memory, passes };
+    return await this.#limit(() => promisify(argon2)('argon2id', parameters));
   }
 }
 

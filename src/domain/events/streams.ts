@@ -8,8 +8,8 @@
  * of the tokens. A poll runs when this process is woken, and at least once per interval, because another
  * process may have numbered the events. Without streams there are no polls.
  */
+import pLimit from 'p-limit';
 import { fail, invalidRequest } from '../../kernel/fail.ts';
-import { KeyedMutex } from '../../kernel/keyed-mutex.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import {
   findEventBounds,
@@ -44,8 +44,7 @@ export class EventStreams {
   readonly #openByCustomer = new Map<string, number>();
   #openTotal = 0;
   readonly #pendingReads = new Map<string, Promise<readonly NumberedEventRow[]>>();
-  readonly #readSlots = new KeyedMutex();
-  #nextSlot = 0;
+  readonly #readLimit = pLimit(READ_CONCURRENCY);
   #pollLoop: Promise<void> | null = null;
   #woken = false;
   #interrupt: () => void = () => undefined;
@@ -128,10 +127,9 @@ export class EventStreams {
     const key = `${customerId} ${after}`;
     const other = this.#pendingReads.get(key);
     if (other) return await other;
-    this.#nextSlot = (this.#nextSlot + 1) % READ_CONCURRENCY;
-    const reading = this.#readSlots
-      .runExclusive(String(this.#nextSlot), () => readNumberedEvents(this.#service.db, customerId, after))
-      .finally(() => this.#pendingReads.delete(key));
+    const reading = this.#readLimit(() => readNumberedEvents(this.#service.db, customerId, after)).finally(
+      () => this.#pendingReads.delete(key),
+    );
     this.#pendingReads.set(key, reading);
     return await reading;
   }

@@ -77,16 +77,3 @@ export function optionalUint(value: unknown, label: string): number | null {
 function isMissing(value: unknown): boolean {
   return value === undefined || value === null;
 }
-
-/** Transforms all items, a few at a time, and returns the results in order. */
-export async function mapInChunks<Item, Result>(
-  items: readonly Item[],
-  chunkSize: number,
-  transform: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  for (let i = 0; i < items.length; i += chunkSize) {
-    results.push(...(await Promise.all(items.slice(i, i + chunkSize).map(transform))));
-  }
-  return results;
-}

@@ -2,8 +2,8 @@
  * Ether transfers have no logs: a contract may pay an address without a transaction to it, as exchanges do
  * for batch payouts. Only executing the block again reveals that, so the node must be able to trace.
  */
+import pMap from 'p-map';
 import { UnsafeChainError } from '../../../ports/chain.ts';
-import { mapInChunks } from '../json-values.ts';
 import { NodeError } from '../node-http.ts';
 import {
   declaredMovements,
@@ -88,7 +88,7 @@ export class EtherReader {
 
   /** Returns the movements of each block, in order. */
   async readBlocks(heads: readonly EvmBlockHead[]): Promise<(readonly Movement[])[]> {
-    return await mapInChunks(heads, TRACE_CONCURRENCY, (head) => this.#readBlock(head));
+    return await pMap(heads, (head) => this.#readBlock(head), { concurrency: TRACE_CONCURRENCY });
   }
 
   async #readBlock(head: EvmBlockHead): Promise<readonly Movement[]> {
@@ -120,10 +120,10 @@ export class EtherReader {
       if (cached) results.set(txid, { movements: cached, isPartial: false });
       else unknown.set(head.hash, { head, txids: [...(unknown.get(head.hash)?.txids ?? []), txid] });
     }
-    await mapInChunks([...unknown.values()], TRACE_CONCURRENCY, async ({ head, txids }) => {
-      for (const [txid, each] of await this.#readInBlock(head, txids)) results.set(txid, each);
+    const blocks = await pMap(unknown.values(), ({ head, txids }) => this.#readInBlock(head, txids), {
+      concurrency: TRACE_CONCURRENCY,
     });
-    return results;
+    return new Map([...results, ...blocks.flatMap((block) => [...block])]);
   }
 
   async #readInBlock(

@@ -5,7 +5,7 @@
  * payment that the transaction itself declares is read; payments by contracts in it are missed, which is
  * logged.
  */
-import { mapInChunks } from '../json-values.ts';
+import pMap from 'p-map';
 import { NodeError, NodeResponseTooLarge, NodeTimeout } from '../node-http.ts';
 import { movementsFromPrestate, movementsFromStateDiff } from './balance-changes.ts';
 import type { Movement } from './movement.ts';
@@ -58,11 +58,12 @@ export class LargeBlockReader {
 
   async #readBlock(format: TraceFormat, head: EvmBlockHead): Promise<Movement[]> {
     const partial = this.#partialOf(head);
-    const movements = await mapInChunks(head.txids, CONCURRENCY, async (txid) => {
+    const readOne = async (txid: string): Promise<readonly Movement[]> => {
       const own = partial.get(txid) ?? (await this.#readTransaction(format, txid, head));
       partial.set(txid, own);
       return own;
-    });
+    };
+    const movements = await pMap(head.txids, readOne, { concurrency: CONCURRENCY });
     // Some of these responses don't name their block, so check that it is still on the chain.
     if ((await this.#node.head(head.height))?.hash !== head.hash) {
       this.#partial.delete(head.hash);

@@ -2,8 +2,9 @@
  * Supplies Tron blocks to the block walk: transactions and their outcomes, which the node returns separately.
  */
 
+import pMap from 'p-map';
 import type { BlockHead, BlockSource, BlockWithTransfers, Tip, Transfer } from '../block-walk.ts';
-import { asString, type JsonObject, mapInChunks, optionalUint } from '../json-values.ts';
+import { asString, type JsonObject, optionalUint } from '../json-values.ts';
 import { addressHash, toHexAddress } from './address.ts';
 import type { TronBlock, TronNode } from './node.ts';
 import { type TronCoin, transfersOf } from './payments.ts';
@@ -38,15 +39,14 @@ export class TronSource implements BlockSource {
   }
 
   async blocks(from: number, to: number): Promise<readonly BlockWithTransfers[]> {
-    return await mapInChunks(await this.#node.blocks(from, to), CONCURRENCY, (block) =>
-      this.#readBlock(block),
-    );
+    const blocks = await this.#node.blocks(from, to);
+    return await pMap(blocks, (block) => this.#readBlock(block), { concurrency: CONCURRENCY });
   }
 
   async transactions(
     txids: readonly string[],
   ): Promise<ReadonlyMap<string, { readonly head: BlockHead; readonly transfers: readonly Transfer[] }>> {
-    const found = await mapInChunks(txids, CONCURRENCY, async (txid) => {
+    const readOne = async (txid: string) => {
       const outcome = await this.#node.transactionOutcome(txid);
       const transaction = outcome && (await this.#transaction(txid));
       const height = optionalUint(outcome?.blockNumber, 'block height');
@@ -57,8 +57,8 @@ export class TronSource implements BlockSource {
         throw new Error('the chain changed during the read');
       }
       return [[txid, { head, transfers: this.#transfers({ txid, transaction, outcome }) }] as const];
-    });
-    return new Map(found.flat());
+    };
+    return new Map((await pMap(txids, readOne, { concurrency: CONCURRENCY })).flat());
   }
 
   async #readBlock(block: TronBlock): Promise<BlockWithTransfers> {

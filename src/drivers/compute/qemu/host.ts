@@ -16,6 +16,9 @@ export interface QemuOptions {
   readonly log: Logger;
 }
 
+/** How many machines are worked on at once. */
+export const MACHINE_CONCURRENCY = 16;
+
 export class QemuHost {
   readonly options: QemuOptions;
   readonly layout: Layout;

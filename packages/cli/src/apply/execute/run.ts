@@ -3,6 +3,7 @@
  * time. An item stops at its first failed action, and so does an item that needs its server. After a failure,
  * or while a new server is not running, nothing is deleted.
  */
+import pMap from 'p-map';
 import { PROJECT_LABEL } from '../labels.ts';
 import { formatItem } from '../plan/format.ts';
 import { type Kind, PHASES, type Plan, type PlanItem } from '../plan/plan.ts';
@@ -25,13 +26,14 @@ export async function runPlan(
   const progress = startProgress(plan, unready, run);
   const { states } = progress;
   for (const phase of PHASES) {
-    await forEachConcurrent(states, async (state, at) => {
-      for (const act of state.item.actions) {
+    const runItem = async ({ item }: ItemState, at: number): Promise<void> => {
+      for (const act of item.actions) {
         if (phase.includes(act.do) && act.do !== 'rebuild_server' && !isWaitAction(act)) {
           await runAction(act, at, progress);
         }
       }
-    });
+    };
+    await pMap(states, runItem, { concurrency: CONCURRENCY });
     if (phase.includes('settle_server')) await waitForItems(progress, 'settle_server', () => true);
     if (phase.includes('wait_server')) {
       await waitForItems(progress, 'wait_server', (item) => !isRebuilt(item));
@@ -146,18 +148,6 @@ async function rebuildSequentially(progress: RunProgress): Promise<void> {
 
 function isRebuilt({ actions }: PlanItem): boolean {
   return actions.some((act) => act.do === 'rebuild_server');
-}
-
-/** Processes entries in order with limited concurrency; the list may change meanwhile. */
-async function forEachConcurrent(
-  states: readonly ItemState[],
-  work: (state: ItemState, at: number) => Promise<void>,
-): Promise<void> {
-  const rest = [...states.entries()];
-  const worker = async () => {
-    for (let next = rest.shift(); next; next = rest.shift()) await work(next[1], next[0]);
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }
 
 function resultId({ kind, name, id, changeType }: PlanItem, ids: ResourceIds): string | null {

@@ -1,17 +1,16 @@
 /** Observes machines without a lock. The only change it makes is to record a finished install. */
+import pMap from 'p-map';
 import { ComputeError, type MachineState } from '../../../../ports/compute.ts';
-import type { QemuHost } from '../host.ts';
+import { MACHINE_CONCURRENCY, type QemuHost } from '../host.ts';
 import { type MachineRecord, readRecord } from '../record.ts';
-import { forEachConcurrent } from './for-each-concurrent.ts';
 import { detectInstallDone } from './install-done.ts';
 import { isRescueBoot, type QemuState, readQemuState, runsOwnDisk } from './qemu-state.ts';
 
 export async function observeMachines(host: QemuHost, ids: readonly string[]): Promise<MachineState[]> {
-  const states = new Map<string, MachineState>();
-  await forEachConcurrent([...new Set(ids)], async (id) => {
-    states.set(id, await observe(host, id));
-  });
-  return ids.flatMap((id) => states.get(id) ?? []);
+  const unique = new Set(ids);
+  const states = await pMap(unique, (id) => observe(host, id), { concurrency: MACHINE_CONCURRENCY });
+  const byId = new Map(states.map((state) => [state.id, state]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 async function observe(host: QemuHost, id: string): Promise<MachineState> {

@@ -5,10 +5,11 @@
 
 import { existsSync } from 'node:fs';
 import { stat, truncate } from 'node:fs/promises';
+import pMap from 'p-map';
 import { describeError } from '../../../../kernel/logger.ts';
 import { settlesWithin } from '../../../../kernel/timeout.ts';
 import type { SupervisionResult } from '../../../../ports/compute.ts';
-import type { QemuHost } from '../host.ts';
+import { MACHINE_CONCURRENCY, type QemuHost } from '../host.ts';
 import { LockBusyError } from '../lock.ts';
 import { meterMachines } from '../metrics/sample.ts';
 import { plugNetwork } from '../net/plug.ts';
@@ -18,7 +19,6 @@ import { Qmp } from '../qmp.ts';
 import { listRecords, type MachineRecord, readRecord } from '../record.ts';
 import { type HasCarrier, readCarriers } from './carriers.ts';
 import { canRestart, recordRestart } from './crashes.ts';
-import { forEachConcurrent } from './for-each-concurrent.ts';
 import { detectInstallDone } from './install-done.ts';
 import { bootName, isUnresponsive, type QemuState, readQemuState, runsOwnDisk } from './qemu-state.ts';
 import { replaceNic } from './replace-nic.ts';
@@ -60,7 +60,7 @@ async function superviseAll(
   await repairRules(host);
   const deadline = Date.now() + ROUND_TIMEOUT_MS;
   const [hasCarrier, hasProcess] = [await readCarriers(host), await createSocketCheck()];
-  await forEachConcurrent(await listRecords(host.layout), async (id) => {
+  const superviseOne = async (id: string): Promise<void> => {
     const remainingMs = Math.min(MACHINE_TIMEOUT_MS, deadline - Date.now());
     // The next round handles this machine; the ones before it are then quick to check.
     if (remainingMs <= 0) return;
@@ -74,7 +74,8 @@ async function superviseAll(
     } else if (unfinished) {
       outcomes.push({ id, outcome: 'failed', message: 'the repair is taking long' });
     }
-  });
+  };
+  await pMap(await listRecords(host.layout), superviseOne, { concurrency: MACHINE_CONCURRENCY });
   await meterMachines(host);
   return outcomes.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }

@@ -2,6 +2,7 @@
  * Resource usage of machines. The supervision reads the counters once a minute, so usage between the last
  * reading and a power-off is lost.
  */
+import pMap from 'p-map';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../kernel/time.ts';
 import type { HourSample } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
@@ -28,7 +29,7 @@ export async function sampleMachines(
   const now = Date.now();
   await meter(host, ids, now - FRESH_MS);
   const first = Math.max(since.getTime(), now - SAMPLED_DAYS * DAY_MS);
-  const samples = await mapConcurrent(ids, async (id) => {
+  const readOne = async (id: string): Promise<HourSample[]> => {
     try {
       return await readSamples(host, id, first - HOUR_MS);
     } catch (error) {
@@ -36,7 +37,8 @@ export async function sampleMachines(
       host.log.warn({ err: error, machine: id }, 'reading the usage of a machine failed');
       return [];
     }
-  });
+  };
+  const samples = await pMap(ids, readOne, { concurrency: CONCURRENCY });
   return samples.flat();
 }
 
@@ -57,7 +59,7 @@ export async function meterMachines(host: QemuHost): Promise<void> {
 async function meter(host: QemuHost, ids: readonly string[], before: number): Promise<void> {
   await host.withHostLock('metrics', async () => {
     const flows = await readFlows(host);
-    await mapConcurrent(ids, async (id) => {
+    const meterOne = async (id: string): Promise<void> => {
       try {
         const last = await readLast(host, id);
         const at = Date.now();
@@ -69,7 +71,8 @@ async function meter(host: QemuHost, ids: readonly string[], before: number): Pr
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
         host.log.warn({ err: error, machine: id }, 'metering a machine failed');
       }
-    });
+    };
+    await pMap(ids, meterOne, { concurrency: CONCURRENCY });
   });
 }
 
@@ -108,15 +111,4 @@ export function toSample(
 
 function hourOf(at: number): number {
   return Math.floor(at / HOUR_MS);
-}
-
-/** Maps with limited concurrency; results keep their order. */
-async function mapConcurrent<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  let next = 0;
-  const worker = async () => {
-    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at] as T);
-  };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, worker));
-  return results;
 }

@@ -1,9 +1,9 @@
 /**
  * Restores rules that other software on this host deleted, for example by reloading its own packet filter.
  */
-import type { QemuHost } from '../host.ts';
+import pMap from 'p-map';
+import { MACHINE_CONCURRENCY, type QemuHost } from '../host.ts';
 import { LockBusyError } from '../lock.ts';
-import { forEachConcurrent } from '../machine/for-each-concurrent.ts';
 import { listRecords, type MachineRecord, readRecord } from '../record.ts';
 import {
   hasMachineRules,
@@ -29,10 +29,10 @@ export async function repairNetwork(host: QemuHost): Promise<void> {
     await applyRuleset(host, sharedRuleset());
     installed = await readInstalledRules(host);
   }
-  let repaired = 0;
-  await forEachConcurrent(ids, async (id) => {
-    if (await repairMachineRules(host, id, installed)) repaired++;
+  const repairs = await pMap(ids, (id) => repairMachineRules(host, id, installed), {
+    concurrency: MACHINE_CONCURRENCY,
   });
+  const repaired = repairs.filter((isRepaired) => isRepaired).length;
   if (isSharedMissing || repaired > 0)
     host.log.warn({ machines: repaired }, 'restored the packet filter, which had been flushed or changed');
 }
