@@ -1,7 +1,5 @@
-/** The worker thread of crypt.ts: hashes the passwords it receives, one after another. */
-import { parentPort } from 'node:worker_threads';
+/** The worker thread of crypt.ts. */
 import { encrypt } from 'unixcrypt';
 
-parentPort?.on('message', ({ password, salt }: { password: string; salt: string }) => {
-  parentPort?.postMessage(encrypt(password, `$6$${salt}`));
-});
+export default ({ password, salt }: { readonly password: string; readonly salt: string }): string =>
+  encrypt(password, `$6$${salt}`);

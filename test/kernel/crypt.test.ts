@@ -1,29 +1,43 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
 import { verify } from 'unixcrypt';
 import { CryptHasher } from '../../src/kernel/crypt.ts';
 import { Failure } from '../../src/kernel/fail.ts';
 
 const CRYPT = new URL('../../src/kernel/crypt.ts', import.meta.url).href;
 
-/** A worker that exits on its first message: the message names a file that marks the exit. */
-const EXITS_ONCE = workerScript(`
+/** A worker that exits on its first task: the password names a file that marks the exit. */
+const EXITS_ONCE = `
   if (!fs.existsSync(password)) { fs.writeFileSync(password, ''); process.exit(1); }
-  parentPort.postMessage('hashed');`);
-/** A worker that crashes on the password "poison". */
-const CRASHES_ON_POISON = workerScript(`
+  return 'hashed';`;
+/** Workers that fail on the password "poison": the task, and the whole thread. */
+const FAILS_ON_POISON = `
   if (password === 'poison') throw new Error('poison');
-  parentPort.postMessage('hashed');`);
+  return 'hashed';`;
+const CRASHES_ON_POISON = `
+  if (password === 'poison') return new Promise(() => queueMicrotask(() => { throw new Error('poison'); }));
+  return 'hashed';`;
 
-function workerScript(onMessage: string): URL {
-  const source = `import fs from 'node:fs'; import { parentPort } from 'node:worker_threads';
-    parentPort.on('message', ({ password }) => { ${onMessage} });`;
-  return new URL(`data:text/javascript,${encodeURIComponent(source)}`);
+/** Runs `use` with a hasher whose worker thread has this body, and a folder. */
+async function withWorker(
+  body: string,
+  use: (hasher: CryptHasher, folder: string) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'skerry-crypt-'));
+  try {
+    const script = join(folder, 'worker.mjs');
+    await writeFile(script, `import fs from 'node:fs'; export default ({ password }) => { ${body} };`);
+    await use(new CryptHasher({ queueMax: 8, script: pathToFileURL(script) }), folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 describe('a root password', () => {
@@ -76,26 +90,25 @@ describe('many root passwords at once', () => {
 
 describe('the hashing thread', () => {
   it('a hashing thread that exits is replaced, and its current job is retried', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'skerry-crypt-'));
-    try {
-      const hasher = new CryptHasher({ queueMax: 8, script: EXITS_ONCE });
+    await withWorker(EXITS_ONCE, async (hasher, folder) => {
       const marker = join(folder, 'exited');
       assert.deepEqual(await Promise.all([hasher.hash(marker), hasher.hash(marker)]), ['hashed', 'hashed']);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    });
   });
 
   it('a password that crashes the thread twice fails alone, and the error does not contain it', async () => {
-    const hasher = new CryptHasher({ queueMax: 8, script: CRASHES_ON_POISON });
-    const [before, poisoned, after] = await Promise.allSettled(
-      ['one', 'poison', 'other'].map((password) => hasher.hash(password)),
-    );
-    assert.deepEqual(
-      [before?.status, poisoned?.status, after?.status],
-      ['fulfilled', 'rejected', 'fulfilled'],
-    );
-    assert.doesNotMatch(String(poisoned?.status === 'rejected' && poisoned.reason), /poison/);
+    for (const body of [FAILS_ON_POISON, CRASHES_ON_POISON]) {
+      await withWorker(body, async (hasher) => {
+        const [before, poisoned, after] = await Promise.allSettled(
+          ['one', 'poison', 'other'].map((password) => hasher.hash(password)),
+        );
+        assert.deepEqual(
+          [before?.status, poisoned?.status, after?.status],
+          ['fulfilled', 'rejected', 'fulfilled'],
+        );
+        assert.doesNotMatch(inspect(poisoned?.status === 'rejected' && poisoned.reason), /poison(?!ed)/);
+      });
+    }
   });
 
   it('the hashing thread finishes pending hashes and does not keep the process alive', () => {

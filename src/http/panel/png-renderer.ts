@@ -2,12 +2,11 @@
  * Renders SVG to PNG on a worker thread, one picture at a time: rendering takes some ten milliseconds of CPU
  * time, and requests continue meanwhile. Recent pictures are cached within bounds, and simultaneous requests
  * for one picture share a job. Queues are bounded, because a flood of requests must not grow memory. QR
- * codes, which payments wait for, go before charts, and each customer's waiting charts are limited. The
- * thread starts on first use, restarts if it dies, and never keeps the process alive.
+ * codes, which payments wait for, go before charts, and each customer's waiting charts are limited.
  */
 import { createHash } from 'node:crypto';
-import { Worker } from 'node:worker_threads';
 import { fail } from '../../kernel/fail.ts';
+import { WorkerThread } from '../../kernel/worker-thread.ts';
 
 const WORKER_SCRIPT = new URL('./png-worker.ts', import.meta.url);
 const DEFAULT_LIMITS = { pictures: 200, bytes: 16 * 1024 ** 2, waiting: 64, waitingOfOne: 16 } as const;
@@ -36,8 +35,10 @@ export class PngRenderer {
   readonly #pendingJobs = new Map<string, RenderJob>();
   readonly #queues = { urgent: [] as RenderJob[], charts: [] as RenderJob[] };
   #cacheBytes = 0;
-  #current: RenderJob | undefined;
-  #worker: Worker | undefined;
+  readonly #thread = new WorkerThread<Pick<RenderJob, 'svg' | 'scale'>, Uint8Array<ArrayBuffer>>(
+    WORKER_SCRIPT,
+  );
+  #isRendering = false;
   #renderedCount = 0;
 
   constructor(bounds: Partial<Record<keyof typeof DEFAULT_LIMITS, number>> = {}) {
@@ -79,46 +80,28 @@ export class PngRenderer {
     if (queue.length >= this.#bounds.waiting) fail('maintenance', retry);
     this.#pendingJobs.set(job.key, job);
     queue.push(job);
-    if (this.#current === undefined) this.#runNext();
+    if (!this.#isRendering) void this.#renderAll();
     return job;
   }
 
-  #runNext(): void {
-    this.#current = this.#queues.urgent.shift() ?? this.#queues.charts.shift();
-    if (this.#current === undefined) {
-      this.#worker?.unref();
-      return;
+  /** Renders what is queued. Never throws. */
+  async #renderAll(): Promise<void> {
+    this.#isRendering = true;
+    for (let job = this.#nextJob(); job !== undefined; job = this.#nextJob()) {
+      const { key, svg, scale, done } = job;
+      try {
+        const png = await this.#thread.run({ svg, scale });
+        done.resolve(this.#store(key, Buffer.from(png.buffer, png.byteOffset, png.byteLength)));
+      } catch {
+        done.reject(new Error('a picture could not be drawn'));
+      }
+      this.#pendingJobs.delete(key);
     }
-    this.#worker ??= this.#start();
-    // Keep the process alive until the picture is delivered.
-    this.#worker.ref();
-    this.#worker.postMessage({ svg: this.#current.svg, scale: this.#current.scale });
+    this.#isRendering = false;
   }
 
-  #start(): Worker {
-    // Pass neither our flags nor our environment, which contains secrets.
-    const worker = new Worker(WORKER_SCRIPT, {
-      execArgv: ['--disable-warning=ExperimentalWarning'],
-      env: {},
-    });
-    worker.on('message', ({ png }: { png: Uint8Array | null }) => this.#finish(png));
-    // Do not log the message: it may repeat the content of the picture. `exit` follows.
-    worker.on('error', () => undefined);
-    worker.on('exit', () => {
-      this.#worker = undefined;
-      this.#finish(null);
-    });
-    return worker;
-  }
-
-  #finish(png: Uint8Array | null): void {
-    const job = this.#current;
-    if (job !== undefined) {
-      this.#pendingJobs.delete(job.key);
-      if (png === null) job.done.reject(new Error('a picture could not be drawn'));
-      else job.done.resolve(this.#store(job.key, Buffer.from(png.buffer, png.byteOffset, png.byteLength)));
-    }
-    this.#runNext();
+  #nextJob(): RenderJob | undefined {
+    return this.#queues.urgent.shift() ?? this.#queues.charts.shift();
   }
 
   #store(key: string, png: Buffer): Buffer {

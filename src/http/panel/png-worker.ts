@@ -1,6 +1,5 @@
-/** The worker thread of png-renderer.ts: renders pictures one after another. */
+/** The worker thread of png-renderer.ts. */
 import { createRequire } from 'node:module';
-import { parentPort } from 'node:worker_threads';
 
 /** The used part of the platform packages, which come without types. */
 interface Resvg {
@@ -16,12 +15,7 @@ const font = {
   defaultFontFamily: 'DejaVu Sans',
 };
 
-parentPort?.on('message', ({ svg, scale }: { svg: string; scale: number }) => {
-  try {
-    const options = JSON.stringify({ font, fitTo: { mode: 'zoom', value: scale } });
-    parentPort?.postMessage({ png: new Resvg(svg, options).render().asPng() });
-  } catch {
-    // Omit the error message: it may repeat the content of the picture.
-    parentPort?.postMessage({ png: null });
-  }
-});
+export default ({ svg, scale }: { readonly svg: string; readonly scale: number }): Uint8Array => {
+  const options = JSON.stringify({ font, fitTo: { mode: 'zoom', value: scale } });
+  return new Resvg(svg, options).render().asPng();
+};

@@ -1,0 +1,43 @@
+/**
+ * One worker thread for work that takes milliseconds of CPU time, one task at a time, while requests
+ * continue. The thread starts on first use, is replaced if it dies, and never keeps the process alive.
+ */
+import type { Piscina } from 'piscina';
+
+export class WorkerThread<Task, Result> {
+  readonly #script: string;
+  #pool: Promise<Piscina<Task, Result>> | undefined;
+
+  /** The script's default export does the work. */
+  constructor(script: URL) {
+    this.#script = script.href;
+  }
+
+  /** Throws an error without details, because the worker's own may repeat the task. */
+  async run(task: Task): Promise<Result> {
+    this.#pool ??= startPool();
+    const pool = await this.#pool;
+    try {
+      return await pool.run(task, { filename: this.#script });
+    } catch {
+      throw new Error('the worker thread failed');
+    }
+  }
+}
+
+async function startPool<Task, Result>(): Promise<Piscina<Task, Result>> {
+  // Loading the library takes some milliseconds, which the start of the service does not need.
+  const { Piscina } = await import('piscina');
+  const pool = new Piscina<Task, Result>({
+    minThreads: 1,
+    maxThreads: 1,
+    stricterFIFO: true,
+    recordTiming: false,
+    // Pass neither our flags nor our environment, which contains secrets.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    env: {},
+  });
+  // A thread that dies without a task is replaced, too.
+  pool.on('error', () => undefined);
+  return pool;
+}
