@@ -10,7 +10,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { run } from '../src/drivers/compute/qemu/command.ts';
-import { tinyMissing } from '../test/drivers/qemu/tiny-image.ts';
+import { tinyMissing } from '../test/drivers/compute/qemu/support/tiny-image.ts';
 import { RealWorld } from '../test/real/real-world.ts';
 import { CannotMeasure, type Figure, median } from './figure.ts';
 

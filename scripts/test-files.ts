@@ -11,7 +11,7 @@ const RUNS = join(TEST, 'support/runs.ts');
 
 /** Folders whose files set up everything they use and tear it down again. */
 const SHARED_FOLDERS = new RegExp(
-  '^test/(?:compose|domain|drivers(?!/(?:evm|monero|qemu|utxo)/)|http|kernel)/|' +
+  '^test/(?:compose|domain|drivers(?!/(?:compute/qemu|evm|monero|utxo)/)|http|kernel)/|' +
     '^test/(?:operator|panel|spec|store|workers)/|^test/config',
 );
 /** A file that starts programs or changes its process runs alone. */

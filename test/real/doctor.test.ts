@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { REAL_MACHINES } from '../drivers/qemu/qemu-world.ts';
+import { REAL_MACHINES } from '../drivers/compute/qemu/support/qemu-world.ts';
 import { runSkerryd } from '../support/skerryd-process.ts';
 import { RealWorld } from './real-world.ts';
 

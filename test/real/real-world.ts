@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { run } from '../../src/drivers/compute/qemu/command.ts';
 import { Layout } from '../../src/drivers/compute/qemu/layout.ts';
-import { NetFixture } from '../drivers/qemu/net-fixture.ts';
-import { type TinyImage, tinyImage } from '../drivers/qemu/tiny-image.ts';
+import { NetFixture } from '../drivers/compute/qemu/support/net-fixture.ts';
+import { type TinyImage, tinyImage } from '../drivers/compute/qemu/support/tiny-image.ts';
 import { SessionClient } from '../support/session-client.ts';
 import {
   type Environment,

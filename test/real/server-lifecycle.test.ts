@@ -1,7 +1,7 @@
 /** The life of a real server that a customer orders over the API, from the order to its removal. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { REAL_MACHINES } from '../drivers/qemu/qemu-world.ts';
+import { REAL_MACHINES } from '../drivers/compute/qemu/support/qemu-world.ts';
 import type { JsonBody } from '../support/v1-client.ts';
 import { RealWorld } from './real-world.ts';
 import { readScreen } from './screen.ts';

@@ -20,7 +20,7 @@ import { type OpenDatabase, openDatabase } from '../../src/store/db.ts';
 import { JobRunner } from '../../src/workers/job-runner.ts';
 import { operateJob } from '../../src/workers/operate.ts';
 import { tasksJob } from '../../src/workers/tasks.ts';
-import { SteppedClock } from '../drivers/simulator-world.ts';
+import { SteppedClock } from '../drivers/compute/simulator/simulator-world.ts';
 import { openScratchDatabase } from './database.ts';
 import { Fixtures } from './fixtures.ts';
 import { scratchFolder } from './scratch-folder.ts';

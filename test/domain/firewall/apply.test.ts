@@ -9,7 +9,7 @@ import { formatId } from '../../../src/kernel/ids.ts';
 import { ComputeError } from '../../../src/ports/compute.ts';
 import type { Filter } from '../../../src/ports/network.ts';
 import type { FirewallRuleBody } from '../../../src/spec/schemas/firewall.ts';
-import { evaluateFilter } from '../../support/evaluate-filter.ts';
+import { evaluateFilter } from '../../drivers/compute/evaluate-filter.ts';
 import { ALLOW_WEB, FirewallWorld } from './firewall-world.ts';
 
 describe('the filter in front of a server', () => {

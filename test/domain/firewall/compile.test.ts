@@ -5,7 +5,7 @@ import { compileFilter } from '../../../src/domain/firewall/apply.ts';
 import { checkRule } from '../../../src/domain/firewall/check.ts';
 import type { InvalidRequest } from '../../../src/kernel/fail.ts';
 import type { FirewallRuleBody } from '../../../src/spec/schemas/firewall.ts';
-import { evaluateFilter, type Packet } from '../../support/evaluate-filter.ts';
+import { evaluateFilter, type Packet } from '../../drivers/compute/evaluate-filter.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
 import { ALLOW_WEB } from './firewall-world.ts';
 

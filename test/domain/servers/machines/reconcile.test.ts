@@ -9,7 +9,7 @@ import { createVolume } from '../../../../src/domain/volumes/change.ts';
 import { newId } from '../../../../src/kernel/ids.ts';
 import type { ComputeDriver, SupervisionResult } from '../../../../src/ports/compute.ts';
 import { superviseMachinesJob } from '../../../../src/workers/supervise-machines.ts';
-import { machineSpec } from '../../../drivers/compute-world.ts';
+import { machineSpec } from '../../../drivers/compute/compute-world.ts';
 import type { TestService } from '../../../support/test-service.ts';
 import { RegionWorld } from '../region-world.ts';
 
