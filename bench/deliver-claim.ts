@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { PgBoss } from 'pg-boss';
-import { toAttemptResult } from '../src/domain/webhooks/outcome.ts';
+import { toAttemptResult } from '../src/domain/webhooks/attempt.ts';
 import { recordBatches } from '../src/domain/webhooks/record.ts';
 import { KeyRing } from '../src/kernel/secrets.ts';
 import { type OpenDatabase, openDatabase } from '../src/store/db.ts';

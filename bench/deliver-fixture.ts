@@ -2,7 +2,7 @@
 
 import type { Service } from '../src/domain/context.ts';
 import { fanOutEvents } from '../src/domain/events/fan-out.ts';
-import { WEBHOOK_SEAL_PURPOSE } from '../src/domain/webhooks/create.ts';
+import { WEBHOOK_SEAL_PURPOSE } from '../src/domain/webhooks/change.ts';
 import { newId, newPublicNumber } from '../src/kernel/ids.ts';
 import { createLogger } from '../src/kernel/logger.ts';
 import type { KeyRing } from '../src/kernel/secrets.ts';

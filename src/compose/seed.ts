@@ -1,5 +1,5 @@
 /** Prepares a fresh sandbox: a catalog, hosts, and addresses. */
-import { seedSandbox } from '../domain/catalogue/seed.ts';
+import { seedSandbox } from '../domain/catalogue/load.ts';
 import type { RegisterHosts } from '../domain/inventory/hosts.ts';
 import type { SimulatorControl } from '../drivers/compute/simulator/control.ts';
 import { OperatorError } from '../kernel/operator-error.ts';

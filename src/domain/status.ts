@@ -20,7 +20,7 @@ import { listMaintenance } from './rules/maintenance.ts';
 import { listPolicies } from './rules/policies.ts';
 import { listMachineFindings } from './servers/machines/findings.ts';
 import { readSwitches, type SwitchState } from './switches/switch.ts';
-import { coinFindings } from './topups/coin-findings.ts';
+import { coinFindings } from './topups/chains/coin-findings.ts';
 
 export interface Finding {
   /** `fail`: something does not work; `warn`: needs attention soon; `note`: intended, or good to know. */

@@ -2,7 +2,7 @@
 import type { TaskKind } from '../store/tasks.ts';
 import type { Service } from './context.ts';
 import { tearDownAccount } from './customers/deletion/tear-down.ts';
-import { processResetRequest } from './customers/request-reset.ts';
+import { processResetRequest } from './customers/reset-password.ts';
 import { ensureRdns } from './dns/ensure.ts';
 import { applyFilter } from './firewall/apply.ts';
 import { removeImageBlob } from './images/remove.ts';

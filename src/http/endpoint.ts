@@ -3,7 +3,7 @@
  * An endpoint is a row, and each of its operations is a few lines.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
-import { regionIdBySessionCode } from '../domain/catalogue/session-region.ts';
+import { regionIdBySessionCode } from '../domain/catalogue/offers.ts';
 import type { CustomerActor } from '../domain/context.ts';
 import { requireAllowed, requireOpen } from '../domain/rules/rules.ts';
 import { type Identity, identify } from '../domain/sessions/identify.ts';

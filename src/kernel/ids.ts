@@ -114,3 +114,10 @@ function formatUuid(bytes: Buffer): string {
   const hex = bytes.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
+
+const CODE = /^[a-z0-9][a-z0-9-]{0,31}$/;
+
+/** Returns a plan's or region's code as typed; undefined if malformed. */
+export function readCode(text: string): string | undefined {
+  return CODE.test(text) ? text : undefined;
+}

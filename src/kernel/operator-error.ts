@@ -1,3 +1,5 @@
+import { isPrintable } from './printable.ts';
+
 /**
  * An expected error that only the operator sees: one line with the problem and a remedy. Customers never see
  * it; their errors are in spec/errors.ts.
@@ -7,4 +9,13 @@ export class OperatorError extends Error {
     super(line);
     this.name = 'OperatorError';
   }
+}
+
+const LINE_MAX_CHARS = 500;
+
+/** Checks a line of text that the operator wrote for customers. */
+export function requireLine(label: string, text: string): string {
+  const line = text.trim();
+  if (line !== '' && line.length <= LINE_MAX_CHARS && isPrintable(line)) return line;
+  throw new OperatorError(`the ${label} must be one line of 1 to ${LINE_MAX_CHARS} printable characters`);
 }

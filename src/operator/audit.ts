@@ -1,6 +1,6 @@
 /** `audit`: the audit log across all customers. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { requireCustomer } from '../domain/customers/by-email.ts';
+import { requireCustomer } from '../domain/customers/operator.ts';
 import { closestMatch } from '../kernel/closest-match.ts';
 import { formatId } from '../kernel/ids.ts';
 import { formatSessionTime } from '../kernel/time.ts';

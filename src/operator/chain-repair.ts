@@ -1,8 +1,7 @@
 /** `chain skip`, `chain reread`: repair after a database restore or missed payments. */
 import { Argument, type Command } from 'commander';
 import { systemActor } from '../domain/record.ts';
-import { rereadChain } from '../domain/topups/reread.ts';
-import { skipAddresses } from '../domain/topups/skip.ts';
+import { rereadChain, skipAddresses } from '../domain/topups/chains/repair.ts';
 import { COIN_CODES, type CoinCode } from '../spec/coins.ts';
 import type { OperatorContext } from './context.ts';
 import { parseNonNegativeInt, parsePositiveInt } from './options.ts';

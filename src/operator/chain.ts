@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Argument, type Command } from 'commander';
 import { systemActor } from '../domain/record.ts';
-import { FREE_COUNT_MAX, importAddresses, isPoolCoin, POOL_COINS } from '../domain/topups/address-pool.ts';
+import { FREE_COUNT_MAX, importAddresses, isPoolCoin, POOL_COINS } from '../domain/topups/addresses/pool.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { COIN_CODES, type CoinCode } from '../spec/coins.ts';

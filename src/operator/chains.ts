@@ -1,8 +1,8 @@
 /** Findings about real coins, for `chain doctor` and `doctor`. */
 import { rateFindings } from '../domain/rate-findings.ts';
 import type { Finding } from '../domain/status.ts';
-import { chainFindings } from '../domain/topups/chain-findings.ts';
-import { NO_COINS } from '../domain/topups/coin-findings.ts';
+import { NO_COINS } from '../domain/topups/chains/coin-findings.ts';
+import { chainFindings } from '../domain/topups/chains/findings.ts';
 import type { OpenService } from './context.ts';
 
 export async function checkChains(open: OpenService): Promise<Finding[]> {

@@ -1,9 +1,8 @@
 /** `customers show`, `customers export`, `customers delete`: personal data of a customer. */
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { requireCustomer } from '../domain/customers/by-email.ts';
 import { deleteCustomer } from '../domain/customers/deletion/start.ts';
-import { exportCustomer } from '../domain/customers/export.ts';
+import { exportCustomer, requireCustomer } from '../domain/customers/operator.ts';
 import { formatId } from '../kernel/ids.ts';
 import { formatCents } from '../kernel/money.ts';
 import { OperatorError } from '../kernel/operator-error.ts';

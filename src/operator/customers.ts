@@ -1,7 +1,6 @@
 /** `credit`, `customers freeze`, `unfreeze`, `totp-off`; the rest of `customers` is in customer-data.ts. */
 import type { Command } from 'commander';
-import { creditCustomer } from '../domain/customers/credit.ts';
-import { freezeCustomer } from '../domain/customers/freeze.ts';
+import { creditCustomer, freezeCustomer } from '../domain/customers/operator.ts';
 import { disableTotpByOperator } from '../domain/customers/totp.ts';
 import { formatCents } from '../kernel/money.ts';
 import type { OperatorContext } from './context.ts';

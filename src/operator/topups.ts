@@ -1,13 +1,9 @@
 /** `topups list`, `show`, `held`, `release`, `refund`: top-ups, and payments withheld by the kill-switch. */
 import { type Command, Option } from 'commander';
 import { systemActor } from '../domain/record.ts';
-import {
-  findTopupForOperator,
-  listTopupsForOperator,
-  type TopupQuery,
-} from '../domain/topups/operator-topups.ts';
-import { type RefundOrder, refundTopup } from '../domain/topups/refund.ts';
-import { type ResolvedTopup, releaseTopup } from '../domain/topups/withheld.ts';
+import { findTopupForOperator, listTopupsForOperator, type TopupQuery } from '../domain/topups/operator.ts';
+import { type RefundOrder, refundTopup } from '../domain/topups/settlement/refund.ts';
+import { type ResolvedTopup, releaseTopup } from '../domain/topups/settlement/withheld.ts';
 import { formatCents } from '../kernel/money.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { COIN_CODES } from '../spec/coins.ts';

@@ -1,6 +1,6 @@
 /** `webhooks list`, `webhooks pause`. */
 import type { Command } from 'commander';
-import { listWebhooksForOperator, pauseWebhook } from '../domain/webhooks/operator-webhooks.ts';
+import { listWebhooksForOperator, pauseWebhook } from '../domain/webhooks/operator.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import type { OperatorContext } from './context.ts';
 import { formatTable } from './table.ts';

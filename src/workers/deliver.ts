@@ -10,13 +10,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
 import { isSwitchOn } from '../domain/switches/switch.ts';
+import { createDeliverySender, loadEventContents, openWebhookSecret } from '../domain/webhooks/attempt.ts';
 import {
   cancelAndRelease,
   postponeAndRelease,
   recordBatches,
   recordGone,
 } from '../domain/webhooks/record.ts';
-import { createDeliverySender, loadEventContents, openWebhookSecret } from '../domain/webhooks/send.ts';
 import { crashPoint } from '../kernel/crash.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import {

@@ -3,7 +3,7 @@
  * hands out results and continues once they are written. So it learns before each request whether the
  * subscription was paused, and a killed process resends only those few deliveries.
  */
-import { isGone, toAttemptResult } from '../domain/webhooks/outcome.ts';
+import { isGone, toAttemptResult } from '../domain/webhooks/attempt.ts';
 import type { BatchReport } from '../domain/webhooks/record.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { crashPoint } from '../kernel/crash.ts';

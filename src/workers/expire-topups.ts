@@ -1,5 +1,5 @@
 import type { Service } from '../domain/context.ts';
-import { expireTopups } from '../domain/topups/expire.ts';
+import { expireTopups } from '../domain/topups/end.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { nextTopupExpiry } from '../store/topups/topups.ts';
 import type { Job } from './job.ts';

@@ -1,6 +1,10 @@
 /** Reads one chain once: applies its observations first, then saves the cursor. */
 import type { Service } from '../domain/context.ts';
-import { type ApplyResult, applyObservations, priceLatePayments } from '../domain/topups/observations.ts';
+import {
+  type ApplyResult,
+  applyObservations,
+  priceLatePayments,
+} from '../domain/topups/settlement/observations.ts';
 import { crashPoint } from '../kernel/crash.ts';
 import { LeaseLost } from '../kernel/lease-lost.ts';
 import { SECOND_MS } from '../kernel/time.ts';

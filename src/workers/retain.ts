@@ -1,5 +1,5 @@
 /**
- * Purges expired data (domain/retention/rules.ts). A round through all rules starts ten minutes after the
+ * Purges expired data (domain/retention.ts). A round through all rules starts ten minutes after the
  * previous one ended, and continues in small batches. It plans no due dates, so the sandbox's clock never
  * stops for it. When that clock races through a year, a round starts once a second at most.
  */
@@ -9,8 +9,8 @@ import {
   nextRuleCursor,
   type PurgeCursor,
   purgeNext,
-} from '../domain/retention/purge.ts';
-import { RETENTION_NAMES } from '../domain/retention/rules.ts';
+  RETENTION_NAMES,
+} from '../domain/retention.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import type { Job } from './job.ts';
 

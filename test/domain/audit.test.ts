@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { getAuditEvent, listAuditEvents } from '../../src/domain/audit/find.ts';
+import { getAuditEvent, listAuditEvents } from '../../src/domain/audit.ts';
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { recordAudit, systemActor } from '../../src/domain/record.ts';
 import { formatId, newId } from '../../src/kernel/ids.ts';

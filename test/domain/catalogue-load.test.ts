@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, test } from 'node:test';
-import { compareCatalogue, loadCatalogue } from '../../src/domain/catalogue/load.ts';
-import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
+import { compareCatalogue, loadCatalogue, seedSandbox } from '../../src/domain/catalogue/load.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { findPlan, listOfficialImages, listPlans, listRegions } from '../../src/store/catalogue/catalogue.ts';
 import { countPool } from '../../src/store/inventory/addresses.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findImageForOs } from '../../src/domain/catalogue/image-for-os.ts';
-import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
+import { seedSandbox } from '../../src/domain/catalogue/load.ts';
+import { findImageForOs } from '../../src/domain/catalogue/offers.ts';
 import { formatId, newId } from '../../src/kernel/ids.ts';
 import { listOfficialImages } from '../../src/store/catalogue/catalogue.ts';
 import { type DomainFixture, openDomainFixture } from './fixture.ts';

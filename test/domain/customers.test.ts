@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { changePassword } from '../../src/domain/customers/change-password.ts';
-import { parseEmail } from '../../src/domain/customers/email.ts';
-import { requireNewPassword } from '../../src/domain/customers/password.ts';
-import { recoverAccount } from '../../src/domain/customers/recover.ts';
-import { newRecoveryCode, recoveryDigest } from '../../src/domain/customers/recovery-code.ts';
-import { signIn } from '../../src/domain/customers/sign-in.ts';
-import { signUp } from '../../src/domain/customers/sign-up.ts';
+import { parseEmail } from '../../src/domain/customers/email/email.ts';
+import { changePassword, requireNewPassword } from '../../src/domain/customers/password.ts';
+import { newRecoveryCode, recoverAccount, recoveryDigest } from '../../src/domain/customers/recovery.ts';
+import { signIn, signUp } from '../../src/domain/customers/sign-in.ts';
 import { newVisitorCookie } from '../../src/domain/sessions/cookie.ts';
 import { identify } from '../../src/domain/sessions/identify.ts';
 import type { Visit } from '../../src/domain/sessions/open.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { getPlan, listPlans } from '../../src/domain/catalogue/plans.ts';
-import { getRegion, listRegions } from '../../src/domain/catalogue/regions.ts';
+import { getPlan, getRegion, listPlans, listRegions } from '../../src/domain/catalogue/offers.ts';
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { getImage, listImages } from '../../src/domain/images/read.ts';
 import { deploy } from '../../src/domain/servers/deploy/deploy.ts';

@@ -1,6 +1,6 @@
 /** A world with market rates: stub feeds on this machine and stored quotes. */
 import type { Service } from '../../src/domain/context.ts';
-import { refreshQuotes } from '../../src/domain/quotes.ts';
+import { refreshQuotes } from '../../src/domain/rates.ts';
 import { quoteFeeds } from '../../src/drivers/rates/feeds.ts';
 import { MarketRates } from '../../src/drivers/rates/market.ts';
 import type { Market } from '../../src/kernel/market-rate.ts';

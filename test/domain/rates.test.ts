@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
-import { refreshEuro } from '../../src/domain/quotes.ts';
-import { eurPerUsd } from '../../src/domain/rates.ts';
+import { eurPerUsd, refreshEuro } from '../../src/domain/rates.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import { offerTopup } from '../../src/domain/topups/offer.ts';
 import { EcbEuro } from '../../src/drivers/rates/ecb.ts';

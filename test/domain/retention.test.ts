@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { FIRST_PURGE_CURSOR, type PurgeCursor, purgeNext } from '../../src/domain/retention/purge.ts';
-import { RETENTION, RETENTION_NAMES } from '../../src/domain/retention/rules.ts';
+import {
+  FIRST_PURGE_CURSOR,
+  type PurgeCursor,
+  purgeNext,
+  RETENTION,
+  RETENTION_NAMES,
+} from '../../src/domain/retention.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { PURGES, purgeBatch } from '../../src/store/service/retention.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
-import { allocateAddress } from '../../src/domain/topups/allocate-address.ts';
-import { cancelTopup } from '../../src/domain/topups/cancel.ts';
+import { allocateAddress } from '../../src/domain/topups/addresses/allocate.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
+import { cancelTopup } from '../../src/domain/topups/end.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { TimeoutError } from '../../src/kernel/timeout.ts';

@@ -1,9 +1,9 @@
 /** A coin with a second node: nothing is credited until both nodes have it. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { applyObservations } from '../../src/domain/topups/observations.ts';
-import { findTopupForOperator } from '../../src/domain/topups/operator-topups.ts';
+import { findTopupForOperator } from '../../src/domain/topups/operator.ts';
 import { getPayment } from '../../src/domain/topups/payment.ts';
+import { applyObservations } from '../../src/domain/topups/settlement/observations.ts';
 import { CrossCheckedChain } from '../../src/drivers/chain/cross-checked.ts';
 import { formatId } from '../../src/kernel/ids.ts';
 import { paymentColumns } from '../../src/operator/topup-format.ts';

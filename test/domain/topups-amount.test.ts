@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bonusCents, parseTopupAmount } from '../../src/domain/topups/amount.ts';
+import { bonusCents, parseTopupAmount } from '../../src/domain/topups/offer.ts';
 import { Failure } from '../../src/kernel/fail.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { chainFindings } from '../../src/domain/topups/chain-findings.ts';
+import { chainFindings } from '../../src/domain/topups/chains/findings.ts';
 import { TopupWorld } from '../support/topup-world.ts';
 
 let world: TopupWorld;

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Value } from 'typebox/value';
-import { cancelTopup } from '../../src/domain/topups/cancel.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
-import { findTopup } from '../../src/domain/topups/find.ts';
-import { topupObject, topupView } from '../../src/domain/topups/object.ts';
+import { cancelTopup } from '../../src/domain/topups/end.ts';
+import { findTopup, topupObject, topupView } from '../../src/domain/topups/read.ts';
 import type { Logger } from '../../src/kernel/logger.ts';
 import { Topup } from '../../src/spec/schemas/topup.ts';
 import { TopupWorld } from '../support/topup-world.ts';

@@ -1,7 +1,7 @@
 /** Final payments are never queried again, so they must be deep enough for any amount by then. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { applyObservations } from '../../src/domain/topups/observations.ts';
+import { applyObservations } from '../../src/domain/topups/settlement/observations.ts';
 import { removedObservation } from '../../src/drivers/chain/removed-observation.ts';
 import type { Observation } from '../../src/ports/chain.ts';
 import { COIN_CODES, confirmationsNeeded, maxConfirmations } from '../../src/spec/coins.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
-import { bookCredits, SINGLE_CREDITS_MAX } from '../../src/domain/topups/credits.ts';
-import { getTopup } from '../../src/domain/topups/list.ts';
-import { worthCents } from '../../src/domain/topups/pricing.ts';
+import { getTopup } from '../../src/domain/topups/read.ts';
+import { bookCredits, SINGLE_CREDITS_MAX } from '../../src/domain/topups/settlement/credits.ts';
+import { worthCents } from '../../src/domain/topups/settlement/pricing.ts';
 import { verify } from '../../src/domain/verify/verify.ts';
 import { formatId } from '../../src/kernel/ids.ts';
 import type { Database, Sql } from '../../src/kernel/sql.ts';

@@ -1,7 +1,7 @@
 /** Node and service outages lose nothing and cost the payer nothing. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { coinFindings } from '../../src/domain/topups/coin-findings.ts';
+import { coinFindings } from '../../src/domain/topups/chains/coin-findings.ts';
 import { MINUTE_MS } from '../../src/kernel/time.ts';
 import type { TopupRow } from '../../src/store/topups/topups.ts';
 import { type LedgerEntry, TopupWorld } from '../support/topup-world.ts';

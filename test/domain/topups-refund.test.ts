@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { systemActor } from '../../src/domain/record.ts';
 import { setSwitch } from '../../src/domain/switches/switch.ts';
-import { getTopup } from '../../src/domain/topups/list.ts';
-import { findTopupForOperator } from '../../src/domain/topups/operator-topups.ts';
-import { type RefundOrder, refundTopup } from '../../src/domain/topups/refund.ts';
-import { requireRefundAddress } from '../../src/domain/topups/refund-address.ts';
+import { findTopupForOperator } from '../../src/domain/topups/operator.ts';
+import { getTopup } from '../../src/domain/topups/read.ts';
+import {
+  type RefundOrder,
+  refundTopup,
+  requireRefundAddress,
+} from '../../src/domain/topups/settlement/refund.ts';
 import { formatId } from '../../src/kernel/ids.ts';
 import { OperatorError } from '../../src/kernel/operator-error.ts';
 import type { CoinCode } from '../../src/spec/coins.ts';

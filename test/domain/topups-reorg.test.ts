@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { HOUSE } from '../../src/domain/ledger/transfer.ts';
-import { cancelTopup } from '../../src/domain/topups/cancel.ts';
-import { topupView } from '../../src/domain/topups/object.ts';
+import { cancelTopup } from '../../src/domain/topups/end.ts';
+import { topupView } from '../../src/domain/topups/read.ts';
 import type { TopupRow } from '../../src/store/topups/topups.ts';
 import { type LedgerEntry, TopupWorld } from '../support/topup-world.ts';
 

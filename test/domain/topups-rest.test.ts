@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Value } from 'typebox/value';
-import { getTopup, listTopups } from '../../src/domain/topups/list.ts';
-import { orderTopup } from '../../src/domain/topups/order.ts';
+import { orderTopup } from '../../src/domain/topups/create.ts';
+import { getTopup, listTopups } from '../../src/domain/topups/read.ts';
 import { formatId, newId } from '../../src/kernel/ids.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import type { PageRequest } from '../../src/spec/lists.ts';

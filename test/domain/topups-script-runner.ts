@@ -2,8 +2,8 @@
  * Runs a chain script next to a plain model of the expected credits: every output once, while it is valid.
  */
 import assert from 'node:assert/strict';
-import { bonusCents } from '../../src/domain/topups/amount.ts';
-import { cancelTopup } from '../../src/domain/topups/cancel.ts';
+import { cancelTopup } from '../../src/domain/topups/end.ts';
+import { bonusCents } from '../../src/domain/topups/offer.ts';
 import { CrossCheckedChain } from '../../src/drivers/chain/cross-checked.ts';
 import { Failure } from '../../src/kernel/fail.ts';
 import type { Observation } from '../../src/ports/chain.ts';

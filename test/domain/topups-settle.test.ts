@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { cancelTopup } from '../../src/domain/topups/cancel.ts';
-import { topupView } from '../../src/domain/topups/object.ts';
-import { applyObservations } from '../../src/domain/topups/observations.ts';
+import { cancelTopup } from '../../src/domain/topups/end.ts';
+import { topupView } from '../../src/domain/topups/read.ts';
+import { applyObservations } from '../../src/domain/topups/settlement/observations.ts';
 import type { TopupRow } from '../../src/store/topups/topups.ts';
 import { expireTopupsJob } from '../../src/workers/expire-topups.ts';
 import { TopupWorld } from '../support/topup-world.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
-import { topupView } from '../../src/domain/topups/object.ts';
+import { topupView } from '../../src/domain/topups/read.ts';
 import type { SimnetControl } from '../../src/drivers/chain/simnet/control.ts';
 import { SqlFaults } from '../../src/drivers/faults.ts';
 import { formatUnits } from '../../src/kernel/money.ts';

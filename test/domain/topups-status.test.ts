@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Invoice } from '../../src/domain/topups/pricing.ts';
-import { type StatusPayment, topupStatus, topupTransitions } from '../../src/domain/topups/status.ts';
+import type { Invoice } from '../../src/domain/topups/settlement/pricing.ts';
+import {
+  type StatusPayment,
+  topupStatus,
+  topupTransitions,
+} from '../../src/domain/topups/settlement/status.ts';
 import { TOPUP_STATUSES, TOPUP_TRANSITIONS } from '../../src/spec/states.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 

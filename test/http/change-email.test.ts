@@ -133,8 +133,8 @@ describe('changing the email address', () => {
 
   it('without mail, an address changes immediately and no link is promised', async () => {
     const mute = { ...world.service, mailer: null };
-    const { requestReset } = await import('../../src/domain/customers/request-reset.ts');
-    const { changeEmail } = await import('../../src/domain/customers/change-email.ts');
+    const { requestReset } = await import('../../src/domain/customers/reset-password.ts');
+    const { changeEmail } = await import('../../src/domain/customers/email/change.ts');
     const client = await world.customer();
     const customerId = await world.customerId(client);
     const actor = { customerId, sessionId: null, tokenId: null, requestId: 'req_test', ipCountry: 'XX' };

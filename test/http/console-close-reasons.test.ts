@@ -7,7 +7,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { WebSocket } from 'ws';
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { openConsole } from '../../src/domain/servers/console.ts';
-import { revokeToken } from '../../src/domain/tokens/revoke-token.ts';
+import { revokeToken } from '../../src/domain/tokens/tokens.ts';
 import { OpenConsoles } from '../../src/http/console/open-consoles.ts';
 import { PIPE_LIMITS } from '../../src/http/console/pipe.ts';
 import { handleUpgrades } from '../../src/http/console/upgrade.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
-import { coinFindings } from '../../src/domain/topups/coin-findings.ts';
+import { coinFindings } from '../../src/domain/topups/chains/coin-findings.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import { addToPool, createAddressPool } from '../../src/store/topups/addresses.ts';
 import { TopupWorld } from '../support/topup-world.ts';

@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { base58, hex } from '@scure/base';
 import type { Service } from '../../src/domain/context.ts';
-import { coinFindings } from '../../src/domain/topups/coin-findings.ts';
+import { coinFindings } from '../../src/domain/topups/chains/coin-findings.ts';
 import { solanaAddress } from '../../src/drivers/chain/addresses.ts';
 import { ed25519PublicKey } from '../../src/drivers/chain/simnet/seed-key.ts';
 import type { CoinContext } from '../../src/operator/context.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
+import { seedSandbox } from '../../src/domain/catalogue/load.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import { readBalance } from '../../src/store/ledger/ledger.ts';
 import { insertTestCustomer } from '../domain/fixture.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { seedSandbox } from '../../src/domain/catalogue/seed.ts';
+import { seedSandbox } from '../../src/domain/catalogue/load.ts';
 import { type OperatorFixture, openOperatorFixture } from './operator-fixture.ts';
 
 let operator: OperatorFixture;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { freezeCustomer } from '../../src/domain/customers/freeze.ts';
+import { freezeCustomer } from '../../src/domain/customers/operator.ts';
 import { endMaintenance, startMaintenance } from '../../src/domain/rules/maintenance.ts';
 import { blockByPolicy, unblockByPolicy } from '../../src/domain/rules/policies.ts';
 import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';

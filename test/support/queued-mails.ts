@@ -1,7 +1,6 @@
 /** The mails that a customer would receive, read from the queue. */
 import type { Service } from '../../src/domain/context.ts';
-import { parseMailData } from '../../src/domain/mail/data.ts';
-import { MAIL_SEAL_PURPOSE } from '../../src/domain/mail/enqueue.ts';
+import { MAIL_SEAL_PURPOSE, parseMailData } from '../../src/domain/mail/enqueue.ts';
 import type { MailData, MailKind } from '../../src/spec/mails.ts';
 
 export interface QueuedMail<Kind extends MailKind> {

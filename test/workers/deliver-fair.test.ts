@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { WEBHOOK_SEAL_PURPOSE } from '../../src/domain/webhooks/create.ts';
+import { WEBHOOK_SEAL_PURPOSE } from '../../src/domain/webhooks/change.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from '../../src/ports/webhooks.ts';
 import { deliverJob } from '../../src/workers/deliver.ts';
 import { fanOutJob } from '../../src/workers/fan-out.ts';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { deleteWebhook } from '../../src/domain/webhooks/delete.ts';
-import { findWebhook } from '../../src/domain/webhooks/find.ts';
+import { deleteWebhook, updateWebhook } from '../../src/domain/webhooks/change.ts';
 import { replayDelivery, testWebhook } from '../../src/domain/webhooks/queue.ts';
-import { updateWebhook } from '../../src/domain/webhooks/update.ts';
+import { findWebhook } from '../../src/domain/webhooks/read.ts';
 import { hang, respondWith } from '../support/webhook-receiver.ts';
 import { assertSigned, eventId, lines, stored, type WebhookWorld, webhookWorld } from './webhook-world.ts';
 

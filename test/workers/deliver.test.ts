@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setSwitch } from '../../src/domain/switches/switch.ts';
-import { deleteWebhook } from '../../src/domain/webhooks/delete.ts';
+import { deleteWebhook } from '../../src/domain/webhooks/change.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
 import { drip, hang, reset, respondWith } from '../support/webhook-receiver.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { cancelTopup } from '../../src/domain/topups/cancel.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
-import { topupView } from '../../src/domain/topups/object.ts';
+import { cancelTopup } from '../../src/domain/topups/end.ts';
+import { topupView } from '../../src/domain/topups/read.ts';
 import type { Logger } from '../../src/kernel/logger.ts';
 import { expireTopupsJob } from '../../src/workers/expire-topups.ts';
 import type { Job } from '../../src/workers/job.ts';

@@ -10,9 +10,9 @@ import { isUnavailable } from '../../store/db.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { priceWithAnnouncement } from '../servers/billing/price.ts';
+import type { BillingOutcome } from './end-cycle.ts';
 import { endCycle } from './end-cycle.ts';
 import { notifyIfLow } from './low-balance.ts';
-import type { BillingOutcome } from './outcome.ts';
 import { processSuspended } from './suspended.ts';
 
 /** The retry delay for a server that cannot be billed because its data is faulty. */

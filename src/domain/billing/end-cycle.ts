@@ -12,7 +12,9 @@ import { recordAudit, systemActor } from '../record.ts';
 import { chargeCycle } from '../servers/billing/charge.ts';
 import { priceWithAnnouncement } from '../servers/billing/price.ts';
 import { suspendServer } from '../servers/billing/suspend.ts';
-import type { BillingOutcome } from './outcome.ts';
+
+/** The result of billing a server. */
+export type BillingOutcome = 'checked' | 'renewed' | 'suspended' | 'resumed' | 'destroyed';
 
 /** Older invoices are unlikely to be paid, so a suspension does not wait for their chains. */
 const RECENT_INVOICE_DAYS = 30;

@@ -12,7 +12,7 @@ import { enqueueMail } from '../mail/enqueue.ts';
 import { recordEvent } from '../record.ts';
 import { priceWithAnnouncement } from '../servers/billing/price.ts';
 import { serverObject } from '../servers/object.ts';
-import { balanceObject } from './balance.ts';
+import { balanceObject } from './ledger.ts';
 
 /**
  * Warns about each of these servers if the balance cannot pay everything that renews until the end of its

@@ -14,9 +14,9 @@ import { chargeCycleFromNow } from '../servers/billing/charge.ts';
 import { priceFrom } from '../servers/billing/price.ts';
 import { resumeServer } from '../servers/billing/suspend.ts';
 import { startRemoval } from '../servers/operations/destroy.ts';
+import type { BillingOutcome } from './end-cycle.ts';
 import { nextAwaitCheck, recordSystemAudit } from './end-cycle.ts';
 import { type Grace, graceEnd, nextGraceCheck, remainingWarnings } from './grace.ts';
-import type { BillingOutcome } from './outcome.ts';
 
 /**
  * A final warning later than this, after downtime, extends the grace period so that the customer keeps the

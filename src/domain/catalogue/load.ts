@@ -3,6 +3,8 @@
  * Others are retired, never deleted, because servers and invoices refer to them. Existing servers keep the
  * price of their order. The hardware of a plan with servers cannot change.
  */
+
+import { readFileSync } from 'node:fs';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import {
@@ -18,8 +20,13 @@ import {
 import type { Service } from '../context.ts';
 import type { RegisterHosts } from '../inventory/hosts.ts';
 import { recordAudit, systemActor } from '../record.ts';
-import { type Catalogue, desiredCatalogue } from './desired.ts';
-import { type CatalogueDiff, diffCatalogue, formatCatalogueDiff } from './diff.ts';
+import {
+  type Catalogue,
+  type CatalogueDiff,
+  desiredCatalogue,
+  diffCatalogue,
+  formatCatalogueDiff,
+} from './diff.ts';
 import type { CatalogueFile } from './file-schema.ts';
 import { parseCatalogue } from './parse.ts';
 import { createStock, findMissingStock, formatStock, type NewStock, registerStock } from './stock.ts';
@@ -127,4 +134,24 @@ function requireUniqueCodes(stored: Catalogue, wanted: Catalogue): void {
       );
     }
   }
+}
+
+const SANDBOX_FILE = new URL('../../../catalogue/sandbox.yaml', import.meta.url);
+
+/**
+ * Loads `catalogue/sandbox.yaml` if there is no catalog. Safe to call from several processes at once. With
+ * real machines (`register` is null), its hosts and addresses are left out, because they do not exist.
+ */
+export async function seedSandbox(
+  service: Pick<Service, 'db' | 'clock'>,
+  register: RegisterHosts | null,
+): Promise<void> {
+  if ((await listRegions(service.db)).length > 0) return;
+  const text = readFileSync(SANDBOX_FILE, 'utf8');
+  await loadCatalogue(service, text, {
+    sandbox: true,
+    register: register ?? (async () => undefined),
+    withStock: register !== null,
+    onlyWhenEmpty: true,
+  });
 }

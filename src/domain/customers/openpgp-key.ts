@@ -3,8 +3,8 @@ import { lockCustomer, updateOpenPgpKey } from '../../store/customers/customers.
 import type { CustomerActor, Service } from '../context.ts';
 import { checkOpenPgpKey } from '../mail/openpgp.ts';
 import { recordAudit } from '../record.ts';
-import { checkPassword } from './check-password.ts';
 import { notifyAccountChange } from './notify-change.ts';
+import { checkPassword } from './password.ts';
 
 /**
  * Sets the public key that mail to the customer is encrypted to, and notifies by mail. An empty text

@@ -1,32 +1,114 @@
 /**
- * Sets a new password with a link from a mail. An `undo` link goes to a previous address of the account; it
- * also restores that address and invalidates all later links. Both kinds require a one-time code if the
- * account has a second factor, or a mailbox alone would be enough. However, a second factor that is about
- * as new as the address change may be the attacker's, so an undo link drops it.
+ * Resets a password by a link in a mail.
+ * Every requested address is queued alike and looked up later by a worker, so neither the response nor its
+ * timing reveals whether the account exists.
+ * An `undo` link goes to a previous address of the account; it also restores that address and invalidates
+ * all later links. Both kinds require a one-time code if the account has a second factor, or a mailbox
+ * alone would be enough. However, a second factor that is about as new as the address change may be the
+ * attacker's, so an undo link drops it.
  */
 import { fail } from '../../kernel/fail.ts';
+import { newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { findCustomer, updateEmail, updatePassword } from '../../store/customers/customers.ts';
-import { invalidateLinks, type MailLinkRow, markLinkUsed } from '../../store/customers/mail-links.ts';
+import {
+  type CustomerRow,
+  findCustomer,
+  findCustomerByEmail,
+  lockCustomer,
+  updateEmail,
+  updatePassword,
+} from '../../store/customers/customers.ts';
+import {
+  deleteResetRequest,
+  findResetRequest,
+  insertResetRequest,
+  invalidateLinks,
+  type MailLinkRow,
+  markLinkUsed,
+  type ResetRequestRow,
+} from '../../store/customers/mail-links.ts';
 import { deleteOtherSessions } from '../../store/customers/sessions.ts';
 import { deleteTotpSince } from '../../store/customers/totp.ts';
-import type { Service } from '../context.ts';
-import { notifySignIn } from '../sessions/notify-sign-in.ts';
-import { type OpenedSession, openSession, type Visit } from '../sessions/open.ts';
-import { revertEmailChange, withEmailTakenCheck } from './email-address.ts';
+import { enqueueTask } from '../../store/tasks.ts';
+import type { Actor, Service } from '../context.ts';
+import { enqueueMail } from '../mail/enqueue.ts';
+import { recordAudit, systemActor } from '../record.ts';
+import { notifySignIn, type OpenedSession, openSession, type Visit } from '../sessions/open.ts';
+import { revertEmailChange, withEmailTakenCheck } from './email/address.ts';
+import { requireEmail } from './email/email.ts';
 import {
+  createLink,
   failBadLink,
   findLink,
   type LockedLink,
   linkActor,
+  linkMailRetryAfterS,
   lockLink,
   requireCodeAttemptsLeft,
   requireUsableLink,
-} from './mail-links.ts';
+} from './email/links.ts';
 import { requireNewPassword } from './password.ts';
 import { commitThenThrow, consumeCodeForLink } from './totp-check.ts';
+
+/** The purpose that seals the addresses. */
+const SEAL_PURPOSE = 'reset request';
+/** The bound on pending requests. Above it, every request fails alike. */
+const PENDING_MAX = 1_000;
+
+/**
+ * Fails with `bad_email`, with `unavailable` without a mailer, or with `maintenance` if too many requests
+ * are pending.
+ */
+export async function requestReset(service: Service, actor: Actor, typedEmail: string): Promise<void> {
+  const email = requireEmail(typedEmail);
+  if (service.mailer === null) {
+    fail('unavailable', { field: 'email' }, 'This service sends no email. Use your recovery code instead.');
+  }
+  const now = service.clock.now();
+  const id = newId(now);
+  await service.db.transaction(async (tx) => {
+    const sealed = service.keys.seal(SEAL_PURPOSE, email.key);
+    const row = { id, email_sealed: sealed, ip_country: actor.ipCountry, requested_at: now };
+    if (!(await insertResetRequest(tx, row, PENDING_MAX))) fail('maintenance', { retry_after_s: 30 });
+    await enqueueTask(tx, { kind: 'reset_request', subject: id, now });
+  });
+  service.wake();
+}
+
+/** Task `reset_request`: mails a link if the account exists and is below its mail limit. */
+export async function processResetRequest(service: Service, id: string): Promise<'done'> {
+  const request = await findResetRequest(service.db, id);
+  if (!request) return 'done';
+  const emailKey = service.keys.open(SEAL_PURPOSE, request.email_sealed).toString();
+  await service.db.transaction(async (tx) => {
+    if (!(await deleteResetRequest(tx, id))) return;
+    const found = await findCustomerByEmail(tx, emailKey);
+    const customer = found && (await lockCustomer(tx, found.id));
+    if (customer?.email_key === emailKey) await enqueueResetMail(tx, service, customer, request);
+  });
+  service.wake();
+  return 'done';
+}
+
+async function enqueueResetMail(
+  tx: Sql,
+  service: Service,
+  customer: CustomerRow,
+  request: ResetRequestRow,
+): Promise<void> {
+  const now = service.clock.now();
+  const { id: customerId } = customer;
+  const email = { address: customer.email, key: customer.email_key };
+  if (customer.deleting_at !== null || (await linkMailRetryAfterS(tx, customerId, email, now)) > 0) return;
+  const { path, expiresAt, cause } = await createLink(tx, { customerId, purpose: 'reset', email }, now);
+  const { requested_at: requestedAt, ip_country: country } = request;
+  const data = { path, expiresAt, requestedAt, country };
+  await enqueueMail(tx, { customerId, kind: 'reset_password', cause, data }, now, service.keys);
+  const actor = { ...systemActor(now), ipCountry: country };
+  await recordAudit(tx, { actor, action: 'customer.request_reset', resource: null, customerId }, now);
+}
 
 /** A form that is sent twice within this time gets the same response. */
 const DUPLICATE_WINDOW_MS = MINUTE_MS;

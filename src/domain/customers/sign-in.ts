@@ -1,10 +1,52 @@
+/** Signs up and signs in. */
 import { fail } from '../../kernel/fail.ts';
-import { findCustomerByEmail, lockCustomer } from '../../store/customers/customers.ts';
+import { newId, newPublicNumber } from '../../kernel/ids.ts';
+import { findCustomerByEmail, insertCustomer, lockCustomer } from '../../store/customers/customers.ts';
+import { isReservedForOwner } from '../../store/customers/mail-links.ts';
 import type { Service } from '../context.ts';
-import { notifySignIn } from '../sessions/notify-sign-in.ts';
-import { type OpenedSession, openSession, type Visit } from '../sessions/open.ts';
-import { parseEmail } from './email.ts';
+import { notifySignIn, type OpenedSession, openSession, type Visit } from '../sessions/open.ts';
+import { enqueueConfirmation } from './email/change.ts';
+import { parseEmail, requireEmail } from './email/email.ts';
+import { requireNewPassword } from './password.ts';
+import { newRecoveryCode, type RecoverableSession } from './recovery.ts';
 import { commitThenThrow, consumeCode } from './totp-check.ts';
+
+/**
+ * Creates an account and signs in. Fails with `bad_email`, `weak_password`, `password_mismatch`, or
+ * `email_taken`.
+ */
+export async function signUp(
+  service: Service,
+  visit: Visit,
+  form: { readonly email: string; readonly password: string; readonly passwordConfirm: string },
+): Promise<RecoverableSession> {
+  const email = requireEmail(form.email);
+  requireNewPassword(form.password, form.passwordConfirm);
+  const passwordHash = await service.passwords.hash(form.password);
+  const recovery = newRecoveryCode();
+  const signedUp = await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    // The previous owner of this address can still undo the change that released it.
+    if (await isReservedForOwner(tx, email.key, null, now)) fail('email_taken');
+    const id = newId(now);
+    const inserted = await insertCustomer(tx, {
+      id,
+      publicNo: newPublicNumber(),
+      email: email.address,
+      emailKey: email.key,
+      passwordHash,
+      recoveryDigest: recovery.digest,
+      createdAt: now,
+    });
+    if (!inserted) fail('email_taken');
+    const customer = { id, action: 'customer.sign_up', recoveryCode: recovery.text } as const;
+    const opened = await openSession(tx, visit, customer, now);
+    await enqueueConfirmation(tx, service, { customerId: id, purpose: 'confirm', email }, now);
+    return { ...opened, recoveryCode: recovery.text };
+  });
+  service.wake();
+  return signedUp;
+}
 
 /**
  * Signs in. `bad_credentials` takes the same amount of work whether the account exists or not. With a

@@ -18,17 +18,20 @@ import {
 import type { CustomerActor, Service } from '../context.ts';
 import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit, systemActor } from '../record.ts';
-import { requireCustomer } from './by-email.ts';
-import { checkPassword } from './check-password.ts';
 import { notifyAccountChange } from './notify-change.ts';
+import { requireCustomer } from './operator.ts';
+import { checkPassword } from './password.ts';
 import {
   badCodeFailure,
   commitThenThrow,
   consumeCode,
+  findStep,
+  generateSecret,
+  matchesStep,
   openTotpSecret,
+  secretUri,
   TOTP_SEAL_PURPOSE,
 } from './totp-check.ts';
-import { findStep, generateSecret, matchesStep, secretUri } from './totp-code.ts';
 
 const ENROLLMENT_TTL_MS = LIMITS.totpEnrollmentMinutes * MINUTE_MS;
 const ALREADY_ON = 'One-time codes are already on. Turn them off first, with a code.';

@@ -6,7 +6,7 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import { type BaseImage, type BaseImages, ComputeError } from '../../ports/compute.ts';
 import { type ImageRow, listPlans } from '../../store/catalogue/catalogue.ts';
 import { type BaseImageRow, listBaseImages, setBaseImage } from '../../store/images/images.ts';
-import { findImageForOs } from '../catalogue/image-for-os.ts';
+import { findImageForOs } from '../catalogue/offers.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 

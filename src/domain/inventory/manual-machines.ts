@@ -3,7 +3,7 @@
  * machine cycles through free → sold → wiping → tested → free (spec/states.ts). Only free machines are
  * sold.
  */
-import { OperatorError } from '../../kernel/operator-error.ts';
+import { OperatorError, requireLine } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Action } from '../../spec/actions.ts';
 import { findTransition, MACHINE_TRANSITIONS, type MachineState } from '../../spec/states.ts';
@@ -16,7 +16,6 @@ import {
 } from '../../store/inventory/machines.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
-import { requireLine } from '../rules/line.ts';
 import { isSoldByHand } from '../servers/hardware.ts';
 
 /** The reason why a machine is not free, and the step before it can be sold. */

@@ -1,9 +1,9 @@
+/** Queues mail in the transaction that causes it. */
 import { newId } from '../../kernel/ids.ts';
 import type { KeyRing } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { MAILS, type MailData, type MailKind } from '../../spec/mails.ts';
 import { insertMail } from '../../store/mails.ts';
-import { serializeMailData } from './data.ts';
 
 /** The purpose that seals mail data. */
 export const MAIL_SEAL_PURPOSE = 'mail data';
@@ -41,4 +41,30 @@ export async function enqueueMail(tx: Sql, mail: NewMail, now: Date, keys: KeyRi
 
 function staleAt<Kind extends MailKind>(mail: { kind: Kind; data: MailData[Kind] }): Date | null {
   return MAILS[mail.kind].staleAt?.(mail.data) ?? null;
+}
+
+const TIME_TAG = '$time';
+const CENTS_TAG = '$cents';
+
+export function serializeMailData(data: MailData[MailKind]): string {
+  return JSON.stringify(encodeTagged(data));
+}
+
+/** Parses the output of `serializeMailData` for this kind. */
+export function parseMailData<Kind extends MailKind>(_kind: Kind, text: string): MailData[Kind] {
+  return JSON.parse(text, (_key, value: unknown) => decodeTagged(value)) as MailData[Kind];
+}
+
+function encodeTagged(value: unknown): unknown {
+  if (value instanceof Date) return { [TIME_TAG]: value.getTime() };
+  if (typeof value === 'bigint') return { [CENTS_TAG]: String(value) };
+  if (Array.isArray(value)) return value.map(encodeTagged);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, encodeTagged(each)]));
+}
+
+function decodeTagged(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (TIME_TAG in value) return new Date(Number(value[TIME_TAG]));
+  return CENTS_TAG in value ? BigInt(String(value[CENTS_TAG])) : value;
 }

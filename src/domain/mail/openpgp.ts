@@ -5,7 +5,7 @@
 import { fail } from '../../kernel/fail.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import type { RenderedMail } from './layout.ts';
+import type { RenderedMail } from './templates/format.ts';
 
 type OpenPgp = typeof import('openpgp');
 type PublicKey = Awaited<ReturnType<OpenPgp['readKey']>>;

@@ -1,43 +1,54 @@
-/** Renders each kind of mail from its template. */
-import type { MailData, MailKind } from '../../spec/mails.ts';
-import { layoutMail, type RenderedMail } from './layout.ts';
-import { accountDeleted } from './templates/account-deleted.ts';
-import { addressChanged } from './templates/address-changed.ts';
-import { confirmAddress } from './templates/confirm-address.ts';
-import { destructionWarning } from './templates/destruction-warning.ts';
-import type { MailContent, MailPanel } from './templates/format.ts';
-import { keyUnusable } from './templates/key-unusable.ts';
-import { lowBalance } from './templates/low-balance.ts';
-import { newSignIn } from './templates/new-sign-in.ts';
-import { openPgpKeyChanged } from './templates/openpgp-key-changed.ts';
-import { passwordChanged } from './templates/password-changed.ts';
-import { priceChange } from './templates/price-change.ts';
-import { resetPassword } from './templates/reset-password.ts';
-import { serverDestroyed } from './templates/server-destroyed.ts';
-import { serverEnds } from './templates/server-ends.ts';
-import { serverSuspended } from './templates/server-suspended.ts';
-import { topupCredited } from './templates/topup-credited.ts';
-import { totpChanged } from './templates/totp-changed.ts';
-import { webhookPaused } from './templates/webhook-paused.ts';
+/**
+ * Turns a queued row into an outgoing mail: rendered from its template, laid out as plain text, and
+ * encrypted if the customer set a key.
+ */
 
-const TEMPLATES: { readonly [Kind in MailKind]: (data: MailData[Kind], panel: MailPanel) => MailContent } = {
-  low_balance: lowBalance,
-  server_ends: serverEnds,
-  server_suspended: serverSuspended,
-  destruction_warning: destructionWarning,
-  server_destroyed: serverDestroyed,
-  price_change: priceChange,
-  webhook_paused: webhookPaused,
-  topup_credited: topupCredited,
-  new_sign_in: newSignIn,
-  confirm_address: confirmAddress,
-  address_changed: addressChanged,
-  reset_password: resetPassword,
-  password_changed: passwordChanged,
-  openpgp_key_changed: openPgpKeyChanged,
-  totp_changed: totpChanged,
-  account_deleted: accountDeleted,
-};
+import { formatId } from '../../kernel/ids.ts';
+import type { OutgoingMail } from '../../ports/mail.ts';
+import { MAILS, type MailData, type MailKind } from '../../spec/mails.ts';
+import type { MailRow } from '../../store/mails.ts';
+import type { Service } from '../context.ts';
+import { MAIL_SEAL_PURPOSE, parseMailData } from './enqueue.ts';
+import { encryptMail } from './openpgp.ts';
+import { ACCOUNT_MAILS, keyUnusable } from './templates/account.ts';
+import { BILLING_MAILS } from './templates/billing.ts';
+import type { MailContent, MailPanel, MailTemplates, RenderedMail } from './templates/format.ts';
+import { SECURITY_MAILS } from './templates/security.ts';
+import { SERVER_MAILS } from './templates/servers.ts';
+
+/** Reveals nothing about the content: subjects are not encrypted. */
+const SUBJECT_OF_ENCRYPTED = 'A message about your account';
+
+export interface Recipient {
+  readonly address: string;
+  /** Armored; null sends plain text. */
+  readonly openPgpKey: string | null;
+}
+
+export async function composeMail(
+  service: Pick<Service, 'keys' | 'settings'>,
+  mail: MailRow,
+  recipient: Recipient,
+): Promise<OutgoingMail> {
+  const opened = service.keys.open(MAIL_SEAL_PURPOSE, mail.data_sealed).toString();
+  const rendered = renderStored(mail.kind, opened, service.settings.baseUrl);
+  const head = { id: formatId('mail', mail.id), to: recipient.address };
+  if (recipient.openPgpKey === null) return { ...head, ...rendered, encrypted: false };
+  const text = await encryptMail(rendered, recipient.openPgpKey);
+  if (text === undefined) {
+    // The key expired or was revoked after it was set. Never fall back to cleartext for content meant to be
+    // secret.
+    const plain = MAILS[mail.kind].mustBeRead ? rendered : renderKeyUnusable(service.settings);
+    return { ...head, ...plain, encrypted: false };
+  }
+  return { ...head, subject: SUBJECT_OF_ENCRYPTED, text, encrypted: true };
+}
+
+function renderStored<Kind extends MailKind>(kind: Kind, opened: string, baseUrl: string): RenderedMail {
+  return renderMail(kind, parseMailData(kind, opened), { baseUrl });
+}
+
+const TEMPLATES: MailTemplates = { ...ACCOUNT_MAILS, ...SECURITY_MAILS, ...BILLING_MAILS, ...SERVER_MAILS };
 
 export function renderMail<Kind extends MailKind>(
   kind: Kind,
@@ -50,4 +61,35 @@ export function renderMail<Kind extends MailKind>(
 /** Renders the notice that replaces a mail that cannot be encrypted. */
 export function renderKeyUnusable(panel: MailPanel): RenderedMail {
   return layoutMail(keyUnusable(panel), panel);
+}
+
+const LINE_CHARS = 72;
+
+/** Lays out paragraphs as plain text in lines of at most 72 characters. Links are never broken. */
+function layoutMail({ subject, paragraphs }: MailContent, panel: MailPanel): RenderedMail {
+  const body = paragraphs.map((paragraph) => paragraph.split('\n').map(wrap).join('\n')).join('\n\n');
+  return { subject: subject.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' '), text: `${body}\n\n${footer(panel)}\n` };
+}
+
+function footer({ baseUrl }: MailPanel): string {
+  const why = wrap(
+    'This email is about your account at the website above. We write only about changes to your account.',
+  );
+  // "-- " on its own line marks a signature for mail clients.
+  return `-- \n${baseUrl}/\n${why}`;
+}
+
+function wrap(line: string): string {
+  const lines: string[] = [];
+  let current = '';
+  for (const word of line.split(' ')) {
+    const longer = current === '' ? word : `${current} ${word}`;
+    if (current !== '' && [...longer].length > LINE_CHARS) {
+      lines.push(current);
+      current = word;
+    } else {
+      current = longer;
+    }
+  }
+  return [...lines, current].join('\n');
 }

@@ -26,7 +26,7 @@ import {
   markMailSending,
 } from '../../store/mails.ts';
 import type { Service } from '../context.ts';
-import { composeMail, type Recipient } from './compose.ts';
+import { composeMail, type Recipient } from './render.ts';
 
 /** After this many deferrals by a reachable server, about five days, the mail has failed. */
 const DEFERRALS_MAX = 10;

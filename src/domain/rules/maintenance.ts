@@ -1,5 +1,6 @@
 /** Starts and ends maintenance windows. */
 import { newId } from '../../kernel/ids.ts';
+import { requireLine } from '../../kernel/operator-error.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Operation } from '../../spec/operations.ts';
 import {
@@ -12,7 +13,6 @@ import {
 } from '../../store/service/rules.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
-import { requireLine } from './line.ts';
 
 type Deps = Pick<Service, 'db' | 'clock'>;
 

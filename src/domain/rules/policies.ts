@@ -1,6 +1,6 @@
 /** Policies: legal orders that block an operation for everyone, or for one country or region. */
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
-import { OperatorError } from '../../kernel/operator-error.ts';
+import { OperatorError, requireLine } from '../../kernel/operator-error.ts';
 import { isCountryCode, UNKNOWN_COUNTRY } from '../../spec/countries.ts';
 import { type Operation, REGIONAL_OPERATIONS } from '../../spec/operations.ts';
 import {
@@ -13,7 +13,6 @@ import {
 import type { Service } from '../context.ts';
 import { requireRegion } from '../inventory/names.ts';
 import { recordAudit, systemActor } from '../record.ts';
-import { requireLine } from './line.ts';
 
 type Deps = Pick<Service, 'db' | 'clock'>;
 

@@ -1,10 +1,13 @@
 /** Opens a session: the last step of sign-up, sign-in, and recovery. */
 import { formatId, newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
+import { HOUR_MS } from '../../kernel/time.ts';
 import type { Action } from '../../spec/actions.ts';
 import { LIMITS } from '../../spec/limits.ts';
+import { countMailsSince } from '../../store/customers/mail-links.ts';
 import { deleteSession, insertSession, trimSessions } from '../../store/customers/sessions.ts';
-import type { Actor } from '../context.ts';
+import type { Actor, Service } from '../context.ts';
+import { enqueueMail } from '../mail/enqueue.ts';
 import { recordAudit } from '../record.ts';
 import { newSessionCookie } from './cookie.ts';
 import { sessionCutoffs } from './identify.ts';
@@ -52,4 +55,20 @@ export async function openSession(
   const { id: customerId, recoveryCode = null } = customer;
   await visit.saveResponse?.(tx, { customerId, cookie: cookie.text, recoveryCode });
   return { cookie: cookie.text, sessionId: id, country: visit.actor.ipCountry };
+}
+
+/** Mails the customer about a new session, in its transaction. Capped per hour. */
+export async function notifySignIn(
+  tx: Sql,
+  service: Service,
+  session: OpenedSession & { readonly customerId: string },
+  now: Date,
+): Promise<void> {
+  const { customerId, sessionId, country } = session;
+  const limit = LIMITS.signInMailsPerHour;
+  const since = new Date(now.getTime() - HOUR_MS);
+  if ((await countMailsSince(tx, { customerId, kind: 'new_sign_in', since }, limit)) >= limit) return;
+  const data = { signedInAt: now, country };
+  const cause = `session:${sessionId}`;
+  await enqueueMail(tx, { customerId, kind: 'new_sign_in', cause, data }, now, service.keys);
 }

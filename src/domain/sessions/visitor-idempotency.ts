@@ -15,8 +15,8 @@ import { MINUTE_MS } from '../../kernel/time.ts';
 import { findCustomerByEmail } from '../../store/customers/customers.ts';
 import { deleteStoredResponse, findStoredResponse, storeResponse } from '../../store/idempotency.ts';
 import type { Service } from '../context.ts';
-import { parseEmail } from '../customers/email.ts';
-import { findLink } from '../customers/mail-links.ts';
+import { parseEmail } from '../customers/email/email.ts';
+import { findLink } from '../customers/email/links.ts';
 import { identify } from './identify.ts';
 import type { SaveSignInResponse } from './open.ts';
 

@@ -1,4 +1,6 @@
 /** Feature switches that the operator sets at run time. */
+
+import { requireLine } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { SWITCH_NAMES, SWITCHES, type SwitchName } from '../../spec/switches.ts';
 import {
@@ -10,7 +12,6 @@ import {
 } from '../../store/service/rules.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
-import { requireLine } from '../rules/line.ts';
 
 /** Reads a switch. Workers call this for every batch. Request handlers use the cached rules instead. */
 export async function isSwitchOn(tx: Sql, name: SwitchName): Promise<boolean> {

@@ -1,18 +1,22 @@
+/** Creates an invoice: within the quota, with its own address and the current rate. */
 import { crashPoint } from '../../kernel/crash.ts';
-import { Failure, fail } from '../../kernel/fail.ts';
+import { Failure, fail, quotaExceeded } from '../../kernel/fail.ts';
 import { formatId, newId, newPublicNumber, newSecretToken } from '../../kernel/ids.ts';
 import { coinUnitsDue } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { MINUTE_MS } from '../../kernel/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
 import type { Deposit } from '../../ports/chain.ts';
 import { type CoinCode, getCoin as coinOf, confirmationsNeeded } from '../../spec/coins.ts';
-import { findCustomer, lockCustomer } from '../../store/customers/customers.ts';
-import { insertTopup, type TopupRow } from '../../store/topups/topups.ts';
+import type { CreateTopup, Topup } from '../../spec/schemas/topup.ts';
+import { type CustomerRow, findCustomer, lockCustomer } from '../../store/customers/customers.ts';
+import { countOpenTopups, countUnpaidTopups, insertTopup, type TopupRow } from '../../store/topups/topups.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
-import { type AllocatedAddress, allocateAddress } from './allocate-address.ts';
-import { bonusCents } from './amount.ts';
-import { requireTopupQuota, withTopupSlot } from './quota.ts';
+import { type AllocatedAddress, allocateAddress } from './addresses/allocate.ts';
+import { isPoolCoin, POOL_COINS } from './addresses/pool.ts';
+import { bonusCents, parseTopupAmount } from './offer.ts';
+import { topupObject } from './read.ts';
 
 export interface TopupOrder {
   readonly coin: CoinCode;
@@ -20,7 +24,25 @@ export interface TopupOrder {
   readonly amountCents: bigint;
 }
 
-type PricedOrder = TopupOrder & Pick<TopupRow, 'id' | 'rate_usd' | 'quotes' | 'deposit_units'>;
+/**
+ * Creates an invoice for the REST API. Fails like `createTopup`, and with `bad_amount` for fractions of a
+ * cent. A number is read as printed, so that 30.10 is exactly 30.10.
+ */
+export async function orderTopup(
+  service: Service,
+  actor: CustomerActor,
+  order: CreateTopup,
+  saveResponse?: SaveResponse,
+): Promise<Topup> {
+  const amountCents = parseTopupAmount(String(order.amount_usd));
+  const row = await createTopup(
+    service,
+    actor,
+    { coin: order.coin, amountCents },
+    { beforeCommit: async (tx, created) => await saveResponse?.(tx, topupObject(created, [])) },
+  );
+  return topupObject(row, []);
+}
 
 /**
  * Creates an invoice with its own address and the current rate. `beforeCommit` runs in the same transaction
@@ -48,6 +70,8 @@ export async function createTopup(
     }
   });
 }
+
+type PricedOrder = TopupOrder & Pick<TopupRow, 'id' | 'rate_usd' | 'quotes' | 'deposit_units'>;
 
 interface CreateTopupOptions {
   readonly beforeCommit?: (tx: Sql, topup: TopupRow) => Promise<void>;
@@ -141,4 +165,54 @@ async function insertWithUniqueNumber(tx: Sql, row: TopupRow): Promise<TopupRow>
   let fresh = row;
   while (!(await insertTopup(tx, fresh))) fresh = { ...row, public_no: newPublicNumber() };
   return fresh;
+}
+
+type Deps = Pick<Service, 'clock' | 'settings'>;
+
+/**
+ * Fails with `account_frozen` or `limit_reached`. Each invoice uses an address permanently, so unpaid ones
+ * have a separate daily limit, even if they are canceled.
+ */
+export async function requireTopupQuota(
+  { clock, settings }: Deps,
+  sql: Sql,
+  { customer, coin }: { readonly customer: CustomerRow | undefined; readonly coin: CoinCode },
+): Promise<void> {
+  if (!customer) throw new Error('customer not found');
+  if (customer.frozen_at) fail('account_frozen');
+  const { openTopups, unpaidTopupsPerDay, unpaidPoolTopupsPerDay } = settings.quotas;
+  if ((await countOpenTopups(sql, customer.id)) >= openTopups) quotaExceeded('openTopups', openTopups);
+  // Simulated addresses are free, and no wallet has to scan them.
+  if (settings.mode === 'sandbox') return;
+  const since = new Date(clock.now().getTime() - DAY_MS);
+  const unpaid = await countUnpaidTopups(sql, customer.id, { since, coins: POOL_COINS });
+  if (unpaid.all >= unpaidTopupsPerDay) quotaExceeded('unpaidTopupsPerDay', unpaidTopupsPerDay);
+  if (isPoolCoin(coin) && unpaid.ofCoins >= unpaidPoolTopupsPerDay) {
+    quotaExceeded('unpaidPoolTopupsPerDay', unpaidPoolTopupsPerDay);
+  }
+}
+
+/** Invoices being created by this process, per customer. */
+const inProgress = new Map<string, number>();
+
+/**
+ * Runs `create` unless this process is already creating the customer's maximum of open invoices, because
+ * each holds an address meanwhile. Per process; the check under the customer's lock covers all processes.
+ */
+export async function withTopupSlot<T>(
+  { settings }: Deps,
+  customerId: string,
+  create: () => Promise<T>,
+): Promise<T> {
+  const others = inProgress.get(customerId) ?? 0;
+  const { openTopups } = settings.quotas;
+  if (others >= openTopups) quotaExceeded('openTopups', openTopups);
+  inProgress.set(customerId, others + 1);
+  try {
+    return await create();
+  } finally {
+    const left = (inProgress.get(customerId) ?? 1) - 1;
+    if (left === 0) inProgress.delete(customerId);
+    else inProgress.set(customerId, left);
+  }
 }

@@ -1,19 +1,46 @@
-/** Previews a top-up. Nothing is stored: the rate is locked when the invoice is created. */
+/**
+ * The offer of a top-up: amount, bonus, and coins. Nothing is stored: the rate is locked when the
+ * invoice is created.
+ */
+import { fail } from '../../kernel/fail.ts';
 import { centsToUsd, coinUnitsDue, formatUnits } from '../../kernel/money.ts';
-import { COINS, type CoinCode, getCoin as coinOf, confirmationsNeeded } from '../../spec/coins.ts';
+import {
+  COIN_CODES,
+  COINS,
+  type CoinCode,
+  getCoin as coinOf,
+  confirmationsNeeded,
+} from '../../spec/coins.ts';
+import { BONUS_TIERS_USD, LIMITS } from '../../spec/limits.ts';
 import { readBalance } from '../../store/ledger/ledger.ts';
+import { listFailingChains } from '../../store/service/status.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import { bonusCents } from './amount.ts';
 
-export interface OfferedCoin {
-  readonly code: CoinCode;
-  readonly network: string;
-  /** Whether the service currently accepts this coin. */
-  readonly open: boolean;
+/**
+ * Parses US dollars, as typed or from JSON, to cents. Fails with `bad_amount`, `amount_too_low` {min}, or
+ * `amount_too_high` {max}. The bounds are checked before the decimals: 29.999 is too low, 30.001 is not an
+ * amount.
+ */
+export function parseTopupAmount(text: string): bigint {
+  const match = text.length > TEXT_MAX_CHARS ? null : /^([+-]?)(\d+)(?:\.(\d+))?$/.exec(text);
+  if (!match) fail('bad_amount');
+  const [, sign, whole = '', decimals = ''] = match;
+  const fraction = decimals.replace(/0+$/, '');
+  const cents = BigInt(whole + fraction.slice(0, 2).padEnd(2, '0'));
+  const hasFractionalCents = fraction.length > 2;
+  if (sign === '-' || cents < LIMITS.topupMinCents) {
+    fail('amount_too_low', { min: centsToUsd(LIMITS.topupMinCents) });
+  }
+  if (cents > LIMITS.topupMaxCents || (cents === LIMITS.topupMaxCents && hasFractionalCents)) {
+    fail('amount_too_high', { max: centsToUsd(LIMITS.topupMaxCents) });
+  }
+  return hasFractionalCents ? fail('bad_amount') : cents;
 }
 
-export function listCoins(service: Pick<Service, 'chains'>): readonly OfferedCoin[] {
-  return COINS.map(({ code, network }) => ({ code, network, open: service.chains.has(code) }));
+/** Returns the bonus of an invoice's total credit: the flat amount of the highest tier reached. */
+export function bonusCents(creditedCents: bigint): bigint {
+  const reached = BONUS_TIERS_USD.filter(([thresholdUsd]) => creditedCents >= BigInt(thresholdUsd) * 100n);
+  return BigInt(Math.max(0, ...reached.map(([, bonusUsd]) => bonusUsd))) * 100n;
 }
 
 export interface TopupOffer {
@@ -70,3 +97,33 @@ async function priceInCoin(
     return null;
   }
 }
+
+export interface OfferedCoin {
+  readonly code: CoinCode;
+  readonly network: string;
+  /** Whether the service currently accepts this coin. */
+  readonly open: boolean;
+}
+
+export function listCoins(service: Pick<Service, 'chains'>): readonly OfferedCoin[] {
+  return COINS.map(({ code, network }) => ({ code, network, open: service.chains.has(code) }));
+}
+
+/** This many consecutive failures count as a delay; a single failure recovers within seconds. */
+const FAILURES_WARNING = 10;
+
+export interface CoinState {
+  readonly coin: CoinCode;
+  /** Whether the service gives out addresses for it. */
+  readonly taken: boolean;
+  /** Whether payments are detected later than usual. */
+  readonly late: boolean;
+}
+
+export async function readCoins(service: Pick<Service, 'db' | 'chains'>): Promise<CoinState[]> {
+  const late = new Set((await listFailingChains(service.db, FAILURES_WARNING)).map(({ code }) => code));
+  return COIN_CODES.map((coin) => ({ coin, taken: service.chains.has(coin), late: late.has(coin) }));
+}
+
+/** Longer than any amount of money, but short enough to parse. */
+const TEXT_MAX_CHARS = 60;

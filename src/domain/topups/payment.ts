@@ -11,11 +11,10 @@ import type { SessionTopupStatus } from '../../spec/states.ts';
 import { type DepositRow, listDeposits } from '../../store/topups/deposits.ts';
 import { findPaidTopup, pageTopups, type TopupRow } from '../../store/topups/topups.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import { shownConfirmations } from './deposit.ts';
-import { findTopup } from './find.ts';
-import { shownTopupStatus, topupObject } from './object.ts';
-import { isLate, isUnpriced, worthCents } from './pricing.ts';
-import { hasArrived } from './status.ts';
+import { findTopup, shownTopupStatus, topupObject } from './read.ts';
+import { shownConfirmations } from './settlement/deposit.ts';
+import { isLate, isUnpriced, worthCents } from './settlement/pricing.ts';
+import { hasArrived } from './settlement/status.ts';
 
 /** One payment of an invoice. */
 export interface PaymentPart {

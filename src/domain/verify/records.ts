@@ -1,4 +1,6 @@
-/** Invariants of the records of requests. */
+/** Invariants of the records of requests, event numbers, and webhook queues. */
+
+import { LIMITS } from '../../spec/limits.ts';
 import type { Invariant } from './invariant.ts';
 
 export const RECORD_INVARIANTS: readonly Invariant[] = [
@@ -17,5 +19,29 @@ export const RECORD_INVARIANTS: readonly Invariant[] = [
     violations: `select id from audit_events
       where (actor_token is not null and actor_session is not null)
          or (customer_id is null and (actor_token is not null or actor_session is not null))`,
+  },
+];
+
+export const WEBHOOK_INVARIANTS: readonly Invariant[] = [
+  {
+    name: 'event numbers are within their counter',
+    description: "every event number is from 1 to its customer's counter",
+    source: 'events where seq is not null',
+    violations: `select e.id from events e left join event_counters c using (customer_id)
+      where e.seq is not null and (e.seq < 1 or e.seq > coalesce(c.last_seq, 0))`,
+  },
+  {
+    name: 'pending deliveries are scheduled',
+    description: 'every pending delivery belongs to a webhook whose queue is due no later',
+    source: 'deliveries where due_at is not null',
+    violations: `select d.id from deliveries d left join webhook_queues q using (webhook_id)
+      where d.due_at is not null and (q.due_at is null or q.due_at > d.due_at + interval '1 minute')`,
+  },
+  {
+    name: 'attempts are counted',
+    description: `pending deliveries are first attempts; no attempt is above ${LIMITS.webhookAttemptsMax}`,
+    source: 'deliveries',
+    violations: `select d.id from deliveries d
+      where d.attempt > ${LIMITS.webhookAttemptsMax} or (d.status = 'pending' and d.attempt > 1)`,
   },
 ];

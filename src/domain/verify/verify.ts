@@ -2,15 +2,11 @@
 import type { Sql } from '../../kernel/sql.ts';
 import type { Service } from '../context.ts';
 import { CALENDAR_INVARIANTS } from './calendar.ts';
-import { FIREWALL_INVARIANTS } from './firewall.ts';
 import type { Invariant } from './invariant.ts';
-import { INVENTORY_INVARIANTS } from './inventory.ts';
-import { MONEY_INVARIANTS } from './money.ts';
-import { RECORD_INVARIANTS } from './records.ts';
+import { FIREWALL_INVARIANTS, INVENTORY_INVARIANTS, VOLUME_INVARIANTS } from './inventory.ts';
+import { MONEY_INVARIANTS, TOPUP_INVARIANTS } from './money.ts';
+import { RECORD_INVARIANTS, WEBHOOK_INVARIANTS } from './records.ts';
 import { SERVER_INVARIANTS } from './servers.ts';
-import { TOPUP_INVARIANTS } from './topups.ts';
-import { VOLUME_INVARIANTS } from './volumes.ts';
-import { WEBHOOK_INVARIANTS } from './webhooks.ts';
 
 export const INVARIANTS: readonly Invariant[] = [
   ...MONEY_INVARIANTS,

@@ -11,8 +11,7 @@ import { countRequestedDeliveries, lockWebhook, type WebhookRow } from '../../st
 import type { CustomerActor, Service } from '../context.ts';
 import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
-import { deliveryLog } from './delivery-log.ts';
-import { deliveryObject, webhookObject } from './object.ts';
+import { deliveryLog, deliveryObject, webhookObject } from './read.ts';
 
 /**
  * Queues a ping, regardless of the webhook's events. Fails with `conflict_state` if the webhook is inactive

@@ -1,9 +1,8 @@
 /** The account page: email, password, and OpenPGP key. */
-import { changeEmail } from '../../domain/customers/change-email.ts';
-import { changePassword } from '../../domain/customers/change-password.ts';
-import { resendConfirmation } from '../../domain/customers/confirm-address.ts';
+import { changeEmail, resendConfirmation } from '../../domain/customers/email/change.ts';
 import { setOpenPgpKey } from '../../domain/customers/openpgp-key.ts';
-import { getOwnAccount } from '../../domain/customers/own-account.ts';
+import { changePassword } from '../../domain/customers/password.ts';
+import { getOwnAccount } from '../../domain/customers/read.ts';
 import { fail } from '../../kernel/fail.ts';
 import { accountView } from '../../panel/account.ts';
 import type { FormContext } from '../../panel/form.ts';

@@ -1,10 +1,14 @@
 /** Billing pages: the overview, the ledger, receipts, and statements. */
-import { getBalance } from '../../domain/billing/balance.ts';
-import { getLedgerEntry, listLedger, listTopupEntries } from '../../domain/billing/ledger.ts';
+import {
+  findServerNames,
+  getBalance,
+  getLedgerEntry,
+  listLedger,
+  listTopupEntries,
+} from '../../domain/billing/ledger.ts';
 import { getLedgerPeriod } from '../../domain/billing/ledger-period.ts';
 import { listRenewals } from '../../domain/billing/renewals.ts';
-import { findServerNames } from '../../domain/billing/server-names.ts';
-import { findAccount } from '../../domain/customers/account.ts';
+import { findAccount } from '../../domain/customers/read.ts';
 import { getPayment, listInvoices } from '../../domain/topups/payment.ts';
 import { fail } from '../../kernel/fail.ts';
 import { billingView, RENEWAL_DAYS } from '../../panel/billing.ts';

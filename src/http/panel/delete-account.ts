@@ -1,8 +1,7 @@
 /** The page that deletes the account. */
 
-import { previewDeletion } from '../../domain/customers/deletion/preview.ts';
-import { deleteAccount } from '../../domain/customers/deletion/start.ts';
-import { getOwnAccount } from '../../domain/customers/own-account.ts';
+import { deleteAccount, previewDeletion } from '../../domain/customers/deletion/start.ts';
+import { getOwnAccount } from '../../domain/customers/read.ts';
 import { fail } from '../../kernel/fail.ts';
 import { formatCents } from '../../kernel/money.ts';
 import { deleteAccountView, deletedView } from '../../panel/delete-account.ts';

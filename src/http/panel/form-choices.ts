@@ -1,5 +1,5 @@
 /** The choices that forms for servers offer. */
-import { listPlans } from '../../domain/catalogue/plans.ts';
+import { listPlans } from '../../domain/catalogue/offers.ts';
 import { listImages } from '../../domain/images/read.ts';
 import { listSshKeys } from '../../domain/ssh-keys/read.ts';
 import type { Image } from '../../spec/schemas/image.ts';

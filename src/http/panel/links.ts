@@ -1,8 +1,7 @@
 /** The pages behind links in mails. GET only shows a form, and submitting it performs the action. */
-import { confirmAddress } from '../../domain/customers/confirm-address.ts';
-import { findLink } from '../../domain/customers/mail-links.ts';
-import { requestReset } from '../../domain/customers/request-reset.ts';
-import { resetPassword } from '../../domain/customers/reset-password.ts';
+import { confirmAddress } from '../../domain/customers/email/change.ts';
+import { findLink } from '../../domain/customers/email/links.ts';
+import { requestReset, resetPassword } from '../../domain/customers/reset-password.ts';
 import {
   confirmedView,
   confirmView,

@@ -1,8 +1,6 @@
 /** The catalog as pages show it. */
 
-import { listSellingRegions } from '../../domain/catalogue/availability.ts';
-import { listPlans } from '../../domain/catalogue/plans.ts';
-import { listRegions } from '../../domain/catalogue/regions.ts';
+import { listPlans, listRegions, listSellingRegions } from '../../domain/catalogue/offers.ts';
 import type { Service } from '../../domain/context.ts';
 import { findClosure } from '../../domain/rules/rules.ts';
 import { isSoldByHand } from '../../domain/servers/hardware.ts';

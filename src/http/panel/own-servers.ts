@@ -1,5 +1,5 @@
 /** Lists that forms offer as choices. */
-import { listRegions } from '../../domain/catalogue/regions.ts';
+import { listRegions } from '../../domain/catalogue/offers.ts';
 import { listServers } from '../../domain/servers/read.ts';
 import type { Region } from '../../spec/schemas/region.ts';
 import type { Server } from '../../spec/schemas/server.ts';

@@ -1,8 +1,8 @@
 /** The page of one top-up and its QR code. */
 import type { FastifyInstance } from 'fastify';
-import { cancelTopup } from '../../domain/topups/cancel.ts';
-import { getTopup } from '../../domain/topups/list.ts';
+import { cancelTopup } from '../../domain/topups/end.ts';
 import { getPayment, type PaymentView } from '../../domain/topups/payment.ts';
+import { getTopup } from '../../domain/topups/read.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { View } from '../../panel/layout.ts';
 import { paymentView } from '../../panel/payment.ts';

@@ -1,5 +1,5 @@
 /** The list of servers. */
-import { listCatalogueNames } from '../../domain/catalogue/names.ts';
+import { listCatalogueNames } from '../../domain/catalogue/offers.ts';
 import { findClosure } from '../../domain/rules/rules.ts';
 import { listServers } from '../../domain/servers/read.ts';
 import { serversView } from '../../panel/servers.ts';

@@ -1,5 +1,5 @@
 /** Forms that sign a visitor in: they set a new cookie, and a second click gets the result of the first. */
-import type { SignUpResult } from '../../domain/customers/sign-up.ts';
+import type { RecoverableSession } from '../../domain/customers/recovery.ts';
 import type { OpenedSession, Visit } from '../../domain/sessions/open.ts';
 import {
   runOnceForVisitor,
@@ -14,7 +14,7 @@ import type { CustomForm, FormResult } from './page-types.ts';
 
 interface SessionFormRow extends Pick<CustomForm, 'audit' | 'limitedBy'> {
   readonly identifyAccount: (form: Form) => VisitorForm['target'];
-  readonly openSession: (call: Call, visit: Visit) => Promise<OpenedSession | SignUpResult>;
+  readonly openSession: (call: Call, visit: Visit) => Promise<OpenedSession | RecoverableSession>;
   readonly done: (letIn: SignInResponse, call: Call) => FormResult;
 }
 

@@ -1,6 +1,5 @@
 /** The account's open sessions. */
-import { endOtherSessions, endSession } from '../../domain/sessions/end.ts';
-import { listSessions } from '../../domain/sessions/list.ts';
+import { endOtherSessions, endSession, listSessions } from '../../domain/sessions/active.ts';
 import { sessionsView } from '../../panel/sessions.ts';
 import { ACCOUNT_PATHS, PANEL_FIELDS, PANEL_PATHS } from '../../spec/paths.ts';
 import { field } from '../form.ts';

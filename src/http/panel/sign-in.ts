@@ -1,8 +1,7 @@
 /** Sign-up, sign-in, sign-out, and recovery with the recovery code. */
-import { recoverAccount } from '../../domain/customers/recover.ts';
-import { signIn } from '../../domain/customers/sign-in.ts';
-import { signUp } from '../../domain/customers/sign-up.ts';
-import { signOut } from '../../domain/sessions/sign-out.ts';
+import { recoverAccount } from '../../domain/customers/recovery.ts';
+import { signIn, signUp } from '../../domain/customers/sign-in.ts';
+import { signOut } from '../../domain/sessions/active.ts';
 import type { SignInResponse } from '../../domain/sessions/visitor-idempotency.ts';
 import { recoverView, recoveryCodeView, signInView, signOutView, signUpView } from '../../panel/sign-in.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';

@@ -1,6 +1,6 @@
 /** The status page: maintenance windows, switches, regions, and coins. */
 import { readSwitches, type SwitchState } from '../../domain/switches/switch.ts';
-import { readCoins } from '../../domain/topups/coins.ts';
+import { readCoins } from '../../domain/topups/offer.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import { type StatusWindow, statusView } from '../../panel/status.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';

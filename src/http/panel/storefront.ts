@@ -1,8 +1,6 @@
 /** Public pages: the offers, the service's status, and the operator's own texts. */
 
-import { listSellingRegions } from '../../domain/catalogue/availability.ts';
-import { getPlan } from '../../domain/catalogue/plans.ts';
-import { getRegion } from '../../domain/catalogue/regions.ts';
+import { getPlan, getRegion, listSellingRegions } from '../../domain/catalogue/offers.ts';
 import { listCoins } from '../../domain/topups/offer.ts';
 import { type HomeData, homeView } from '../../panel/home.ts';
 import { plansView, planView, type SoldPlan } from '../../panel/plans.ts';

@@ -1,6 +1,5 @@
 /** API token pages. */
-import { type CreatedToken, createToken } from '../../domain/tokens/create-token.ts';
-import { pageTokens } from '../../domain/tokens/list-tokens.ts';
+import { type CreatedToken, createToken, pageTokens } from '../../domain/tokens/tokens.ts';
 import { tokensView } from '../../panel/tokens.ts';
 import { ACCOUNT_PATHS, PANEL_FIELDS } from '../../spec/paths.ts';
 import { field } from '../form.ts';

@@ -4,8 +4,7 @@
  */
 import { listRenewals } from '../../domain/billing/renewals.ts';
 import type { Rules } from '../../domain/rules/rules.ts';
-import { parseTopupAmount } from '../../domain/topups/amount.ts';
-import { listCoins, offerTopup } from '../../domain/topups/offer.ts';
+import { listCoins, offerTopup, parseTopupAmount } from '../../domain/topups/offer.ts';
 import { getPaymentByRef } from '../../domain/topups/payment.ts';
 import { Failure } from '../../kernel/fail.ts';
 import { centsToUsd, formatCents } from '../../kernel/money.ts';

@@ -1,6 +1,6 @@
 /** One-time codes: enabled with a first code, disabled with password and code. */
 import type { FastifyInstance } from 'fastify';
-import { getOwnAccount } from '../../domain/customers/own-account.ts';
+import { getOwnAccount } from '../../domain/customers/read.ts';
 import {
   confirmTotp,
   disableTotp,

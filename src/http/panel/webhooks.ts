@@ -1,7 +1,6 @@
 /** Webhook pages. */
 
-import { listDeliveries } from '../../domain/webhooks/delivery-log.ts';
-import { findWebhook, listWebhooks } from '../../domain/webhooks/find.ts';
+import { findWebhook, listDeliveries, listWebhooks } from '../../domain/webhooks/read.ts';
 import { webhooksView, webhookView } from '../../panel/webhooks.ts';
 import { PANEL_PATHS, PANEL_QUERY, resourcePath } from '../../spec/paths.ts';
 import type { CreatedWebhook, Webhook } from '../../spec/schemas/webhook.ts';

@@ -1,14 +1,13 @@
 /**
  * The /account-api.php actions for the account itself: email, OpenPGP key, second factor, sessions, deletion.
  */
-import { changeEmail } from '../../domain/customers/change-email.ts';
-import { resendConfirmation } from '../../domain/customers/confirm-address.ts';
+
 import { deleteAccount } from '../../domain/customers/deletion/start.ts';
+import { changeEmail, resendConfirmation } from '../../domain/customers/email/change.ts';
 import { setOpenPgpKey } from '../../domain/customers/openpgp-key.ts';
-import { getOwnAccount } from '../../domain/customers/own-account.ts';
+import { getOwnAccount } from '../../domain/customers/read.ts';
 import { confirmTotp, startTotp, disableTotp as switchOff } from '../../domain/customers/totp.ts';
-import { endSession } from '../../domain/sessions/end.ts';
-import { listSessions } from '../../domain/sessions/list.ts';
+import { endSession, listSessions } from '../../domain/sessions/active.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import { setSessionCookie } from '../cookie.ts';
 import type { Operation } from '../endpoint.ts';

@@ -1,8 +1,6 @@
 /** POST /account-api.php: the password, API tokens, and the account itself (account-actions.ts). */
-import { changePassword } from '../../domain/customers/change-password.ts';
-import { createToken } from '../../domain/tokens/create-token.ts';
-import { listTokens } from '../../domain/tokens/list-tokens.ts';
-import { revokeToken } from '../../domain/tokens/revoke-token.ts';
+import { changePassword } from '../../domain/customers/password.ts';
+import { createToken, listTokens, revokeToken } from '../../domain/tokens/tokens.ts';
 import type { Operation, PostEndpoint } from '../endpoint.ts';
 import { field } from '../form.ts';
 import { ACCOUNT_ACTIONS } from './account-actions.ts';

@@ -1,12 +1,11 @@
 /** POST /auth-api.php: sign-up, sign-in, sign-out, recovery, and the links in mails. */
-import { confirmAddress } from '../../domain/customers/confirm-address.ts';
-import { recoverAccount } from '../../domain/customers/recover.ts';
-import { requestReset } from '../../domain/customers/request-reset.ts';
-import { resetPassword } from '../../domain/customers/reset-password.ts';
-import { signIn } from '../../domain/customers/sign-in.ts';
-import { type SignUpResult, signUp } from '../../domain/customers/sign-up.ts';
+import { confirmAddress } from '../../domain/customers/email/change.ts';
+import type { RecoverableSession } from '../../domain/customers/recovery.ts';
+import { recoverAccount } from '../../domain/customers/recovery.ts';
+import { requestReset, resetPassword } from '../../domain/customers/reset-password.ts';
+import { signIn, signUp } from '../../domain/customers/sign-in.ts';
+import { signOut } from '../../domain/sessions/active.ts';
 import type { OpenedSession } from '../../domain/sessions/open.ts';
-import { signOut } from '../../domain/sessions/sign-out.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import { setSessionCookie } from '../cookie.ts';
 import type { Call, Operation, PostEndpoint } from '../endpoint.ts';
@@ -97,7 +96,7 @@ const confirmOperation: Operation = {
 };
 
 /** Sets the new session's cookie, and includes a new recovery code, which is shown only once. */
-function respondWithSession(call: Call, opened: OpenedSession | SignUpResult): object {
+function respondWithSession(call: Call, opened: OpenedSession | RecoverableSession): object {
   setSessionCookie(call.edge.settings, call.reply, opened.cookie);
   const code = 'recoveryCode' in opened ? { recovery_code: opened.recoveryCode } : {};
   return { ok: true, redirect: PANEL_PATHS.account, ...code };

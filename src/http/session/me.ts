@@ -1,6 +1,6 @@
 /** GET /me.php: the signed-in customer and the balance. */
 import { Type } from 'typebox';
-import { findAccount } from '../../domain/customers/account.ts';
+import { findAccount } from '../../domain/customers/read.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import { nullable } from '../../spec/schemas/parts.ts';
 import type { GetEndpoint } from '../endpoint.ts';

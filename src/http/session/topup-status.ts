@@ -1,7 +1,6 @@
 /** GET /topup-status.php?ref=…: the progress of a payment, for its owner. */
 import { Type } from 'typebox';
-import { findTopup } from '../../domain/topups/find.ts';
-import { topupView } from '../../domain/topups/object.ts';
+import { findTopup, topupView } from '../../domain/topups/read.ts';
 import { fail } from '../../kernel/fail.ts';
 import type { GetEndpoint } from '../endpoint.ts';
 import { field, parseQuery } from '../form.ts';

@@ -1,9 +1,10 @@
 /**
  * POST /topup-api.php: creates an invoice with a deposit address, and cancels it before a payment arrives.
  */
-import { parseTopupAmount } from '../../domain/topups/amount.ts';
-import { cancelTopup } from '../../domain/topups/cancel.ts';
+
 import { createTopup } from '../../domain/topups/create.ts';
+import { cancelTopup } from '../../domain/topups/end.ts';
+import { parseTopupAmount } from '../../domain/topups/offer.ts';
 import { fail } from '../../kernel/fail.ts';
 import { isCoinCode } from '../../spec/coins.ts';
 import type { Operation, PostEndpoint } from '../endpoint.ts';

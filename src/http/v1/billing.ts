@@ -1,8 +1,7 @@
 /** The balance, its ledger, and top-ups. */
-import { getBalance } from '../../domain/billing/balance.ts';
-import { listLedger } from '../../domain/billing/ledger.ts';
-import { getTopup, listTopups } from '../../domain/topups/list.ts';
-import { orderTopup } from '../../domain/topups/order.ts';
+import { getBalance, listLedger } from '../../domain/billing/ledger.ts';
+import { orderTopup } from '../../domain/topups/create.ts';
+import { getTopup, listTopups } from '../../domain/topups/read.ts';
 import { COIN_CODES } from '../../spec/coins.ts';
 import { BY_AGE } from '../../spec/lists.ts';
 import { Balance } from '../../spec/schemas/balance.ts';

@@ -1,5 +1,5 @@
 /** Plans. */
-import { getPlan, listPlans } from '../../domain/catalogue/plans.ts';
+import { getPlan, listPlans } from '../../domain/catalogue/offers.ts';
 import { BY_ID } from '../../spec/lists.ts';
 import { PLAN_CATEGORIES, Plan } from '../../spec/schemas/plan.ts';
 import { listRoute, type Route, route } from './route.ts';

@@ -1,5 +1,5 @@
 /** Regions. */
-import { getRegion, listRegions } from '../../domain/catalogue/regions.ts';
+import { getRegion, listRegions } from '../../domain/catalogue/offers.ts';
 import { BY_ID } from '../../spec/lists.ts';
 import { Region } from '../../spec/schemas/region.ts';
 import { listRoute, type Route, route } from './route.ts';

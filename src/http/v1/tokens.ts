@@ -1,7 +1,5 @@
 /** API tokens. */
-import { createTokenByToken } from '../../domain/tokens/create-token.ts';
-import { pageTokens } from '../../domain/tokens/list-tokens.ts';
-import { revokeToken } from '../../domain/tokens/revoke-token.ts';
+import { createTokenByToken, pageTokens, revokeToken } from '../../domain/tokens/tokens.ts';
 import { BY_AGE_OR_NAME } from '../../spec/lists.ts';
 import { ApiToken, ApiTokenBody, NewApiToken } from '../../spec/schemas/api-token.ts';
 import { SCOPES } from '../../spec/scopes.ts';

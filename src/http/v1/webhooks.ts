@@ -1,10 +1,7 @@
 /** Webhook subscriptions and their delivery log. */
-import { createWebhook } from '../../domain/webhooks/create.ts';
-import { deleteWebhook } from '../../domain/webhooks/delete.ts';
-import { listDeliveries } from '../../domain/webhooks/delivery-log.ts';
-import { findWebhook, listWebhooks } from '../../domain/webhooks/find.ts';
+import { createWebhook, deleteWebhook, updateWebhook } from '../../domain/webhooks/change.ts';
 import { replayDelivery, testWebhook } from '../../domain/webhooks/queue.ts';
-import { updateWebhook } from '../../domain/webhooks/update.ts';
+import { findWebhook, listDeliveries, listWebhooks } from '../../domain/webhooks/read.ts';
 import { BY_AGE } from '../../spec/lists.ts';
 import { DELIVERED_EVENT_TYPES, Delivery } from '../../spec/schemas/delivery.ts';
 import { CreatedWebhook, CreateWebhook, UpdateWebhook, Webhook } from '../../spec/schemas/webhook.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { getBalance } from '../../../src/domain/billing/balance.ts';
-import { listLedger } from '../../../src/domain/billing/ledger.ts';
+import { getBalance, listLedger } from '../../../src/domain/billing/ledger.ts';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import { charge, credit, reverse } from '../../../src/domain/ledger/transfer.ts';
 import { newId, newPublicNumber } from '../../../src/kernel/ids.ts';

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { signIn } from '../../../src/domain/customers/sign-in.ts';
-import { signUp } from '../../../src/domain/customers/sign-up.ts';
+import { signIn, signUp } from '../../../src/domain/customers/sign-in.ts';
 import {
   confirmTotp,
   disableTotp,
   disableTotpByOperator,
   startTotp,
 } from '../../../src/domain/customers/totp.ts';
-import { codeForStep, findStep, secretUri, stepAt } from '../../../src/domain/customers/totp-code.ts';
+import { codeForStep, findStep, secretUri, stepAt } from '../../../src/domain/customers/totp-check.ts';
 import { newVisitorCookie } from '../../../src/domain/sessions/cookie.ts';
 import type { Visit } from '../../../src/domain/sessions/open.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/kernel/time.ts';

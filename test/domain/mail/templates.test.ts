@@ -1,7 +1,7 @@
 /** Renders every mail: the text is complete, and hostile names cannot break it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseMailData, serializeMailData } from '../../../src/domain/mail/data.ts';
+import { parseMailData, serializeMailData } from '../../../src/domain/mail/enqueue.ts';
 import { renderKeyUnusable, renderMail } from '../../../src/domain/mail/render.ts';
 import { MAIL_KINDS, MAILS, type MailData, type MailKind } from '../../../src/spec/mails.ts';
 

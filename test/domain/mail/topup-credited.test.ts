@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { parseMailData } from '../../../src/domain/mail/data.ts';
-import { MAIL_SEAL_PURPOSE } from '../../../src/domain/mail/enqueue.ts';
+import { MAIL_SEAL_PURPOSE, parseMailData } from '../../../src/domain/mail/enqueue.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 
 let world: TopupWorld;

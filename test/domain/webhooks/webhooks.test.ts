@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
-import { createWebhook, WEBHOOK_SEAL_PURPOSE } from '../../../src/domain/webhooks/create.ts';
-import { deleteWebhook } from '../../../src/domain/webhooks/delete.ts';
-import { listDeliveries } from '../../../src/domain/webhooks/delivery-log.ts';
-import { findWebhook, listWebhooks } from '../../../src/domain/webhooks/find.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  updateWebhook,
+  WEBHOOK_SEAL_PURPOSE,
+} from '../../../src/domain/webhooks/change.ts';
 import { replayDelivery, testWebhook } from '../../../src/domain/webhooks/queue.ts';
-import { updateWebhook } from '../../../src/domain/webhooks/update.ts';
+import { findWebhook, listDeliveries, listWebhooks } from '../../../src/domain/webhooks/read.ts';
 import { formatId, newId, parseId } from '../../../src/kernel/ids.ts';
 import { DAY_MS } from '../../../src/kernel/time.ts';
 import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';

@@ -1,6 +1,7 @@
 /** Formats amounts, times, and customers' names for mail. */
 import { formatCents } from '../../../kernel/money.ts';
 import { LIMITS } from '../../../spec/limits.ts';
+import type { MailData, MailKind } from '../../../spec/mails.ts';
 import { PANEL_PATHS, topupPath } from '../../../spec/paths.ts';
 
 /** A mail before layout. Paragraphs are wrapped, except lines that are links. */
@@ -12,6 +13,18 @@ export interface MailContent {
 /** The panel's base URL, for links. */
 export interface MailPanel {
   readonly baseUrl: string;
+}
+
+/** One template per kind of mail. */
+export type MailTemplates = {
+  readonly [Kind in MailKind]: (data: MailData[Kind], panel: MailPanel) => MailContent;
+};
+
+/** A mail after layout. */
+export interface RenderedMail {
+  readonly subject: string;
+  /** Lines end in `\n`. */
+  readonly text: string;
 }
 
 /** `$12.50`, or `-$12.50`. */

@@ -1,4 +1,6 @@
 /** The price of a cycle (DECISIONS "Discount"), its description on the ledger, and the quote of an order. */
+
+import { readCode } from '../../../kernel/ids.ts';
 import { centsToUsd, mulDiv } from '../../../kernel/money.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, type CycleMonths } from '../../../spec/limits.ts';
@@ -8,7 +10,6 @@ import { findAnnouncedPrice } from '../../../store/billing/price-changes.ts';
 import { findPlan } from '../../../store/catalogue/catalogue.ts';
 import { readBalance } from '../../../store/ledger/ledger.ts';
 import type { ServerRow } from '../../../store/servers/servers.ts';
-import { readCode } from '../../catalogue/code.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 
 /** Months × monthly price × (100 − discount)/100, rounded half up to the cent. */

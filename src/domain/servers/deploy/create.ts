@@ -1,10 +1,9 @@
 /** POST /servers: resolves and checks what the body names, then deploys it like any other order. */
 import { fail, unknownReference } from '../../../kernel/fail.ts';
-import { formatId, parseId } from '../../../kernel/ids.ts';
+import { formatId, parseId, readCode } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import type { Server, ServerBody } from '../../../spec/schemas/server.ts';
 import { type ResolvedOrder, resolveOrder } from '../../../store/servers/orders.ts';
-import { readCode } from '../../catalogue/code.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import type { SaveResponse } from '../../idempotency.ts';
 import { findUsableImage, requireBaseImage } from '../../images/installable.ts';

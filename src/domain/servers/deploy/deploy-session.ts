@@ -6,7 +6,7 @@ import { convertCents } from '../../../kernel/money.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { CYCLE_MONTHS, type CycleMonths, isCycleMonths } from '../../../spec/limits.ts';
 import { findPlan, findRegionBySessionCode } from '../../../store/catalogue/catalogue.ts';
-import { findImageForOs } from '../../catalogue/image-for-os.ts';
+import { findImageForOs } from '../../catalogue/offers.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { baseImageProblem, requiresBaseImage } from '../../images/installable.ts';
 import { eurPerUsd } from '../../rates.ts';

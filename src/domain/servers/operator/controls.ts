@@ -1,5 +1,5 @@
 /** The operator's controls of a server: freeze, legal hold, release, and outbound mail. */
-import { OperatorError } from '../../../kernel/operator-error.ts';
+import { OperatorError, requireLine } from '../../../kernel/operator-error.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import type { Action } from '../../../spec/actions.ts';
 import { restartSuspension } from '../../../store/billing/cycles.ts';
@@ -14,7 +14,6 @@ import { enqueueTask } from '../../../store/tasks.ts';
 import { graceEnd } from '../../billing/grace.ts';
 import type { Service } from '../../context.ts';
 import { recordAudit, systemActor } from '../../record.ts';
-import { requireLine } from '../../rules/line.ts';
 import { hasDriver } from '../hardware.ts';
 import { applyFreeze } from './apply-freeze.ts';
 import { requireServerId, throwServerNotFound } from './find.ts';

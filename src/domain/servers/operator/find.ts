@@ -13,7 +13,7 @@ import {
   type OperatorServerRow,
 } from '../../../store/servers/operator.ts';
 import type { Service } from '../../context.ts';
-import { requireCustomer } from '../../customers/by-email.ts';
+import { requireCustomer } from '../../customers/operator.ts';
 import { describeKnown } from '../../inventory/names.ts';
 
 export interface OperatorServerQuery {

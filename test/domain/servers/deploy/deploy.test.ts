@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { getPlan } from '../../../../src/domain/catalogue/plans.ts';
+import { getPlan } from '../../../../src/domain/catalogue/offers.ts';
 import type { CustomerActor } from '../../../../src/domain/context.ts';
 import { type Deployed, type DeployOrder, deploy } from '../../../../src/domain/servers/deploy/deploy.ts';
 import { Failure } from '../../../../src/kernel/fail.ts';

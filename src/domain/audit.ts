@@ -1,0 +1,49 @@
+/** The customer's audit log: the last 90 days. */
+import { notFound } from '../kernel/fail.ts';
+import { formatId, parseId } from '../kernel/ids.ts';
+import { DAY_MS, formatRfc3339 } from '../kernel/time.ts';
+import { LIMITS } from '../spec/limits.ts';
+import type { PagePosition, PageRequest } from '../spec/lists.ts';
+import type { AuditEvent } from '../spec/schemas/audit-event.ts';
+import { type AuditEventRow, findAuditEvent, pageAuditEvents } from '../store/audit.ts';
+import type { CustomerActor, Service } from './context.ts';
+
+/** Returns one event. An id that is unknown, malformed, expired, or another customer's is `not_found`. */
+export async function getAuditEvent(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+): Promise<AuditEvent> {
+  const id = parseId('audit', shownId) ?? notFound('audit');
+  const row = await findAuditEvent(service.db, actor.customerId, id, retentionCutoff(service));
+  return auditObject(row ?? notFound('audit'));
+}
+
+export async function listAuditEvents(
+  service: Service,
+  actor: CustomerActor,
+  page: PageRequest,
+): Promise<{ items: AuditEvent[]; next: PagePosition | null }> {
+  const { rows, next } = await pageAuditEvents(service.db, actor.customerId, retentionCutoff(service), page);
+  return { items: rows.map(auditObject), next };
+}
+
+function retentionCutoff(service: Service): Date {
+  return new Date(service.clock.now().getTime() - LIMITS.auditRetentionDays * DAY_MS);
+}
+
+/** Returns an audit event in the REST shape. Both actors are null when the service acted on its own. */
+export function auditObject(row: AuditEventRow): AuditEvent {
+  return {
+    id: formatId('audit', row.id),
+    object: 'audit_event',
+    action: row.action,
+    resource: row.resource,
+    actor_token: row.actor_token && formatId('token', row.actor_token),
+    actor_session: row.actor_session && formatId('session', row.actor_session),
+    request_id: row.request_id,
+    ip_country: row.ip_country,
+    result: row.result,
+    created_at: formatRfc3339(row.created_at),
+  };
+}

@@ -1,0 +1,121 @@
+/** Mail about the life of a server: when it ends, is suspended, and is deleted. */
+import type { MailData } from '../../../spec/mails.ts';
+import {
+  describeTopup,
+  formatDays,
+  formatMonths,
+  formatNextMonths,
+  formatUsd,
+  formatUtc,
+  type MailPanel,
+  type MailTemplates,
+  sanitizeLine,
+  serversLink,
+  topupLink,
+} from './format.ts';
+
+const NOTE_MAX_CHARS = 500;
+
+export const SERVER_MAILS = {
+  server_ends(data, panel) {
+    const server = sanitizeLine(data.server);
+    return {
+      subject: `${server} will not renew`,
+      paragraphs: [
+        `Your server ${server} is paid until ${formatUtc(data.paidUntil)}, and its automatic renewal is ` +
+          'off. At that time, we will suspend it: we power it off, keep its disk and IP addresses for a ' +
+          'limited time, and then delete it.',
+        'To keep it running, turn on automatic renewal before then (auto_renew in the API). Your balance ' +
+          `then pays ${formatUsd(data.priceCents)} for ${formatMonths(data.months)}.`,
+        serversLink(panel),
+        "If you no longer need it, you don't need to do anything.",
+      ],
+    };
+  },
+
+  server_suspended(data, panel) {
+    const server = sanitizeLine(data.server);
+    return {
+      subject: `${server} was suspended`,
+      paragraphs: [
+        `Your server ${server} was suspended at ${formatUtc(data.suspendedAt)}. ${describeReason(data)} ` +
+          'It is powered off. Its disk and IP addresses are kept.',
+        ...(data.note ? [`Message from our team: ${sanitizeLine(data.note, NOTE_MAX_CHARS)}`] : []),
+        ...resumeInstructions(data, panel),
+        ...(data.destroyAt === null
+          ? []
+          : [
+              `If it is still suspended at ${formatUtc(data.destroyAt)}, we will delete it, with all data ` +
+                'on its disk.',
+            ]),
+      ],
+    };
+  },
+
+  destruction_warning(data, panel) {
+    const server = sanitizeLine(data.server);
+    return {
+      subject: `${server} will be deleted in ${formatDays(data.days)}`,
+      paragraphs: [
+        `Your server ${server} is suspended. If it is still suspended at ${formatUtc(data.destroyAt)}, we ` +
+          'will delete it: its disk is wiped and its IP addresses are released. This cannot be undone. ' +
+          'Volumes and snapshots are kept.',
+        ...resumeInstructions(data, panel),
+        "If you no longer need it, you don't need to do anything.",
+      ],
+    };
+  },
+
+  server_destroyed(data, panel) {
+    const server = sanitizeLine(data.server);
+    return {
+      subject: `${server} was deleted`,
+      paragraphs: [
+        `Your server ${server} was suspended at ${formatUtc(data.suspendedAt)} ` +
+          `${causeOfSuspension(data.reason)}. Its grace period ended, so we deleted it at ` +
+          `${formatUtc(data.destroyedAt)}.`,
+        'Its disk was wiped and its IP addresses were released. Its volumes and snapshots are still ' +
+          'yours. You can use them with a new server in the same region:',
+        serversLink(panel),
+      ],
+    };
+  },
+} satisfies Partial<MailTemplates>;
+
+type Data = MailData['server_suspended'];
+
+function describeReason(data: Data): string {
+  if (data.reason === 'operator') return 'We suspended it manually.';
+  if (data.reason === 'not_renewed') return 'Its paid time ended, and its automatic renewal is off.';
+  return (
+    `Its paid time ended, and your balance of ${formatUsd(data.balanceCents)} did not cover ` +
+    `${formatNextMonths(data.months)} (${formatUsd(data.priceCents)}).`
+  );
+}
+
+/** Returns the steps that the customer can take to resume a suspended server. */
+function resumeInstructions(
+  data: Pick<Data, 'reason' | 'months' | 'priceCents' | 'balanceCents'>,
+  panel: MailPanel,
+): readonly string[] {
+  if (data.reason === 'operator') return ['Only our team can lift this suspension. Please contact us.'];
+  if (data.reason === 'not_renewed') {
+    return [
+      `To resume it, start the server. This charges ${formatUsd(data.priceCents)} for ` +
+        `${formatNextMonths(data.months)}:`,
+      serversLink(panel),
+    ];
+  }
+  const shortfallCents = data.priceCents - data.balanceCents;
+  return [
+    `To resume it, top up ${describeTopup(shortfallCents)}. It resumes automatically as soon as your ` +
+      `balance covers ${formatUsd(data.priceCents)} for ${formatNextMonths(data.months)}:`,
+    topupLink(panel, shortfallCents),
+  ];
+}
+
+function causeOfSuspension(reason: Data['reason']): string {
+  if (reason === 'operator') return 'by our team';
+  if (reason === 'not_renewed') return 'because automatic renewal was off';
+  return 'because your balance did not cover its renewal';
+}

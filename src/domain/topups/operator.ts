@@ -1,0 +1,56 @@
+/** Finds top-ups for the operator: by filter, or by any detail that a customer may know. */
+import { parseId } from '../../kernel/ids.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import type { CoinCode } from '../../spec/coins.ts';
+import type { TopupStatus } from '../../spec/states.ts';
+import { type DepositRow, listDeposits } from '../../store/topups/deposits.ts';
+import {
+  findOperatorTopups,
+  listOperatorTopups,
+  type OperatorTopupRow,
+} from '../../store/topups/operator.ts';
+import { listRefunds, type RefundRow } from '../../store/topups/refunds.ts';
+import type { Service } from '../context.ts';
+import { requireCustomer } from '../customers/operator.ts';
+
+type Deps = Pick<Service, 'db'>;
+
+export interface TopupQuery {
+  /** The customer's email address. */
+  readonly customer?: string;
+  readonly status?: TopupStatus;
+  readonly coin?: CoinCode;
+  readonly limit: number;
+}
+
+/** Returns the newest `limit` top-ups, and whether there are more. Fails for an unknown customer. */
+export async function listTopupsForOperator(
+  { db }: Deps,
+  { customer, limit, ...query }: TopupQuery,
+): Promise<{ readonly topups: readonly OperatorTopupRow[]; readonly more: boolean }> {
+  const owner = customer === undefined ? {} : { customerId: (await requireCustomer(db, customer)).id };
+  const found = await listOperatorTopups(db, { ...query, ...owner }, limit + 1);
+  return { topups: found.slice(0, limit), more: found.length > limit };
+}
+
+export interface OperatorTopup {
+  readonly topup: OperatorTopupRow;
+  /** All payments ever seen for it, oldest first. */
+  readonly payments: readonly DepositRow[];
+  /** Its recorded refunds, oldest first. */
+  readonly refunds: readonly RefundRow[];
+}
+
+/** Finds a top-up by its order_ref, `top_…` id, deposit address, or a paying transaction. */
+export async function findTopupForOperator({ db }: Deps, name: string): Promise<OperatorTopup> {
+  const [topup, another] = await findOperatorTopups(
+    db,
+    { id: parseId('topup', name) ?? null, text: name },
+    2,
+  );
+  if (!topup)
+    throw new OperatorError('top-up not found: use its order_ref, top_…, deposit address, or transaction');
+  if (another)
+    throw new OperatorError('this transaction paid more than one top-up: use the deposit address instead');
+  return { topup, payments: await listDeposits(db, topup.id), refunds: await listRefunds(db, topup.id) };
+}
