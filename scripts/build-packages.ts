@@ -1,24 +1,26 @@
 /**
  * Compiles packages/* to their `dist` folders: `npm run build`. Runs after `npm ci`, before tests and checks,
- * and before a package is packed. Replaces only changed files, each atomically, so running programs never
- * read a partial file and parallel builds are safe.
+ * and before a package is packed. The compiler writes only what is outdated, and one build runs at a time: so
+ * programs that use a package that is up to date never read a file that is being written.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { listFiles, replaceFolder } from './replace-folder.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** The CLI compiles against the SDK's compiled types, so the SDK comes first. */
-const PACKAGES = ['sdk', 'cli'];
+const PACKAGES = fileURLToPath(new URL('../packages', import.meta.url));
+const LOCKED = '--locked';
 
 const compiler = findCompiler();
 if (compiler === null) {
   process.stdout.write('Skipping packages/*: TypeScript is not installed. Run npm ci.\n');
+} else if (process.argv.includes(LOCKED)) {
+  process.exitCode = build(compiler);
 } else {
-  for (const name of PACKAGES) build(compiler, join(ROOT, 'packages', name));
+  // The lock ends with its holder, however it ends.
+  const held = [PACKAGES, process.execPath, import.meta.filename, LOCKED];
+  process.exitCode = spawnSync('flock', held, { stdio: 'inherit' }).status ?? 1;
 }
 
 function findCompiler(): string | null {
@@ -30,27 +32,27 @@ function findCompiler(): string | null {
   }
 }
 
-function build(tsc: string, folder: string): void {
-  const outDir = mkdtempSync(join(folder, '.dist-'));
-  try {
-    const { status, stdout, stderr } = spawnSync(tsc, ['--project', folder, '--outDir', outDir], {
-      encoding: 'utf8',
-    });
-    if (status !== 0) {
-      process.stderr.write(`${relative(ROOT, folder)} failed to compile:\n${stdout}${stderr}`);
-      process.exitCode = 1;
-    }
-    fixDeclarationImports(outDir);
-    replaceFolder(outDir, join(folder, 'dist'));
-  } finally {
-    rmSync(outDir, { recursive: true, force: true });
-  }
+/** Returns the exit code. Packages with errors are written too, for tests in the middle of a change. */
+function build(tsc: string): number {
+  const { status } = spawnSync(tsc, ['--build', PACKAGES], { stdio: 'inherit' });
+  for (const name of ['sdk', 'cli']) tidyOutput(join(PACKAGES, name));
+  return status ?? 1;
 }
 
-/** Rewrites `.ts` imports in declarations to `.js`: older compilers do not resolve `.ts` there. */
-function fixDeclarationImports(outDir: string): void {
-  for (const file of listFiles(outDir).filter((name) => name.endsWith('.d.ts'))) {
-    const path = join(outDir, file);
-    writeFileSync(path, readFileSync(path, 'utf8').replace(/(?<=['"]\.{1,2}\/[^'"]*)\.ts(?=['"])/g, '.js'));
+/**
+ * Deletes the output of deleted sources, and rewrites `.ts` imports in declarations to `.js`: older compilers
+ * do not resolve `.ts` there. The compiler does neither.
+ */
+function tidyOutput(folder: string): void {
+  for (const file of readdirSync(join(folder, 'dist'), { recursive: true, encoding: 'utf8' })) {
+    const [, name, extension] = /^(.*?)(\.d\.ts|\.js)$/.exec(file) ?? [];
+    const path = join(folder, 'dist', file);
+    if (name === undefined) continue;
+    if (!existsSync(join(folder, 'src', `${name}.ts`))) rmSync(path);
+    else if (extension === '.d.ts') {
+      const text = readFileSync(path, 'utf8');
+      const fixed = text.replace(/(?<=['"]\.{1,2}\/[^'"]*)\.ts(?=['"])/g, '.js');
+      if (fixed !== text) writeFileSync(path, fixed);
+    }
   }
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 export type Tree = ReadonlyMap<string, string>;
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const GENERATED = /(?:^|\/)(?:node_modules|data|coverage|dist|\.dist-\w+|\.git)(?:\/|$)/;
+const GENERATED = /(?:^|\/)(?:node_modules|data|coverage|dist|\.git)(?:\/|$)/;
 
 /** Returns every TypeScript file of the project. */
 export function readSources(): Tree {
