@@ -1,5 +1,4 @@
 /** Decides which images a server can be installed from. */
-
 import { fail } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';

@@ -4,7 +4,6 @@
  * summed per calendar month in UTC. Above the plan's allowance the server is limited to a low rate until the
  * month ends or the allowance grows.
  */
-
 import { formatId } from '../../kernel/ids.ts';
 import { addMonths, SECOND_MS } from '../../kernel/time.ts';
 import {

@@ -80,9 +80,8 @@ export async function claimOperations(
 /** Starts an operation, due now. The caller holds the server's lock and found no other operation. */
 export async function insertOperation(
   tx: Sql,
-  operation: Pick<OperationRow, 'id' | 'server_id' | 'kind' | 'step' | 'payload_sealed' | 'snapshot_id'> & {
-    readonly now: Date;
-  },
+  operation: Pick<OperationRow, 'id' | 'server_id' | 'kind' | 'step'> &
+    Partial<Pick<OperationRow, 'payload_sealed' | 'snapshot_id'>> & { readonly now: Date },
 ): Promise<void> {
   await tx.run(
     `insert into operations (id, server_id, kind, step, payload_sealed, snapshot_id, placed_at, due_at,
@@ -93,8 +92,8 @@ export async function insertOperation(
       operation.server_id,
       operation.kind,
       operation.step,
-      operation.payload_sealed,
-      operation.snapshot_id,
+      operation.payload_sealed ?? null,
+      operation.snapshot_id ?? null,
       operation.now,
     ],
   );

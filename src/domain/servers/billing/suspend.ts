@@ -15,13 +15,12 @@ import {
 import { readBalance } from '../../../store/ledger/ledger.ts';
 import { insertOperation } from '../../../store/servers/operations.ts';
 import { findServerControls } from '../../../store/servers/operator.ts';
-import { findServer, type ServerRow, setServerStatus } from '../../../store/servers/servers.ts';
+import type { ServerRow } from '../../../store/servers/servers.ts';
 import { graceEnd, nextGraceCheck } from '../../billing/grace.ts';
 import type { Service } from '../../context.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';
-import { recordEvent } from '../../record.ts';
 import { hasDriver } from '../hardware.ts';
-import { serverObject } from '../object.ts';
+import { moveServer, recordServerEvent } from '../transition.ts';
 import { priceFrom } from './price.ts';
 
 /**
@@ -38,7 +37,7 @@ export async function suspendServer(
   reason: SuspendedReason,
   now: Date,
 ): Promise<void> {
-  const { id, status, customer_id: customerId, paid_until: paidUntil } = server;
+  const { id, status, paid_until: paidUntil } = server;
   if (status === 'suspended') return await setSuspendedReason(tx, { id, reason, now });
   if (status !== 'running' && status !== 'stopped')
     throw new Error(`cannot suspend a server that is ${status}`);
@@ -46,20 +45,11 @@ export async function suspendServer(
   const destroyAt = graceEnd({ suspendedAt: now, paidUntil }, service.settings.graceDays);
   const billAt = nextGraceCheck({ suspendedAt: now, destroyAt, warnedDays: null });
   await setSuspended(tx, { id, reason, resumeTo: status, destroyAt, billAt, now });
-  const suspended = (await findServer(tx, id)) ?? server;
-  await recordEvent(tx, { customerId, type: event, object: serverObject(suspended) }, now);
+  await recordServerEvent(tx, server, event, now);
   if (status === 'running' && hasDriver(service, server)) {
-    await insertOperation(tx, {
-      id: newId(now),
-      server_id: id,
-      kind: 'suspend',
-      step: 'shut_down',
-      payload_sealed: null,
-      snapshot_id: null,
-      now,
-    });
+    await insertOperation(tx, { id: newId(now), server_id: id, kind: 'suspend', step: 'shut_down', now });
   }
-  await sendSuspendedMail(tx, service, suspended, { reason, destroyAt }, now);
+  await sendSuspendedMail(tx, service, server, { reason, destroyAt }, now);
 }
 
 /** Mails the customer that the server is suspended, why, and when it will be destroyed. */
@@ -108,26 +98,7 @@ export async function resumeServer(
   }
   // The low-balance window may have opened in the meantime.
   await setBillAt(tx, id, new Date(paidUntil.getTime() - LIMITS.lowBalanceDays * DAY_MS));
-  if (server.resume_to === 'stopped') {
-    const { to } = findTransition(SERVER_TRANSITIONS, server.status, 'resume_stopped');
-    return await setServerStatus(tx, { id, status: to, now });
-  }
-  if (!hasDriver(service, server)) return await markRunning(tx, server, now);
-  await insertOperation(tx, {
-    id: newId(now),
-    server_id: id,
-    kind: 'start',
-    step: 'wait_on',
-    payload_sealed: null,
-    snapshot_id: null,
-    now,
-  });
-}
-
-async function markRunning(tx: Sql, server: ServerRow, now: Date): Promise<void> {
-  const { id, customer_id: customerId } = server;
-  const { to, event } = findTransition(SERVER_TRANSITIONS, server.status, 'resume_running');
-  await setServerStatus(tx, { id, status: to, now });
-  const running = (await findServer(tx, id)) ?? server;
-  await recordEvent(tx, { customerId, type: event, object: serverObject(running) }, now);
+  if (server.resume_to === 'stopped') return await moveServer(tx, server, 'resume_stopped', now);
+  if (!hasDriver(service, server)) return await moveServer(tx, server, 'resume_running', now);
+  await insertOperation(tx, { id: newId(now), server_id: id, kind: 'start', step: 'wait_on', now });
 }

@@ -1,5 +1,4 @@
 /** Deploys a server, for every surface. */
-
 import { setTimeout as wait } from 'node:timers/promises';
 import { BACKOFF, backoffMs } from '../../../kernel/backoff.ts';
 import { crashPoint } from '../../../kernel/crash.ts';

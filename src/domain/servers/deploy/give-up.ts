@@ -3,79 +3,35 @@
  * host (for a dedicated server, another machine), if one is left. Otherwise the customer is refunded in full,
  * and what exists of the server is removed.
  */
-
 import { crashPoint } from '../../../kernel/crash.ts';
-import { formatId } from '../../../kernel/ids.ts';
 import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import type { Sql } from '../../../kernel/sql.ts';
-import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { advanceOperation, type OperationRow } from '../../../store/servers/operations.ts';
 import { releaseHost, reserveOtherHost, reserveOtherMachine } from '../../../store/servers/placements.ts';
-import { lockServer, type ServerRow, setServerStatus } from '../../../store/servers/servers.ts';
+import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
 import type { Service } from '../../context.ts';
-import { recordAudit, systemActor } from '../../record.ts';
 import { refundFirstCycle } from '../billing/charge.ts';
 import { releasedMachineState } from '../hardware.ts';
 import { releaseServerResources } from '../operations/destroy.ts';
 import { confirmRemovedFromHost } from '../operations/remove.ts';
 import { advance, operationLogFields } from '../operations/step.ts';
-
-/** Step `give_up`: no host can create it. Confirms that the machine is off its host, then refunds. */
-export async function giveUp(service: Service, operation: OperationRow): Promise<void> {
-  if (!(await confirmRemovedFromHost(service, operation))) return;
-  await service.db.transaction(async (tx) => {
-    const server = await lockServer(tx, operation.server_id);
-    if (!server) throw new Error('operation without a server');
-    await lockBalance(tx, server.customer_id);
-    await releaseHost(tx, server.id, { state: releasedMachineState(service), now: service.clock.now() });
-    await refundAndDestroy(service, tx, server, operation);
-  });
-  crashPoint('provision.refunded');
-  logProvisionFailed(service, operation);
-  service.wake();
-}
-
-/** Call it after the commit: the operator reads here the reason that the customer does not see. */
-export function logProvisionFailed(service: Service, operation: OperationRow): void {
-  service.log.error(
-    {
-      ...operationLogFields(operation),
-      reason: operation.last_fault,
-      hostsBefore: operation.tried_hosts.length,
-    },
-    'server could not be provisioned and was refunded',
-  );
-}
-
-/** Runs in the caller's transaction, which holds server and balance and has released the host. */
-export async function refundAndDestroy(
-  service: Service,
-  tx: Sql,
-  server: ServerRow,
-  operation: OperationRow,
-): Promise<void> {
-  const now = service.clock.now();
-  await refundFirstCycle(tx, server, 'could not be provisioned', now);
-  const { to } = findTransition(SERVER_TRANSITIONS, server.status, 'destroy');
-  await setServerStatus(tx, { id: server.id, status: to, now });
-  await releaseServerResources(tx, server, now);
-  const resource = formatId('server', server.id);
-  const { customer_id: customerId } = server;
-  await recordAudit(
-    tx,
-    { actor: systemActor(now), action: 'server.fail', resource, result: 'error', customerId },
-    now,
-  );
-  const removal = { ...operation, kind: 'destroy', step: 'remove', attempts: 0, due_at: now } as const;
-  if (!(await advanceOperation(tx, removal))) throw new LeaseLost();
-  crashPoint('provision.refund_written');
-}
+import { auditServer, moveServer } from '../transition.ts';
 
 /** Hosts to try before refunding the customer. */
 const HOSTS_MAX = 5;
 
+/** Step `leave_host`: the host cannot create the server. */
 export async function leaveHost(service: Service, operation: OperationRow): Promise<void> {
+  await moveOrRefund(service, operation, HOSTS_MAX);
+}
+
+/** Step `give_up`: no host can create the server. */
+export async function giveUp(service: Service, operation: OperationRow): Promise<void> {
+  await moveOrRefund(service, operation, 0);
+}
+
+async function moveOrRefund(service: Service, operation: OperationRow, hostsMax: number): Promise<void> {
   if (!(await confirmRemovedFromHost(service, operation))) return;
   const moved = await service.db.transaction(async (tx) => {
     const server = await lockServer(tx, operation.server_id);
@@ -87,16 +43,41 @@ export async function leaveHost(service: Service, operation: OperationRow): Prom
       previousHost === null ? operation.tried_hosts : [...operation.tried_hosts, previousHost];
     const now = service.clock.now();
     await releaseHost(tx, server.id, { state: releasedMachineState(service), now });
-    if (!(await allocateElsewhere(tx, server, triedHosts, now))) {
-      await refundAndDestroy(service, tx, server, operation);
-      return false;
+    if (triedHosts.length < hostsMax && (await allocateElsewhere(tx, server, triedHosts, now))) {
+      await advance(tx, service, operation, { step: 'ensure', triedHosts, placedAt: now });
+      return true;
     }
-    await advance(tx, service, operation, { step: 'ensure', triedHosts, placedAt: now });
-    return true;
+    await refundAndDestroy(tx, server, operation, now);
+    return false;
   });
   crashPoint(moved ? 'provision.host_moved' : 'provision.refunded');
-  if (!moved) logProvisionFailed(service, operation);
+  if (!moved) {
+    // The operator reads here the reason that the customer does not see.
+    service.log.error(
+      {
+        ...operationLogFields(operation),
+        reason: operation.last_fault,
+        hostsBefore: operation.tried_hosts.length,
+      },
+      'server could not be provisioned and was refunded',
+    );
+  }
   service.wake();
+}
+
+async function refundAndDestroy(
+  tx: Sql,
+  server: ServerRow,
+  operation: OperationRow,
+  now: Date,
+): Promise<void> {
+  await refundFirstCycle(tx, server, 'could not be provisioned', now);
+  await moveServer(tx, server, 'destroy', now);
+  await releaseServerResources(tx, server, now);
+  await auditServer(tx, server, 'server.fail', now, 'error');
+  const removal = { ...operation, kind: 'destroy', step: 'remove', attempts: 0, due_at: now } as const;
+  if (!(await advanceOperation(tx, removal))) throw new LeaseLost();
+  crashPoint('provision.refund_written');
 }
 
 async function allocateElsewhere(
@@ -105,7 +86,6 @@ async function allocateElsewhere(
   tried: readonly string[],
   now: Date,
 ): Promise<boolean> {
-  if (tried.length >= HOSTS_MAX) return false;
   const taken = server.machine_id
     ? await reserveOtherMachine(tx, {
         id: server.id,

@@ -1,5 +1,4 @@
 /** The inputs of an install that its customer chooses: user data, SSH keys, and a root password. */
-
 import { rootPasswordHasher } from '../../../kernel/crypt.ts';
 import { fail, invalidRequest, quotaExceeded, unknownReference } from '../../../kernel/fail.ts';
 import { parseId } from '../../../kernel/ids.ts';

@@ -15,10 +15,9 @@
 import { crashPoint } from '../../../kernel/crash.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import type { ComputeFault, MachineState } from '../../../ports/compute.ts';
-import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import { findBuildDetails } from '../../../store/servers/placements.ts';
-import { lockServer, setServerStatus } from '../../../store/servers/servers.ts';
+import { lockServer } from '../../../store/servers/servers.ts';
 import type { Service } from '../../context.ts';
 import { completeOperation } from '../operations/complete.ts';
 import {
@@ -30,6 +29,7 @@ import {
 import { setPower } from '../operations/power-steps.ts';
 import { advance, operationLogFields, retryWithBackoff, type StepResult } from '../operations/step.ts';
 import { buildMachineSpec } from '../operations/step-inputs.ts';
+import { moveServer } from '../transition.ts';
 
 /** Consecutive transient faults after which a host counts as unable. */
 const TRANSIENT_ATTEMPTS_MAX = 5;
@@ -68,10 +68,7 @@ async function recordInstalling(service: Service, operation: OperationRow): Prom
   await service.db.transaction(async (tx) => {
     const server = await lockServer(tx, operation.server_id);
     if (!server) return;
-    if (server.status === 'provisioning') {
-      const { to } = findTransition(SERVER_TRANSITIONS, 'provisioning', 'install_begins');
-      await setServerStatus(tx, { id: server.id, status: to, now });
-    }
+    if (server.status === 'provisioning') await moveServer(tx, server, 'install_begins', now);
     await advance(tx, service, operation, { step: 'observe', inMs: POLL_INTERVAL_MS });
   });
   crashPoint('provision.install_recorded');

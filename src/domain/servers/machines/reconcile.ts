@@ -3,7 +3,6 @@
  * the operator, and only unambiguous differences are repaired (decision 14). Servers with an operation under
  * way are skipped, and a machine is touched only after two consecutive inspections agree.
  */
-
 import { formatId } from '../../../kernel/ids.ts';
 import type { MachineState } from '../../../ports/compute.ts';
 import {

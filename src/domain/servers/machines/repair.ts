@@ -5,29 +5,22 @@
 import { formatId, newId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import type { MachineState } from '../../../ports/compute.ts';
-import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import { recordNewerGeneration } from '../../../store/servers/findings.ts';
 import { hasOperation, insertOperation } from '../../../store/servers/operations.ts';
-import { findServer, lockServer, type ServerRow, setServerStatus } from '../../../store/servers/servers.ts';
+import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
 import type { Service } from '../../context.ts';
-import { recordAudit, recordEvent, systemActor } from '../../record.ts';
-import { serverObject } from '../object.ts';
 import { DRIVER_TIMEOUT_MS, withDriverTimeout } from '../operations/driver-call.ts';
-import { applyFreeze, pendingFreezeChange } from '../operator/apply-freeze.ts';
+import { applyFreeze } from '../operator/apply-freeze.ts';
+import { auditServer, moveServer } from '../transition.ts';
 
 /** Stops a server whose guest shut itself down, as if its customer had requested it. */
 export async function recordGuestShutdown(service: Service, serverId: string): Promise<void> {
   if (!(await recheckMachine(service, serverId, isShutDownByGuest))) return;
   const now = service.clock.now();
   const isRecorded = await updateIfIdle(service, serverId, 'running', async (tx, server) => {
-    const { id, customer_id: customerId } = server;
-    const { to, event } = findTransition(SERVER_TRANSITIONS, 'running', 'guest_went_off');
-    await setServerStatus(tx, { id, status: to, now });
-    const stopped = (await findServer(tx, id)) ?? server;
-    await recordEvent(tx, { customerId, type: event, object: serverObject(stopped) }, now);
-    const resource = formatId('server', id);
-    await recordAudit(tx, { actor: systemActor(now), action: 'server.stop', resource, customerId }, now);
-    if (pendingFreezeChange(stopped)) await applyFreeze(tx, service, id, now);
+    await moveServer(tx, server, 'guest_went_off', now);
+    await auditServer(tx, server, 'server.stop', now);
+    await applyFreeze(tx, service, serverId, now);
   });
   if (isRecorded) reportRepair(service, serverId, 'guest shut itself down; the server is stopped');
 }
@@ -36,12 +29,10 @@ export async function recordGuestShutdown(service: Service, serverId: string): P
 export async function powerOffSuspended(service: Service, serverId: string): Promise<void> {
   if (!(await recheckMachine(service, serverId, isPoweredOn))) return;
   const now = service.clock.now();
-  const isScheduled = await updateIfIdle(service, serverId, 'suspended', async (tx) => {
-    await insertOperation(tx, {
-      ...{ id: newId(now), server_id: serverId, kind: 'suspend', step: 'shut_down' },
-      ...{ payload_sealed: null, snapshot_id: null, now },
-    });
-  });
+  const operation = { id: newId(now), server_id: serverId, kind: 'suspend', step: 'shut_down', now } as const;
+  const isScheduled = await updateIfIdle(service, serverId, 'suspended', (tx) =>
+    insertOperation(tx, operation),
+  );
   if (isScheduled)
     reportRepair(service, serverId, 'machine of a suspended server was running; powering it off');
 }

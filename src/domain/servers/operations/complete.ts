@@ -1,27 +1,24 @@
 /** Completes an operation: deletes its row, moves the server's status by the table, and records the event. */
-
 import { type CrashPoint, crashPoint } from '../../../kernel/crash.ts';
-import { formatId } from '../../../kernel/ids.ts';
-import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { addMonths } from '../../../kernel/time.ts';
-import { findTransition, SERVER_TRANSITIONS, type ServerStatus } from '../../../spec/states.ts';
+import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import { setPaidUntil } from '../../../store/billing/cycles.ts';
-import { finishOperation, type OperationKind, type OperationRow } from '../../../store/servers/operations.ts';
+import type { OperationKind, OperationRow } from '../../../store/servers/operations.ts';
 import {
   findServer,
-  lockServer,
   type ServerRow,
   setServerInstalled,
   setServerStatus,
 } from '../../../store/servers/servers.ts';
 import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';
-import { recordAudit, recordEvent, systemActor } from '../../record.ts';
+import { recordEvent } from '../../record.ts';
 import { recheckAttachedVolumes } from '../../volumes/attach.ts';
 import { serverObject } from '../object.ts';
 import { applyFreeze, pendingFreezeChange } from '../operator/apply-freeze.ts';
-import { operationLogFields } from './step.ts';
+import { auditServer, moveServer } from '../transition.ts';
+import { endOperation, operationLogFields } from './step.ts';
 import { reinstallPayload } from './step-inputs.ts';
 
 /** The transition that completes each kind. A removal ends in `remove.ts`. */
@@ -45,20 +42,14 @@ export async function completeOperation(service: Service, operation: OperationRo
   if (kind === 'destroy') throw new Error('a removal must be recorded by its own step');
   // The server has been suspended since the request.
   if (kind === 'suspend') return await finishUnchanged(service, operation);
-  const now = service.clock.now();
-  await service.db.transaction(async (tx) => {
-    const server = await lockServer(tx, operation.server_id);
-    if (!server) return;
-    if (!(await finishOperation(tx, operation))) throw new LeaseLost();
-    const { to, event } = findTransition(
-      SERVER_TRANSITIONS,
-      server.status,
-      transitionTrigger(kind, server.status),
-    );
+  const isInstall = INSTALL_KINDS.includes(kind);
+  await endOperation(service, operation, async (tx, server, now) => {
+    const trigger = kind === 'start' && server.status === 'suspended' ? 'resume_running' : TRIGGERS[kind];
+    const { to, event } = findTransition(SERVER_TRANSITIONS, server.status, trigger);
     if (kind === 'rebuild' || kind === 'restore') {
       await releaseImage(tx, reinstallPayload(service, operation).imageId, now);
     }
-    if (INSTALL_KINDS.includes(kind)) {
+    if (isInstall) {
       if (kind === 'provision' && server.paid_until <= now) await restartFirstCycle(tx, server, now);
       await setServerInstalled(tx, { id: server.id, onNewDisk: kind !== 'provision', now });
     } else {
@@ -66,14 +57,10 @@ export async function completeOperation(service: Service, operation: OperationRo
       await setServerStatus(tx, { id: server.id, status: to, now });
     }
     if (POWER_ON_KINDS.includes(kind)) await recheckAttachedVolumes(tx, [server.id], now);
-    const updated = await findServer(tx, server.id);
-    if (!updated) return;
-    const { customer_id: customerId } = updated;
-    if (event) await recordEvent(tx, { customerId, type: event, object: serverObject(updated) }, now);
-    if (INSTALL_KINDS.includes(kind)) {
-      const resource = formatId('server', updated.id);
-      await recordAudit(tx, { actor: systemActor(now), action: 'server.run', resource, customerId }, now);
-    }
+    const updated = (await findServer(tx, server.id)) ?? server;
+    const object = serverObject(updated);
+    if (event) await recordEvent(tx, { customerId: updated.customer_id, type: event, object }, now);
+    if (isInstall) await auditServer(tx, updated, 'server.run', now);
     if (pendingFreezeChange(updated)) await applyFreeze(tx, service, updated.id, now);
     crashPoint(crashPointFor(kind, 'provision.running_written', 'operation.end_written'));
   });
@@ -95,12 +82,8 @@ async function restartFirstCycle(tx: Sql, server: ServerRow, now: Date): Promise
 
 /** Ends an operation without a visible change, unless the operator unfroze the server in the meantime. */
 async function finishUnchanged(service: Service, operation: OperationRow): Promise<void> {
-  const now = service.clock.now();
-  await service.db.transaction(async (tx) => {
-    const server = await lockServer(tx, operation.server_id);
-    if (!server) return;
-    if (!(await finishOperation(tx, operation))) throw new LeaseLost();
-    if (pendingFreezeChange(server)) await applyFreeze(tx, service, server.id, now);
+  await endOperation(service, operation, async (tx, server, now) => {
+    await applyFreeze(tx, service, server.id, now);
     crashPoint('operation.end_written');
   });
   crashPoint('operation.ended');
@@ -119,38 +102,15 @@ export async function failOperation(
   const { kind } = operation;
   if (kind === 'provision' || kind === 'destroy') throw new Error(`a ${kind} cannot fail this way`);
   if (kind === 'suspend') return await finishUnchanged(service, operation);
-  const now = service.clock.now();
-  await service.db.transaction(async (tx) => {
-    const server = await lockServer(tx, operation.server_id);
-    if (!server) return;
-    if (!(await finishOperation(tx, operation))) throw new LeaseLost();
-    if (kind === 'start' && server.status === 'suspended') {
-      const { to } = findTransition(SERVER_TRANSITIONS, server.status, 'resume_stopped');
-      await setServerStatus(tx, { id: server.id, status: to, now });
-    }
-    await recordAudit(
-      tx,
-      {
-        actor: systemActor(now),
-        action: `server.${kind}`,
-        resource: formatId('server', server.id),
-        result: 'error',
-        customerId: server.customer_id,
-      },
-      now,
-    );
+  await endOperation(service, operation, async (tx, server, now) => {
+    if (kind === 'start' && server.status === 'suspended')
+      await moveServer(tx, server, 'resume_stopped', now);
+    await auditServer(tx, server, `server.${kind}`, now, 'error');
     await applyFreeze(tx, service, server.id, now);
     crashPoint('operation.end_written');
   });
   crashPoint('operation.ended');
   service.log.error({ ...operationLogFields(operation), kind, reason }, 'operation failed and was given up');
-}
-
-function transitionTrigger(
-  kind: keyof typeof TRIGGERS,
-  status: ServerStatus,
-): (typeof TRIGGERS)[keyof typeof TRIGGERS] | 'resume_running' {
-  return kind === 'start' && status === 'suspended' ? 'resume_running' : TRIGGERS[kind];
 }
 
 function crashPointFor(kind: OperationKind, provision: CrashPoint, other: CrashPoint): CrashPoint {

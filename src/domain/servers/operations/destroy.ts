@@ -4,22 +4,17 @@ import { notFound } from '../../../kernel/fail.ts';
 import { newId, parseId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import type { Server } from '../../../spec/schemas/server.ts';
-import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import { detachFromAllGroups } from '../../../store/firewall.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { replaceWithRemoval } from '../../../store/servers/operations.ts';
-import {
-  findServer,
-  lockOwnServer,
-  type ServerRow,
-  setServerStatus,
-} from '../../../store/servers/servers.ts';
+import { findServer, lockOwnServer, type ServerRow } from '../../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { recordAudit } from '../../record.ts';
 import { detachServerVolumes } from '../../volumes/attach.ts';
 import { refundFirstCycle } from '../billing/charge.ts';
 import { requireActionAllowed, requireNoLegalHold } from '../lock-server.ts';
 import { serverObject } from '../object.ts';
+import { moveServer } from '../transition.ts';
 
 /** Idempotent until the removal ends, then `not_found`. A server that never ran is refunded in full. */
 export async function destroyServer(
@@ -53,8 +48,7 @@ export async function startRemoval(tx: Sql, server: ServerRow, now: Date): Promi
   if (server.first_run_at === null) {
     await refundFirstCycle(tx, server, 'was destroyed before it first ran', now);
   }
-  const { to } = findTransition(SERVER_TRANSITIONS, server.status, 'destroy');
-  await setServerStatus(tx, { id: server.id, status: to, now });
+  await moveServer(tx, server, 'destroy', now);
   await releaseServerResources(tx, server, now);
   await replaceWithRemoval(tx, { id: newId(now), serverId: server.id, now });
 }

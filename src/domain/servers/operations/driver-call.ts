@@ -4,7 +4,6 @@
  * still take effect: steps are *ensure* and run again, and drivers process the calls for one machine in
  * order.
  */
-
 import { crashPoint } from '../../../kernel/crash.ts';
 import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../kernel/time.ts';

@@ -9,22 +9,18 @@
  * The driver creates the next disk generation, switches to it, and then deletes the previous one. So a
  * refusal leaves the previous disk intact, and a rollback loses no data.
  */
-
 import { crashPoint } from '../../../kernel/crash.ts';
-import { formatId } from '../../../kernel/ids.ts';
-import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import type { MachineState } from '../../../ports/compute.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
-import { finishOperation, type OperationRow } from '../../../store/servers/operations.ts';
+import type { OperationRow } from '../../../store/servers/operations.ts';
 import { findBuildDetails } from '../../../store/servers/placements.ts';
 import { setReinstallState } from '../../../store/servers/reinstalls.ts';
-import { lockServer } from '../../../store/servers/servers.ts';
 import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';
-import { recordAudit, systemActor } from '../../record.ts';
 import { deferForSnapshot } from '../../snapshots/ensure.ts';
 import { applyFreeze } from '../operator/apply-freeze.ts';
+import { auditServer } from '../transition.ts';
 import { completeOperation } from './complete.ts';
 import {
   callDriver,
@@ -34,7 +30,7 @@ import {
   POLL_INTERVAL_MS,
 } from './driver-call.ts';
 import { setPower } from './power-steps.ts';
-import { advance, operationLogFields, retryWithBackoff, type StepResult } from './step.ts';
+import { advance, endOperation, operationLogFields, retryWithBackoff, type StepResult } from './step.ts';
 import { buildMachineSpec, reinstallPayload } from './step-inputs.ts';
 
 /**
@@ -134,26 +130,13 @@ async function handleRollback(
 }
 
 async function completeRollback(service: Service, operation: OperationRow): Promise<void> {
-  const now = service.clock.now();
   const previous = reinstallPayload(service, operation);
-  await service.db.transaction(async (tx) => {
-    const server = await lockServer(tx, operation.server_id);
-    if (!server) return;
-    if (!(await finishOperation(tx, operation))) throw new LeaseLost();
+  const action = operation.kind === 'restore' ? 'server.restore' : 'server.rebuild';
+  await endOperation(service, operation, async (tx, server, now) => {
     const { to } = findTransition(SERVER_TRANSITIONS, 'installing', `go_back_${previous.status}`);
     await setReinstallState(tx, { id: server.id, ...previous, status: to, userDataSealed: null, now });
     await releaseImage(tx, server.image_id, now);
-    await recordAudit(
-      tx,
-      {
-        actor: systemActor(now),
-        action: operation.kind === 'restore' ? 'server.restore' : 'server.rebuild',
-        resource: formatId('server', server.id),
-        result: 'error',
-        customerId: server.customer_id,
-      },
-      now,
-    );
+    await auditServer(tx, server, action, now, 'error');
     await applyFreeze(tx, service, server.id, now);
     crashPoint('operation.end_written');
   });

@@ -1,34 +1,28 @@
 /** Step `remove`: removes the machine and its disk, then releases host, addresses, and the server's row. */
-
 import { crashPoint } from '../../../kernel/crash.ts';
-import { formatId } from '../../../kernel/ids.ts';
-import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import { DAY_MS } from '../../../kernel/time.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { reserveNamedAddresses } from '../../../store/published-rdns.ts';
-import { finishOperation, type OperationRow } from '../../../store/servers/operations.ts';
+import type { OperationRow } from '../../../store/servers/operations.ts';
 import { releaseAddresses, releaseHost } from '../../../store/servers/placements.ts';
-import { deleteServer, findServer, lockServer } from '../../../store/servers/servers.ts';
+import { deleteServer, findServer } from '../../../store/servers/servers.ts';
 import { enqueueTask } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';
-import { recordAudit, recordEvent, systemActor } from '../../record.ts';
+import { recordEvent } from '../../record.ts';
 import { deferForSnapshot } from '../../snapshots/ensure.ts';
 import { hasDriver, isSoldByHand, releasedMachineState } from '../hardware.ts';
 import { serverObject } from '../object.ts';
+import { auditServer } from '../transition.ts';
 import { callDriver, DRIVER_TIMEOUT_MS } from './driver-call.ts';
-import { advance, retryWithBackoff } from './step.ts';
+import { advance, endOperation, retryWithBackoff } from './step.ts';
 
 export async function removeMachine(service: Service, operation: OperationRow): Promise<void> {
   if (await deferForSnapshot(service, operation)) return;
   if (!(await confirmRemovedFromHost(service, operation))) return;
   crashPoint('destroy.removed');
-  await service.db.transaction(async (tx) => {
-    const now = service.clock.now();
-    const server = await lockServer(tx, operation.server_id);
-    if (!server) return;
-    if (!(await finishOperation(tx, operation))) throw new LeaseLost();
+  await endOperation(service, operation, async (tx, server, now) => {
     await lockBalance(tx, server.customer_id);
     await releaseHost(tx, server.id, { state: releasedMachineState(service), now });
     // Addresses that were never in use need no rest period.
@@ -39,10 +33,9 @@ export async function removeMachine(service: Service, operation: OperationRow): 
     const named = service.dns !== null && (await reserveNamedAddresses(tx, server.id, freeFrom));
     if (named) await enqueueTask(tx, { kind: 'rdns', subject: server.id, now });
     const { event } = findTransition(SERVER_TRANSITIONS, 'destroying', 'destroyed');
-    const { customer_id: customerId } = server;
-    await recordEvent(tx, { customerId, type: event, object: serverObject(server) }, now);
-    const resource = formatId('server', server.id);
-    await recordAudit(tx, { actor: systemActor(now), action: 'server.remove', resource, customerId }, now);
+    // With the addresses that it had.
+    await recordEvent(tx, { customerId: server.customer_id, type: event, object: serverObject(server) }, now);
+    await auditServer(tx, server, 'server.remove', now);
     await deleteServer(tx, server.id);
     await releaseImage(tx, server.image_id, now);
   });

@@ -1,5 +1,4 @@
 /** The inputs of an operation's steps besides its row: its sealed payload, and the machine specification. */
-
 import type { MachineSpec } from '../../../ports/compute.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import type { BuildDetails } from '../../../store/servers/placements.ts';

@@ -7,10 +7,12 @@ import type { Sql } from '../../../kernel/sql.ts';
 import { SECOND_MS } from '../../../kernel/time.ts';
 import {
   advanceOperation,
+  finishOperation,
   type OperationRow,
   type OperationStep,
   releaseServerLease,
 } from '../../../store/servers/operations.ts';
+import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
 import type { Service } from '../../context.ts';
 
 export interface StepResult {
@@ -44,6 +46,21 @@ export async function advance(
     due_at: new Date(service.clock.now().getTime() + (result.inMs ?? 0)),
   });
   if (!isUpdated) throw new LeaseLost();
+}
+
+/** Deletes the operation and makes the change that ends it, in one commit; nothing if its server is gone. */
+export async function endOperation(
+  service: Service,
+  operation: OperationRow,
+  change: (tx: Sql, server: ServerRow, now: Date) => Promise<void>,
+): Promise<void> {
+  const now = service.clock.now();
+  await service.db.transaction(async (tx) => {
+    const server = await lockServer(tx, operation.server_id);
+    if (!server) return;
+    if (!(await finishOperation(tx, operation))) throw new LeaseLost();
+    await change(tx, server, now);
+  });
 }
 
 /** Retries the same step after 1, 2, 4 … 30 seconds. Logs an error for every tenth attempt. */

@@ -13,49 +13,10 @@ import { setMailAllowed } from '../../../store/servers/traffic.ts';
 import { enqueueTask } from '../../../store/tasks.ts';
 import { graceEnd } from '../../billing/grace.ts';
 import type { Service } from '../../context.ts';
-import { recordAudit, systemActor } from '../../record.ts';
 import { hasDriver } from '../hardware.ts';
+import { auditServer } from '../transition.ts';
 import { applyFreeze } from './apply-freeze.ts';
 import { requireServerId, throwServerNotFound } from './find.ts';
-
-/**
- * One commit that stores the change and applies it. `decide` returns the new controls, or null if they
- * already apply; the result is false then.
- */
-export async function changeControls(
-  service: Service,
-  shownId: string,
-  action: Action,
-  decide: (current: ServerControls, now: Date, server: ServerRow) => ServerControls | null,
-): Promise<boolean> {
-  const id = requireServerId(shownId);
-  const changed = await service.db.transaction(async (tx) => {
-    const server = (await lockServer(tx, id)) ?? throwServerNotFound();
-    const previous = (await findServerControls(tx, id)) ?? throwServerNotFound();
-    if (server.status === 'destroying')
-      throw new OperatorError('the server is being destroyed and can no longer be changed');
-    const now = service.clock.now();
-    const next = decide(previous, now, server);
-    if (next === null) return false;
-    await setServerControls(tx, id, next);
-    const { customer_id: customerId } = server;
-    await recordAudit(tx, { actor: systemActor(now), action, resource: shownId, customerId }, now);
-    if (previous.held_at !== null && next.held_at === null)
-      await restartGracePeriod(tx, service, server, now);
-    await applyFreeze(tx, service, id, now);
-    return true;
-  });
-  if (changed) service.wake();
-  return changed;
-}
-
-/** Restarts the grace period and its warnings: during the hold the customer received no deletion date. */
-async function restartGracePeriod(tx: Sql, service: Service, server: ServerRow, now: Date): Promise<void> {
-  const { id, suspended_reason: reason, paid_until: paidUntil } = server;
-  if (reason === null) return;
-  const destroyAt = graceEnd({ suspendedAt: now, paidUntil }, service.settings.graceDays);
-  await restartSuspension(tx, { id, reason, destroyAt, now });
-}
 
 /**
  * Freezes a server: powers off its machine and leaves its customer only viewing and destroying it. Returns
@@ -69,9 +30,6 @@ export async function freezeServer(service: Service, shownId: string, reason: st
   });
 }
 
-const NOT_RUN_YET =
-  'the server has not run yet, so there is no disk to preserve: place the hold after its install';
-
 /**
  * Places a legal hold: the server and its disk are preserved (lock-server.ts). The server keeps running.
  * Returns false if this order already holds it. `order` names it in one line, which the customer sees.
@@ -80,7 +38,10 @@ export async function placeLegalHold(service: Service, shownId: string, order: s
   const line = requireLine('order', order);
   return await changeControls(service, shownId, 'server.hold', (controls, now, server) => {
     // A server that cannot be provisioned is removed, and it has no disk.
-    if (server.first_run_at === null) throw new OperatorError(NOT_RUN_YET);
+    if (server.first_run_at === null)
+      throw new OperatorError(
+        'the server has not run yet, so there is no disk to preserve: place the hold after its install',
+      );
     if (controls.hold_order === line) return null;
     return { ...controls, held_at: controls.held_at ?? now, hold_order: line };
   });
@@ -125,23 +86,55 @@ function inferScope(frozen: boolean, held: boolean): ReleaseScope {
  * public id; returns false if nothing changed.
  */
 export async function setOutboundMail(service: Service, shownId: string, allowed: boolean): Promise<boolean> {
+  const action = allowed ? 'server.allow_mail' : 'server.block_mail';
+  return await changeServer(service, shownId, action, async (tx, server, now) => {
+    if (!hasDriver(service, server)) {
+      throw new OperatorError('the machine was set up by hand: allow or block its mail in your own network');
+    }
+    if (!(await setMailAllowed(tx, server.id, allowed))) return false;
+    await enqueueTask(tx, { kind: 'traffic', subject: server.id, now });
+    return true;
+  });
+}
+
+/** Stores and applies new controls. `decide` returns null if they already apply. */
+async function changeControls(
+  service: Service,
+  shownId: string,
+  action: Action,
+  decide: (current: ServerControls, now: Date, server: ServerRow) => ServerControls | null,
+): Promise<boolean> {
+  return await changeServer(service, shownId, action, async (tx, server, now) => {
+    const { id, suspended_reason: reason, paid_until: paidUntil } = server;
+    const previous = (await findServerControls(tx, id)) ?? throwServerNotFound();
+    const next = decide(previous, now, server);
+    if (next === null) return false;
+    await setServerControls(tx, id, next);
+    if (reason !== null && previous.held_at !== null && next.held_at === null) {
+      // During the hold the customer received no deletion date: restart the grace period and its warnings.
+      const destroyAt = graceEnd({ suspendedAt: now, paidUntil }, service.settings.graceDays);
+      await restartSuspension(tx, { id, reason, destroyAt, now });
+    }
+    await applyFreeze(tx, service, id, now);
+    return true;
+  });
+}
+
+/** Makes and audits a change in one commit. `change` returns false if there is nothing to change. */
+async function changeServer(
+  service: Service,
+  shownId: string,
+  action: Action,
+  change: (tx: Sql, server: ServerRow, now: Date) => Promise<boolean>,
+): Promise<boolean> {
   const id = requireServerId(shownId);
   const changed = await service.db.transaction(async (tx) => {
     const server = (await lockServer(tx, id)) ?? throwServerNotFound();
     if (server.status === 'destroying')
       throw new OperatorError('the server is being destroyed and can no longer be changed');
-    if (!hasDriver(service, server)) {
-      throw new OperatorError('the machine was set up by hand: allow or block its mail in your own network');
-    }
-    if (!(await setMailAllowed(tx, id, allowed))) return false;
     const now = service.clock.now();
-    const action = allowed ? 'server.allow_mail' : 'server.block_mail';
-    await recordAudit(
-      tx,
-      { actor: systemActor(now), action, resource: shownId, customerId: server.customer_id },
-      now,
-    );
-    await enqueueTask(tx, { kind: 'traffic', subject: id, now });
+    if (!(await change(tx, server, now))) return false;
+    await auditServer(tx, server, action, now);
     return true;
   });
   if (changed) service.wake();
