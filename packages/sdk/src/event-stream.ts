@@ -1,6 +1,6 @@
 /** Parses server-sent events, as far as the service uses them, from chunks of the response. */
 import { createParser } from 'eventsource-parser';
-import type { AttemptSignal } from './attempt-signal.ts';
+import type { AttemptSignal } from './abort.ts';
 import { ConnectionError } from './errors.ts';
 
 /** The service sends something every 15 seconds: a connection that is silent for this long is dead. */

@@ -3,7 +3,7 @@
  * responds with 429. From then on, calls are spaced at the refill rate of the bucket, so that a hundred
  * concurrent calls all succeed.
  */
-import { sleep } from './sleep.ts';
+import { sleep } from './abort.ts';
 
 /** The two rate limits: one for calls that provision, one for all others. */
 export type Bucket = 'general' | 'provision';

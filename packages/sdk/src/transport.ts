@@ -4,13 +4,17 @@
  * attempts, and the other methods are idempotent.
  */
 import createClient, { type Client, defaultPathSerializer } from 'openapi-fetch';
-import { AttemptSignal } from './attempt-signal.ts';
-import { ApiError, ConnectionError, SkerryError, TimeoutError } from './errors.ts';
+import { AttemptSignal, sleep } from './abort.ts';
+import {
+  ApiError,
+  ConnectionError,
+  describeFailure,
+  isOutcomeUnknown,
+  SkerryError,
+  TimeoutError,
+} from './errors.ts';
 import { type Bucket, Pacer } from './pacer.ts';
-import { randomKey } from './random-key.ts';
-import { describeFailure, isOutcomeUnknown } from './request-failure.ts';
 import type { paths } from './schema.ts';
-import { sleep } from './sleep.ts';
 
 export interface ClientOptions {
   /** Address of the host, e.g. `https://skerry.example`. */
@@ -42,22 +46,15 @@ export interface CallOptions {
 }
 
 export type Api = Client<paths>;
-/** Options of every attempt. */
-export type Attempt = {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-  readonly fetch: (request: Request) => Promise<Response>;
-};
 export interface ApiResponse<T> {
   readonly data?: T | undefined;
   readonly error?: unknown;
   readonly response: Response;
 }
-type Send<T> = (api: Api, attempt: Attempt) => Promise<ApiResponse<T>>;
+/** Sends one attempt. */
+export type Send<T> = (api: Api) => Promise<ApiResponse<T>>;
 
 export interface Call extends CallOptions {
-  /** Whether the call is a POST, which gets an idempotency key. */
-  readonly post?: boolean;
   readonly bucket?: Bucket;
   /** For deletions: not found after an attempt with a lost response counts as success. */
   readonly ignoreNotFoundOnRetry?: boolean;
@@ -67,7 +64,8 @@ export interface Call extends CallOptions {
 
 /** State of a call across its attempts. */
 interface CallState {
-  readonly idempotencyKey: string | null;
+  /** Null unless a POST was sent. */
+  idempotencyKey: string | null;
   /** Whether an attempt may have changed something and its response was lost. */
   mayBeDone: boolean;
 }
@@ -80,7 +78,6 @@ const MAX_BACKOFF_MS = 30_000;
 const SECOND_MS = 1_000;
 
 export class Transport {
-  readonly #api: Api;
   readonly #options: ClientOptions;
   readonly #pacers: Readonly<Record<Bucket, Pacer>> = {
     general: new Pacer('general'),
@@ -98,13 +95,6 @@ export class Transport {
     this.baseUrl = apiUrl(options.baseUrl);
     this.host = this.baseUrl.slice(0, -'/v1'.length);
     this.#token = checkToken(options.token);
-    this.#api = createClient<paths>({
-      baseUrl: this.baseUrl,
-      headers: { authorization: `Bearer ${this.#token}` },
-      // A redirect would send the token elsewhere, and turn a POST into a GET.
-      redirect: 'error',
-      pathSerializer: serializePath,
-    });
   }
 
   /** Sends a request without retries, for responses that are streams. */
@@ -119,8 +109,7 @@ export class Transport {
 
   /** Sends a call until it succeeds or a retry would not help. */
   async run<T>(send: Send<T>, call: Call = {}): Promise<T> {
-    const idempotencyKey = call.post ? (call.idempotencyKey ?? randomKey()) : null;
-    const course: CallState = { idempotencyKey, mayBeDone: false };
+    const course: CallState = { idempotencyKey: null, mayBeDone: false };
     const answer = await this.withRetries(() => this.#attempt(send, call, course), call);
     if (!hasStatus(answer, 404)) return unwrap(answer).data as T;
     if (call.ignoreNotFoundOnRetry && answer.mayBeDone) return undefined as T;
@@ -151,26 +140,34 @@ export class Transport {
   }
 
   async #attempt<T>(send: Send<T>, call: Call, state: CallState): Promise<ApiResponse<T> | SkerryError> {
-    const { idempotencyKey } = state;
-    const headers = idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey };
     const timeoutMs = call.timeoutMs ?? this.#options.timeoutMs ?? TIMEOUT_MS;
     const attemptSignal = new AttemptSignal(call.signal);
     let sent: Request | undefined;
     const fetch = (request: Request) => {
+      if (request.method === 'POST') {
+        state.idempotencyKey ??= call.idempotencyKey ?? randomKey();
+        request.headers.set('idempotency-key', state.idempotencyKey);
+      }
       sent = request;
       attemptSignal.request = request;
       return this.fetch(request);
     };
+    const api = createClient<paths>({
+      baseUrl: this.baseUrl,
+      headers: { authorization: `Bearer ${this.#token}` },
+      // A redirect would send the token elsewhere, and turn a POST into a GET.
+      redirect: 'error',
+      pathSerializer: serializePath,
+      signal: attemptSignal.signal,
+      fetch,
+    });
     try {
-      const answer = await attemptSignal.withTimeout(
-        timeoutMs,
-        send(this.#api, { headers, signal: attemptSignal.signal, fetch }),
-      );
+      const answer = await attemptSignal.withTimeout(timeoutMs, send(api));
       const { response, data, error } = answer;
       if (response.ok && isComplete(answer, call)) return answer;
       state.mayBeDone ||= isOutcomeUnknown(sent, response.ok ? data : response);
       if (!response.ok)
-        return new ApiError(response, error, { idempotencyKey, mayBeDone: mayStillBeDone(response, state) });
+        return new ApiError(response, error, { ...state, mayBeDone: mayStillBeDone(response, state) });
       return new ConnectionError(`The response of ${this.host} is incomplete.`, state);
     } catch (cause) {
       if (call.signal?.aborted) throw call.signal.reason;
@@ -245,4 +242,13 @@ function checkToken(token: unknown): string {
     throw new SkerryError('token is not a valid API token');
   }
   return token;
+}
+
+/** Returns a random UUID (version 4). `crypto.randomUUID` is missing on pages without TLS. */
+export function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

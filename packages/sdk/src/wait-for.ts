@@ -1,6 +1,7 @@
 /** Waits until a server, a snapshot, or a top-up reaches a status. */
+
+import { sleep } from './abort.ts';
 import { isApiError, mayPass, WaitError, WaitTimeoutError } from './errors.ts';
-import { sleep } from './sleep.ts';
 import type { Server, Snapshot, Topup } from './types.ts';
 
 /** A resource whose status changes on its own. */

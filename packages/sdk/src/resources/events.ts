@@ -1,8 +1,6 @@
-import { AttemptSignal } from '../attempt-signal.ts';
-import { ApiError, ConnectionError, mayPass, SkerryError, TimeoutError } from '../errors.ts';
+import { AttemptSignal, sleep } from '../abort.ts';
+import { ApiError, ConnectionError, describeFailure, mayPass, SkerryError, TimeoutError } from '../errors.ts';
 import { readMessages, SILENCE_TIMEOUT_MS, StreamBrokenError } from '../event-stream.ts';
-import { describeFailure } from '../request-failure.ts';
-import { sleep } from '../sleep.ts';
 import type { Event } from '../types.ts';
 import { Resource } from './resource.ts';
 

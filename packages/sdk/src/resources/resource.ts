@@ -1,5 +1,5 @@
 import { type Page, Pages } from '../pages.ts';
-import type { Api, ApiResponse, Attempt, CallOptions, Transport } from '../transport.ts';
+import type { Api, CallOptions, Send, Transport } from '../transport.ts';
 
 /** The base class of all resources: keeps the transport and reads lists page by page. */
 export class Resource {
@@ -12,10 +12,20 @@ export class Resource {
   protected pages<T, Query extends object>(
     query: Query,
     options: CallOptions | undefined,
-    send: (api: Api, query: Query, attempt: Attempt) => Promise<ApiResponse<Page<T>>>,
+    send: (api: Api, params: { readonly query: Query }) => ReturnType<Send<Page<T>>>,
   ): Pages<T, Query> {
     return new Pages(query, (pageQuery) =>
-      this.transport.run((api, attempt) => send(api, pageQuery, attempt), { ...options, list: true }),
+      this.transport.run((api) => send(api, { query: pageQuery }), { ...options, list: true }),
     );
   }
+
+  /** A deletion that has no response. */
+  protected remove(send: Send<undefined>, options: CallOptions | undefined): Promise<void> {
+    return this.transport.run(send, { ...options, ignoreNotFoundOnRetry: true });
+  }
+}
+
+/** The parameters of a path with one ID. */
+export function byId(id: string): { readonly params: { readonly path: { readonly id: string } } } {
+  return { params: { path: { id } } };
 }

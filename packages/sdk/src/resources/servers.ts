@@ -11,7 +11,7 @@ import type {
   SetRdns,
   UpdateServer,
 } from '../types.ts';
-import { Resource } from './resource.ts';
+import { byId, Resource } from './resource.ts';
 
 /**
  * Virtual and dedicated servers (SPEC "Server"). A long operation returns the server's current state
@@ -19,43 +19,28 @@ import { Resource } from './resource.ts';
  */
 export class Servers extends Resource {
   list(query: ListQuery<'servers.list'> = {}, options?: CallOptions): Pages<Server> {
-    return this.pages(query, options, (api, asked, attempt) =>
-      api.GET('/servers', { params: { query: asked }, ...attempt }),
-    );
+    return this.pages(query, options, (api, params) => api.GET('/servers', { params }));
   }
 
   /**
    * Charges the first cycle and starts provisioning: the server is `provisioning` and has no addresses yet.
    */
   create(body: CreateServer, options?: CallOptions): Promise<Server> {
-    return this.transport.run((api, attempt) => api.POST('/servers', { body, ...attempt }), {
-      ...options,
-      post: true,
-      bucket: 'provision',
-    });
+    return this.transport.run((api) => api.POST('/servers', { body }), { ...options, bucket: 'provision' });
   }
 
   get(id: string, options?: CallOptions): Promise<Server> {
-    return this.transport.run(
-      (api, attempt) => api.GET('/servers/{id}', { params: { path: { id } }, ...attempt }),
-      options,
-    );
+    return this.transport.run((api) => api.GET('/servers/{id}', byId(id)), options);
   }
 
   /** Tags and labels are replaced as a whole. */
   update(id: string, body: UpdateServer, options?: CallOptions): Promise<Server> {
-    return this.transport.run(
-      (api, attempt) => api.PATCH('/servers/{id}', { params: { path: { id } }, body, ...attempt }),
-      options,
-    );
+    return this.transport.run((api) => api.PATCH('/servers/{id}', { ...byId(id), body }), options);
   }
 
   /** Deletes the server and all data on its disk permanently. Volumes and snapshots are kept. */
   delete(id: string, options?: CallOptions): Promise<Server> {
-    return this.transport.run(
-      (api, attempt) => api.DELETE('/servers/{id}', { params: { path: { id } }, ...attempt }),
-      options,
-    );
+    return this.transport.run((api) => api.DELETE('/servers/{id}', byId(id)), options);
   }
 
   /**
@@ -64,17 +49,14 @@ export class Servers extends Resource {
    */
   reboot(id: string, query: { readonly hard?: boolean } = {}, options?: CallOptions): Promise<Server> {
     return this.transport.run(
-      (api, attempt) => api.POST('/servers/{id}/reboot', { params: { path: { id }, query }, ...attempt }),
-      { ...options, post: true },
+      (api) => api.POST('/servers/{id}/reboot', { params: { path: { id }, query } }),
+      options,
     );
   }
 
   /** Reinstalls an image and erases the disk. Addresses stay the same. */
   rebuild(id: string, body: RebuildServer = {}, options?: CallOptions): Promise<Server> {
-    return this.transport.run(
-      (api, attempt) => api.POST('/servers/{id}/rebuild', { params: { path: { id } }, body, ...attempt }),
-      { ...options, post: true },
-    );
+    return this.transport.run((api) => api.POST('/servers/{id}/rebuild', { ...byId(id), body }), options);
   }
 
   /**
@@ -82,55 +64,34 @@ export class Servers extends Resource {
    * once.
    */
   rescue(id: string, options?: CallOptions): Promise<RescuedServer> {
-    return this.transport.run(
-      (api, attempt) => api.POST('/servers/{id}/rescue', { params: { path: { id } }, ...attempt }),
-      { ...options, post: true },
-    );
+    return this.transport.run((api) => api.POST('/servers/{id}/rescue', byId(id)), options);
   }
 
   stop(id: string, options?: CallOptions): Promise<Server> {
-    return this.transport.run(
-      (api, attempt) => api.POST('/servers/{id}/stop', { params: { path: { id } }, ...attempt }),
-      { ...options, post: true },
-    );
+    return this.transport.run((api) => api.POST('/servers/{id}/stop', byId(id)), options);
   }
 
   start(id: string, options?: CallOptions): Promise<Server> {
-    return this.transport.run(
-      (api, attempt) => api.POST('/servers/{id}/start', { params: { path: { id } }, ...attempt }),
-      { ...options, post: true },
-    );
+    return this.transport.run((api) => api.POST('/servers/{id}/start', byId(id)), options);
   }
 
   /** Restores a snapshot and erases the disk. */
   restore(id: string, body: { readonly snapshot: string }, options?: CallOptions): Promise<Server> {
-    return this.transport.run(
-      (api, attempt) => api.POST('/servers/{id}/restore', { params: { path: { id } }, body, ...attempt }),
-      { ...options, post: true },
-    );
+    return this.transport.run((api) => api.POST('/servers/{id}/restore', { ...byId(id), body }), options);
   }
 
   /** Returns the URL of a console for one visit within five minutes. With a `read` token, it is view-only. */
   console(id: string, options?: CallOptions): Promise<Console> {
-    return this.transport.run(
-      (api, attempt) => api.GET('/servers/{id}/console', { params: { path: { id } }, ...attempt }),
-      options,
-    );
+    return this.transport.run((api) => api.GET('/servers/{id}/console', byId(id)), options);
   }
 
   /** Returns hourly values of the last 30 days. */
   metrics(id: string, options?: CallOptions): Promise<Metrics> {
-    return this.transport.run(
-      (api, attempt) => api.GET('/servers/{id}/metrics', { params: { path: { id } }, ...attempt }),
-      options,
-    );
+    return this.transport.run((api) => api.GET('/servers/{id}/metrics', byId(id)), options);
   }
 
   /** Sets the host names of the addresses; null removes one. */
   setRdns(id: string, body: SetRdns, options?: CallOptions): Promise<Server> {
-    return this.transport.run(
-      (api, attempt) => api.POST('/servers/{id}/rdns', { params: { path: { id } }, body, ...attempt }),
-      { ...options, post: true },
-    );
+    return this.transport.run((api) => api.POST('/servers/{id}/rdns', { ...byId(id), body }), options);
   }
 }

@@ -8,51 +8,58 @@ import type {
   Webhook,
   WebhookDelivery,
 } from '../types.ts';
-import { Resource } from './resource.ts';
+import { byId, Resource } from './resource.ts';
 
 /** Subscriptions to events (SPEC "Webhook subscription"). Check deliveries with `verifyWebhook`. */
 export class Webhooks extends Resource {
   list(query: ListQuery<'webhooks.list'> = {}, options?: CallOptions): Pages<Webhook> {
-    return this.pages(query, options, (api, asked, attempt) =>
-      api.GET('/webhooks', { params: { query: asked }, ...attempt }),
-    );
+    return this.pages(query, options, (api, params) => api.GET('/webhooks', { params }));
   }
 
   /** `secret` in the response is shown only once. */
   create(body: CreateWebhook, options?: CallOptions): Promise<CreatedWebhook> {
-    return this.transport.run((api, attempt) => api.POST('/webhooks', { body, ...attempt }), {
-      ...options,
-      post: true,
-    });
+    return this.transport.run((api) => api.POST('/webhooks', { body }), options);
   }
 
   get(id: string, options?: CallOptions): Promise<Webhook> {
-    return this.transport.run(
-      (api, attempt) => api.GET('/webhooks/{id}', { params: { path: { id } }, ...attempt }),
-      options,
-    );
+    return this.transport.run((api) => api.GET('/webhooks/{id}', byId(id)), options);
   }
 
   /** `events` are replaced as a whole; `active: false` pauses the webhook. */
   update(id: string, body: UpdateWebhook, options?: CallOptions): Promise<Webhook> {
-    return this.transport.run(
-      (api, attempt) => api.PATCH('/webhooks/{id}', { params: { path: { id } }, body, ...attempt }),
-      options,
-    );
+    return this.transport.run((api) => api.PATCH('/webhooks/{id}', { ...byId(id), body }), options);
   }
 
   delete(id: string, options?: CallOptions): Promise<void> {
-    return this.transport.run(
-      (api, attempt) => api.DELETE('/webhooks/{id}', { params: { path: { id } }, ...attempt }),
-      { ...options, ignoreNotFoundOnRetry: true },
-    );
+    return this.remove((api) => api.DELETE('/webhooks/{id}', byId(id)), options);
   }
 
   /** Sends a `ping`. */
   test(id: string, options?: CallOptions): Promise<WebhookDelivery> {
+    return this.transport.run((api) => api.POST('/webhooks/{id}/test', byId(id)), options);
+  }
+}
+
+/** Deliveries to a webhook in the last seven days. */
+export class Deliveries extends Resource {
+  list(
+    webhook: string,
+    query: ListQuery<'deliveries.list'> = {},
+    options?: CallOptions,
+  ): Pages<WebhookDelivery> {
+    return this.pages(query, options, (api, { query: asked }) =>
+      api.GET('/webhooks/{id}/deliveries', { params: { path: { id: webhook }, query: asked } }),
+    );
+  }
+
+  /** Sends the same event again, as a new delivery. */
+  replay(webhook: string, delivery: string, options?: CallOptions): Promise<WebhookDelivery> {
     return this.transport.run(
-      (api, attempt) => api.POST('/webhooks/{id}/test', { params: { path: { id } }, ...attempt }),
-      { ...options, post: true },
+      (api) =>
+        api.POST('/webhooks/{id}/deliveries/{delivery_id}/replay', {
+          params: { path: { id: webhook, delivery_id: delivery } },
+        }),
+      options,
     );
   }
 }

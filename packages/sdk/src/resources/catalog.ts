@@ -1,43 +1,56 @@
 import type { Pages } from '../pages.ts';
-import { randomKey } from '../random-key.ts';
 import type { CallOptions } from '../transport.ts';
-import type { CreateImage, Image, ListQuery } from '../types.ts';
-import { Resource } from './resource.ts';
+import { randomKey } from '../transport.ts';
+import type { CreateImage, Image, ListQuery, Plan, Region } from '../types.ts';
+import { byId, Resource } from './resource.ts';
+
+/** Plans for servers (SPEC "Plan"). `cycles` contains the price of each billing cycle. */
+export class Plans extends Resource {
+  list(query: ListQuery<'plans.list'> = {}, options?: CallOptions): Pages<Plan> {
+    return this.pages(query, options, (api, params) => api.GET('/plans', { params }));
+  }
+
+  get(id: string, options?: CallOptions): Promise<Plan> {
+    return this.transport.run((api) => api.GET('/plans/{id}', byId(id)), options);
+  }
+}
+
+/** Regions for servers and volumes (SPEC "Region"). */
+export class Regions extends Resource {
+  list(query: ListQuery<'regions.list'> = {}, options?: CallOptions): Pages<Region> {
+    return this.pages(query, options, (api, params) => api.GET('/regions', { params }));
+  }
+
+  get(id: string, options?: CallOptions): Promise<Region> {
+    return this.transport.run((api) => api.GET('/regions/{id}', byId(id)), options);
+  }
+}
 
 /** Official and uploaded images (SPEC "Image"). */
 export class Images extends Resource {
   list(query: ListQuery<'images.list'> = {}, options?: CallOptions): Pages<Image> {
-    return this.pages(query, options, (api, asked, attempt) =>
-      api.GET('/images', { params: { query: asked }, ...attempt }),
-    );
+    return this.pages(query, options, (api, params) => api.GET('/images', { params }));
   }
 
   /** Uploads an ISO 9660 image of at most 4 GiB. The upload has no timeout unless `timeoutMs` sets one. */
   create({ file, ...fields }: CreateImage, options?: CallOptions): Promise<Image> {
     const body = multipartBody(file, fields);
-    const send = { body: { ...fields, file: '' }, bodySerializer: () => body };
-    return this.transport.run(
-      (api, attempt) => {
-        const headers = { ...attempt.headers, 'content-type': body.type };
-        return api.POST('/images', { ...send, ...attempt, headers });
-      },
-      { ...options, timeoutMs: options?.timeoutMs ?? 0, post: true, bucket: 'provision' },
-    );
+    const sent = {
+      body: { ...fields, file: '' },
+      bodySerializer: () => body,
+      headers: { 'content-type': body.type },
+    };
+    const call = { ...options, timeoutMs: options?.timeoutMs ?? 0, bucket: 'provision' } as const;
+    return this.transport.run((api) => api.POST('/images', sent), call);
   }
 
   get(id: string, options?: CallOptions): Promise<Image> {
-    return this.transport.run(
-      (api, attempt) => api.GET('/images/{id}', { params: { path: { id } }, ...attempt }),
-      options,
-    );
+    return this.transport.run((api) => api.GET('/images/{id}', byId(id)), options);
   }
 
   /** Deletes a custom image. Servers that were installed from it keep running. */
   delete(id: string, options?: CallOptions): Promise<void> {
-    return this.transport.run(
-      (api, attempt) => api.DELETE('/images/{id}', { params: { path: { id } }, ...attempt }),
-      { ...options, ignoreNotFoundOnRetry: true },
-    );
+    return this.remove((api) => api.DELETE('/images/{id}', byId(id)), options);
   }
 }
 

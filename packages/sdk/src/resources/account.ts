@@ -1,0 +1,61 @@
+import type { Pages } from '../pages.ts';
+import type { CallOptions } from '../transport.ts';
+import type {
+  ApiToken,
+  AuditEvent,
+  CreateApiToken,
+  CreatedApiToken,
+  CreateSshKey,
+  ListedSshKey,
+  ListQuery,
+  SshKey,
+} from '../types.ts';
+import { byId, Resource } from './resource.ts';
+
+/** API tokens (SPEC "API token"). */
+export class Tokens extends Resource {
+  list(query: ListQuery<'tokens.list'> = {}, options?: CallOptions): Pages<ApiToken> {
+    return this.pages(query, options, (api, params) => api.GET('/account/tokens', { params }));
+  }
+
+  /** `token` in the response is shown only once. */
+  create(body: CreateApiToken, options?: CallOptions): Promise<CreatedApiToken> {
+    return this.transport.run((api) => api.POST('/account/tokens', { body }), options);
+  }
+
+  /** Revokes the token immediately. */
+  delete(id: string, options?: CallOptions): Promise<void> {
+    return this.remove((api) => api.DELETE('/account/tokens/{id}', byId(id)), options);
+  }
+}
+
+/** SSH keys for new servers (SPEC "SSH key"). Lists omit the key itself. */
+export class SshKeys extends Resource {
+  list(query: ListQuery<'ssh_keys.list'> = {}, options?: CallOptions): Pages<ListedSshKey> {
+    return this.pages(query, options, (api, params) => api.GET('/ssh-keys', { params }));
+  }
+
+  create(body: CreateSshKey, options?: CallOptions): Promise<SshKey> {
+    return this.transport.run((api) => api.POST('/ssh-keys', { body }), options);
+  }
+
+  get(id: string, options?: CallOptions): Promise<SshKey> {
+    return this.transport.run((api) => api.GET('/ssh-keys/{id}', byId(id)), options);
+  }
+
+  /** Servers that have the key keep it. */
+  delete(id: string, options?: CallOptions): Promise<void> {
+    return this.remove((api) => api.DELETE('/ssh-keys/{id}', byId(id)), options);
+  }
+}
+
+/** Changes of the last 90 days and their actors (SPEC "Audit event"). */
+export class AuditEvents extends Resource {
+  list(query: ListQuery<'audit_events.list'> = {}, options?: CallOptions): Pages<AuditEvent> {
+    return this.pages(query, options, (api, params) => api.GET('/audit/events', { params }));
+  }
+
+  get(id: string, options?: CallOptions): Promise<AuditEvent> {
+    return this.transport.run((api) => api.GET('/audit/events/{id}', byId(id)), options);
+  }
+}
