@@ -5,7 +5,7 @@ import type { Filter, FilterRule } from '../../ports/network.ts';
 import type { FirewallGroup, FirewallRule } from '../../spec/schemas/firewall.ts';
 import { readServerFilter, type ServerFilterRow } from '../../store/firewall.ts';
 import type { Service } from '../context.ts';
-import { DRIVER_TIMEOUT_MS, withDriverTimeout } from '../servers/operations/driver-call.ts';
+import { withDriverTimeout } from '../servers/operations/driver-call.ts';
 import { portRanges } from './check.ts';
 
 /** The retry interval while a machine is being installed. */
@@ -43,7 +43,7 @@ async function applyDuringInstall(
 }
 
 async function setFilter(service: Service, serverId: string, server: ServerFilterRow): Promise<void> {
-  await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.filter(serverId, compileFilter(server.groups)));
+  await withDriverTimeout(service.compute.filter(serverId, compileFilter(server.groups)));
 }
 
 type AppliedGroup = Pick<FirewallGroup, 'default_action'> & {

@@ -19,7 +19,7 @@ import type { CustomerActor, Service } from '../context.ts';
 import { sessionCutoffs } from '../sessions/identify.ts';
 import { driverCapabilities } from './hardware.ts';
 import { requireActionAllowed } from './lock-server.ts';
-import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './operations/driver-call.ts';
+import { withDriverTimeout } from './operations/driver-call.ts';
 
 const TICKET_BYTES = 32;
 
@@ -42,9 +42,8 @@ export async function openConsole(
   const expiresAt = new Date(
     Math.floor(now.getTime() / SECOND_MS) * SECOND_MS + LIMITS.consoleUrlMinutes * MINUTE_MS,
   );
-  const inserted = await insertTicket(service.db, {
-    ...{ digest: digest(ticket), customerId, serverId, tokenId, sessionId, readOnly, expiresAt, now },
-  });
+  const row = { digest: digest(ticket), customerId, serverId, tokenId, sessionId, readOnly, expiresAt, now };
+  const inserted = await insertTicket(service.db, row);
   const { read_only } = inserted ?? notFound('server');
   const url = `${baseUrl.replace(/\/+$/, '')}${consolePath(ticket, { readOnly: read_only })}`;
   return { object: 'console', url, expires_at: formatRfc3339(expiresAt), read_only };
@@ -112,7 +111,7 @@ export async function checkConsoleAccess(
 export async function connectConsole(service: Service, serverId: string): Promise<Duplex> {
   const opening = service.compute.console(serverId);
   try {
-    return await withDriverTimeout(DRIVER_TIMEOUT_MS, opening);
+    return await withDriverTimeout(opening);
   } catch (error) {
     // A stream that arrives after the timeout has no owner to close it.
     opening.then(

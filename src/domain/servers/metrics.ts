@@ -14,7 +14,7 @@ import {
 } from '../../store/servers/metrics.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { isSoldByHand } from './hardware.ts';
-import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './operations/driver-call.ts';
+import { withDriverTimeout } from './operations/driver-call.ts';
 
 /** Returns hourly means for up to 30 days; refuses with `not_found`. */
 export async function getMetrics(service: Service, actor: CustomerActor, shownId: string): Promise<Metrics> {
@@ -63,7 +63,7 @@ export async function sampleServers(service: Service, limit: number): Promise<nu
 /** Leaves a gap until the next sample if the driver fails. */
 async function sampleFrom(service: Service, ids: readonly string[], since: Date): Promise<void> {
   try {
-    const samples = await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.sample(ids, since));
+    const samples = await withDriverTimeout(service.compute.sample(ids, since));
     if (samples.length > 0) await saveSamples(service.db, samples);
   } catch (error) {
     service.log.warn({ err: error, servers: ids.length }, 'metrics could not be read');

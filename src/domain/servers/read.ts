@@ -104,22 +104,16 @@ export async function describeServer(
   };
 }
 
-type Deps = Pick<Service, 'db' | 'settings'>;
-
 /** Returns sentences about a suspension, a message from the operator, a legal hold, or a throttle. */
-export async function serverNotes(service: Deps, server: ServerRow): Promise<string[]> {
+async function serverNotes({ db, settings }: Service, server: ServerRow): Promise<string[]> {
   const { id, status, suspended_reason: suspendedReason, frozen_at, held_at } = server;
   const notes = status === 'suspended' ? [explainDenial({ status, suspendedReason }, 'stop')] : [];
-  if (server.throttled) notes.push(...(await throttleNotes(service, id)));
+  const transfer = server.throttled ? await findSentTransfer(db, id) : undefined;
+  if (transfer) notes.push(describeThrottle(transfer, settings.throttleMbps));
   if (frozen_at === null && held_at === null) return notes;
-  const controls = await findServerControls(service.db, id);
+  const controls = await findServerControls(db, id);
   if (controls?.freeze_reason) notes.push(`Message from the operator: ${controls.freeze_reason}`);
   if (controls?.hold_order)
     notes.push(`This server is under a legal hold and cannot be destroyed: ${controls.hold_order}`);
   return notes;
-}
-
-async function throttleNotes({ db, settings }: Deps, serverId: string): Promise<string[]> {
-  const transfer = await findSentTransfer(db, serverId);
-  return transfer ? [describeThrottle(transfer, settings.throttleMbps)] : [];
 }

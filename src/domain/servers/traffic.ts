@@ -15,7 +15,7 @@ import {
 import { enqueueTask } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';
 import { hasDriver } from './hardware.ts';
-import { DRIVER_TIMEOUT_MS, withDriverTimeout } from './operations/driver-call.ts';
+import { withDriverTimeout } from './operations/driver-call.ts';
 
 /** How often to check whether a machine that is being installed has run. */
 const INSTALL_POLL_MS = SECOND_MS;
@@ -34,7 +34,7 @@ export async function applyTraffic(
   if (server.first_run_at === null) return { againMs: INSTALL_POLL_MS };
   const bitsPerS = server.throttled ? service.settings.throttleMbps * MEGABIT : null;
   const applied = service.compute.traffic(serverId, { bitsPerS, mail: server.mail_allowed });
-  await withDriverTimeout(DRIVER_TIMEOUT_MS, applied);
+  await withDriverTimeout(applied);
   return 'done';
 }
 

@@ -22,7 +22,7 @@ import {
 } from '../../store/snapshots.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
-import { DRIVER_TIMEOUT_MS, POLL_INTERVAL_MS, withDriverTimeout } from '../servers/operations/driver-call.ts';
+import { POLL_INTERVAL_MS, withDriverTimeout } from '../servers/operations/driver-call.ts';
 import { advance } from '../servers/operations/step.ts';
 import { snapshotObject } from './read.ts';
 
@@ -35,14 +35,13 @@ const RERUN_NOW: Result = { againMs: 0 };
 export async function ensureSnapshot(service: Service, id: string): Promise<Result> {
   const snapshot = await findSnapshotWork(service.db, id);
   if (!snapshot) {
-    await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.removeSnapshot(id));
+    await withDriverTimeout(service.compute.removeSnapshot(id));
     crashPoint('snapshot.removed');
     return 'done';
   }
   if (snapshot.status === 'creating') return await advanceCreation(service, snapshot);
   // Nothing can use what a failed snapshot left behind.
-  if (snapshot.status === 'error')
-    await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.removeSnapshot(id));
+  if (snapshot.status === 'error') await withDriverTimeout(service.compute.removeSnapshot(id));
   return await deleteWhenExpired(service, snapshot);
 }
 
@@ -64,10 +63,7 @@ async function readProgress(service: Service, snapshot: SnapshotWork): Promise<S
   if (!canCreateSnapshot(snapshot, service.clock.now())) return failed;
   const isOverdue = service.clock.now().getTime() - snapshot.created_at.getTime() > CREATE_TIMEOUT_MS;
   try {
-    const seen = await withDriverTimeout(
-      DRIVER_TIMEOUT_MS,
-      service.compute.snapshot(snapshot.server_id, snapshot.id),
-    );
+    const seen = await withDriverTimeout(service.compute.snapshot(snapshot.server_id, snapshot.id));
     return seen.state === 'creating' && isOverdue ? failed : seen;
   } catch (error) {
     const isFinal = error instanceof ComputeError && error.fault === 'refused';
@@ -145,6 +141,6 @@ export function canCreateSnapshot(snapshot: SnapshotWork, now: Date): boolean {
 export async function deferForSnapshot(service: Service, operation: OperationRow): Promise<boolean> {
   if (!(await isSnapshotInProgress(service, operation.server_id))) return false;
   const { attempts } = operation;
-  await advance(service.db, service, operation, { attempts, inMs: POLL_INTERVAL_MS });
+  await advance(service, operation, { attempts, inMs: POLL_INTERVAL_MS });
   return true;
 }

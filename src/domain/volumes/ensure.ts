@@ -19,7 +19,7 @@ import {
 import { deleteVolume, lockVolume } from '../../store/volumes/volumes.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
-import { DRIVER_TIMEOUT_MS, withDriverTimeout } from '../servers/operations/driver-call.ts';
+import { withDriverTimeout } from '../servers/operations/driver-call.ts';
 import { volumeObject } from './read.ts';
 
 const RECHECK_MS = SECOND_MS / 2;
@@ -30,17 +30,16 @@ export async function ensureVolume(service: Service, id: string): Promise<'done'
   const { compute } = service;
   const work = await findVolumeWork(service.db, id);
   if (!work || work.deleted_at !== null) {
-    await withDriverTimeout(DRIVER_TIMEOUT_MS, compute.detach(id));
-    await withDriverTimeout(DRIVER_TIMEOUT_MS, compute.removeVolume(id));
+    await withDriverTimeout(compute.detach(id));
+    await withDriverTimeout(compute.removeVolume(id));
     crashPoint('volume.removed');
     if (work) await completeDeletion(service, work);
     return 'done';
   }
   if (isGuestShuttingDown(service, work)) return { againMs: RECHECK_MS };
-  if (work.detached || work.server_id === null)
-    await withDriverTimeout(DRIVER_TIMEOUT_MS, compute.detach(id));
+  if (work.detached || work.server_id === null) await withDriverTimeout(compute.detach(id));
   if (!(await attach(service, work))) return { againMs: 0 };
-  await withDriverTimeout(DRIVER_TIMEOUT_MS, compute.grow(id, work.size_gb));
+  await withDriverTimeout(compute.grow(id, work.size_gb));
   crashPoint('volume.ensured');
   await service.db.transaction((tx) => recordChangeEvents(service, tx, work));
   crashPoint('volume.recorded');
@@ -58,7 +57,7 @@ async function attach(service: Service, work: VolumeWork): Promise<boolean> {
   const { id, server_id, device, size_gb: sizeGb } = work;
   if (server_id === null || device === null) return true;
   try {
-    await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.attach(server_id, { id, sizeGb, device }));
+    await withDriverTimeout(service.compute.attach(server_id, { id, sizeGb, device }));
     return true;
   } catch (error) {
     if (!(error instanceof ComputeError) || error.fault !== 'refused') throw error;

@@ -44,7 +44,7 @@ async function moveOrRefund(service: Service, operation: OperationRow, hostsMax:
     const now = service.clock.now();
     await releaseHost(tx, server.id, { state: releasedMachineState(service), now });
     if (triedHosts.length < hostsMax && (await allocateElsewhere(tx, server, triedHosts, now))) {
-      await advance(tx, service, operation, { step: 'ensure', triedHosts, placedAt: now });
+      await advance(service, operation, { step: 'ensure', triedHosts, placedAt: now }, tx);
       return true;
     }
     await refundAndDestroy(tx, server, operation, now);

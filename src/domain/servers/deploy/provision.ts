@@ -23,7 +23,7 @@ import { completeOperation } from '../operations/complete.ts';
 import {
   callDriver,
   ENSURE_TIMEOUT_MS,
-  inspectMachines,
+  observationStep,
   POLL_INTERVAL_MS,
 } from '../operations/driver-call.ts';
 import { setPower } from '../operations/power-steps.ts';
@@ -38,7 +38,7 @@ const TRANSIENT_ATTEMPTS_MAX = 5;
 export async function ensureMachine(service: Service, operation: OperationRow): Promise<void> {
   crashPoint('provision.begun');
   const facts = await findBuildDetails(service.db, operation.server_id);
-  if (!facts?.host) return await advance(service.db, service, operation, { step: 'leave_host' });
+  if (!facts?.host) return await advance(service, operation, { step: 'leave_host' });
   const machine = { id: operation.server_id, host: facts.host, generation: facts.generation };
   const spec = buildMachineSpec(service, machine, facts);
   const fault = await callDriver(service, operation, {
@@ -48,7 +48,7 @@ export async function ensureMachine(service: Service, operation: OperationRow): 
   });
   crashPoint('provision.ensured');
   if (fault === null) return await recordInstalling(service, operation);
-  await advance(service.db, service, operation, {
+  await advance(service, operation, {
     ...nextStepAfterFault(service, operation, fault.fault),
     fault: fault.message,
   });
@@ -69,7 +69,7 @@ async function recordInstalling(service: Service, operation: OperationRow): Prom
     const server = await lockServer(tx, operation.server_id);
     if (!server) return;
     if (server.status === 'provisioning') await moveServer(tx, server, 'install_begins', now);
-    await advance(tx, service, operation, { step: 'observe', inMs: POLL_INTERVAL_MS });
+    await advance(service, operation, { step: 'observe', inMs: POLL_INTERVAL_MS }, tx);
   });
   crashPoint('provision.install_recorded');
 }
@@ -80,27 +80,19 @@ export const INSTALL_TIMEOUT_MS = 20 * MINUTE_MS;
 const SILENT_ATTEMPTS_MAX = 12;
 
 /** Step `observe`: checks all first installs with one driver call and completes those that run. */
-export async function observeInstalls(service: Service, operations: OperationRow[]): Promise<void> {
-  await inspectMachines(service, operations, handleInstallState);
-}
-
-async function handleInstallState(
-  service: Service,
-  operation: OperationRow,
-  seen: MachineState | undefined,
-): Promise<void> {
+export const observeInstalls = observationStep(async (service, operation, seen) => {
   if (seen?.state === 'running') return await completeOperation(service, operation);
   // An install only progresses in a machine that is on. If powering it on fails, the next poll retries.
   if (seen?.state === 'stopped') await setPower(service, operation, 'on');
   const result = nextInstallStep(service, operation, seen);
-  await advance(service.db, service, operation, result);
+  await advance(service, operation, result);
   if (result.fault) {
     service.log.warn(
       { ...operationLogFields(operation), reason: result.fault },
       'install is not progressing',
     );
   }
-}
+});
 
 function nextInstallStep(
   service: Service,

@@ -16,7 +16,7 @@ import {
 import type { Service } from '../../context.ts';
 import { recheckAttachedVolumes } from '../../volumes/attach.ts';
 import { isSoldByHand } from '../hardware.ts';
-import { DRIVER_TIMEOUT_MS, withDriverTimeout } from '../operations/driver-call.ts';
+import { withDriverTimeout } from '../operations/driver-call.ts';
 import { isServerId, reportFindings } from './findings.ts';
 import {
   adoptDiskGeneration,
@@ -32,12 +32,7 @@ const UNKNOWN_OBSERVED_MAX = 100;
 /** Most machines whose restart failed: their guests did not shut themselves down. */
 const FAILING_MAX = 1_000;
 
-const RECONCILED_KINDS: readonly FindingKind[] = [
-  'lost_machine',
-  'guest_off',
-  'should_be_off',
-  'runs_stopped',
-];
+const RECONCILED_KINDS = ['lost_machine', 'guest_off', 'should_be_off', 'runs_stopped'] as const;
 
 /**
  * Inspects every machine once. If the driver does not answer for a machine, its findings stay as they are.
@@ -45,18 +40,17 @@ const RECONCILED_KINDS: readonly FindingKind[] = [
 export async function reconcileMachines(service: Service): Promise<void> {
   await findUnknownMachines(service);
   const failing = await listFindings(service.db, {
-    ...{ kinds: ['failing_machine'], minLooks: 1, limit: FAILING_MAX },
+    kinds: ['failing_machine'],
+    minLooks: 1,
+    limit: FAILING_MAX,
   });
   const failingIds = new Set(failing.map(({ subject }) => subject));
   const findings: Finding[] = [];
   const unobserved: string[] = [];
   const includeDedicated = !isSoldByHand(service, 'dedicated');
   for (let after: string | null = null; ; ) {
-    const servers: IdleServerRow[] = await listIdleServers(service.db, {
-      after,
-      includeDedicated,
-      limit: BATCH_SIZE,
-    });
+    const page = { after, includeDedicated, limit: BATCH_SIZE };
+    const servers: IdleServerRow[] = await listIdleServers(service.db, page);
     const states = await observe(service, servers);
     for (const server of servers) {
       const seen = states.get(server.id);
@@ -69,11 +63,8 @@ export async function reconcileMachines(service: Service): Promise<void> {
     after = servers.at(-1)?.id ?? null;
     if (servers.length < BATCH_SIZE) break;
   }
-  for (const { kind, subject } of await reportFindings(service, {
-    kinds: RECONCILED_KINDS,
-    findings,
-    unobserved,
-  })) {
+  const confirmed = await reportFindings(service, { kinds: RECONCILED_KINDS, findings, unobserved });
+  for (const { kind, subject } of confirmed) {
     if (kind === 'guest_off') await recordGuestShutdown(service, subject);
     if (kind === 'should_be_off') await powerOffSuspended(service, subject);
   }
@@ -88,18 +79,19 @@ function detectFinding(status: IdleServerRow['status'], seen: MachineState): Fin
 
 /** Finds machines without a server. Lists machines first, so that a server being created is already known. */
 async function findUnknownMachines(service: Service): Promise<void> {
-  const listed = await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.list());
+  const listed = await withDriverTimeout(service.compute.list());
   const known = new Set(await findServerIds(service.db, listed.filter(isServerId)));
   const unknownIds = listed.filter((id) => !known.has(id));
   const hosts = new Map<string, string | null>();
   if (unknownIds.length > 0) {
     const asked = service.compute.observe(unknownIds.slice(0, UNKNOWN_OBSERVED_MAX));
-    for (const { id, host } of await withDriverTimeout(DRIVER_TIMEOUT_MS, asked)) hosts.set(id, host);
+    for (const { id, host } of await withDriverTimeout(asked)) hosts.set(id, host);
   }
-  const findings = unknownIds.map((subject) => ({
-    ...{ kind: 'unknown_machine' as const, subject, host: hosts.get(subject) ?? null },
-  }));
-  await reportFindings(service, { kinds: ['unknown_machine'], findings });
+  const kind = 'unknown_machine';
+  const findings = unknownIds.map(
+    (subject) => ({ kind, subject, host: hosts.get(subject) ?? null }) as const,
+  );
+  await reportFindings(service, { kinds: [kind], findings });
 }
 
 /** Returns an empty map if the driver did not answer. */
@@ -110,7 +102,7 @@ async function observe(
   if (servers.length === 0) return new Map();
   try {
     const asked = service.compute.observe(servers.map(({ id }) => id));
-    const states = await withDriverTimeout(DRIVER_TIMEOUT_MS, asked);
+    const states = await withDriverTimeout(asked);
     return new Map(states.map((state) => [state.id, state]));
   } catch (error) {
     service.log.warn({ err: error, servers: servers.length }, 'machines could not be observed');
@@ -123,7 +115,7 @@ async function observe(
  * not answer, because the state of the machines is unknown then.
  */
 export async function superviseMachines(service: Service): Promise<void> {
-  const outcomes = await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.superviseMachines());
+  const outcomes = await withDriverTimeout(service.compute.superviseMachines());
   const restarted = outcomes.filter(({ outcome }) => outcome === 'restarted');
   for (const { id, message } of restarted) {
     const machine = isServerId(id) ? formatId('server', id) : id;
@@ -132,10 +124,9 @@ export async function superviseMachines(service: Service): Promise<void> {
   const serverIds = restarted.map(({ id }) => id).filter(isServerId);
   if (await recheckAttachedVolumes(service.db, serverIds, service.clock.now())) service.wake();
   const failed = outcomes.filter(({ outcome }) => outcome === 'failed');
-  const findings = failed.map(({ id, message }) => ({
-    ...{ kind: 'failing_machine' as const, subject: id, host: null, says: message },
-  }));
-  await reportFindings(service, { kinds: ['failing_machine'], findings });
+  const kind = 'failing_machine';
+  const findings = failed.map(({ id, message: says }) => ({ kind, subject: id, host: null, says }) as const);
+  await reportFindings(service, { kinds: [kind], findings });
   const off = outcomes.filter(({ outcome }) => outcome === 'off');
   // A server with an operation under way is left to that operation.
   for (const { id } of off) if (isServerId(id)) await recordGuestShutdown(service, id);

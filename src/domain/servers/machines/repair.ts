@@ -9,7 +9,7 @@ import { recordNewerGeneration } from '../../../store/servers/findings.ts';
 import { hasOperation, insertOperation } from '../../../store/servers/operations.ts';
 import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
 import type { Service } from '../../context.ts';
-import { DRIVER_TIMEOUT_MS, withDriverTimeout } from '../operations/driver-call.ts';
+import { withDriverTimeout } from '../operations/driver-call.ts';
 import { applyFreeze } from '../operator/apply-freeze.ts';
 import { auditServer, moveServer } from '../transition.ts';
 
@@ -75,7 +75,7 @@ async function recheckMachine(
   predicate: (seen: MachineState) => boolean,
 ): Promise<boolean> {
   try {
-    const [seen] = await withDriverTimeout(DRIVER_TIMEOUT_MS, compute.observe([serverId]));
+    const [seen] = await withDriverTimeout(compute.observe([serverId]));
     return seen !== undefined && predicate(seen);
   } catch (error) {
     log.warn({ err: error, server: formatId('server', serverId) }, 'machine could not be observed');

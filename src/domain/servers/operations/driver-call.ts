@@ -23,11 +23,15 @@ export type DriverFault = Pick<ComputeError, 'fault' | 'message'>;
 export async function callDriver(
   service: Service,
   operation: OperationRow,
-  act: { readonly timeoutMs: number; readonly call: () => Promise<unknown>; readonly failureMessage: string },
+  act: {
+    readonly timeoutMs?: number;
+    readonly call: () => Promise<unknown>;
+    readonly failureMessage: string;
+  },
 ): Promise<DriverFault | null> {
   if (!(await holdsOperationLease(service.db, operation))) throw new LeaseLost();
   try {
-    await withDriverTimeout(act.timeoutMs, act.call());
+    await withDriverTimeout(act.call(), act.timeoutMs);
     return null;
   } catch (error) {
     service.log.warn({ err: error, ...operationLogFields(operation) }, act.failureMessage);
@@ -39,11 +43,11 @@ export async function callDriver(
 }
 
 export const ENSURE_TIMEOUT_MS = MINUTE_MS;
-/** For every call except `ensure`. */
-export const DRIVER_TIMEOUT_MS = 30 * SECOND_MS;
+/** For the other calls. */
+const DRIVER_TIMEOUT_MS = 30 * SECOND_MS;
 
 /** Returns the call's result, or throws a `transient` ComputeError after `ms` of real time. */
-export async function withDriverTimeout<T>(ms: number, call: Promise<T>): Promise<T> {
+export async function withDriverTimeout<T>(call: Promise<T>, ms = DRIVER_TIMEOUT_MS): Promise<T> {
   const error = () => new ComputeError('transient', `no answer within ${ms / SECOND_MS} s`);
   return await withTimeout(call, ms, error);
 }
@@ -52,23 +56,21 @@ export async function withDriverTimeout<T>(ms: number, call: Promise<T>): Promis
 export const POLL_INTERVAL_MS = SECOND_MS / 2;
 
 /** `seen` is undefined if the driver did not answer. */
-export type MachineStateHandler = (
+type MachineStateHandler = (
   service: Service,
   operation: OperationRow,
   seen: MachineState | undefined,
 ) => Promise<void>;
 
-/** Asks the driver for the state of many machines at once, then handles each operation in isolation. */
-export async function inspectMachines(
-  service: Service,
-  operations: readonly OperationRow[],
-  handleState: MachineStateHandler,
-): Promise<void> {
-  const states = await observe(service, operations);
-  crashPoint(operations[0]?.kind === 'provision' ? 'provision.observed' : 'operation.observed');
-  await forEachIsolated(service, operations, (operation) =>
-    handleState(service, operation, states.get(operation.server_id)),
-  );
+/** A step that asks the driver for the state of many machines at once, then handles each in isolation. */
+export function observationStep(handleState: MachineStateHandler) {
+  return async (service: Service, operations: readonly OperationRow[]): Promise<void> => {
+    const states = await observe(service, operations);
+    crashPoint(operations[0]?.kind === 'provision' ? 'provision.observed' : 'operation.observed');
+    await forEachIsolated(service, operations, (operation) =>
+      handleState(service, operation, states.get(operation.server_id)),
+    );
+  };
 }
 
 async function observe(
@@ -77,7 +79,7 @@ async function observe(
 ): Promise<Map<string, MachineState>> {
   try {
     const ids = operations.map((operation) => operation.server_id);
-    const states = await withDriverTimeout(DRIVER_TIMEOUT_MS, service.compute.observe(ids));
+    const states = await withDriverTimeout(service.compute.observe(ids));
     return new Map(states.map((state) => [state.id, state]));
   } catch (error) {
     for (const operation of operations) {

@@ -17,13 +17,7 @@ import type { OperationRow } from '../../../store/servers/operations.ts';
 import { hasDetachingVolume } from '../../../store/volumes/changes.ts';
 import type { Service } from '../../context.ts';
 import { completeOperation, failOperation } from './complete.ts';
-import {
-  callDriver,
-  DRIVER_TIMEOUT_MS,
-  type DriverFault,
-  inspectMachines,
-  POLL_INTERVAL_MS,
-} from './driver-call.ts';
+import { callDriver, type DriverFault, observationStep, POLL_INTERVAL_MS } from './driver-call.ts';
 import { advance, retryWithBackoff, type StepResult } from './step.ts';
 import { rescuePayload } from './step-inputs.ts';
 
@@ -48,19 +42,10 @@ export async function resetMachine(service: Service, operation: OperationRow): P
 
 export async function enterRescue(service: Service, operation: OperationRow): Promise<void> {
   const fault = await callDriver(service, operation, {
-    timeoutMs: DRIVER_TIMEOUT_MS,
     call: () => service.compute.rescue(operation.server_id, rescuePayload(service, operation)),
     failureMessage: 'machine could not enter rescue mode',
   });
   await advanceAfterCall(service, operation, fault, { step: 'wait_on' });
-}
-
-export async function waitOff(service: Service, operations: OperationRow[]): Promise<void> {
-  await inspectMachines(service, operations, handleWaitOff);
-}
-
-export async function waitOn(service: Service, operations: OperationRow[]): Promise<void> {
-  await inspectMachines(service, operations, handleWaitOn);
 }
 
 /** Returns null on success. */
@@ -70,7 +55,6 @@ export async function setPower(
   action: PowerAction,
 ): Promise<DriverFault | null> {
   return await callDriver(service, operation, {
-    timeoutMs: DRIVER_TIMEOUT_MS,
     call: () => service.compute.power(operation.server_id, action),
     failureMessage: POWER_FAILURE_MESSAGES[action],
   });
@@ -83,16 +67,12 @@ const POWER_FAILURE_MESSAGES: Record<PowerAction, string> = {
   reset: 'machine could not be reset',
 };
 
-async function handleWaitOff(
-  service: Service,
-  operation: OperationRow,
-  seen: MachineState | undefined,
-): Promise<void> {
+export const waitOff = observationStep(async (service, operation, seen) => {
   switch (seen?.state) {
     case 'stopped':
       if (operation.kind === 'stop' || operation.kind === 'suspend')
         return await completeOperation(service, operation);
-      return await advance(service.db, service, operation, { step: 'wait_on' });
+      return await advance(service, operation, { step: 'wait_on' });
     case 'running':
     case 'installing': {
       const sinceMs = service.clock.now().getTime() - operation.placed_at.getTime();
@@ -100,7 +80,7 @@ async function handleWaitOff(
       if (leftMs > 0) {
         if (seen.state === 'running') await repeatShutdown(service, operation);
         const inMs = Math.min(POLL_INTERVAL_MS, leftMs);
-        return await advance(service.db, service, operation, { inMs });
+        return await advance(service, operation, { inMs });
       }
       const fault = await setPower(service, operation, 'off');
       return await advanceAfterCall(service, operation, fault, { inMs: POLL_INTERVAL_MS });
@@ -108,7 +88,7 @@ async function handleWaitOff(
     default:
       await handleMissingMachine(service, operation, seen);
   }
-}
+});
 
 /**
  * Repeats the shutdown request once per interval; the next poll shows the effect. A guest that is still
@@ -121,32 +101,28 @@ async function repeatShutdown(service: Service, operation: OperationRow): Promis
     await setPower(service, operation, 'acpi');
 }
 
-async function handleWaitOn(
-  service: Service,
-  operation: OperationRow,
-  seen: MachineState | undefined,
-): Promise<void> {
+export const waitOn = observationStep(async (service, operation, seen) => {
   const rescue = operation.kind === 'rescue';
   if (seen?.state === 'running' && seen.rescue === rescue) return await completeOperation(service, operation);
   switch (seen?.state) {
     case 'stopped': {
-      if (rescue) return await advance(service.db, service, operation, { step: 'enter_rescue' });
+      if (rescue) return await advance(service, operation, { step: 'enter_rescue' });
       if (await deferForLeavingVolume(service, operation)) return;
       const fault = await setPower(service, operation, 'on');
       return await advanceAfterCall(service, operation, fault, { inMs: POLL_INTERVAL_MS });
     }
     case 'running':
       // The wrong system is running: repeat the request, with backoff.
-      return await advance(service.db, service, operation, {
+      return await advance(service, operation, {
         ...retryWithBackoff(service, operation),
         step: rescue ? 'enter_rescue' : 'reset',
       });
     case 'installing':
-      return await advance(service.db, service, operation, { inMs: POLL_INTERVAL_MS });
+      return await advance(service, operation, { inMs: POLL_INTERVAL_MS });
     default:
       await handleMissingMachine(service, operation, seen);
   }
-}
+});
 
 /**
  * Postpones the step while a volume is being detached: powered on now, the machine would use a volume that
@@ -156,7 +132,7 @@ async function deferForLeavingVolume(service: Service, operation: OperationRow):
   const sinceMs = service.clock.now().getTime() - operation.placed_at.getTime();
   if (sinceMs >= VOLUME_DETACH_WAIT_MS || !(await hasDetachingVolume(service.db, operation.server_id)))
     return false;
-  await advance(service.db, service, operation, { inMs: POLL_INTERVAL_MS });
+  await advance(service, operation, { inMs: POLL_INTERVAL_MS });
   return true;
 }
 
@@ -166,7 +142,7 @@ async function handleMissingMachine(
   seen: MachineState | undefined,
 ): Promise<void> {
   if (seen?.state === 'absent') return await failOperation(service, operation, MACHINE_ABSENT);
-  await advance(service.db, service, operation, retryWithBackoff(service, operation));
+  await advance(service, operation, retryWithBackoff(service, operation));
 }
 
 /** Writes the next step on success, or the same step again for a fault that may pass. */
@@ -177,24 +153,14 @@ async function advanceAfterCall(
   next: StepResult,
 ): Promise<void> {
   crashPoint('operation.asked');
-  if (fault?.fault === 'refused') {
-    if (operation.kind === 'suspend') return await retryUntilOff(service, operation, fault);
+  if (fault?.fault === 'refused' && operation.kind !== 'suspend')
     return await failOperation(service, operation, fault.message);
-  }
+  // A suspended server must not keep running for free: a refused shutdown becomes a power-off.
+  const step = fault?.fault === 'refused' ? 'wait_off' : operation.step;
   await advance(
-    service.db,
     service,
     operation,
-    fault ? { ...retryWithBackoff(service, operation), fault: fault.message } : next,
+    fault ? { ...retryWithBackoff(service, operation), step, fault: fault.message } : next,
   );
   crashPoint('operation.recorded');
-}
-
-/** Retries with a power-off next: a suspended server must not keep running for free. */
-async function retryUntilOff(service: Service, operation: OperationRow, fault: DriverFault): Promise<void> {
-  await advance(service.db, service, operation, {
-    ...retryWithBackoff(service, operation),
-    step: 'wait_off',
-    fault: fault.message,
-  });
 }

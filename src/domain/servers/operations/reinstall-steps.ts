@@ -11,7 +11,6 @@
  */
 import { crashPoint } from '../../../kernel/crash.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
-import type { MachineState } from '../../../ports/compute.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import { findBuildDetails } from '../../../store/servers/placements.ts';
@@ -26,7 +25,7 @@ import {
   callDriver,
   type DriverFault,
   ENSURE_TIMEOUT_MS,
-  inspectMachines,
+  observationStep,
   POLL_INTERVAL_MS,
 } from './driver-call.ts';
 import { setPower } from './power-steps.ts';
@@ -55,7 +54,7 @@ export async function reinstall(service: Service, operation: OperationRow): Prom
     failureMessage: 'machine could not be reinstalled',
   });
   crashPoint('reinstall.asked');
-  await advance(service.db, service, operation, nextStepAfterReinstall(service, operation, { fault, place }));
+  await advance(service, operation, nextStepAfterReinstall(service, operation, { fault, place }));
   crashPoint('reinstall.recorded');
 }
 
@@ -77,19 +76,7 @@ function nextStepAfterReinstall(
   return { ...next, triedHosts, fault: fault.message };
 }
 
-export async function waitInstalled(service: Service, operations: OperationRow[]): Promise<void> {
-  await inspectMachines(service, operations, handleWaitInstalled);
-}
-
-export async function rollBack(service: Service, operations: OperationRow[]): Promise<void> {
-  await inspectMachines(service, operations, handleRollback);
-}
-
-async function handleWaitInstalled(
-  service: Service,
-  operation: OperationRow,
-  seen: MachineState | undefined,
-): Promise<void> {
+export const waitInstalled = observationStep(async (service, operation, seen) => {
   const isOnNextDisk = seen?.generation === nextGeneration(operation);
   if (isOnNextDisk && seen.state === 'running') return await completeOperation(service, operation);
   if (isOnNextDisk && seen.state === 'stopped') await setPower(service, operation, 'on');
@@ -99,35 +86,31 @@ async function handleWaitInstalled(
   if (isOnNextDisk && !isSlow) next = { inMs: POLL_INTERVAL_MS };
   // The install has not started: the driver starts it on the next request, or refuses.
   if (seen && !isOnNextDisk && seen.state !== 'unknown') next = { ...next, step: 'reinstall' };
-  await advance(service.db, service, operation, next);
-}
+  await advance(service, operation, next);
+});
 
-async function handleRollback(
-  service: Service,
-  operation: OperationRow,
-  seen: MachineState | undefined,
-): Promise<void> {
+export const rollBack = observationStep(async (service, operation, seen) => {
   if (!seen || seen.state === 'unknown') {
-    return await advance(service.db, service, operation, retryWithBackoff(service, operation));
+    return await advance(service, operation, retryWithBackoff(service, operation));
   }
   // An earlier call that seemed lost started the install after all.
   if (seen.generation === nextGeneration(operation)) {
     const placedAt = service.clock.now();
-    return await advance(service.db, service, operation, { step: 'wait_installed', placedAt });
+    return await advance(service, operation, { step: 'wait_installed', placedAt });
   }
   const { status } = reinstallPayload(service, operation);
   if (seen.state !== 'absent') {
     // Also if the power state is already right: this call makes the driver abandon the install.
     const fault = await setPower(service, operation, status === 'running' ? 'on' : 'off');
     if (fault && fault.fault !== 'refused') {
-      return await advance(service.db, service, operation, retryWithBackoff(service, operation));
+      return await advance(service, operation, retryWithBackoff(service, operation));
     }
     if (!fault && seen.state !== status) {
-      return await advance(service.db, service, operation, { inMs: POLL_INTERVAL_MS });
+      return await advance(service, operation, { inMs: POLL_INTERVAL_MS });
     }
   }
   await completeRollback(service, operation);
-}
+});
 
 async function completeRollback(service: Service, operation: OperationRow): Promise<void> {
   const previous = reinstallPayload(service, operation);

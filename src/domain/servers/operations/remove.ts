@@ -15,7 +15,7 @@ import { deferForSnapshot } from '../../snapshots/ensure.ts';
 import { hasDriver, isSoldByHand, releasedMachineState } from '../hardware.ts';
 import { serverObject } from '../object.ts';
 import { auditServer } from '../transition.ts';
-import { callDriver, DRIVER_TIMEOUT_MS } from './driver-call.ts';
+import { callDriver } from './driver-call.ts';
 import { advance, endOperation, retryWithBackoff } from './step.ts';
 
 export async function removeMachine(service: Service, operation: OperationRow): Promise<void> {
@@ -50,10 +50,9 @@ export async function confirmRemovedFromHost(service: Service, operation: Operat
   const server = isSoldByHand(service, 'dedicated') && (await findServer(service.db, operation.server_id));
   if (server && !hasDriver(service, server)) return true;
   const fault = await callDriver(service, operation, {
-    timeoutMs: DRIVER_TIMEOUT_MS,
     call: () => service.compute.remove(operation.server_id),
     failureMessage: 'machine could not be removed',
   });
-  if (fault) await advance(service.db, service, operation, retryWithBackoff(service, operation));
+  if (fault) await advance(service, operation, retryWithBackoff(service, operation));
   return fault === null;
 }

@@ -50,7 +50,18 @@ export async function requestOperation<Extra extends object = object>(
     // A suspended server may be paid for; if no driver reaches it, the operator powers it on.
     if (server.status !== 'suspended') requireDriver(service, server);
     const planned = await plan(tx, server, now);
-    if (planned) await startOperation(tx, service, { server, kind: action, planned }, now);
+    if (planned) {
+      const { step, payload, snapshotId } = planned;
+      await insertOperation(tx, {
+        id: newId(now),
+        server_id: server.id,
+        kind: action,
+        step,
+        payload_sealed: payload && sealPayload(service, payload),
+        snapshot_id: snapshotId,
+        now,
+      });
+    }
     const object = serverObject((await findServer(tx, server.id)) ?? server);
     await recordAudit(tx, { actor, action: `server.${action}`, resource: object.id }, now);
     const shown = { ...object, ...extra } as Server & Extra;
@@ -61,22 +72,4 @@ export async function requestOperation<Extra extends object = object>(
   crashPoint('operation.begun');
   service.wake();
   return response;
-}
-
-async function startOperation(
-  tx: Sql,
-  service: Service,
-  { server, kind, planned }: { server: ServerRow; kind: OperationRequest['action']; planned: OperationPlan },
-  now: Date,
-): Promise<void> {
-  const { step, payload, snapshotId } = planned;
-  await insertOperation(tx, {
-    id: newId(now),
-    server_id: server.id,
-    kind,
-    step,
-    payload_sealed: payload ? sealPayload(service, payload) : null,
-    snapshot_id: snapshotId ?? null,
-    now,
-  });
 }

@@ -29,12 +29,12 @@ export interface StepResult {
   readonly inMs?: number;
 }
 
-/** Writes the next step in `tx`; throws LeaseLost if another worker holds the operation now. */
+/** Writes the next step; throws LeaseLost if another worker holds the operation now. */
 export async function advance(
-  tx: Sql,
   service: Service,
   operation: OperationRow,
   result: StepResult,
+  tx: Sql = service.db,
 ): Promise<void> {
   const isUpdated = await advanceOperation(tx, {
     ...operation,

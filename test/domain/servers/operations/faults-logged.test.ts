@@ -193,19 +193,19 @@ describe('a driver call without an answer', () => {
   }
 
   it('a driver call that times out fails as transient', async () => {
-    await assert.rejects(withDriverTimeout(1, never()), (error) => {
+    await assert.rejects(withDriverTimeout(never(), 1), (error) => {
       assert.ok(error instanceof ComputeError);
       return error.fault === 'transient';
     });
-    assert.equal(await withDriverTimeout(1_000, Promise.resolve(7)), 7);
+    assert.equal(await withDriverTimeout(Promise.resolve(7), 1_000), 7);
     const mine = new Error('mine');
-    await assert.rejects(withDriverTimeout(1_000, Promise.reject(mine)), mine);
+    await assert.rejects(withDriverTimeout(Promise.reject(mine), 1_000), mine);
   });
 
   it('a driver call that is answered leaves no timer, and its timer keeps no process alive', async () => {
     const timers = mock.method(globalThis, 'setTimeout');
     const cleared = mock.method(globalThis, 'clearTimeout');
-    await withDriverTimeout(60_000, Promise.resolve());
+    await withDriverTimeout(Promise.resolve(), 60_000);
     const timer = timers.mock.calls.at(-1)?.result as NodeJS.Timeout;
     assert.equal(timer.hasRef(), false);
     assert.equal(cleared.mock.calls.at(-1)?.arguments[0], timer);
