@@ -27,9 +27,9 @@ import { QemuImages } from './images/images.ts';
 import { openConsole, powerMachine, rescueMachine } from './machine/control.ts';
 import { ensureMachine, rebuildMachine, removeMachine, restoreMachine } from './machine/install.ts';
 import { observeMachines } from './machine/observe.ts';
-import { superviseMachines } from './machine/supervise.ts';
+import { Supervisor } from './machine/supervise.ts';
 import { sampleMachines } from './metrics/sample.ts';
-import { setFilter, setTraffic } from './net/rules.ts';
+import { setFilter, setTraffic } from './net/network.ts';
 import { listRecords } from './record.ts';
 import { VOLUME_SLOTS } from './storage/hot-plug.ts';
 import { removeSnapshot, takeSnapshot } from './storage/snapshots.ts';
@@ -44,11 +44,13 @@ export class QemuCompute implements ComputeDriver {
   readonly hosts: readonly string[];
   readonly images: BaseImages;
   readonly #host: QemuHost;
+  readonly #supervisor: Supervisor;
 
   constructor(options: QemuOptions) {
     this.hosts = options.hosts;
     this.#host = new QemuHost(options);
     this.images = new QemuImages(this.#host);
+    this.#supervisor = new Supervisor(this.#host);
   }
 
   ensure(spec: MachineSpec): Promise<void> {
@@ -109,6 +111,6 @@ export class QemuCompute implements ComputeDriver {
     return examineHost(this.#host, promised, (options) => new QemuCompute(options));
   }
   superviseMachines(): Promise<SupervisionResult[]> {
-    return superviseMachines(this.#host);
+    return this.#supervisor.runRound();
   }
 }

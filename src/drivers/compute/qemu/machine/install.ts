@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { ComputeError, type MachineSpec, type Traffic } from '../../../../ports/compute.ts';
 import { DiskFullError } from '../files.ts';
 import type { QemuHost } from '../host.ts';
-import { unplugNetwork } from '../net/plug.ts';
+import { unplugNetwork } from '../net/network.ts';
 import {
   listRecords,
   type MachineRecord,

@@ -8,7 +8,7 @@ import { ComputeError } from '../../../../ports/compute.ts';
 import { DiskFullError, exists } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import { QemuImages } from '../images/images.ts';
-import { plugNetwork } from '../net/plug.ts';
+import { plugNetwork } from '../net/network.ts';
 import { createDisk } from '../qcow2.ts';
 import type { Qmp } from '../qmp.ts';
 import { type MachineRecord, writeRecord } from '../record.ts';

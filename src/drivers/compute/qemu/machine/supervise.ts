@@ -1,9 +1,8 @@
 /**
- * Supervises machines: brings each to its desired state. Usually there is nothing to do, so the first check
- * takes no lock. Before acting, it takes the lock and checks again.
+ * Supervises machines in rounds: brings each to its desired state. `faults.ts` has the faults and their
+ * repairs. Usually there are none, so the first check of a machine takes no lock. Before a repair, it takes
+ * the lock and checks again.
  */
-
-import { existsSync } from 'node:fs';
 import { stat, truncate } from 'node:fs/promises';
 import pMap from 'p-map';
 import { describeError } from '../../../../kernel/logger.ts';
@@ -12,17 +11,13 @@ import type { SupervisionResult } from '../../../../ports/compute.ts';
 import { MACHINE_CONCURRENCY, type QemuHost } from '../host.ts';
 import { LockBusyError } from '../lock.ts';
 import { meterMachines } from '../metrics/sample.ts';
-import { plugNetwork } from '../net/plug.ts';
+import { readCarriers } from '../net/link.ts';
 import { repairNetwork } from '../net/repair.ts';
 import { createSocketCheck } from '../processes.ts';
-import { Qmp } from '../qmp.ts';
-import { listRecords, type MachineRecord, readRecord } from '../record.ts';
-import { type HasCarrier, readCarriers } from './carriers.ts';
-import { canRestart, recordRestart } from './crashes.ts';
+import { listRecords, readRecord } from '../record.ts';
+import { findFault, REPAIRS } from './faults.ts';
 import { detectInstallDone } from './install-done.ts';
-import { bootName, isUnresponsive, type QemuState, readQemuState, runsOwnDisk } from './qemu-state.ts';
-import { replaceNic } from './replace-nic.ts';
-import { start, switchOff } from './start.ts';
+import { readQemuState } from './qemu-state.ts';
 
 const LOG_MAX_BYTES = 1024 ** 2;
 
@@ -35,49 +30,58 @@ const ROUND_TIMEOUT_MS = 20_000;
 
 type Outcome = SupervisionResult | undefined;
 
-/** Work in progress in this process: one round at a time, and one job per machine. */
-interface Supervision {
-  round: Promise<SupervisionResult[]> | undefined;
-  readonly machines: Map<string, Promise<Outcome>>;
-}
-const SUPERVISIONS = new WeakMap<QemuHost, Supervision>();
-
-/** Returns the results of the current round if there is one; otherwise starts a round. */
-export async function superviseMachines(host: QemuHost): Promise<SupervisionResult[]> {
-  const supervision: Supervision = SUPERVISIONS.get(host) ?? { round: undefined, machines: new Map() };
-  SUPERVISIONS.set(host, supervision);
-  supervision.round ??= superviseAll(host, supervision.machines).finally(() => {
-    supervision.round = undefined;
-  });
-  return await supervision.round;
+/** The interfaces and processes of the host, read once a round. */
+interface HostView {
+  readonly carriers: ReadonlyMap<string, boolean>;
+  readonly hasProcess: (socket: string) => boolean;
 }
 
-async function superviseAll(
-  host: QemuHost,
-  inProgress: Map<string, Promise<Outcome>>,
-): Promise<SupervisionResult[]> {
-  const outcomes: SupervisionResult[] = [];
-  await repairRules(host);
-  const deadline = Date.now() + ROUND_TIMEOUT_MS;
-  const [hasCarrier, hasProcess] = [await readCarriers(host), await createSocketCheck()];
-  const superviseOne = async (id: string): Promise<void> => {
-    const remainingMs = Math.min(MACHINE_TIMEOUT_MS, deadline - Date.now());
-    // The next round handles this machine; the ones before it are then quick to check.
-    if (remainingMs <= 0) return;
-    const unfinished = inProgress.get(id);
-    const work = unfinished ?? superviseMachine(host, id, { hasCarrier, hasProcess });
-    inProgress.set(id, work);
-    if (await settlesWithin(work, remainingMs)) {
-      inProgress.delete(id);
-      const outcome = await work;
-      if (outcome) outcomes.push(outcome);
-    } else if (unfinished) {
-      outcomes.push({ id, outcome: 'failed', message: 'the repair is taking long' });
+export class Supervisor {
+  readonly #host: QemuHost;
+  #round: Promise<SupervisionResult[]> | undefined;
+  /** Work that was slower than its round. Each machine has at most one job in this process. */
+  readonly #unfinished = new Map<string, Promise<Outcome>>();
+
+  constructor(host: QemuHost) {
+    this.#host = host;
+  }
+
+  /** Returns the results of the current round if there is one; otherwise starts a round. */
+  async runRound(): Promise<SupervisionResult[]> {
+    this.#round ??= this.#superviseAll().finally(() => {
+      this.#round = undefined;
+    });
+    return await this.#round;
+  }
+
+  async #superviseAll(): Promise<SupervisionResult[]> {
+    const host = this.#host;
+    await repairRules(host);
+    const deadline = Date.now() + ROUND_TIMEOUT_MS;
+    const view = { carriers: await readCarriers(host), hasProcess: await createSocketCheck() };
+    const outcomes = await pMap(
+      await listRecords(host.layout),
+      async (id) => {
+        const remainingMs = Math.min(MACHINE_TIMEOUT_MS, deadline - Date.now());
+        // The next round handles this machine; the ones before it are then quick to check.
+        return remainingMs > 0 ? await this.#superviseWithin(remainingMs, id, view) : undefined;
+      },
+      { concurrency: MACHINE_CONCURRENCY },
+    );
+    await meterMachines(host);
+    return outcomes.filter((outcome) => outcome !== undefined);
+  }
+
+  async #superviseWithin(timeoutMs: number, id: string, view: HostView): Promise<Outcome> {
+    const unfinished = this.#unfinished.get(id);
+    const work = unfinished ?? superviseMachine(this.#host, id, view);
+    this.#unfinished.set(id, work);
+    if (await settlesWithin(work, timeoutMs)) {
+      this.#unfinished.delete(id);
+      return await work;
     }
-  };
-  await pMap(await listRecords(host.layout), superviseOne, { concurrency: MACHINE_CONCURRENCY });
-  await meterMachines(host);
-  return outcomes.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    return unfinished && { id, outcome: 'failed', message: 'the repair is taking long' };
+  }
 }
 
 /** Rules that could not be restored are still missing in the next round, which tries again. */
@@ -89,30 +93,10 @@ async function repairRules(host: QemuHost): Promise<void> {
   }
 }
 
-interface HostView {
-  readonly hasCarrier: HasCarrier;
-  readonly hasProcess: (socket: string) => boolean;
-}
-
 /** Reports a failure with one machine without stopping the round. */
-async function superviseMachine(
-  host: QemuHost,
-  id: string,
-  { hasCarrier, hasProcess }: HostView,
-): Promise<Outcome> {
+async function superviseMachine(host: QemuHost, id: string, view: HostView): Promise<Outcome> {
   try {
-    const record = await readRecord(host.layout, id);
-    if (!record) return undefined;
-    const isOff = record.power === 'off' && !hasProcess(host.layout.runtimeFile(id, 'qmp'));
-    if (isOff) return undefined;
-    const qemu = await readQemuState(host, id);
-    if (qemu.state === 'silent' && record.power === 'on') return unresponsiveOutcome(id, qemu.state);
-    if (!matchesRecord(record, qemu)) return await host.withMachineLock(id, () => repairMachine(host, id));
-    if (!hasCarrier(id)) return await host.withMachineLock(id, () => reconnectNetwork(host, id));
-    if (record.installingSince !== null && runsOwnDisk(bootName(record), record))
-      await detectInstallDone(host, record);
-    await truncateLog(host.layout.machine(id, 'qemu.log'));
-    return undefined;
+    return await checkMachine(host, id, view);
   } catch (error) {
     // The holder of the lock is already working on the machine.
     if (error instanceof LockBusyError) return undefined;
@@ -122,98 +106,31 @@ async function superviseMachine(
   }
 }
 
-function matchesRecord(record: MachineRecord, qemu: QemuState): boolean {
-  if (record.power === 'off') return qemu.state === 'gone';
-  return qemu.state === 'on' && qemu.name === bootName(record);
+async function checkMachine(
+  host: QemuHost,
+  id: string,
+  { carriers, hasProcess }: HostView,
+): Promise<Outcome> {
+  const record = await readRecord(host.layout, id);
+  const isOff = record?.power === 'off' && !hasProcess(host.layout.runtimeFile(id, 'qmp'));
+  if (!record || isOff) return undefined;
+  const qemu = await readQemuState(host, id);
+  const fault = findFault(record, qemu, carriers.get(host.tap(id)) === true);
+  // Do not wait for the lock: its holder may be waiting for this QEMU.
+  if (fault === 'silent') return await REPAIRS.silent(host, record, qemu);
+  if (fault !== null) return await host.withMachineLock(id, () => repairMachine(host, id));
+  if (record.installingSince !== null && record.rescue === null) await detectInstallDone(host, record);
+  await truncateLog(host.layout.machine(id, 'qemu.log'));
+  return undefined;
 }
 
 /** Checks again under the lock, then repairs. */
-async function repairMachine(host: QemuHost, id: string): Promise<SupervisionResult | undefined> {
+async function repairMachine(host: QemuHost, id: string): Promise<Outcome> {
   const record = await readRecord(host.layout, id);
   if (!record) return undefined;
   const qemu = await readQemuState(host, id);
-  if (matchesRecord(record, qemu)) return undefined;
-  if (record.power === 'off') {
-    await switchOff(host, record);
-    return undefined;
-  }
-  if (qemu.state === 'gone') return await restartCrashed(host, record);
-  if (isUnresponsive(qemu)) return unresponsiveOutcome(id, qemu.state);
-  if (qemu.state === 'begun' || qemu.name !== bootName(record)) {
-    await start(host, record);
-    return {
-      id,
-      outcome: 'restarted',
-      message: 'an interrupted start or change was completed',
-    };
-  }
-  if (qemu.state === 'off') {
-    // The guest shut down on its own.
-    await switchOff(host, record);
-    return { id, outcome: 'off', message: 'the guest shut itself down' };
-  }
-  return await resumeHalted(host, id, qemu.status);
-}
-
-/** The guest may be fine or recover, so this does not end it. */
-function unresponsiveOutcome(id: string, state: 'silent' | 'lost'): SupervisionResult {
-  const says = {
-    silent: 'QEMU does not respond; if that continues, a force restart starts it again',
-    lost: 'it runs, but its sockets below /run were deleted; a force restart starts it again',
-  };
-  return { id, outcome: 'failed', message: says[state] };
-}
-
-async function restartCrashed(host: QemuHost, record: MachineRecord): Promise<SupervisionResult | undefined> {
-  const { id } = record.spec;
-  if (!(await canRestart(host, id))) {
-    return {
-      id,
-      outcome: 'failed',
-      message: 'it keeps crashing or cannot be started; retrying later',
-    };
-  }
-  // A restart of the host empties the folder with the pid files.
-  const hasCrashed = existsSync(host.layout.runtimeFile(id, 'pid'));
-  await recordRestart(host, id);
-  await start(host, record);
-  const message = hasCrashed
-    ? 'its process had exited unexpectedly'
-    : 'it was off, as after a restart of this host';
-  return { id, outcome: 'restarted', message };
-}
-
-/**
- * QEMU halts a guest whose disk cannot be written. Once there is space, the guest resumes where it stopped.
- */
-async function resumeHalted(host: QemuHost, id: string, status: string): Promise<SupervisionResult> {
-  if (status !== 'io-error')
-    return { id, outcome: 'failed', message: `QEMU halted it (${status}); a force restart starts it again` };
-  const qmp = await Qmp.open(host.layout.runtimeFile(id, 'qmp'));
-  try {
-    await qmp?.execute('cont');
-  } finally {
-    qmp?.close();
-  }
-  return {
-    id,
-    outcome: 'failed',
-    message: 'it was halted because its disk could not be written; resuming it',
-  };
-}
-
-/** Repairs a machine whose tap was deleted. */
-async function reconnectNetwork(host: QemuHost, id: string): Promise<SupervisionResult | undefined> {
-  const record = await readRecord(host.layout, id);
-  if (!record || !matchesRecord(record, await readQemuState(host, id))) return undefined;
-  if ((await readCarriers(host))(id)) return undefined;
-  await plugNetwork(host, record);
-  await replaceNic(host, id);
-  return {
-    id,
-    outcome: 'restarted',
-    message: 'its network interface had been deleted; it was restored while the machine kept running',
-  };
+  const fault = findFault(record, qemu, (await readCarriers(host)).get(host.tap(id)) === true);
+  return fault === null ? undefined : await REPAIRS[fault](host, record, qemu);
 }
 
 async function truncateLog(path: string): Promise<void> {

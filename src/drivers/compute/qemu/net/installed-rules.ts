@@ -1,16 +1,16 @@
 /** Reads the installed `skerry` tables once for all machines and compares them with the expected rules. */
 import type { QemuHost } from '../host.ts';
-import type { MachineLink } from './link.ts';
 import {
   type Chain,
   GUESTS,
   INET,
+  type Jump,
   machineJumps,
-  ruleComments,
   SHARED_CHAINS,
   TABLES,
   type Table,
-} from './ruleset.ts';
+} from './chains.ts';
+import { ruleComments } from './ruleset.ts';
 
 /** Keyed by table and name. */
 export interface InstalledRules {
@@ -70,31 +70,21 @@ export function hasSharedRules(installed: InstalledRules): boolean {
 }
 
 /** Whether the machine's own rules are complete. */
-export function hasMachineRules(
-  installed: InstalledRules,
-  { tap }: MachineLink,
-  chains: readonly Chain[],
-): boolean {
-  const hasJumps = machineJumps(tap).every(
-    ([table, map, chain]) => jumpTarget(installed, table, map, tap) === chain,
-  );
-  const isGuest = jumpTarget(installed, INET, GUESTS, tap) !== undefined;
+export function hasMachineRules(installed: InstalledRules, tap: string, chains: readonly Chain[]): boolean {
+  const hasJumps = machineJumps(tap).every((jump) => jumpTarget(installed, jump, tap) === jump.chain);
+  const isGuest = installed.elements.get(`${INET} ${GUESTS}`)?.has(tap) === true;
   return hasJumps && isGuest && chains.every((chain) => hasChain(installed, chain));
 }
 
-/** Returns the maps in which the tap jumps to a wrong chain. */
-export function strayJumps(installed: InstalledRules, tap: string): (readonly [table: Table, map: string])[] {
-  return machineJumps(tap)
-    .filter(([table, map, chain]) => ![undefined, chain].includes(jumpTarget(installed, table, map, tap)))
-    .map(([table, map]) => [table, map]);
+/** Returns the jumps for which the tap has a wrong one. */
+export function strayJumps(installed: InstalledRules, tap: string): Jump[] {
+  return machineJumps(tap).filter((jump) => {
+    const target = jumpTarget(installed, jump, tap);
+    return target !== undefined && target !== jump.chain;
+  });
 }
 
-function jumpTarget(
-  { elements }: InstalledRules,
-  table: Table,
-  map: string,
-  tap: string,
-): string | undefined {
+function jumpTarget({ elements }: InstalledRules, { table, map }: Jump, tap: string): string | undefined {
   return elements.get(`${table} ${map}`)?.get(tap);
 }
 

@@ -56,6 +56,16 @@ export async function hasLink(host: QemuHost, name: string): Promise<boolean> {
   }
 }
 
+/**
+ * Returns all interfaces by name, and whether each has a carrier. A tap has one while QEMU has it open: a tap
+ * that was deleted and recreated has none.
+ */
+export async function readCarriers(host: QemuHost): Promise<ReadonlyMap<string, boolean>> {
+  const printed = await host.runInNet('ip', ['-json', 'link', 'show']);
+  const links = JSON.parse(printed) as readonly { readonly ifname?: string; readonly flags?: string[] }[];
+  return new Map(links.map(({ ifname = '', flags }) => [ifname, flags?.includes('LOWER_UP') === true]));
+}
+
 export async function removeLink(host: QemuHost, name: string): Promise<void> {
   if (await hasLink(host, name)) await host.runInNet('ip', ['link', 'delete', 'dev', name]);
 }

@@ -5,6 +5,7 @@ import pMap from 'p-map';
 import { MACHINE_CONCURRENCY, type QemuHost } from '../host.ts';
 import { LockBusyError } from '../lock.ts';
 import { listRecords, type MachineRecord, readRecord } from '../record.ts';
+import { machineChains } from './chains.ts';
 import {
   hasMachineRules,
   hasSharedRules,
@@ -12,9 +13,9 @@ import {
   readInstalledRules,
   strayJumps,
 } from './installed-rules.ts';
-import { hasLink, toMachineLink } from './link.ts';
-import { applyRuleset, plugNetwork } from './plug.ts';
-import { machineChains, machineRules, removeJumps, sharedRuleset } from './ruleset.ts';
+import { hasLink, readCarriers, toMachineLink } from './link.ts';
+import { plugNetwork } from './network.ts';
+import { applyRuleset, machineRules, removeJump, sharedRules } from './ruleset.ts';
 
 /**
  * Runs every few seconds. If nothing is missing, it takes three processes, regardless of the number of
@@ -26,7 +27,7 @@ export async function repairNetwork(host: QemuHost): Promise<void> {
   let installed = await readInstalledRules(host);
   const isSharedMissing = !hasSharedRules(installed);
   if (isSharedMissing) {
-    await applyRuleset(host, sharedRuleset());
+    await applyRuleset(host, sharedRules());
     installed = await readInstalledRules(host);
   }
   const repairs = await pMap(ids, (id) => repairMachineRules(host, id, installed), {
@@ -40,9 +41,8 @@ export async function repairNetwork(host: QemuHost): Promise<void> {
 async function listPlugged(host: QemuHost): Promise<string[]> {
   const ids = await listRecords(host.layout);
   if (ids.length === 0) return [];
-  const links = await host.runInNet('ip', ['-brief', 'link', 'show']);
-  const names = new Set(links.split('\n').map((line) => line.split(/[\s@]/, 1)[0] ?? ''));
-  return ids.filter((id) => names.has(host.tap(id)));
+  const links = await readCarriers(host);
+  return ids.filter((id) => links.has(host.tap(id)));
 }
 
 /** Whether rules were restored. A failure with one machine does not affect the others. */
@@ -65,21 +65,19 @@ async function reapplyRules(host: QemuHost, id: string): Promise<boolean> {
   if (!record || !(await hasLink(host, host.tap(id)))) return false;
   const installed = await readInstalledRules(host);
   if (isIntact(host, record, installed)) return false;
-  const strays = strayJumps(installed, host.tap(id));
+  const tap = host.tap(id);
+  const strays = strayJumps(installed, tap);
   if (strays.length > 0) {
     // Fix the jumps in the same transaction, so that every packet meets some rules.
-    const rules = machineRules(toMachineLink(host, record.spec), record.filter, record.traffic);
-    await applyRuleset(host, `${removeJumps(host.tap(id), strays)}${rules}`);
+    const chains = machineChains(toMachineLink(host, record.spec), record);
+    const removals = strays.map((jump) => removeJump(tap, jump));
+    await applyRuleset(host, [...removals, ...machineRules(tap, chains)]);
   }
   await plugNetwork(host, record);
   return true;
 }
 
-function isIntact(
-  host: QemuHost,
-  { spec, filter, traffic }: MachineRecord,
-  installed: InstalledRules,
-): boolean {
-  const link = toMachineLink(host, spec);
-  return hasMachineRules(installed, link, machineChains(link, filter, traffic));
+function isIntact(host: QemuHost, record: MachineRecord, installed: InstalledRules): boolean {
+  const link = toMachineLink(host, record.spec);
+  return hasMachineRules(installed, link.tap, machineChains(link, record));
 }

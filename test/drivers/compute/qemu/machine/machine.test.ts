@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
 import { readJson, writeJson } from '../../../../../src/drivers/compute/qemu/files.ts';
-import { readCarriers } from '../../../../../src/drivers/compute/qemu/machine/carriers.ts';
 import { restartDelayS } from '../../../../../src/drivers/compute/qemu/machine/crashes.ts';
+import { readCarriers } from '../../../../../src/drivers/compute/qemu/net/link.ts';
 import { readRecord, writeRecord } from '../../../../../src/drivers/compute/qemu/record.ts';
 import type { MachineSpec } from '../../../../../src/ports/compute.ts';
 import { failsAs, machineSpec } from '../../compute-world.ts';
@@ -185,7 +185,8 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
     const pid = await pidOf(spec.id);
     await world.net.runInRouter('ip', ['link', 'delete', 'dev', world.host.tap(spec.id)]);
     assert.equal((await world.driver.superviseMachines()).length, 1);
-    await world.eventually(async () => (await readCarriers(world.host))(spec.id));
+    const tap = world.host.tap(spec.id);
+    await world.eventually(async () => (await readCarriers(world.host)).get(tap) === true);
     assert.deepEqual([await pidOf(spec.id), await world.driver.superviseMachines()], [pid, []]);
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setFilter, setTraffic } from '../../../../../src/drivers/compute/qemu/net/rules.ts';
+import { setFilter, setTraffic } from '../../../../../src/drivers/compute/qemu/net/network.ts';
 import type { Filter, FilterRule } from '../../../../../src/ports/network.ts';
 import { failsAs } from '../../compute-world.ts';
 import { echo, frame, icmp, ipPayload, isRejection, neighbor, other, tcp, udp } from '../support/frames.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { setFilter } from '../../../../../src/drivers/compute/qemu/net/rules.ts';
+import { setFilter } from '../../../../../src/drivers/compute/qemu/net/network.ts';
 import type { Filter, FilterRule } from '../../../../../src/ports/network.ts';
 import { PROPERTY_RUNS } from '../../../../support/runs.ts';
 import { evaluateFilter, type Packet } from '../../evaluate-filter.ts';

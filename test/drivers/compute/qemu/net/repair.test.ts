@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
 import { QemuHost } from '../../../../../src/drivers/compute/qemu/host.ts';
 import { readInstalledRules } from '../../../../../src/drivers/compute/qemu/net/installed-rules.ts';
-import { plugNetwork, unplugNetwork } from '../../../../../src/drivers/compute/qemu/net/plug.ts';
+import {
+  plugNetwork,
+  setFilter,
+  setTraffic,
+  unplugNetwork,
+} from '../../../../../src/drivers/compute/qemu/net/network.ts';
 import { repairNetwork } from '../../../../../src/drivers/compute/qemu/net/repair.ts';
-import { setFilter, setTraffic } from '../../../../../src/drivers/compute/qemu/net/rules.ts';
 import { type MachineRecord, readRecord } from '../../../../../src/drivers/compute/qemu/record.ts';
 import type { Filter } from '../../../../../src/ports/network.ts';
 import { tcp } from '../support/frames.ts';

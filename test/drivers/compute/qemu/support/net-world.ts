@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { QemuHost } from '../../../../../src/drivers/compute/qemu/host.ts';
-import { plugNetwork, unplugNetwork } from '../../../../../src/drivers/compute/qemu/net/plug.ts';
+import { plugNetwork, unplugNetwork } from '../../../../../src/drivers/compute/qemu/net/network.ts';
 import {
   type MachineRecord,
   readRecord,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { probeSsh } from '../../../../../src/drivers/compute/qemu/machine/install-done.ts';
-import { setFilter, setTraffic } from '../../../../../src/drivers/compute/qemu/net/rules.ts';
+import { setFilter, setTraffic } from '../../../../../src/drivers/compute/qemu/net/network.ts';
 import { type Guest, NET_SKIP, NetWorld } from '../support/net-world.ts';
 
 const OUTSIDE = { ipv4: '192.0.2.2', ipv6: '2001:db8:ffff::2' };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { filterStatements } from '../../../../../src/drivers/compute/qemu/net/filter-statements.ts';
-import { machineRules, removeMachineRules } from '../../../../../src/drivers/compute/qemu/net/ruleset.ts';
+import { filterStatements } from '../../../../../src/drivers/compute/qemu/net/customer-filter.ts';
 import type { Filter, FilterRule } from '../../../../../src/ports/network.ts';
 
 function rule(wanted: Partial<FilterRule>): FilterRule {
@@ -87,32 +86,5 @@ describe('filterStatements', () => {
     ] as const) {
       assert.throws(() => statements(rule({ proto: 'tcp', ports: [range] })));
     }
-  });
-});
-
-describe('machineRules', () => {
-  const wire = {
-    tap: 'skabc',
-    mac: '52:54:00:00:00:01',
-    ipv4: { address: '192.0.2.5', gateway: '192.0.2.1' },
-    ipv6: { address: '2001:db8:a::1', prefix: '2001:db8:a::/64' },
-  };
-  const text = machineRules(wire, null, { bitsPerS: null, mail: false });
-
-  it('every line names a table of the service', () => {
-    for (const line of [...text.trim().split('\n'), ...removeMachineRules(wire.tap).trim().split('\n')]) {
-      assert.match(line, /^(add|flush|delete) (table|chain|rule|set|map|element) (inet|arp) skerry\b/);
-    }
-  });
-
-  it('outbound SMTP is rejected unless it is allowed', () => {
-    const closed = 'leaving-skabc tcp dport 25 reject with tcp reset';
-    assert.ok(text.includes(closed));
-    assert.ok(!machineRules(wire, null, { bitsPerS: null, mail: true }).includes(closed));
-  });
-
-  it('an IPv6 prefix is matched by its first 64 bits', () => {
-    assert.ok(text.includes('@th,64,64 != 0x20010db8000a0000 @th,64,64 != 0xfe80000000000000 drop'));
-    assert.ok(text.includes('@th,64,128 0xfe800000000000000000000000000001 drop'));
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Limits the speed of a machine. Inbound traffic waits in a queue of its tap. Outbound traffic is redirected
- * through a separate interface, because Linux can only queue packets that leave an interface, and policing by
- * drops is inaccurate.
+ * Limits the speed of a machine to `Traffic.bitsPerS`. Inbound traffic waits in a queue of its tap. Outbound
+ * traffic is redirected through a separate interface, because Linux can only queue packets that leave an
+ * interface, and policing by drops is inaccurate.
  */
 import type { QemuHost } from '../host.ts';
 import { ensureLink, hasLink, removeLink } from './link.ts';

@@ -1,0 +1,91 @@
+/**
+ * The network of one machine, made from its record: its tap and routes (`link.ts`), its rules (`chains.ts`),
+ * and its speed limit (`speed-limit.ts`). The caller of a function with a record holds the machine's lock.
+ */
+import { ComputeError, type Traffic } from '../../../../ports/compute.ts';
+import type { Filter } from '../../../../ports/network.ts';
+import type { QemuHost } from '../host.ts';
+import { networkCard } from '../machine/command-line.ts';
+import { type QmpEvent, withQmp } from '../qmp.ts';
+import { type MachineRecord, readRecord, withMachine, writeRecord } from '../record.ts';
+import { machineChains } from './chains.ts';
+import { ensureLink, hasLink, linkBatch, linkSettings, removeLink, toMachineLink } from './link.ts';
+import { applyRuleset, machineRules, removeMachineRules } from './ruleset.ts';
+import { limitSpeed, removeEgressLink } from './speed-limit.ts';
+
+const UNPLUG_MAX_MS = 10_000;
+
+/**
+ * Creates any missing part of the machine's tap, routes, spoofing guard, filter, and limits. Safe to repeat
+ * at any time, also while the machine runs.
+ */
+export async function plugNetwork(host: QemuHost, record: MachineRecord): Promise<void> {
+  const link = toMachineLink(host, record.spec);
+  // Install the guard first: the tap must never exist without it.
+  await applyRuleset(host, machineRules(link.tap, machineChains(link, record)));
+  await ensureLink(host, link.tap, 'tap');
+  await host.runInNet('sysctl', ['-q', '-w', ...linkSettings(link.tap)]);
+  await limitSpeed(host, link.tap, record.traffic.bitsPerS);
+  await host.runInNet('ip', ['-batch', '-'], { input: linkBatch(link) });
+}
+
+/** Removes everything that `plugNetwork` created. Missing parts are not an error. */
+export async function unplugNetwork(host: QemuHost, id: string): Promise<void> {
+  const tap = host.tap(id);
+  await removeLink(host, tap);
+  await removeEgressLink(host, tap);
+  await applyRuleset(host, removeMachineRules(tap));
+}
+
+export async function setFilter(host: QemuHost, id: string, filter: Filter | null): Promise<void> {
+  await host.withMachineLock(id, async () => {
+    const record = await readRecord(host.layout, id);
+    if (record) await storeAndApply(host, { ...record, filter });
+    else if (filter) throw new ComputeError('refused', 'machine not found');
+  });
+}
+
+export async function setTraffic(host: QemuHost, id: string, traffic: Traffic): Promise<void> {
+  await withMachine(host, id, (record) => storeAndApply(host, { ...record, traffic }));
+}
+
+/** The record comes first, so a stopped machine gets the settings when it starts. */
+async function storeAndApply(host: QemuHost, record: MachineRecord): Promise<void> {
+  const link = toMachineLink(host, record.spec);
+  // Build the rules before storing the record, so that an invalid filter is rejected and not stored.
+  const rules = machineRules(link.tap, machineChains(link, record));
+  await writeRecord(host.layout, record);
+  if (!(await hasLink(host, link.tap))) return;
+  await applyRuleset(host, rules);
+  await limitSpeed(host, link.tap, record.traffic.bitsPerS);
+}
+
+/**
+ * Restores the network of a running machine whose tap was deleted. QEMU cannot reopen a tap that was deleted
+ * and recreated, so unplug the guest's network card and plug the same one into the new tap: the guest sees
+ * its network disconnect and reconnect.
+ */
+export async function replugNetwork(host: QemuHost, record: MachineRecord): Promise<void> {
+  const { id } = record.spec;
+  await plugNetwork(host, record);
+  await withQmp(host, id, async (qmp) => {
+    if (!qmp) return;
+    // An earlier call that was killed may already have removed either part.
+    const wasPlugged = await qmp.execute('device_del', { id: 'dev-net' }).then(
+      () => true,
+      () => false,
+    );
+    const isCardDeleted = ({ event, data }: QmpEvent) =>
+      event === 'DEVICE_DELETED' && data?.device === 'dev-net';
+    if (wasPlugged && !(await qmp.waitForEvent(isCardDeleted, UNPLUG_MAX_MS))) {
+      throw new ComputeError(
+        'transient',
+        'the guest does not release its network card; restart the guest to fix it',
+      );
+    }
+    await qmp.execute('netdev_del', { id: 'net' }).catch(() => undefined);
+    const { netdev, device } = networkCard(host.tap(id), host.mac(id));
+    await qmp.execute('netdev_add', netdev);
+    await qmp.execute('device_add', device);
+  });
+}
