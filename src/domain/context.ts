@@ -67,7 +67,15 @@ export interface Actor {
   readonly ipCountry: string;
 }
 
-/** An actor with a customer account. */
+/** Saves the result of a verb as the response to its request, in the verb's transaction. */
+export type SaveResponse = (tx: Sql, result: object) => Promise<void>;
+
+/** An actor with a customer account: the context of a verb. */
 export interface CustomerActor extends Actor {
   readonly customerId: string;
+  /**
+   * Set for a request with an idempotency key. A verb that creates or starts something calls it last in its
+   * transaction, with what it returns.
+   */
+  readonly saveResponse?: SaveResponse | undefined;
 }

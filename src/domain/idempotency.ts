@@ -19,13 +19,13 @@ import { settlesWithin } from '../kernel/timeout.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { sqlState } from '../store/db.ts';
 import { findStoredResponse, type StoredResponse, storeResponse } from '../store/idempotency.ts';
-import type { CustomerActor, Service } from './context.ts';
+import type { CustomerActor, SaveResponse, Service } from './context.ts';
 
 /** SQLSTATE of a lock timeout. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
-export interface IdempotentRequest {
-  readonly actor: CustomerActor;
+export interface IdempotentRequest<Caller extends CustomerActor = CustomerActor> {
+  readonly actor: Caller;
   /** The Idempotency-Key header; undefined runs the request without idempotency. */
   readonly key: string | undefined;
   /** The session cookie's value or the bearer token. */
@@ -61,25 +61,29 @@ export interface IdempotentResult {
   readonly requestId: string;
 }
 
-/** Stores the response in the transaction of the change. Called last, with the response body. */
-export type SaveResponse = (tx: Sql, body: object) => Promise<void>;
-
 class KeyAlreadyUsed extends Error {}
 
 const inFlight = new Map<string, Promise<unknown>>();
 
+/** A verb, and the conversion of its result to the body of the response. */
+interface Work<Caller extends CustomerActor, Result extends object> {
+  readonly verb: (actor: Caller) => Promise<Result>;
+  readonly respond: (result: Result) => object;
+}
+
 /**
- * Runs `run` once per key. `run` calls `save` in its transaction; otherwise the response is stored
- * afterwards. A stored failure is thrown like any other.
+ * Runs `verb` once per key. It saves its result in its transaction through its actor; otherwise the response
+ * is stored afterwards. A stored failure is thrown like any other.
  */
-export async function runIdempotent(
+export async function runIdempotent<Caller extends CustomerActor, Result extends object>(
   service: Service,
-  request: IdempotentRequest,
-  run: (save: SaveResponse | undefined) => Promise<object>,
+  request: IdempotentRequest<Caller>,
+  verb: (actor: Caller) => Promise<Result>,
+  respond: (result: Result) => object = (result) => result,
 ): Promise<IdempotentResult> {
   const { actor, key, status } = request;
   if (key === undefined) {
-    const body = await run(undefined);
+    const body = respond(await verb(actor));
     return { response: { status, body }, replayed: false, requestId: actor.requestId };
   }
   requireIdempotencyKey(key);
@@ -88,7 +92,7 @@ export async function runIdempotent(
     const replay = await findReplay(service, request, key);
     if (replay) return replay;
     const other = inFlight.get(slot);
-    if (!other) return await trackInFlight(slot, runAttempt(service, request, key, run));
+    if (!other) return await trackInFlight(slot, runAttempt(service, request, key, { verb, respond }));
     const waitMs = Math.max(deadline - Date.now(), 0);
     if (!(await settlesWithin(other, waitMs))) throwStillInFlight();
   }
@@ -123,21 +127,21 @@ function throwStillInFlight(): never {
   );
 }
 
-async function runAttempt(
+async function runAttempt<Caller extends CustomerActor, Result extends object>(
   service: Service,
-  request: IdempotentRequest,
+  request: IdempotentRequest<Caller>,
   key: string,
-  run: (save: SaveResponse) => Promise<object>,
+  { verb, respond }: Work<Caller, Result>,
 ): Promise<IdempotentResult> {
   const { status } = request;
   const { requestId } = request.actor;
   let isStored = false;
-  const save: SaveResponse = async (tx, body) => {
-    await storeForKey(tx, service, request, key, { status, body });
+  const saveResponse: SaveResponse = async (tx, result) => {
+    await storeForKey(tx, service, request, key, { status, body: respond(result as Result) });
     isStored = true;
   };
   try {
-    const body = await run(save);
+    const body = respond(await verb({ ...request.actor, saveResponse }));
     if (!isStored) await storeForKey(service.db, service, request, key, { status, body });
     return { response: { status, body }, replayed: false, requestId };
   } catch (error) {

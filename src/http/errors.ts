@@ -25,18 +25,24 @@ export function prepareErrorResponse(
   reply: FastifyReply,
 ): object {
   const failure = toFailure(edge, error);
-  const line = { err: error, requestId: request.id };
-  if (failure.code === 'internal') edge.service.log.error(line, 'request failed');
-  // Our own maintenance refusals are expected. A database outage and its cause are worth a log line.
-  if (failure.code === 'maintenance' && failure !== error)
-    edge.service.log.warn(line, 'database unavailable');
+  logFault(edge, error, failure, request.id);
   const isStatus200 = request.routeOptions.config.errorsWithStatus200?.includes(failure.code) ?? false;
   reply.code(isStatus200 ? 200 : FAILURES[failure.code].session);
-  const retryAfterS = failure.extras.retry_after_s;
-  if (failure.code === 'rate_limited' && typeof retryAfterS === 'number') {
-    reply.header('retry-after', retryAfterS);
-  }
+  setRetryAfter(reply, failure);
   return errorBody(failure);
+}
+
+/** Logs what is our fault: a bug, and a database outage with its cause. Maintenance is expected. */
+export function logFault(edge: Edge, error: unknown, failure: Failure, requestId: string): void {
+  const line = { err: error, requestId };
+  if (failure.code === 'internal') edge.service.log.error(line, 'request failed');
+  if (failure.code === 'maintenance' && failure !== error)
+    edge.service.log.warn(line, 'database unavailable');
+}
+
+export function setRetryAfter(reply: FastifyReply, { code, extras }: Failure): void {
+  const { retry_after_s: retryAfterS } = extras;
+  if (code === 'rate_limited' && typeof retryAfterS === 'number') reply.header('retry-after', retryAfterS);
 }
 
 /**

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, mock } from 'node:test';
-import { runIdempotent, type SaveResponse } from '../../src/domain/idempotency.ts';
+import type { CustomerActor } from '../../src/domain/context.ts';
+import { runIdempotent } from '../../src/domain/idempotency.ts';
 import { credit } from '../../src/domain/ledger/transfer.ts';
 import { Failure, fail } from '../../src/kernel/fail.ts';
 import { newId } from '../../src/kernel/ids.ts';
@@ -29,10 +30,10 @@ describe('two requests with one key at the same time', { timeout: 20_000 }, () =
   function slow(failure?: FailureCode) {
     const entered = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
-    const work = (save: SaveResponse | undefined): Promise<object> =>
+    const work = ({ saveResponse }: CustomerActor): Promise<object> =>
       world.db.transaction(async (tx) => {
         const response = { ok: true, number: 1 };
-        await save?.(tx, response);
+        await saveResponse?.(tx, response);
         entered.resolve();
         await release.promise;
         if (failure) fail(failure);

@@ -5,7 +5,6 @@ import {
   type IdempotentRequest,
   type IdempotentResult,
   runIdempotent,
-  type SaveResponse,
 } from '../../src/domain/idempotency.ts';
 import { charge } from '../../src/domain/ledger/transfer.ts';
 import { Failure } from '../../src/kernel/fail.ts';
@@ -58,7 +57,7 @@ export class IdempotencyWorld {
   }
 
   /** Charges a dollar and saves a response with a secret. */
-  readonly run = async (save: SaveResponse | undefined): Promise<object> => {
+  readonly run = async ({ saveResponse }: CustomerActor): Promise<object> => {
     this.runs += 1;
     const response = { ok: true, number: this.runs, secret: CANARY };
     const { db, clock } = this.world;
@@ -67,7 +66,7 @@ export class IdempotencyWorld {
       const fact = `once:${newId(new Date())}`;
       const movement = { customerId, account: 'adjustments', amountCents: 100n, fact } as const;
       await charge(tx, { ...movement, type: 'adjustment', description: 'test' }, clock.now());
-      await save?.(tx, response);
+      await saveResponse?.(tx, response);
     });
     return response;
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import type { Service } from '../../src/domain/context.ts';
-import { runIdempotent, type SaveResponse } from '../../src/domain/idempotency.ts';
+import type { CustomerActor, Service } from '../../src/domain/context.ts';
+import { runIdempotent } from '../../src/domain/idempotency.ts';
 import { fail } from '../../src/kernel/fail.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import type { TestService } from '../support/test-service.ts';
@@ -104,9 +104,9 @@ describe('a request with an Idempotency-Key', () => {
 
   it('a rolled-back change leaves no response', async () => {
     const mine = new Error('mine');
-    const broken = async (save: SaveResponse | undefined): Promise<object> =>
+    const broken = async ({ saveResponse }: CustomerActor): Promise<object> =>
       world.db.transaction(async (tx) => {
-        await save?.(tx, { ok: true });
+        await saveResponse?.(tx, { ok: true });
         throw mine;
       });
     await assert.rejects(runIdempotent(world.service, client.request(), broken), mine);

@@ -143,9 +143,11 @@ describe('addresses of top-ups', () => {
     const actor = await world.createCustomer();
     const pooled = await free();
     await assert.rejects(
-      createTopup(world.service, actor, SOL, {
-        beforeCommit: async (tx) => void (await tx.run('select * from no_such_table')),
-      }),
+      createTopup(
+        world.service,
+        { ...actor, saveResponse: async (tx) => void (await tx.run('select * from no_such_table')) },
+        SOL,
+      ),
     );
     assert.equal(await free(), pooled - 1);
   });

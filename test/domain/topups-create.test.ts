@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Value } from 'typebox/value';
+import type { SaveResponse } from '../../src/domain/context.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import { cancelTopup } from '../../src/domain/topups/end.ts';
 import { findTopup, topupObject, topupView } from '../../src/domain/topups/read.ts';
@@ -164,13 +165,11 @@ test('the reason for a missing rate or address is logged for the operator', asyn
 
 test("the caller's writes commit with the invoice", async () => {
   const actor = await world.createCustomer();
-  const broken = createTopup(world.service, actor, ORDER, {
-    beforeCommit: async (tx, topup) => {
-      assert.ok(await tx.row('select 1 from topups where id = $1', [topup.id]));
-      throw new Error('no record');
-    },
-  });
-  await assert.rejects(broken, /no record/);
+  const saveResponse: SaveResponse = async (tx, topup) => {
+    assert.ok(await tx.row('select 1 from topups where id = $1', [(topup as { id: string }).id]));
+    throw new Error('no record');
+  };
+  await assert.rejects(createTopup(world.service, { ...actor, saveResponse }, ORDER), /no record/);
   const left = await world.db.row('select 1 from topups where customer_id = $1', [actor.customerId]);
   assert.equal(left, undefined);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Value } from 'typebox/value';
+import type { SaveResponse } from '../../src/domain/context.ts';
 import { orderTopup } from '../../src/domain/topups/create.ts';
 import { getTopup, listTopups } from '../../src/domain/topups/read.ts';
 import { formatId, newId } from '../../src/kernel/ids.ts';
@@ -21,14 +22,11 @@ after(() => world.close());
 test('a top-up created over REST is the same invoice in the REST shape', async () => {
   const actor = await world.createCustomer();
   let kept: object = {};
-  const made = await orderTopup(
-    world.service,
-    actor,
-    { coin: 'BTC', amount_usd: 30.1 },
-    async (_tx, response) => {
-      kept = response;
-    },
-  );
+  const saveResponse: SaveResponse = async (_tx, response) => {
+    kept = response;
+  };
+  const order = { coin: 'BTC', amount_usd: 30.1 } as const;
+  const made = await orderTopup(world.service, { ...actor, saveResponse }, order);
   assert.ok(Value.Check(Topup, made));
   assert.deepEqual(kept, made);
   assert.deepEqual(

@@ -16,7 +16,6 @@ import {
   type TotpRow,
 } from '../../store/customers/totp.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { notifyAccountChange } from './notify-change.ts';
 import { requireCustomer } from './operator.ts';
@@ -50,7 +49,6 @@ export async function startTotp(
   service: Service,
   actor: CustomerActor,
   form: { readonly currentPassword: string },
-  saveResponse?: SaveResponse,
 ): Promise<TotpEnrollment> {
   const checked = await checkPassword(service, actor, form.currentPassword);
   const secret = generateSecret();
@@ -64,7 +62,7 @@ export async function startTotp(
       fail('conflict_state', {}, ALREADY_ON);
     await recordAudit(tx, { actor, action: 'customer.begin_totp', resource: null }, now);
     const started = { secret, uri: enrollmentUri(service, secret, customer) };
-    await saveResponse?.(tx, started);
+    await actor.saveResponse?.(tx, started);
     return started;
   });
 }

@@ -16,7 +16,6 @@ import {
 } from '../../store/firewall.ts';
 import { enqueueTasks } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { type AppliedChange, lockRequestedServers, recordApplied, replaceAppliedTo } from './applied-to.ts';
 import { checkGroup } from './check.ts';
@@ -28,7 +27,6 @@ export async function createGroup(
   service: Service,
   actor: CustomerActor,
   body: FirewallGroupBody,
-  saveResponse?: SaveResponse,
 ): Promise<FirewallGroup> {
   const { name, rules } = checkGroup(service, body);
   const group = await service.db.transaction(async (tx) => {
@@ -51,7 +49,7 @@ export async function createGroup(
     await recordAudit(tx, { actor, action: 'firewall_group.create', resource: object.id }, now);
     await recordApplied(tx, actor, { ...change, object }, now);
     await enqueueTasks(tx, { kind: 'filter', subjects: change.added, now });
-    await saveResponse?.(tx, object);
+    await actor.saveResponse?.(tx, object);
     return object;
   });
   service.wake();
@@ -72,7 +70,6 @@ export async function updateGroup(
   actor: CustomerActor,
   shownId: string,
   patch: FirewallGroupPatch,
-  saveResponse?: SaveResponse,
   expectedEtag?: string,
 ): Promise<FirewallGroup> {
   const name = patch.name === undefined ? null : (parseDisplayName(patch.name) ?? fail('bad_name'));
@@ -95,7 +92,7 @@ export async function updateGroup(
     await recordApplied(tx, actor, { ...change, object }, now);
     const affected = after.default_action === before.default_action ? change.added : after.applied_to;
     await enqueueTasks(tx, { kind: 'filter', subjects: [...affected, ...change.removed], now });
-    await saveResponse?.(tx, object);
+    await actor.saveResponse?.(tx, object);
     return object;
   });
   service.wake();

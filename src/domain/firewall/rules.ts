@@ -20,7 +20,6 @@ import {
 } from '../../store/firewall.ts';
 import { enqueueTasks } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { type CheckedRule, checkRule, checkRules } from './check.ts';
 import { groupObject, requireUnchanged, ruleObject, rulesEtag } from './read.ts';
@@ -31,7 +30,6 @@ export async function addRule(
   actor: CustomerActor,
   shownGroupId: string,
   body: FirewallRuleBody,
-  saveResponse?: SaveResponse,
 ): Promise<FirewallRule> {
   const checked = checkRule(body);
   const rule = await changeRules(service, actor, shownGroupId, async (tx, group, now) => {
@@ -41,7 +39,7 @@ export async function addRule(
     await appendRules(tx, group.id, [row]);
     const object = ruleObject(row);
     await recordAudit(tx, { actor, action: 'firewall_rule.create', resource: object.id }, now);
-    await saveResponse?.(tx, object);
+    await actor.saveResponse?.(tx, object);
     return object;
   });
   return rule;
@@ -56,7 +54,6 @@ export async function replaceRules(
   actor: CustomerActor,
   shownGroupId: string,
   body: FirewallRulesBody,
-  saveResponse?: SaveResponse,
   expectedEtag?: string,
 ): Promise<FirewallGroup> {
   const rules = checkRules(service, body.rules);
@@ -67,7 +64,7 @@ export async function replaceRules(
     await appendRules(tx, group.id, rows);
     const object = groupObject({ ...group, rules: rows });
     await recordAudit(tx, { actor, action: 'firewall_group.replace_rules', resource: object.id }, now);
-    await saveResponse?.(tx, object);
+    await actor.saveResponse?.(tx, object);
     return object;
   });
 }

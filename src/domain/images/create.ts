@@ -8,7 +8,6 @@ import { ARCHES, type Image } from '../../spec/schemas/image.ts';
 import { lockCustomer } from '../../store/customers/customers.ts';
 import { endUpload, insertCustomImage, readImageUsage } from '../../store/images/images.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { imageObject } from './read.ts';
 import { type ReceivedUpload, requireImageQuota } from './upload.ts';
@@ -22,7 +21,6 @@ export async function createImage(
   service: Service,
   actor: CustomerActor,
   received: ReceivedUpload,
-  beforeCommit?: SaveResponse,
 ): Promise<Image> {
   const fields = readFields(received);
   const file = received.file ?? fail('required', { field: 'file' });
@@ -58,7 +56,7 @@ export async function createImage(
       deprecated_at: null,
     });
     await recordAudit(tx, { actor, action: 'image.create', resource: object.id }, now);
-    await beforeCommit?.(tx, object);
+    await actor.saveResponse?.(tx, object);
     crashPoint('upload.image_written');
     return object;
   });

@@ -5,7 +5,6 @@ import type { RdnsBody, Server } from '../../spec/schemas/server.ts';
 import { type ServerRow, setServerRdns } from '../../store/servers/servers.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { serverIpv6, serverObject } from './object.ts';
 import { lockServerForUpdate } from './update.ts';
@@ -20,7 +19,6 @@ export async function setRdns(
   actor: CustomerActor,
   shownId: string,
   body: RdnsBody,
-  beforeCommit?: SaveResponse,
 ): Promise<Server> {
   const wanted = readBody(body);
   const set = await service.db.transaction(async (tx) => {
@@ -32,7 +30,7 @@ export async function setRdns(
     if (service.dns !== null) await enqueueTask(tx, { kind: 'rdns', subject: server.id, now });
     const object = serverObject(changed);
     await recordAudit(tx, { actor, action: 'server.set_rdns', resource: shownId }, now);
-    await beforeCommit?.(tx, object);
+    await actor.saveResponse?.(tx, object);
     return object;
   });
   service.wake();

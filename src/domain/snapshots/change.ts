@@ -17,7 +17,6 @@ import {
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { requireExpiry } from '../expiry.ts';
-import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { serverCapabilities } from '../servers/hardware.ts';
 import { lockServerFor } from '../servers/lock-server.ts';
@@ -32,7 +31,6 @@ export async function createSnapshot(
   actor: CustomerActor,
   shownServerId: string,
   body: SnapshotBody,
-  beforeCommit?: SaveResponse,
 ): Promise<Snapshot> {
   const { name, expiresAt } = readBody(body, service.clock.now());
   const created = await service.db.transaction(async (tx) => {
@@ -57,7 +55,7 @@ export async function createSnapshot(
     const snapshot = snapshotObject(row);
     await enqueueTask(tx, { kind: 'snapshot', subject: row.id, now });
     await recordAudit(tx, { actor, action: 'snapshot.create', resource: snapshot.id }, now);
-    await beforeCommit?.(tx, snapshot);
+    await actor.saveResponse?.(tx, snapshot);
     return snapshot;
   });
   service.wake();

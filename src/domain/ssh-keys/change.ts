@@ -7,7 +7,6 @@ import type { SshKey, SshKeyBody } from '../../spec/schemas/ssh-key.ts';
 import { lockCustomer } from '../../store/customers/customers.ts';
 import { countSshKeys, deleteSshKey, insertSshKey } from '../../store/ssh-keys.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { sshKeyObject } from './read.ts';
 
@@ -19,7 +18,6 @@ export async function createSshKey(
   service: Service,
   actor: CustomerActor,
   body: SshKeyBody,
-  saveResponse?: SaveResponse,
 ): Promise<SshKey> {
   const name = parseDisplayName(body.name) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }]);
   const key = parsePublicKey(body.public_key);
@@ -43,7 +41,7 @@ export async function createSshKey(
     await insertSshKey(tx, row);
     const created = sshKeyObject(row);
     await recordAudit(tx, { actor, action: 'ssh_key.create', resource: created.id }, now);
-    await saveResponse?.(tx, created);
+    await actor.saveResponse?.(tx, created);
     return created;
   });
 }

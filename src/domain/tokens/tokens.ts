@@ -25,7 +25,6 @@ import {
 import type { CustomerActor, Service } from '../context.ts';
 import { checkPassword } from '../customers/password.ts';
 import { requireExpiry } from '../expiry.ts';
-import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit, recordEvent } from '../record.ts';
 
 /** A form as submitted. A missing field is an empty string. */
@@ -48,7 +47,6 @@ export async function createToken(
   service: Service,
   actor: CustomerActor,
   form: TokenForm,
-  saveResponse?: SaveResponse,
 ): Promise<CreatedToken> {
   const wanted = checkToken(service, { ...form, expiresAt: form.expiresAt === '' ? null : form.expiresAt });
   const checked = await checkPassword(service, actor, form.currentPassword);
@@ -56,7 +54,7 @@ export async function createToken(
     const current = await lockCustomer(tx, actor.customerId);
     if (current?.password_hash !== checked) fail('bad_credentials');
     const created = await addToken(tx, service, actor, wanted);
-    await saveResponse?.(tx, created);
+    await actor.saveResponse?.(tx, created);
     return created;
   });
 }
@@ -66,7 +64,6 @@ export async function createTokenByToken(
   service: Service,
   actor: CustomerActor & { readonly scope: Scope },
   body: ApiTokenBody,
-  saveResponse?: SaveResponse,
 ): Promise<NewApiToken> {
   const { name, scope, expires_at: expiresAt = null } = body;
   const wanted = checkToken(service, { name, scope, expiresAt });
@@ -81,7 +78,7 @@ export async function createTokenByToken(
     await lockCustomer(tx, actor.customerId);
     const { token, plaintext } = await addToken(tx, service, actor, wanted);
     const created = { ...token, token: plaintext };
-    await saveResponse?.(tx, created);
+    await actor.saveResponse?.(tx, created);
     return created;
   });
 }

@@ -11,7 +11,6 @@ import type { CreateTopup, Topup } from '../../spec/schemas/topup.ts';
 import { type CustomerRow, findCustomer, lockCustomer } from '../../store/customers/customers.ts';
 import { countOpenTopups, countUnpaidTopups, insertTopup, type TopupRow } from '../../store/topups/topups.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { type AllocatedAddress, allocateAddress } from './addresses/allocate.ts';
 import { isPoolCoin, POOL_COINS } from './addresses/pool.ts';
@@ -28,31 +27,24 @@ export interface TopupOrder {
  * Creates an invoice for the REST API. Fails like `createTopup`, and with `bad_amount` for fractions of a
  * cent. A number is read as printed, so that 30.10 is exactly 30.10.
  */
-export async function orderTopup(
-  service: Service,
-  actor: CustomerActor,
-  order: CreateTopup,
-  saveResponse?: SaveResponse,
-): Promise<Topup> {
+export async function orderTopup(service: Service, actor: CustomerActor, order: CreateTopup): Promise<Topup> {
   const amountCents = parseTopupAmount(String(order.amount_usd));
-  const row = await createTopup(
-    service,
-    actor,
-    { coin: order.coin, amountCents },
-    { beforeCommit: async (tx, created) => await saveResponse?.(tx, topupObject(created, [])) },
-  );
+  const { saveResponse } = actor;
+  const saveRow =
+    saveResponse && ((tx: Sql, row: object) => saveResponse(tx, topupObject(row as TopupRow, [])));
+  const caller = { ...actor, saveResponse: saveRow };
+  const row = await createTopup(service, caller, { coin: order.coin, amountCents });
   return topupObject(row, []);
 }
 
 /**
- * Creates an invoice with its own address and the current rate. `beforeCommit` runs in the same transaction
- * with the new row. Fails with `account_frozen`, `limit_reached` {limit}, or `unavailable`.
+ * Creates an invoice with its own address and the current rate. Fails with `account_frozen`, `limit_reached`
+ * {limit}, or `unavailable`.
  */
 export async function createTopup(
   service: Service,
   actor: CustomerActor,
   order: TopupOrder,
-  options: CreateTopupOptions = {},
 ): Promise<TopupRow> {
   return await withTopupSlot(service, actor.customerId, async () => {
     const { coin } = order;
@@ -62,7 +54,7 @@ export async function createTopup(
     const priced = await priceOrder(service, order);
     const { deposit, release } = await allocateDeposit(service, priced);
     try {
-      return await writeTopup(service, actor, { priced, deposit }, options);
+      return await writeTopup(service, actor, { priced, deposit });
     } catch (error) {
       // A Failure rolled everything back. After any other error, the invoice may exist.
       if (error instanceof Failure) await release();
@@ -73,15 +65,10 @@ export async function createTopup(
 
 type PricedOrder = TopupOrder & Pick<TopupRow, 'id' | 'rate_usd' | 'quotes' | 'deposit_units'>;
 
-interface CreateTopupOptions {
-  readonly beforeCommit?: (tx: Sql, topup: TopupRow) => Promise<void>;
-}
-
 async function writeTopup(
   service: Service,
   actor: CustomerActor,
   { priced, deposit }: { readonly priced: PricedOrder; readonly deposit: Deposit },
-  { beforeCommit }: CreateTopupOptions,
 ): Promise<TopupRow> {
   const { customerId } = actor;
   const { coin } = priced;
@@ -92,7 +79,7 @@ async function writeTopup(
     const expiresAt = new Date(now.getTime() + service.settings.rateLockMinutes * MINUTE_MS);
     const row = await insertWithUniqueNumber(tx, newTopup(priced, deposit, customerId, now, expiresAt));
     await recordAudit(tx, { actor, action: 'topup.create', resource: formatId('topup', row.id) }, now);
-    await beforeCommit?.(tx, row);
+    await actor.saveResponse?.(tx, row);
     crashPoint('topup.written');
     return row;
   });

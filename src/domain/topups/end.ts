@@ -1,7 +1,6 @@
 /** Ends an invoice that is not paid: by its customer, or by the clock. */
 import { fail, notFound } from '../../kernel/fail.ts';
 import { formatId } from '../../kernel/ids.ts';
-import type { Sql } from '../../kernel/sql.ts';
 import { findTransition, TOPUP_TRANSITIONS } from '../../spec/states.ts';
 import { findCustomer } from '../../store/customers/customers.ts';
 import { isUnavailable } from '../../store/db.ts';
@@ -19,14 +18,13 @@ import { isSwitchOn } from '../switches/switch.ts';
 import { settle } from './settlement/settle.ts';
 
 /**
- * Cancels a pending invoice. `beforeCommit` runs in the same transaction. Fails with `not_found`,
+ * Cancels a pending invoice. Fails with `not_found`,
  * `account_frozen`, or `not_cancellable` once a payment was seen. The row's lock decides which came first.
  */
 export async function cancelTopup(
   service: Service,
   actor: CustomerActor,
   orderRef: string,
-  options: { readonly beforeCommit?: (tx: Sql) => Promise<void> } = {},
 ): Promise<TopupRow> {
   return await service.db.transaction(async (tx) => {
     const topup = (await lockTopupByRef(tx, actor.customerId, orderRef)) ?? notFound('topup');
@@ -37,7 +35,7 @@ export async function cancelTopup(
     const cancelled = { ...topup, status: to, cancelled_at: now };
     await updateTopup(tx, cancelled);
     await recordAudit(tx, { actor, action: 'topup.cancel', resource: formatId('topup', topup.id) }, now);
-    await options.beforeCommit?.(tx);
+    await actor.saveResponse?.(tx, cancelled);
     return cancelled;
   });
 }

@@ -21,7 +21,6 @@ import {
 } from '../../store/volumes/changes.ts';
 import { findVolume, lockVolume, type VolumeRow } from '../../store/volumes/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { serverCapabilities } from '../servers/hardware.ts';
 import { lockServerFor, requireActionAllowed } from '../servers/lock-server.ts';
@@ -39,7 +38,6 @@ export async function attachVolume(
   actor: CustomerActor,
   shownId: string,
   body: AttachBody,
-  beforeCommit?: SaveResponse,
 ): Promise<Volume> {
   const id = parseId('volume', shownId) ?? notFound('volume');
   const attached = await service.db.transaction(async (tx) => {
@@ -61,7 +59,7 @@ export async function attachVolume(
     const object = volumeObject(row);
     await enqueueTask(tx, { kind: 'volume', subject: id, now });
     await recordAudit(tx, { actor, action: 'volume.attach', resource: object.id }, now);
-    await beforeCommit?.(tx, object);
+    await actor.saveResponse?.(tx, object);
     crashPoint('volume.attach_written');
     return object;
   });
@@ -73,12 +71,7 @@ export async function attachVolume(
  * Detaches an attached volume. Refuses with `not_found`, and with `conflict_state` if it is already detached
  * or the operator froze its server.
  */
-export async function detachVolume(
-  service: Service,
-  actor: CustomerActor,
-  shownId: string,
-  beforeCommit?: SaveResponse,
-): Promise<Volume> {
+export async function detachVolume(service: Service, actor: CustomerActor, shownId: string): Promise<Volume> {
   const id = parseId('volume', shownId) ?? notFound('volume');
   const detached = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
@@ -92,7 +85,7 @@ export async function detachVolume(
     const object = volumeObject(await detachRow(tx, id));
     await enqueueTask(tx, { kind: 'volume', subject: id, now });
     await recordAudit(tx, { actor, action: 'volume.detach', resource: object.id }, now);
-    await beforeCommit?.(tx, object);
+    await actor.saveResponse?.(tx, object);
     return object;
   });
   service.wake();

@@ -19,7 +19,6 @@ import {
   type VolumeRow,
 } from '../../store/volumes/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { requireDiskQuota } from './disk.ts';
 import { volumeObject } from './read.ts';
@@ -32,7 +31,6 @@ export async function createVolume(
   service: Service,
   actor: CustomerActor,
   body: VolumeBody,
-  beforeCommit?: SaveResponse,
 ): Promise<Volume> {
   const name = parseDisplayName(body.name) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }]);
   return await service.db.transaction(async (tx) => {
@@ -55,7 +53,7 @@ export async function createVolume(
     });
     const volume = volumeObject(row);
     await recordAudit(tx, { actor, action: 'volume.create', resource: volume.id }, now);
-    await beforeCommit?.(tx, volume);
+    await actor.saveResponse?.(tx, volume);
     return volume;
   });
 }

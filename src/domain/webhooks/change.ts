@@ -15,7 +15,6 @@ import {
   type WebhookRow,
 } from '../../store/webhooks/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { webhookObject } from './read.ts';
 import { requireWebhookUrl } from './url.ts';
@@ -31,7 +30,6 @@ export async function createWebhook(
   service: Service,
   actor: CustomerActor,
   body: CreateWebhook,
-  saveResponse?: SaveResponse,
 ): Promise<CreatedWebhook> {
   const wanted = normalizeWebhook(service, body);
   const { customerId } = actor;
@@ -55,7 +53,7 @@ export async function createWebhook(
     const webhook = webhookObject(row);
     await recordAudit(tx, { actor, action: 'webhook.create', resource: webhook.id }, now);
     const created = { ...webhook, secret };
-    await saveResponse?.(tx, created);
+    await actor.saveResponse?.(tx, created);
     return created;
   });
 }

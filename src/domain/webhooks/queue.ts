@@ -9,7 +9,6 @@ import type { Delivery } from '../../spec/schemas/delivery.ts';
 import { findDelivery, type QueuedDelivery, queueDelivery } from '../../store/webhooks/deliveries.ts';
 import { countRequestedDeliveries, lockWebhook, type WebhookRow } from '../../store/webhooks/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import type { SaveResponse } from '../idempotency.ts';
 import { recordAudit } from '../record.ts';
 import { deliveryLog, deliveryObject, webhookObject } from './read.ts';
 
@@ -21,12 +20,11 @@ export async function testWebhook(
   service: Service,
   actor: CustomerActor,
   shownId: string,
-  saveResponse?: SaveResponse,
 ): Promise<Delivery> {
   return await enqueueDelivery(
     service,
     actor,
-    { shownId, action: 'webhook.test', missing: 'webhook', saveResponse },
+    { shownId, action: 'webhook.test', missing: 'webhook' },
     async (_tx, webhook, now) => ({
       event_id: newId(now),
       event_type: 'ping',
@@ -43,11 +41,10 @@ export async function replayDelivery(
   service: Service,
   actor: CustomerActor,
   shown: { readonly webhook: string; readonly delivery: string },
-  saveResponse?: SaveResponse,
 ): Promise<Delivery> {
   const missing = 'delivery';
   const deliveryId = parseId('delivery', shown.delivery) ?? notFound(missing);
-  const request = { shownId: shown.webhook, action: 'webhook.replay', missing, saveResponse } as const;
+  const request = { shownId: shown.webhook, action: 'webhook.replay', missing } as const;
   return await enqueueDelivery(service, actor, request, async (tx, webhook, now) => {
     return (await findDelivery(tx, deliveryLog(actor, webhook.id, now), deliveryId)) ?? notFound(missing);
   });
@@ -58,7 +55,6 @@ interface QueueRequest {
   readonly action: Action;
   /** The resource to report as missing if the webhook is unknown. */
   readonly missing: FindableResource;
-  readonly saveResponse: SaveResponse | undefined;
 }
 
 type Event = Pick<QueuedDelivery, 'event_id' | 'event_type' | 'event_data'>;
@@ -66,7 +62,7 @@ type Event = Pick<QueuedDelivery, 'event_id' | 'event_type' | 'event_data'>;
 async function enqueueDelivery(
   service: Service,
   actor: CustomerActor,
-  { shownId, action, missing, saveResponse }: QueueRequest,
+  { shownId, action, missing }: QueueRequest,
   eventOf: (tx: Sql, webhook: WebhookRow, now: Date) => Promise<Event>,
 ): Promise<Delivery> {
   const { customerId } = actor;
@@ -82,7 +78,7 @@ async function enqueueDelivery(
     const row = await queueDelivery(tx, { ...queued, event_id, event_type, event_data });
     await recordAudit(tx, { actor, action, resource: shownId }, now);
     const object = deliveryObject(row);
-    await saveResponse?.(tx, object);
+    await actor.saveResponse?.(tx, object);
     return object;
   });
   service.wake();

@@ -7,7 +7,7 @@ import { fail } from '../../kernel/fail.ts';
 import { accountView } from '../../panel/account.ts';
 import type { FormContext } from '../../panel/form.ts';
 import { ACCOUNT_PATHS } from '../../spec/paths.ts';
-import type { Call } from '../endpoint.ts';
+import type { Call } from '../admission/forms.ts';
 import { field } from '../form.ts';
 import type { CustomForm, FormResult, PanelPage } from './page-types.ts';
 import { PASSWORD_FIELD, withPasswordError } from './password-error.ts';

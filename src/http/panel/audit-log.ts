@@ -5,7 +5,7 @@ import { ACCOUNT_PATHS } from '../../spec/paths.ts';
 import type { Form } from '../form.ts';
 import { dateTime } from './field-readers.ts';
 import { readList } from './list.ts';
-import type { PanelPage } from './page-types.ts';
+import { type PanelPage, page } from './page-types.ts';
 
 const PAGE_ROWS = 50;
 
@@ -35,11 +35,11 @@ export const AUDIT_PAGES: readonly PanelPage[] = [
       return auditLogView({ events, filter, first, next, forms: context.forms });
     },
   },
-  {
+  page({
     path: `${ACCOUNT_PATHS.audit}/{id}`,
     access: 'customer',
     readOperations: ['audit_events.get'],
     render: async (look) =>
-      auditEventView(await getAuditEvent(look.service, look.customer(), look.params.id ?? '')),
-  },
+      auditEventView(await getAuditEvent(look.service, look.customer(), look.params.id)),
+  }),
 ];

@@ -19,7 +19,7 @@ import { BILLING_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
 import { field } from '../form.ts';
 import { readList } from './list.ts';
 import { addMonths, formatMonth, parseMonth, startOfMonth } from './months.ts';
-import type { PageContext, PanelPage } from './page-types.ts';
+import { type PageContext, type PanelPage, page } from './page-types.ts';
 
 const LEDGER_ROWS = 50;
 const STATEMENT_ROWS = 100;
@@ -64,8 +64,8 @@ async function receiptParties(
   return { site: context.edge.service.settings.siteName, email: account?.email ?? fail('auth_required') };
 }
 
-async function showReceipt(context: PageContext): Promise<View> {
-  const { id = '' } = context.params;
+async function showReceipt(context: PageContext<{ readonly id: string }>): Promise<View> {
+  const { id } = context.params;
   const parties = await receiptParties(context);
   const actor = context.customer();
   if (!id.startsWith('top_')) {
@@ -130,7 +130,7 @@ export const BILLING_PAGES: readonly PanelPage[] = [
     render: showBilling,
   },
   { path: BILLING_PATHS.ledger, access: 'customer', readOperations: ['ledger.list'], render: showLedger },
-  { path: `${BILLING_PATHS.receipts}/{id}`, access: 'customer', render: showReceipt },
+  page({ path: `${BILLING_PATHS.receipts}/{id}`, access: 'customer', render: showReceipt }),
   {
     path: BILLING_PATHS.statement,
     access: 'customer',

@@ -1,7 +1,7 @@
 /** Confirms an action on a server by its typed name. */
 import { getServer } from '../../domain/servers/read.ts';
 import type { ErrorItem } from '../../kernel/fail.ts';
-import type { Call } from '../endpoint.ts';
+import type { Call } from '../admission/forms.ts';
 import { field } from '../form.ts';
 
 /**

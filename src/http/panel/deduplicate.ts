@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { PANEL_FIELDS } from '../../spec/paths.ts';
-import type { Call } from '../endpoint.ts';
+import type { Call } from '../admission/forms.ts';
 import { field } from '../form.ts';
 import type { CustomForm, FormResult } from './page-types.ts';
 

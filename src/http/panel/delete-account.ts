@@ -6,7 +6,7 @@ import { fail } from '../../kernel/fail.ts';
 import { formatCents } from '../../kernel/money.ts';
 import { deleteAccountView, deletedView } from '../../panel/delete-account.ts';
 import { ACCOUNT_PATHS } from '../../spec/paths.ts';
-import type { Call } from '../endpoint.ts';
+import type { Call } from '../admission/forms.ts';
 import { field } from '../form.ts';
 import type { CustomForm, PanelPage } from './page-types.ts';
 import { PASSWORD_FIELD, withPasswordError } from './password-error.ts';

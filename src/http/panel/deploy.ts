@@ -10,6 +10,7 @@ import { type CycleMonths, isCycleMonths } from '../../spec/limits.ts';
 import { DEPLOY_PASSWORD_PATH, DEPLOY_PATH, DEPLOY_TOTAL_PATH, serverPagePath } from '../../spec/paths.ts';
 import type { Plan } from '../../spec/schemas/plan.ts';
 import { type Server, ServerBody } from '../../spec/schemas/server.ts';
+import { regionIn } from '../admission/admission.ts';
 import { type Form, field } from '../form.ts';
 import { createChecker } from '../v1/validation.ts';
 import { bodyReader, checkedIds, isChecked, lines, number, pairs, text } from './field-readers.ts';
@@ -17,12 +18,12 @@ import { encodeUserData, listAllPlans, listOwnSshKeys, listUsableImages } from '
 import { listAllRegions } from './own-servers.ts';
 import {
   type CustomForm,
+  customForm,
   type FormResult,
   type PageContext,
   type PanelPage,
   restForm,
 } from './page-types.ts';
-import { regionIn } from './run-form.ts';
 
 const FIELD_READERS = {
   name: text,
@@ -50,23 +51,21 @@ const redirectToOrdered = (server: Server): FormResult => ({
   notice: 'server_ordered',
 });
 
-const deployWithPasswordForm: CustomForm = {
+const deployWithPasswordForm = customForm<Server>({
   audit: 'server.create',
   rest: 'servers.create',
   regionOf: (form) => regionIn(readWithoutKeys(form)),
   fieldNames: FIELD_NAMES,
   hasOwnRemedy: true,
-  run: async (call, keep) => {
+  run: async (call) => {
     const order = readWithoutKeys(call.form) as Omit<ServerBody, 'ssh_keys'>;
     const items = checkWithoutKeys(order);
     if (items.length > 0) invalidRequest(items);
-    const saveResponse = (tx: unknown, made: object) => keep(tx as never, redirectToOrdered(made as Server));
     const password = field(call.form, 'root_password');
-    return redirectToOrdered(
-      await createServerWithPassword(call.edge.service, call.customer(), order, password, saveResponse),
-    );
+    return await createServerWithPassword(call.edge.service, call.customer(), order, password);
   },
-};
+  done: redirectToOrdered,
+});
 
 /** Changes nothing: shows the page again with the choices and their total. */
 const showTotalForm: CustomForm = {

@@ -30,7 +30,7 @@ import { resolveBaseUrl } from '../base-url.ts';
 import { field } from '../form.ts';
 import type { Edge } from '../settings.ts';
 import { openApiText } from '../v1/openapi.ts';
-import type { PageContext, PanelPage } from './page-types.ts';
+import { type PageContext, type PanelPage, page } from './page-types.ts';
 
 const DOCS_FOLDER = new URL('../../../docs/', import.meta.url);
 /** The guides of GUIDES, as NAME.md. */
@@ -44,7 +44,7 @@ const CACHED_BASE_URLS_MAX = 4;
 
 export const DOCS_PAGES: readonly PanelPage[] = [
   { path: PANEL_PATHS.docs, access: 'anyone', render: (context) => cachedView(context, 'start', docsView) },
-  {
+  page({
     path: `${DOCS_PATHS.guides}/{name}`,
     access: 'anyone',
     render: (context) => {
@@ -53,7 +53,7 @@ export const DOCS_PAGES: readonly PanelPage[] = [
         guideView(guide, guideText(guide.name), baseUrl),
       );
     },
-  },
+  }),
   {
     path: DOCS_PATHS.changelog,
     access: 'anyone',
@@ -73,16 +73,16 @@ export const DOCS_PAGES: readonly PanelPage[] = [
     access: 'anyone',
     render: (context) => cachedView(context, 'api', (baseUrl) => referenceView(reference(), baseUrl)),
   },
-  {
+  page({
     path: `${DOCS_PATHS.api}/{resource}`,
     access: 'anyone',
     render: (context) => {
-      const slug = context.params.resource ?? '';
+      const slug = context.params.resource;
       if (slug === RULES_SLUG) return complete(renderRules(context.edge, resolveBaseUrl(context)));
       const tag = reference().tags.find((each) => tagSlug(each) === slug) ?? fail('not_found');
       return cachedView(context, `api ${tag}`, (baseUrl) => resourceView(reference(), tag, baseUrl));
     },
-  },
+  }),
 ];
 
 const viewCache = new Map<string, Map<string, View>>();

@@ -18,7 +18,7 @@ import { type Form, field } from '../form.ts';
 import { bodyReader, checkedIds, text, textOrNull, untrimmedText } from './field-readers.ts';
 import { readList } from './list.ts';
 import { listOwnServers } from './own-servers.ts';
-import { type FormResult, type PageContext, type PanelPage, restForm } from './page-types.ts';
+import { type FormResult, type PageContext, type PanelPage, page, restForm } from './page-types.ts';
 
 /**
  * Both lists of a group are replaced as a whole, so each form names the version that it was rendered from.
@@ -41,7 +41,7 @@ export const FIREWALL_PAGES: readonly PanelPage[] = [
       }),
     },
   },
-  {
+  page({
     path: `${PANEL_PATHS.firewall}/{id}`,
     access: 'customer',
     readOperations: ['firewall_groups.get'],
@@ -64,20 +64,20 @@ export const FIREWALL_PAGES: readonly PanelPage[] = [
           ...{ direction: text, proto: text, port: textOrNull },
           ...{ source: text, action: text, note: textOrNull },
         }),
-        done: (_rule, { params }) => ({ to: `${groupPath(params.id ?? '')}#rules`, notice: 'rule_added' }),
+        done: (_rule, { params }) => ({ to: `${groupPath(params.id)}#rules`, notice: 'rule_added' }),
       }),
       remove: restForm({
         operation: 'firewall_rules.delete',
-        params: (form, { id = '' }) => ({ id, rule_id: field(form, 'rule') }),
-        done: (_none, { params }) => ({ to: `${groupPath(params.id ?? '')}#rules`, notice: 'rule_removed' }),
+        params: (form, { id }) => ({ id, rule_id: field(form, 'rule') }),
+        done: (_none, { params }) => ({ to: `${groupPath(params.id)}#rules`, notice: 'rule_removed' }),
       }),
       delete: restForm({
         operation: 'firewall_groups.delete',
         done: () => ({ to: PANEL_PATHS.firewall, notice: 'group_deleted' }),
       }),
     },
-  },
-  {
+  }),
+  page({
     path: `${PANEL_PATHS.firewall}/{id}/rules`,
     access: 'customer',
     render: showEditor,
@@ -94,7 +94,7 @@ export const FIREWALL_PAGES: readonly PanelPage[] = [
         done: ({ id }) => ({ to: `${groupPath(id)}#rules`, notice: 'rules_saved' }),
       }),
     },
-  },
+  }),
 ];
 
 async function showGroups(context: PageContext) {
@@ -105,16 +105,16 @@ async function showGroups(context: PageContext) {
   return groupsView({ groups, ...rest, forms: context.forms });
 }
 
-async function showGroup(context: PageContext) {
+async function showGroup(context: PageContext<{ readonly id: string }>) {
   const [group, servers] = await Promise.all([
-    getGroup(context.service, context.customer(), context.params.id ?? ''),
+    getGroup(context.service, context.customer(), context.params.id),
     listOwnServers(context),
   ]);
   return groupView({ group, servers, seen: serversEtag(group), forms: context.forms });
 }
 
-async function showEditor(context: PageContext) {
-  const group = await getGroup(context.service, context.customer(), context.params.id ?? '');
+async function showEditor(context: PageContext<{ readonly id: string }>) {
+  const group = await getGroup(context.service, context.customer(), context.params.id);
   return editorView({ group, ...displayedRows(context, group), forms: context.forms });
 }
 

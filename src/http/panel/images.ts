@@ -5,7 +5,7 @@ import { imagesView, imageView } from '../../panel/images.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import { readList } from './list.ts';
-import { type PageContext, type PanelPage, restForm } from './page-types.ts';
+import { type PageContext, type PanelPage, page, restForm } from './page-types.ts';
 import { uploadForm } from './upload.ts';
 
 export const IMAGE_PAGES: readonly PanelPage[] = [
@@ -17,12 +17,12 @@ export const IMAGE_PAGES: readonly PanelPage[] = [
     render: showImages,
     forms: { upload: uploadForm(PANEL_PATHS.images) },
   },
-  {
+  page({
     path: `${PANEL_PATHS.images}/{id}`,
     access: 'customer',
     readOperations: ['images.get'],
     render: async (context) => {
-      const image = await getImage(context.service, context.customer(), context.params.id ?? '');
+      const image = await getImage(context.service, context.customer(), context.params.id);
       const { deprecated_at: deprecatedAt } = image;
       return imageView({
         image,
@@ -36,7 +36,7 @@ export const IMAGE_PAGES: readonly PanelPage[] = [
         done: () => ({ to: `${PANEL_PATHS.images}?type=custom`, notice: 'image_deleted' }),
       }),
     },
-  },
+  }),
 ];
 
 async function showImages(context: PageContext) {

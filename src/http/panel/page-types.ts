@@ -10,18 +10,22 @@ import type { FormContext } from '../../panel/form.ts';
 import type { View } from '../../panel/layout.ts';
 import type { Notice } from '../../panel/notices.ts';
 import type { Operation as RestOperation } from '../../spec/operations.ts';
-import type { Call, Operation } from '../endpoint.ts';
+import type { Call, Operation } from '../admission/forms.ts';
 import type { Form } from '../form.ts';
 import type { Edge } from '../settings.ts';
+import type { PathParams } from '../v1/route.ts';
+
+/** The ids in a path that has some. */
+export type PathIds = PathParams<'{id}'> & Readonly<Record<string, string>>;
 
 /** One request for a page. */
-export interface PageContext {
+export interface PageContext<Params extends object = object> {
   readonly edge: Edge;
   readonly service: Service;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** Path parameters as sent. A verb answers `not_found` to a malformed id. */
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Params;
   readonly query: Form;
   /** For the forms of the page: the CSRF token, errors, and previous input. */
   readonly forms: FormContext;
@@ -58,23 +62,14 @@ export interface RestForm {
   /** The form's names for fields of the operation, where they differ: `{ public_key: 'key_text' }`. */
   readonly fieldNames?: Readonly<Record<string, string>>;
   /** Ids in the operation's path. Defaults to the page's own. */
-  readonly params?: (
-    form: Form,
-    params: Readonly<Record<string, string>>,
-  ) => Readonly<Record<string, string>>;
+  readonly params?: (form: Form, params: PathIds) => PathIds;
   readonly query?: (form: Form) => object;
   /** For buttons that only change the page: returns the page to show, or null for any other button. */
   readonly redraw?: (form: Form) => FormResult | null;
   /** Returns errors found before the operation runs, such as a missing confirmation. */
-  readonly validate?: (
-    call: Call,
-    params: Readonly<Record<string, string>>,
-  ) => Promise<readonly ErrorItem[]> | readonly ErrorItem[];
+  readonly validate?: (call: Call, params: PathIds) => Promise<readonly ErrorItem[]> | readonly ErrorItem[];
   /** `answer` is the operation's response, or `{}`. The result is saved for a second click. */
-  readonly done: (
-    answer: never,
-    about: { readonly params: Readonly<Record<string, string>>; readonly form: Form },
-  ) => FormResult;
+  readonly done: (answer: never, about: { readonly params: PathIds; readonly form: Form }) => FormResult;
 }
 
 /** A form for an action that only the panel and the session surface offer. */
@@ -86,7 +81,9 @@ export interface CustomForm extends Omit<Operation<FormResult>, 'run'> {
   readonly fieldNames?: Readonly<Record<string, string>>;
   /** The form deduplicates on its own: visitors who are not signed in have no idempotency keys. */
   readonly skipIdempotency?: true;
-  readonly run: (call: Call, keep: (tx: never, done: FormResult) => Promise<void>) => Promise<FormResult>;
+  readonly run: (call: Call, params: PathIds) => Promise<FormResult>;
+  /** As in `customForm`. Without it, the result is saved after `run`. */
+  readonly done?: (result: never) => FormResult;
 }
 
 export type PanelForm = RestForm | CustomForm;
@@ -122,11 +119,31 @@ export interface PanelPage {
 /** Types a form by the response of its operation. */
 export function restForm<Answer extends object>(
   row: Omit<RestForm, 'done'> & {
-    readonly done: (
-      answer: Answer,
-      about: { readonly params: Readonly<Record<string, string>>; readonly form: Form },
-    ) => FormResult;
+    readonly done: (answer: Answer, about: { readonly params: PathIds; readonly form: Form }) => FormResult;
   },
 ): RestForm {
   return row as RestForm;
+}
+
+/**
+ * A form whose verb saves its result in its transaction. `done` converts what `run` returns, and what the
+ * verb saves, to the form's result.
+ */
+export function customForm<Result extends object>(
+  row: Omit<CustomForm, 'run' | 'done'> & {
+    readonly run: (call: Call, params: PathIds) => Promise<Result>;
+    readonly done: (result: Result) => FormResult;
+  },
+): CustomForm {
+  return row as unknown as CustomForm;
+}
+
+/** Types a page by its path. */
+export function page<Path extends string>(
+  row: Omit<PanelPage, 'render'> & {
+    readonly path: Path;
+    readonly render: (look: PageContext<PathParams<Path>>) => Promise<View> | View;
+  },
+): PanelPage {
+  return row as unknown as PanelPage;
 }

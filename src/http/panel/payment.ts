@@ -3,15 +3,16 @@ import type { FastifyInstance } from 'fastify';
 import { cancelTopup } from '../../domain/topups/end.ts';
 import { getPayment, type PaymentView } from '../../domain/topups/payment.ts';
 import { getTopup } from '../../domain/topups/read.ts';
+import { formatId } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { View } from '../../panel/layout.ts';
 import { paymentView } from '../../panel/payment.ts';
 import { BILLING_PATHS, resourcePath } from '../../spec/paths.ts';
+import { buildVisit } from '../admission/forms.ts';
 import { resolveBaseUrl } from '../base-url.ts';
-import { buildVisit } from '../endpoint.ts';
 import { toFailure } from '../errors.ts';
 import type { Edge } from '../settings.ts';
-import type { CustomForm, FormResult, PageContext, PanelPage } from './page-types.ts';
+import { customForm, type PageContext, type PanelPage, page } from './page-types.ts';
 import { sendNotFound } from './pipeline.ts';
 import { qrPng, sendPng } from './send-png.ts';
 import { identifyRequest } from './visitor.ts';
@@ -28,27 +29,27 @@ export function renderPayment(context: PageContext, payment: PaymentView): View 
   });
 }
 
-const cancelTopupForm: CustomForm = {
+const cancelTopupForm = customForm({
   audit: 'topup.cancel',
-  run: async (call, keep) => {
-    const { id = '' } = call.request.params as { readonly id?: string };
-    const { service } = call.edge;
-    const { order_ref: orderRef } = await getPayment(service, call.customer(), id);
-    const done: FormResult = { to: resourcePath(BILLING_PATHS.topups, id), notice: 'topup_cancelled' };
-    await cancelTopup(service, call.customer(), orderRef, { beforeCommit: (tx) => keep(tx as never, done) });
-    return done;
+  run: async ({ edge, customer }, { id }) => {
+    const { order_ref: orderRef } = await getPayment(edge.service, customer(), id);
+    return await cancelTopup(edge.service, customer(), orderRef);
   },
-};
+  done: ({ id }) => ({
+    to: resourcePath(BILLING_PATHS.topups, formatId('topup', id)),
+    notice: 'topup_cancelled',
+  }),
+});
 
 export const PAYMENT_PAGES: readonly PanelPage[] = [
-  {
+  page({
     path: `${BILLING_PATHS.topups}/{id}`,
     access: 'customer',
     readOperations: ['topups.get'],
     render: async (context) =>
-      renderPayment(context, await getPayment(context.service, context.customer(), context.params.id ?? '')),
+      renderPayment(context, await getPayment(context.service, context.customer(), context.params.id)),
     forms: { cancel: cancelTopupForm },
-  },
+  }),
 ];
 
 /** Another customer's top-up gets the same 404 as an unknown one. */

@@ -11,14 +11,14 @@ import type { View } from '../../panel/layout.ts';
 import { errorView, notFoundView } from '../../panel/not-found.ts';
 import type { Notice } from '../../panel/notices.ts';
 import { PANEL_FIELDS, PANEL_PATHS, PANEL_QUERY } from '../../spec/paths.ts';
+import { buildVisit, handleForm, type PostEndpoint } from '../admission/forms.ts';
 import { setSessionCookie } from '../cookie.ts';
-import { buildVisit, handleForm, type PostEndpoint } from '../endpoint.ts';
 import { prepareErrorResponse, toFailure } from '../errors.ts';
 import { type Form, type FormBody, field, parseQuery } from '../form.ts';
 import type { Edge } from '../settings.ts';
 import { FILE_UPLOAD_CONFIG } from './form-bodies.ts';
 import { httpStatus, withFormErrors } from './form-errors.ts';
-import type { FormResult, PageContext, PanelPage, ShownOnce } from './page-types.ts';
+import type { FormResult, PageContext, PanelPage, PathIds, ShownOnce } from './page-types.ts';
 import { toOperation } from './run-form.ts';
 import { sendPage } from './send-page.ts';
 import { buildFrame, buildStaticFrame, identifyRequest, newFormContext, type Visitor } from './visitor.ts';
@@ -82,7 +82,7 @@ function registerForms(
 }
 
 function formEndpoint(row: PanelPage, request: FastifyRequest) {
-  const params = request.params as Record<string, string>;
+  const params = request.params as PathIds;
   const operations = new Map(
     Object.entries(row.forms ?? {}).map(([name, form]) => [name, toOperation(form, params)]),
   );
@@ -186,7 +186,7 @@ function buildPageContext(visitor: Visitor, forms: FormContext, shown: ShownOnce
     service: edge.service,
     request,
     reply,
-    params: request.params as Record<string, string>,
+    params: request.params as object,
     query,
     forms,
     shown,

@@ -1,49 +1,63 @@
 /** Runs a form exactly once, with the validation and verb of its REST operation, or with its own verb. */
 import { createHmac } from 'node:crypto';
-import { runIdempotent, type SaveResponse } from '../../domain/idempotency.ts';
+import type { CustomerActor } from '../../domain/context.ts';
 import { invalidRequest } from '../../kernel/fail.ts';
-import type { PageRequest } from '../../spec/lists.ts';
 import { PANEL_FIELDS } from '../../spec/paths.ts';
-import { resourceFromParams } from '../audit-failure.ts';
+import { regionIn } from '../admission/admission.ts';
+import type { Call, Operation } from '../admission/forms.ts';
+import { runOnce } from '../admission/once.ts';
+import { resourceFromParams } from '../admission/refusal-audit.ts';
 import { resolveBaseUrl } from '../base-url.ts';
 import { readSessionCookie } from '../cookie.ts';
-import type { Call, Operation } from '../endpoint.ts';
 import { type Form, field } from '../form.ts';
-import type { Route } from '../v1/route.ts';
+import { type Route, UNPAGED } from '../v1/route.ts';
 import { ROUTES } from '../v1/routes.ts';
 import { type Check, createChecker } from '../v1/validation.ts';
-import type { CustomForm, FormResult, PanelForm, RestForm } from './page-types.ts';
+import type { CustomForm, FormResult, PanelForm, PathIds, RestForm } from './page-types.ts';
 
-const UNPAGED: PageRequest = { filter: {}, sort: '', descending: false, after: null, size: 0 };
-
-/** Converts a form to an operation for endpoint.ts. */
-export function toOperation(row: PanelForm, params: Readonly<Record<string, string>>): Operation<FormResult> {
-  return 'operation' in row ? restOperation(row, params) : customOperation(row);
+/** Converts a form to an operation for admission/forms.ts. `params` are those of the page. */
+export function toOperation(row: PanelForm, params: PathIds): Operation<FormResult> {
+  return 'operation' in row ? restOperation(row, params) : customOperation(row, params);
 }
 
-function customOperation(row: CustomForm): Operation<FormResult> {
-  const { run, ...rest } = row;
-  if (row.skipIdempotency) return { ...rest, run: (call) => run(call, async () => undefined) };
-  return { ...rest, run: (call) => runOnce(call, (keep) => run(call, keep as never)) };
-}
-
-function restOperation(row: RestForm, params: Readonly<Record<string, string>>): Operation<FormResult> {
-  const { route, check } = findRoute(row);
+function customOperation(row: CustomForm, params: PathIds): Operation<FormResult> {
+  const { run, done, ...rest } = row;
+  if (row.skipIdempotency) return { ...rest, run: (call) => run(call, params) };
   return {
-    audit: route.audit ?? null,
-    rest: row.operation,
-    resource: (form) => resourceFromParams(row.params ? row.params(form, params) : params),
-    regionOf: (form) => regionIn(row.body?.(form)),
-    run: async (call) =>
-      row.redraw?.(call.form) ??
-      (await runOnce(call, (keep) => callRoute(row, { route, check, params, call, keep }))),
+    ...rest,
+    run: (call) => {
+      if (!done) return once(call, call.customer(), () => run(call, params));
+      const verb = (actor: CustomerActor) => run({ ...call, customer: () => actor }, params);
+      return once(call, call.customer(), verb, (result) => done(result as never));
+    },
   };
 }
 
-/** Returns the region exactly as the operation will read it, so that a policy checks the same value. */
-export function regionIn(body: object | undefined): string | null {
-  const { region } = (body ?? {}) as { readonly region?: unknown };
-  return typeof region === 'string' ? region : null;
+function restOperation(row: RestForm, pageParams: PathIds): Operation<FormResult> {
+  const { route, check } = findRoute(row);
+  const paramsOf = (form: Form) => row.params?.(form, pageParams) ?? pageParams;
+  return {
+    audit: route.audit ?? null,
+    rest: row.operation,
+    resource: (form) => resourceFromParams(paramsOf(form)),
+    regionOf: (form) => regionIn(row.body?.(form)),
+    run: async (call) => {
+      const { edge, form } = call;
+      const params = paramsOf(form);
+      const actor = { ...call.customer(), scope: 'billing' } as const;
+      const body = row.body?.(form) ?? {};
+      const verb = async (caller: typeof actor) => {
+        const items = [...((await row.validate?.(call, params)) ?? []), ...check(body)];
+        if (items.length > 0) invalidRequest(items);
+        const query = row.query?.(form) ?? {};
+        const baseUrl = resolveBaseUrl(call);
+        const parts = { service: edge.service, actor: caller, params, query, body, page: UNPAGED, baseUrl };
+        return ((await route.run(parts)) ?? {}) as object;
+      };
+      const done = (answer: object) => row.done(answer as never, { params, form });
+      return row.redraw?.(form) ?? (await once(call, actor, verb, done));
+    },
+  };
 }
 
 const routeCache = new Map<string, { readonly route: Route; readonly check: Check }>();
@@ -58,56 +72,17 @@ function findRoute({ operation }: RestForm): { readonly route: Route; readonly c
   return entry;
 }
 
-async function callRoute(
-  row: RestForm,
-  about: {
-    readonly route: Route;
-    readonly check: Check;
-    readonly params: Readonly<Record<string, string>>;
-    readonly call: Call;
-    readonly keep: SaveResponse;
-  },
-): Promise<FormResult> {
-  const { route, check, call, keep } = about;
-  const { edge, form } = call;
-  const params = row.params ? row.params(form, about.params) : about.params;
-  const body = row.body?.(form) ?? {};
-  const items = [...((await row.validate?.(call, params)) ?? []), ...check(body)];
-  if (items.length > 0) invalidRequest(items);
-  const done = (answer: object) => row.done(answer as never, { params, form });
-  const answer = await route.run({
-    service: edge.service,
-    actor: { ...call.customer(), scope: 'billing' },
-    params,
-    query: row.query?.(form) ?? {},
-    body,
-    page: UNPAGED,
-    saveResponse: (tx, entry) => keep(tx, done(entry)),
-    baseUrl: resolveBaseUrl(call),
-  });
-  return done((answer ?? {}) as object);
-}
-
 /** Gives a second click on the same form the result of the first, even while the first is still running. */
-async function runOnce(call: Call, act: (keep: SaveResponse) => Promise<FormResult>): Promise<FormResult> {
-  const { edge, request, form } = call;
-  const credential = readSessionCookie(request) ?? '';
-  const { response } = await runIdempotent(
-    edge.service,
-    {
-      actor: call.customer(),
-      key: idempotencyKey(form),
-      credential,
-      request: {
-        method: request.method,
-        path: request.url.split('?')[0] ?? '',
-        query: {},
-        body: fieldsDigest(form, credential),
-      },
-      status: 200,
-    },
-    (keep) => act(keep ?? (async () => undefined)),
-  );
+async function once<Caller extends CustomerActor, Result extends object>(
+  call: Call,
+  actor: Caller,
+  verb: (actor: Caller) => Promise<Result>,
+  done?: (result: Result) => FormResult,
+): Promise<FormResult> {
+  const credential = readSessionCookie(call.request) ?? '';
+  const body = fieldsDigest(call.form, credential);
+  const submission = { actor, key: idempotencyKey(call.form), credential, body };
+  const { response } = await runOnce(call, submission, verb, done);
   return response.body as FormResult;
 }
 

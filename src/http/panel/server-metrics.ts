@@ -4,11 +4,11 @@ import { getMetrics } from '../../domain/servers/metrics.ts';
 import { describeServer } from '../../domain/servers/read.ts';
 import { fail } from '../../kernel/fail.ts';
 import { isChart, isPeriod, metricsView, type Period, serverChart } from '../../panel/server-metrics.ts';
-import { buildVisit } from '../endpoint.ts';
+import { buildVisit } from '../admission/forms.ts';
 import { toFailure } from '../errors.ts';
 import { type Form, field, parseQuery } from '../form.ts';
 import type { Edge } from '../settings.ts';
-import type { PanelPage } from './page-types.ts';
+import { page } from './page-types.ts';
 import { sendNotFound } from './pipeline.ts';
 import { chartPng, sendPng } from './send-png.ts';
 import { loadServer, SERVER_PATH } from './server.ts';
@@ -19,18 +19,18 @@ function readPeriod(query: Form): Period {
   return isPeriod(word) ? word : '24h';
 }
 
-export const SERVER_METRICS_PAGE: PanelPage = {
+export const SERVER_METRICS_PAGE = page({
   path: `${SERVER_PATH}/metrics`,
   access: 'customer',
   readOperations: ['servers.metrics'],
   render: async (context) => {
     const [page, metrics] = await Promise.all([
       loadServer(context),
-      getMetrics(context.service, context.customer(), context.params.id ?? ''),
+      getMetrics(context.service, context.customer(), context.params.id),
     ]);
     return metricsView({ ...page, metrics, period: readPeriod(context.query) });
   },
-};
+});
 
 /** Serves charts to the server's owner. Everyone else gets a 404. */
 export function registerServerCharts(scope: FastifyInstance, edge: Edge): void {

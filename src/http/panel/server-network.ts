@@ -4,7 +4,7 @@ import { networkView } from '../../panel/server-network.ts';
 import { serverPagePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { bodyReader, text, textOrNull } from './field-readers.ts';
-import { type FormResult, type PanelPage, restForm } from './page-types.ts';
+import { type FormResult, page, restForm } from './page-types.ts';
 import { readAllPages } from './read-all-pages.ts';
 import { loadServer, SERVER_PATH } from './server.ts';
 
@@ -13,7 +13,7 @@ const redirectToNetwork = (server: Server): FormResult => ({
   notice: 'saved',
 });
 
-export const SERVER_NETWORK_PAGE: PanelPage = {
+export const SERVER_NETWORK_PAGE = page({
   path: `${SERVER_PATH}/network`,
   access: 'customer',
   render: async (context) => {
@@ -41,4 +41,4 @@ export const SERVER_NETWORK_PAGE: PanelPage = {
       done: redirectToNetwork,
     }),
   },
-};
+});

@@ -4,8 +4,8 @@ import type { RescuedServer } from '../../spec/schemas/server-actions.ts';
 import type { Form } from '../form.ts';
 import { bodyReader, checkedIds, text } from './field-readers.ts';
 import { encodeUserData, listOwnSshKeys, listUsableImages } from './form-choices.ts';
-import { type PageContext, type PanelPage, restForm } from './page-types.ts';
-import { loadServer, redirectToServer, SERVER_PATH } from './server.ts';
+import { page, restForm } from './page-types.ts';
+import { loadServer, redirectToServer, SERVER_PATH, type ServerContext } from './server.ts';
 
 /** With no key selected, the server keeps its current keys. */
 function selectedKeys(form: Form, name: string): unknown {
@@ -13,7 +13,7 @@ function selectedKeys(form: Form, name: string): unknown {
   return ids.length > 0 ? ids : undefined;
 }
 
-async function render(context: PageContext) {
+async function render(context: ServerContext) {
   const [page, images, keys] = await Promise.all([
     loadServer(context),
     listUsableImages(context),
@@ -29,7 +29,7 @@ async function render(context: PageContext) {
   });
 }
 
-export const SERVER_REBUILD_PAGE: PanelPage = {
+export const SERVER_REBUILD_PAGE = page({
   path: `${SERVER_PATH}/rebuild`,
   access: 'customer',
   render,
@@ -45,4 +45,4 @@ export const SERVER_REBUILD_PAGE: PanelPage = {
       done: ({ rescue }) => ({ shown: { username: rescue.username, password: rescue.password } }),
     }),
   },
-};
+});

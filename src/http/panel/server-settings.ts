@@ -4,10 +4,10 @@ import { serverPagePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { checkTypedName } from './confirm-name.ts';
 import { bodyReader, isChecked, lines, pairs, text } from './field-readers.ts';
-import { type PanelPage, restForm } from './page-types.ts';
+import { page, restForm } from './page-types.ts';
 import { loadServer, redirectToServer, SERVER_PATH } from './server.ts';
 
-export const SERVER_SETTINGS_PAGE: PanelPage = {
+export const SERVER_SETTINGS_PAGE = page({
   path: `${SERVER_PATH}/settings`,
   access: 'customer',
   render: async (context) => settingsView({ ...(await loadServer(context)), forms: context.forms }),
@@ -19,8 +19,8 @@ export const SERVER_SETTINGS_PAGE: PanelPage = {
     }),
     destroy: restForm({
       operation: 'servers.delete',
-      validate: (call, { id = '' }) => checkTypedName(call, id),
+      validate: (call, { id }) => checkTypedName(call, id),
       done: redirectToServer('server_destroying'),
     }),
   },
-};
+});

@@ -8,13 +8,13 @@ import type { Volume } from '../../spec/schemas/volume.ts';
 import { field } from '../form.ts';
 import { checkTypedName } from './confirm-name.ts';
 import { bodyReader, dateTime, text, untrimmedText } from './field-readers.ts';
-import { type PageContext, type PanelPage, restForm } from './page-types.ts';
+import { page, restForm } from './page-types.ts';
 import { readAllPages } from './read-all-pages.ts';
-import { loadServer, redirectToServer, SERVER_PATH } from './server.ts';
+import { loadServer, redirectToServer, SERVER_PATH, type ServerContext } from './server.ts';
 
 const NEWEST_FIRST = { sort: 'created_at', descending: true } as const;
 
-async function render(context: PageContext) {
+async function render(context: ServerContext) {
   const page = await loadServer(context);
   const { id, region } = page.server;
   const volumes = (filter: Readonly<Record<string, string>>) =>
@@ -40,7 +40,7 @@ async function render(context: PageContext) {
 
 const storagePath = (id: string) => serverPagePath(id, 'storage');
 
-export const SERVER_STORAGE_PAGE: PanelPage = {
+export const SERVER_STORAGE_PAGE = page({
   path: `${SERVER_PATH}/storage`,
   access: 'customer',
   render,
@@ -65,9 +65,9 @@ export const SERVER_STORAGE_PAGE: PanelPage = {
     }),
     restore: restForm({
       operation: 'servers.restore',
-      validate: (call, { id = '' }) => checkTypedName(call, id),
+      validate: (call, { id }) => checkTypedName(call, id),
       body: bodyReader({ snapshot: text }),
       done: redirectToServer('restore_begun'),
     }),
   },
-};
+});

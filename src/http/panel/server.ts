@@ -8,20 +8,25 @@ import type { Notice } from '../../panel/notices.ts';
 import { overviewView } from '../../panel/server.ts';
 import { PANEL_PATHS, serverPagePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
+import type { PathParams } from '../v1/route.ts';
 import { listOwnSshKeys } from './form-choices.ts';
 import {
   type CustomForm,
   type FormResult,
   type PageContext,
   type PanelPage,
+  page,
   restForm,
 } from './page-types.ts';
 
-export const SERVER_PATH = `${PANEL_PATHS.servers}/{id}`;
+export const SERVER_PATH = `${PANEL_PATHS.servers}/{id}` as const;
+
+/** The context of a page about one server. */
+export type ServerContext = PageContext<PathParams<typeof SERVER_PATH>>;
 
 /** Loads the server in the path, or fails with `not_found`. */
-export async function loadServer(context: PageContext): Promise<DescribedServer> {
-  return await describeServer(context.service, context.customer(), context.params.id ?? '');
+export async function loadServer(context: ServerContext): Promise<DescribedServer> {
+  return await describeServer(context.service, context.customer(), context.params.id);
 }
 
 /** Redirects to the server's overview, which shows the progress. */
@@ -34,12 +39,8 @@ const consoleForm: CustomForm = {
   audit: null,
   rest: 'servers.console',
   skipIdempotency: true,
-  run: async (call) => {
-    const id = (call.request.params as Record<string, string>).id ?? '';
-    const session = await openConsole(call.edge.service, call.customer(), id, {
-      readOnly: false,
-      baseUrl: '',
-    });
+  run: async ({ edge, customer }, { id }) => {
+    const session = await openConsole(edge.service, customer(), id, { readOnly: false, baseUrl: '' });
     return { to: `${session.url}&server=${encodeURIComponent(id)}` };
   },
 };
@@ -53,7 +54,7 @@ const BY_NUMBER: NonNullable<PanelPage['alias']> = {
   },
 };
 
-export const SERVER_PAGE: PanelPage = {
+export const SERVER_PAGE = page({
   path: SERVER_PATH,
   alias: BY_NUMBER,
   access: 'customer',
@@ -79,7 +80,7 @@ export const SERVER_PAGE: PanelPage = {
     }),
     console: consoleForm,
   },
-};
+});
 
 /** Returns the name of an image, or a placeholder for a deleted one. */
 async function findImageName(context: PageContext, id: string): Promise<string> {

@@ -8,7 +8,7 @@ import {
   type VisitorForm,
 } from '../../domain/sessions/visitor-idempotency.ts';
 import { PANEL_FIELDS } from '../../spec/paths.ts';
-import type { Call } from '../endpoint.ts';
+import type { Call } from '../admission/forms.ts';
 import { type Form, field } from '../form.ts';
 import type { CustomForm, FormResult } from './page-types.ts';
 

@@ -9,7 +9,7 @@ import { checkTypedName } from './confirm-name.ts';
 import { bodyReader, dateTime, text, untrimmedText } from './field-readers.ts';
 import { readList } from './list.ts';
 import { listOwnServers } from './own-servers.ts';
-import { type PageContext, type PanelPage, restForm } from './page-types.ts';
+import { type PageContext, type PanelPage, page, restForm } from './page-types.ts';
 
 export const SNAPSHOT_PAGES: readonly PanelPage[] = [
   {
@@ -26,7 +26,7 @@ export const SNAPSHOT_PAGES: readonly PanelPage[] = [
       }),
     },
   },
-  {
+  page({
     path: `${PANEL_PATHS.snapshots}/{id}`,
     access: 'customer',
     readOperations: ['snapshots.get'],
@@ -35,7 +35,7 @@ export const SNAPSHOT_PAGES: readonly PanelPage[] = [
       restore: restForm<Server>({
         operation: 'servers.restore',
         params: (form) => ({ id: field(form, 'server') }),
-        validate: (call, { id = '' }) =>
+        validate: (call, { id }) =>
           id === '' ? [{ field: 'server', issue: 'required' }] : checkTypedName(call, id),
         body: bodyReader({ snapshot: text }),
         done: ({ id }) => ({ to: resourcePath(PANEL_PATHS.servers, id), notice: 'restore_begun' }),
@@ -45,7 +45,7 @@ export const SNAPSHOT_PAGES: readonly PanelPage[] = [
         done: () => ({ to: PANEL_PATHS.snapshots, notice: 'snapshot_deleted' }),
       }),
     },
-  },
+  }),
 ];
 
 async function showSnapshots(context: PageContext) {
@@ -57,8 +57,8 @@ async function showSnapshots(context: PageContext) {
   return snapshotsView({ snapshots, ...rest, servers, forms: context.forms });
 }
 
-async function showSnapshot(context: PageContext) {
-  const { id = '' } = context.params;
+async function showSnapshot(context: PageContext<{ readonly id: string }>) {
+  const { id } = context.params;
   const [snapshot, servers, compatibleIds] = await Promise.all([
     getSnapshot(context.service, context.customer(), id),
     listOwnServers(context),

@@ -4,7 +4,7 @@ import { sshKeysView, sshKeyView } from '../../panel/ssh-keys.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import { bodyReader, text, untrimmedText } from './field-readers.ts';
 import { readList } from './list.ts';
-import { type PanelPage, restForm } from './page-types.ts';
+import { type PanelPage, page, restForm } from './page-types.ts';
 
 export const SSH_KEY_PAGES: readonly PanelPage[] = [
   {
@@ -25,12 +25,12 @@ export const SSH_KEY_PAGES: readonly PanelPage[] = [
       }),
     },
   },
-  {
+  page({
     path: `${PANEL_PATHS.keys}/{id}`,
     access: 'customer',
     readOperations: ['ssh_keys.get'],
     render: async (look) => {
-      const key = await getSshKey(look.service, look.customer(), look.params.id ?? '');
+      const key = await getSshKey(look.service, look.customer(), look.params.id);
       return sshKeyView({ key, forms: look.forms });
     },
     forms: {
@@ -39,5 +39,5 @@ export const SSH_KEY_PAGES: readonly PanelPage[] = [
         done: () => ({ to: PANEL_PATHS.keys, notice: 'key_deleted' }),
       }),
     },
-  },
+  }),
 ];

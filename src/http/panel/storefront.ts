@@ -12,7 +12,7 @@ import { PLAN_CATEGORIES } from '../../spec/schemas/plan.ts';
 import { resolveBaseUrl } from '../base-url.ts';
 import { field } from '../form.ts';
 import { readOffers, readOrderingClosed, readRegions, toSoldPlan } from './offers.ts';
-import type { PageContext, PanelPage } from './page-types.ts';
+import { type PageContext, type PanelPage, page } from './page-types.ts';
 import { STATUS_PAGE } from './status.ts';
 
 export const STOREFRONT_PAGES: readonly PanelPage[] = [
@@ -41,28 +41,28 @@ export const STOREFRONT_PAGES: readonly PanelPage[] = [
       });
     },
   },
-  {
+  page({
     path: `${PANEL_PATHS.plans}/{id}`,
     access: 'anyone',
     readOperations: ['plans.get'],
     render: async ({ service, params, edge }) => {
-      const plan = await getPlan(service, params.id ?? '');
+      const plan = await getPlan(service, params.id);
       const [soldByPlan, regions] = [await listSellingRegions(service), await readRegions(service)];
       const closed = await readOrderingClosed(edge);
       return planView({ plan: toSoldPlan(service, plan, soldByPlan.get(plan.id) ?? []), regions, closed });
     },
-  },
+  }),
   {
     path: PANEL_PATHS.regions,
     access: 'anyone',
     render: async ({ service }) => regionsView({ regions: await readRegions(service) }),
   },
-  {
+  page({
     path: `${PANEL_PATHS.regions}/{id}`,
     access: 'anyone',
     readOperations: ['regions.get'],
     render: async ({ service, params, edge, signedIn }) => {
-      const region = await getRegion(service, params.id ?? '');
+      const region = await getRegion(service, params.id);
       const { plans } = await readOffers(service);
       return regionView({
         region,
@@ -71,7 +71,7 @@ export const STOREFRONT_PAGES: readonly PanelPage[] = [
         signedIn: signedIn !== null,
       });
     },
-  },
+  }),
   STATUS_PAGE,
   {
     path: PANEL_PATHS.terms,

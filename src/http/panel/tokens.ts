@@ -5,29 +5,24 @@ import { ACCOUNT_PATHS, PANEL_FIELDS } from '../../spec/paths.ts';
 import { field } from '../form.ts';
 import { dateTime } from './field-readers.ts';
 import { readList } from './list.ts';
-import { type CustomForm, type FormResult, type PanelPage, restForm } from './page-types.ts';
+import { customForm, type PanelPage, restForm } from './page-types.ts';
 import { PASSWORD_FIELD, withPasswordError } from './password-error.ts';
 
-const createTokenForm: CustomForm = {
+const createTokenForm = customForm<CreatedToken>({
   audit: 'token.create',
   rest: 'tokens.create',
   limitedBy: 'failures',
-  run: async ({ edge, form, customer }, keep) => {
-    const done = ({ plaintext }: CreatedToken): FormResult => ({ shown: { token: plaintext } });
+  run: async ({ edge, form, customer }) => {
     const request = {
       name: field(form, 'name'),
       scope: field(form, 'scope'),
       expiresAt: String(dateTime(form, 'expires_at') ?? ''),
       currentPassword: field(form, PASSWORD_FIELD),
     };
-    const created = await withPasswordError(() =>
-      createToken(edge.service, customer(), request, (tx, made) =>
-        keep(tx as never, done(made as CreatedToken)),
-      ),
-    );
-    return done(created);
+    return await withPasswordError(() => createToken(edge.service, customer(), request));
   },
-};
+  done: ({ plaintext }) => ({ shown: { token: plaintext } }),
+});
 
 export const TOKENS_PAGE: PanelPage = {
   path: ACCOUNT_PATHS.tokens,

@@ -11,10 +11,10 @@ import {
 import { qrCode } from '../../panel/qr.ts';
 import { totpView } from '../../panel/totp.ts';
 import { ACCOUNT_PATHS, TOTP_QR_PATH } from '../../spec/paths.ts';
-import { buildVisit } from '../endpoint.ts';
+import { buildVisit } from '../admission/forms.ts';
 import { field } from '../form.ts';
 import type { Edge } from '../settings.ts';
-import type { CustomForm, FormResult, PageContext, PanelPage } from './page-types.ts';
+import { type CustomForm, customForm, type PageContext, type PanelPage } from './page-types.ts';
 import { PASSWORD_FIELD, withPasswordError } from './password-error.ts';
 import { sendNotFound } from './pipeline.ts';
 import { qrPng, sendPng } from './send-png.ts';
@@ -22,20 +22,15 @@ import { identifyRequest } from './visitor.ts';
 
 const TOTP_PATH = ACCOUNT_PATHS.totp;
 
-const startTotpForm: CustomForm = {
+const startTotpForm = customForm<TotpEnrollment>({
   audit: 'customer.begin_totp',
   limitedBy: 'failures',
-  run: async ({ edge, form, customer }, keep) => {
+  run: async ({ edge, form, customer }) => {
     const currentPassword = field(form, PASSWORD_FIELD);
-    const done = ({ secret, uri }: TotpEnrollment): FormResult => ({ shown: { secret, uri } });
-    const setup = await withPasswordError(() =>
-      startTotp(edge.service, customer(), { currentPassword }, (tx, made) =>
-        keep(tx as never, done(made as TotpEnrollment)),
-      ),
-    );
-    return done(setup);
+    return await withPasswordError(() => startTotp(edge.service, customer(), { currentPassword }));
   },
-};
+  done: ({ secret, uri }) => ({ shown: { secret, uri } }),
+});
 
 const confirmTotpForm: CustomForm = {
   audit: 'customer.enable_totp',

@@ -2,15 +2,15 @@
  * The form that uploads an image. Its fields are read, and the customer is admitted, before the first byte of
  * the file.
  */
-import { runIdempotent } from '../../domain/idempotency.ts';
 import { createImage } from '../../domain/images/create.ts';
 import type { ReceivedField } from '../../domain/images/upload.ts';
 import { fail, InvalidRequest } from '../../kernel/fail.ts';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_FIELDS, resourcePath } from '../../spec/paths.ts';
+import type { Call } from '../admission/forms.ts';
+import { runOnce } from '../admission/once.ts';
 import { readSessionCookie } from '../cookie.ts';
-import type { Call } from '../endpoint.ts';
 import { type Form, field } from '../form.ts';
 import { receiveUpload, uploadFingerprint } from '../v1/multipart.ts';
 import { checkedIds, text } from './field-readers.ts';
@@ -39,24 +39,12 @@ async function runUpload(
   try {
     const completeUpload = { ...received, fields: [...formFields(form), ...received.fields] };
     if (completeUpload.file?.sizeBytes === 0) fail('required', { field: 'file' }, 'Choose a file.');
-    const { response } = await runIdempotent(
-      service,
-      {
-        ...{ actor, key, status: 200 },
-        credential: readSessionCookie(request) ?? '',
-        request: {
-          method: request.method,
-          path: request.url,
-          query: {},
-          body: uploadFingerprint(completeUpload),
-        },
-      },
-      async (keep) =>
-        done(
-          await createImage(service, actor, completeUpload, async (tx, image) => {
-            await keep?.(tx, done(image as { readonly id: string }));
-          }),
-        ),
+    const credential = readSessionCookie(request) ?? '';
+    const { response } = await runOnce(
+      call,
+      { actor, key, credential, body: uploadFingerprint(completeUpload) },
+      (caller) => createImage(service, caller, completeUpload),
+      done,
     );
     return response.body as FormResult;
   } finally {

@@ -6,7 +6,7 @@ import type { Volume } from '../../spec/schemas/volume.ts';
 import { bodyReader, isChecked, number, text, textOrNull, untrimmedText } from './field-readers.ts';
 import { readList } from './list.ts';
 import { listAllRegions, listOwnServers } from './own-servers.ts';
-import { type PageContext, type PanelPage, restForm } from './page-types.ts';
+import { type PageContext, type PanelPage, page, restForm } from './page-types.ts';
 
 const volumePath = ({ id }: Volume): string => resourcePath(PANEL_PATHS.volumes, id);
 
@@ -30,7 +30,7 @@ export const VOLUME_PAGES: readonly PanelPage[] = [
       }),
     },
   },
-  {
+  page({
     path: `${PANEL_PATHS.volumes}/{id}`,
     access: 'customer',
     readOperations: ['volumes.get'],
@@ -55,7 +55,7 @@ export const VOLUME_PAGES: readonly PanelPage[] = [
         done: () => ({ to: PANEL_PATHS.volumes, notice: 'volume_deleted' }),
       }),
     },
-  },
+  }),
 ];
 
 async function showVolumes(context: PageContext) {
@@ -68,8 +68,8 @@ async function showVolumes(context: PageContext) {
   return volumesView({ volumes, ...rest, servers, regions, forms: context.forms });
 }
 
-async function showVolume(context: PageContext) {
-  const volume = await getVolume(context.service, context.customer(), context.params.id ?? '');
+async function showVolume(context: PageContext<{ readonly id: string }>) {
+  const volume = await getVolume(context.service, context.customer(), context.params.id);
   const servers = await listOwnServers(context, { region: volume.region });
   return volumeView({ volume, servers, forms: context.forms });
 }

@@ -7,7 +7,7 @@ import type { CreatedWebhook, Webhook } from '../../spec/schemas/webhook.ts';
 import { field } from '../form.ts';
 import { bodyReader, checkedIds, isChecked, text } from './field-readers.ts';
 import { readList } from './list.ts';
-import { type PageContext, type PanelPage, restForm } from './page-types.ts';
+import { type PageContext, type PanelPage, page, restForm } from './page-types.ts';
 
 /** How often the page reloads while a delivery that was just sent is pending. */
 const REFRESH_S = 5;
@@ -29,7 +29,7 @@ export const WEBHOOK_PAGES: readonly PanelPage[] = [
       }),
     },
   },
-  {
+  page({
     path: `${PANEL_PATHS.webhooks}/{id}`,
     access: 'customer',
     readOperations: ['webhooks.get', 'deliveries.list'],
@@ -37,12 +37,12 @@ export const WEBHOOK_PAGES: readonly PanelPage[] = [
     forms: {
       ping: restForm({
         operation: 'webhooks.test',
-        done: (_delivery, { params }) => ({ to: webhookPath(params.id ?? ''), notice: 'ping_queued' }),
+        done: (_delivery, { params }) => ({ to: webhookPath(params.id), notice: 'ping_queued' }),
       }),
       replay: restForm({
         operation: 'deliveries.replay',
         params: (form, { id = '' }) => ({ id, delivery_id: field(form, 'delivery') }),
-        done: (_delivery, { params }) => ({ to: webhookPath(params.id ?? ''), notice: 'replay_queued' }),
+        done: (_delivery, { params }) => ({ to: webhookPath(params.id), notice: 'replay_queued' }),
       }),
       change: restForm<Webhook>({
         operation: 'webhooks.update',
@@ -54,7 +54,7 @@ export const WEBHOOK_PAGES: readonly PanelPage[] = [
         done: () => ({ to: PANEL_PATHS.webhooks, notice: 'webhook_deleted' }),
       }),
     },
-  },
+  }),
 ];
 
 async function showWebhooks(context: PageContext) {
@@ -72,10 +72,10 @@ async function showWebhooks(context: PageContext) {
   });
 }
 
-async function showWebhook(context: PageContext) {
-  const { service, params, forms } = context;
+async function showWebhook(context: PageContext<{ readonly id: string }>) {
+  const { service, forms } = context;
+  const { id } = context.params;
   const customer = context.customer();
-  const id = params.id ?? '';
   const [webhook, deliveries] = await Promise.all([
     findWebhook(service, customer, id),
     readList(context, 'deliveries.list', (page) => listDeliveries(service, customer, id, page)),

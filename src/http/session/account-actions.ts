@@ -9,8 +9,8 @@ import { getOwnAccount } from '../../domain/customers/read.ts';
 import { confirmTotp, startTotp, disableTotp as switchOff } from '../../domain/customers/totp.ts';
 import { endSession, listSessions } from '../../domain/sessions/active.ts';
 import { centsToUsd } from '../../kernel/money.ts';
+import type { Operation } from '../admission/forms.ts';
 import { setSessionCookie } from '../cookie.ts';
-import type { Operation } from '../endpoint.ts';
 import { field } from '../form.ts';
 
 const getAccountOperation: Operation = {

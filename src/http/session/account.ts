@@ -1,7 +1,7 @@
 /** POST /account-api.php: the password, API tokens, and the account itself (account-actions.ts). */
 import { changePassword } from '../../domain/customers/password.ts';
 import { createToken, listTokens, revokeToken } from '../../domain/tokens/tokens.ts';
-import type { Operation, PostEndpoint } from '../endpoint.ts';
+import type { Operation, PostEndpoint } from '../admission/forms.ts';
 import { field } from '../form.ts';
 import { ACCOUNT_ACTIONS } from './account-actions.ts';
 

@@ -7,8 +7,8 @@ import { signIn, signUp } from '../../domain/customers/sign-in.ts';
 import { signOut } from '../../domain/sessions/active.ts';
 import type { OpenedSession } from '../../domain/sessions/open.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
+import type { Call, Operation, PostEndpoint } from '../admission/forms.ts';
 import { setSessionCookie } from '../cookie.ts';
-import type { Call, Operation, PostEndpoint } from '../endpoint.ts';
 import { field } from '../form.ts';
 
 const signUpOperation: Operation = {

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { computeCsrfToken, newVisitorCookie } from '../../domain/sessions/cookie.ts';
 import { readSessionCookie, setSessionCookie } from '../cookie.ts';
-import type { GetEndpoint } from '../endpoint.ts';
+import type { GetEndpoint } from './pipeline.ts';
 
 export const csrfEndpoint: GetEndpoint = {
   path: '/csrf.php',

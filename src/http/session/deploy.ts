@@ -1,12 +1,13 @@
 /** POST /deploy-api.php: orders a server and pays for its cycle. */
+import type { CustomerActor } from '../../domain/context.ts';
 import { deploySession, type SessionDeployment } from '../../domain/servers/deploy/deploy-session.ts';
 import { Failure } from '../../kernel/fail.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import { TOPUP_HINTS } from '../../spec/error-messages.ts';
 import { serverPath, topupPath } from '../../spec/paths.ts';
-import type { PostEndpoint } from '../endpoint.ts';
+import type { PostEndpoint } from '../admission/forms.ts';
 import { field } from '../form.ts';
-import { respondOnce } from './idempotent.ts';
+import { respondOnce } from './pipeline.ts';
 
 export const deployEndpoint: PostEndpoint = {
   path: '/deploy-api.php',
@@ -24,12 +25,8 @@ export const deployEndpoint: PostEndpoint = {
         billing: field(form, 'billing'),
         rootPassword: field(form, 'root_password'),
       };
-      return await respondOnce(call, async (keep) => {
-        const saveResponse = (tx: Parameters<typeof keep>[0], deployment: SessionDeployment) =>
-          keep(tx, toResponse(deployment));
-        const deployed = deploySession(edge.service, call.customer(), order, { beforeCommit: saveResponse });
-        return toResponse(await deployed.catch(withTopupPath));
-      });
+      const deploy = (actor: CustomerActor) => deploySession(edge.service, actor, order).catch(withTopupPath);
+      return await respondOnce(call, deploy, toResponse);
     },
   },
 };

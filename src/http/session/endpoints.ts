@@ -1,7 +1,7 @@
 /** The session surface, in the order of SPEC "Endpoints", surface A. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type GetEndpoint, type PostEndpoint, registerGet, registerPost } from '../endpoint.ts';
+import type { PostEndpoint } from '../admission/forms.ts';
 import { readForm } from '../form.ts';
 import type { Edge } from '../settings.ts';
 import { accountEndpoint } from './account.ts';
@@ -9,6 +9,7 @@ import { authEndpoint } from './auth.ts';
 import { csrfEndpoint } from './csrf.ts';
 import { deployEndpoint } from './deploy.ts';
 import { meEndpoint } from './me.ts';
+import { type GetEndpoint, registerGet, registerPost } from './pipeline.ts';
 import { topup } from './topup.ts';
 import { topupStatusEndpoint } from './topup-status.ts';
 

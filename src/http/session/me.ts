@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { findAccount } from '../../domain/customers/read.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import { nullable } from '../../spec/schemas/parts.ts';
-import type { GetEndpoint } from '../endpoint.ts';
+import type { GetEndpoint } from './pipeline.ts';
 
 export const meEndpoint: GetEndpoint = {
   path: '/me.php',

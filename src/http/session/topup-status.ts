@@ -2,8 +2,8 @@
 import { Type } from 'typebox';
 import { findTopup, topupView } from '../../domain/topups/read.ts';
 import { fail } from '../../kernel/fail.ts';
-import type { GetEndpoint } from '../endpoint.ts';
 import { field, parseQuery } from '../form.ts';
+import type { GetEndpoint } from './pipeline.ts';
 
 export const topupStatusEndpoint: GetEndpoint = {
   path: '/topup-status.php',

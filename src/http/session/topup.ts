@@ -1,33 +1,28 @@
 /**
  * POST /topup-api.php: creates an invoice with a deposit address, and cancels it before a payment arrives.
  */
-
+import type { CustomerActor } from '../../domain/context.ts';
 import { createTopup } from '../../domain/topups/create.ts';
 import { cancelTopup } from '../../domain/topups/end.ts';
 import { parseTopupAmount } from '../../domain/topups/offer.ts';
 import { fail } from '../../kernel/fail.ts';
 import { isCoinCode } from '../../spec/coins.ts';
-import type { Operation, PostEndpoint } from '../endpoint.ts';
+import type { Operation, PostEndpoint } from '../admission/forms.ts';
 import { field } from '../form.ts';
-import { respondOnce } from './idempotent.ts';
+import { respondOnce } from './pipeline.ts';
 
 const createTopupOperation: Operation = {
   audit: 'topup.create',
   rest: 'topups.create',
   run: async (call) => {
     const { edge, form } = call;
-    return await respondOnce(call, async (keep) => {
+    const create = async (actor: CustomerActor) => {
       const amountCents = parseTopupAmount(field(form, 'amount'));
       const coin = field(form, 'coin');
       if (!isCoinCode(coin)) fail('bad_coin');
-      const topup = await createTopup(
-        edge.service,
-        call.customer(),
-        { coin, amountCents },
-        { beforeCommit: (tx, made) => keep(tx, toResponse(made)) },
-      );
-      return toResponse(topup);
-    });
+      return await createTopup(edge.service, actor, { coin, amountCents });
+    };
+    return await respondOnce(call, create, toResponse);
   },
 };
 
@@ -37,16 +32,13 @@ function toResponse(created: { readonly order_ref: string; readonly public_no: b
 
 const cancelTopupOperation: Operation = {
   audit: 'topup.cancel',
-  run: async (call) => {
-    const { edge, form } = call;
-    const response = { ok: true };
-    return await respondOnce(call, async (keep) => {
-      const saveResponse = (tx: Parameters<typeof keep>[0]) => keep(tx, response);
-      await cancelTopup(edge.service, call.customer(), field(form, 'order_ref'), {
-        beforeCommit: saveResponse,
-      });
-      return response;
-    });
+  run: (call) => {
+    const ref = field(call.form, 'order_ref');
+    return respondOnce(
+      call,
+      (actor) => cancelTopup(call.edge.service, actor, ref),
+      () => ({ ok: true }),
+    );
   },
 };
 

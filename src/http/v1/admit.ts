@@ -1,13 +1,21 @@
 /**
- * Admits or rejects a REST request, in the order that DECISIONS give: maintenance, authentication, rate
- * limit, scope, then policies. Idempotency, validation, lookup, and state follow once the body is read.
+ * The admission of a REST request, before its body is read. The order is that of DECISIONS "Order of checks".
+ * The region that a body names, idempotency, validation, lookup, and state follow in pipeline.ts.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EventStreams } from '../../domain/events/streams.ts';
-import { type Rules, requireAllowed, requireOpen } from '../../domain/rules/rules.ts';
 import { type BearerIdentity, type Buckets, identifyBearer } from '../../domain/tokens/identify-bearer.ts';
 import { fail, InvalidRequest } from '../../kernel/fail.ts';
 import { scopeCovers } from '../../spec/scopes.ts';
+import {
+  type Admission,
+  passStages,
+  requireNotFrozen,
+  requirePolicies,
+  requireServiceOpen,
+  type Stages,
+} from '../admission/admission.ts';
+import { resourceFromParams } from '../admission/refusal-audit.ts';
 import type { AttemptLimiter } from '../attempt-limiter.ts';
 import { clientAddress, resolveCountry } from '../client-address.ts';
 import type { Edge } from '../settings.ts';
@@ -22,65 +30,77 @@ export interface V1Edge extends Edge {
   readonly streams: EventStreams;
 }
 
+export interface RestAdmission extends Admission {
+  readonly edge: V1Edge;
+  /** Undefined for an unknown path or method. */
+  readonly route: Route | undefined;
+  /** The bearer token as sent; empty: none. */
+  readonly token: string;
+  caller: TokenActor | null;
+  isOverRate: boolean;
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The caller on the REST surface, once authenticated. */
-    bearer: TokenActor | null;
-    /** The operator's rules as of this request. */
-    rules: Rules | null;
+    /** Set on the REST surface as soon as a request arrives. */
+    admission: RestAdmission | null;
   }
 }
 
-const BEARER_PATTERN = /^bearer +([\x21-\x7e]{1,200})$/i;
+/** For every path, so that an unknown one tells nothing to a stranger. */
+const PATH_STAGES: Stages<RestAdmission> = {
+  identify: identifyToken,
+  open: requireServiceOpen,
+  token: requireToken,
+  rate: ({ isOverRate }) => void (isOverRate && fail('rate_limited')),
+};
 
-/** Sets `request.bearer` and the rate limit headers. `route` is undefined for an unknown path or method. */
+const ROUTE_STAGES: Stages<RestAdmission> = {
+  ...PATH_STAGES,
+  scope: requireScope,
+  frozen: requireNotFrozen,
+  policy: (admission) => requirePolicies(admission),
+  beta: requireBetaHeader,
+};
+
+/** Sets `request.admission` and the rate limit headers. `route` is undefined for an unknown path. */
 export async function admit(
   edge: V1Edge,
   route: Route | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const token = BEARER_PATTERN.exec(request.headers.authorization ?? '')?.[1];
+  const admission: RestAdmission = {
+    ...{ edge, route, request, reply },
+    token: /^bearer +([\x21-\x7e]{1,200})$/i.exec(request.headers.authorization ?? '')?.[1] ?? '',
+    operation: route?.id ?? null,
+    action: route?.audit ?? null,
+    changes: route !== undefined && route.method !== 'GET',
+    resource: () => resourceFromParams(request.params),
+    ...{ caller: null, frozen: false, isOverRate: false, rules: null, isRefusalAudited: false },
+  };
+  request.admission = admission;
+  await passStages(route ? ROUTE_STAGES : PATH_STAGES, admission);
+}
+
+/** `identify`: one statement finds the token's owner and draws from the rate limit bucket. */
+async function identifyToken(admission: RestAdmission): Promise<void> {
+  const { edge, request, reply, route, token } = admission;
   const bucket = route?.bucket ?? 'general';
-  const identified = await identifyBearer(edge.service, token ?? '', { buckets: edge.buckets, bucket });
-  const { draw: bucketDraw } = identified;
-  if (bucketDraw) reply.headers(rateHeaders(edge.buckets.rules[bucket], bucketDraw));
-  request.bearer = toTokenActor(edge, identified, request);
-  const rules = await edge.rules.read(identified.rulesVersion);
-  request.rules = rules;
-  requireOpen(rules, route?.id ?? null, edge.service.clock.now());
-  if (!request.bearer) return rejectToken(edge, request, reply, token);
-  if (bucketDraw?.allowed === false) fail('rate_limited');
-  if (!route) return;
-  if (!scopeCovers(request.bearer.scope, route.scope)) {
-    fail(
-      'forbidden_scope',
-      {},
-      `This operation requires the scope ${route.scope}. Your token has ${request.bearer.scope}.`,
-    );
-  }
-  if (route.method !== 'GET' && identified.bearer?.frozen) fail('account_frozen');
-  requirePolicyAllows(route, request, null);
-  if (route.beta && request.headers['x-service-beta'] !== 'true') {
-    throw new InvalidRequest(
-      [{ field: 'X-Service-Beta', issue: 'required' }],
-      'This endpoint is in beta and may change without notice. To use it, send X-Service-Beta: true.',
-    );
-  }
+  const identified = await identifyBearer(edge.service, token, { buckets: edge.buckets, bucket });
+  const { draw, bearer, rulesVersion } = identified;
+  if (draw) reply.headers(rateHeaders(edge.buckets.rules[bucket], draw));
+  admission.caller = toTokenActor(edge, bearer, request);
+  admission.frozen = bearer?.frozen ?? false;
+  admission.isOverRate = draw?.allowed === false;
+  admission.rulesVersion = rulesVersion;
 }
 
-/** Applies the operator's policies. `region` is the region that the body names, once it is read. */
-export function requirePolicyAllows(
-  route: Route,
-  { rules, bearer }: FastifyRequest,
-  region: string | null,
-): void {
-  // No policies: skip the GeoIP lookup.
-  if (!rules || !bearer || rules.policies.length === 0) return;
-  requireAllowed(rules, { operation: route.id, country: bearer.ipCountry, region });
-}
-
-function toTokenActor(edge: V1Edge, { bearer }: BearerIdentity, request: FastifyRequest): TokenActor | null {
+function toTokenActor(
+  edge: V1Edge,
+  bearer: BearerIdentity['bearer'],
+  request: FastifyRequest,
+): TokenActor | null {
   if (!bearer) return null;
   // Read the address now: a closed socket has none. Its country is looked up on demand, and few reads need
   // it.
@@ -97,20 +117,30 @@ function toTokenActor(edge: V1Edge, { bearer }: BearerIdentity, request: Fastify
   };
 }
 
-/** Counts failed authentication per address. Requests with a valid token are never delayed by it. */
-function rejectToken(
-  edge: V1Edge,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  token: string | undefined,
-): never {
+/** `token`: counts failed authentication per address. A valid token is never delayed by it. */
+function requireToken({ edge, caller, token, request, reply }: RestAdmission): void {
+  if (caller) return;
   const retryAfterS = edge.tokenFailures.consume(clientAddress(request));
   if (retryAfterS > 0)
     fail('rate_limited', { retry_after_s: retryAfterS }, 'Too many failed tokens. Wait and try again.');
   reply.header('www-authenticate', 'Bearer');
   const message =
-    token === undefined
+    token === ''
       ? 'Send your API token in the Authorization header: Bearer <token>.'
       : 'This API token is invalid, revoked, or expired.';
-  return fail('auth_required', {}, message);
+  fail('auth_required', {}, message);
+}
+
+function requireScope({ route, caller }: RestAdmission): void {
+  if (!route || !caller || scopeCovers(caller.scope, route.scope)) return;
+  const message = `This operation requires the scope ${route.scope}. Your token has ${caller.scope}.`;
+  fail('forbidden_scope', {}, message);
+}
+
+function requireBetaHeader({ route, request }: RestAdmission): void {
+  if (!route?.beta || request.headers['x-service-beta'] === 'true') return;
+  throw new InvalidRequest(
+    [{ field: 'X-Service-Beta', issue: 'required' }],
+    'This endpoint is in beta and may change without notice. To use it, send X-Service-Beta: true.',
+  );
 }

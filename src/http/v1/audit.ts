@@ -34,6 +34,6 @@ export const AUDIT_ROUTES: readonly Route[] = [
     status: 200,
     errorStatuses: [404],
     reply: AuditEvent,
-    run: ({ service, actor, params }) => getAuditEvent(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => getAuditEvent(service, actor, params.id),
   }),
 ];

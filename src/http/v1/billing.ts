@@ -45,7 +45,7 @@ export const BILLING_ROUTES: readonly Route[] = [
     body: CreateTopup,
     example: { coin: 'XMR', amount_usd: 100 },
     reply: Topup,
-    run: ({ service, actor, body, saveResponse }) => orderTopup(service, actor, body, saveResponse),
+    run: ({ service, actor, body }) => orderTopup(service, actor, body),
   }),
   route({
     id: 'topups.get',
@@ -56,7 +56,7 @@ export const BILLING_ROUTES: readonly Route[] = [
     status: 200,
     errorStatuses: [404],
     reply: Topup,
-    run: ({ service, actor, params }) => getTopup(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => getTopup(service, actor, params.id),
   }),
   listRoute({
     id: 'topups.list',

@@ -43,7 +43,7 @@ const groupRoutes: readonly Route[] = [
     body: FirewallGroupBody,
     example: { name: 'web', default_action: 'drop', rules: [RULE] },
     reply: FirewallGroup,
-    run: ({ service, actor, body, saveResponse }) => createGroup(service, actor, body, saveResponse),
+    run: ({ service, actor, body }) => createGroup(service, actor, body),
   }),
   route({
     id: 'firewall_groups.get',
@@ -54,7 +54,7 @@ const groupRoutes: readonly Route[] = [
     status: 200,
     errorStatuses: [404],
     reply: FirewallGroup,
-    run: ({ service, actor, params }) => getGroup(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => getGroup(service, actor, params.id),
   }),
   route({
     id: 'firewall_groups.update',
@@ -70,8 +70,8 @@ const groupRoutes: readonly Route[] = [
     body: FirewallGroupPatch,
     example: { default_action: 'drop', applied_to: ['srv_aaaqk3m7qzb5x2l6v4t7n8wyja'] },
     reply: FirewallGroup,
-    run: ({ service, actor, params, body, query, saveResponse: within }) =>
-      updateGroup(service, actor, params.id ?? '', body, within, seenVersion(query)),
+    run: ({ service, actor, params, body, query }) =>
+      updateGroup(service, actor, params.id, body, seenVersion(query)),
   }),
   route({
     id: 'firewall_groups.delete',
@@ -84,7 +84,7 @@ const groupRoutes: readonly Route[] = [
     errorStatuses: [404, 409],
     audit: 'firewall_group.delete',
     reply: null,
-    run: ({ service, actor, params }) => deleteGroup(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => deleteGroup(service, actor, params.id),
   }),
 ];
 
@@ -102,8 +102,7 @@ const ruleRoutes: readonly Route[] = [
     body: FirewallRuleBody,
     example: RULE,
     reply: FirewallRule,
-    run: ({ service, actor, params, body, saveResponse }) =>
-      addRule(service, actor, params.id ?? '', body, saveResponse),
+    run: ({ service, actor, params, body }) => addRule(service, actor, params.id, body),
   }),
   route({
     id: 'firewall_rules.replace',
@@ -118,8 +117,8 @@ const ruleRoutes: readonly Route[] = [
     body: FirewallRulesBody,
     example: { rules: [RULE] },
     reply: FirewallGroup,
-    run: ({ service, actor, params, body, query, saveResponse: within }) =>
-      replaceRules(service, actor, params.id ?? '', body, within, seenVersion(query)),
+    run: ({ service, actor, params, body, query }) =>
+      replaceRules(service, actor, params.id, body, seenVersion(query)),
   }),
   route({
     id: 'firewall_rules.delete',
@@ -131,7 +130,7 @@ const ruleRoutes: readonly Route[] = [
     errorStatuses: [404],
     audit: 'firewall_rule.delete',
     reply: null,
-    run: ({ service, actor, params }) => removeRule(service, actor, params.id ?? '', params.rule_id ?? ''),
+    run: ({ service, actor, params }) => removeRule(service, actor, params.id, params.rule_id),
   }),
 ];
 

@@ -47,9 +47,9 @@ export const IMAGE_UPLOAD_ROUTES = [
     body: UploadParts,
     example: { file: '(binary)', name: 'rescue', version: '2026.1', arch: ['amd64'] },
     reply: Image,
-    run: async ({ service, actor, upload, saveResponse }) => {
+    run: async ({ service, actor, upload }) => {
       if (!upload) throw new Error('a multipart route was called without an upload');
-      return await createImage(service, actor, upload, saveResponse);
+      return await createImage(service, actor, upload);
     },
   }),
   route({
@@ -63,6 +63,6 @@ export const IMAGE_UPLOAD_ROUTES = [
     errorStatuses: [404, 409],
     audit: 'image.delete',
     reply: null,
-    run: async ({ service, actor, params }) => await deleteImage(service, actor, params.id ?? ''),
+    run: async ({ service, actor, params }) => await deleteImage(service, actor, params.id),
   }),
 ];

@@ -32,6 +32,6 @@ export const IMAGE_ROUTES: readonly Route[] = [
     status: 200,
     errorStatuses: [404],
     reply: Image,
-    run: ({ service, actor, params }) => getImage(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => getImage(service, actor, params.id),
   }),
 ];

@@ -21,6 +21,7 @@ import {
 import { InvalidRequest } from '../../kernel/fail.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
+import { idempotencyKeyHeader } from '../admission/once.ts';
 
 const PARSER_LIMITS = { parts: 16, fields: 15, files: 1, fieldSize: 1024, headerPairs: 16, headerSize: 4096 };
 /** Bytes allowed for the boundaries, headers, and text of all parts. */
@@ -79,11 +80,6 @@ export async function receiveUpload(
     await upload.discard();
     throw error;
   }
-}
-
-function idempotencyKeyHeader({ headers }: FastifyRequest): string | undefined {
-  const key = headers['idempotency-key'];
-  return typeof key === 'string' ? key : undefined;
 }
 
 function createParser({ headers }: FastifyRequest): Parser {

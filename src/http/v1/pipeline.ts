@@ -1,33 +1,32 @@
 /**
- * The path of every REST request: admit (admit.ts), read, check for a stored response, validate, run,
- * respond. Routes are data (route.ts), and this file knows none of them.
+ * The path of every REST request: admission (admit.ts) → read → policy → idempotency → verb → write. Routes
+ * are data (route.ts), and this file knows none of them.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
-import {
-  type ApiResponse,
-  type IdempotentResult,
-  runIdempotent,
-  type SaveResponse,
-} from '../../domain/idempotency.ts';
+import type { ApiResponse, IdempotentResult } from '../../domain/idempotency.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
-import { type Failure, InvalidRequest, invalidRequest } from '../../kernel/fail.ts';
-import type { Sql } from '../../kernel/sql.ts';
-import type { PageRequest } from '../../spec/lists.ts';
-import {
-  type FailureAudit,
-  recordFailureAudit,
-  resourceFromParams,
-  writeFailureAudit,
-} from '../audit-failure.ts';
+import { InvalidRequest, invalidRequest } from '../../kernel/fail.ts';
+import { regionIn, requirePolicies } from '../admission/admission.ts';
+import { idempotencyKeyHeader, markReplay, runOnce } from '../admission/once.ts';
+import { auditRefusal, writeRefusalAudit } from '../admission/refusal-audit.ts';
 import { resolveBaseUrl } from '../base-url.ts';
-import { toFailure } from '../errors.ts';
-import { admit, requirePolicyAllows, type V1Edge } from './admit.ts';
+import { logFault, setRetryAfter, toFailure } from '../errors.ts';
+import { admit, type RestAdmission, type V1Edge } from './admit.ts';
 import { makeCursor } from './cursor.ts';
 import { v1ErrorResponse } from './error-response.ts';
 import { receiveUpload, uploadFingerprint } from './multipart.ts';
-import { headerReader, queryReader, type RawQuery, readPageRequest } from './query.ts';
-import type { Call, Feed, ListPage, Route, StreamCall, StreamRules, TokenActor } from './route.ts';
+import { headerReader, type QueryReader, queryReader, type RawQuery, readPageRequest } from './query.ts';
+import {
+  type Call,
+  type Feed,
+  type ListPage,
+  type Route,
+  type ScopedActor,
+  type StreamCall,
+  type TokenActor,
+  UNPAGED,
+} from './route.ts';
 import { sendFeed } from './send-feed.ts';
 import { type Check, createChecker } from './validation.ts';
 
@@ -38,18 +37,44 @@ declare module 'fastify' {
   }
 }
 
-const EMPTY_BODY = Type.Object({}, { additionalProperties: false });
-const UNPAGED: PageRequest = { filter: {}, sort: '', descending: false, after: null, size: 0 };
+/** A route with its compiled schemas. */
+interface PreparedRoute {
+  readonly route: Route;
+  readonly readQuery: QueryReader;
+  readonly readHeaders: ReturnType<typeof headerReader>;
+  readonly checkBody: Check;
+}
+
+/** A request that passed the stages before its body. */
+interface AdmittedRequest extends RestAdmission {
+  readonly caller: TokenActor;
+}
+
+/** The content of a request. */
+interface Content {
+  /** For an upload, what identifies it. */
+  readonly body: unknown;
+  readonly upload?: ReceivedUpload;
+}
+
+const EMPTY = Type.Object({}, { additionalProperties: false });
 
 export function registerRoute(scope: FastifyInstance, edge: V1Edge, route: Route): void {
-  const serve = route.stream ? streamHandler(edge, route, route.stream) : routeHandler(edge, route);
+  const prepared: PreparedRoute = {
+    route,
+    readQuery: queryReader(route.query),
+    readHeaders: headerReader(route.stream?.headers ?? EMPTY),
+    checkBody: createChecker(route.body ?? EMPTY),
+  };
+  const answer = route.stream ? answerWithStream : answerWithBody;
   scope.route({
     method: route.method,
     url: route.path.replace(/\{(\w+)\}/g, ':$1'),
     config: { v1: route, ...(route.multipart ? { slowBody: true } : {}) },
     schema: { response: { [route.status]: (route.stream ? null : responseSchema(route)) ?? {} } },
+    onRequest: (request, reply) => admit(edge, route, request, reply),
     handler: async (request, reply) => {
-      await serve(request, reply);
+      await answer(requireAdmitted(request), prepared);
       return reply;
     },
   });
@@ -66,107 +91,80 @@ export function responseSchema(route: Route): TSchema | null {
   });
 }
 
-type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+function requireAdmitted({ admission }: FastifyRequest): AdmittedRequest {
+  if (!admission?.caller) throw new Error('a request was not admitted');
+  return admission as AdmittedRequest;
+}
 
-function routeHandler(edge: V1Edge, route: Route): RouteHandler {
-  const readQuery = queryReader(route.query);
-  const checkBody = createChecker(route.body ?? EMPTY_BODY);
-  async function serve(
-    request: FastifyRequest,
-    actor: TokenActor,
-    upload: ReceivedUpload | undefined,
-  ): Promise<IdempotentResult> {
-    const body = upload ? uploadFingerprint(upload) : bodyOf(route, request);
-    requirePolicyAllows(route, request, regionIn(body));
-    async function act(saveResponse: SaveResponse | undefined): Promise<object> {
-      const call = buildCall(edge, route, request, { actor, saveResponse, readQuery });
-      if (route.method !== 'GET' && !upload) requireBody(checkBody, body);
-      const result = await route.run({ ...call, body, ...(upload ? { upload } : {}) });
-      return route.list
-        ? listEnvelope(edge, route, call, result as ListPage<unknown>)
-        : ((result ?? {}) as object);
-    }
-    if (route.method !== 'POST') {
-      const response = { status: route.status, body: await act(undefined) };
-      return { response, replayed: false, requestId: request.id };
-    }
-    const storedError = (error: unknown) => storableError(edge, error, request.id);
-    const recordRefusal = async (tx: Sql, error: unknown) => {
-      await writeFailureAudit(
-        tx,
-        edge.service,
-        failureAudit(route, actor, request.params, toFailure(edge, error)),
-      );
-      auditedErrors.add(error as object);
-    };
-    return await runIdempotent(
-      edge.service,
-      { ...idempotentRequest(route, request, actor, body), refusal: storedError, recordRefusal },
-      act,
-    );
+async function answerWithBody(admitted: AdmittedRequest, prepared: PreparedRoute): Promise<void> {
+  const content = await readContent(admitted, prepared);
+  const result = await serve(admitted, prepared, content).finally(() => content.upload?.discard());
+  writeResponse(admitted.reply, prepared.route, result);
+}
+
+/** Writes a stream: once admitted, it stays open until either side closes it. */
+async function answerWithStream(admitted: AdmittedRequest, prepared: PreparedRoute): Promise<void> {
+  const { request, reply, caller, edge } = admitted;
+  const call = buildCall(admitted, prepared, caller);
+  const headers = prepared.readHeaders(request.headers);
+  const streamCall: StreamCall = { ...call, actor: caller, headers, streams: edge.streams };
+  sendFeed((await prepared.route.run(streamCall)) as Feed, request, reply);
+}
+
+/** `read`: Fastify has parsed a JSON body (json-body.ts). An upload arrives only here. */
+async function readContent(
+  { request, edge, caller }: AdmittedRequest,
+  { route, readQuery }: PreparedRoute,
+): Promise<Content> {
+  if (!route.multipart) {
+    // An empty body counts as `{}` where DECISIONS say so.
+    const isEmptyAllowed = route.method === 'POST' || route.method === 'DELETE';
+    return { body: request.body === undefined && isEmptyAllowed ? {} : request.body };
   }
-  return async (request, reply) => {
-    const actor = requireBearer(request);
-    // Validate the query before an upload that may take hours.
-    if (route.multipart) readQuery(request.query as RawQuery);
-    const upload = route.multipart ? await receiveUpload(request, edge.service, actor) : undefined;
-    const outcome = await serve(request, actor, upload).finally(() => upload?.discard());
-    const { status, body } = outcome.response;
-    if (outcome.replayed) reply.headers({ 'idempotent-replayed': 'true', 'x-request-id': outcome.requestId });
-    reply.code(status).send(status === route.status && route.reply === null ? undefined : body);
-  };
+  // Validate the query before an upload that may take hours.
+  readQuery(request.query as RawQuery);
+  const upload = await receiveUpload(request, edge.service, caller);
+  return { body: uploadFingerprint(upload), upload };
 }
 
-function streamHandler(edge: V1Edge, route: Route, { headers }: StreamRules): RouteHandler {
-  const readQuery = queryReader(route.query);
-  const readHeaders = headerReader(headers);
-  return async (request, reply) => {
-    const actor = requireBearer(request);
-    const call = buildCall(edge, route, request, { actor, saveResponse: undefined, readQuery });
-    const headers = readHeaders(request.headers);
-    const streamCall: StreamCall = { ...call, actor, headers, streams: edge.streams };
-    sendFeed((await route.run(streamCall)) as Feed, request, reply);
-  };
-}
-
-function requireBearer({ bearer }: FastifyRequest): TokenActor {
-  if (!bearer) throw new Error('a request was admitted without a bearer');
-  return bearer;
-}
-
-function idempotentRequest(route: Route, request: FastifyRequest, actor: TokenActor, body: unknown) {
-  const key = request.headers['idempotency-key'];
-  return {
-    actor,
-    key: typeof key === 'string' ? key : undefined,
-    credential: request.headers.authorization?.replace(/^bearer +/i, '') ?? '',
-    request: {
-      method: request.method,
-      path: request.url.split('?')[0] ?? '',
+/** `policy`, `idempotency`, and `verb`. Only POST has keys; repeating any other method is harmless. */
+async function serve(
+  admitted: AdmittedRequest,
+  prepared: PreparedRoute,
+  content: Content,
+): Promise<IdempotentResult> {
+  const { request, caller, token } = admitted;
+  const { route } = prepared;
+  await requirePolicies(admitted, () => regionIn(content.body));
+  return await runOnce(
+    admitted,
+    {
+      actor: caller,
+      key: route.method === 'POST' ? idempotencyKeyHeader(request) : undefined,
+      credential: token,
       query: request.query as object,
-      body,
+      body: content.body,
+      status: route.status,
+      refusal: (error) => storableError(admitted, error),
+      recordRefusal: (tx, error) => writeRefusalAudit(tx, admitted, error),
     },
-    status: route.status,
-  };
+    (actor) => runVerb(admitted, prepared, actor, content),
+  );
 }
 
-/** Returns the error response to store (DECISIONS "Idempotency"), or undefined if it is transient. */
-function storableError(edge: V1Edge, error: unknown, requestId: string): ApiResponse | undefined {
-  const failure = toFailure(edge, error);
-  const answer = v1ErrorResponse(failure, requestId);
-  const isTransient = [401, 403, 429, 451].includes(answer.status) || answer.status >= 500;
-  return isTransient || failure.code === 'idempotency_conflict' ? undefined : answer;
-}
-
-/** An empty body counts as `{}` where DECISIONS say so. */
-function bodyOf(route: Route, request: FastifyRequest): unknown {
-  if (request.body !== undefined) return request.body;
-  return route.method === 'POST' || route.method === 'DELETE' ? {} : undefined;
-}
-
-function regionIn(body: unknown): string | null {
-  const region = (body as { region?: unknown } | null | undefined)?.region;
-  return typeof region === 'string' ? region : null;
+/** Validates what was read, and runs the route's verb. */
+async function runVerb(
+  admitted: AdmittedRequest,
+  prepared: PreparedRoute,
+  actor: TokenActor,
+  content: Content,
+): Promise<object> {
+  const { route, checkBody } = prepared;
+  const call = buildCall(admitted, prepared, actor);
+  if (route.method !== 'GET' && !content.upload) requireBody(checkBody, content.body);
+  const result = await route.run({ ...call, ...content });
+  if (route.list) return listEnvelope(admitted.edge, route, call, result as ListPage<unknown>);
+  return (result ?? {}) as object;
 }
 
 function requireBody(check: Check, body: unknown): void {
@@ -177,12 +175,10 @@ function requireBody(check: Check, body: unknown): void {
 }
 
 function buildCall(
-  edge: V1Edge,
-  route: Route,
-  request: FastifyRequest,
-  parts: Pick<Call, 'saveResponse'> & { actor: TokenActor; readQuery: (raw: RawQuery) => unknown },
+  { edge, request }: AdmittedRequest,
+  { route, readQuery }: PreparedRoute,
+  actor: ScopedActor,
 ): Call {
-  const { actor, saveResponse, readQuery } = parts;
   const raw = request.query as RawQuery;
   const { keys } = edge.service;
   const place = { list: route.id, customerId: actor.customerId, path: JSON.stringify(request.params) };
@@ -193,7 +189,6 @@ function buildCall(
     query: route.list ? {} : readQuery(raw),
     body: undefined,
     page: route.list ? readPageRequest(raw, route.list, { keys, place }) : UNPAGED,
-    saveResponse,
     baseUrl: resolveBaseUrl({ edge, request }),
   };
 }
@@ -217,39 +212,30 @@ function listEnvelope(edge: V1Edge, route: Route, call: Call, page: ListPage<unk
   };
 }
 
-/** Admits each request before its body is read, and answers every error with the envelope. */
-export function registerAdmission(scope: FastifyInstance, edge: V1Edge): void {
-  scope.decorateRequest('bearer', null);
-  scope.decorateRequest('rules', null);
-  scope.addHook('onRequest', async (request, reply) => {
-    const route = request.routeOptions.config.v1;
-    if (route) await admit(edge, route, request, reply);
-  });
+/** `write`. */
+function writeResponse(reply: FastifyReply, route: Route, result: IdempotentResult): void {
+  const { status, body } = result.response;
+  markReplay(reply, result);
+  reply.code(status).send(status === route.status && route.reply === null ? undefined : body);
+}
+
+/** Returns the error response to store (DECISIONS "Idempotency"), or undefined if it is transient. */
+function storableError({ edge, request }: RestAdmission, error: unknown): ApiResponse | undefined {
+  const failure = toFailure(edge, error);
+  const answer = v1ErrorResponse(failure, request.id);
+  const isTransient = [401, 403, 429, 451].includes(answer.status) || answer.status >= 500;
+  return isTransient || failure.code === 'idempotency_conflict' ? undefined : answer;
+}
+
+/** Answers every error with the envelope, and audits refused changes. */
+export function registerErrorHandler(scope: FastifyInstance, edge: V1Edge): void {
+  scope.decorateRequest('admission', null);
   scope.setErrorHandler(async (error, request, reply) => {
     const failure = toFailure(edge, error);
-    logFailure(edge, error, failure, request.id);
-    const route = request.routeOptions.config.v1;
-    if (request.bearer && route?.audit && !auditedErrors.has(error as object)) {
-      await recordFailureAudit(edge.service, failureAudit(route, request.bearer, request.params, failure));
-    }
+    logFault(edge, error, failure, request.id);
+    if (request.admission) await auditRefusal(request.admission, error);
     const { status, body } = v1ErrorResponse(failure, request.id);
-    if (failure.code === 'rate_limited' && typeof failure.extras.retry_after_s === 'number') {
-      reply.header('retry-after', failure.extras.retry_after_s);
-    }
+    setRetryAfter(reply, failure);
     return await reply.code(status).send(body);
   });
-}
-
-function logFailure(edge: V1Edge, error: unknown, failure: Failure, requestId: string): void {
-  const line = { err: error, requestId };
-  if (failure.code === 'internal') edge.service.log.error(line, 'request failed');
-  if (failure.code === 'maintenance' && failure !== error)
-    edge.service.log.warn(line, 'database unavailable');
-}
-
-/** Errors whose audit row was written in the transaction of the stored response. */
-const auditedErrors = new WeakSet<object>();
-
-function failureAudit(route: Route, actor: TokenActor, params: unknown, error: unknown): FailureAudit {
-  return { actor, action: route.audit ?? null, error, resource: resourceFromParams(params) };
 }

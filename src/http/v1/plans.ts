@@ -23,6 +23,6 @@ export const PLAN_ROUTES: readonly Route[] = [
     status: 200,
     errorStatuses: [404],
     reply: Plan,
-    run: ({ service, params }) => getPlan(service, params.id ?? ''),
+    run: ({ service, params }) => getPlan(service, params.id),
   }),
 ];

@@ -23,6 +23,6 @@ export const REGION_ROUTES: readonly Route[] = [
     status: 200,
     errorStatuses: [404],
     reply: Region,
-    run: ({ service, params }) => getRegion(service, params.id ?? ''),
+    run: ({ service, params }) => getRegion(service, params.id),
   }),
 ];

@@ -5,7 +5,6 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { CustomerActor, Service } from '../../domain/context.ts';
 import type { EventStreams } from '../../domain/events/streams.ts';
-import type { SaveResponse } from '../../domain/idempotency.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
 import type { Action } from '../../spec/actions.ts';
 import type { ListRules, PageRequest } from '../../spec/lists.ts';
@@ -23,23 +22,31 @@ export interface TokenActor extends ScopedActor {
   readonly tokenId: string;
 }
 
+type ParamName<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamName<Rest>
+  : never;
+
+/** The parameters in a path: `{ id: string }` for `/servers/{id}/stop`. */
+export type PathParams<Path extends string> = Readonly<Record<ParamName<Path>, string>>;
+
 /** A request that passed every check. The handler calls one domain verb with its contents. */
-export interface Call<Body = unknown, Query = unknown> {
+export interface Call<Body = unknown, Query = unknown, Params extends object = object> {
   readonly service: Service;
   readonly actor: ScopedActor;
   /** Path parameters as sent. A verb answers `not_found` to a malformed id. */
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   /** The requested page of a list; unused elsewhere. */
   readonly page: PageRequest;
-  /** Saves the response under its Idempotency-Key, in the change's transaction. Undefined without a key. */
-  readonly saveResponse: SaveResponse | undefined;
   /** The upload received by a `multipart` route; undefined elsewhere. */
   readonly upload?: ReceivedUpload;
   /** `https://host` as customers reach the service, without a trailing slash. */
   readonly baseUrl: string;
 }
+
+/** The page of a request that is not for a list. */
+export const UNPAGED: PageRequest = { filter: {}, sort: '', descending: false, after: null, size: 0 };
 
 /** A request for a response that stays open. */
 export interface StreamCall<Query = unknown, Headers = unknown> extends Call<unknown, Query> {
@@ -99,15 +106,22 @@ export interface StreamRules {
 }
 
 /**
- * Types a handler by the route's schemas. Bodies and queries are objects with `additionalProperties: false`.
+ * Types a handler by the route's path and schemas. Bodies and queries are objects with
+ * `additionalProperties: false`.
  */
-export function route<Body extends TObject, Query extends TObject, Reply extends TSchema | null>(
+export function route<
+  Path extends string,
+  Body extends TObject,
+  Query extends TObject,
+  Reply extends TSchema | null,
+>(
   row: RouteDefinition & {
+    readonly path: Path;
     readonly body?: Body;
     readonly query?: Query;
     readonly reply: Reply;
     readonly run: (
-      call: Call<Static<Body>, Static<Query>>,
+      call: Call<Static<Body>, Static<Query>, PathParams<Path>>,
     ) => Promise<Reply extends TSchema ? Static<Reply> : void>;
   },
 ): Route {
@@ -115,11 +129,12 @@ export function route<Body extends TObject, Query extends TObject, Reply extends
 }
 
 /** Declares a list. The pipeline reads page, filter, and sort, and builds the envelope and its cursor. */
-export function listRoute<Item extends TSchema>(
+export function listRoute<Path extends string, Item extends TSchema>(
   row: Omit<RouteDefinition, 'method' | 'status'> & {
+    readonly path: Path;
     readonly list: ListRules;
     readonly reply: Item;
-    readonly run: (call: Call) => Promise<ListPage<Static<Item>>>;
+    readonly run: (call: Call<unknown, unknown, PathParams<Path>>) => Promise<ListPage<Static<Item>>>;
   },
 ): Route {
   return { ...row, method: 'GET', status: 200 } as unknown as Route;

@@ -26,7 +26,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     errorStatuses: [404],
     audit: 'server.destroy',
     reply: Server,
-    run: ({ service, actor, params }) => destroyServer(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => destroyServer(service, actor, params.id),
   }),
   route({
     id: 'servers.reboot',
@@ -43,8 +43,8 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     audit: 'server.reboot',
     query: RebootQuery,
     reply: Server,
-    run: ({ service, actor, params, query, saveResponse }) =>
-      rebootServer(service, actor, params.id ?? '', { hard: query.hard ?? false }, saveResponse),
+    run: ({ service, actor, params, query }) =>
+      rebootServer(service, actor, params.id, { hard: query.hard ?? false }),
   }),
   route({
     id: 'servers.rebuild',
@@ -61,8 +61,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     body: RebuildBody,
     example: { image: 'img_aaaqk3m7qzb5x2l6v4t7n8wyja', ssh_keys: ['k_aaaqk3m7qzb5x2l6v4t7n8wyja'] },
     reply: Server,
-    run: ({ service, actor, params, body, saveResponse: within }) =>
-      rebuildServer(service, actor, params.id ?? '', body, within),
+    run: ({ service, actor, params, body }) => rebuildServer(service, actor, params.id, body),
   }),
   route({
     id: 'servers.rescue',
@@ -77,8 +76,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     errorStatuses: [404, 409, 422],
     audit: 'server.rescue',
     reply: RescuedServer,
-    run: ({ service, actor, params, saveResponse: within }) =>
-      rescueServer(service, actor, params.id ?? '', within),
+    run: ({ service, actor, params }) => rescueServer(service, actor, params.id),
   }),
   route({
     id: 'servers.stop',
@@ -93,8 +91,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     errorStatuses: [404, 409, 422],
     audit: 'server.stop',
     reply: Server,
-    run: ({ service, actor, params, saveResponse: within }) =>
-      stopServer(service, actor, params.id ?? '', within),
+    run: ({ service, actor, params }) => stopServer(service, actor, params.id),
   }),
   route({
     id: 'servers.start',
@@ -110,8 +107,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     errorStatuses: [404, 409, 422],
     audit: 'server.start',
     reply: Server,
-    run: ({ service, actor, params, saveResponse: within }) =>
-      startServer(service, actor, params.id ?? '', within),
+    run: ({ service, actor, params }) => startServer(service, actor, params.id),
   }),
   route({
     id: 'servers.restore',
@@ -128,7 +124,6 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     body: RestoreBody,
     example: { snapshot: 'snap_aaaqk3m7qzb5x2l6v4t7n8wyja' },
     reply: Server,
-    run: ({ service, actor, params, body, saveResponse: within }) =>
-      restoreServer(service, actor, params.id ?? '', body.snapshot, within),
+    run: ({ service, actor, params, body }) => restoreServer(service, actor, params.id, body.snapshot),
   }),
 ];

@@ -55,7 +55,7 @@ export const SERVER_ROUTES: readonly Route[] = [
       billing_months: 3,
     },
     reply: Server,
-    run: ({ service, actor, body, saveResponse }) => createServer(service, actor, body, saveResponse),
+    run: ({ service, actor, body }) => createServer(service, actor, body),
   }),
   route({
     id: 'servers.get',
@@ -66,7 +66,7 @@ export const SERVER_ROUTES: readonly Route[] = [
     status: 200,
     errorStatuses: [404],
     reply: Server,
-    run: ({ service, actor, params }) => getServer(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => getServer(service, actor, params.id),
   }),
   route({
     id: 'servers.update',
@@ -83,7 +83,7 @@ export const SERVER_ROUTES: readonly Route[] = [
     body: ServerPatch,
     example: { name: 'web-2', tags: ['web', 'prod'] },
     reply: Server,
-    run: ({ service, actor, params, body }) => patchServer(service, actor, params.id ?? '', body),
+    run: ({ service, actor, params, body }) => patchServer(service, actor, params.id, body),
   }),
 ];
 
@@ -99,7 +99,7 @@ export const SERVER_DETAIL_ROUTES: readonly Route[] = [
     status: 200,
     errorStatuses: [404],
     reply: Metrics,
-    run: ({ service, actor, params }) => getMetrics(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => getMetrics(service, actor, params.id),
   }),
   route({
     id: 'servers.set_rdns',
@@ -116,7 +116,6 @@ export const SERVER_DETAIL_ROUTES: readonly Route[] = [
     body: RdnsBody,
     example: { ipv4: 'web.example.org', ipv6: 'web.example.org' },
     reply: Server,
-    run: ({ service, actor, params, body, saveResponse }) =>
-      setRdns(service, actor, params.id ?? '', body, saveResponse),
+    run: ({ service, actor, params, body }) => setRdns(service, actor, params.id, body),
   }),
 ];

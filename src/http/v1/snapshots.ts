@@ -38,8 +38,7 @@ export const SNAPSHOT_ROUTES: readonly Route[] = [
     body: SnapshotBody,
     example: { name: 'before-upgrade' },
     reply: Snapshot,
-    run: ({ service, actor, params, body, saveResponse }) =>
-      createSnapshot(service, actor, params.id ?? '', body, saveResponse),
+    run: ({ service, actor, params, body }) => createSnapshot(service, actor, params.id, body),
   }),
   route({
     id: 'snapshots.get',
@@ -50,7 +49,7 @@ export const SNAPSHOT_ROUTES: readonly Route[] = [
     status: 200,
     errorStatuses: [404],
     reply: Snapshot,
-    run: ({ service, actor, params }) => getSnapshot(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => getSnapshot(service, actor, params.id),
   }),
   route({
     id: 'snapshots.delete',
@@ -63,6 +62,6 @@ export const SNAPSHOT_ROUTES: readonly Route[] = [
     errorStatuses: [404, 409],
     audit: 'snapshot.delete',
     reply: null,
-    run: ({ service, actor, params }) => deleteSnapshot(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => deleteSnapshot(service, actor, params.id),
   }),
 ];

@@ -33,7 +33,7 @@ export const SSH_KEY_ROUTES: readonly Route[] = [
         'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY me@laptop',
     },
     reply: SshKey,
-    run: ({ service, actor, body, saveResponse }) => createSshKey(service, actor, body, saveResponse),
+    run: ({ service, actor, body }) => createSshKey(service, actor, body),
   }),
   route({
     id: 'ssh_keys.get',
@@ -44,7 +44,7 @@ export const SSH_KEY_ROUTES: readonly Route[] = [
     status: 200,
     errorStatuses: [404],
     reply: SshKey,
-    run: ({ service, actor, params }) => getSshKey(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => getSshKey(service, actor, params.id),
   }),
   route({
     id: 'ssh_keys.delete',
@@ -57,6 +57,6 @@ export const SSH_KEY_ROUTES: readonly Route[] = [
     errorStatuses: [404],
     audit: 'ssh_key.delete',
     reply: null,
-    run: ({ service, actor, params }) => removeSshKey(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => removeSshKey(service, actor, params.id),
   }),
 ];

@@ -7,7 +7,7 @@ import { v1ErrorResponse } from './error-response.ts';
 import { registerJsonParser } from './json-body.ts';
 import { skipMultipartParsing } from './multipart.ts';
 import { openApiText } from './openapi.ts';
-import { registerAdmission, registerRoute } from './pipeline.ts';
+import { registerErrorHandler, registerRoute } from './pipeline.ts';
 import { ROUTES } from './routes.ts';
 
 /** Open to every origin, without credentials (DECISIONS "CORS"), and never stored by a cache. */
@@ -34,7 +34,7 @@ export function registerRestSurface(scope: FastifyInstance, edge: V1Edge): void 
   scope.addHook('onRequest', async (_request, reply) => {
     reply.headers(COMMON_HEADERS);
   });
-  registerAdmission(scope, edge);
+  registerErrorHandler(scope, edge);
   const document = openApiText();
   scope.get('/openapi.json', async (_request, reply) => reply.type('application/json').send(document));
   for (const path of ['/', '/*']) {

@@ -30,7 +30,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
     body: ApiTokenBody,
     example: { name: 'deploys', scope: 'write', expires_at: '2030-01-31T12:00:00Z' },
     reply: NewApiToken,
-    run: ({ service, actor, body, saveResponse }) => createTokenByToken(service, actor, body, saveResponse),
+    run: ({ service, actor, body }) => createTokenByToken(service, actor, body),
   }),
   route({
     id: 'tokens.delete',
@@ -43,6 +43,6 @@ export const TOKEN_ROUTES: readonly Route[] = [
     errorStatuses: [404],
     audit: 'token.revoke',
     reply: null,
-    run: ({ service, actor, params }) => revokeToken(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => revokeToken(service, actor, params.id),
   }),
 ];

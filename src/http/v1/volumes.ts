@@ -32,7 +32,7 @@ export const VOLUME_ROUTES: readonly Route[] = [
     body: VolumeBody,
     example: { name: 'data', size_gb: 100, region: 'par', filesystem: 'ext4' },
     reply: Volume,
-    run: ({ service, actor, body, saveResponse }) => createVolume(service, actor, body, saveResponse),
+    run: ({ service, actor, body }) => createVolume(service, actor, body),
   }),
   route({
     id: 'volumes.get',
@@ -43,7 +43,7 @@ export const VOLUME_ROUTES: readonly Route[] = [
     status: 200,
     errorStatuses: [404],
     reply: Volume,
-    run: ({ service, actor, params }) => getVolume(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => getVolume(service, actor, params.id),
   }),
   route({
     id: 'volumes.update',
@@ -58,7 +58,7 @@ export const VOLUME_ROUTES: readonly Route[] = [
     body: VolumePatch,
     example: { size_gb: 200 },
     reply: Volume,
-    run: ({ service, actor, params, body }) => updateVolume(service, actor, params.id ?? '', body),
+    run: ({ service, actor, params, body }) => updateVolume(service, actor, params.id, body),
   }),
   route({
     id: 'volumes.delete',
@@ -71,7 +71,7 @@ export const VOLUME_ROUTES: readonly Route[] = [
     errorStatuses: [404, 409],
     audit: 'volume.delete',
     reply: null,
-    run: ({ service, actor, params }) => deleteVolume(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => deleteVolume(service, actor, params.id),
   }),
   route({
     id: 'volumes.attach',
@@ -88,8 +88,7 @@ export const VOLUME_ROUTES: readonly Route[] = [
     body: AttachBody,
     example: { server: 'srv_aaaqk3m7qzb5x2l6v4t7n8wyja' },
     reply: Volume,
-    run: ({ service, actor, params, body, saveResponse: within }) =>
-      attachVolume(service, actor, params.id ?? '', body, within),
+    run: ({ service, actor, params, body }) => attachVolume(service, actor, params.id, body),
   }),
   route({
     id: 'volumes.detach',
@@ -102,7 +101,6 @@ export const VOLUME_ROUTES: readonly Route[] = [
     errorStatuses: [404, 409],
     audit: 'volume.detach',
     reply: Volume,
-    run: ({ service, actor, params, saveResponse: within }) =>
-      detachVolume(service, actor, params.id ?? '', within),
+    run: ({ service, actor, params }) => detachVolume(service, actor, params.id),
   }),
 ];

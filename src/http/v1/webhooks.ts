@@ -31,7 +31,7 @@ const webhookRoutes: readonly Route[] = [
     body: CreateWebhook,
     example: { url: 'https://example.com/hooks', events: ['server.running', 'server.destroyed'] },
     reply: CreatedWebhook,
-    run: ({ service, actor, body, saveResponse }) => createWebhook(service, actor, body, saveResponse),
+    run: ({ service, actor, body }) => createWebhook(service, actor, body),
   }),
   route({
     id: 'webhooks.get',
@@ -42,7 +42,7 @@ const webhookRoutes: readonly Route[] = [
     status: 200,
     errorStatuses: [404],
     reply: Webhook,
-    run: ({ service, actor, params }) => findWebhook(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => findWebhook(service, actor, params.id),
   }),
   route({
     id: 'webhooks.update',
@@ -59,7 +59,7 @@ const webhookRoutes: readonly Route[] = [
     body: UpdateWebhook,
     example: { events: ['*'] },
     reply: Webhook,
-    run: ({ service, actor, params, body }) => updateWebhook(service, actor, params.id ?? '', body),
+    run: ({ service, actor, params, body }) => updateWebhook(service, actor, params.id, body),
   }),
   route({
     id: 'webhooks.delete',
@@ -71,7 +71,7 @@ const webhookRoutes: readonly Route[] = [
     errorStatuses: [404],
     audit: 'webhook.delete',
     reply: null,
-    run: ({ service, actor, params }) => deleteWebhook(service, actor, params.id ?? ''),
+    run: ({ service, actor, params }) => deleteWebhook(service, actor, params.id),
   }),
 ];
 
@@ -89,8 +89,7 @@ const deliveryRoutes: readonly Route[] = [
     errorStatuses: [404, 409],
     audit: 'webhook.test',
     reply: Delivery,
-    run: ({ service, actor, params, saveResponse }) =>
-      testWebhook(service, actor, params.id ?? '', saveResponse),
+    run: ({ service, actor, params }) => testWebhook(service, actor, params.id),
   }),
   listRoute({
     id: 'deliveries.list',
@@ -104,7 +103,7 @@ const deliveryRoutes: readonly Route[] = [
       ...BY_AGE,
     },
     reply: Delivery,
-    run: ({ service, actor, params, page }) => listDeliveries(service, actor, params.id ?? '', page),
+    run: ({ service, actor, params, page }) => listDeliveries(service, actor, params.id, page),
   }),
   route({
     id: 'deliveries.replay',
@@ -117,9 +116,9 @@ const deliveryRoutes: readonly Route[] = [
     errorStatuses: [404, 409],
     audit: 'webhook.replay',
     reply: Delivery,
-    run: ({ service, actor, params, saveResponse: within }) => {
-      const ids = { webhook: params.id ?? '', delivery: params.delivery_id ?? '' };
-      return replayDelivery(service, actor, ids, within);
+    run: ({ service, actor, params }) => {
+      const ids = { webhook: params.id, delivery: params.delivery_id };
+      return replayDelivery(service, actor, ids);
     },
   }),
 ];

@@ -283,12 +283,13 @@ describe('deliveries', () => {
 
   it('a delivery and its stored response commit together or not at all', async () => {
     const webhook = await create();
-    const broken = async () => {
+    const saveResponse = async () => {
       throw new Error('the response cannot be stored');
     };
-    await assert.rejects(testWebhook(service, actor, webhook.id, broken), /cannot be stored/);
+    const saving = { ...actor, saveResponse };
+    await assert.rejects(testWebhook(service, saving, webhook.id), /cannot be stored/);
     await assert.rejects(
-      createWebhook(service, actor, { url: 'https://example.com', events: ['*'] }, broken),
+      createWebhook(service, saving, { url: 'https://example.com', events: ['*'] }),
       /cannot be stored/,
     );
     assert.deepEqual(await log(webhook), []);

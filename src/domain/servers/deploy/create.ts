@@ -5,7 +5,6 @@ import type { Sql } from '../../../kernel/sql.ts';
 import type { Server, ServerBody } from '../../../spec/schemas/server.ts';
 import { type ResolvedOrder, resolveOrder } from '../../../store/servers/orders.ts';
 import type { CustomerActor, Service } from '../../context.ts';
-import type { SaveResponse } from '../../idempotency.ts';
 import { findUsableImage, requireBaseImage } from '../../images/installable.ts';
 import { imageRemovalCutoff, readImageId } from '../../images/read.ts';
 import { driverCapabilities } from '../hardware.ts';
@@ -22,10 +21,9 @@ export async function createServer(
   service: Service,
   actor: CustomerActor,
   body: ServerBody,
-  beforeCommit?: SaveResponse,
 ): Promise<Server> {
   const userData = readUserData(body.user_data_b64);
-  return await placeOrder(service, actor, await readOrder(service, actor, body, userData), beforeCommit);
+  return await placeOrder(service, actor, await readOrder(service, actor, body, userData));
 }
 
 /** Creates a server with a root password instead of keys. Also refuses with `bad_password`. */
@@ -34,7 +32,6 @@ export async function createServerWithPassword(
   actor: CustomerActor,
   body: Omit<ServerBody, 'ssh_keys'>,
   rootPassword: string,
-  beforeCommit?: SaveResponse,
 ): Promise<Server> {
   const userData = readUserData(body.user_data_b64);
   requireRootPassword(rootPassword);
@@ -43,22 +40,18 @@ export async function createServerWithPassword(
     fail('unavailable', { field: 'image' }, 'A custom image takes no root password. Use SSH keys instead.');
   }
   const rootPasswordSealed = await sealRootPassword(service, actor, order, rootPassword);
-  return await placeOrder(service, actor, { ...order, rootPasswordSealed }, beforeCommit);
+  return await placeOrder(service, actor, { ...order, rootPasswordSealed });
 }
 
-async function placeOrder(
-  service: Service,
-  actor: CustomerActor,
-  order: DeployOrder,
-  beforeCommit: SaveResponse | undefined,
-): Promise<Server> {
+async function placeOrder(service: Service, actor: CustomerActor, order: DeployOrder): Promise<Server> {
+  const { saveResponse } = actor;
   const custom = order.imageType === 'custom';
   async function finish(tx: Sql, deployed: Deployed): Promise<void> {
     // The image may have been deleted since it was read; this check locks it until the commit.
     if (custom && !(await isUsable(tx, actor, order.imageId))) unknownReference('image');
-    await beforeCommit?.(tx, serverObject(deployed.server));
+    await saveResponse?.(tx, serverObject(deployed.server));
   }
-  const { server } = await deploy(service, actor, order, beforeCommit || custom ? finish : undefined);
+  const { server } = await deploy(service, actor, order, saveResponse || custom ? finish : undefined);
   return serverObject(server);
 }
 

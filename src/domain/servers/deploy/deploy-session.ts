@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { fail } from '../../../kernel/fail.ts';
 import { base32 } from '../../../kernel/ids.ts';
 import { convertCents } from '../../../kernel/money.ts';
-import type { Sql } from '../../../kernel/sql.ts';
 import { CYCLE_MONTHS, type CycleMonths, isCycleMonths } from '../../../spec/limits.ts';
 import { findPlan, findRegionBySessionCode } from '../../../store/catalogue/catalogue.ts';
 import { findImageForOs } from '../../catalogue/offers.ts';
@@ -41,7 +40,6 @@ export async function deploySession(
   service: Service,
   actor: CustomerActor,
   form: DeployForm,
-  options: { beforeCommit?: (tx: Sql, deployment: SessionDeployment) => Promise<void> } = {},
 ): Promise<SessionDeployment> {
   const category = Object.hasOwn(CATEGORIES, form.product)
     ? CATEGORIES[form.product as keyof typeof CATEGORIES]
@@ -64,7 +62,7 @@ export async function deploySession(
     monthlyEurCents: convertCents(plan.price_cents_month, eurRate),
     totalEurCents: convertCents(cyclePriceCents(plan.price_cents_month, billingMonths), eurRate),
   });
-  const { beforeCommit } = options;
+  const { saveResponse } = actor;
   const { server } = await deploy(
     service,
     actor,
@@ -83,7 +81,7 @@ export async function deploySession(
       userDataSealed: null,
       eurPerUsd: eurRate,
     },
-    beforeCommit ? (tx, deployed) => beforeCommit(tx, describe(deployed.server.public_no)) : undefined,
+    saveResponse && ((tx, deployed) => saveResponse(tx, describe(deployed.server.public_no))),
   );
   return describe(server.public_no);
 }

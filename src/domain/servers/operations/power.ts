@@ -5,7 +5,6 @@ import { newSecretToken } from '../../../kernel/ids.ts';
 import type { Server } from '../../../spec/schemas/server.ts';
 import type { RescuedServer } from '../../../spec/schemas/server-actions.ts';
 import type { CustomerActor, Service } from '../../context.ts';
-import type { SaveResponse } from '../../idempotency.ts';
 import { chargeCycleFromNow } from '../billing/charge.ts';
 import { resumeServer } from '../billing/suspend.ts';
 import { hasDriver } from '../hardware.ts';
@@ -15,13 +14,8 @@ import { requestOperation } from './request.ts';
 /**
  * Requests a guest shutdown. The server stays `running` until it is off, and is powered off after a deadline.
  */
-export async function stopServer(
-  service: Service,
-  actor: CustomerActor,
-  shownId: string,
-  beforeCommit?: SaveResponse,
-): Promise<Server> {
-  return await requestOperation(service, { actor, shownId, action: 'stop', beforeCommit }, async () => ({
+export async function stopServer(service: Service, actor: CustomerActor, shownId: string): Promise<Server> {
+  return await requestOperation(service, { actor, shownId, action: 'stop' }, async () => ({
     step: 'shut_down',
   }));
 }
@@ -32,9 +26,8 @@ export async function rebootServer(
   actor: CustomerActor,
   shownId: string,
   options: { readonly hard: boolean },
-  beforeCommit?: SaveResponse,
 ): Promise<Server> {
-  return await requestOperation(service, { actor, shownId, action: 'reboot', beforeCommit }, async () => ({
+  return await requestOperation(service, { actor, shownId, action: 'reboot' }, async () => ({
     step: options.hard ? 'reset' : 'shut_down',
   }));
 }
@@ -43,23 +36,14 @@ export async function rebootServer(
  * Powers on a stopped server. A server that was suspended because it was not renewed is charged a cycle from
  * now and resumes; that also refuses with `insufficient_balance`.
  */
-export async function startServer(
-  service: Service,
-  actor: CustomerActor,
-  shownId: string,
-  beforeCommit?: SaveResponse,
-): Promise<Server> {
-  return await requestOperation(
-    service,
-    { actor, shownId, action: 'start', beforeCommit },
-    async (tx, server, now) => {
-      if (server.status !== 'suspended') return { step: 'wait_on' };
-      const paidUntil = await chargeCycleFromNow(tx, server, now);
-      if (hasDriver(service, server)) return { step: 'wait_on' };
-      await resumeServer(tx, service, { ...server, paid_until: paidUntil }, now);
-      return null;
-    },
-  );
+export async function startServer(service: Service, actor: CustomerActor, shownId: string): Promise<Server> {
+  return await requestOperation(service, { actor, shownId, action: 'start' }, async (tx, server, now) => {
+    if (server.status !== 'suspended') return { step: 'wait_on' };
+    const paidUntil = await chargeCycleFromNow(tx, server, now);
+    if (hasDriver(service, server)) return { step: 'wait_on' };
+    await resumeServer(tx, service, { ...server, paid_until: paidUntil }, now);
+    return null;
+  });
 }
 
 /**
@@ -71,7 +55,6 @@ export async function rescueServer(
   service: Service,
   actor: CustomerActor,
   shownId: string,
-  beforeCommit?: SaveResponse,
 ): Promise<RescuedServer> {
   // Check first: hashing is expensive, and some servers cannot be rescued.
   await getServer(service, actor, shownId);
@@ -84,7 +67,7 @@ export async function rescueServer(
     return { step: 'enter_rescue', payload: { passwordHash } } as const;
   };
   const rescue = { username: 'root', password } as const;
-  return await requestOperation(service, { actor, shownId, action: 'rescue', beforeCommit }, plan, {
+  return await requestOperation(service, { actor, shownId, action: 'rescue' }, plan, {
     rescue,
   });
 }

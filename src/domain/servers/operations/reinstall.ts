@@ -12,7 +12,6 @@ import {
 } from '../../../store/servers/reinstalls.ts';
 import type { ServerRow } from '../../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../../context.ts';
-import type { SaveResponse } from '../../idempotency.ts';
 import { type ChosenKeys, chooseKeys, readUserData } from '../deploy/inputs.ts';
 import { driverCapabilities, requireInstallFacts } from '../hardware.ts';
 import { chooseImage } from './rebuild-image.ts';
@@ -28,10 +27,9 @@ export async function rebuildServer(
   actor: CustomerActor,
   shownId: string,
   input: RebuildBody,
-  beforeCommit?: SaveResponse,
 ): Promise<Server> {
   const userData = readUserData(input.user_data_b64);
-  const request = { actor, shownId, action: 'rebuild', beforeCommit } as const;
+  const request = { actor, shownId, action: 'rebuild' } as const;
   return await requestOperation(service, request, async (tx, server, now) => {
     const facts = await requireInstallFacts(tx, server);
     const image = await chooseImage(service, tx, server, {
@@ -107,9 +105,8 @@ export async function restoreServer(
   actor: CustomerActor,
   shownId: string,
   shownSnapshotId: string,
-  beforeCommit?: SaveResponse,
 ): Promise<Server> {
-  const request = { actor, shownId, action: 'restore', beforeCommit } as const;
+  const request = { actor, shownId, action: 'restore' } as const;
   return await requestOperation(service, request, async (tx, server, now) => {
     const facts = await requireInstallFacts(tx, server);
     if (!driverCapabilities(service.compute, facts.category).snapshots) {

@@ -10,7 +10,6 @@ import {
 } from '../../../store/servers/operations.ts';
 import { findServer, type ServerRow } from '../../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../../context.ts';
-import type { SaveResponse } from '../../idempotency.ts';
 import { recordAudit } from '../../record.ts';
 import { requireDriver } from '../hardware.ts';
 import { lockServerFor } from '../lock-server.ts';
@@ -29,7 +28,6 @@ export interface OperationRequest {
   /** `srv_…` as received. */
   readonly shownId: string;
   readonly action: Exclude<OperationKind, 'provision' | 'destroy' | 'suspend'>;
-  readonly beforeCommit: SaveResponse | undefined;
 }
 
 /**
@@ -65,7 +63,7 @@ export async function requestOperation<Extra extends object = object>(
     const object = serverObject((await findServer(tx, server.id)) ?? server);
     await recordAudit(tx, { actor, action: `server.${action}`, resource: object.id }, now);
     const shown = { ...object, ...extra } as Server & Extra;
-    await request.beforeCommit?.(tx, shown);
+    await actor.saveResponse?.(tx, shown);
     crashPoint('operation.begun_written');
     return shown;
   });

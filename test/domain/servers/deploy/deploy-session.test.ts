@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, mock } from 'node:test';
 import { verify } from 'unixcrypt';
-import type { CustomerActor } from '../../../../src/domain/context.ts';
-import { type DeployForm, deploySession } from '../../../../src/domain/servers/deploy/deploy-session.ts';
+import type { CustomerActor, SaveResponse } from '../../../../src/domain/context.ts';
+import {
+  type DeployForm,
+  deploySession,
+  type SessionDeployment,
+} from '../../../../src/domain/servers/deploy/deploy-session.ts';
 import { rootPasswordHasher } from '../../../../src/kernel/crypt.ts';
 import { Failure } from '../../../../src/kernel/fail.ts';
 import { dumpTables } from '../../../support/dump-tables.ts';
@@ -101,14 +105,14 @@ describe('a deploy from the form', () => {
     assert.deepEqual(row, { placed: true });
   });
 
-  it('a form deploy runs the callback in its commit with the final response', async () => {
+  it('a form deploy saves the final response in its commit', async () => {
     const seen: unknown[] = [];
-    const deployment = await deploySession(world.service, actor, form(), {
-      beforeCommit: async (tx, inside) => {
-        assert.ok(await tx.row('select 1 from servers where public_no = $1', [inside.serverNo]));
-        seen.push(inside);
-      },
-    });
+    const saveResponse: SaveResponse = async (tx, inside) => {
+      const { serverNo } = inside as SessionDeployment;
+      assert.ok(await tx.row('select 1 from servers where public_no = $1', [serverNo]));
+      seen.push(inside);
+    };
+    const deployment = await deploySession(world.service, { ...actor, saveResponse }, form());
     assert.deepEqual(seen, [deployment]);
   });
 });

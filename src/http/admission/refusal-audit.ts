@@ -1,0 +1,41 @@
+/** Writes the audit row of a refused change. No other file writes one. */
+import { recordAudit } from '../../domain/record.ts';
+import { Failure } from '../../kernel/fail.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { FAILURES, type FailureCode, type V1Error } from '../../spec/errors.ts';
+import type { Admission } from './admission.ts';
+
+/** 401 and 429 are not audited. */
+const UNAUDITED_CODES: readonly FailureCode[] = ['auth_required', 'rate_limited'];
+const DENIED_ERRORS: readonly V1Error[] = ['forbidden_scope', 'jurisdictional_block'];
+
+/** Writes the row with `sql`, if this kind of refusal is audited. */
+export async function writeRefusalAudit(sql: Sql, admission: Admission, error: unknown): Promise<void> {
+  const { edge, caller: actor, action, resource } = admission;
+  if (!actor?.customerId || action === null) return;
+  const code: FailureCode = error instanceof Failure ? error.code : 'internal';
+  if (UNAUDITED_CODES.includes(code)) return;
+  const result = DENIED_ERRORS.includes(FAILURES[code].v1) ? 'denied' : 'error';
+  await recordAudit(sql, { actor, action, resource: resource(), result }, edge.service.clock.now());
+  admission.isRefusalAudited = true;
+}
+
+/**
+ * Records the refusal outside any transaction, because the change was rolled back, unless it is already
+ * recorded. If the write fails, the caller still receives the original error.
+ */
+export async function auditRefusal(admission: Admission, error: unknown): Promise<void> {
+  if (admission.isRefusalAudited) return;
+  const { service } = admission.edge;
+  try {
+    await writeRefusalAudit(service.db, admission, error);
+  } catch (fault) {
+    service.log.warn({ err: fault, requestId: admission.request.id }, 'auditing a rejected request failed');
+  }
+}
+
+/** The resource of a request: the last id in its path, if it is an id. */
+export function resourceFromParams(params: unknown): string | null {
+  const id = Object.values((params ?? {}) as Record<string, unknown>).at(-1);
+  return typeof id === 'string' && /^[a-z]{1,10}_[a-z2-7]{26}$/.test(id) ? id : null;
+}
