@@ -9,10 +9,10 @@ const TEST = join(ROOT, 'test');
 /** A file whose counts depend on the level imports this one, directly or through a helper. */
 const RUNS = join(TEST, 'support/runs.ts');
 
-/** Folders whose files set up everything they use and tear it down again. */
-const SHARED_FOLDERS = new RegExp(
-  '^test/(?:compose|domain|drivers(?!/(?:compute/qemu|evm|monero|utxo)/)|http|kernel)/|' +
-    '^test/(?:operator|panel|spec|store|workers)/|^test/config',
+/** Folders whose files start programs, fill a machine, or read the whole project: each file runs alone. */
+const SINGLE_FOLDERS = new RegExp(
+  '^test/(?:bench|house|lifecycle|process|real)/|' +
+    '^test/drivers/(?:chain/(?:evm|monero|utxo)|compute/qemu)/',
 );
 /** A file that starts programs or changes its process runs alone. */
 const RUNS_ALONE = new RegExp(
@@ -22,11 +22,11 @@ const RUNS_ALONE = new RegExp(
 const FILES_PER_PROCESS = 8;
 
 /**
- * `npm test` runs every file. The other levels run only the files whose counts depend on the level. With
- * `--except-full`, `npm test` leaves those out.
+ * `npm test` runs every file but the house rules, which `npm run check` runs. The other levels run only the
+ * files whose counts depend on the level. With `--except-full`, `npm test` leaves those out.
  */
 export function filesOfLevel(level: TestLevel, exceptFull: boolean): string[] {
-  const files = findTestFiles(TEST);
+  const files = findTestFiles(TEST).filter((file) => !file.startsWith(join(TEST, 'house')));
   if (level === 'sample' && !exceptFull) return files;
   return files.filter((file) => dependsOnLevel(file, new Set()) !== exceptFull);
 }
@@ -55,7 +55,7 @@ export function groupTestFiles(files: readonly string[], folder: string): string
 }
 
 function canShare(file: string): boolean {
-  return SHARED_FOLDERS.test(relative(ROOT, file)) && !RUNS_ALONE.test(readFileSync(file, 'utf8'));
+  return !SINGLE_FOLDERS.test(relative(ROOT, file)) && !RUNS_ALONE.test(readFileSync(file, 'utf8'));
 }
 
 function writeGroup(files: readonly string[], index: number, folder: string): string {

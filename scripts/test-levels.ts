@@ -18,7 +18,7 @@ const MINUTE_S = 60;
 
 export const LEVEL_LIMITS: Record<TestLevel, LevelLimits> = {
   sample: { propertyRuns: 20, testMaxS: 4 * MINUTE_S, processMaxS: 5 * MINUTE_S, totalMaxS: 10 * MINUTE_S },
-  full: { propertyRuns: 60, testMaxS: 10 * MINUTE_S, processMaxS: 15 * MINUTE_S, totalMaxS: 50 * MINUTE_S },
+  full: { propertyRuns: 60, testMaxS: 10 * MINUTE_S, processMaxS: 25 * MINUTE_S, totalMaxS: 50 * MINUTE_S },
   soak: { propertyRuns: 200, testMaxS: 60 * MINUTE_S, processMaxS: 70 * MINUTE_S, totalMaxS: 240 * MINUTE_S },
 };
 
