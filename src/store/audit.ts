@@ -23,20 +23,9 @@ export async function insertAudit(tx: Sql, row: AuditRow): Promise<void> {
     `insert into audit_events
        (id, customer_id, action, resource, actor_token, actor_session, request_id, ip_country, result, note,
         created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [
-      row.id,
-      row.customerId,
-      row.action,
-      row.resource,
-      row.actorToken,
-      row.actorSession,
-      row.requestId,
-      row.ipCountry,
-      row.result,
-      row.note,
-      row.createdAt,
-    ],
+     values ($id, $customerId, $action, $resource, $actorToken, $actorSession, $requestId, $ipCountry,
+             $result, $note, $createdAt)`,
+    row,
   );
 }
 

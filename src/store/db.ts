@@ -2,9 +2,9 @@
  * The connection to PostgreSQL. Every distinct statement is prepared once per connection. 8-byte integers
  * arrive as bigint, numerics as text, times as Date.
  */
-import { createHash } from 'node:crypto';
 import pg from 'pg';
-import type { Database, Sql } from '../kernel/sql.ts';
+import type { Database, Sql, SqlValues } from '../kernel/sql.ts';
+import { bindParameters } from './parameters.ts';
 
 export type ConnectionSettings =
   | { readonly connectionString: string }
@@ -33,31 +33,16 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 /** For one lock; equals how long a request waits for another one with the same Idempotency-Key. */
 const LOCK_TIMEOUT_MS = 30_000;
 
-const names = new Map<string, string>();
-
-/**
- * Returns a short name for a statement, so that it is prepared once. Texts are constants, so the map is
- * bounded.
- */
-function statementName(text: string): string {
-  let name = names.get(text);
-  if (name === undefined) {
-    name = `s${createHash('sha1').update(text).digest('hex').slice(0, 20)}`;
-    names.set(text, name);
-  }
-  return name;
-}
-
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
 function createSql(client: Queryable): Sql {
-  async function query(text: string, values: readonly unknown[] = []): Promise<pg.QueryResult> {
-    return await client.query({ name: statementName(text), text, values: values as unknown[] });
+  async function query(text: string, values?: SqlValues): Promise<pg.QueryResult> {
+    return await client.query(bindParameters(text, values) as pg.QueryConfig);
   }
   return {
-    rows: async <Row extends object>(text: string, values?: readonly unknown[]) =>
+    rows: async <Row extends object>(text: string, values?: SqlValues) =>
       (await query(text, values)).rows as Row[],
-    row: async <Row extends object>(text: string, values?: readonly unknown[]) =>
+    row: async <Row extends object>(text: string, values?: SqlValues) =>
       (await query(text, values)).rows[0] as Row | undefined,
     run: async (text, values) => (await query(text, values)).rowCount ?? 0,
   };

@@ -50,21 +50,12 @@ export async function storeResponse(
   const stored = await tx.run(
     `insert into idempotency as i
        (customer_id, key_digest, fingerprint, answer, request_id, created_at, status)
-     values ($1, $2, $3, $4, $5, $6, $8)
+     values ($customerId, $keyDigest, $fingerprint, $answer, $request_id, $now, $status)
      on conflict (customer_id, key_digest) do update
        set fingerprint = excluded.fingerprint, answer = excluded.answer, request_id = excluded.request_id,
            created_at = excluded.created_at, status = excluded.status
-       where i.created_at <= $7`,
-    [
-      row.customerId,
-      row.keyDigest,
-      row.fingerprint,
-      row.answer,
-      row.request_id,
-      row.now,
-      row.retainedSince,
-      row.status,
-    ],
+       where i.created_at <= $retainedSince`,
+    row,
   );
   return stored === 1;
 }

@@ -40,19 +40,9 @@ export async function insertMail(
   await tx.run(
     `insert into mails (id, customer_id, kind, cause, urgent, data_sealed, to_address, stale_at, due_at,
                         created_at)
-     values ($1, $2, $3, $4, $9, $5, $6, $7, $8, $8)
+     values ($id, $customerId, $kind, $cause, $urgent, $dataSealed, $toAddress, $staleAt, $now, $now)
      on conflict (kind, cause) do nothing`,
-    [
-      mail.id,
-      mail.customerId,
-      mail.kind,
-      mail.cause,
-      mail.dataSealed,
-      mail.toAddress,
-      mail.staleAt,
-      mail.now,
-      mail.urgent,
-    ],
+    mail,
   );
 }
 

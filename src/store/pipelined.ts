@@ -5,7 +5,7 @@
  */
 import type { Socket } from 'node:net';
 import pg from 'pg';
-import type { Sql } from '../kernel/sql.ts';
+import type { Sql, SqlValues } from '../kernel/sql.ts';
 import type { OpenDatabase } from './db.ts';
 
 const CONNECTION_COUNT = 2;
@@ -27,10 +27,9 @@ export async function openPipelined(db: OpenDatabase): Promise<PipelinedReads> {
     return db;
   }
   return {
-    rows: async <Row extends object>(text: string, values?: readonly unknown[]) =>
+    rows: async <Row extends object>(text: string, values?: SqlValues) =>
       await next().rows<Row>(text, values),
-    row: async <Row extends object>(text: string, values?: readonly unknown[]) =>
-      await next().row<Row>(text, values),
+    row: async <Row extends object>(text: string, values?: SqlValues) => await next().row<Row>(text, values),
     run: async (text, values) => await next().run(text, values),
     close: async () => {
       await Promise.all(connections.map((connection) => connection.stop()));
@@ -52,11 +51,11 @@ function batchWrites(client: pg.Client, sql: Sql): Sql {
     });
   }
   return {
-    rows: <Row extends object>(text: string, values?: readonly unknown[]) => {
+    rows: <Row extends object>(text: string, values?: SqlValues) => {
       corkOnce();
       return sql.rows<Row>(text, values);
     },
-    row: <Row extends object>(text: string, values?: readonly unknown[]) => {
+    row: <Row extends object>(text: string, values?: SqlValues) => {
       corkOnce();
       return sql.row<Row>(text, values);
     },

@@ -64,22 +64,17 @@ export async function recordRdnsResults(
   // Insert a deleted row again: the name was published after it had been withdrawn.
   await tx.run(
     `insert into published_rdns (address, server_id, host, fault)
-     select address, $1, host, fault
-       from unnest($2::inet[], $3::text[], $4::text[]) as o (address, host, fault)
+     select address, $serverId, host, fault
+       from unnest($kept.address::inet[], $kept.host::text[], $kept.fault::text[]) as o (address, host, fault)
       where host is not null order by address
      on conflict (address) do nothing`,
-    [
-      serverId,
-      kept.map(({ address }) => address),
-      kept.map(({ host }) => host),
-      kept.map(({ fault }) => fault),
-    ],
+    { kept, serverId },
   );
   await tx.run(
     `update published_rdns d set fault = o.fault
-       from unnest($2::inet[], $3::text[]) as o (address, fault)
-      where d.address = o.address and d.server_id = $1`,
-    [serverId, kept.map(({ address }) => address), kept.map(({ fault }) => fault)],
+       from unnest($kept.address::inet[], $kept.fault::text[]) as o (address, fault)
+      where d.address = o.address and d.server_id = $serverId`,
+    { kept, serverId },
   );
   const others = await tx.rows<{ server_id: string }>(
     `select distinct server_id from published_rdns where address = any($2::inet[]) and server_id <> $1`,

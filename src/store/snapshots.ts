@@ -4,6 +4,7 @@ import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { ServerStatus, SnapshotStatus } from '../spec/states.ts';
 import { type Page, type PageSource, readPage } from './page.ts';
+import { parametersFor } from './parameters.ts';
 
 export interface SnapshotRow {
   readonly id: string;
@@ -28,26 +29,17 @@ export interface SnapshotRow {
 const COLUMNS = `id, customer_id, server_id, region_id, disk_gb, image_id, generation, begun, name, size_gb,
   status, expires_at, created_at`;
 
+const NEW = 'id, customer_id, server_id, region_id, disk_gb, image_id, name, expires_at, created_at';
+
 export type NewSnapshot = Omit<SnapshotRow, 'begun' | 'size_gb' | 'status' | 'generation'>;
 
 /** Inserts a snapshot of the server's current disk, with status `creating`. */
 export async function insertSnapshot(tx: Sql, row: NewSnapshot): Promise<SnapshotRow> {
   const [inserted] = await tx.rows<SnapshotRow>(
-    `insert into snapshots (id, customer_id, server_id, region_id, disk_gb, image_id, name, expires_at,
-                            created_at, generation, status)
-     select $1, $2, s.id, $4, $5, $6, $7, $8, $9, s.generation, 'creating' from servers s where s.id = $3
+    `insert into snapshots (${NEW}, generation, status)
+     select ${parametersFor(NEW)}, s.generation, 'creating' from servers s where s.id = $server_id
      returning ${COLUMNS}`,
-    [
-      row.id,
-      row.customer_id,
-      row.server_id,
-      row.region_id,
-      row.disk_gb,
-      row.image_id,
-      row.name,
-      row.expires_at,
-      row.created_at,
-    ],
+    row,
   );
   if (!inserted) throw new Error('the server of the snapshot does not exist');
   return inserted;

@@ -3,6 +3,7 @@ import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { SshKeyType } from '../spec/ssh-key-types.ts';
 import { type Page, readPage } from './page.ts';
+import { parametersFor } from './parameters.ts';
 
 export interface SshKeyRow {
   readonly id: string;
@@ -20,15 +21,7 @@ const LISTED = 'id, name, type, fingerprint, created_at';
 const COLUMNS = 'id, customer_id, name, type, fingerprint, public_key, created_at';
 
 export async function insertSshKey(tx: Sql, row: SshKeyRow): Promise<void> {
-  await tx.run(`insert into ssh_keys (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7)`, [
-    row.id,
-    row.customer_id,
-    row.name,
-    row.type,
-    row.fingerprint,
-    row.public_key,
-    row.created_at,
-  ]);
+  await tx.run(`insert into ssh_keys (${COLUMNS}) values (${parametersFor(COLUMNS)})`, row);
 }
 
 /** Counts up to `limit`. */

@@ -4,11 +4,11 @@ import { getAuditEvent, listAuditEvents } from '../../src/domain/audit.ts';
 import type { CustomerActor } from '../../src/domain/context.ts';
 import { recordAudit, systemActor } from '../../src/domain/record.ts';
 import { formatId, newId } from '../../src/kernel/ids.ts';
-import type { Sql } from '../../src/kernel/sql.ts';
 import { DAY_MS, formatRfc3339 } from '../../src/kernel/time.ts';
 import type { Action } from '../../src/spec/actions.ts';
 import type { PageRequest } from '../../src/spec/lists.ts';
 import { pageAuditEvents } from '../../src/store/audit.ts';
+import { captureStatement } from '../support/query-plans.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
 const NEWEST: PageRequest = { filter: {}, sort: 'created_at', descending: true, after: null, size: 25 };
@@ -152,15 +152,9 @@ describe('the audit log', () => {
 
   /** Fails unless the statement is one index scan that stops early, for these values and for any others. */
   async function assertIndexed(customerId: string, request: PageRequest): Promise<void> {
-    let statement: { text: string; values: readonly unknown[] } | undefined;
-    const spy = {
-      rows: async (text: string, values: readonly unknown[]) => {
-        statement = { text, values };
-        return [];
-      },
-    } as unknown as Sql;
-    await pageAuditEvents(spy, customerId, ago(90 * 86_400), request);
-    const { text, values } = statement ?? assert.fail('no statement');
+    const { text, values } = await captureStatement((sql) =>
+      pageAuditEvents(sql, customerId, ago(90 * 86_400), request),
+    );
     const literals = values.map(
       (value) => `'${value instanceof Date ? value.toISOString() : String(value)}'`,
     );

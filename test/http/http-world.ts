@@ -19,7 +19,7 @@ import type { HttpSettings } from '../../src/http/settings.ts';
 import { OffsetClock } from '../../src/kernel/clock.ts';
 import { PasswordHasher } from '../../src/kernel/passwords.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
-import type { Database } from '../../src/kernel/sql.ts';
+import type { Database, SqlValues } from '../../src/kernel/sql.ts';
 import type { Geo } from '../../src/ports/geo.ts';
 import { COIN_CODES } from '../../src/spec/coins.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
@@ -160,11 +160,11 @@ function breakable(db: OpenDatabase, outage: HttpWorld['outage']): Database {
     if (outage.error) throw outage.error;
   };
   return {
-    rows: async <Row extends object>(text: string, values?: readonly unknown[]) => {
+    rows: async <Row extends object>(text: string, values?: SqlValues) => {
       check();
       return await db.rows<Row>(text, values);
     },
-    row: async <Row extends object>(text: string, values?: readonly unknown[]) => {
+    row: async <Row extends object>(text: string, values?: SqlValues) => {
       check();
       return await db.row<Row>(text, values);
     },

@@ -1,6 +1,7 @@
 /** Query plans, for tests that a list's cost does not depend on its length. */
 import assert from 'node:assert/strict';
-import type { Sql } from '../../src/kernel/sql.ts';
+import type { Sql, SqlValues } from '../../src/kernel/sql.ts';
+import { bindParameters } from '../../src/store/parameters.ts';
 
 interface PlanNode {
   readonly 'Node Type': string;
@@ -25,7 +26,7 @@ export async function explainStatements(
   read: (sql: Sql) => Promise<unknown>,
 ): Promise<PlanSummary[]> {
   const plans: PlanSummary[] = [];
-  const rows = async <Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> => {
+  const rows = async <Row extends object>(text: string, values?: SqlValues): Promise<Row[]> => {
     const [row] = await db.rows<{ 'QUERY PLAN': readonly { Plan: PlanNode }[] }>(
       `explain (analyze, format json) ${text}`,
       values,
@@ -91,11 +92,11 @@ export interface Statement {
 /** Returns the one statement that `read` would run, without running it. */
 export async function captureStatement(read: (sql: Sql) => Promise<unknown>): Promise<Statement> {
   const statements: Statement[] = [];
-  const rows = async (text: string, values: readonly unknown[] = []) => {
-    statements.push({ text, values });
+  const rows = async (text: string, values?: SqlValues) => {
+    statements.push(bindParameters(text, values));
     return [];
   };
-  const row = async (text: string, values?: readonly unknown[]) => {
+  const row = async (text: string, values?: SqlValues) => {
     await rows(text, values);
     return undefined;
   };

@@ -43,16 +43,9 @@ export async function insertPriceChange(
   const inserted = await tx.run(
     `insert into price_changes (id, plan_id, old_price_cents_month, price_cents_month, announced_at,
                                 effective_at)
-     values ($1, $2, $3, $4, $5, $6)
+     values ($id, $plan_id, $old_price_cents_month, $price_cents_month, $announced_at, $effective_at)
      on conflict (plan_id, effective_at) where cancelled_at is null do nothing`,
-    [
-      row.id,
-      row.plan_id,
-      row.old_price_cents_month,
-      row.price_cents_month,
-      row.announced_at,
-      row.effective_at,
-    ],
+    row,
   );
   return inserted === 1;
 }

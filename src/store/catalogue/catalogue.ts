@@ -1,5 +1,6 @@
 /** Regions, plans and images. Rows are never deleted: an item that is no longer offered is not `active`. */
 import type { Sql } from '../../kernel/sql.ts';
+import { assignmentsFor, parametersFor } from '../parameters.ts';
 
 export interface RegionRow {
   readonly id: string;
@@ -48,8 +49,8 @@ export interface InstallableImageRow extends ImageRow {
 }
 
 const REGION = 'id, session_code, name, country, pop_id, tor_onion, active';
-const PLAN = `p.id, p.category, p.cpu, p.cpu_model, p.ram_mb, p.disk_gb, p.transfer_tb, p.price_cents_month,
-  p.active,
+const PLAN_COLUMNS = 'id, category, cpu, cpu_model, ram_mb, disk_gb, transfer_tb, price_cents_month, active';
+const PLAN = `${PLAN_COLUMNS},
   array(select region_id from plan_regions r where r.plan_id = p.id order by region_id) as regions`;
 const IMAGE = 'id, family, version, variant, arch, size_gb, cloud_init, released_at, deprecated_at, active';
 
@@ -132,30 +133,17 @@ export async function findPlanPrice(tx: Sql, id: string): Promise<bigint | undef
 
 export async function saveRegion(tx: Sql, row: RegionRow): Promise<void> {
   await tx.run(
-    `insert into regions (${REGION}) values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (id) do update set session_code = $2, name = $3, country = $4, pop_id = $5, tor_onion = $6,
-       active = $7`,
-    [row.id, row.session_code, row.name, row.country, row.pop_id, row.tor_onion, row.active],
+    `insert into regions (${REGION}) values (${parametersFor(REGION)})
+     on conflict (id) do update set ${assignmentsFor(REGION)}`,
+    row,
   );
 }
 
 export async function savePlan(tx: Sql, row: PlanRow): Promise<void> {
   await tx.run(
-    `insert into plans (id, category, cpu, cpu_model, ram_mb, disk_gb, transfer_tb, price_cents_month, active)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-     on conflict (id) do update set category = $2, cpu = $3, cpu_model = $4, ram_mb = $5, disk_gb = $6,
-       transfer_tb = $7, price_cents_month = $8, active = $9`,
-    [
-      row.id,
-      row.category,
-      row.cpu,
-      row.cpu_model,
-      row.ram_mb,
-      row.disk_gb,
-      row.transfer_tb,
-      row.price_cents_month,
-      row.active,
-    ],
+    `insert into plans (${PLAN_COLUMNS}) values (${parametersFor(PLAN_COLUMNS)})
+     on conflict (id) do update set ${assignmentsFor(PLAN_COLUMNS)}`,
+    row,
   );
   await tx.run('delete from plan_regions where plan_id = $1 and region_id <> all ($2::text[])', [
     row.id,
@@ -169,21 +157,10 @@ export async function savePlan(tx: Sql, row: PlanRow): Promise<void> {
 
 export async function saveOfficialImage(tx: Sql, row: ImageRow): Promise<void> {
   await tx.run(
-    `insert into images (${IMAGE}, type) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'official')
-     on conflict (id) do update set arch = $5, size_gb = $6, cloud_init = $7, released_at = $8,
-       deprecated_at = $9, active = $10`,
-    [
-      row.id,
-      row.family,
-      row.version,
-      row.variant,
-      row.arch,
-      row.size_gb,
-      row.cloud_init,
-      row.released_at,
-      row.deprecated_at,
-      row.active,
-    ],
+    `insert into images (${IMAGE}, type) values (${parametersFor(IMAGE)}, 'official')
+     on conflict (id) do update
+       set ${assignmentsFor('arch, size_gb, cloud_init, released_at, deprecated_at, active')}`,
+    row,
   );
 }
 

@@ -34,11 +34,11 @@ export async function insertCustomer(
   const created = await tx.run(
     `with made as (
        insert into customers (id, public_no, email, email_key, password_hash, recovery_digest, created_at)
-       values ($1, $2, $3, $4, $5, $6, $7)
+       values ($id, $publicNo, $email, $emailKey, $passwordHash, $recoveryDigest, $createdAt)
        on conflict (email_key) do nothing
        returning id)
      insert into balances (customer_id) select id from made`,
-    [row.id, row.publicNo, row.email, row.emailKey, row.passwordHash, row.recoveryDigest, row.createdAt],
+    row,
   );
   return created === 1;
 }
@@ -70,12 +70,11 @@ export async function updateEmail(
   id: string,
   email: { readonly address: string; readonly key: string; readonly confirmedAt: Date | null },
 ): Promise<void> {
-  await tx.run(`update customers set email = $2, email_key = $3, email_confirmed_at = $4 where id = $1`, [
-    id,
-    email.address,
-    email.key,
-    email.confirmedAt,
-  ]);
+  await tx.run(
+    `update customers set email = $address, email_key = $key, email_confirmed_at = $confirmedAt
+      where id = $id`,
+    { ...email, id },
+  );
 }
 
 /** Sets the current key; null removes it. An updated copy of the same key (a new expiry) keeps its age. */

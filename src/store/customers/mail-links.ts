@@ -32,20 +32,11 @@ export async function insertMailLink(
   await tx.run(
     `with swept as (
        delete from mail_links where digest in (
-         select digest from mail_links where expires_at <= $8
+         select digest from mail_links where expires_at <= $forgetBefore
           order by expires_at limit ${SWEEP_BATCH} for update skip locked))
      insert into mail_links (digest, customer_id, purpose, email, email_key, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [
-      row.digest,
-      row.customer_id,
-      row.purpose,
-      row.email,
-      row.email_key,
-      row.created_at,
-      row.expires_at,
-      forgetBefore,
-    ],
+     values ($digest, $customer_id, $purpose, $email, $email_key, $created_at, $expires_at)`,
+    { ...row, forgetBefore },
   );
 }
 

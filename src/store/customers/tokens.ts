@@ -29,8 +29,8 @@ export async function insertToken(
 ): Promise<TokenRow> {
   const [inserted] = await tx.rows<TokenRow>(
     `insert into api_tokens (id, customer_id, name, scope, digest, expires_at, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7) returning ${COLUMNS}`,
-    [row.id, row.customerId, row.name, row.scope, row.digest, row.expiresAt, row.createdAt],
+     values ($id, $customerId, $name, $scope, $digest, $expiresAt, $createdAt) returning ${COLUMNS}`,
+    row,
   );
   if (!inserted) throw new Error('the insert of a token did not return its row');
   return inserted;

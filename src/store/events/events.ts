@@ -10,13 +10,11 @@ export interface EventRow {
 }
 
 export async function insertEvent(tx: Sql, row: EventRow): Promise<void> {
-  await tx.run(`insert into events (id, customer_id, type, data, created_at) values ($1, $2, $3, $4, $5)`, [
-    row.id,
-    row.customerId,
-    row.type,
-    JSON.stringify(row.data),
-    row.createdAt,
-  ]);
+  await tx.run(
+    `insert into events (id, customer_id, type, data, created_at)
+     values ($id, $customerId, $type, $data, $createdAt)`,
+    row,
+  );
 }
 
 /** The parts of an event's envelope. */

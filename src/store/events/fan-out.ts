@@ -73,12 +73,13 @@ export async function fanOut(
 ): Promise<void> {
   await tx.run(
     `with batch as materialized (
-       select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[])
+       select * from unnest($events.id::uuid[], $events.customer_id::uuid[], $events.type::text[],
+                            $events.seq::bigint[])
          as e (id, customer_id, type, seq)),
      numbered as (
        update events e set seq = b.seq from batch b where e.id = b.id),
      subscribed as (
-       select new_id($5) as id, w.id as webhook_id, b.customer_id, b.id as event_id, b.type
+       select new_id($now) as id, w.id as webhook_id, b.customer_id, b.id as event_id, b.type
          from batch b join webhooks w on w.customer_id = b.customer_id
         where w.active and (w.events @> array['*'] or w.events @> array[b.type])
         -- Rows adjacent in the indexes are inserted together.
@@ -86,17 +87,11 @@ export async function fanOut(
      queued as (
        insert into deliveries (id, delivery_id, webhook_id, customer_id, event_id, event_type, attempt,
                                status, next_attempt_at, due_at, created_at)
-       select id, id, webhook_id, customer_id, event_id, type, 1, 'pending', $5, $5, $5 from subscribed
+       select id, id, webhook_id, customer_id, event_id, type, 1, 'pending', $now, $now, $now from subscribed
        returning webhook_id)
-     update webhook_queues set due_at = $5
+     update webhook_queues set due_at = $now
       where webhook_id = any(array(select distinct webhook_id from queued))
-        and (due_at is null or due_at > $5)`,
-    [
-      events.map((event) => event.id),
-      events.map((event) => event.customer_id),
-      events.map((event) => event.type),
-      events.map((event) => event.seq),
-      now,
-    ],
+        and (due_at is null or due_at > $now)`,
+    { events, now },
   );
 }

@@ -1,5 +1,6 @@
 /** Customers' own images, the uploads that become them, and the imported disks of official images. */
 import type { Sql } from '../../kernel/sql.ts';
+import { parametersFor } from '../parameters.ts';
 
 export interface CustomImageRow {
   readonly id: string;
@@ -25,19 +26,8 @@ export async function insertCustomImage(
 ): Promise<void> {
   await tx.run(
     `insert into images (${COLUMNS}, customer_id, sha256, size_bytes, blob_key, type, family, cloud_init)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $1, 'custom', 'custom', false)`,
-    [
-      row.id,
-      row.name,
-      row.version,
-      row.variant,
-      row.arch,
-      row.size_gb,
-      row.released_at,
-      row.customerId,
-      row.sha256,
-      row.sizeBytes,
-    ],
+     values (${parametersFor(COLUMNS)}, $customerId, $sha256, $sizeBytes, $id, 'custom', 'custom', false)`,
+    row,
   );
 }
 

@@ -64,10 +64,10 @@ export async function insertIpv4Addresses(
 ): Promise<number> {
   return await tx.run(
     `insert into ipv4_addresses (addr, block_id, region_id, gateway, free_from)
-     select addr, $2, $3, $4::inet, $5
-       from generate_series($6::int, $7::int) as n, set_masklen($1::cidr::inet + n, 32) as addr
-      where addr <> $4::inet`,
-    [block.block, block.id, block.region_id, block.gateway, block.created_at, range.from, range.to],
+     select addr, $id, $region_id, $gateway::inet, $created_at
+       from generate_series($from::int, $to::int) as n, set_masklen($block::cidr::inet + n, 32) as addr
+      where addr <> $gateway::inet`,
+    { ...block, ...range },
   );
 }
 

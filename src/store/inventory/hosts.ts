@@ -1,5 +1,6 @@
 /** Hosts that run virtual servers, and the machines sold as dedicated servers. */
 import type { Sql } from '../../kernel/sql.ts';
+import { assignmentsFor, parametersFor } from '../parameters.ts';
 
 export interface HostRow {
   readonly name: string;
@@ -37,12 +38,10 @@ export async function findTakenNames(tx: Sql, names: readonly string[]): Promise
   return rows.map((row) => row.name);
 }
 
+const NEW_HOST = 'id, name, region_id, cpu, ram_mb, disk_gb, created_at';
+
 export async function insertHost(tx: Sql, row: NewHostRow): Promise<void> {
-  await tx.run(
-    `insert into hosts (id, name, region_id, cpu, ram_mb, disk_gb, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [row.id, row.name, row.region_id, row.cpu, row.ram_mb, row.disk_gb, row.created_at],
-  );
+  await tx.run(`insert into hosts (${NEW_HOST}) values (${parametersFor(NEW_HOST)})`, row);
 }
 
 /** Locks the host: its size and its used capacity do not change until the transaction ends. */
@@ -61,12 +60,10 @@ export async function setHostSize(
   name: string,
   size: Pick<HostRow, 'cpu' | 'ram_mb' | 'disk_gb'>,
 ): Promise<void> {
-  await tx.run('update hosts set cpu = $2, ram_mb = $3, disk_gb = $4 where name = $1', [
+  await tx.run(`update hosts set ${assignmentsFor('cpu, ram_mb, disk_gb')} where name = $name`, {
+    ...size,
     name,
-    size.cpu,
-    size.ram_mb,
-    size.disk_gb,
-  ]);
+  });
 }
 
 /**

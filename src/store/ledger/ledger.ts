@@ -6,6 +6,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import { type Page, readPage } from '../page.ts';
+import { parametersFor } from '../parameters.ts';
 
 export type TransferType = 'charge' | 'topup' | 'bonus' | 'refund' | 'adjustment' | 'reversal';
 export type ResourceKind = 'server' | 'topup';
@@ -25,6 +26,9 @@ export interface TransferRow {
   readonly created_at: Date;
 }
 
+const COLUMNS = `id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind,
+  resource_id, description, fact, reverses, created_at`;
+
 /**
  * Inserts one transfer and updates the customer's balance in one statement. Returns the new balance, or
  * undefined if it would be negative without `mayOverdraw`. A fact that was already booked violates
@@ -38,40 +42,20 @@ export async function insertTransfer(
   const delta = row.credit_account === row.customer_id ? row.amount_cents : -row.amount_cents;
   const booked = await tx.row<{ balance_after_cents: bigint }>(
     `with moved as (
-       update balances set balance_cents = balance_cents + $13, moved = true, debited = debited or $13 < 0
-        where customer_id = $5 and ($13 > 0 or $14 or balance_cents + $13 >= 0)
+       update balances
+          set balance_cents = balance_cents + $delta, moved = true, debited = debited or $delta < 0
+        where customer_id = $customer_id and ($delta > 0 or $mayOverdraw or balance_cents + $delta >= 0)
        returning balance_cents)
-     insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind,
-                            resource_id, description, fact, reverses, balance_after_cents, created_at)
-     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, balance_cents, $12 from moved
+     insert into transfers (${COLUMNS}, balance_after_cents)
+     select ${parametersFor(COLUMNS)}, balance_cents from moved
      returning balance_after_cents`,
-    [
-      row.id,
-      row.debit_account,
-      row.credit_account,
-      row.amount_cents,
-      row.customer_id,
-      row.type,
-      row.resource_kind,
-      row.resource_id,
-      row.description,
-      row.fact,
-      row.reverses,
-      row.created_at,
-      delta,
-      mayOverdraw,
-    ],
+    { ...row, delta, mayOverdraw },
   );
   return booked?.balance_after_cents;
 }
 
 export async function findTransfer(tx: Sql, id: string): Promise<TransferRow | undefined> {
-  return await tx.row<TransferRow>(
-    `select id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind, resource_id,
-            description, fact, reverses, created_at
-       from transfers where id = $1`,
-    [id],
-  );
+  return await tx.row<TransferRow>(`select ${COLUMNS} from transfers where id = $1`, [id]);
 }
 
 /** Returns the customer's balance in cents. */

@@ -45,23 +45,15 @@ export async function insertTicket(
   const [made] = await tx.rows<{ read_only: boolean }>(
     `with swept as (
        delete from console_tickets where digest in (
-         select digest from console_tickets where expires_at <= $7
+         select digest from console_tickets where expires_at <= $now
          order by expires_at limit ${SWEEP_BATCH} for update skip locked))
      insert into console_tickets (digest, customer_id, server_id, token_id, read_only, expires_at, session_id)
-     select $1, s.customer_id, s.id, $4, $5 or c.frozen_at is not null, $6, $8
+     select $digest, s.customer_id, s.id, $tokenId, $readOnly or c.frozen_at is not null, $expiresAt,
+            $sessionId
      from servers s join customers c on c.id = s.customer_id
-     where s.id = $3 and s.customer_id = $2
+     where s.id = $serverId and s.customer_id = $customerId
      returning read_only`,
-    [
-      ticket.digest,
-      ticket.customerId,
-      ticket.serverId,
-      ticket.tokenId,
-      ticket.readOnly,
-      ticket.expiresAt,
-      ticket.now,
-      ticket.sessionId,
-    ],
+    ticket,
   );
   return made;
 }

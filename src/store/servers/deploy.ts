@@ -233,20 +233,20 @@ export async function findDeployShortage(
 ): Promise<DeployShortage | undefined> {
   return await tx.row<DeployShortage>(
     `select c.frozen_at is not null as frozen, b.servers, b.balance_cents,
-            exists (select from plan_regions where plan_id = $2 and region_id = $3) as offered,
+            exists (select from plan_regions where plan_id = $planId and region_id = $regionId) as offered,
             exists (select from ipv4_addresses
-                     where region_id = $3 and server_id is null and not blocked and free_from <= $7)
+                     where region_id = $regionId and server_id is null and not blocked and free_from <= $now)
               and exists (select from ipv6_prefixes
-                     where region_id = $3 and server_id is null and not blocked and free_from <= $7)
+                     where region_id = $regionId and server_id is null and not blocked and free_from <= $now)
               as addresses,
-            case $4::text when 'vps' then
-              exists (select from hosts where region_id = $3 and not draining
-                         and used_ram_mb + $5 <= ram_mb and used_disk_gb + $6 <= disk_gb)
+            case $category::text when 'vps' then
+              exists (select from hosts where region_id = $regionId and not draining
+                         and used_ram_mb + $ramMb <= ram_mb and used_disk_gb + $diskGb <= disk_gb)
             else
-              exists (select from machines where plan_id = $2 and region_id = $3 and state = 'free'
-                         and ($8::uuid is null or id = $8))
+              exists (select from machines where plan_id = $planId and region_id = $regionId and state = 'free'
+                         and ($machineId::uuid is null or id = $machineId))
             end as room
-       from customers c join balances b on b.customer_id = c.id where c.id = $1`,
-    [row.customerId, row.planId, row.regionId, row.category, row.ramMb, row.diskGb, row.now, row.machineId],
+       from customers c join balances b on b.customer_id = c.id where c.id = $customerId`,
+    row,
   );
 }

@@ -45,30 +45,23 @@ export async function recordFindings(
 ): Promise<{ readonly current: FindingRow[]; readonly resolved: FindingRow[] }> {
   const rows = await tx.rows<FindingRow & { readonly is_current: boolean }>(
     `with seen as (
-       select * from unnest($1::text[], $2::text[], $3::text[], $7::text[]) as s (kind, subject, host, says)),
+       select * from unnest($findings.kind::text[], $findings.subject::text[], $findings.host::text[],
+                            $findings.says::text[]) as s (kind, subject, host, says)),
      resolved as (
        delete from findings f
-        where f.kind = any($4::text[]) and f.subject <> all($5::text[])
+        where f.kind = any($kinds::text[]) and f.subject <> all($unobserved::text[])
           and not exists (select from seen s where (s.kind, s.subject) = (f.kind, f.subject))
        returning f.*),
      confirmed as (
        insert into findings as f (kind, subject, host, says, first_seen_at, last_seen_at)
-       select kind, subject, host, says, $6, $6 from seen
+       select kind, subject, host, says, $now, $now from seen
        on conflict (kind, subject) do update
           set looks = f.looks + 1, host = excluded.host, says = excluded.says,
               last_seen_at = excluded.last_seen_at
        returning f.*)
      select kind, subject, host, says, looks, first_seen_at, true as is_current from confirmed
      union all select kind, subject, host, says, looks, first_seen_at, false from resolved`,
-    [
-      pass.findings.map(({ kind }) => kind),
-      pass.findings.map(({ subject }) => subject),
-      pass.findings.map(({ host }) => host),
-      pass.kinds,
-      pass.unobserved,
-      pass.now,
-      pass.findings.map(({ says = null }) => says),
-    ],
+    { ...pass, findings: pass.findings.map((finding) => ({ says: null, ...finding })) },
   );
   return {
     current: rows.filter((row) => row.is_current),

@@ -1,6 +1,7 @@
 /** Hourly metrics of servers, and when each server is sampled next. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { HourSample } from '../../ports/compute.ts';
+import { assignmentsFor } from '../parameters.ts';
 
 export interface MetricsRow {
   readonly hour: Date;
@@ -77,28 +78,22 @@ export async function claimSamplings(
 export async function saveSamples(tx: Sql, samples: readonly HourSample[]): Promise<void> {
   await tx.run(
     `with unlocked as materialized (
-       select id from servers where id = any($1::uuid[]) for key share skip locked),
+       select id from servers where id = any($samples.id::uuid[]) for key share skip locked),
      saved as (
        insert into metrics (server_id, hour, ${VALUES})
-       select v.* from unnest($1::uuid[], $2::timestamptz[], $3::float8[], $4::float8[], $5::float8[],
-                              $6::float8[], $7::float8[], $8::float8[]) as v (server_id, hour, ${VALUES})
-         where v.server_id in (select id from unlocked)
+       select v.*
+         from unnest($samples.id::uuid[], $samples.hour::timestamptz[], $samples.cpuPct::float8[],
+                     $samples.ramMb::float8[], $samples.diskReadBps::float8[],
+                     $samples.diskWriteBps::float8[], $samples.netInBps::float8[],
+                     $samples.netOutBps::float8[])
+           as v (server_id, hour, ${VALUES})
+        where v.server_id in (select id from unlocked)
        on conflict (server_id, hour) do update
-         set (${VALUES}) = (excluded.cpu_pct, excluded.ram_mb, excluded.disk_read_bps,
-                            excluded.disk_write_bps, excluded.net_in_bps, excluded.net_out_bps)
+         set ${assignmentsFor(VALUES, 'excluded.')}
        returning server_id, hour)
      update samplings s set last_hour = latest.hour
        from (select server_id, max(hour) as hour from saved group by server_id) as latest
       where s.server_id = latest.server_id`,
-    [
-      samples.map((sample) => sample.id),
-      samples.map((sample) => sample.hour),
-      samples.map((sample) => sample.cpuPct),
-      samples.map((sample) => sample.ramMb),
-      samples.map((sample) => sample.diskReadBps),
-      samples.map((sample) => sample.diskWriteBps),
-      samples.map((sample) => sample.netInBps),
-      samples.map((sample) => sample.netOutBps),
-    ],
+    { samples },
   );
 }

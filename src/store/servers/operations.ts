@@ -1,5 +1,6 @@
 /** Operations on servers: the work queue. A finished operation is deleted. */
 import type { Sql } from '../../kernel/sql.ts';
+import { assignmentsFor } from '../parameters.ts';
 
 export type OperationKind =
   | 'provision'
@@ -90,16 +91,8 @@ export async function insertOperation(
   await tx.run(
     `insert into operations (id, server_id, kind, step, payload_sealed, snapshot_id, placed_at, due_at,
                              created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $7, $7)`,
-    [
-      operation.id,
-      operation.server_id,
-      operation.kind,
-      operation.step,
-      operation.payload_sealed ?? null,
-      operation.snapshot_id ?? null,
-      operation.now,
-    ],
+     values ($id, $server_id, $kind, $step, $payload_sealed, $snapshot_id, $now, $now, $now)`,
+    { payload_sealed: null, snapshot_id: null, ...operation },
   );
 }
 
@@ -183,20 +176,10 @@ export async function advanceOperation(
 ): Promise<boolean> {
   const changed = await tx.run(
     `update operations
-        set kind = $3, step = $4, attempts = $5, tried_hosts = $6, placed_at = $7, last_fault = $8,
-            due_at = $9, lease_id = null, leased_until = null
-      where id = $1 and lease_id = $2`,
-    [
-      operation.id,
-      operation.lease_id,
-      operation.kind,
-      operation.step,
-      operation.attempts,
-      operation.tried_hosts,
-      operation.placed_at,
-      operation.last_fault,
-      operation.due_at,
-    ],
+        set ${assignmentsFor('kind, step, attempts, tried_hosts, placed_at, last_fault, due_at')},
+            lease_id = null, leased_until = null
+      where id = $id and lease_id = $lease_id`,
+    operation,
   );
   return changed === 1;
 }

@@ -38,23 +38,17 @@ export async function resolveOrder(tx: Sql, references: OrderReferences): Promis
             i.id as image_id, i.cloud_init, i.deprecated_at is not null as deprecated, i.base_disk_gb,
             coalesce(k.ids, '{}') as key_ids, coalesce(k.texts, '{}') as public_keys
        from (select) as one
-       left join plans p on p.id = $2 and p.active
-       left join regions r on r.id = $3 and r.active
-       left join images i on i.id = $4 and i.type = $5
+       left join plans p on p.id = $plan and p.active
+       left join regions r on r.id = $region and r.active
+       left join images i on i.id = $imageId and i.type = $imageType
              and case i.type
-                   when 'official' then i.active and (i.deprecated_at is null or i.deprecated_at > $6::date)
-                   else i.customer_id = $1 and i.deleted_at is null end
+                   when 'official' then i.active
+                     and (i.deprecated_at is null or i.deprecated_at > $deprecationCutoff::date)
+                   else i.customer_id = $customerId and i.deleted_at is null end
        left join lateral (select array_agg(id) as ids, array_agg(public_key) as texts
-                            from ssh_keys where customer_id = $1 and id = any($7::uuid[])) as k on true`,
-    [
-      references.customerId,
-      references.plan,
-      references.region,
-      references.image?.id ?? null,
-      references.image?.type ?? null,
-      references.deprecationCutoff,
-      references.sshKeys,
-    ],
+                            from ssh_keys
+                           where customer_id = $customerId and id = any($sshKeys::uuid[])) as k on true`,
+    { ...references, imageId: references.image?.id ?? null, imageType: references.image?.type ?? null },
   );
   if (!resolved) throw new Error('a select without a condition did not return a row');
   return resolved;

@@ -89,17 +89,9 @@ export async function setReinstallState(
 ): Promise<void> {
   await tx.run(
     `update servers
-        set status = $2, image_id = $3, ssh_keys = $4, ssh_public_keys = $5, user_data_sealed = $6,
-            updated_at = $7
-      where id = $1`,
-    [
-      change.id,
-      change.status,
-      change.imageId,
-      change.sshKeys,
-      change.sshPublicKeys,
-      change.userDataSealed,
-      change.now,
-    ],
+        set status = $status, image_id = $imageId, ssh_keys = $sshKeys, ssh_public_keys = $sshPublicKeys,
+            user_data_sealed = $userDataSealed, updated_at = $now
+      where id = $id`,
+    change,
   );
 }

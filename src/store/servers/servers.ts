@@ -5,6 +5,7 @@ import type { PageRequest } from '../../spec/lists.ts';
 import type { ServerStatus, SuspendedReason } from '../../spec/states.ts';
 import { LOW_BALANCE_WINDOW_SQL } from '../billing/cycles.ts';
 import { type Page, type PageSource, readPage } from '../page.ts';
+import { assignmentsFor } from '../parameters.ts';
 
 export interface ServerRow {
   readonly id: string;
@@ -219,17 +220,9 @@ export async function updateServer(
 ): Promise<void> {
   await tx.run(
     `update servers
-        set name = $2, tags = $3, labels = $4, auto_renew = $5, suspended_reason = $6, updated_at = $7
-      where id = $1`,
-    [
-      server.id,
-      server.name,
-      server.tags,
-      JSON.stringify(server.labels),
-      server.auto_renew,
-      server.suspended_reason,
-      server.updated_at,
-    ],
+        set ${assignmentsFor('name, tags, labels, auto_renew, suspended_reason, updated_at')}
+      where id = $id`,
+    server,
   );
 }
 
@@ -237,11 +230,7 @@ export async function setServerRdns(
   tx: Sql,
   server: Pick<ServerRow, 'id' | 'rdns' | 'updated_at'>,
 ): Promise<void> {
-  await tx.run('update servers set rdns = $2, updated_at = $3 where id = $1', [
-    server.id,
-    JSON.stringify(server.rdns),
-    server.updated_at,
-  ]);
+  await tx.run('update servers set rdns = $rdns, updated_at = $updated_at where id = $id', server);
 }
 
 export async function deleteServer(tx: Sql, id: string): Promise<void> {

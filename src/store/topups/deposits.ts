@@ -3,6 +3,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { ObservationState } from '../../ports/chain.ts';
 import type { Quote } from '../../ports/rates.ts';
 import type { CoinCode } from '../../spec/coins.ts';
+import { assignmentsFor } from '../parameters.ts';
 
 export interface DepositRow {
   readonly coin: CoinCode;
@@ -35,9 +36,9 @@ export interface DepositRow {
 
 type StoredDeposit = Omit<DepositRow, 'amount_units'> & { readonly amount_units: string };
 
-const COLUMNS = `coin, key, topup_id, txid, amount_units, state, confirmations, height, block_hash,
-  included_at, rate_at_inclusion, quotes_at_inclusion, agreed, held, refunded_at, credits, credited_cents,
-  credit_transfer_id, first_seen_at`;
+const CHANGING_COLUMNS = `state, confirmations, height, block_hash, included_at, rate_at_inclusion,
+  quotes_at_inclusion, agreed, held, refunded_at, credits, credited_cents, credit_transfer_id`;
+const COLUMNS = `coin, key, topup_id, txid, amount_units, first_seen_at, ${CHANGING_COLUMNS}`;
 
 function toDepositRow(stored: StoredDeposit): DepositRow {
   return { ...stored, amount_units: BigInt(stored.amount_units) };
@@ -139,39 +140,11 @@ export async function saveDeposits(tx: Sql, rows: readonly DepositRow[]): Promis
 }
 
 async function saveDepositBatch(tx: Sql, rows: readonly DepositRow[]): Promise<void> {
-  const column = <T>(value: (row: DepositRow) => T) => rows.map(value);
+  const text = JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? value.toString() : value));
   await tx.run(
     `insert into deposits (${COLUMNS})
-     select * from unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::numeric[], $6::text[],
-       $7::int[], $8::int[], $9::text[], $10::timestamptz[], $11::text[], $12::jsonb[], $13::bool[],
-       $14::bool[], $15::timestamptz[], $16::int[], $17::bigint[], $18::uuid[], $19::timestamptz[])
-     on conflict (coin, key) do update set
-       state = excluded.state, confirmations = excluded.confirmations, height = excluded.height,
-       block_hash = excluded.block_hash, included_at = excluded.included_at,
-       rate_at_inclusion = excluded.rate_at_inclusion, quotes_at_inclusion = excluded.quotes_at_inclusion,
-       agreed = excluded.agreed, held = excluded.held, refunded_at = excluded.refunded_at,
-       credits = excluded.credits, credited_cents = excluded.credited_cents,
-       credit_transfer_id = excluded.credit_transfer_id`,
-    [
-      column((row) => row.coin),
-      column((row) => row.key),
-      column((row) => row.topup_id),
-      column((row) => row.txid),
-      column((row) => row.amount_units),
-      column((row) => row.state),
-      column((row) => row.confirmations),
-      column((row) => row.height),
-      column((row) => row.block_hash),
-      column((row) => row.included_at),
-      column((row) => row.rate_at_inclusion),
-      column((row) => JSON.stringify(row.quotes_at_inclusion)),
-      column((row) => row.agreed),
-      column((row) => row.held),
-      column((row) => row.refunded_at),
-      column((row) => row.credits),
-      column((row) => row.credited_cents),
-      column((row) => row.credit_transfer_id),
-      column((row) => row.first_seen_at),
-    ],
+     select ${COLUMNS} from jsonb_populate_recordset(null::deposits, $1)
+     on conflict (coin, key) do update set ${assignmentsFor(CHANGING_COLUMNS, 'excluded.')}`,
+    [text],
   );
 }

@@ -19,14 +19,10 @@ export async function saveQuotes(tx: Sql, rows: readonly QuoteRow[]): Promise<vo
   if (rows.length === 0) return;
   await tx.run(
     `insert into quotes (coin, source, usd, quoted_at)
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+     select * from unnest($rows.coin::text[], $rows.source::text[], $rows.usd::text[],
+                          $rows.quotedAt::timestamptz[])
      on conflict (coin, source) do update set usd = excluded.usd, quoted_at = excluded.quoted_at`,
-    [
-      rows.map(({ coin }) => coin),
-      rows.map(({ source }) => source),
-      rows.map(({ usd }) => usd),
-      rows.map(({ quotedAt }) => quotedAt),
-    ],
+    { rows },
   );
 }
 

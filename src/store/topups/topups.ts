@@ -6,6 +6,7 @@ import { LIMITS } from '../../spec/limits.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { TopupStatus } from '../../spec/states.ts';
 import { type Page, readPage } from '../page.ts';
+import { assignmentsFor, parametersFor } from '../parameters.ts';
 
 export interface TopupRow {
   readonly id: string;
@@ -38,9 +39,10 @@ export interface TopupRow {
 
 type StoredTopup = Omit<TopupRow, 'deposit_units'> & { readonly deposit_units: string };
 
+const CHANGING_COLUMNS = `status, cancelled_at, credit_held, confirmations, required_confirmations,
+  credited_cents, bonus_paid_cents, bonus_transfers`;
 const COLUMNS = `id, public_no, order_ref, customer_id, coin, amount_cents, bonus_cents, deposit_address,
-  deposit_uri, deposit_units, rate_usd, quotes, required_confirmations, status, cancelled_at, credit_held,
-  confirmations, credited_cents, bonus_paid_cents, bonus_transfers, expires_at, created_at`;
+  deposit_uri, deposit_units, rate_usd, quotes, expires_at, created_at, ${CHANGING_COLUMNS}`;
 
 function toTopupRow(stored: StoredTopup): TopupRow {
   return { ...stored, deposit_units: BigInt(stored.deposit_units) };
@@ -106,55 +108,16 @@ export async function pageTopups(sql: Sql, customerId: string, page: PageRequest
 export async function insertTopup(tx: Sql, row: TopupRow): Promise<boolean> {
   const inserted = await tx.run(
     `insert into topups (${COLUMNS})
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-             $22)
+     values (${parametersFor(COLUMNS)})
      on conflict (public_no) do nothing`,
-    [
-      row.id,
-      row.public_no,
-      row.order_ref,
-      row.customer_id,
-      row.coin,
-      row.amount_cents,
-      row.bonus_cents,
-      row.deposit_address,
-      row.deposit_uri,
-      row.deposit_units,
-      row.rate_usd,
-      JSON.stringify(row.quotes),
-      row.required_confirmations,
-      row.status,
-      row.cancelled_at,
-      row.credit_held,
-      row.confirmations,
-      row.credited_cents,
-      row.bonus_paid_cents,
-      row.bonus_transfers,
-      row.expires_at,
-      row.created_at,
-    ],
+    { ...row, quotes: JSON.stringify(row.quotes) },
   );
   return inserted > 0;
 }
 
 /** Updates the columns of an invoice that may change. */
 export async function updateTopup(tx: Sql, row: TopupRow): Promise<void> {
-  await tx.run(
-    `update topups set status = $2, cancelled_at = $3, credit_held = $4, confirmations = $5,
-            required_confirmations = $6, credited_cents = $7, bonus_paid_cents = $8, bonus_transfers = $9
-      where id = $1`,
-    [
-      row.id,
-      row.status,
-      row.cancelled_at,
-      row.credit_held,
-      row.confirmations,
-      row.required_confirmations,
-      row.credited_cents,
-      row.bonus_paid_cents,
-      row.bonus_transfers,
-    ],
-  );
+  await tx.run(`update topups set ${assignmentsFor(CHANGING_COLUMNS)} where id = $id`, row);
 }
 
 export async function findTopupByRef(

@@ -6,6 +6,7 @@ import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import { type Page, readPage } from '../page.ts';
+import { parametersFor } from '../parameters.ts';
 
 export interface VolumeRow {
   readonly id: string;
@@ -29,6 +30,8 @@ export interface VolumeRow {
 export const VOLUME_COLUMNS = `id, customer_id, name, size_gb, region_id, encrypted, filesystem, server_id,
   device, disk_gb, host_id, deleted_at, created_at`;
 
+const NEW = 'id, customer_id, name, size_gb, region_id, encrypted, filesystem, created_at';
+
 export type NewVolume = Pick<
   VolumeRow,
   'id' | 'customer_id' | 'name' | 'size_gb' | 'region_id' | 'encrypted' | 'filesystem' | 'created_at'
@@ -37,18 +40,8 @@ export type NewVolume = Pick<
 /** Inserts a volume, detached and without a disk. */
 export async function insertVolume(tx: Sql, row: NewVolume): Promise<VolumeRow> {
   const [inserted] = await tx.rows<VolumeRow>(
-    `insert into volumes (id, customer_id, name, size_gb, region_id, encrypted, filesystem, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${VOLUME_COLUMNS}`,
-    [
-      row.id,
-      row.customer_id,
-      row.name,
-      row.size_gb,
-      row.region_id,
-      row.encrypted,
-      row.filesystem,
-      row.created_at,
-    ],
+    `insert into volumes (${NEW}) values (${parametersFor(NEW)}) returning ${VOLUME_COLUMNS}`,
+    row,
   );
   if (!inserted) throw new Error('the insert of a volume did not return its row');
   return inserted;

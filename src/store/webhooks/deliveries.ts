@@ -40,16 +40,10 @@ export async function queueDelivery(tx: Sql, row: QueuedDelivery): Promise<Deliv
   const [queued] = await tx.rows<DeliveryRow>(
     `insert into deliveries (id, delivery_id, webhook_id, customer_id, event_id, event_type, event_data,
                              attempt, status, next_attempt_at, due_at, created_at, on_request)
-     values ($1, $1, $2, $3, $4, $5, $6, 1, 'pending', $7, $7, $7, true) returning ${COLUMNS}`,
-    [
-      row.id,
-      row.webhook_id,
-      row.customer_id,
-      row.event_id,
-      row.event_type,
-      row.event_data === null ? null : JSON.stringify(row.event_data),
-      row.created_at,
-    ],
+     values ($id, $id, $webhook_id, $customer_id, $event_id, $event_type, $event_data, 1, 'pending',
+             $created_at, $created_at, $created_at, true)
+     returning ${COLUMNS}`,
+    row,
   );
   if (!queued) throw new Error('the insert of a delivery did not return its row');
   await makeQueueDue(tx, row.webhook_id, row.created_at);
@@ -154,8 +148,9 @@ export interface AttemptResult {
 export async function recordAttempts(tx: Sql, results: readonly AttemptResult[]): Promise<void> {
   await tx.run(
     `with result as materialized (
-       select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::int[],
-                            $7::timestamptz[], $8::timestamptz[])
+       select * from unnest($results.id::uuid[], $results.retryId::uuid[], $results.status::text[],
+                            $results.httpStatus::int[], $results.error::text[], $results.durationMs::int[],
+                            $results.attemptedAt::timestamptz[], $results.nextAttemptAt::timestamptz[])
          as r (id, retry_id, status, http_status, error, duration_ms, attempted_at, next_attempt_at)),
      first_attempts as (
        update deliveries d
@@ -177,15 +172,6 @@ export async function recordAttempts(tx: Sql, results: readonly AttemptResult[])
      select retry_id, delivery_id, webhook_id, customer_id, event_id, event_type, event_data, attempt + 1,
             outcome, response_status, fault, took_ms, tried_at, retry_at, retry_at, tried_at, on_request
        from retries`,
-    [
-      results.map((result) => result.id),
-      results.map((result) => result.retryId),
-      results.map((result) => result.status),
-      results.map((result) => result.httpStatus),
-      results.map((result) => result.error),
-      results.map((result) => result.durationMs),
-      results.map((result) => result.attemptedAt),
-      results.map((result) => result.nextAttemptAt),
-    ],
+    { results },
   );
 }

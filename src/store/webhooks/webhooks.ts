@@ -3,6 +3,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { SUBSCRIBABLE_EVENTS } from '../../spec/schemas/webhook.ts';
 import { type Page, readPage } from '../page.ts';
+import { assignmentsFor, parametersFor } from '../parameters.ts';
 
 export interface WebhookRow {
   readonly id: string;
@@ -21,17 +22,9 @@ export async function insertWebhook(
   row: WebhookRow & { readonly customer_id: string; readonly secret_sealed: string },
 ): Promise<void> {
   await tx.run(
-    `insert into webhooks (${COLUMNS}, customer_id, secret_sealed) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [
-      row.id,
-      row.url,
-      row.events,
-      row.active,
-      row.secret_hint,
-      row.created_at,
-      row.customer_id,
-      row.secret_sealed,
-    ],
+    `insert into webhooks (${COLUMNS}, customer_id, secret_sealed)
+     values (${parametersFor(COLUMNS)}, $customer_id, $secret_sealed)`,
+    row,
   );
   await tx.run('insert into webhook_queues (webhook_id) values ($1)', [row.id]);
 }
@@ -97,13 +90,11 @@ export async function countRequestedDeliveries(
 }
 
 export async function updateWebhook(tx: Sql, customerId: string, row: WebhookRow): Promise<void> {
-  await tx.run('update webhooks set url = $3, events = $4, active = $5 where id = $1 and customer_id = $2', [
-    row.id,
-    customerId,
-    row.url,
-    row.events,
-    row.active,
-  ]);
+  await tx.run(
+    `update webhooks set ${assignmentsFor('url, events, active')}
+      where id = $id and customer_id = $customerId`,
+    { ...row, customerId },
+  );
 }
 
 /** Returns false when the customer has no webhook with this id. */

@@ -88,13 +88,11 @@ export async function removeBlocks(
 /** Saves the chain's row; it only waits for a block while some payment is unconfirmed or not final. */
 export async function saveTip(tx: Sql, chain: Chain): Promise<Chain> {
   const waitingFrom = (await countBlocksNeeded(tx, chain)) > 0 ? chain.waitingFrom : null;
-  await tx.run('update sim.chains set height = $2, hash = $3, seq = $4, waiting_from = $5 where coin = $1', [
-    chain.coin,
-    chain.height,
-    chain.hash,
-    chain.seq,
-    waitingFrom,
-  ]);
+  await tx.run(
+    `update sim.chains set height = $height, hash = $hash, seq = $seq, waiting_from = $waitingFrom
+      where coin = $coin`,
+    { ...chain, waitingFrom },
+  );
   return { ...chain, waitingFrom };
 }
 

@@ -91,16 +91,11 @@ export class SimulatorControl {
   async addHosts(hosts: readonly SimulatedHost[]): Promise<void> {
     await this.#db.run(
       `insert into sim.hosts as h (name, cpu, ram_mb, disk_gb)
-       select * from unnest($1::text[], $2::int[], $3::int[], $4::int[])
+       select * from unnest($hosts.name::text[], $hosts.cpu::int[], $hosts.ramMb::int[], $hosts.diskGb::int[])
        on conflict (name) do update
        set cpu = excluded.cpu, ram_mb = excluded.ram_mb, disk_gb = excluded.disk_gb
        where (h.cpu, h.ram_mb, h.disk_gb) is distinct from (excluded.cpu, excluded.ram_mb, excluded.disk_gb)`,
-      [
-        hosts.map((h) => h.name),
-        hosts.map((h) => h.cpu),
-        hosts.map((h) => h.ramMb),
-        hosts.map((h) => h.diskGb),
-      ],
+      { hosts },
     );
   }
 

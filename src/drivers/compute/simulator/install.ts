@@ -55,18 +55,14 @@ async function insertMachine(tx: Sql, spec: MachineSpec, { now, installS }: Inst
   const inserted = await tx.run(
     `insert into sim.machines
        (id, host, cpu, ram_mb, disk_gb, generation, installed, booted_at, on_since, install_ends_at)
-     values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $8, $9) on conflict (id) do nothing`,
-    [
-      spec.id,
-      spec.host,
-      spec.cpu,
-      spec.ramMb,
-      spec.diskGb,
-      spec.generation,
-      JSON.stringify(toInstalledSystem(spec)),
+     values ($id, $host, $cpu, $ramMb, $diskGb, $generation, $installed::jsonb, $now, $now, $installEndsAt)
+     on conflict (id) do nothing`,
+    {
+      ...spec,
+      installed: JSON.stringify(toInstalledSystem(spec)),
       now,
-      installEndsAt(spec.image, now, installS),
-    ],
+      installEndsAt: installEndsAt(spec.image, now, installS),
+    },
   );
   // This host is locked, so a concurrent call must have created it on another host.
   if (inserted === 0) throw machineOnOtherHost();

@@ -40,18 +40,16 @@ export async function startSnapshot(
   const sizeGb = simulateSizeGb(request.id, machine.disk_gb, previous !== undefined);
   const row = await tx.row<SnapshotTimes>(
     `insert into sim.snapshots as s (id, machine_id, disk_gb, size_gb, installed, ready_at, failed)
-     values ($1, $2, $3, $4, $5::jsonb, $6, $7)
+     values ($id, $machineId, $diskGb, $sizeGb, $installed::jsonb, $readyAt, $failed)
      on conflict (id) do update set failed = s.failed
      returning size_gb, ready_at, failed`,
-    [
-      request.id,
-      machine.id,
-      machine.disk_gb,
+    {
+      ...request,
+      machineId: machine.id,
+      diskGb: machine.disk_gb,
       sizeGb,
-      JSON.stringify(machine.installed),
-      request.readyAt,
-      request.failed,
-    ],
+      installed: JSON.stringify(machine.installed),
+    },
   );
   return row ?? { size_gb: sizeGb, ready_at: request.readyAt, failed: request.failed };
 }
