@@ -63,7 +63,7 @@ export async function createRestFixture(db: OpenDatabase): Promise<RestFixture> 
   let serverId = '';
   for (let n = 0; n < SERVERS; n++) {
     const row = buildDeployRow(deployFixture, customerId, 0);
-    serverId = row.serverId;
+    serverId = row.id;
     await insertDeploy(db, row);
   }
   await db.run(`update servers set status = 'running', first_run_at = now()`);

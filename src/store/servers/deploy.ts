@@ -3,7 +3,8 @@
  * server, its charge, its audit row, its two events and its first operation. Either all of it is committed or
  * none of it.
  *
- * The parts are listed in reading order; PostgreSQL runs them as their data dependencies require:
+ * One record goes in, a DeployRow: `$name` is its property. A new column of servers is added to that type and
+ * to SERVER. The parts are listed in reading order; PostgreSQL runs them as their data dependencies require:
  * - `free4`, `free6` and `machine` lock first, and skip rows locked by others: they never wait.
  * - `host` is only selected, at random, weighted by free memory, so that simultaneous deploys spread over
  *   hosts.
@@ -24,130 +25,144 @@
  * No row back means that something was unavailable; a read afterwards names it.
  */
 import type { Sql } from '../../kernel/sql.ts';
+import { parametersFor } from '../parameters.ts';
+import type { ServerRow } from './servers.ts';
 
 /** SQLSTATE of `deploy_conflict()`. */
 export const DEPLOY_CONFLICT = 'SK001';
 
-export interface DeployRow {
-  readonly serverId: string;
-  readonly publicNo: bigint;
-  readonly customerId: string;
-  readonly name: string;
-  readonly planId: string;
-  readonly regionId: string;
-  readonly imageId: string;
+/** The server, under the names of its columns, and what is written with it. */
+export interface DeployRow
+  extends Pick<
+    ServerRow,
+    | 'id'
+    | 'public_no'
+    | 'customer_id'
+    | 'name'
+    | 'plan_id'
+    | 'region_id'
+    | 'image_id'
+    | 'ram_mb'
+    | 'disk_gb'
+    | 'ssh_keys'
+    | 'tags'
+    | 'labels'
+    | 'billing_months'
+    | 'auto_renew'
+    | 'price_cents_month'
+    | 'price_cents_cycle'
+    | 'paid_until'
+  > {
+  /** The public keys of `ssh_keys`, in that order. The server keeps them even if the keys are deleted. */
+  readonly ssh_public_keys: readonly string[];
+  readonly eur_per_usd: string | null;
+  readonly anchor_day: number;
+  readonly root_password_sealed: string | null;
+  readonly user_data_sealed: string | null;
   readonly category: 'vps' | 'dedicated';
-  readonly ramMb: number;
-  readonly diskGb: number;
   /**
    * The machine to assign, set up by hand and without an operation. Null: any free one, which a driver
    * installs.
    */
-  readonly machineId: string | null;
-  readonly sshKeys: readonly string[];
-  /** The public keys, in the same order. The server keeps these copies even if the keys are deleted. */
-  readonly sshPublicKeys: readonly string[];
-  readonly tags: readonly string[];
-  readonly labels: Readonly<Record<string, string>>;
-  readonly billingMonths: number;
-  readonly autoRenew: boolean;
-  readonly priceCentsMonth: bigint;
-  readonly priceCentsCycle: bigint;
-  readonly eurPerUsd: string | null;
-  readonly anchorDay: number;
-  readonly paidUntil: Date;
-  readonly rootPasswordSealed: string | null;
-  readonly userDataSealed: string | null;
+  readonly machine_id: string | null;
   readonly now: Date;
-  readonly serversMax: number;
-  readonly revenueAccount: string;
-  readonly transferId: string;
+  readonly servers_max: number;
+  readonly revenue_account: string;
+  readonly transfer_id: string;
   readonly description: string;
-  readonly operationId: string;
-  readonly audit: {
-    readonly id: string;
-    readonly resource: string;
-    readonly actorToken: string | null;
-    readonly actorSession: string | null;
-    readonly requestId: string;
-    readonly ipCountry: string;
-  };
-  readonly createdEvent: { readonly id: string; readonly data: object };
+  readonly operation_id: string;
+  readonly audit_id: string;
+  readonly resource: string;
+  readonly actor_token: string | null;
+  readonly actor_session: string | null;
+  readonly request_id: string;
+  readonly ip_country: string;
+  readonly created_event_id: string;
+  readonly created_event: object;
+  readonly charged_event_id: string;
   /** The statement sets its `ledger_entry.balance_after_usd`, where the balance is known. */
-  readonly chargedEvent: { readonly id: string; readonly data: object };
+  readonly charged_event: object;
 }
+
+/** The columns of the server that the record has. */
+const SERVER = `id, public_no, customer_id, name, plan_id, region_id, image_id, ram_mb, disk_gb, ssh_keys,
+  ssh_public_keys, tags, labels, billing_months, auto_renew, price_cents_month, price_cents_cycle,
+  eur_per_usd, anchor_day, paid_until, root_password_sealed, user_data_sealed`;
+
+const HAS_ROOM = `used_ram_mb + $ram_mb <= ram_mb and used_disk_gb + $disk_gb <= disk_gb and not draining`;
 
 const DEPLOY = `
 with free4 as materialized (
   select addr from ipv4_addresses
-   where region_id = $6 and server_id is null and not blocked and free_from <= $22
+   where region_id = $region_id and server_id is null and not blocked and free_from <= $now
    order by free_from, addr limit 1 for update skip locked),
 free6 as materialized (
   select prefix from ipv6_prefixes
-   where region_id = $6 and server_id is null and not blocked and free_from <= $22
+   where region_id = $region_id and server_id is null and not blocked and free_from <= $now
    order by free_from, prefix limit 1 for update skip locked),
 machine as materialized (
   select id from machines
-   where $8 = 'dedicated' and plan_id = $5 and region_id = $6 and state = 'free' and ($40 is null or id = $40)
+   where $category = 'dedicated' and plan_id = $plan_id and region_id = $region_id and state = 'free'
+     and ($machine_id::uuid is null or id = $machine_id)
    order by id limit 1 for update skip locked),
 host as materialized (
   select id from hosts
-   where $8 = 'vps' and region_id = $6 and not draining
-     and used_ram_mb + $9 <= ram_mb and used_disk_gb + $10 <= disk_gb
+   where $category = 'vps' and region_id = $region_id and ${HAS_ROOM}
    order by (ram_mb - used_ram_mb) * random() desc limit 1),
 place as materialized (
   select (select addr from free4) as addr, (select prefix from free6) as prefix,
          (select id from host) as host_id, (select id from machine) as machine_id
    where exists (select from free4) and exists (select from free6)
      and (exists (select from host) or exists (select from machine))
-     and exists (select from plan_regions where plan_id = $5 and region_id = $6)
-     and exists (select from customers where id = $3 and frozen_at is null)),
+     and exists (select from plan_regions where plan_id = $plan_id and region_id = $region_id)
+     and exists (select from customers where id = $customer_id and frozen_at is null)),
 debit as (
-  update balances set balance_cents = balance_cents - $17, servers = servers + 1, moved = true, debited = true
-   where customer_id = $3 and balance_cents >= $17 and servers < $23 and exists (select from place)
+  update balances
+     set balance_cents = balance_cents - $price_cents_cycle, servers = servers + 1, moved = true,
+         debited = true
+   where customer_id = $customer_id and balance_cents >= $price_cents_cycle and servers < $servers_max
+     and exists (select from place)
   returning balance_cents),
 take4 as (
-  update ipv4_addresses set server_id = $1
+  update ipv4_addresses set server_id = $id
    where addr = (select addr from place) and exists (select from debit)),
 take6 as (
-  update ipv6_prefixes set server_id = $1
+  update ipv6_prefixes set server_id = $id
    where prefix = (select prefix from place) and exists (select from debit)),
 take_machine as (
-  update machines set server_id = $1, state = 'sold', state_since = $22
+  update machines set server_id = $id, state = 'sold', state_since = $now
    where id = (select machine_id from place) and exists (select from debit)
   returning id),
 take_host as (
-  update hosts set used_ram_mb = used_ram_mb + $9, used_disk_gb = used_disk_gb + $10
-   where id = (select host_id from place) and exists (select from debit)
-     and used_ram_mb + $9 <= ram_mb and used_disk_gb + $10 <= disk_gb and not draining
+  update hosts set used_ram_mb = used_ram_mb + $ram_mb, used_disk_gb = used_disk_gb + $disk_gb
+   where id = (select host_id from place) and exists (select from debit) and ${HAS_ROOM}
   returning id),
 server as (
-  insert into servers (id, public_no, customer_id, name, status, plan_id, region_id, image_id, host_id,
-                       machine_id, ram_mb, disk_gb, ssh_keys, tags, labels, billing_months, auto_renew,
-                       price_cents_month, price_cents_cycle, eur_per_usd, anchor_day, paid_until,
-                       root_password_sealed, user_data_sealed, ssh_public_keys, created_at, updated_at)
-  select $1, $2, $3, $4, 'provisioning', $5, $6, $7, place.host_id, place.machine_id, $9, $10, $11, $12, $13,
-         $14, $15, $16, $17, $18, $19, $20, $21, $37, $39, $22, $22
+  insert into servers (${SERVER}, status, host_id, machine_id, created_at, updated_at)
+  select ${parametersFor(SERVER)}, 'provisioning', place.host_id, place.machine_id, $now, $now
     from debit, place),
 operation as (
   insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
-  select $26, $1, 'provision', 'ensure', $22, $22, $22 from debit where $40 is null),
+  select $operation_id, $id, 'provision', 'ensure', $now, $now, $now from debit
+   where $machine_id::uuid is null),
 transfer as (
   insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind,
                          resource_id, description, fact, balance_after_cents, created_at)
-  select $25, $3, $24, $17, $3, 'charge', 'server', $1, $27, 'cycle:' || $1 || ':1', balance_cents,
-         $22 from debit),
+  select $transfer_id, $customer_id, $revenue_account, $price_cents_cycle, $customer_id, 'charge', 'server',
+         $id, $description, 'cycle:' || $id || ':1', balance_cents, $now from debit),
 audit as (
   insert into audit_events (id, customer_id, action, resource, actor_token, actor_session, request_id,
                             ip_country, result, created_at)
-  select $28, $3, 'server.create', $29, $30, $31, $32, $38, 'ok', $22 from debit),
+  select $audit_id, $customer_id, 'server.create', $resource, $actor_token, $actor_session, $request_id,
+         $ip_country, 'ok', $now from debit),
 new_events as (
   insert into events (id, customer_id, type, data, created_at)
-  select event.id, $3, event.type, event.data, $22
+  select event.id, $customer_id, event.type, event.data, $now
     from debit cross join lateral (values
-      (1, $33, 'server.created', $34),
-      (2, $35, 'billing.charged',
-       jsonb_set($36, '{ledger_entry,balance_after_usd}', to_jsonb(round(balance_cents / 100.0, 2))))
+      (1, $created_event_id::uuid, 'server.created', $created_event::jsonb),
+      (2, $charged_event_id, 'billing.charged',
+       jsonb_set($charged_event, '{ledger_entry,balance_after_usd}',
+                 to_jsonb(round(balance_cents / 100.0, 2))))
      ) as event (nth, id, type, data)
     order by event.nth)
 select balance_cents as balance_after_cents,
@@ -157,62 +172,9 @@ select balance_cents as balance_after_cents,
 
 /** Runs the statement. Returns the balance after it in cents, or undefined when something was unavailable. */
 export async function insertDeploy(tx: Sql, row: DeployRow): Promise<bigint | undefined> {
-  const deployed = await tx.row<{ balance_after_cents: bigint }>(DEPLOY_TYPED, [
-    row.serverId,
-    row.publicNo,
-    row.customerId,
-    row.name,
-    row.planId,
-    row.regionId,
-    row.imageId,
-    row.category,
-    row.ramMb,
-    row.diskGb,
-    row.sshKeys,
-    row.tags,
-    JSON.stringify(row.labels),
-    row.billingMonths,
-    row.autoRenew,
-    row.priceCentsMonth,
-    row.priceCentsCycle,
-    row.eurPerUsd,
-    row.anchorDay,
-    row.paidUntil,
-    row.rootPasswordSealed,
-    row.now,
-    row.serversMax,
-    row.revenueAccount,
-    row.transferId,
-    row.operationId,
-    row.description,
-    row.audit.id,
-    row.audit.resource,
-    row.audit.actorToken,
-    row.audit.actorSession,
-    row.audit.requestId,
-    row.createdEvent.id,
-    JSON.stringify(row.createdEvent.data),
-    row.chargedEvent.id,
-    JSON.stringify(row.chargedEvent.data),
-    row.userDataSealed,
-    row.audit.ipCountry,
-    row.sshPublicKeys,
-    row.machineId,
-  ]);
+  const deployed = await tx.row<{ balance_after_cents: bigint }>(DEPLOY, row);
   return deployed?.balance_after_cents;
 }
-
-/**
- * The type of each parameter, in order: a parameter used in several parts must have one type in all of them.
- */
-const TYPES =
-  `uuid bigint uuid text text text uuid text int int uuid[] text[] jsonb int bool bigint bigint numeric int
-  timestamptz text timestamptz int uuid uuid uuid text uuid text uuid uuid text uuid jsonb uuid jsonb text
-  text text[] uuid`.split(/\s+/);
-const DEPLOY_TYPED = DEPLOY.replace(
-  /\$(\d+)/g,
-  (parameter, n: string) => `${parameter}::${TYPES[Number(n) - 1]}`,
-);
 
 /** The requirements of a deploy, read after it returned no row. */
 export interface DeployShortage {
@@ -224,29 +186,38 @@ export interface DeployShortage {
   readonly room: boolean;
 }
 
-export async function findDeployShortage(
-  tx: Sql,
-  row: Pick<
-    DeployRow,
-    'customerId' | 'planId' | 'regionId' | 'category' | 'ramMb' | 'diskGb' | 'now' | 'machineId'
-  >,
-): Promise<DeployShortage | undefined> {
+/** The parts of the record that decide whether a deploy is possible. */
+export type DeployNeeds = Pick<
+  DeployRow,
+  | 'customer_id'
+  | 'plan_id'
+  | 'region_id'
+  | 'category'
+  | 'ram_mb'
+  | 'disk_gb'
+  | 'machine_id'
+  | 'price_cents_cycle'
+  | 'servers_max'
+  | 'now'
+>;
+
+export async function findDeployShortage(tx: Sql, needs: DeployNeeds): Promise<DeployShortage | undefined> {
   return await tx.row<DeployShortage>(
     `select c.frozen_at is not null as frozen, b.servers, b.balance_cents,
-            exists (select from plan_regions where plan_id = $planId and region_id = $regionId) as offered,
+            exists (select from plan_regions where plan_id = $plan_id and region_id = $region_id) as offered,
             exists (select from ipv4_addresses
-                     where region_id = $regionId and server_id is null and not blocked and free_from <= $now)
+                     where region_id = $region_id and server_id is null and not blocked and free_from <= $now)
               and exists (select from ipv6_prefixes
-                     where region_id = $regionId and server_id is null and not blocked and free_from <= $now)
+                     where region_id = $region_id and server_id is null and not blocked and free_from <= $now)
               as addresses,
             case $category::text when 'vps' then
-              exists (select from hosts where region_id = $regionId and not draining
-                         and used_ram_mb + $ramMb <= ram_mb and used_disk_gb + $diskGb <= disk_gb)
+              exists (select from hosts where region_id = $region_id and ${HAS_ROOM})
             else
-              exists (select from machines where plan_id = $planId and region_id = $regionId and state = 'free'
-                         and ($machineId::uuid is null or id = $machineId))
+              exists (select from machines
+                       where plan_id = $plan_id and region_id = $region_id and state = 'free'
+                         and ($machine_id::uuid is null or id = $machine_id))
             end as room
-       from customers c join balances b on b.customer_id = c.id where c.id = $customerId`,
-    row,
+       from customers c join balances b on b.customer_id = c.id where c.id = $customer_id`,
+    needs,
   );
 }

@@ -11,6 +11,7 @@ import type { CycleMonths } from '../../../spec/limits.ts';
 import { sqlState, violatedConstraint } from '../../../store/db.ts';
 import {
   DEPLOY_CONFLICT,
+  type DeployNeeds,
   type DeployRow,
   findDeployShortage,
   insertDeploy,
@@ -93,15 +94,13 @@ export async function requireDeployable(
 ): Promise<void> {
   requireNotSoldByHand(service, { plan });
   await throwIfNotDeployable(service.db, {
-    customerId,
-    planId: plan.id,
-    regionId,
-    category: plan.category,
-    ramMb: plan.ram_mb,
-    diskGb: plan.disk_gb,
-    machineId: null,
-    priceCentsCycle: cyclePriceCents(plan.price_cents_month, billingMonths),
-    serversMax: service.settings.quotas.servers,
+    ...plan,
+    customer_id: customerId,
+    plan_id: plan.id,
+    region_id: regionId,
+    machine_id: null,
+    price_cents_cycle: cyclePriceCents(plan.price_cents_month, billingMonths),
+    servers_max: service.settings.quotas.servers,
     now: service.clock.now(),
   });
 }
@@ -145,25 +144,22 @@ async function attemptDeploy(
 }
 
 /** Refuses with what is missing; returns if everything has become available in the meantime. */
-async function throwIfNotDeployable(
-  tx: Sql,
-  row: Parameters<typeof findDeployShortage>[1] & Pick<DeployRow, 'serversMax' | 'priceCentsCycle'>,
-): Promise<void> {
-  const availability = await findDeployShortage(tx, row);
+async function throwIfNotDeployable(tx: Sql, needs: DeployNeeds): Promise<void> {
+  const availability = await findDeployShortage(tx, needs);
   if (!availability || availability.frozen) fail('account_frozen');
-  if (availability.servers >= row.serversMax) quotaExceeded('servers', row.serversMax);
+  if (availability.servers >= needs.servers_max) quotaExceeded('servers', needs.servers_max);
   if (!availability.offered || !availability.room || !availability.addresses) fail('out_of_stock');
-  if (availability.balance_cents < row.priceCentsCycle)
-    insufficientBalance(availability.balance_cents, row.priceCentsCycle);
+  if (availability.balance_cents < needs.price_cents_cycle)
+    insufficientBalance(availability.balance_cents, needs.price_cents_cycle);
 }
 
+/** Prepares the server, as it is until it has addresses, and the record that deploys it. */
 function prepareDeploy(
   service: Service,
   actor: CustomerActor,
   order: DeployOrder,
 ): { server: ServerRow; row: DeployRow } {
   const now = service.clock.now();
-  const priceCentsCycle = cyclePriceCents(order.plan.price_cents_month, order.billingMonths);
   const server: ServerRow = {
     id: newId(now),
     public_no: newPublicNumber(),
@@ -186,7 +182,7 @@ function prepareDeploy(
     billing_months: order.billingMonths,
     auto_renew: order.autoRenew,
     price_cents_month: order.plan.price_cents_month,
-    price_cents_cycle: priceCentsCycle,
+    price_cents_cycle: cyclePriceCents(order.plan.price_cents_month, order.billingMonths),
     paid_until: addMonths(now, order.billingMonths, now.getUTCDate()),
     suspended_at: null,
     resume_to: null,
@@ -200,17 +196,28 @@ function prepareDeploy(
     ipv4_gateway: null,
     ipv6_prefix: null,
   };
-  return { server, row: deployRow(server, actor, order, service.settings.quotas.servers) };
+  const row: DeployRow = {
+    ...server,
+    ssh_public_keys: order.sshKeys.map((key) => key.publicKey),
+    eur_per_usd: order.eurPerUsd,
+    anchor_day: now.getUTCDate(),
+    root_password_sealed: order.rootPasswordSealed,
+    user_data_sealed: order.userDataSealed,
+    category: order.plan.category,
+    machine_id: order.machineId ?? null,
+    now,
+    servers_max: service.settings.quotas.servers,
+    operation_id: newId(now),
+    ...prepareCharge(server),
+    ...prepareRecords(server, actor),
+  };
+  return { server, row };
 }
 
-function deployRow(
+function prepareCharge(
   server: ServerRow,
-  actor: CustomerActor,
-  order: DeployOrder,
-  serversMax: number,
-): DeployRow {
-  const now = server.created_at;
-  const transferId = newId(now);
+): Pick<DeployRow, 'revenue_account' | 'transfer_id' | 'description' | 'charged_event_id' | 'charged_event'> {
+  const transferId = newId(server.created_at);
   const description = cycleDescription(server);
   const entry = ledgerEntryObject({
     id: transferId,
@@ -219,49 +226,27 @@ function deployRow(
     balanceAfterCents: 0n,
     resource: { kind: 'server', id: server.id },
     description,
-    createdAt: now,
+    createdAt: server.created_at,
   });
   return {
-    serverId: server.id,
-    publicNo: server.public_no,
-    customerId: server.customer_id,
-    name: server.name,
-    planId: server.plan_id,
-    regionId: server.region_id,
-    imageId: server.image_id,
-    category: order.plan.category,
-    ramMb: server.ram_mb,
-    diskGb: server.disk_gb,
-    machineId: order.machineId ?? null,
-    sshKeys: server.ssh_keys,
-    sshPublicKeys: order.sshKeys.map((key) => key.publicKey),
-    tags: server.tags,
-    labels: server.labels,
-    billingMonths: server.billing_months,
-    autoRenew: server.auto_renew,
-    priceCentsMonth: server.price_cents_month,
-    priceCentsCycle: server.price_cents_cycle,
-    eurPerUsd: order.eurPerUsd,
-    anchorDay: now.getUTCDate(),
-    paidUntil: server.paid_until,
-    rootPasswordSealed: order.rootPasswordSealed,
-    userDataSealed: order.userDataSealed,
-    now,
-    serversMax,
-    revenueAccount: HOUSE.revenue,
-    transferId,
+    revenue_account: HOUSE.revenue,
+    transfer_id: transferId,
     description,
-    operationId: newId(now),
-    audit: {
-      id: newId(now),
-      resource: formatId('server', server.id),
-      actorToken: actor.tokenId,
-      actorSession: actor.sessionId,
-      requestId: actor.requestId,
-      ipCountry: actor.ipCountry,
-    },
-    createdEvent: { id: newId(now), data: { server: serverObject(server) } },
-    // One millisecond later, so that the two ids are ordered.
-    chargedEvent: { id: newId(new Date(now.getTime() + 1)), data: { ledger_entry: entry } },
+    // One millisecond later than the other event's, so that the two ids are ordered.
+    charged_event_id: newId(new Date(server.created_at.getTime() + 1)),
+    charged_event: { ledger_entry: entry },
+  };
+}
+
+function prepareRecords(server: ServerRow, actor: CustomerActor) {
+  return {
+    audit_id: newId(server.created_at),
+    resource: formatId('server', server.id),
+    actor_token: actor.tokenId,
+    actor_session: actor.sessionId,
+    request_id: actor.requestId,
+    ip_country: actor.ipCountry,
+    created_event_id: newId(server.created_at),
+    created_event: { server: serverObject(server) },
   };
 }
