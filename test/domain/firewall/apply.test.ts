@@ -92,7 +92,9 @@ describe('the filter in front of a server', () => {
     const { service: real } = ground.world;
     const { server } = await deploy(real, buyer, fixtures.buildOrder());
     const made = await createGroup(real, buyer, {
-      ...{ name: 'web', default_action: 'drop', rules: [ALLOW_WEB] },
+      name: 'web',
+      default_action: 'drop',
+      rules: [ALLOW_WEB],
       applied_to: [formatId('server', server.id)],
     });
     await runUntilIdle();

@@ -37,14 +37,12 @@ describe('a firewall group', () => {
     assert.match(id, /^fwg_[a-z2-7]{26}$/);
     for (const rule of rules) assert.match(rule.id, /^fwr_[a-z2-7]{26}$/);
     assert.deepEqual(group, {
-      ...{
-        id,
-        object: 'firewall_group',
-        name: 'web',
-        applied_to: servers,
-        default_action: 'drop',
-        created_at,
-      },
+      id,
+      object: 'firewall_group',
+      name: 'web',
+      applied_to: servers,
+      default_action: 'drop',
+      created_at,
       rules: [
         { id: rules[0]?.id, ...ALLOW_WEB, note: null },
         { id: rules[1]?.id, ...ALLOW_WEB, note: 'again' },

@@ -83,7 +83,8 @@ describe('an upload', () => {
   it('an upload of more than 4 GiB is refused as early as possible, and one of 4 GiB is not', async () => {
     let written = 0;
     const discardingStore: BlobStore = {
-      ...{ path: () => '', remove: async () => undefined },
+      path: () => '',
+      remove: async () => undefined,
       createWriter: async () => ({
         write: async (chunk) => {
           written += chunk.length;

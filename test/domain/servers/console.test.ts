@@ -46,7 +46,11 @@ async function createTicket(options: { readOnly?: boolean } = {}, as: CustomerAc
 }
 
 const grantFor = (readOnly: boolean, tokenId: string | null = null, sessionId: string | null = null) => ({
-  ...{ serverId: id, customerId: actor.customerId, tokenId, sessionId, readOnly },
+  serverId: id,
+  customerId: actor.customerId,
+  tokenId,
+  sessionId,
+  readOnly,
 });
 
 /** Creates a session of the customer; returns its id. */

@@ -76,7 +76,11 @@ export async function volumeWorld(): Promise<VolumeWorld> {
     },
     deleteVolumes: async (actor) => {
       const { items } = await listVolumes(world.service, actor, {
-        ...{ filter: {}, sort: 'name', descending: false, after: null, size: 100 },
+        filter: {},
+        sort: 'name',
+        descending: false,
+        after: null,
+        size: 100,
       });
       for (const { id, attached_to } of items) {
         if (attached_to) await detachVolume(world.service, actor, id);

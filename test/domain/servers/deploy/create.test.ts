@@ -57,7 +57,11 @@ async function image({ cloudInit = true, deprecatedAt, active = true, owner }: T
     [
       id,
       ...(owner ? ['custom', 'custom'] : ['official', 'debian']),
-      ...[id, cloudInit, deprecatedAt ?? null, active, owner ?? null],
+      id,
+      cloudInit,
+      deprecatedAt ?? null,
+      active,
+      owner ?? null,
       ...(owner ? [id, 'a'.repeat(64), 1] : [null, null, null]),
     ],
   );

@@ -112,7 +112,8 @@ describe('a server that no host can create', () => {
     const id = await region.order();
     const { service } = world;
     const group = await createGroup(service, region.actor, {
-      ...{ name: 'web', default_action: 'drop' },
+      name: 'web',
+      default_action: 'drop',
       applied_to: [formatId('server', id)],
     });
     const remove = service.compute.remove.bind(service.compute);

@@ -239,7 +239,9 @@ describe('superviseMachines', () => {
     await region.reset([2]);
     ({ id, shown } = await region.running());
     const volume = await createVolume(world.service, region.actor, {
-      ...{ name: 'data', size_gb: 10, region: region.regionId },
+      name: 'data',
+      size_gb: 10,
+      region: region.regionId,
     });
     await attachVolume(world.service, region.actor, volume.id, { server: shown });
     await world.runUntilIdle();
