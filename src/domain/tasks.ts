@@ -1,5 +1,5 @@
 /** Maps each task to its handler. */
-import type { TaskKind } from '../store/tasks.ts';
+import type { TaskKind, TaskResult } from '../store/tasks.ts';
 import type { Service } from './context.ts';
 import { tearDownAccount } from './customers/deletion/tear-down.ts';
 import { processResetRequest } from './customers/reset-password.ts';
@@ -9,9 +9,6 @@ import { removeImageBlob } from './images/remove.ts';
 import { applyTraffic } from './servers/traffic.ts';
 import { ensureSnapshot } from './snapshots/ensure.ts';
 import { ensureVolume } from './volumes/ensure.ts';
-
-/** Done, or run again after this much business time. */
-export type TaskResult = 'done' | { readonly againMs: number };
 
 /**
  * Reads the desired state of the subject, applies it with the driver outside any transaction, and records

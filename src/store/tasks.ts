@@ -18,6 +18,9 @@ export type TaskKind =
   | 'account_delete'
   | 'rdns';
 
+/** Done, or run again after this much business time. */
+export type TaskResult = 'done' | { readonly againMs: number };
+
 export interface TaskRow {
   readonly kind: TaskKind;
   readonly subject: string;

@@ -1,7 +1,7 @@
 /** Runs tasks: claims them, lets the handler ensure the wanted state, then finishes or delays them. */
 
 import type { Service } from '../domain/context.ts';
-import { TASKS, type TaskResult } from '../domain/tasks.ts';
+import { TASKS } from '../domain/tasks.ts';
 import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
 import { crashPoint } from '../kernel/crash.ts';
 import { formatId, type IdKind } from '../kernel/ids.ts';
@@ -13,6 +13,7 @@ import {
   hasPendingTasks,
   nextTaskDue,
   type TaskKind,
+  type TaskResult,
   type TaskRow,
 } from '../store/tasks.ts';
 import { processClaimedTasks } from './claim.ts';

@@ -12,7 +12,7 @@ import {
   recordRdnsResults,
   releaseUnservedAddresses,
 } from '../../store/published-rdns.ts';
-import { enqueueTasks } from '../../store/tasks.ts';
+import { enqueueTasks, type TaskResult } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';
 
 /** The retry interval for names without a zone or rejected by their zone, which the operator must fix. */
@@ -22,10 +22,7 @@ const FAULTY_RETRY_MS = 10 * MINUTE_MS;
  * Also runs for a deleted server, to withdraw its names. If the DNS server does not respond, the task is
  * retried soon.
  */
-export async function ensureRdns(
-  service: Service,
-  serverId: string,
-): Promise<'done' | { readonly againMs: number }> {
+export async function ensureRdns(service: Service, serverId: string): Promise<TaskResult> {
   const { db, dns, log } = service;
   if (dns === null) {
     await db.transaction((tx) => releaseUnservedAddresses(tx, serverId));

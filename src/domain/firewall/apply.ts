@@ -1,9 +1,11 @@
 /** Task `filter`: compiles the groups of a server into its filter, and applies that to its machine. */
+
 import { SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
 import type { Filter, FilterRule } from '../../ports/network.ts';
 import type { FirewallGroup, FirewallRule } from '../../spec/schemas/firewall.ts';
 import { readServerFilter, type ServerFilterRow } from '../../store/firewall.ts';
+import type { TaskResult } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';
 import { withDriverTimeout } from '../servers/operations/driver-call.ts';
 import { portRanges } from './check.ts';
@@ -11,10 +13,8 @@ import { portRanges } from './check.ts';
 /** The retry interval while a machine is being installed. */
 const INSTALL_RETRY_MS = SECOND_MS;
 
-type ApplyResult = 'done' | { readonly againMs: number };
-
 /** Done once the machine has the filter. Driver errors are left to the task's retry. */
-export async function applyFilter(service: Service, serverId: string): Promise<ApplyResult> {
+export async function applyFilter(service: Service, serverId: string): Promise<TaskResult> {
   const server = await readServerFilter(service.db, serverId);
   // A machine that is being destroyed keeps its current filter.
   if (!server || server.status === 'destroying') return 'done';
@@ -31,7 +31,7 @@ async function applyDuringInstall(
   service: Service,
   serverId: string,
   server: ServerFilterRow,
-): Promise<ApplyResult> {
+): Promise<TaskResult> {
   if (server.status === 'installing') {
     try {
       await setFilter(service, serverId, server);

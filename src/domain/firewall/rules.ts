@@ -32,7 +32,7 @@ export async function addRule(
   body: FirewallRuleBody,
 ): Promise<FirewallRule> {
   const checked = checkRule(body);
-  const rule = await changeRules(service, actor, shownGroupId, async (tx, group, now) => {
+  return await changeRules(service, actor, shownGroupId, async (tx, group, now) => {
     const limit = service.settings.quotas.rulesPerGroup;
     if (group.rules.length >= limit) quotaExceeded('rulesPerGroup', limit);
     const row: RuleRow = { id: newId(now), ...checked };
@@ -42,7 +42,6 @@ export async function addRule(
     await actor.saveResponse?.(tx, object);
     return object;
   });
-  return rule;
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   isDeletedImage,
   softDeleteImage,
 } from '../../store/images/images.ts';
-import { enqueueTask, enqueueTasks } from '../../store/tasks.ts';
+import { enqueueTask, enqueueTasks, type TaskResult } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { previousImageId } from '../servers/operations/step-inputs.ts';
@@ -56,10 +56,7 @@ const RECHECK_MS = MINUTE_MS;
  * left alone: releasing it schedules the task again (`releaseImage`). An image that a rebuild or restore may
  * roll back to is rechecked until that ends.
  */
-export async function removeImageBlob(
-  service: Service,
-  key: string,
-): Promise<'done' | { readonly againMs: number }> {
+export async function removeImageBlob(service: Service, key: string): Promise<TaskResult> {
   if (await endAbandonedUpload(service.db, key)) return { againMs: RECHECK_MS };
   const use = await findBlobUsage(service.db, key);
   if (use?.needed) return 'done';

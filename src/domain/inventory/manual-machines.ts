@@ -5,7 +5,6 @@
  */
 import { OperatorError, requireLine } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import type { Action } from '../../spec/actions.ts';
 import { findTransition, MACHINE_TRANSITIONS, type MachineState } from '../../spec/states.ts';
 import {
   listMachines,
@@ -109,36 +108,34 @@ type Deps = Pick<Service, 'db' | 'clock' | 'compute'>;
 /** Records that the disks were wiped by a method and the machine was tested. Fails unless it is `wiping`. */
 export async function recordWipe(service: Deps, name: string, method: string): Promise<void> {
   const note = requireLine('method', method);
-  await advanceMachine(service, name, {
-    from: 'wiping',
-    trigger: 'wipe',
-    action: 'machine.wipe',
-    audit: { note },
-  });
+  await advanceMachine(service, name, 'wipe', { note });
 }
 
 /** Puts the machine back on sale. Fails unless it is `tested`. */
 export async function putBackOnSale(service: Deps, name: string): Promise<void> {
-  await advanceMachine(service, name, { from: 'tested', trigger: 'free', action: 'machine.free', audit: {} });
+  await advanceMachine(service, name, 'free');
 }
 
-interface MachineStep {
-  readonly from: 'wiping' | 'tested';
-  readonly trigger: 'wipe' | 'free';
-  readonly action: Action;
-  readonly audit: { readonly note?: string };
-}
+const STEPS = {
+  wipe: { from: 'wiping', action: 'machine.wipe' },
+  free: { from: 'tested', action: 'machine.free' },
+} as const;
 
-async function advanceMachine(service: Deps, name: string, step: MachineStep): Promise<void> {
+async function advanceMachine(
+  service: Deps,
+  name: string,
+  trigger: keyof typeof STEPS,
+  audit: { readonly note?: string } = {},
+): Promise<void> {
   requireManualMachines(service);
+  const { from, action } = STEPS[trigger];
   await service.db.transaction(async (tx) => {
     const machine = await requireMachine(tx, name);
-    if (machine.state !== step.from) throw new OperatorError(`${name} ${WRONG_STATE[machine.state]}`);
-    const { to } = findTransition(MACHINE_TRANSITIONS, step.from, step.trigger);
+    if (machine.state !== from) throw new OperatorError(`${name} ${WRONG_STATE[machine.state]}`);
+    const { to } = findTransition(MACHINE_TRANSITIONS, from, trigger);
     const now = service.clock.now();
     await setMachineState(tx, { id: machine.id, state: to, now });
-    const actor = systemActor(now);
-    await recordAudit(tx, { actor, action: step.action, resource: name, ...step.audit }, now);
+    await recordAudit(tx, { actor: systemActor(now), action, resource: name, ...audit }, now);
   });
 }
 

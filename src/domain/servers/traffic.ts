@@ -12,7 +12,7 @@ import {
   setThrottled,
   sumSentTraffic,
 } from '../../store/servers/traffic.ts';
-import { enqueueTask } from '../../store/tasks.ts';
+import { enqueueTask, type TaskResult } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';
 import { hasDriver } from './hardware.ts';
 import { withDriverTimeout } from './operations/driver-call.ts';
@@ -25,10 +25,7 @@ const MEGABIT = 1_000_000;
  * Done once the driver has it, which persists it. A new machine has no limit and no mail, so only changes are
  * sent. Driver errors propagate, and the task retries.
  */
-export async function applyTraffic(
-  service: Service,
-  serverId: string,
-): Promise<'done' | { readonly againMs: number }> {
+export async function applyTraffic(service: Service, serverId: string): Promise<TaskResult> {
   const server = await readTraffic(service.db, serverId);
   if (!server || server.status === 'destroying' || !hasDriver(service, server)) return 'done';
   if (server.first_run_at === null) return { againMs: INSTALL_POLL_MS };

@@ -3,6 +3,7 @@
  * driver's copy once the row is deleted. The task exists until nothing is left to do, so an expiration is
  * only its due time.
  */
+
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
@@ -20,6 +21,7 @@ import {
   type SnapshotRow,
   type SnapshotWork,
 } from '../../store/snapshots.ts';
+import type { TaskResult } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
 import { POLL_INTERVAL_MS, withDriverTimeout } from '../servers/operations/driver-call.ts';
@@ -29,10 +31,9 @@ import { snapshotObject } from './read.ts';
 /** A snapshot that is not ready by then has failed. */
 const CREATE_TIMEOUT_MS = HOUR_MS;
 
-type Result = 'done' | { againMs: number };
-const RERUN_NOW: Result = { againMs: 0 };
+const RERUN_NOW: TaskResult = { againMs: 0 };
 
-export async function ensureSnapshot(service: Service, id: string): Promise<Result> {
+export async function ensureSnapshot(service: Service, id: string): Promise<TaskResult> {
   const snapshot = await findSnapshotWork(service.db, id);
   if (!snapshot) {
     await withDriverTimeout(service.compute.removeSnapshot(id));
@@ -45,7 +46,7 @@ export async function ensureSnapshot(service: Service, id: string): Promise<Resu
   return await deleteWhenExpired(service, snapshot);
 }
 
-async function advanceCreation(service: Service, snapshot: SnapshotWork): Promise<Result> {
+async function advanceCreation(service: Service, snapshot: SnapshotWork): Promise<TaskResult> {
   const seen = await readProgress(service, snapshot);
   crashPoint('snapshot.asked');
   if (seen.state === 'creating') {
@@ -95,12 +96,12 @@ async function recordEnd(service: Service, { id }: SnapshotRow, seen: SnapshotSt
 }
 
 /** Keeps the snapshot until it expires. */
-async function deleteWhenExpired(service: Service, snapshot: SnapshotRow): Promise<Result> {
+async function deleteWhenExpired(service: Service, snapshot: SnapshotRow): Promise<TaskResult> {
   const { id, customer_id: customerId, expires_at: expiresAt } = snapshot;
   if (expiresAt === null) return 'done';
   const leftMs = expiresAt.getTime() - service.clock.now().getTime();
   if (leftMs > 0) return { againMs: leftMs };
-  return await service.db.transaction(async (tx): Promise<Result> => {
+  return await service.db.transaction(async (tx): Promise<TaskResult> => {
     if (!(await lockSnapshot(tx, customerId, id))) return RERUN_NOW;
     // A restore under way still needs it.
     if (await isBeingRestored(tx, id)) return { againMs: MINUTE_MS };

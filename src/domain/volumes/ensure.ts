@@ -4,11 +4,13 @@
  * volume whose row is deleted is removed again: a worker that overslept may have attached it after the
  * removal.
  */
+
 import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
+import type { TaskResult } from '../../store/tasks.ts';
 import {
   detachVolume,
   drainVolumeChanges,
@@ -26,7 +28,7 @@ const RECHECK_MS = SECOND_MS / 2;
 /** Beyond the deadline at which a guest that was asked to shut down is powered off: its host may be down. */
 const GRACE_MS = 10 * SECOND_MS;
 
-export async function ensureVolume(service: Service, id: string): Promise<'done' | { againMs: number }> {
+export async function ensureVolume(service: Service, id: string): Promise<TaskResult> {
   const { compute } = service;
   const work = await findVolumeWork(service.db, id);
   if (!work || work.deleted_at !== null) {

@@ -28,7 +28,7 @@ import {
 } from '../../../store/customers/deletion.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { lockServer } from '../../../store/servers/servers.ts';
-import { enqueueTasks } from '../../../store/tasks.ts';
+import { enqueueTasks, type TaskResult } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';
 import { charge } from '../../ledger/transfer.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';
@@ -43,9 +43,7 @@ const RUN_MAX_MS = 2_000;
 /** Longer than any request runs. */
 const FINAL_CHECK_MS = 2 * MINUTE_MS;
 
-type TearDownResult = 'done' | { readonly againMs: number };
-
-export async function tearDownAccount(service: Service, customerId: string): Promise<TearDownResult> {
+export async function tearDownAccount(service: Service, customerId: string): Promise<TaskResult> {
   const leaving = await findDeletingCustomer(service.db, customerId);
   if (!leaving) return 'done';
   const waitedMs = service.clock.now().getTime() - leaving.deleting_at.getTime();
