@@ -135,7 +135,7 @@ function validateCombinations(config: Config): void {
       throw new ConfigError('SKERRY_COMPUTE: a live service needs real machines; set it to qemu');
     }
     if (config.SKERRY_CRASH_AT !== null) {
-      throw new ConfigError('SKERRY_CRASH_AT: crash points are for sandboxes only; unset it');
+      throw new ConfigError('SKERRY_CRASH_AT: only a sandbox can be killed at a place; unset it');
     }
   } else if (!isLoopback(config.SKERRY_HOST) && !config.SKERRY_SANDBOX_PUBLIC) {
     throw new ConfigError(

@@ -110,7 +110,12 @@ for (const [name, values] of Object.entries({
   SKERRY_LOG_LEVEL: ['loud'],
   SKERRY_DB_POOL: ['1', '201', '3.5'],
   SKERRY_RATE_CAPACITY: ['0', '1e6', 'many'],
-  SKERRY_CRASH_AT: ['deploy.begin', 'anywhere at all'],
+  SKERRY_CRASH_AT: [
+    'anywhere at all',
+    'before compute.ensure',
+    'after commit() 1',
+    'before compute.ensure 0',
+  ],
   DATABASE_URL: ['mysql://x', 'db.example'],
 })) {
   test(`an invalid ${name} is reported by name, without the value`, () => {
@@ -128,13 +133,13 @@ test('valid values of every type are accepted', () => {
     SKERRY_BASE_URL: 'https://example.org/',
     SKERRY_SECRET_KEY: key,
     SKERRY_SIM_BLOCK_S: '0.25',
-    SKERRY_CRASH_AT: 'deploy.begun',
+    SKERRY_CRASH_AT: 'before compute.ensure 1',
     DATABASE_URL: 'postgresql:///skerry?host=/run/postgresql',
   });
   assert.equal(baseUrl(config), 'https://example.org');
   assert.equal(config.SKERRY_SECRET_KEY, key);
   assert.equal(config.SKERRY_SIM_BLOCK_S, 0.25);
-  assert.equal(config.SKERRY_CRASH_AT, 'deploy.begun');
+  assert.equal(config.SKERRY_CRASH_AT, 'before compute.ensure 1');
 });
 
 test('the base URL contains the actual port, and brackets around an IPv6 address', () => {
@@ -172,8 +177,11 @@ test('a DNS server requires its key, and http is accepted only for private addre
   assert.match(configErrorMessage({ SKERRY_DNS_KEY: 'k' }), /^SKERRY_DNS_URL: /);
 });
 
-test('crash points are rejected in a live service', () => {
-  assert.match(configErrorMessage({ ...LIVE, SKERRY_CRASH_AT: 'deploy.begun' }), /^SKERRY_CRASH_AT: /);
+test('crash places are rejected in a live service', () => {
+  assert.match(
+    configErrorMessage({ ...LIVE, SKERRY_CRASH_AT: 'before compute.ensure 1' }),
+    /^SKERRY_CRASH_AT: /,
+  );
 });
 
 test('a sandbox listens on other addresses than loopback only if the setting allows it', () => {

@@ -145,7 +145,7 @@ function createJobs(opened: OpenedService, sender: WebhookSender): Job[] {
     sampleJob(service),
     throttleJob(service),
     fanOutJob(service),
-    deliverJob(service, sender),
+    deliverJob(service, opened.seams.port('webhooks', sender)),
     mailJob(service),
     retainJob(service),
   ];

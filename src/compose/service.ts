@@ -6,7 +6,6 @@ import { openDatabaseIdentity } from '../domain/database-identity/open.ts';
 import { DiskBlobs } from '../drivers/blobs/disk.ts';
 import { MmdbGeo } from '../drivers/geo/mmdb.ts';
 import { OffsetClock } from '../kernel/clock.ts';
-import { armCrashPoint } from '../kernel/crash.ts';
 import { createLoggers, type Logger } from '../kernel/logger.ts';
 import { PasswordHasher } from '../kernel/passwords.ts';
 import { parseQuotas } from '../kernel/quotas.ts';
@@ -17,6 +16,7 @@ import { validateCoinKeys } from './coins.ts';
 import { openMigratedDatabase } from './database.ts';
 import { createReverseDns } from './dns.ts';
 import { createLiveParts, type LiveParts } from './live.ts';
+import { createSeams, type Seams } from './seams.ts';
 import { createSimulation, type Drivers, type Simulation } from './simulation.ts';
 
 /** Connections of the simulated outside world, separate from the service's. */
@@ -30,6 +30,7 @@ export interface OpenedService {
   readonly service: Service;
   readonly db: OpenDatabase;
   readonly clock: OffsetClock;
+  readonly seams: Seams;
   /** Null where coins are real. */
   readonly simulation: Simulation | null;
   /** Null in a sandbox. */
@@ -57,7 +58,6 @@ export async function openService(
   connection: ConnectionSettings,
   { mayMigrate: allowMigration = false }: { mayMigrate?: boolean } = {},
 ): Promise<OpenedService> {
-  armCrashPoint(config.SKERRY_CRASH_AT ?? undefined);
   validateCoinKeys(config);
   const { log, unredacted: requestLog } = createLoggers(config.SKERRY_LOG_LEVEL);
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
@@ -87,16 +87,21 @@ export async function openService(
     const waker = createWaker(db);
     const baseUrlHolder = { url: baseUrl(config) };
     reads = await openPipelined(db);
+    const seams = createSeams(config.SKERRY_CRASH_AT);
+    const { compute, chains, rates, mailer } = environment.drivers;
     const service: Service = {
-      db,
+      db: seams.database(db),
       reads,
       clock,
       keys,
       log,
       passwords: new PasswordHasher({ queueMax: config.SKERRY_PASSWORD_QUEUE }),
-      ...environment.drivers,
-      blobs: new DiskBlobs({ folder: join(config.SKERRY_DATA_DIR, 'images') }),
-      dns: createReverseDns(config),
+      compute: seams.port('compute', compute),
+      chains: new Map([...chains].map(([coin, chain]) => [coin, seams.port(coin, chain)])),
+      rates: seams.port('rates', rates),
+      mailer: seams.port('mailer', mailer),
+      blobs: seams.port('blobs', new DiskBlobs({ folder: join(config.SKERRY_DATA_DIR, 'images') })),
+      dns: seams.port('dns', createReverseDns(config)),
       settings: serviceSettings(config, baseUrlHolder),
       wake: waker.wake,
     };
@@ -104,6 +109,7 @@ export async function openService(
       service,
       db,
       clock,
+      seams,
       simulation: environment.simulation,
       live: environment.live,
       geo: new MmdbGeo({ file: config.SKERRY_GEO_FILE }),

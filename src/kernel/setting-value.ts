@@ -3,8 +3,7 @@
  */
 import { isIP } from 'node:net';
 import { SETTINGS, type SettingName } from '../spec/settings.ts';
-import { closestMatch } from './closest-match.ts';
-import { CRASH_POINTS } from './crash.ts';
+import { isCrashPlace } from './crash.ts';
 import { OperatorError } from './operator-error.ts';
 import { isPrintable } from './printable.ts';
 import { isPrivateHost } from './private-host.ts';
@@ -101,11 +100,8 @@ const VALIDATORS: Partial<Record<SettingName, (text: string) => string | undefin
   SKERRY_EURO_URL: validateFeedUrl,
   SKERRY_QUOTAS: (text) => parseProblem(parseQuotas, text),
   SKERRY_TRUSTED_PROXIES: (text) => parseProblem(parseTrustedProxies, text),
-  SKERRY_CRASH_AT: (text) => {
-    if (CRASH_POINTS.some((point) => point === text)) return undefined;
-    const meant = closestMatch(text, CRASH_POINTS);
-    return meant ? `unknown crash point; did you mean ${meant}?` : 'unknown crash point; unset it';
-  },
+  SKERRY_CRASH_AT: (text) =>
+    isCrashPlace(text) ? undefined : 'not a place where the process can be killed; unset it',
 };
 
 function parseProblem(parse: (text: string) => unknown, text: string): string | undefined {

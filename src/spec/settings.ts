@@ -275,7 +275,7 @@ export const SETTINGS = {
   SKERRY_CRASH_AT: {
     type: 'text',
     default: null,
-    about: 'sandbox: a named crash point at which the process kills itself; for tests',
+    about: 'sandbox: a commit or driver call at which the process kills itself; for tests',
   },
 } as const satisfies Record<string, SettingRow>;
 

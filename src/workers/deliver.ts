@@ -17,7 +17,6 @@ import {
   recordBatches,
   recordGone,
 } from '../domain/webhooks/record.ts';
-import { crashPoint } from '../kernel/crash.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import {
   claimQueues,
@@ -138,7 +137,6 @@ class Deliverer {
     const leaseId = randomUUID();
     const queues = await claimQueues(db, { leaseId, leaseS: LEASE_S, now, quickMax, slowMax });
     if (queues.length === 0) return;
-    crashPoint('deliver.claimed');
     const secrets = await this.#openSecrets(queues, leaseId);
     const ready = queues.filter(({ webhook_id }) => secrets.has(webhook_id));
     const wanted = ready.map(({ webhook_id, slow }) => ({

@@ -6,7 +6,6 @@
 import { isGone, toAttemptResult } from '../domain/webhooks/attempt.ts';
 import type { BatchReport } from '../domain/webhooks/record.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { crashPoint } from '../kernel/crash.ts';
 import type { WebhookResponse } from '../ports/webhooks.ts';
 import { LIMITS } from '../spec/limits.ts';
 import type { AttemptResult } from '../store/webhooks/deliveries.ts';
@@ -118,7 +117,6 @@ export class DeliveryBatch {
     this.#unwritten += 1;
     try {
       const answer = await send(due);
-      crashPoint('deliver.answered');
       const tookMs = performance.now() - attempt.sinceMs;
       const timing = { attemptedAt, endedAt: clock.now(), durationMs: Math.round(tookMs) };
       this.#classifyAnswer(answer, tookMs);

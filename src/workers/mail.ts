@@ -2,7 +2,6 @@
 import type { Service } from '../domain/context.ts';
 import { sendMail } from '../domain/mail/send.ts';
 import { isSwitchOn } from '../domain/switches/switch.ts';
-import { crashPoint } from '../kernel/crash.ts';
 import { hasPendingMails, nextMailDue, retryUnreachableMails } from '../store/mails.ts';
 import { processClaimedMails } from './claim.ts';
 import type { Job } from './job.ts';
@@ -22,7 +21,6 @@ export function mailJob(service: Service): Job {
 
 function sendDueMails(service: Service): Promise<number> {
   return processClaimedMails(service, BATCH_SIZE, async (mails) => {
-    crashPoint('mail.claimed');
     const sent = await Promise.allSettled(mails.map((mail) => sendMail(service, mail)));
     for (const { reason } of sent.filter((each) => each.status === 'rejected')) {
       // Its lease is released or expires, and the mail stays queued.

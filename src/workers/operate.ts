@@ -12,7 +12,6 @@ import {
 import { reinstall, rollBack, waitInstalled } from '../domain/servers/operations/reinstall-steps.ts';
 import { removeMachine } from '../domain/servers/operations/remove.ts';
 import { forEachIsolated } from '../domain/servers/operations/step.ts';
-import { crashPoint } from '../kernel/crash.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import {
   hasPendingOperations,
@@ -58,7 +57,6 @@ export function operateJob(service: Service): Job {
 }
 
 async function runSteps(service: Service, operations: OperationRow[]): Promise<void> {
-  crashPoint('provision.claimed');
   const steps = Object.keys(STEPS) as OperationStep[];
   await Promise.all(
     steps.map((step) => {

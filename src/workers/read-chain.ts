@@ -5,7 +5,6 @@ import {
   applyObservations,
   priceLatePayments,
 } from '../domain/topups/settlement/observations.ts';
-import { crashPoint } from '../kernel/crash.ts';
 import { LeaseLost } from '../kernel/lease-lost.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import { withTimeout } from '../kernel/timeout.ts';
@@ -38,7 +37,6 @@ export async function readChain(service: Service, coin: LeasedCoin, timeoutMs: n
   const readAt = service.clock.now();
   const polled = await withTimeout(driver.poll({ cursor: coin.cursor }), timeoutMs);
   const { cursor, isComplete } = polled;
-  crashPoint('credit.polled');
   const moved = cursor !== coin.cursor;
   const sum = new AppliedTotal();
   sum.add(await applyObservations(service, coin.code, polled.observations, reading));
@@ -57,7 +55,6 @@ export async function readChain(service: Service, coin: LeasedCoin, timeoutMs: n
   if (moved || hasRecovered || isRead) {
     const read = { cursor, readAt: isRead ? readAt : null };
     if (!(await saveCursor(service.db, coin.code, leaseId, read))) throw new LeaseLost();
-    crashPoint('credit.cursor_saved');
   }
   await polled.commit?.();
   if (sum.failures.length > 0) throw sum.failures[0];

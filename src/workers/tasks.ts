@@ -3,7 +3,6 @@
 import type { Service } from '../domain/context.ts';
 import { TASKS } from '../domain/tasks.ts';
 import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
-import { crashPoint } from '../kernel/crash.ts';
 import { formatId, type IdKind } from '../kernel/ids.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import {
@@ -49,7 +48,6 @@ export function tasksJob(service: Service): Job {
 }
 
 async function runTasks(service: Service, tasks: readonly TaskRow[]): Promise<void> {
-  crashPoint('task.claimed');
   await Promise.all(
     tasks.map(async (task) => {
       try {

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { LIST_PLACES } from '../../src/kernel/crash.ts';
+import { parsePlaces } from '../support/crash-places.ts';
 import { type ManualWorld, startManualWorld } from '../support/manual-world.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import type { SessionClient } from '../support/session-client.ts';
@@ -120,39 +123,55 @@ test('manual commands are rejected where a driver controls the machines', async 
   }
 });
 
-for (const [point, sold] of [
-  ['deploy.begun', false],
-  ['deploy.written', false],
-  ['deploy.answer_kept', false],
-  ['deploy.committed', true],
-] as const) {
-  test(
-    `a fulfil command killed at ${point} has sold ${sold ? 'everything' : 'nothing'}`,
-    FULL_ONLY,
-    async () => {
-      const { db } = world.opened;
-      await world.addBalance(ann, 10_000n);
-      const seen = async () => [
-        await state('m2'),
-        (await ann.get('/me.php')).body.balance,
-        await db.row('select count(*) as n from servers'),
-        await db.row(`select count(*) as n from events where type in ('server.created', 'server.running')`),
-      ];
-      const before = await seen();
-      const child = spawn(process.execPath, [SKERRYD, ...sell('m2')], {
-        stdio: 'ignore',
-        env: { ...process.env, ...world.environment, SKERRY_CRASH_AT: point },
-      });
-      const [, signal] = await once(child, 'exit');
-      assert.equal(signal, 'SIGKILL');
-      const now = await seen();
-      if (!sold) return assert.deepEqual(now, before);
-      assert.equal(now[0], 'sold');
-      await refused('m2 is sold', sell('m2'));
-      const events = await db.row<{ n: bigint }>(
-        `select count(*) as n from events where type in ('server.created', 'server.running')`,
-      );
-      assert.equal(events?.n, (before[3] as { n: bigint }).n + 2n);
-    },
-  );
+/** Sells the machine in a process with this SKERRY_CRASH_AT. */
+async function sellInProcess(machine: string, crashAt: string): Promise<ProcessEnd> {
+  const child = spawn(process.execPath, [SKERRYD, ...sell(machine)], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, ...world.environment, SKERRY_CRASH_AT: crashAt },
+  });
+  const [stdout, [, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return { stdout, signal };
 }
+
+interface ProcessEnd {
+  readonly stdout: string;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Reads everything that a sale changes: the machine, the balance, servers, and events. */
+async function readSale(machine: string): Promise<readonly unknown[]> {
+  const { db } = world.opened;
+  const count = async (of: string) =>
+    Number((await db.row<{ n: bigint }>(`select count(*) as n from ${of}`))?.n);
+  return [
+    await state(machine),
+    (await ann.get('/me.php')).body.balance,
+    await count('servers'),
+    await count(`events where type in ('server.created', 'server.running')`),
+  ];
+}
+
+test('a fulfil command that is killed at any place has sold everything or nothing', FULL_ONLY, async (t) => {
+  await world.runOk(['ips', 'add', '--region', 'par', '--block', '203.0.113.0/28']);
+  await world.runOk(['ips', 'add', '--region', 'par', '--block', '2001:db8:8::/60']);
+  await world.runOk(['machines', 'add', 'k', '--region', 'par', '--plan', 'r1']);
+  await world.addBalance(ann, 100_000n);
+  const listed = (await sellInProcess('k', LIST_PLACES)).stdout;
+  const places = parsePlaces(listed);
+  const commit = places.findIndex((place) => /^after commit\(.*\bservers\b/.test(place));
+  assert.ok(commit > 0, listed);
+  t.diagnostic(`${places.length} places`);
+  for (const [index, place] of places.entries()) {
+    const machine = `k${index}`;
+    await world.runOk(['machines', 'add', machine, '--region', 'par', '--plan', 'r1']);
+    const before = await readSale(machine);
+    assert.equal((await sellInProcess(machine, place)).signal, 'SIGKILL', place);
+    const now = await readSale(machine);
+    if (index < commit) {
+      assert.deepEqual(now, before, place);
+    } else {
+      assert.deepEqual([now[0], now[3]], ['sold', Number(before[3]) + 2], place);
+      await refused(`${machine} is sold`, sell(machine));
+    }
+  }
+});

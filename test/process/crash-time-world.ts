@@ -38,8 +38,10 @@ export interface ScenarioContext {
   readonly api: V1Client;
   readonly receiver: WebhookReceiver;
   readonly mailServer: MailServer;
-  /** The number of requests that the receiver had before the scenario started. */
+  readonly dataDir: string;
+  /** The requests that the receiver, and the mails that the mail server, had before the run. */
   readonly receivedBefore: number;
+  readonly mailedBefore: number;
 }
 
 /** Settings for a service in a separate folder. `ca.pem` in the parent folder signs for the receiver. */

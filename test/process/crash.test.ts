@@ -1,18 +1,18 @@
 /**
- * A process that is killed with SIGKILL at a named point of a deploy, provisioning, top-up, or credit. After
- * the restart the work completes once, and `skerryd verify` finds every invariant intact.
+ * A process that is killed with SIGKILL at any place of a deploy, provisioning, top-up, or credit. After the
+ * restart the work completes once, and `skerryd verify` finds every invariant intact.
  */
 import assert from 'node:assert/strict';
-import { chmod, cp, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { CRASH_POINTS, type CrashPoint } from '../../src/kernel/crash.ts';
-import { FULL_ONLY, rotate } from '../support/runs.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { PASSWORD, SessionClient } from '../support/session-client.ts';
-import { killLeftovers, runSkerryd, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
+import { killLeftovers, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
-import { callSandbox, serviceEnvironment, waitForCrash } from './crash-world.ts';
+import { callSandbox, serviceEnvironment } from './crash-world.ts';
+import { type KillScenario, testKillPlaces } from './kill-places.ts';
 
 const BALANCE = 90;
 const KEY = { 'idempotency-key': 'crash-test' };
@@ -33,20 +33,12 @@ interface ScenarioContext {
   readonly customer: SessionClient;
 }
 
-/**
- * The requests that reach the point, and the assertions after the restart. Requests may die with the process.
- */
-interface Scenario {
-  readonly points: (point: CrashPoint) => boolean;
-  reachPoint(context: ScenarioContext): Promise<void>;
-  finish(context: ScenarioContext): Promise<void>;
-}
-
-const SCENARIOS: readonly Scenario[] = [
+const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   {
-    points: (point) => /^deploy\.|^provision\.(claimed|begun|ensured|install|observed|running)/.test(point),
-    reachPoint: async ({ customer }) => {
+    name: 'an order that is installed',
+    run: async ({ url, customer }) => {
       await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
+      await callSandbox(url, 'settle');
     },
     finish: async ({ url, customer }) => {
       const again = await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
@@ -59,11 +51,13 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    points: (point) => /^provision\.(host|refund)|^destroy\.re/.test(point),
-    reachPoint: async ({ url, customer }) => {
+    name: 'an order that no host can run',
+    run: async ({ url, customer }) => {
       // More failures than hosts: the order moves from one host to the next and is then refunded.
       await callSandbox(url, 'faults', { driver: 'compute', operation: 'ensure', times: 1_000 });
       await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
+      await callSandbox(url, 'settle');
+      await callSandbox(url, 'clock', { advance_s: 120 });
     },
     finish: async ({ url, customer }) => {
       await callSandbox(url, 'settle');
@@ -72,8 +66,8 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    points: (point) => point.startsWith('operation.'),
-    reachPoint: async (context) => {
+    name: 'a reboot',
+    run: async (context) => {
       const { api, path } = await runningServer(context);
       await api.post(`${path}/reboot`);
       await callSandbox(context.url, 'settle');
@@ -86,23 +80,20 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    points: (point) => point.startsWith('reinstall.'),
-    reachPoint: async (context) => {
-      const { api, path } = await runningServer(context);
-      const key = await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY });
-      await api.post(`${path}/rebuild`, { ssh_keys: [key.body.id] });
-      await callSandbox(context.url, 'settle');
-    },
+    name: 'a rebuild',
+    run: rebuild,
     finish: async (context) => {
+      await rebuild(context);
       const { api, path } = await runningServer(context);
       assert.equal((await api.get(path)).body.ssh_keys.length, 1);
     },
   },
   {
-    points: (point) => point.startsWith('destroy.begun'),
-    reachPoint: async (context) => {
+    name: 'a deletion',
+    run: async (context) => {
       const { api, path } = await runningServer(context);
       await api.delete(path);
+      await callSandbox(context.url, 'clock', { advance_s: 120 });
     },
     finish: async (context) => {
       const { api, path } = await runningServer(context).catch(() => ({ api: null, path: '' }));
@@ -113,8 +104,8 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    points: (point) => /^(task|volume|snapshot)\./.test(point),
-    reachPoint: async (context) => {
+    name: 'a volume and a snapshot',
+    run: async (context) => {
       const { api, path } = await runningServer(context);
       const volume = await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' });
       await api.post(`/volumes/${volume.body.id}/attach`, { server: path.slice('/servers/'.length) });
@@ -135,8 +126,8 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    points: (point) => point.startsWith('topup.'),
-    reachPoint: async ({ customer }) => {
+    name: 'a top-up',
+    run: async ({ customer }) => {
       await customer.post('/topup-api.php', { action: 'create', amount: 50, coin: 'BTC' }, { headers: KEY });
     },
     finish: async (context) => {
@@ -150,8 +141,8 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    points: (point) => /^credit\./.test(point),
-    reachPoint: async (context) => {
+    name: 'a payment that leaves its block',
+    run: async (context) => {
       const created = await context.customer.post(
         '/topup-api.php',
         { action: 'create', amount: 50, coin: 'BTC' },
@@ -174,9 +165,10 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    points: (point) => point.startsWith('account.'),
-    reachPoint: async ({ customer }) => {
+    name: 'an account deletion',
+    run: async ({ url, customer }) => {
       await customer.post('/account-api.php', DELETE_ACCOUNT);
+      await callSandbox(url, 'clock', { advance_s: 300 });
     },
     finish: async ({ url, customer }) => {
       // If the process died before the commit, the deletion has not started.
@@ -215,33 +207,11 @@ describe('a process killed with SIGKILL', FULL_ONLY, () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
   });
 
-  // Uploads, renewals, events, mails, accounts, and reverse DNS have separate tests.
-  const elsewhere = /^(upload|renew|suspend|fanout|deliver|mail|account|rdns)\./;
-  const every = CRASH_POINTS.filter((point) => !elsewhere.test(point));
-
-  it('has a scenario for every crash point', () => {
-    const missing = every.filter((point) => !SCENARIOS.some((each) => each.points(point)));
-    assert.deepEqual(missing, []);
-  });
-
-  for (const point of rotate(every, { sample: 1, full: 3, soak: 1 })) {
-    it(`completes its work once at ${point}`, async () => {
-      const scenario = SCENARIOS.find((each) => each.points(point));
-      assert.ok(scenario, 'every crash point has a scenario');
-      const dataDir = join(folder, point);
-      await cp(join(folder, 'base'), dataDir, { recursive: true, preserveTimestamps: true });
-      const armed = await startSkerryd({ ...serviceEnvironment(dataDir), SKERRY_CRASH_AT: point });
-      await scenario.reachPoint(createContext(armed, customer)).catch(() => undefined);
-      assert.equal((await waitForCrash(armed)).signal, 'SIGKILL', 'the process reached the crash point');
-      const serving = await startSkerryd(serviceEnvironment(dataDir));
-      try {
-        await scenario.finish(createContext(serving, customer));
-        const verified = await runSkerryd(['verify'], serviceEnvironment(dataDir));
-        assert.equal(verified.code, 0, verified.stdout + verified.stderr);
-      } finally {
-        assert.equal((await serving.stop()).code, 0);
-        await rm(dataDir, { recursive: true, force: true });
-      }
+  const settings = (name: string) => serviceEnvironment(join(folder, name));
+  for (const scenario of SCENARIOS) {
+    it(`completes ${scenario.name} once`, async (t) => {
+      const context = (serving: SkerrydProcess) => createContext(serving, customer);
+      await testKillPlaces(t, { folder, settings, createContext: context }, scenario);
     });
   }
 });
@@ -272,6 +242,14 @@ async function runningServer(context: ScenarioContext): Promise<{ api: V1Client;
   const [server] = (await api.get('/servers')).body.data;
   assert.equal(server?.status, 'running');
   return { api, path: `/servers/${server.id}` };
+}
+
+/** Rebuilds the server with an SSH key, once. */
+async function rebuild(context: ScenarioContext): Promise<void> {
+  const { api, path } = await runningServer(context);
+  const key = await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY }, { key: 'ssh-key' });
+  await api.post(`${path}/rebuild`, { ssh_keys: [key.body.id] }, { key: 'rebuild' });
+  await callSandbox(context.url, 'settle');
 }
 
 /** Detaches all volumes, and deletes all volumes and snapshots. */

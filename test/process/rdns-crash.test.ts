@@ -4,18 +4,18 @@
  * that.
  */
 import assert from 'node:assert/strict';
-import { chmod, cp, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { CRASH_POINTS } from '../../src/kernel/crash.ts';
 import { NO_PDNS, type Pdns, startPdns } from '../support/pdns.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
 import { killLeftovers, runSkerryd, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { topUp } from '../support/world.ts';
-import { callSandbox, serviceEnvironment, waitForCrash } from './crash-world.ts';
+import { callSandbox, serviceEnvironment } from './crash-world.ts';
+import { type KillScenario, testKillPlaces } from './kill-places.ts';
 
 const ORDER = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
 const NAME = 'web.example.org';
@@ -61,35 +61,35 @@ describe('a process killed with SIGKILL at a reverse name', { skip: FULL_ONLY.sk
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
   });
 
-  for (const point of CRASH_POINTS.filter((each) => each.startsWith('rdns.'))) {
-    it(`publishes the name, and removes it with its server, at ${point}`, async () => {
-      const dataDir = join(folder, point);
-      await cp(join(folder, 'base'), dataDir, { recursive: true, preserveTimestamps: true });
-      await crashDuring(dataDir, (client) => client.post(`/servers/${server.id}/rdns`, { ipv4: NAME }));
-      await assertRecovers(dataDir, [`${NAME}.`]);
-      await crashDuring(dataDir, (client) => client.delete(`/servers/${server.id}`));
-      await assertRecovers(dataDir, []);
-    });
-
-    /** Sends a request that reaches the crash point. */
-    async function crashDuring(dataDir: string, send: (client: V1Client) => Promise<unknown>): Promise<void> {
-      const armed = await startSkerryd({ ...env(dataDir), SKERRY_CRASH_AT: point });
-      await send(api(armed)).catch(() => undefined);
-      assert.equal((await waitForCrash(armed)).signal, 'SIGKILL', 'the process reached the crash point');
-    }
-  }
-
-  /** Asserts that the restarted service completes the interrupted work on its own. */
-  async function assertRecovers(dataDir: string, names: readonly string[]): Promise<void> {
-    const serving = await startSkerryd(env(dataDir));
-    try {
-      // The lease of the dead process expires in real time.
+  const publish: KillScenario<SkerrydProcess> = {
+    name: 'a reverse name',
+    run: async (serving) => {
+      await api(serving).post(`/servers/${server.id}/rdns`, { ipv4: NAME });
       await callSandbox(serving.url, 'settle');
-      assert.deepEqual(await pdns.lookUp(server.ipv4.address), names);
-      const verified = await runSkerryd(['verify'], env(dataDir));
-      assert.equal(verified.code, 0, verified.stdout + verified.stderr);
-    } finally {
-      assert.equal((await serving.stop()).code, 0);
-    }
+    },
+    finish: async (serving) => {
+      await publish.run(serving);
+      assert.deepEqual(await pdns.lookUp(server.ipv4.address), [`${NAME}.`]);
+    },
+  };
+  const remove: KillScenario<SkerrydProcess> = {
+    name: 'the removal of a server with a reverse name',
+    run: async (serving) => {
+      await publish.run(serving);
+      await api(serving).delete(`/servers/${server.id}`);
+      await callSandbox(serving.url, 'settle');
+    },
+    finish: async (serving) => {
+      // If the removal was not committed, the customer repeats it.
+      await api(serving).delete(`/servers/${server.id}`);
+      await callSandbox(serving.url, 'settle');
+      assert.deepEqual(await pdns.lookUp(server.ipv4.address), []);
+    },
+  };
+  for (const scenario of [publish, remove]) {
+    it(`${scenario.name} is published or withdrawn`, async (t) => {
+      const settings = (name: string) => env(join(folder, name));
+      await testKillPlaces(t, { folder, settings, createContext: (serving) => serving }, scenario);
+    });
   }
 });

@@ -32,7 +32,7 @@ describe('skerryd serve refuses to start', () => {
     ['a misspelled setting', { SKERRY_PROT: '8080' }, /SKERRY_PROT.*SKERRY_PORT/],
     ['a public address for a sandbox', { SKERRY_HOST: '0.0.0.0' }, /SKERRY_HOST.*SKERRY_SANDBOX_PUBLIC/],
     ['an invalid key', { SKERRY_SECRET_KEY: 'hunter2' }, /SKERRY_SECRET_KEY/],
-    ['an unknown crash point', { SKERRY_CRASH_AT: 'lunch' }, /SKERRY_CRASH_AT/],
+    ['an invalid crash place', { SKERRY_CRASH_AT: 'lunch' }, /SKERRY_CRASH_AT/],
     ['a quota for an unknown resource', { SKERRY_QUOTAS: 'cats=9' }, /SKERRY_QUOTAS.*servers/],
     ['live mode without a database', { SKERRY_MODE: 'live' }, /DATABASE_URL/],
     [

@@ -3,7 +3,6 @@
  * balance covers it. After a debit, the customer is warned about renewals that the balance no longer
  * covers.
  */
-import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import {
@@ -34,11 +33,9 @@ async function processCustomerBalance(service: Service, customerId: string): Pro
   for (;;) {
     const at: { server: string | null } = { server: null };
     try {
-      const { did, resumed } = await service.db.transaction((tx) =>
+      return await service.db.transaction((tx) =>
         applyBalanceChange(tx, service, { customerId, failed, at }),
       );
-      if (resumed) crashPoint('suspend.committed');
-      return did;
     } catch (error) {
       if (isUnavailable(error)) throw error;
       const shown = at.server && formatId('server', at.server);
@@ -57,12 +54,12 @@ async function applyBalanceChange(
   tx: Sql,
   service: Service,
   request: { customerId: string; failed: ReadonlySet<string>; at: { server: string | null } },
-): Promise<{ readonly did: number; readonly resumed: boolean }> {
+): Promise<number> {
   const { customerId, failed, at } = request;
-  if (!(await tryLockCalendar(tx, customerId))) return { did: 1, resumed: false };
+  if (!(await tryLockCalendar(tx, customerId))) return 1;
   const now = service.clock.now();
   // Renewing a running server takes precedence over resuming a suspended one.
-  if (await hasDueCycle(tx, customerId, now)) return { did: 0, resumed: false };
+  if (await hasDueCycle(tx, customerId, now)) return 0;
   const { waiting, renewing } = await lockAffectedServers(tx, customerId, now);
   const balance = await lockChangedBalance(tx, customerId);
   let resumed = false;
@@ -74,5 +71,5 @@ async function applyBalanceChange(
   at.server = null;
   if (resumed || balance?.debited) await notifyIfLow(tx, service, customerId, renewing, now);
   await markBalanceChecked(tx, customerId);
-  return { did: 1, resumed };
+  return 1;
 }

@@ -1,5 +1,4 @@
 /** Bills one due server. Every check sets the time of the next one. */
-import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
@@ -28,17 +27,13 @@ export async function billNextDue(
 ): Promise<BillingOutcome | 'none' | 'elsewhere'> {
   let id: string | undefined;
   try {
-    const outcome = await service.db.transaction(async (tx) => {
+    return await service.db.transaction(async (tx) => {
       if (!(await tryLockCalendar(tx, customerId))) return 'elsewhere';
       const now = service.clock.now();
       const server = await lockFirstDueServer(tx, customerId, now);
       id = server?.id;
       return server ? await billServer(tx, service, server, now) : 'none';
     });
-    if (outcome === 'renewed') crashPoint('renew.committed');
-    else if (outcome !== 'none' && outcome !== 'elsewhere' && outcome !== 'checked')
-      crashPoint('suspend.committed');
-    return outcome;
   } catch (error) {
     if (id === undefined || isUnavailable(error)) throw error;
     service.log.error({ err: error, server: formatId('server', id) }, 'billing the server failed; postponed');

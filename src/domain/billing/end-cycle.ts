@@ -1,5 +1,4 @@
 /** Ends a cycle: charges the next one or suspends the server. */
-import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
@@ -34,7 +33,6 @@ export async function endCycle(
     // Counts from the end of the last cycle, not from now: after downtime, missed cycles renew one by one.
     await chargeCycle(tx, server, { from: server.paid_until, anchorDay: server.anchor_day, price }, now);
     await recordSystemAudit(tx, server, 'server.renew', now);
-    crashPoint('renew.written');
     return 'renewed';
   }
   if ((await hasOperation(tx, server.id)) || (await hasPendingPayment(tx, service, server, now))) {
@@ -43,7 +41,6 @@ export async function endCycle(
   }
   await suspendServer(tx, service, server, server.auto_renew ? 'balance' : 'not_renewed', now);
   await recordSystemAudit(tx, server, 'server.suspend', now);
-  crashPoint('suspend.written');
   return 'suspended';
 }
 

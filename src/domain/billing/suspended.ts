@@ -2,7 +2,6 @@
  * Handles a suspended server: it resumes once paid; otherwise the customer is warned and the server is
  * destroyed.
  */
-import { crashPoint } from '../../kernel/crash.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { type BillingServerRow, setAwaitingSince, setGracePeriod } from '../../store/billing/calendar.ts';
@@ -58,7 +57,6 @@ export async function resumeIfPaid(
   const paidUntil = await chargeCycleFromNow(tx, server, now);
   await resumeServer(tx, service, { ...server, paid_until: paidUntil }, now);
   await recordSystemAudit(tx, server, 'server.resume', now);
-  crashPoint('suspend.resume_written');
   return 'resumed';
 }
 
@@ -147,6 +145,5 @@ async function destroyExpired(
   };
   const cause = `destroyed:${server.id}`;
   await enqueueMail(tx, { customerId, kind: 'server_destroyed', cause, data }, now, service.keys);
-  crashPoint('suspend.destroy_written');
   return 'destroyed';
 }

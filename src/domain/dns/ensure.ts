@@ -1,5 +1,4 @@
 /** Task `rdns`: makes the zones contain exactly the names of a server's addresses. */
-import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { DnsError, type ReverseDns } from '../../ports/dns.ts';
@@ -29,15 +28,12 @@ export async function ensureRdns(service: Service, serverId: string): Promise<Ta
     return 'done';
   }
   const names = await db.transaction((tx) => planRdns(tx, serverId));
-  crashPoint('rdns.planned');
   const results: RdnsResult[] = [];
   for (const name of names) results.push({ ...name, fault: await publish(dns, name) });
-  crashPoint('rdns.published');
   await db.transaction(async (tx) => {
     const subjects = await recordRdnsResults(tx, serverId, results);
     await enqueueTasks(tx, { kind: 'rdns', subjects, now: service.clock.now() });
   });
-  crashPoint('rdns.recorded');
   const faults = results.flatMap(({ fault }) => fault ?? []);
   if (faults.length === 0) return 'done';
   const server = formatId('server', serverId);

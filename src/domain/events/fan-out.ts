@@ -3,7 +3,6 @@
  * without regard to subscriptions. After the commit, the event is numbered and queued here in one
  * transaction, so a crash leaves an event with either both or neither.
  */
-import { crashPoint } from '../../kernel/crash.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import {
   fanOut,
@@ -24,15 +23,12 @@ const DELIVERIES_MAX = 5_000;
 export async function fanOutEvents(service: Pick<Service, 'db' | 'clock'>): Promise<number> {
   // Without work, do not wait for the lock of a process that has some.
   if (!(await hasUnnumberedEvents(service.db))) return 0;
-  const done = await service.db.transaction(async (tx) => {
+  return await service.db.transaction(async (tx) => {
     await lockFanOut(tx);
     const events = await nextEvents(tx);
     if (events.length > 0) await fanOut(tx, await assignNumbers(tx, events), service.clock.now());
-    crashPoint('fanout.written');
     return events.length;
   });
-  crashPoint('fanout.committed');
-  return done;
 }
 
 /** Returns the oldest events within the bound on queued deliveries. */

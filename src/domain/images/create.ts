@@ -1,5 +1,4 @@
 /** Creates an image from a received file and the text parts of its upload. */
-import { crashPoint } from '../../kernel/crash.ts';
 import { type ErrorItem, fail, invalidRequest } from '../../kernel/fail.ts';
 import { isPrintable } from '../../kernel/printable.ts';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
@@ -31,7 +30,7 @@ export async function createImage(
       'The file is not an ISO 9660 image. Upload a bootable .iso file.',
     );
   }
-  const image = await service.db.transaction(async (tx) => {
+  return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const { customerId } = actor;
     await lockCustomer(tx, customerId);
@@ -57,11 +56,8 @@ export async function createImage(
     });
     await recordAudit(tx, { actor, action: 'image.create', resource: object.id }, now);
     await actor.saveResponse?.(tx, object);
-    crashPoint('upload.image_written');
     return object;
   });
-  crashPoint('upload.image_committed');
-  return image;
 }
 
 /** Returns GiB with two decimals, at least 0.01. */

@@ -6,7 +6,6 @@
  * row decides about the file: the commit keeps it, every other path removes it. So no file outlives a
  * refused, aborted, or killed upload, and two processes never remove each other's file.
  */
-import { crashPoint } from '../../kernel/crash.ts';
 import { Failure, fail, invalidRequest, quotaExceeded } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Quotas } from '../../kernel/quotas.ts';
@@ -119,7 +118,6 @@ async function admitUpload(
     await enqueueTask(tx, { kind: 'image_remove', subject: uploadId, now });
     return uploadId;
   });
-  crashPoint('upload.begun');
   return openUpload(service, id, atLeastBytes);
 }
 
@@ -171,9 +169,7 @@ async function receiveFile(
         probe.push(chunk);
         await writer.write(chunk);
       }
-      crashPoint('upload.received');
       const facts = await writer.finish();
-      crashPoint('upload.on_disk');
       return { ...facts, isIso: probe.isIso() };
     } catch (error) {
       await writer.abort();

@@ -10,7 +10,6 @@
  * None of this affects the business transaction that queued the mail.
  */
 import { BACKOFF, backoffMs } from '../../kernel/backoff.ts';
-import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import type { MailOutcome } from '../../ports/mail.ts';
@@ -53,13 +52,7 @@ async function attemptSend(service: Service, mail: MailRow): Promise<MailOutcome
     return null;
   });
   if (!outgoing) return await recorded(postponeMail(service, mail, 'unrenderable'));
-  const outcome = await mailer.send(outgoing, async () => {
-    const isOurs = await markMailSending(service.db, mail);
-    if (isOurs) crashPoint('mail.handed_over');
-    return isOurs;
-  });
-  if (outcome.outcome === 'sent') crashPoint('mail.sent');
-  return outcome;
+  return await mailer.send(outgoing, () => markMailSending(service.db, mail));
 }
 
 async function findRecipient(service: Service, mail: MailRow): Promise<Recipient | undefined> {

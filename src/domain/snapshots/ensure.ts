@@ -4,7 +4,6 @@
  * only its due time.
  */
 
-import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { ComputeError, type SnapshotState } from '../../ports/compute.ts';
@@ -37,7 +36,6 @@ export async function ensureSnapshot(service: Service, id: string): Promise<Task
   const snapshot = await findSnapshotWork(service.db, id);
   if (!snapshot) {
     await withDriverTimeout(service.compute.removeSnapshot(id));
-    crashPoint('snapshot.removed');
     return 'done';
   }
   if (snapshot.status === 'creating') return await advanceCreation(service, snapshot);
@@ -48,13 +46,11 @@ export async function ensureSnapshot(service: Service, id: string): Promise<Task
 
 async function advanceCreation(service: Service, snapshot: SnapshotWork): Promise<TaskResult> {
   const seen = await readProgress(service, snapshot);
-  crashPoint('snapshot.asked');
   if (seen.state === 'creating') {
     if (!snapshot.begun) await markSnapshotStarted(service.db, snapshot.id);
     return { againMs: POLL_INTERVAL_MS };
   }
   await recordEnd(service, snapshot, seen);
-  crashPoint('snapshot.recorded');
   return RERUN_NOW;
 }
 

@@ -1,5 +1,4 @@
 /** Creates an invoice: within the quota, with its own address and the current rate. */
-import { crashPoint } from '../../kernel/crash.ts';
 import { Failure, fail, quotaExceeded } from '../../kernel/fail.ts';
 import { formatId, newId, newPublicNumber, newSecretToken } from '../../kernel/ids.ts';
 import { coinUnitsDue } from '../../kernel/money.ts';
@@ -72,7 +71,7 @@ async function writeTopup(
 ): Promise<TopupRow> {
   const { customerId } = actor;
   const { coin } = priced;
-  const topup = await service.db.transaction(async (tx) => {
+  return await service.db.transaction(async (tx) => {
     // Under the customer's lock, concurrent invoices count each other.
     await requireTopupQuota(service, tx, { customer: await lockCustomer(tx, customerId), coin });
     const now = service.clock.now();
@@ -80,11 +79,8 @@ async function writeTopup(
     const row = await insertWithUniqueNumber(tx, newTopup(priced, deposit, customerId, now, expiresAt));
     await recordAudit(tx, { actor, action: 'topup.create', resource: formatId('topup', row.id) }, now);
     await actor.saveResponse?.(tx, row);
-    crashPoint('topup.written');
     return row;
   });
-  crashPoint('topup.committed');
-  return topup;
 }
 
 async function priceOrder(service: Service, order: TopupOrder): Promise<PricedOrder> {

@@ -4,7 +4,6 @@
  * (store/volumes/changes.ts). If a customer makes several changes before the driver confirms, each one is
  * announced in order, although the driver ensures only the last state, passing through detached.
  */
-import { crashPoint } from '../../kernel/crash.ts';
 import { fail, notFound, unknownReference } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -60,7 +59,6 @@ export async function attachVolume(
     await enqueueTask(tx, { kind: 'volume', subject: id, now });
     await recordAudit(tx, { actor, action: 'volume.attach', resource: object.id }, now);
     await actor.saveResponse?.(tx, object);
-    crashPoint('volume.attach_written');
     return object;
   });
   service.wake();

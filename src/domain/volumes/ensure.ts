@@ -5,7 +5,6 @@
  * removal.
  */
 
-import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
@@ -34,7 +33,6 @@ export async function ensureVolume(service: Service, id: string): Promise<TaskRe
   if (!work || work.deleted_at !== null) {
     await withDriverTimeout(compute.detach(id));
     await withDriverTimeout(compute.removeVolume(id));
-    crashPoint('volume.removed');
     if (work) await completeDeletion(service, work);
     return 'done';
   }
@@ -42,9 +40,7 @@ export async function ensureVolume(service: Service, id: string): Promise<TaskRe
   if (work.detached || work.server_id === null) await withDriverTimeout(compute.detach(id));
   if (!(await attach(service, work))) return { againMs: 0 };
   await withDriverTimeout(compute.grow(id, work.size_gb));
-  crashPoint('volume.ensured');
   await service.db.transaction((tx) => recordChangeEvents(service, tx, work));
-  crashPoint('volume.recorded');
   return 'done';
 }
 
@@ -97,7 +93,6 @@ async function completeDeletion(service: Service, work: VolumeWork): Promise<voi
     await recordChangeEvents(service, tx, work);
     await deleteVolume(tx, work.id);
   });
-  crashPoint('volume.recorded');
 }
 
 /**

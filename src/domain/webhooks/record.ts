@@ -1,5 +1,4 @@
 /** Records the results of attempts and releases the queues. */
-import { crashPoint } from '../../kernel/crash.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import {
@@ -37,18 +36,15 @@ export async function recordBatches(
   service: Pick<Service, 'db' | 'clock'>,
   reports: readonly BatchReport[],
 ): Promise<ReadonlyMap<string, bigint>> {
-  const revisions = await service.db.transaction(async (tx) => {
+  return await service.db.transaction(async (tx) => {
     const leased = await lockLeasedQueues(tx, reports);
     const ours = reports.filter((report) => leased.has(report.webhookId));
     const results = ours.flatMap((report) => report.results);
     if (results.length > 0) await recordAttempts(tx, results);
     const finished = ours.filter((report) => report.finished);
     if (finished.length > 0) await releaseQueues(tx, finished, service.clock.now());
-    crashPoint('deliver.written');
     return leased;
   });
-  crashPoint('deliver.recorded');
-  return revisions;
 }
 
 /**
@@ -79,7 +75,6 @@ export async function recordGone(
     const mail = { webhook: shown, url, pausedAt: now };
     const cause = `${webhookId}:${now.toISOString()}`;
     await enqueueMail(tx, { customerId, kind: 'webhook_paused', cause, data: mail }, now, service.keys);
-    crashPoint('deliver.paused_written');
   });
 }
 

@@ -2,7 +2,6 @@
  * Starts an account deletion: marks the account and revokes all access. A worker removes the rest
  * (tear-down.ts). The remaining balance is forfeited. Legal holds and pending payments block the start.
  */
-import { crashPoint } from '../../../kernel/crash.ts';
 import { fail } from '../../../kernel/fail.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { lockCustomer } from '../../../store/customers/customers.ts';
@@ -113,7 +112,6 @@ async function startDeletion(
     await recordAudit(tx, { actor, action: 'customer.delete', resource: null, customerId }, now);
   }
   await enqueueTask(tx, { kind: 'account_delete', subject: customerId, now });
-  crashPoint('account.leaving_written');
   return balanceCents > 0n ? balanceCents : 0n;
 }
 
@@ -143,7 +141,6 @@ async function continueDeletion(
   customerId: string,
   forfeitedCents: bigint,
 ): Promise<DeletionResult> {
-  crashPoint('account.leaving');
   try {
     await tearDownAccount(service, customerId);
   } catch (error) {

@@ -4,7 +4,6 @@
  * left, the customer is anonymized. One final run follows, because a request admitted earlier may have
  * written something since.
  */
-import { crashPoint } from '../../../kernel/crash.ts';
 import { formatId, parseId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../kernel/time.ts';
@@ -51,7 +50,6 @@ export async function tearDownAccount(service: Service, customerId: string): Pro
   await service.db.transaction((tx) => revokeAccess(tx, customerId));
   for (const id of await findRemainingServers(service.db, customerId)) await startServerRemoval(service, id);
   await service.db.transaction((tx) => removeBelongings(tx, customerId, service.clock.now()));
-  crashPoint('account.belongings_removed');
   if (await hasRemainingResources(service.db, customerId)) return { againMs: recheckDelayMs(waitedMs) };
   if (!(await removeRecords(service, customerId))) return { againMs: 0 };
   if (leaving.deleted_at !== null) return 'done';
@@ -120,7 +118,7 @@ async function removeRecords({ db, clock }: Service, customerId: string): Promis
  * Returns false if resources remain.
  */
 export async function forgetCustomer(service: Service, customerId: string): Promise<boolean> {
-  const forgotten = await service.db.transaction(async (tx) => {
+  return await service.db.transaction(async (tx) => {
     const leaving = await lockDeletingCustomer(tx, customerId);
     if (!leaving || leaving.frozen_at !== null || leaving.deleted_at !== null) return false;
     if (await hasRemainingResources(tx, customerId)) return false;
@@ -131,11 +129,8 @@ export async function forgetCustomer(service: Service, customerId: string): Prom
     await enqueueMail(tx, { ...mail, to: leaving.email, data: { deletedAt: now } }, now, service.keys);
     const entry = { actor: systemActor(now), action: 'customer.forget', resource: null, customerId } as const;
     await recordAudit(tx, entry, now);
-    crashPoint('account.forgotten_written');
     return true;
   });
-  if (forgotten) crashPoint('account.forgotten');
-  return forgotten;
 }
 
 /** Forfeits a positive balance. A debt, which only a reversal can cause, stays in the books. */

@@ -1,7 +1,6 @@
 /** Deploys a server, for every surface. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { BACKOFF, backoffMs } from '../../../kernel/backoff.ts';
-import { crashPoint } from '../../../kernel/crash.ts';
 import { fail, insufficientBalance, quotaExceeded } from '../../../kernel/fail.ts';
 import { formatId, newId, newPublicNumber } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
@@ -74,10 +73,8 @@ export async function deploy(
   requireNotSoldByHand(service, order);
   const deadline = performance.now() + RACE_RETRY_MAX_MS;
   for (let attempt = 1; performance.now() < deadline; attempt++) {
-    crashPoint('deploy.begun');
     const deployed = await attemptDeploy(service, actor, order, beforeCommit);
     if (deployed) {
-      crashPoint('deploy.committed');
       service.wake();
       return deployed;
     }
@@ -125,10 +122,8 @@ async function attemptDeploy(
   async function write(tx: Sql): Promise<Deployed | undefined> {
     const balanceAfterCents = await insertDeploy(tx, row);
     if (balanceAfterCents === undefined) return undefined;
-    crashPoint('deploy.written');
     const deployed = { server, balanceAfterCents };
     await beforeCommit?.(tx, deployed);
-    crashPoint('deploy.answer_kept');
     return deployed;
   }
   try {

@@ -3,7 +3,6 @@
  * host (for a dedicated server, another machine), if one is left. Otherwise the customer is refunded in full,
  * and what exists of the server is removed.
  */
-import { crashPoint } from '../../../kernel/crash.ts';
 import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
@@ -50,7 +49,6 @@ async function moveOrRefund(service: Service, operation: OperationRow, hostsMax:
     await refundAndDestroy(tx, server, operation, now);
     return false;
   });
-  crashPoint(moved ? 'provision.host_moved' : 'provision.refunded');
   if (!moved) {
     // The operator reads here the reason that the customer does not see.
     service.log.error(
@@ -77,7 +75,6 @@ async function refundAndDestroy(
   await auditServer(tx, server, 'server.fail', now, 'error');
   const removal = { ...operation, kind: 'destroy', step: 'remove', attempts: 0, due_at: now } as const;
   if (!(await advanceOperation(tx, removal))) throw new LeaseLost();
-  crashPoint('provision.refund_written');
 }
 
 async function allocateElsewhere(

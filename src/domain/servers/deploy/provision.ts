@@ -12,7 +12,6 @@
  * The old host must confirm that it does not have the machine before another host creates it: two machines
  * with one address would be worse than a delay.
  */
-import { crashPoint } from '../../../kernel/crash.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import type { ComputeFault, MachineState } from '../../../ports/compute.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
@@ -36,7 +35,6 @@ const TRANSIENT_ATTEMPTS_MAX = 5;
 
 /** Step `ensure`: creates the machine on its host and starts its install. */
 export async function ensureMachine(service: Service, operation: OperationRow): Promise<void> {
-  crashPoint('provision.begun');
   const facts = await findBuildDetails(service.db, operation.server_id);
   if (!facts?.host) return await advance(service, operation, { step: 'leave_host' });
   const machine = { id: operation.server_id, host: facts.host, generation: facts.generation };
@@ -46,13 +44,11 @@ export async function ensureMachine(service: Service, operation: OperationRow): 
     call: () => service.compute.ensure(spec),
     failureMessage: 'machine could not be created',
   });
-  crashPoint('provision.ensured');
   if (fault === null) return await recordInstalling(service, operation);
   await advance(service, operation, {
     ...nextStepAfterFault(service, operation, fault.fault),
     fault: fault.message,
   });
-  crashPoint('provision.host_failed');
 }
 
 function nextStepAfterFault(service: Service, operation: OperationRow, fault: ComputeFault): StepResult {
@@ -71,7 +67,6 @@ async function recordInstalling(service: Service, operation: OperationRow): Prom
     if (server.status === 'provisioning') await moveServer(tx, server, 'install_begins', now);
     await advance(service, operation, { step: 'observe', inMs: POLL_INTERVAL_MS }, tx);
   });
-  crashPoint('provision.install_recorded');
 }
 
 /** An install that takes longer than this has failed on its host. Simulated installs are shorter. */

@@ -1,5 +1,4 @@
 /** Completes an operation: deletes its row, moves the server's status by the table, and records the event. */
-import { type CrashPoint, crashPoint } from '../../../kernel/crash.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { addMonths } from '../../../kernel/time.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
@@ -62,9 +61,7 @@ export async function completeOperation(service: Service, operation: OperationRo
     if (event) await recordEvent(tx, { customerId: updated.customer_id, type: event, object }, now);
     if (isInstall) await auditServer(tx, updated, 'server.run', now);
     if (pendingFreezeChange(updated)) await applyFreeze(tx, service, updated.id, now);
-    crashPoint(crashPointFor(kind, 'provision.running_written', 'operation.end_written'));
   });
-  crashPoint(crashPointFor(kind, 'provision.running_recorded', 'operation.ended'));
 }
 
 /** Restarts the first cycle at the first run if installing took longer than the whole cycle. */
@@ -84,9 +81,7 @@ async function restartFirstCycle(tx: Sql, server: ServerRow, now: Date): Promise
 async function finishUnchanged(service: Service, operation: OperationRow): Promise<void> {
   await endOperation(service, operation, async (tx, server, now) => {
     await applyFreeze(tx, service, server.id, now);
-    crashPoint('operation.end_written');
   });
-  crashPoint('operation.ended');
 }
 
 /**
@@ -107,12 +102,6 @@ export async function failOperation(
       await moveServer(tx, server, 'resume_stopped', now);
     await auditServer(tx, server, `server.${kind}`, now, 'error');
     await applyFreeze(tx, service, server.id, now);
-    crashPoint('operation.end_written');
   });
-  crashPoint('operation.ended');
   service.log.error({ ...operationLogFields(operation), kind, reason }, 'operation failed and was given up');
-}
-
-function crashPointFor(kind: OperationKind, provision: CrashPoint, other: CrashPoint): CrashPoint {
-  return kind === 'provision' ? provision : other;
 }

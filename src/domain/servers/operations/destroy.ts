@@ -1,5 +1,4 @@
 /** Destroys a server in any status. */
-import { crashPoint } from '../../../kernel/crash.ts';
 import { notFound } from '../../../kernel/fail.ts';
 import { newId, parseId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
@@ -31,10 +30,8 @@ export async function destroyServer(
     if (server.status !== 'destroying') await startRemoval(tx, server, now);
     const object = serverObject((await findServer(tx, id)) ?? server);
     await recordAudit(tx, { actor, action: 'server.destroy', resource: object.id }, now);
-    crashPoint('destroy.begun_written');
     return object;
   });
-  crashPoint('destroy.begun');
   service.wake();
   return destroyed;
 }

@@ -4,7 +4,6 @@
  * still take effect: steps are *ensure* and run again, and drivers process the calls for one machine in
  * order.
  */
-import { crashPoint } from '../../../kernel/crash.ts';
 import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../kernel/time.ts';
 import { withTimeout } from '../../../kernel/timeout.ts';
@@ -66,7 +65,6 @@ type MachineStateHandler = (
 export function observationStep(handleState: MachineStateHandler) {
   return async (service: Service, operations: readonly OperationRow[]): Promise<void> => {
     const states = await observe(service, operations);
-    crashPoint(operations[0]?.kind === 'provision' ? 'provision.observed' : 'operation.observed');
     await forEachIsolated(service, operations, (operation) =>
       handleState(service, operation, states.get(operation.server_id)),
     );

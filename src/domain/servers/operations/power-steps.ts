@@ -10,7 +10,6 @@
  *
  * A silent host is waited for, because the machine is nowhere else. A driver that refuses ends the operation.
  */
-import { crashPoint } from '../../../kernel/crash.ts';
 import { SECOND_MS } from '../../../kernel/time.ts';
 import type { MachineState, PowerAction } from '../../../ports/compute.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
@@ -152,7 +151,6 @@ async function advanceAfterCall(
   fault: DriverFault | null,
   next: StepResult,
 ): Promise<void> {
-  crashPoint('operation.asked');
   if (fault?.fault === 'refused' && operation.kind !== 'suspend')
     return await failOperation(service, operation, fault.message);
   // A suspended server must not keep running for free: a refused shutdown becomes a power-off.
@@ -162,5 +160,4 @@ async function advanceAfterCall(
     operation,
     fault ? { ...retryWithBackoff(service, operation), step, fault: fault.message } : next,
   );
-  crashPoint('operation.recorded');
 }

@@ -9,7 +9,6 @@
  * The driver creates the next disk generation, switches to it, and then deletes the previous one. So a
  * refusal leaves the previous disk intact, and a rollback loses no data.
  */
-import { crashPoint } from '../../../kernel/crash.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
@@ -53,9 +52,7 @@ export async function reinstall(service: Service, operation: OperationRow): Prom
     call: () => (snapshotId ? service.compute.restore(spec, snapshotId) : service.compute.rebuild(spec)),
     failureMessage: 'machine could not be reinstalled',
   });
-  crashPoint('reinstall.asked');
   await advance(service, operation, nextStepAfterReinstall(service, operation, { fault, place }));
-  crashPoint('reinstall.recorded');
 }
 
 function nextGeneration(operation: OperationRow): number {
@@ -121,9 +118,7 @@ async function completeRollback(service: Service, operation: OperationRow): Prom
     await releaseImage(tx, server.image_id, now);
     await auditServer(tx, server, action, now, 'error');
     await applyFreeze(tx, service, server.id, now);
-    crashPoint('operation.end_written');
   });
-  crashPoint('operation.ended');
   service.log.error(
     { ...operationLogFields(operation), reason: operation.last_fault },
     'server could not be reinstalled and was rolled back',

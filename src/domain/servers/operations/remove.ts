@@ -1,5 +1,4 @@
 /** Step `remove`: removes the machine and its disk, then releases host, addresses, and the server's row. */
-import { crashPoint } from '../../../kernel/crash.ts';
 import { DAY_MS } from '../../../kernel/time.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
@@ -21,7 +20,6 @@ import { advance, endOperation, retryWithBackoff } from './step.ts';
 export async function removeMachine(service: Service, operation: OperationRow): Promise<void> {
   if (await deferForSnapshot(service, operation)) return;
   if (!(await confirmRemovedFromHost(service, operation))) return;
-  crashPoint('destroy.removed');
   await endOperation(service, operation, async (tx, server, now) => {
     await lockBalance(tx, server.customer_id);
     await releaseHost(tx, server.id, { state: releasedMachineState(service), now });
@@ -39,7 +37,6 @@ export async function removeMachine(service: Service, operation: OperationRow): 
     await deleteServer(tx, server.id);
     await releaseImage(tx, server.image_id, now);
   });
-  crashPoint('destroy.recorded');
 }
 
 /**

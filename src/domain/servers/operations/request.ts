@@ -1,5 +1,4 @@
 /** The part that all server operations share, from the request to its response. */
-import { crashPoint } from '../../../kernel/crash.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import type { Server } from '../../../spec/schemas/server.ts';
@@ -64,10 +63,8 @@ export async function requestOperation<Extra extends object = object>(
     await recordAudit(tx, { actor, action: `server.${action}`, resource: object.id }, now);
     const shown = { ...object, ...extra } as Server & Extra;
     await actor.saveResponse?.(tx, shown);
-    crashPoint('operation.begun_written');
     return shown;
   });
-  crashPoint('operation.begun');
   service.wake();
   return response;
 }

@@ -1,5 +1,4 @@
 /** Allocates the address of a new invoice. */
-import { crashPoint } from '../../../kernel/crash.ts';
 import { SECOND_MS } from '../../../kernel/time.ts';
 import { TimeoutError, withTimeout } from '../../../kernel/timeout.ts';
 import type { ChainDriver, Deposit } from '../../../ports/chain.ts';
@@ -56,7 +55,6 @@ async function allocateOnce(
 ): Promise<AllocatedAddress> {
   const { id, coin, amountUnits } = wanted;
   const { index, isUnread } = await allocateIndex(db, coin);
-  crashPoint('topup.numbered');
   const release = async () => {
     if (isPoolCoin(coin)) await releasePooledAddress(db, coin, id);
     await releaseIndex(db, coin, index);
@@ -66,7 +64,6 @@ async function allocateOnce(
     // read individually.
     if (isUnread && !isPoolCoin(coin)) await initializeCursor(db, coin, await chainTip(driver));
     const deposit = await driver.allocate({ id, index, amountUnits });
-    crashPoint('topup.allocated');
     return { deposit, release };
   } catch (error) {
     await release();

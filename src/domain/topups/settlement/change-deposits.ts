@@ -1,5 +1,4 @@
 /** Changes and settles the payments of one invoice in one commit, under the lease of its coin. */
-import { crashPoint } from '../../../kernel/crash.ts';
 import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { holdsCoinLease } from '../../../store/topups/coins.ts';
@@ -40,7 +39,7 @@ export async function changeDeposits(
   reading: ReadLease | null,
   change: DepositChange,
 ): Promise<boolean> {
-  const changed = await service.db.transaction(async (tx) => {
+  return await service.db.transaction(async (tx) => {
     const topup = await lockLeasedTopup(tx, of, reading);
     if (!topup) return false;
     const now = service.clock.now();
@@ -49,7 +48,6 @@ export async function changeDeposits(
     const other = deposits.filter((deposit, i) => deposit !== before[i]);
     if (other.length === 0) return false;
     await saveDeposits(tx, other);
-    crashPoint('credit.observation_written');
     const mayCredit = await isSwitchOn(tx, 'topup-credit');
     await settle(tx, {
       topup,
@@ -62,6 +60,4 @@ export async function changeDeposits(
     });
     return true;
   });
-  crashPoint('credit.committed');
-  return changed;
 }

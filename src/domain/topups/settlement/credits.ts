@@ -4,7 +4,6 @@
  * matches, because a credited payment left the chain or moved to a block with another rate, all credits of
  * the invoice are reversed and the remaining payments are credited again, in the same transaction.
  */
-import { crashPoint } from '../../../kernel/crash.ts';
 import { formatUnits } from '../../../kernel/money.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { getCoin as coinOf } from '../../../spec/coins.ts';
@@ -194,5 +193,4 @@ async function reverseCredits(
   for (const transferId of topup.bonus_transfers) {
     await reverse(tx, { transferId, description: 'Top-up bonus reversed' }, now);
   }
-  crashPoint('credit.reversed');
 }

@@ -15,7 +15,6 @@
  *
  * Late payments cannot be prevented, so canceled and expired invoices are credited like any other.
  */
-import { crashPoint } from '../../../kernel/crash.ts';
 import { formatId } from '../../../kernel/ids.ts';
 import type { KeyRing } from '../../../kernel/secrets.ts';
 import type { Sql } from '../../../kernel/sql.ts';
@@ -65,7 +64,6 @@ export async function settle(tx: Sql, settlement: Settlement): Promise<TopupRow>
   if (booked.credited) {
     await notifyCredit(tx, settlement.keys, { before: topup, after, changed: booked.changed }, now);
   }
-  if (booked.credited) crashPoint('credit.written');
   return after;
 }
 

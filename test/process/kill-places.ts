@@ -1,0 +1,116 @@
+/**
+ * Kills a service with SIGKILL at the places of a scenario. A first run lists them: before and after each
+ * commit and each driver call. Then the scenario runs again for each place, and after the restart the
+ * assertions must hold. `npm run test:full` takes some places of each scenario, which rotate.
+ */
+import assert from 'node:assert/strict';
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { LIST_PLACES } from '../../src/kernel/crash.ts';
+import { parsePlaces } from '../support/crash-places.ts';
+import { byLevel, ROTATION } from '../support/runs.ts';
+import {
+  type Environment,
+  runSkerryd,
+  type SkerrydProcess,
+  startSkerryd,
+} from '../support/skerryd-process.ts';
+
+export interface KillScenario<Context> {
+  readonly name: string;
+  /** May die with the process at any point. */
+  run(context: Context): Promise<void>;
+  /** Repeats what a client would repeat, and asserts that everything happened once. */
+  finish(context: Context, place: string): Promise<void>;
+}
+
+export interface KillWorld<Context> {
+  /** Contains `base`, the data folder that every run starts from. */
+  readonly folder: string;
+  settings(name: string): Environment;
+  createContext(serving: SkerrydProcess, name: string): Context;
+}
+
+const PLACES_PER_SCENARIO = byLevel({ sample: 1, full: 2, soak: Infinity });
+/** Background work reaches places that the requests did not wait for. */
+const REACH_TIMEOUT_MS = 10_000;
+
+export async function testKillPlaces<Context>(
+  t: TestContext,
+  world: KillWorld<Context>,
+  scenario: KillScenario<Context>,
+): Promise<void> {
+  const places = await listPlaces(world, scenario);
+  const chosen = choose(places);
+  t.diagnostic(`${scenario.name}: ${chosen.length} of ${places.length} places, rotation ${ROTATION}`);
+  let reached = 0;
+  for (const place of chosen) {
+    await t.test(`${scenario.name}, killed ${place}`, async (kill) => {
+      if (await killAt(world, scenario, place)) reached += 1;
+      else kill.diagnostic('not reached: two effects were one this time');
+    });
+  }
+  assert.ok(reached * 2 >= chosen.length, `only ${reached} of ${chosen.length} places were reached`);
+}
+
+/** Spreads the chosen places over the whole scenario. */
+function choose(places: readonly string[]): readonly string[] {
+  const step = Math.max(places.length / PLACES_PER_SCENARIO, 1);
+  return places.filter((_, index) => (index + ROTATION) % step < 1);
+}
+
+/** Returns whether the process reached the place. The assertions must hold in both cases. */
+async function killAt<Context>(
+  world: KillWorld<Context>,
+  scenario: KillScenario<Context>,
+  place: string,
+): Promise<boolean> {
+  const name = await copyBase(world, scenario.name);
+  const armed = await startSkerryd({ ...world.settings(name), SKERRY_CRASH_AT: place });
+  await scenario.run(world.createContext(armed, name)).catch(() => undefined);
+  const late = setTimeout(() => process.kill(armed.pid, 'SIGTERM'), REACH_TIMEOUT_MS);
+  const { signal, code, stderr } = await armed.ended;
+  clearTimeout(late);
+  assert.ok(signal === 'SIGKILL' || code === 0, stderr);
+  await finish(world, scenario, { name, place });
+  return signal === 'SIGKILL';
+}
+
+async function finish<Context>(
+  world: KillWorld<Context>,
+  scenario: KillScenario<Context>,
+  { name, place }: { readonly name: string; readonly place: string },
+): Promise<void> {
+  const serving = await startSkerryd(world.settings(name));
+  try {
+    await scenario.finish(world.createContext(serving, name), place);
+    const verified = await runSkerryd(['verify'], world.settings(name));
+    assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+  } finally {
+    assert.equal((await serving.stop()).code, 0);
+    await rm(join(world.folder, name), { recursive: true, force: true });
+  }
+}
+
+/** Runs the scenario without a kill, and returns the places that it reaches after the start. */
+async function listPlaces<Context>(
+  world: KillWorld<Context>,
+  scenario: KillScenario<Context>,
+): Promise<readonly string[]> {
+  const name = await copyBase(world, scenario.name);
+  const listing = await startSkerryd({ ...world.settings(name), SKERRY_CRASH_AT: LIST_PLACES });
+  await scenario.run(world.createContext(listing, name));
+  const { stdout } = await listing.stop('SIGKILL');
+  await finish(world, scenario, { name, place: 'nowhere' });
+  const [, reached = ''] = stdout.split(/^skerry ready on .*$/m);
+  return parsePlaces(reached);
+}
+
+let copies = 0;
+async function copyBase({ folder }: { readonly folder: string }, name: string): Promise<string> {
+  copies += 1;
+  const copy = `${name.replaceAll(' ', '-')}-${copies}`;
+  await cp(join(folder, 'base'), join(folder, copy), { recursive: true, preserveTimestamps: true });
+  return copy;
+}
