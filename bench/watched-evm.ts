@@ -11,8 +11,8 @@ import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { findOwnAddresses } from '../src/store/topups/addresses.ts';
-import { Anvil, hex, NO_ANVIL } from '../test/drivers/evm/anvil.ts';
-import { testAccount } from '../test/drivers/evm/evm-world.ts';
+import { Anvil, hex, NO_ANVIL } from '../test/drivers/chain/evm/anvil.ts';
+import { testAccount } from '../test/drivers/chain/evm/evm-world.ts';
 import { CannotMeasure, type Figure, median } from './figure.ts';
 
 const FEW = 10;

@@ -5,8 +5,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MoneroChain } from '../src/drivers/chain/monero/driver.ts';
-import { startMonero, VIEW_ONLY } from '../test/drivers/monero/monero-world.ts';
-import { NO_MONERO, TestWallet } from '../test/drivers/monero/nodes.ts';
+import { startMonero, VIEW_ONLY } from '../test/drivers/chain/monero/monero-world.ts';
+import { NO_MONERO, TestWallet } from '../test/drivers/chain/monero/nodes.ts';
 import { CannotMeasure, type Figure, median } from './figure.ts';
 
 const FEW = 10;

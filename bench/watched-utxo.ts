@@ -6,7 +6,7 @@
 import { HDKey } from '@scure/bip32';
 import { AccountKey } from '../src/drivers/chain/account-key.ts';
 import { UtxoChain } from '../src/drivers/chain/utxo/driver.ts';
-import { LitecoinNode, NO_LITECOIND, waitUntil } from '../test/drivers/utxo/litecoin-node.ts';
+import { LitecoinNode, NO_LITECOIND, waitUntil } from '../test/drivers/chain/utxo/litecoin-node.ts';
 import { CannotMeasure, type Figure, median } from './figure.ts';
 
 const FEW = 10;

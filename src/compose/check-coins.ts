@@ -1,6 +1,6 @@
 /** Checks before the service listens: no node may be able to spend, or be on another network. */
 
-import { NodeBehind } from '../drivers/chain/node-behind.ts';
+import { NodeBehind } from '../drivers/chain/cursor.ts';
 import { NodeError, NodeUnreachable } from '../drivers/chain/node-http.ts';
 import { summarizeError } from '../kernel/logger.ts';
 import { OperatorError } from '../kernel/operator-error.ts';

@@ -7,6 +7,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
+import { BoundedMap } from '../kernel/bounded-map.ts';
 import { HOUR_MS } from '../kernel/time.ts';
 
 const ACCOUNTS_MAX = 50_000;
@@ -23,7 +24,7 @@ export class AccountBackoff {
   readonly #now: () => number;
   readonly #pause: (ms: number) => Promise<unknown>;
   readonly #key = randomBytes(32);
-  readonly #failures = new Map<string, AccountFailures>();
+  readonly #failures = new BoundedMap<string, AccountFailures>(ACCOUNTS_MAX);
 
   constructor(options: { enabled: boolean; now?: () => number; pause?: (ms: number) => Promise<unknown> }) {
     this.#enabled = options.enabled;
@@ -46,8 +47,6 @@ export class AccountBackoff {
     const count = known && lastMs - known.lastMs <= HOUR_MS ? known.count + 1 : 1;
     this.#failures.delete(hash);
     this.#failures.set(hash, { count, lastMs });
-    const [oldest] = this.#failures.keys();
-    if (this.#failures.size > ACCOUNTS_MAX && oldest !== undefined) this.#failures.delete(oldest);
   }
 
   recordSuccess(account: string): void {

@@ -4,8 +4,8 @@ import { checkCoins } from '../../src/compose/check-coins.ts';
 import type { RealCoin } from '../../src/compose/coins.ts';
 import { EvmChain } from '../../src/drivers/chain/evm/driver.ts';
 import { NodeError, parseNodeUrl } from '../../src/drivers/chain/node-http.ts';
-import { testAccount } from '../drivers/evm/evm-world.ts';
-import { StubNode } from '../drivers/evm/stub-node.ts';
+import { testAccount } from '../drivers/chain/evm/evm-world.ts';
+import { StubNode } from '../drivers/chain/evm/stub-node.ts';
 
 const XPUB = `xpub${'6Cx5tvq6nACSLJ'.repeat(8)}`;
 

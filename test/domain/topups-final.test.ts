@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { applyObservations } from '../../src/domain/topups/settlement/observations.ts';
-import { removedObservation } from '../../src/drivers/chain/removed-observation.ts';
+import { removedObservation } from '../../src/drivers/chain/payment-keys.ts';
 import type { Observation } from '../../src/ports/chain.ts';
 import { COIN_CODES, confirmationsNeeded, maxConfirmations } from '../../src/spec/coins.ts';
 import { LIMITS } from '../../src/spec/limits.ts';

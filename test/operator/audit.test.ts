@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Service } from '../../src/domain/context.ts';
 import { solanaAddress } from '../../src/drivers/chain/addresses.ts';
-import { ed25519PublicKey } from '../../src/drivers/chain/simnet/seed-key.ts';
+import { ed25519PublicKey } from '../../src/drivers/chain/simnet/networks.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import type { Action } from '../../src/spec/actions.ts';
 import { postAccountAction } from '../http/account-links.ts';

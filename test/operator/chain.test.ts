@@ -6,7 +6,7 @@ import { base58, hex } from '@scure/base';
 import type { Service } from '../../src/domain/context.ts';
 import { coinFindings } from '../../src/domain/topups/chains/coin-findings.ts';
 import { solanaAddress } from '../../src/drivers/chain/addresses.ts';
-import { ed25519PublicKey } from '../../src/drivers/chain/simnet/seed-key.ts';
+import { ed25519PublicKey } from '../../src/drivers/chain/simnet/networks.ts';
 import type { CoinContext } from '../../src/operator/context.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';

@@ -3,8 +3,7 @@
  * may be shorter after a reorganization, until the test mines.
  */
 import { createHash } from 'node:crypto';
-import { parseCursor } from '../../src/drivers/chain/cursor.ts';
-import { NodeBehind } from '../../src/drivers/chain/node-behind.ts';
+import { NodeBehind, parseCursor } from '../../src/drivers/chain/cursor.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import type {
   ChainDriver,

@@ -7,12 +7,8 @@
  * the recheck of unfinished payments, which runs whenever the cursor moves.
  */
 import type { Observation, OwnAddressLookup, PollResult } from '../../ports/chain.ts';
-import { type Cursor, formatCursor, parseCursor } from './cursor.ts';
-import { NodeBehind } from './node-behind.ts';
-import { removedObservation } from './removed-observation.ts';
-import { parseTransferKey, type Transfer } from './transfer-keys.ts';
-
-export type { Transfer } from './transfer-keys.ts';
+import { type Cursor, formatCursor, NodeBehind, parseCursor } from './cursor.ts';
+import { parseTransferKey, removedObservation, type Transfer, txidOf } from './payment-keys.ts';
 
 export interface BlockHead {
   readonly height: number;
@@ -103,10 +99,10 @@ export class BlockWalk {
 
   async recheck(keys: readonly string[]): Promise<Observation[]> {
     const tip = await this.#tipAtLeast(0);
-    const txids = [...new Set(keys.map((key) => removedObservation(key).txid))];
+    const txids = [...new Set(keys.map(txidOf))];
     const found = await this.#source.transactions(txids, tip);
     return keys.map((key) => {
-      const transaction = found.get(removedObservation(key).txid);
+      const transaction = found.get(txidOf(key));
       if (!transaction) return removedObservation(key);
       const { head, transfers, isPartial = false } = transaction;
       // The block may be newer than the tip that was read before.

@@ -29,6 +29,7 @@ const SECOND_NODE_BACKOFF_MS = 10 * SECOND_MS;
 /** Payments per request: a payment that the second node fails on delays few others. */
 const CONFIRM_BATCH_SIZE = 50;
 
+/** Asked only while its latest safety check passed. */
 export interface SecondNode {
   /** Throws UnsafeChainError if it is on another network, and any other error if it can't be reached. */
   checkSafety(): Promise<void>;

@@ -2,7 +2,9 @@
  * Pages of the documentation. They are the same for every reader except for the base URL in samples, so
  * each is rendered once per base URL and cached. The search index is built when the first visitor searches.
  */
+
 import { readFileSync } from 'node:fs';
+import { BoundedMap } from '../../kernel/bounded-map.ts';
 import { fail } from '../../kernel/fail.ts';
 import {
   changelogView,
@@ -85,24 +87,14 @@ export const DOCS_PAGES: readonly PanelPage[] = [
   }),
 ];
 
-const viewCache = new Map<string, Map<string, View>>();
+const viewCache = new BoundedMap<string, Map<string, View>>(CACHED_BASE_URLS_MAX);
 
 function cachedView(context: PageContext, name: string, make: (baseUrl: string) => DocsView): View {
   const baseUrl = resolveBaseUrl(context);
-  const views = cachedViewsFor(baseUrl);
+  const views = viewCache.ensure(baseUrl, () => new Map());
   const view = views.get(name) ?? complete(make(baseUrl));
   views.set(name, view);
   return view;
-}
-
-function cachedViewsFor(baseUrl: string): Map<string, View> {
-  const cached = viewCache.get(baseUrl);
-  if (cached) return cached;
-  const [oldest] = viewCache.keys();
-  if (oldest !== undefined && viewCache.size >= CACHED_BASE_URLS_MAX) viewCache.delete(oldest);
-  const views = new Map<string, View>();
-  viewCache.set(baseUrl, views);
-  return views;
 }
 
 function complete(view: DocsView): View {

@@ -13,16 +13,17 @@ import type {
   PollResult,
 } from '../../../ports/chain.ts';
 import type { AccountKey } from '../account-key.ts';
-import { evmAddress } from '../addresses.ts';
+import { evmAddress, publicKeyHash } from '../addresses.ts';
 import { BlockWalk } from '../block-walk.ts';
-import { publicKeyHash } from '../key-hash.ts';
 import type { NodeEndpoint } from '../node-http.ts';
 import { SafetyCheck } from '../safety-check.ts';
-import { detectTracing, requireTracing, TRACE_CONCURRENCY, type Tracing } from './ether.ts';
+import { EtherReader, TRACE_CONCURRENCY } from './ether-reader.ts';
 import { examineEvm } from './examine.ts';
 import { EvmNode } from './node.ts';
 import { checkNetwork, checksumAddress, evmHealth, type Network, requireToken } from './safety.ts';
-import { type EvmCoin, EvmSource, FINAL_DEPTH, latestHead } from './source.ts';
+import { type EvmCoin, EvmSource, FINAL_DEPTH } from './source.ts';
+import { TokenReader } from './token-reader.ts';
+import { requireTracing } from './trace-apis.ts';
 
 /**
  * Blocks per poll. To trace a block the node executes it again, while logs are cheap. A poll has a timeout,
@@ -55,8 +56,9 @@ export class EvmChain implements ChainDriver {
   readonly #allowTest: boolean;
   readonly #walk: BlockWalk;
   readonly #safetyCheck = new SafetyCheck(() => this.#checkNode());
+  /** Null for the token. */
+  readonly #ether: EtherReader | null;
   #network: Network | undefined;
-  #tracing: Tracing = 'none';
 
   constructor(options: EvmOptions) {
     const { coin, own } = options;
@@ -65,17 +67,9 @@ export class EvmChain implements ChainDriver {
     this.#account = options.account;
     this.#contract = options.contract;
     this.#allowTest = options.allowTest;
-    const source = new EvmSource(
-      this.#node,
-      coin === 'ETH'
-        ? {
-            coin,
-            tracing: () => this.#tracing,
-            ...(options.onUnreadable ? { onUnreadable: options.onUnreadable } : {}),
-          }
-        : { coin, contract: this.#contract.toLowerCase() },
-    );
-    this.#walk = new BlockWalk(source, own, {
+    this.#ether = coin === 'ETH' ? new EtherReader(this.#node, options.onUnreadable) : null;
+    const reader = this.#ether ?? new TokenReader(this.#node, this.#contract);
+    this.#walk = new BlockWalk(new EvmSource(this.#node, reader), own, {
       rewindBlocks: FINAL_DEPTH,
       maxBlocksPerPoll: MAX_BLOCKS_PER_POLL[coin],
       initialBlocks: INITIAL_BLOCKS[coin],
@@ -116,7 +110,7 @@ export class EvmChain implements ChainDriver {
   async examine(nextIndex: number): Promise<readonly ChainFinding[]> {
     await this.#safetyCheck.ensure();
     const highest = nextIndex === 0 ? null : derivationIndex(this.coin, nextIndex - 1);
-    return await examineEvm(this.#node, { coin: this.coin, highest, tracing: this.#tracing });
+    return await examineEvm(this.#node, { coin: this.coin, highest, api: this.#ether?.api ?? null });
   }
 
   async #checkedNetwork(): Promise<Network> {
@@ -127,12 +121,8 @@ export class EvmChain implements ChainDriver {
 
   async #checkNode(): Promise<void> {
     const network = await checkNetwork(this.#node, this.#allowTest);
-    if (this.coin === 'USDT') {
-      await requireToken(this.#node, this.#contract, network);
-    } else {
-      this.#tracing = await detectTracing(this.#node, await latestHead(this.#node));
-      requireTracing(this.#tracing);
-    }
+    if (this.#ether === null) await requireToken(this.#node, this.#contract, network);
+    else requireTracing(await this.#ether.detectApi());
     this.#network = network;
   }
 }

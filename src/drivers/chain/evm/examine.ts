@@ -1,10 +1,9 @@
 /** Findings about Ethereum coins, for the operator. */
 import type { ChainFinding } from '../../../ports/chain.ts';
 import { NodeError } from '../node-http.ts';
-import { type Tracing, traceBlock } from './ether.ts';
-import { isTooLarge, movementsFromChanges } from './large-block.ts';
 import type { EvmBlockHead, EvmNode } from './node.ts';
-import { type EvmCoin, latestHead } from './source.ts';
+import type { EvmCoin } from './source.ts';
+import { isTooLarge, type TraceApi } from './trace-apis.ts';
 
 /** One block every 12 seconds. */
 const BLOCKS_PER_DAY = 7_200;
@@ -12,12 +11,12 @@ const WALLET_GAP = 20;
 
 export async function examineEvm(
   node: EvmNode,
-  examined: { readonly coin: EvmCoin; readonly highest: number | null; readonly tracing: Tracing },
+  examined: { readonly coin: EvmCoin; readonly highest: number | null; readonly api: TraceApi | null },
 ): Promise<readonly ChainFinding[]> {
   if (examined.coin === 'USDT') return [...addressNotes(examined), COLLECT_FEE_NOTE];
-  const { height, txids } = await latestHead(node);
-  const changes = await stateDiffNotes(node, examined.tracing, txids[0]);
-  return [...addressNotes(examined), await tracingNote(node, examined.tracing, height), ...changes];
+  const { height, txids } = await node.newest();
+  const changes = await balanceNotes(node, examined.api, txids[0]);
+  return [...addressNotes(examined), await tracingNote(node, examined.api, height), ...changes];
 }
 
 /** A USDT transfer's fee is paid in ether from the same address. */
@@ -36,14 +35,14 @@ function addressNotes({ coin, highest }: { coin: EvmCoin; highest: number | null
 }
 
 /** Tests the method with any transaction; without one, there is nothing to report. */
-async function stateDiffNotes(
+async function balanceNotes(
   node: EvmNode,
-  tracing: Tracing,
+  api: TraceApi | null,
   txid: string | undefined,
 ): Promise<readonly ChainFinding[]> {
-  if (txid === undefined || tracing === 'none') return [];
+  if (txid === undefined || api === null) return [];
   try {
-    await movementsFromChanges(node, tracing, txid);
+    await api.readIncreases(node, txid);
     return [];
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
@@ -55,9 +54,9 @@ async function stateDiffNotes(
   }
 }
 
-async function tracingNote(node: EvmNode, tracing: Tracing, height: number): Promise<ChainFinding> {
+async function tracingNote(node: EvmNode, api: TraceApi | null, height: number): Promise<ChainFinding> {
   const head = await node.head(Math.max(0, height - BLOCKS_PER_DAY));
-  if (head === null || head.height === 0 || (await canTrace(node, tracing, head))) {
+  if (head === null || head.height === 0 || (await canTrace(node, api, head))) {
     return { level: 'ok', message: 'the node can trace blocks that are one day old' };
   }
   return {
@@ -68,9 +67,10 @@ async function tracingNote(node: EvmNode, tracing: Tracing, height: number): Pro
   };
 }
 
-async function canTrace(node: EvmNode, tracing: Tracing, head: EvmBlockHead): Promise<boolean> {
+async function canTrace(node: EvmNode, api: TraceApi | null, head: EvmBlockHead): Promise<boolean> {
+  if (api === null) throw new Error('the node cannot trace');
   try {
-    await traceBlock(node, tracing, head);
+    await api.readBlock(node, head);
     return true;
   } catch (error) {
     // It can trace, but this block's trace is too large.

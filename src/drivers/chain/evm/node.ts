@@ -5,9 +5,8 @@
 
 import type { BlockHead } from '../block-walk.ts';
 import { JsonRpc, type RpcCall } from '../json-rpc.ts';
-import { asArray, asObject } from '../json-values.ts';
+import { asArray, asHexAddress, asHexBigInt, asHexHash, asHexUint, asObject } from '../json-values.ts';
 import { type NodeEndpoint, NodeError } from '../node-http.ts';
-import { asHexAddress, asHexBigInt, asHexHash, asHexUint } from './hex-values.ts';
 
 /** Limit for headers and logs, for as many blocks as fit in one request. */
 const BATCH_MAX_BYTES = 16 * 1024 ** 2;
@@ -56,6 +55,12 @@ export class EvmNode {
   /** Returns null if there is no such block. */
   async head(at: number | 'latest'): Promise<EvmBlockHead | null> {
     return parseHead(await this.#rpc.call(...headCall(at)));
+  }
+
+  async newest(): Promise<EvmBlockHead> {
+    const head = await this.head('latest');
+    if (head === null) throw new Error('the node has no blocks');
+    return head;
   }
 
   /** Returns a block of any branch; null if the node doesn't know it, or no longer does. */

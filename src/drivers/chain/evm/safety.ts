@@ -4,7 +4,6 @@ import { type ChainHealth, UnsafeChainError } from '../../../ports/chain.ts';
 import { evmAddress } from '../addresses.ts';
 import { NodeError } from '../node-http.ts';
 import type { EvmNode } from './node.ts';
-import { latestHead } from './source.ts';
 
 const MAINNET = 1;
 const MAINNET_GENESIS = '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3';
@@ -78,7 +77,7 @@ async function throwTokenMissing(node: EvmNode, network: Network): Promise<never
 export async function evmHealth(node: EvmNode, { isMainnet }: Network): Promise<ChainHealth> {
   const [syncing, { height, time }, peers] = await Promise.all([
     node.isSyncing(),
-    latestHead(node),
+    node.newest(),
     isMainnet ? node.peers() : null,
   ]);
   const ageMs = Date.now() - time.getTime();

@@ -1,15 +1,17 @@
 /** A second Ethereum node: confirms payments that the first node has in a block. */
+import { BoundedMap } from '../../../kernel/bounded-map.ts';
 import type { ChainFinding, ChainHealth, Observation } from '../../../ports/chain.ts';
 import type { BlockHead } from '../block-walk.ts';
 import type { SecondNode } from '../cross-checked.ts';
-import type { NodeEndpoint } from '../node-http.ts';
-import { SafetyCheck } from '../safety-check.ts';
-import { BalanceIncreases } from './balance-increases.ts';
-import { detectTracing, type Tracing } from './ether.ts';
+import { type NodeEndpoint, NodeError } from '../node-http.ts';
+import { EtherReader } from './ether-reader.ts';
 import { EvmNode } from './node.ts';
 import { checkNetwork, evmHealth, type Network, requireToken } from './safety.ts';
-import { type EvmCoin, EvmSource, latestHead } from './source.ts';
+import { type EvmCoin, EvmSource } from './source.ts';
+import { TokenReader } from './token-reader.ts';
 
+/** Maximum (block, address) pairs whose confirmed payments are cached. */
+const CACHE_MAX = 10_000;
 /** The minimum history of a node without an archive (geth). */
 const MIN_HISTORY_BLOCKS = 128;
 
@@ -22,35 +24,33 @@ export interface EvmSecondNodeOptions {
 }
 
 export class EvmSecondNode implements SecondNode {
-  readonly #coin: EvmCoin;
   readonly #node: EvmNode;
   readonly #contract: string;
   readonly #allowTest: boolean;
+  /** Null for the token. */
+  readonly #ether: EtherReader | null;
   readonly #source: EvmSource;
   readonly #balanceIncreases: BalanceIncreases;
-  readonly #safetyCheck = new SafetyCheck(() => this.#checkNode());
   #network: Network | undefined;
-  #tracing: Tracing = 'none';
 
   constructor({ coin, node, contract, allowTest }: EvmSecondNodeOptions) {
-    this.#coin = coin;
     this.#node = new EvmNode(node);
-    this.#balanceIncreases = new BalanceIncreases(this.#node);
     this.#contract = contract;
     this.#allowTest = allowTest;
-    this.#source = new EvmSource(
-      this.#node,
-      coin === 'ETH' ? { coin, tracing: () => this.#tracing } : { coin, contract: contract.toLowerCase() },
-    );
+    this.#ether = coin === 'ETH' ? new EtherReader(this.#node) : null;
+    this.#source = new EvmSource(this.#node, this.#ether ?? new TokenReader(this.#node, contract));
+    this.#balanceIncreases = new BalanceIncreases(this.#node);
   }
 
   async checkSafety(): Promise<void> {
-    await this.#safetyCheck.rerun();
+    const network = await checkNetwork(this.#node, this.#allowTest);
+    this.#network = network;
+    if (this.#ether === null) await requireToken(this.#node, this.#contract, network);
+    else await this.#ether.detectApi();
   }
 
   async confirm(observations: readonly Observation[]): Promise<ReadonlyMap<string, number>> {
-    await this.#safetyCheck.ensure();
-    const newest = await latestHead(this.#node);
+    const newest = await this.#node.newest();
     const txids = [...new Set(observations.map(({ txid }) => txid))];
     const found = await this.#source.transactions(txids, { ...newest, finalHeight: 0 });
     const confirmed = new Map<string, number>();
@@ -76,8 +76,7 @@ export class EvmSecondNode implements SecondNode {
   }
 
   async examine(): Promise<readonly ChainFinding[]> {
-    await this.#safetyCheck.ensure();
-    if (this.#coin !== 'ETH' || this.#tracing !== 'none') return [];
+    if (this.#ether === null || this.#ether.api !== null) return [];
     return [
       {
         level: 'note',
@@ -90,15 +89,55 @@ export class EvmSecondNode implements SecondNode {
   }
 
   async health(): Promise<ChainHealth> {
-    await this.#safetyCheck.ensure();
     if (!this.#network) throw new Error('the node has not passed its safety check');
     return await evmHealth(this.#node, this.#network);
   }
+}
 
-  async #checkNode(): Promise<void> {
-    const network = await checkNetwork(this.#node, this.#allowTest);
-    this.#network = network;
-    if (this.#coin === 'USDT') await requireToken(this.#node, this.#contract, network);
-    else this.#tracing = await detectTracing(this.#node, await latestHead(this.#node));
+/**
+ * Confirms payments by an address's balance before and after a block, for a node that can't trace. A balance
+ * doesn't say which transaction paid, so every confirmed payment uses up its share of the increase: no
+ * payment counts as proof of another.
+ */
+class BalanceIncreases {
+  readonly #node: EvmNode;
+  readonly #known = new BoundedMap<string, Map<string, bigint>>(CACHE_MAX);
+
+  constructor(node: EvmNode) {
+    this.#node = node;
+  }
+
+  /** Records a payment that is confirmed in this block. */
+  record({ key, address, amountUnits }: Observation, head: BlockHead): void {
+    this.#knownAt(address, head).set(key, amountUnits);
+  }
+
+  /**
+   * Whether the address received this amount in the block in addition to the recorded payments. False if
+   * unknown.
+   */
+  async covers(observation: Observation, head: BlockHead): Promise<boolean> {
+    const { key, address, amountUnits } = observation;
+    const recorded = this.#knownAt(address, head);
+    if (recorded.get(key) === amountUnits) return true;
+    const increase = await this.#increase(address, head);
+    const others = [...recorded.values()].reduce((sum, units) => sum + units, 0n);
+    if (increase === null || increase < others + amountUnits) return false;
+    this.record(observation, head);
+    return true;
+  }
+
+  async #increase(address: string, head: BlockHead): Promise<bigint | null> {
+    try {
+      const before = await this.#node.balance(address, head.parentHash);
+      return (await this.#node.balance(address, head.hash)) - before;
+    } catch (error) {
+      if (error instanceof NodeError) return null;
+      throw error;
+    }
+  }
+
+  #knownAt(address: string, { hash }: BlockHead): Map<string, bigint> {
+    return this.#known.ensure(`${hash} ${address}`, () => new Map());
   }
 }

@@ -1,9 +1,7 @@
 /** Supplies blocks and their payments, in ether or in the token, to the block walk. */
 import type { BlockHead, BlockSource, BlockWithTransfers, IncludedTransaction, Tip } from '../block-walk.ts';
-import { EtherReader, type TracedMovements, type Tracing } from './ether.ts';
-import { type Movement, toTransfers } from './movement.ts';
-import type { EvmBlockHead, EvmNode, Receipt } from './node.ts';
-import { movementsFromLogs, TRANSFER_TOPIC } from './token.ts';
+import { type IncludedReceipt, type MovementReader, type ReadMovements, toTransfers } from './movement.ts';
+import type { EvmNode } from './node.ts';
 
 /**
  * Two epochs, after which the network finalizes a block; a final height that the node reports also limits it.
@@ -13,35 +11,18 @@ export const FINAL_DEPTH = 64;
 
 export type EvmCoin = 'ETH' | 'USDT';
 
-export interface IncludedReceipt {
-  readonly head: EvmBlockHead;
-  readonly receipt: Receipt;
-}
-
-export type EvmSourceOptions =
-  | {
-      readonly coin: 'ETH';
-      readonly tracing: () => Tracing;
-      /** Receives a log line for each transaction that could not be read completely. */
-      readonly onUnreadable?: (line: string) => void;
-    }
-  | { readonly coin: 'USDT'; readonly contract: string };
-
 export class EvmSource implements BlockSource {
   readonly #node: EvmNode;
-  readonly #reader: EtherReader | TokenReader;
+  readonly #reader: MovementReader;
   #tip: EvmTip | undefined;
 
-  constructor(node: EvmNode, options: EvmSourceOptions) {
+  constructor(node: EvmNode, reader: MovementReader) {
     this.#node = node;
-    this.#reader =
-      options.coin === 'ETH'
-        ? new EtherReader(node, options.tracing, options.onUnreadable ?? (() => undefined))
-        : new TokenReader(node, options.contract);
+    this.#reader = reader;
   }
 
   async tip(): Promise<EvmTip> {
-    const { height, hash } = await latestHead(this.#node);
+    const { height, hash } = await this.#node.newest();
     // The tip is requested many times per block, and the final height doesn't change in between.
     if (this.#tip?.hash === hash) return this.#tip;
     const finalHeight = (await this.#node.finalHeight()) ?? height;
@@ -81,36 +62,7 @@ export class EvmSource implements BlockSource {
 
 type EvmTip = Tip & { readonly hash: string };
 
-const NO_MOVEMENTS: TracedMovements = { movements: [], isPartial: false };
-
-class TokenReader {
-  readonly #node: EvmNode;
-  readonly #contract: string;
-
-  constructor(node: EvmNode, contract: string) {
-    this.#node = node;
-    this.#contract = contract;
-  }
-
-  async readBlocks(heads: readonly EvmBlockHead[]): Promise<(readonly Movement[])[]> {
-    const logs = await this.#node.logs(
-      heads.map(({ hash }) => hash),
-      { contract: this.#contract, topic: TRANSFER_TOPIC },
-    );
-    return heads.map(({ hash }, i) =>
-      movementsFromLogs(logs[i] ?? [], { contract: this.#contract, blockHash: hash }),
-    );
-  }
-
-  async readTransactions(found: readonly IncludedReceipt[]): Promise<ReadonlyMap<string, TracedMovements>> {
-    return new Map(
-      found.map(({ receipt: { txid, logs, blockHash } }) => {
-        const movements = movementsFromLogs(logs, { contract: this.#contract, blockHash });
-        return [txid, { movements, isPartial: false }];
-      }),
-    );
-  }
-}
+const NO_MOVEMENTS: ReadMovements = { movements: [], isPartial: false };
 
 /**
  * Returns the successful transactions in blocks of the chain. Throws if the chain changed since this tip: a
@@ -121,7 +73,7 @@ async function findTransactions(
   txids: readonly string[],
   tip: Tip,
 ): Promise<ReadonlyMap<string, IncludedReceipt>> {
-  const before = tip.hash === undefined ? await latestHead(node) : { height: tip.height, hash: tip.hash };
+  const before = tip.hash === undefined ? await node.newest() : { height: tip.height, hash: tip.hash };
   const receipts = (await node.receipts(txids)).filter((receipt) => receipt !== null);
   // Include the previous tip: it must still be on the chain.
   const heights = [...new Set([...receipts.map(({ height }) => height), before.height])];
@@ -136,10 +88,4 @@ async function findTransactions(
     if (head && receipt.succeeded) found.set(receipt.txid, { head, receipt });
   }
   return found;
-}
-
-export async function latestHead(node: EvmNode): Promise<EvmBlockHead> {
-  const head = await node.head('latest');
-  if (head === null) throw new Error('the node has no blocks');
-  return head;
 }

@@ -1,5 +1,5 @@
 /** Reads wallet and node while both are at the same newest block. */
-import { NodeBehind } from '../node-behind.ts';
+import { NodeBehind } from '../cursor.ts';
 import type { MoneroBlock, MoneroDaemon } from './daemon.ts';
 import type { MoneroWallet } from './wallet.ts';
 

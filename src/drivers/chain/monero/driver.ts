@@ -17,15 +17,13 @@ import type {
   Observation,
   PollResult,
 } from '../../../ports/chain.ts';
-import { type Cursor, formatCursor, parseCursor } from '../cursor.ts';
-import { NodeBehind } from '../node-behind.ts';
+import { type Cursor, formatCursor, NodeBehind, parseCursor } from '../cursor.ts';
 import type { NodeEndpoint } from '../node-http.ts';
-import { removedObservation } from '../removed-observation.ts';
+import { removedObservation } from '../payment-keys.ts';
 import { SafetyCheck } from '../safety-check.ts';
 import { MoneroAccount } from './account.ts';
 import { ChainChanged, ConsistentReader, WalletMismatch } from './consistent-reader.ts';
 import { type MoneroBlock, MoneroDaemon, type TransactionLocation } from './daemon.ts';
-import { moneroHealth } from './health.ts';
 import {
   FINAL_CONFIRMATIONS,
   isUnlocked,
@@ -35,7 +33,7 @@ import {
   parseKey,
   transferKey,
 } from './observations.ts';
-import { checkNetwork, checkWallet } from './safety.ts';
+import { checkNetwork, checkWallet, moneroHealth } from './safety.ts';
 import { type HeightRange, type MoneroTransfer, MoneroWallet } from './wallet.ts';
 
 const DECIMALS = 12;

@@ -6,8 +6,7 @@ import type { ChainHealth, Observation } from '../../../ports/chain.ts';
 import type { SecondNode } from '../cross-checked.ts';
 import type { NodeEndpoint } from '../node-http.ts';
 import { MoneroDaemon } from './daemon.ts';
-import { moneroHealth } from './health.ts';
-import { checkNetwork } from './safety.ts';
+import { checkNetwork, moneroHealth } from './safety.ts';
 
 export class MoneroSecondNode implements SecondNode {
   readonly #daemon: MoneroDaemon;

@@ -12,7 +12,7 @@ import type {
 } from '../../../ports/chain.ts';
 import type { CoinCode } from '../../../spec/coins.ts';
 import type { Faults } from '../../faults.ts';
-import { removedObservation } from '../removed-observation.ts';
+import { removedObservation } from '../payment-keys.ts';
 import { FINAL_CONFIRMATIONS } from './chain.ts';
 import { addressAt, paymentUri } from './networks.ts';
 

@@ -2,12 +2,11 @@
  * The differences between the eight simulated networks: addresses, ids, and URIs. Networks that have a test
  * format use it, so that no real wallet pays a simulated address by mistake.
  */
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac, createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 import { base58, hex } from '@scure/base';
 import { formatUnits } from '../../../kernel/money.ts';
 import { type CoinCode, getCoin as coinOf } from '../../../spec/coins.ts';
 import { evmAddress, moneroAddress, segwitAddress, solanaAddress, tronAddress } from '../addresses.ts';
-import { ed25519PublicKey } from './seed-key.ts';
 
 /** Sepolia and its test USDT. */
 const EVM_CHAIN_ID = 11_155_111;
@@ -112,4 +111,18 @@ export function newTxid(coin: CoinCode): string {
 export function newBlockHash(coin: CoinCode, parentHash: string): string {
   const digest = createHash('sha256').update(`${coin}:${parentHash}:`).update(randomBytes(16)).digest();
   return NETWORKS[coin].id(digest);
+}
+
+const ED25519_PKCS8 = hex.decode('302e020100300506032b657004220420');
+
+/**
+ * Returns the ed25519 public key of a 32-byte seed: a valid point on the curve, because wallets check that.
+ * No real driver has access to anything that holds a seed.
+ */
+export function ed25519PublicKey(seed: Uint8Array): Uint8Array {
+  const key = Buffer.concat([ED25519_PKCS8, seed]);
+  const jwk = createPublicKey(createPrivateKey({ key, format: 'der', type: 'pkcs8' })).export({
+    format: 'jwk',
+  });
+  return Buffer.from(jwk.x ?? '', 'base64url');
 }

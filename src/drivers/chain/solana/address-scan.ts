@@ -1,9 +1,9 @@
 /** Scans addresses one after another, until the poll's budget is used up. */
 import type { Observation, WatchedAddress } from '../../../ports/chain.ts';
 import { NodeError } from '../node-http.ts';
-import { advanceMark, formatMark, type Mark, parseMark, REFUSED_MARK } from './mark.ts';
 import type { ListedTransaction, ListQuery, SolanaNode } from './node.ts';
 import { parsePayment } from './payments.ts';
+import { advanceMark, formatMark, type Mark, parseMark, REFUSED_MARK } from './position.ts';
 
 export interface ScanLimits {
   /** Transactions per address and poll. */

@@ -29,16 +29,22 @@ import type {
   PollResult,
 } from '../../../ports/chain.ts';
 import { getCoin as coinOf } from '../../../spec/coins.ts';
-import { NodeBehind } from '../node-behind.ts';
+import { NodeBehind } from '../cursor.ts';
 import { type NodeEndpoint, NodeError } from '../node-http.ts';
-import { removedObservation } from '../removed-observation.ts';
+import { removedObservation } from '../payment-keys.ts';
 import { SafetyCheck } from '../safety-check.ts';
 import { AddressScan, type ScanLimits } from './address-scan.ts';
 import { examineSolana, RECENT_DAYS } from './examine.ts';
-import { formatMark, REFUSED_MARK, UNREAD_MARK } from './mark.ts';
 import { type FinalizedBlock, SolanaNode } from './node.ts';
 import { parsePayment } from './payments.ts';
-import { formatPosition, type Position, parsePosition } from './position.ts';
+import {
+  formatMark,
+  formatPosition,
+  type Position,
+  parsePosition,
+  REFUSED_MARK,
+  UNREAD_MARK,
+} from './position.ts';
 import { checkSolanaNode, solanaHealth } from './safety.ts';
 
 export interface SolanaLimits extends ScanLimits {

@@ -4,8 +4,8 @@
 import { DAY_MS } from '../../../kernel/time.ts';
 import type { AddressPool, ChainFinding } from '../../../ports/chain.ts';
 import { LIMITS } from '../../../spec/limits.ts';
-import { formatMark, UNREAD_MARK } from './mark.ts';
 import type { SolanaNode } from './node.ts';
+import { formatMark, UNREAD_MARK } from './position.ts';
 
 export const RECENT_DAYS = 7;
 /** Counting stops here; the exact number of more doesn't matter. */

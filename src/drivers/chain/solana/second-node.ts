@@ -2,26 +2,24 @@
 import type { ChainHealth, Observation } from '../../../ports/chain.ts';
 import type { SecondNode } from '../cross-checked.ts';
 import { type NodeEndpoint, NodeError } from '../node-http.ts';
-import { SafetyCheck } from '../safety-check.ts';
 import { SolanaNode } from './node.ts';
 import { parsePayment } from './payments.ts';
 import { checkSolanaNode, solanaHealth } from './safety.ts';
 
 export class SolanaSecondNode implements SecondNode {
   readonly #node: SolanaNode;
-  readonly #safetyCheck: SafetyCheck;
+  readonly #allowTest: boolean;
 
   constructor({ node, allowTest }: { readonly node: NodeEndpoint; readonly allowTest: boolean }) {
     this.#node = new SolanaNode(node);
-    this.#safetyCheck = new SafetyCheck(() => checkSolanaNode(this.#node, allowTest));
+    this.#allowTest = allowTest;
   }
 
   async checkSafety(): Promise<void> {
-    await this.#safetyCheck.rerun();
+    await checkSolanaNode(this.#node, this.#allowTest);
   }
 
   async confirm(observations: readonly Observation[]): Promise<ReadonlyMap<string, number>> {
-    await this.#safetyCheck.ensure();
     const answers = await this.#node.transactions(
       observations.map(({ txid }) => txid),
       'finalized',

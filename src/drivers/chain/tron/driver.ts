@@ -16,16 +16,14 @@ import type {
   PollResult,
 } from '../../../ports/chain.ts';
 import type { AccountKey } from '../account-key.ts';
-import { tronAddress } from '../addresses.ts';
+import { publicKeyHash, tronAddress } from '../addresses.ts';
 import { BlockWalk } from '../block-walk.ts';
 import { optionalArray } from '../json-values.ts';
-import { publicKeyHash } from '../key-hash.ts';
 import type { NodeEndpoint } from '../node-http.ts';
 import { SafetyCheck } from '../safety-check.ts';
-import { tronHealth } from './health.ts';
 import { TronNode } from './node.ts';
 import type { TronCoin } from './payments.ts';
-import { checkTronNode } from './safety.ts';
+import { checkTronNode, tronHealth } from './safety.ts';
 import { ROUND_BLOCKS, TronSource } from './source.ts';
 
 export interface TronOptions {

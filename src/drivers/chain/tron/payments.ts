@@ -7,7 +7,7 @@
  * or rejected transaction moves nothing, regardless of its amounts.
  */
 import { parseCoinAmount } from '../../../kernel/exact-json.ts';
-import type { Transfer } from '../block-walk.ts';
+import { fromTronHex, tronHash } from '../addresses.ts';
 import {
   asObject,
   asString,
@@ -16,8 +16,8 @@ import {
   optionalObject,
   optionalString,
 } from '../json-values.ts';
-import { assignKeys } from '../transfer-keys.ts';
-import { addressHash, fromHexAddress } from './address.ts';
+import type { Transfer } from '../payment-keys.ts';
+import { assignKeys } from '../payment-keys.ts';
 
 export type TronCoin = 'TRX' | 'USDTTRC';
 
@@ -61,7 +61,7 @@ function plainTransfers(transaction: JsonObject, outcome: JsonObject): RawTransf
   const { contractRet } = optionalObject(result, 'transaction result') ?? {};
   if (type !== 'TransferContract' || contractRet !== 'SUCCESS' || hasFailed(outcome)) return [];
   const { to_address, amount } = asObject(asObject(parameter, 'transfer').value, 'transfer');
-  const address = fromHexAddress(asString(to_address, 'destination address'));
+  const address = fromTronHex(asString(to_address, 'destination address'));
   return [{ address, amountUnits: parseCoinAmount(amount ?? 0, 0) }];
 }
 
@@ -74,7 +74,7 @@ function internalTransfers(outcome: JsonObject): RawTransfer[] {
     );
     // An unexpected value must not count as "not rejected".
     if ((rejected !== undefined && rejected !== false) || !VALUE_MOVING_CALLS.has(kind)) return [];
-    const address = fromHexAddress(optionalString(transferTo_address, 'destination address') ?? '');
+    const address = fromTronHex(optionalString(transferTo_address, 'destination address') ?? '');
     return optionalArray(callValueInfo, 'amounts')
       .map((each) => asObject(each, 'amount'))
       .filter(({ tokenId }) => tokenId === undefined)
@@ -88,10 +88,10 @@ function tokenTransfers(token: string | null, outcome: JsonObject): RawTransfer[
     const { address, topics, data } = asObject(log, 'log');
     const [event, , to, ...more] = optionalArray(topics, 'topics').map((topic) => asString(topic, 'topic'));
     const isTransfer = event === TRANSFER_TOPIC && to !== undefined && more.length === 0;
-    if (!isTransfer || addressHash(optionalString(address, 'contract address') ?? '') !== token) return [];
+    if (!isTransfer || tronHash(optionalString(address, 'contract address') ?? '') !== token) return [];
     const word = optionalString(data, 'log data') ?? '';
     if (!/^[0-9a-f]{64}$/i.test(word)) return [];
-    return [{ address: fromHexAddress(to.slice(-40)), amountUnits: BigInt(`0x${word}`) }];
+    return [{ address: fromTronHex(to.slice(-40)), amountUnits: BigInt(`0x${word}`) }];
   });
 }
 

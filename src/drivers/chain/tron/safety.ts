@@ -1,7 +1,8 @@
-/** Safety checks of a Tron node. */
-import { UnsafeChainError } from '../../../ports/chain.ts';
+/** Checks of a Tron node: its network, its token, and its health. */
+import { MINUTE_MS } from '../../../kernel/time.ts';
+import { type ChainHealth, UnsafeChainError } from '../../../ports/chain.ts';
 import { getCoin as coinOf } from '../../../spec/coins.ts';
-import { toHexAddress } from './address.ts';
+import { toTronHex } from '../addresses.ts';
 import type { TronNode } from './node.ts';
 import type { TronCoin } from './payments.ts';
 
@@ -32,7 +33,7 @@ export async function checkTronNode(
 }
 
 async function checkToken(node: TronNode, contract: string): Promise<void> {
-  const digits = toHexAddress(contract);
+  const digits = toTronHex(contract);
   if (digits === null) throw new UnsafeChainError('the USDT contract is not a valid Tron address');
   const decimals = await node.tokenDecimals(digits);
   if (decimals === null) {
@@ -43,4 +44,26 @@ async function checkToken(node: TronNode, contract: string): Promise<void> {
   const wanted = coinOf('USDTTRC').decimals;
   if (decimals !== BigInt(wanted))
     throw new UnsafeChainError(`the USDT contract has ${decimals} decimals and must have ${wanted}`);
+}
+
+/** Tron has a block every three seconds. */
+const TIP_MAX_AGE_MS = 5 * MINUTE_MS;
+
+export async function tronHealth(node: TronNode, allowTest: boolean): Promise<ChainHealth> {
+  const [newest, info] = await Promise.all([
+    node.latestBlock(),
+    // Some nodes don't offer this call: then only the age of the newest block counts.
+    node.nodeInfo().catch(() => null),
+  ]);
+  const ageMs = Date.now() - newest.time.getTime();
+  const isOld = ageMs > TIP_MAX_AGE_MS;
+  // A private network may have a single node.
+  const isAlone = info?.peers === 0 && !allowTest;
+  const detail = [
+    isOld
+      ? `the newest block is ${Math.round(ageMs / MINUTE_MS)} minutes old: the node is syncing or offline`
+      : 'in sync',
+    isAlone ? 'no peers' : `${info?.peers ?? 'unknown number of'} peers`,
+  ].join(', ');
+  return { ok: !isOld && !isAlone, height: newest.height, tipAt: newest.time, detail };
 }

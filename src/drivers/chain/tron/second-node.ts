@@ -2,31 +2,26 @@
 import type { ChainHealth, Observation } from '../../../ports/chain.ts';
 import type { SecondNode } from '../cross-checked.ts';
 import type { NodeEndpoint } from '../node-http.ts';
-import { SafetyCheck } from '../safety-check.ts';
-import { tronHealth } from './health.ts';
 import { TronNode } from './node.ts';
-import { checkTronNode, type TronNetworkOptions } from './safety.ts';
+import { checkTronNode, type TronNetworkOptions, tronHealth } from './safety.ts';
 import { TronSource } from './source.ts';
 
 export class TronSecondNode implements SecondNode {
   readonly #node: TronNode;
   readonly #source: TronSource;
-  readonly #safetyCheck: SafetyCheck;
-  readonly #allowTest: boolean;
+  readonly #options: TronNetworkOptions;
 
   constructor(options: TronNetworkOptions & { readonly node: NodeEndpoint }) {
     this.#node = new TronNode(options.node);
     this.#source = new TronSource(this.#node, options.coin, options.contract);
-    this.#safetyCheck = new SafetyCheck(() => checkTronNode(this.#node, options));
-    this.#allowTest = options.allowTest;
+    this.#options = options;
   }
 
   async checkSafety(): Promise<void> {
-    await this.#safetyCheck.rerun();
+    await checkTronNode(this.#node, this.#options);
   }
 
   async confirm(observations: readonly Observation[]): Promise<ReadonlyMap<string, number>> {
-    await this.#safetyCheck.ensure();
     const { height } = await this.#node.latestBlock();
     const found = await this.#source.transactions([...new Set(observations.map(({ txid }) => txid))]);
     const confirmed = observations.flatMap(({ key, txid, blockHash }) => {
@@ -39,6 +34,6 @@ export class TronSecondNode implements SecondNode {
   }
 
   async health(): Promise<ChainHealth> {
-    return await tronHealth(this.#node, this.#allowTest);
+    return await tronHealth(this.#node, this.#options.allowTest);
   }
 }

@@ -3,9 +3,10 @@
  */
 
 import pMap from 'p-map';
-import type { BlockHead, BlockSource, BlockWithTransfers, Tip, Transfer } from '../block-walk.ts';
+import { toTronHex, tronHash } from '../addresses.ts';
+import type { BlockHead, BlockSource, BlockWithTransfers, Tip } from '../block-walk.ts';
 import { asString, type JsonObject, optionalUint } from '../json-values.ts';
-import { addressHash, toHexAddress } from './address.ts';
+import type { Transfer } from '../payment-keys.ts';
 import type { TronBlock, TronNode } from './node.ts';
 import { type TronCoin, transfersOf } from './payments.ts';
 
@@ -24,7 +25,7 @@ export class TronSource implements BlockSource {
   constructor(node: TronNode, coin: TronCoin, contract: string) {
     this.#node = node;
     this.#coin = coin;
-    this.#token = addressHash(toHexAddress(contract) ?? '');
+    this.#token = tronHash(toTronHex(contract) ?? '');
   }
 
   async tip(): Promise<Tip> {

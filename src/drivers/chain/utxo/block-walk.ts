@@ -11,9 +11,9 @@ import type { JsonRpc } from '../json-rpc.ts';
 import { asArray, asDate, asInteger, asObject, asString, asUint, type JsonObject } from '../json-values.ts';
 import { NodeError } from '../node-http.ts';
 import { DECIMALS } from './networks.ts';
+import { observeOutputs } from './observe.ts';
 import { type Output, outputKey, scriptAddress } from './outputs.ts';
 import { getBlockHeader, type Header, NOT_FOUND } from './rpc.ts';
-import { observeOutputs } from './unconfirmed.ts';
 import { listNewestOutputs, MAX_PAYMENTS_PER_POLL, type ReadPosition } from './wallet-history.ts';
 
 const MAX_BLOCKS_PER_POLL = 4;

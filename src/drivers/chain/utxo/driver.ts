@@ -15,18 +15,16 @@ import type {
   PollResult,
 } from '../../../ports/chain.ts';
 import type { AccountKey } from '../account-key.ts';
-import { type Cursor, parseCursor } from '../cursor.ts';
+import { type Cursor, NodeBehind, parseCursor } from '../cursor.ts';
 import { JsonRpc } from '../json-rpc.ts';
-import { NodeBehind } from '../node-behind.ts';
 import type { NodeEndpoint } from '../node-http.ts';
 import { SafetyCheck } from '../safety-check.ts';
 import { walkBlocks } from './block-walk.ts';
 import { examineWallet } from './examine.ts';
-import { walletHealth } from './health.ts';
 import { DECIMALS, UTXO_PARAMS, type UtxoCoin } from './networks.ts';
-import { recheckPayments } from './recheck.ts';
-import { heightUnlessRescanning } from './rescan.ts';
-import { checkKeyNetwork, checkNetwork, checkWatchOnly } from './safety.ts';
+import { recheckPayments } from './observe.ts';
+import { heightUnlessRescanning } from './rpc.ts';
+import { checkKeyNetwork, checkNetwork, checkWatchOnly, walletHealth } from './safety.ts';
 import { ListTooLong, readWalletSince } from './wallet-history.ts';
 import { WatchList, type WatchWallet } from './watch-list.ts';
 

@@ -1,5 +1,4 @@
 /** Shared calls to a Bitcoin or Litecoin node, and its error codes. */
-
 import type { JsonRpc, RpcCall } from '../json-rpc.ts';
 import { asDate, asInteger, asObject, asUint, optionalString } from '../json-values.ts';
 
@@ -36,4 +35,30 @@ export async function getBlockHeader(rpc: JsonRpc, hash: string): Promise<Header
 /** Like `batchSettled`, for whole transactions: a batch that is too large is split. */
 export async function batchSettledLarge(rpc: JsonRpc, calls: readonly RpcCall[]): Promise<unknown[]> {
   return await rpc.batchSettled(calls, { maxBytes: TRANSACTION_MAX_BYTES });
+}
+
+/**
+ * A wallet that is rescanning old blocks, because it is new or was restored, doesn't know all payments yet:
+ * the missing ones would look removed and their credits would be reversed. The driver waits until the rescan
+ * is done.
+ */
+export class WalletRescanning extends Error {
+  override readonly name = 'WalletRescanning';
+  override readonly message = 'the node’s wallet is rescanning old blocks; waiting for it to finish';
+}
+
+/** Reads the state from a `getwalletinfo` response. */
+export function isRescanning(walletInfo: unknown): boolean {
+  const { scanning } = asObject(walletInfo, 'wallet info');
+  return typeof scanning === 'object' && scanning !== null;
+}
+
+/** Returns the height of the newest block. Throws WalletRescanning. */
+export async function heightUnlessRescanning(rpc: JsonRpc): Promise<number> {
+  const [height, walletInfo] = await rpc.batch([
+    { method: 'getblockcount', params: [] },
+    { method: 'getwalletinfo', params: [] },
+  ]);
+  if (isRescanning(walletInfo)) throw new WalletRescanning();
+  return asUint(height, 'tip height');
 }

@@ -8,12 +8,10 @@ import type { SecondNode } from '../cross-checked.ts';
 import { JsonRpc } from '../json-rpc.ts';
 import { asArray, asObject, type JsonObject } from '../json-values.ts';
 import { type NodeEndpoint, NodeError } from '../node-http.ts';
-import { SafetyCheck } from '../safety-check.ts';
-import { nodeHealth } from './health.ts';
 import { DECIMALS, type UtxoCoin } from './networks.ts';
 import { outputKey, scriptAddress } from './outputs.ts';
 import { batchSettledLarge } from './rpc.ts';
-import { checkNetwork, checkNoSpendingWallet } from './safety.ts';
+import { checkNetwork, checkNoSpendingWallet, nodeHealth } from './safety.ts';
 
 export interface UtxoSecondNodeOptions {
   readonly coin: UtxoCoin;
@@ -25,20 +23,19 @@ export interface UtxoSecondNodeOptions {
 export class UtxoSecondNode implements SecondNode {
   readonly #options: UtxoSecondNodeOptions;
   readonly #rpc: JsonRpc;
-  readonly #safetyCheck: SafetyCheck;
 
   constructor(options: UtxoSecondNodeOptions) {
     this.#options = options;
     this.#rpc = new JsonRpc(options.node);
-    this.#safetyCheck = new SafetyCheck(() => this.#checkNode());
   }
 
   async checkSafety(): Promise<void> {
-    await this.#safetyCheck.rerun();
+    const { coin, node, allowTest } = this.#options;
+    await checkNetwork(this.#rpc, coin, allowTest);
+    await checkNoSpendingWallet(node);
   }
 
   async confirm(observations: readonly Observation[]): Promise<ReadonlyMap<string, number>> {
-    await this.#safetyCheck.ensure();
     const byPlace = Map.groupBy(observations, ({ txid, blockHash }) => `${txid} ${blockHash}`);
     const groups = [...byPlace.values()];
     // With the block hash, the node needs no transaction index.
@@ -60,12 +57,6 @@ export class UtxoSecondNode implements SecondNode {
 
   async health(): Promise<ChainHealth> {
     return await nodeHealth(this.#rpc, this.#options.coin);
-  }
-
-  async #checkNode(): Promise<void> {
-    const { coin, node, allowTest } = this.#options;
-    await checkNetwork(this.#rpc, coin, allowTest);
-    await checkNoSpendingWallet(node);
   }
 }
 

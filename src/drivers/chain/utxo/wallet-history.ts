@@ -1,13 +1,12 @@
 /** Payments that the wallet saw since a block. */
 import type { Observation, PollResult } from '../../../ports/chain.ts';
-import { type Cursor, formatCursor } from '../cursor.ts';
+import { type Cursor, formatCursor, NodeBehind } from '../cursor.ts';
 import type { JsonRpc } from '../json-rpc.ts';
 import { asObject, asString, optionalArray } from '../json-values.ts';
-import { NodeBehind } from '../node-behind.ts';
 import { NodeError, NodeResponseTooLarge, NodeTimeout } from '../node-http.ts';
+import { isUnconfirmed, observeOutputs } from './observe.ts';
 import { type Output, parseListedOutputs } from './outputs.ts';
 import { getBlockHeader, INTERNAL_ERROR, NOT_FOUND } from './rpc.ts';
-import { isUnconfirmed, observeOutputs } from './unconfirmed.ts';
 
 /** Maximum confirmed payments per poll; a block is never split. */
 export const MAX_PAYMENTS_PER_POLL = 500;
