@@ -3,8 +3,8 @@
  * image.
  */
 import { PngRenderer, type PngScale } from '../src/http/panel/png-renderer.ts';
-import { type LineChart, lineChartSvg } from '../src/panel/charts.ts';
-import { qrCode } from '../src/panel/qr.ts';
+import { type LineChart, lineChartSvg } from '../src/panel/charts/chart.ts';
+import { qrCode } from '../src/panel/money/qr.ts';
 import type { Figure } from './figure.ts';
 
 const ROUNDS = 60;

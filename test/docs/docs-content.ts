@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { openApiText } from '../../src/http/v1/openapi.ts';
-import { type ApiOperation, type Document, listOperations } from '../../src/panel/reference/document.ts';
-import { tagPath } from '../../src/panel/reference/reference.ts';
-import type { Sample } from '../../src/panel/reference/samples.ts';
+import { type ApiOperation, type Document, listOperations } from '../../src/panel/docs/reference/document.ts';
+import { tagPath } from '../../src/panel/docs/reference/reference.ts';
+import type { Sample } from '../../src/panel/docs/reference/samples.ts';
 import { decodeEntities } from '../support/panel-html.ts';
 
 export const REFERENCE_OPERATIONS: readonly ApiOperation[] = listOperations(

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { commandSamples } from '../../scripts/command-samples.ts';
 import { openApiText } from '../../src/http/v1/openapi.ts';
-import { readReference } from '../../src/panel/reference/reference.ts';
-import { resourceView } from '../../src/panel/reference/resource.ts';
-import { SAMPLES } from '../../src/panel/reference/samples.ts';
+import { readReference } from '../../src/panel/docs/reference/reference.ts';
+import { resourceView } from '../../src/panel/docs/reference/resource.ts';
+import { SAMPLES } from '../../src/panel/docs/reference/samples.ts';
 import { extractSample, operationSection } from './docs-content.ts';
 
 const COMMITTED_SAMPLES = readFileSync(new URL('../../openapi/samples.json', import.meta.url), 'utf8');

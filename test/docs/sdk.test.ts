@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import type { ApiOperation } from '../../src/panel/reference/document.ts';
+import type { ApiOperation } from '../../src/panel/docs/reference/document.ts';
 import { withTimeout } from '../cli/support/with-timeout.ts';
 import { FULL_ONLY, IS_FULL_RUN } from '../support/runs.ts';
 import { type CodeBlock, codeBlocks, fetchSample, REFERENCE_OPERATIONS, readGuide } from './docs-content.ts';

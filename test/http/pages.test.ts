@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { Html, html } from '../../src/panel/html.ts';
+import { Html, html } from '../../src/panel/parts/html.ts';
 import { PANEL_PATHS, topupPath } from '../../src/spec/paths.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 import { type HttpWorld, startHttpWorld } from './http-world.ts';

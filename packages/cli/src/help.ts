@@ -38,7 +38,7 @@ Data goes to stdout; notes, progress, and errors go to stderr. Progress is shown
 --quiet turns it off. Times are in UTC, and money is in US dollars.`,
   },
 } as const;
-export type Topic = keyof typeof TOPICS;
+type Topic = keyof typeof TOPICS;
 
 export function isTopic(word: string | undefined): word is Topic {
   return word !== undefined && Object.hasOwn(TOPICS, word);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { parseId } from '../../kernel/ids.ts';
-import { CONSOLE_STYLE, consolePage } from '../../panel/console.ts';
+import { CONSOLE_STYLE, consolePage } from '../../panel/servers/console.ts';
 import { CONSOLE_PATHS, PANEL_PATHS, serverPagePath } from '../../spec/paths.ts';
 import { isHost } from '../base-url.ts';
 import type { Edge } from '../settings.ts';

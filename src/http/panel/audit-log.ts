@@ -1,6 +1,6 @@
 /** The audit log pages. */
 import { getAuditEvent, listAuditEvents } from '../../domain/audit.ts';
-import { auditEventView, auditLogView } from '../../panel/audit-log.ts';
+import { auditEventView, auditLogView } from '../../panel/account/audit-log.ts';
 import { ACCOUNT_PATHS } from '../../spec/paths.ts';
 import type { Form } from '../form.ts';
 import { dateTime } from './field-readers.ts';

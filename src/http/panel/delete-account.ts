@@ -4,7 +4,7 @@ import { deleteAccount, previewDeletion } from '../../domain/customers/deletion/
 import { getOwnAccount } from '../../domain/customers/read.ts';
 import { fail } from '../../kernel/fail.ts';
 import { formatCents } from '../../kernel/money.ts';
-import { deleteAccountView, deletedView } from '../../panel/delete-account.ts';
+import { deleteAccountView, deletedView } from '../../panel/account/delete-account.ts';
 import { ACCOUNT_PATHS } from '../../spec/paths.ts';
 import type { Call } from '../admission/forms.ts';
 import { field } from '../form.ts';

@@ -13,20 +13,20 @@ import {
   GUIDES,
   guideView,
   PLACEHOLDER_BASE_URL,
-} from '../../panel/docs.ts';
-import { buildIndex, type DocsIndex } from '../../panel/docs-index.ts';
-import { type DocsView, QUERY_FIELD, withNavigation } from '../../panel/docs-layout.ts';
-import { cleanQuery, searchView } from '../../panel/docs-search.ts';
-import type { View } from '../../panel/layout.ts';
+} from '../../panel/docs/docs.ts';
+import { buildIndex, type DocsIndex } from '../../panel/docs/index.ts';
+import { type DocsView, QUERY_FIELD, withNavigation } from '../../panel/docs/layout.ts';
 import {
   type Reference,
   RULES_SLUG,
   readReference,
   referenceView,
   tagSlug,
-} from '../../panel/reference/reference.ts';
-import { resourceView } from '../../panel/reference/resource.ts';
-import { rulesView } from '../../panel/reference/rules.ts';
+} from '../../panel/docs/reference/reference.ts';
+import { resourceView } from '../../panel/docs/reference/resource.ts';
+import { rulesView } from '../../panel/docs/reference/rules.ts';
+import { cleanQuery, searchView } from '../../panel/docs/search.ts';
+import type { View } from '../../panel/parts/layout.ts';
 import { DOCS_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
 import { resolveBaseUrl } from '../base-url.ts';
 import { field } from '../form.ts';

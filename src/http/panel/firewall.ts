@@ -1,8 +1,8 @@
 /** Firewall group pages. */
 
 import { getGroup, listGroups, rulesEtag, serversEtag } from '../../domain/firewall/read.ts';
-import { groupsView, groupView } from '../../panel/firewall.ts';
-import { editorView } from '../../panel/firewall-editor.ts';
+import { groupsView, groupView } from '../../panel/resources/firewall.ts';
+import { editorView } from '../../panel/resources/firewall-editor.ts';
 import {
   isEmptyRow,
   isStale,
@@ -11,7 +11,7 @@ import {
   rowsFromForm,
   rowsFromRules,
   withNewRows,
-} from '../../panel/firewall-rows.ts';
+} from '../../panel/resources/firewall-rows.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
 import { type Form, field } from '../form.ts';

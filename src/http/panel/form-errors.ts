@@ -2,8 +2,8 @@
  * Converts a failure for display on a page: a summary, a message next to each field, and the previous input.
  */
 import { type ErrorItem, type Failure, InvalidRequest } from '../../kernel/fail.ts';
-import type { FieldProblem, FormContext } from '../../panel/form.ts';
-import { describeProblem, FAILURE_TEXTS } from '../../panel/problem-text.ts';
+import type { FieldProblem, FormContext } from '../../panel/parts/form.ts';
+import { describeProblem, FAILURE_TEXTS } from '../../panel/parts/problem-text.ts';
 import { FAILURES, V1_ERRORS } from '../../spec/errors.ts';
 import { PANEL_FIELDS, topupPath } from '../../spec/paths.ts';
 import { type Form, field } from '../form.ts';

@@ -1,7 +1,7 @@
 /** Image pages. */
 import { getImage, imageRemovalDay, listImages } from '../../domain/images/read.ts';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
-import { imagesView, imageView } from '../../panel/images.ts';
+import { imagesView, imageView } from '../../panel/resources/images.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import { readList } from './list.ts';

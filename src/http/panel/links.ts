@@ -11,7 +11,7 @@ import {
   resetDoneView,
   resetRequestedView,
   resetView,
-} from '../../panel/links.ts';
+} from '../../panel/account/links.ts';
 import { LINK_PATHS } from '../../spec/paths.ts';
 import { field } from '../form.ts';
 import { deduplicateForAMinute } from './deduplicate.ts';

@@ -5,7 +5,7 @@ import type { Service } from '../../domain/context.ts';
 import { findClosure } from '../../domain/rules/rules.ts';
 import { isSoldByHand } from '../../domain/servers/hardware.ts';
 import { centsToUsd, mulDiv, parseUnits } from '../../kernel/money.ts';
-import type { CyclePrice, OrderingClosed, SoldPlan } from '../../panel/plans.ts';
+import type { CyclePrice, OrderingClosed, SoldPlan } from '../../panel/site/plans.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { Plan } from '../../spec/schemas/plan.ts';
 import type { Region } from '../../spec/schemas/region.ts';

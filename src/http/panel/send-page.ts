@@ -1,6 +1,6 @@
 /** Sends a page with headers that block all content from other sites. */
 import type { FastifyReply } from 'fastify';
-import { type Frame, renderDocument, type View } from '../../panel/layout.ts';
+import { type Frame, renderDocument, type View } from '../../panel/parts/layout.ts';
 
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',

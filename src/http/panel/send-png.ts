@@ -1,7 +1,7 @@
 /** Renders and sends the panel's pictures: charts and QR codes. */
 import type { FastifyReply } from 'fastify';
-import { type LineChart, lineChartSvg } from '../../panel/charts.ts';
-import { qrCode } from '../../panel/qr.ts';
+import { type LineChart, lineChartSvg } from '../../panel/charts/chart.ts';
+import { qrCode } from '../../panel/money/qr.ts';
 import { type PngOptions, pngRenderer } from './png-renderer.ts';
 
 const HEADERS = {

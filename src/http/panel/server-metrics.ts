@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { getMetrics } from '../../domain/servers/metrics.ts';
 import { describeServer } from '../../domain/servers/read.ts';
 import { fail } from '../../kernel/fail.ts';
-import { isChart, isPeriod, metricsView, type Period, serverChart } from '../../panel/server-metrics.ts';
+import { isChart, isPeriod, metricsView, type Period, serverChart } from '../../panel/servers/metrics.ts';
 import { buildVisit } from '../admission/forms.ts';
 import { toFailure } from '../errors.ts';
 import { type Form, field, parseQuery } from '../form.ts';

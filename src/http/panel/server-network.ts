@@ -1,6 +1,6 @@
 /** The reverse DNS and the firewall of a server. */
 import { listGroups } from '../../domain/firewall/read.ts';
-import { networkView } from '../../panel/server-network.ts';
+import { networkView } from '../../panel/servers/network.ts';
 import { serverPagePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { bodyReader, text, textOrNull } from './field-readers.ts';

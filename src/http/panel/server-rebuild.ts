@@ -1,5 +1,5 @@
 /** Rebuilding a server, and its rescue system. */
-import { rebuildView } from '../../panel/server-rebuild.ts';
+import { rebuildView } from '../../panel/servers/rebuild.ts';
 import type { RescuedServer } from '../../spec/schemas/server-actions.ts';
 import type { Form } from '../form.ts';
 import { bodyReader, checkedIds, text } from './field-readers.ts';

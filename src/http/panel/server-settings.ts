@@ -1,5 +1,5 @@
 /** The settings of a server: name, tags, labels, renewal, and deletion. */
-import { settingsView } from '../../panel/server-settings.ts';
+import { settingsView } from '../../panel/servers/settings.ts';
 import { serverPagePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { checkTypedName } from './confirm-name.ts';

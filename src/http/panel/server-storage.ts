@@ -1,7 +1,7 @@
 /** The volumes and snapshots of a server. */
 import { listSnapshots } from '../../domain/snapshots/read.ts';
 import { listVolumes } from '../../domain/volumes/read.ts';
-import { storageView } from '../../panel/server-storage.ts';
+import { storageView } from '../../panel/servers/storage.ts';
 import { serverPagePath } from '../../spec/paths.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';

@@ -2,7 +2,7 @@
 import { listCatalogueNames } from '../../domain/catalogue/offers.ts';
 import { findClosure } from '../../domain/rules/rules.ts';
 import { listServers } from '../../domain/servers/read.ts';
-import { serversView } from '../../panel/servers.ts';
+import { serversView } from '../../panel/servers/list.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import { field } from '../form.ts';

@@ -1,6 +1,6 @@
 /** The account's open sessions. */
 import { endOtherSessions, endSession, listSessions } from '../../domain/sessions/active.ts';
-import { sessionsView } from '../../panel/sessions.ts';
+import { sessionsView } from '../../panel/account/sessions.ts';
 import { ACCOUNT_PATHS, PANEL_FIELDS, PANEL_PATHS } from '../../spec/paths.ts';
 import { field } from '../form.ts';
 import type { CustomForm, PanelPage } from './page-types.ts';

@@ -3,7 +3,13 @@ import { recoverAccount } from '../../domain/customers/recovery.ts';
 import { signIn, signUp } from '../../domain/customers/sign-in.ts';
 import { signOut } from '../../domain/sessions/active.ts';
 import type { SignInResponse } from '../../domain/sessions/visitor-idempotency.ts';
-import { recoverView, recoveryCodeView, signInView, signOutView, signUpView } from '../../panel/sign-in.ts';
+import {
+  recoverView,
+  recoveryCodeView,
+  signInView,
+  signOutView,
+  signUpView,
+} from '../../panel/account/sign-in.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import { type Form, field } from '../form.ts';
 import { nextPath, withNextPath } from './next-path.ts';

@@ -1,6 +1,6 @@
 /** Snapshot pages. */
 import { compatibleServerIds, getSnapshot, listSnapshots } from '../../domain/snapshots/read.ts';
-import { snapshotsView, snapshotView } from '../../panel/snapshots.ts';
+import { snapshotsView, snapshotView } from '../../panel/resources/snapshots.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';

@@ -1,6 +1,6 @@
 /** SSH key pages. */
 import { getSshKey, listSshKeys } from '../../domain/ssh-keys/read.ts';
-import { sshKeysView, sshKeyView } from '../../panel/ssh-keys.ts';
+import { sshKeysView, sshKeyView } from '../../panel/account/ssh-keys.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import { bodyReader, text, untrimmedText } from './field-readers.ts';
 import { readList } from './list.ts';

@@ -2,7 +2,7 @@
 import { readSwitches, type SwitchState } from '../../domain/switches/switch.ts';
 import { readCoins } from '../../domain/topups/offer.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
-import { type StatusWindow, statusView } from '../../panel/status.ts';
+import { type StatusWindow, statusView } from '../../panel/site/status.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import { SWITCHES } from '../../spec/switches.ts';
 import type { RulesCache } from '../rules-cache.ts';

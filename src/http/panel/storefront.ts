@@ -2,10 +2,10 @@
 
 import { getPlan, getRegion, listSellingRegions } from '../../domain/catalogue/offers.ts';
 import { listCoins } from '../../domain/topups/offer.ts';
-import { type HomeData, homeView } from '../../panel/home.ts';
-import { plansView, planView, type SoldPlan } from '../../panel/plans.ts';
-import { regionsView, regionView } from '../../panel/regions.ts';
-import { contactView, termsView } from '../../panel/site.ts';
+import { type HomeData, homeView } from '../../panel/site/home.ts';
+import { plansView, planView, type SoldPlan } from '../../panel/site/plans.ts';
+import { regionsView, regionView } from '../../panel/site/regions.ts';
+import { contactView, termsView } from '../../panel/site/site.ts';
 import { type CycleMonths, isCycleMonths } from '../../spec/limits.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import { PLAN_CATEGORIES } from '../../spec/schemas/plan.ts';

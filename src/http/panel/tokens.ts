@@ -1,6 +1,6 @@
 /** API token pages. */
 import { type CreatedToken, createToken, pageTokens } from '../../domain/tokens/tokens.ts';
-import { tokensView } from '../../panel/tokens.ts';
+import { tokensView } from '../../panel/account/tokens.ts';
 import { ACCOUNT_PATHS, PANEL_FIELDS } from '../../spec/paths.ts';
 import { field } from '../form.ts';
 import { dateTime } from './field-readers.ts';

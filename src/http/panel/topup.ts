@@ -8,9 +8,9 @@ import { listCoins, offerTopup, parseTopupAmount } from '../../domain/topups/off
 import { getPaymentByRef } from '../../domain/topups/payment.ts';
 import { Failure } from '../../kernel/fail.ts';
 import { centsToUsd, formatCents } from '../../kernel/money.ts';
-import { usd } from '../../panel/components.ts';
-import type { View } from '../../panel/layout.ts';
-import { AMOUNT_MAX_CHARS, topupView } from '../../panel/topup.ts';
+import { AMOUNT_MAX_CHARS, topupView } from '../../panel/money/topup.ts';
+import { usd } from '../../panel/parts/components.ts';
+import type { View } from '../../panel/parts/layout.ts';
 import { isCoinCode } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';

@@ -8,8 +8,8 @@ import {
   startTotp,
   type TotpEnrollment,
 } from '../../domain/customers/totp.ts';
-import { qrCode } from '../../panel/qr.ts';
-import { totpView } from '../../panel/totp.ts';
+import { totpView } from '../../panel/account/totp.ts';
+import { qrCode } from '../../panel/money/qr.ts';
 import { ACCOUNT_PATHS, TOTP_QR_PATH } from '../../spec/paths.ts';
 import { buildVisit } from '../admission/forms.ts';
 import { field } from '../form.ts';

@@ -1,6 +1,6 @@
 /** Volume pages. */
 import { getVolume, listVolumes } from '../../domain/volumes/read.ts';
-import { volumesView, volumeView } from '../../panel/volumes.ts';
+import { volumesView, volumeView } from '../../panel/resources/volumes.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
 import { bodyReader, isChecked, number, text, textOrNull, untrimmedText } from './field-readers.ts';

@@ -1,7 +1,7 @@
 /** Webhook pages. */
 
 import { findWebhook, listDeliveries, listWebhooks } from '../../domain/webhooks/read.ts';
-import { webhooksView, webhookView } from '../../panel/webhooks.ts';
+import { webhooksView, webhookView } from '../../panel/resources/webhooks.ts';
 import { PANEL_PATHS, PANEL_QUERY, resourcePath } from '../../spec/paths.ts';
 import type { CreatedWebhook, Webhook } from '../../spec/schemas/webhook.ts';
 import { field } from '../form.ts';

@@ -11,7 +11,7 @@ import { codeForStep, findStep, secretUri, stepAt } from '../../../src/domain/cu
 import { newVisitorCookie } from '../../../src/domain/sessions/cookie.ts';
 import type { Visit } from '../../../src/domain/sessions/open.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/kernel/time.ts';
-import { qrCode } from '../../../src/panel/qr.ts';
+import { qrCode } from '../../../src/panel/money/qr.ts';
 import { LIMITS } from '../../../src/spec/limits.ts';
 import { dumpDatabase } from '../../support/canaries.ts';
 import { queuedMails } from '../../support/queued-mails.ts';

@@ -37,12 +37,12 @@ export type ActualVolume = Pick<
   'id' | 'name' | 'size_gb' | 'region' | 'attached_to' | 'encrypted' | 'filesystem'
 >;
 export type ActualGroup = Pick<FirewallGroup, 'id' | 'name' | 'applied_to' | 'rules' | 'default_action'>;
-export type ActualKey = Pick<ListedSshKey, 'id' | 'name' | 'fingerprint'>;
+type ActualKey = Pick<ListedSshKey, 'id' | 'name' | 'fingerprint'>;
 export type ActualImage = Pick<
   Image,
   'id' | 'family' | 'version' | 'cloud_init' | 'released_at' | 'deprecated_at'
 >;
-export type ActualPlan = Pick<Plan, 'id' | 'cycles' | 'available_in'>;
+type ActualPlan = Pick<Plan, 'id' | 'cycles' | 'available_in'>;
 
 export interface Actual {
   readonly servers: readonly ActualServer[];

@@ -21,7 +21,7 @@ import { onlyWaits, type Plan } from './plan/plan.ts';
 const TIMEOUT_S = 600;
 const SECOND_MS = 1_000;
 
-export interface ApplyOptions extends WaitFlags {
+interface ApplyOptions extends WaitFlags {
   readonly file: readonly string[];
   readonly dryRun: boolean;
   readonly yes: boolean;

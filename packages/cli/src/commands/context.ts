@@ -5,7 +5,7 @@ import { arg } from '../options.ts';
 import type { Column } from '../output/format.ts';
 
 /** A context as shown: only the end of the token, enough to tell two tokens apart. */
-export interface ContextRow {
+interface ContextRow {
   /** Null: the environment defines the whole account. */
   readonly name: string | null;
   readonly url: string;
@@ -26,7 +26,7 @@ export function toContextRow(name: string | null, { url, token }: Account, curre
   return { name, url, token_hint: token.slice(-HINT_LENGTH), current };
 }
 
-export function toContextRows({ current, contexts }: Config): ContextRow[] {
+function toContextRows({ current, contexts }: Config): ContextRow[] {
   return Object.entries(contexts)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, account]) => toContextRow(name, account, name === current));

@@ -12,7 +12,7 @@ import type { Column } from '../output/format.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 
-export const IMAGE_COLUMNS: readonly Column<Image>[] = [
+const IMAGE_COLUMNS: readonly Column<Image>[] = [
   { name: 'id', value: (image) => image.id },
   { name: 'name', value: imageName },
   { name: 'type', value: (image) => image.type },

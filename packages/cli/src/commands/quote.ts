@@ -78,7 +78,7 @@ async function requireRegion(skerry: Skerry, region: string): Promise<void> {
   }
 }
 
-export interface QuotedCycle {
+interface QuotedCycle {
   readonly billing_months: number;
   readonly discount_percent: number;
   /** Rounded, for comparison only. */
@@ -104,7 +104,7 @@ export interface Quote {
   readonly cycles: readonly QuotedCycle[];
 }
 
-export interface QuoteRequest {
+interface QuoteRequest {
   readonly region: string | null;
   /** Undefined: all cycles. */
   readonly months: number | undefined;
@@ -152,7 +152,7 @@ function quoteCycle(
 }
 
 /** Returns the reasons why the order is not possible now. With several cycles, the first one decides. */
-export function blockingReasons({ plan, region, deployable, available_in, cycles }: Quote): string[] {
+function blockingReasons({ plan, region, deployable, available_in, cycles }: Quote): string[] {
   const reasons: string[] = [];
   if (!deployable) {
     const here = region === null ? '' : ` in ${region}`;

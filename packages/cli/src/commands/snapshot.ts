@@ -8,7 +8,7 @@ import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
 import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 import { type PollOptions, WAIT_OPTIONS, waitAndShow } from '../terminal/wait.ts';
 
-export const SNAPSHOT_COLUMNS: readonly Column<Snapshot>[] = [
+const SNAPSHOT_COLUMNS: readonly Column<Snapshot>[] = [
   { name: 'id', value: (snapshot) => snapshot.id },
   { name: 'name', value: (snapshot) => snapshot.name },
   { name: 'status', value: (snapshot) => snapshot.status },

@@ -11,7 +11,7 @@ import { arg, text } from '../options.ts';
 import { type Column, formatTime } from '../output/format.ts';
 import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 
-export const LISTED_SSH_KEY_COLUMNS: readonly Column<ListedSshKey>[] = [
+const LISTED_SSH_KEY_COLUMNS: readonly Column<ListedSshKey>[] = [
   { name: 'id', value: (key) => key.id },
   { name: 'name', value: (key) => key.name },
   { name: 'type', value: (key) => key.type },
@@ -19,7 +19,7 @@ export const LISTED_SSH_KEY_COLUMNS: readonly Column<ListedSshKey>[] = [
   { name: 'created_at', value: (key) => formatTime(key.created_at) },
 ];
 
-export const SSH_KEY_COLUMNS: readonly Column<SshKey>[] = [
+const SSH_KEY_COLUMNS: readonly Column<SshKey>[] = [
   ...LISTED_SSH_KEY_COLUMNS,
   { name: 'public_key', value: (key) => key.public_key, hidden: true },
 ];
@@ -103,7 +103,7 @@ const FILE_MAX_BYTES = 64 * 1024;
 const PRIVATE_KEY = /PRIVATE KEY|PuTTY-User-Key-File|SSH PRIVATE KEY FILE/;
 const SSH2_PUBLIC = /^---- BEGIN SSH2 PUBLIC KEY ----/;
 
-export interface PublicKeySource {
+interface PublicKeySource {
   readonly publicKey: string | undefined;
   readonly publicKeyFile: string | undefined;
 }
@@ -122,7 +122,7 @@ export async function readPublicKey(
 }
 
 /** Returns the comment: `me@laptop` in `ssh-ed25519 AAAA… me@laptop`. */
-export function commentOf(line: string): string | undefined {
+function commentOf(line: string): string | undefined {
   return line.split(/\s+/).slice(2).join(' ') || undefined;
 }
 

@@ -7,7 +7,7 @@ import { type Column, formatTime } from '../output/format.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
 import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 
-export const TOKEN_COLUMNS: readonly Column<ApiToken>[] = [
+const TOKEN_COLUMNS: readonly Column<ApiToken>[] = [
   { name: 'id', value: (token) => token.id },
   { name: 'name', value: (token) => token.name },
   { name: 'scope', value: (token) => token.scope },
@@ -16,7 +16,7 @@ export const TOKEN_COLUMNS: readonly Column<ApiToken>[] = [
   { name: 'created_at', value: (token) => formatTime(token.created_at), hidden: true },
 ];
 
-export const CREATED_TOKEN_COLUMNS: readonly Column<CreatedApiToken>[] = [
+const CREATED_TOKEN_COLUMNS: readonly Column<CreatedApiToken>[] = [
   ...TOKEN_COLUMNS.filter(({ name }) => name !== 'last_used_at'),
   { name: 'token', value: ({ token }) => token },
 ];

@@ -6,7 +6,7 @@ import { type Column, formatTime } from '../output/format.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
 import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 
-export const WEBHOOK_COLUMNS: readonly Column<Webhook>[] = [
+const WEBHOOK_COLUMNS: readonly Column<Webhook>[] = [
   { name: 'id', value: (webhook) => webhook.id },
   { name: 'url', value: (webhook) => webhook.url },
   { name: 'active', value: (webhook) => webhook.active },
@@ -15,7 +15,7 @@ export const WEBHOOK_COLUMNS: readonly Column<Webhook>[] = [
   { name: 'created_at', value: (webhook) => formatTime(webhook.created_at), hidden: true },
 ];
 
-export const CREATED_WEBHOOK_COLUMNS: readonly Column<CreatedWebhook>[] = [
+const CREATED_WEBHOOK_COLUMNS: readonly Column<CreatedWebhook>[] = [
   ...WEBHOOK_COLUMNS.filter(({ name }) => name !== 'secret_hint'),
   { name: 'secret', value: ({ secret }) => secret },
 ];

@@ -7,7 +7,7 @@ export type { Account } from './config.ts';
 /** Bounds the list of names in an error message. */
 const NAMES_MAX = 10;
 
-export interface ResolvedAccount extends Account {
+interface ResolvedAccount extends Account {
   /** Null: the environment defines the whole account. */
   readonly name: string | null;
 }

@@ -10,7 +10,7 @@ export const IDEMPOTENCY_OPTIONS = {
   idempotencyKey: text('key', 'Run the same command at most once per key within 24 hours'),
 };
 
-export interface CreateOnceOptions {
+interface CreateOnceOptions {
   /** `--idempotency-key`, if given. */
   readonly key: string | undefined;
   /** Starts the sentence in a message: `web-1`. */

@@ -93,7 +93,7 @@ const TIMEOUT_MS = 10 * 60_000;
 /** With a stream, polling only catches an operation that ends without an event. */
 const POLL_INTERVALS_MS = { heard: 10_000, unheard: 2_000 };
 
-export interface EventWait<T> {
+interface EventWait<T> {
   /** The activity, after "web-1 is": `rebooting`. */
   readonly activity: string;
   readonly start: () => Promise<T>;

@@ -15,7 +15,7 @@ export type ResultStatus =
   | 'left';
 
 /** The service's error, for programs and for support requests. */
-export interface ErrorDetails {
+interface ErrorDetails {
   readonly code: string | null;
   readonly request_id: string | null;
   readonly errors: readonly ErrorItem[];

@@ -10,7 +10,7 @@ import type { PlanItem } from '../plan/plan.ts';
 import type { RunProgress } from './progress.ts';
 import { failedState, formatErrorMessage, type ItemState, type RunContext } from './state.ts';
 
-export type WaitKind = 'settle_server' | 'wait_server';
+type WaitKind = 'settle_server' | 'wait_server';
 
 /** Waits for the servers of all selected items and records the outcome of each. */
 export async function waitForItems(
@@ -89,7 +89,7 @@ async function finishRebuild(
   }
 }
 
-export type WaitOutcome =
+type WaitOutcome =
   | { readonly came: 'running'; readonly server: Server }
   | { readonly came: 'failed' | 'timeout'; readonly message: string };
 
@@ -106,7 +106,7 @@ const FIRST_POLL_MS = 500;
 const NAMES_MAX = 4;
 
 /** `servers`: IDs by name. Returns the outcome of each. */
-export async function waitForServers(
+async function waitForServers(
   servers: ReadonlyMap<string, string>,
   { skerry, terminal, signal, deadlineMs }: WaitContext,
 ): Promise<ReadonlyMap<string, WaitOutcome>> {

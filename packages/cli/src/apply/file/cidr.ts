@@ -5,7 +5,7 @@ const PORT_MAX = 65_535;
 const IPV4_BITS = 32;
 const IPV6_BITS = 128;
 
-export type ParsedCidr = { readonly text: string } | { readonly fault: string };
+type ParsedCidr = { readonly text: string } | { readonly fault: string };
 
 /** Returns the canonical form that the service uses (RFC 5952), so that equal CIDRs have equal text. */
 export function parseCidr(text: string): ParsedCidr {

@@ -8,7 +8,7 @@ export interface Parsed {
   readonly locate: (path: Path) => string;
 }
 
-export interface SyntaxFault {
+interface SyntaxFault {
   readonly place: string;
   readonly message: string;
 }

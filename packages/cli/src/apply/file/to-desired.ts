@@ -13,7 +13,7 @@ import type {
 import type { ReadGroup, ReadKey, ReadServer, ReadVolume } from './fields.ts';
 import type { Path } from './reader.ts';
 
-export type ReadRelative = (path: string) => { readonly bytes: Uint8Array } | { readonly fault: string };
+type ReadRelative = (path: string) => { readonly bytes: Uint8Array } | { readonly fault: string };
 type ReportField = (field: Path, message: string) => void;
 /** Returns undefined after it reported a problem. */
 export type Converter<R, T> = (read: R, report: ReportField, readRelative: ReadRelative) => T | undefined;

@@ -8,7 +8,7 @@ import type { Fault } from '../faults.ts';
 import { initialLabels, USER_DATA_LABEL } from '../labels.ts';
 import type { Action } from './plan.ts';
 
-export interface ServerOrder {
+interface ServerOrder {
   readonly action: Extract<Action, { do: 'create_server' }> | undefined;
   /** `debian-13` */
   readonly image: string;
@@ -53,7 +53,7 @@ export function orderServer(
   return { action, image: image ? formatImage(image.id, actual.images) : wanted.image, faults };
 }
 
-export interface InstallChange {
+interface InstallChange {
   /** Why a rebuild is needed; empty: it is not. */
   readonly reasons: readonly string[];
   /** The ID of the image that would be installed. */
@@ -117,7 +117,7 @@ function resolveImage(wanted: Placed<WantedServer>, actual: Actual) {
 }
 
 /** Returns the image that would be installed now: the newest match; undefined: there is none. */
-export function selectImage(stated: string, images: readonly ActualImage[]): ActualImage | undefined {
+function selectImage(stated: string, images: readonly ActualImage[]): ActualImage | undefined {
   const fitting = images.filter((image) => !image.deprecated_at && matchesImage(stated, image));
   return [...fitting].sort((one, other) => other.released_at.localeCompare(one.released_at))[0];
 }
@@ -134,7 +134,7 @@ export function isInstalled(stated: string, imageId: string, images: readonly Ac
 }
 
 /** `debian-12`, or the ID of an unknown image. */
-export function formatImage(imageId: string, images: readonly ActualImage[]): string {
+function formatImage(imageId: string, images: readonly ActualImage[]): string {
   const image = images.find(({ id }) => id === imageId);
   return image ? `${image.family}-${image.version}` : imageId;
 }

@@ -9,7 +9,7 @@ export interface Candidate {
 }
 
 /** Names to load: of resources in the account, or of contexts on this machine. */
-export interface DynamicCompletion {
+interface DynamicCompletion {
   readonly kind: string;
   /** Text in front of each name: `--server=`. */
   readonly prefix: string;

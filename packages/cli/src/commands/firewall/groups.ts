@@ -29,7 +29,7 @@ export const FIREWALL_RULE_COLUMNS: readonly Column<FirewallRule>[] = [
 ];
 
 /** Shows positions instead of IDs: `firewall rule delete` accepts them, and the line fits a terminal. */
-export const NUMBERED_RULE_COLUMNS: readonly Column<FirewallRule & { readonly place: number }>[] = [
+const NUMBERED_RULE_COLUMNS: readonly Column<FirewallRule & { readonly place: number }>[] = [
   { name: '#', value: ({ place }) => place },
   ...FIREWALL_RULE_COLUMNS.filter(({ name }) => name !== 'id'),
 ];

@@ -94,7 +94,7 @@ export type Point = readonly [unixS: number, value: number];
 /**
  * Covers `startS` to `endS` in at most `width` bars, scaled from zero to the highest mean. A gap is a space.
  */
-export function sparkline(
+function sparkline(
   points: readonly Point[],
   span: { readonly startS: number; readonly endS: number; readonly stepS: number },
   width: number,
@@ -110,7 +110,7 @@ export function sparkline(
   return means.map((mean) => (mean === null ? ' ' : barFor(highest === 0 ? 0 : mean / highest))).join('');
 }
 
-export function meanOf(values: readonly number[]): number {
+function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 

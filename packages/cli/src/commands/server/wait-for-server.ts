@@ -16,7 +16,7 @@ const AUDIT_CHECKS = { first: 2, every: 5 };
 /** Operations that the service may give up, by their names in the audit log. */
 export type Operation = 'start' | 'stop' | 'reboot' | 'rescue' | 'rebuild' | 'restore';
 
-export interface WaitGoal {
+interface WaitGoal {
   /** Null: the server is deleted. */
   readonly isDone: (seen: Server | null) => boolean;
   readonly operation?: Operation;

@@ -27,7 +27,7 @@ export const COINS: Readonly<Record<CoinCode, Coin>> = {
 };
 export const COIN_CODES = Object.keys(COINS) as CoinCode[];
 
-export function isCoin(text: string): text is CoinCode {
+function isCoin(text: string): text is CoinCode {
   return Object.hasOwn(COINS, text);
 }
 

@@ -39,7 +39,7 @@ export function describeProgress(topup: Topup, remainingMs: number | null): stri
   return `waiting for the payment …${left}`;
 }
 
-export function describeBonus({ bonus_usd }: Topup): string {
+function describeBonus({ bonus_usd }: Topup): string {
   return bonus_usd > 0 ? ` plus a bonus of ${formatDollars(bonus_usd)}` : '';
 }
 

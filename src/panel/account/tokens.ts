@@ -1,0 +1,92 @@
+/** API tokens: the list, the form to create one, and its secret, shown once. */
+import { LIMITS } from '../../spec/limits.ts';
+import { ACCOUNT_PATHS } from '../../spec/paths.ts';
+import type { ApiToken } from '../../spec/schemas/api-token.ts';
+import { SCOPES, type Scope } from '../../spec/scopes.ts';
+import { copyable, day, emptyState, pager, section, table, time } from '../parts/components.ts';
+import { Fields, type FormContext, form } from '../parts/form.ts';
+import { type Html, html } from '../parts/html.ts';
+import type { View } from '../parts/layout.ts';
+import { accountTabs, passwordField } from './components.ts';
+
+const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
+  read: 'Views servers and their resources. Makes no changes and sees no billing data.',
+  write: 'Everything read does. Also deploys, changes, and deletes servers at your cost, and creates tokens.',
+  billing: 'Everything write does. Also views the balance, the ledger, and top-ups, and creates top-ups.',
+};
+
+export function tokensView(data: {
+  readonly tokens: readonly ApiToken[];
+  readonly next: string | null;
+  readonly first: string | null;
+  readonly forms: FormContext;
+  /** The secret of the token that was just created. */
+  readonly createdToken: string | null;
+}): View {
+  const { tokens, forms, createdToken } = data;
+  return {
+    title: 'API tokens',
+    section: 'account',
+    breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
+    body: html`${accountTabs(ACCOUNT_PATHS.tokens)}
+${
+  createdToken &&
+  html`<div class="once"><p><strong>Your token</strong></p>
+<p>${copyable(createdToken)}</p>
+<p>Store it like a password. We show it only once.</p></div>\n`
+}${
+  tokens.length > 0
+    ? tokensTable(tokens, forms)
+    : emptyState('No API tokens yet.', 'Programs use a token to access the API. Create one below.')
+}
+${pager(data)}
+${section('Create API token', createForm(forms), 'make')}`,
+  };
+}
+
+function tokensTable(tokens: readonly ApiToken[], forms: FormContext): Html {
+  return table({
+    caption: 'API tokens',
+    columns: ['Name', 'Scope', 'Last used', 'Expires', 'Created', { name: 'Actions', class: 'actions' }],
+    rows: tokens.map((token) => [
+      token.name,
+      token.scope,
+      token.last_used_at === null ? 'Never' : time(token.last_used_at),
+      token.expires_at === null ? 'Never' : time(token.expires_at),
+      day(token.created_at),
+      form(
+        forms,
+        { name: 'revoke', key: token.id, class: 'inline' },
+        html`<button class="quiet" aria-label="Revoke ${token.name}">Revoke</button>`,
+      ),
+    ]),
+  });
+}
+
+function createForm(forms: FormContext): Html {
+  const fields = new Fields(forms, 'create');
+  const scopes = SCOPES.map((scope) =>
+    fields.radio('scope', scope, html`<strong>${scope}</strong><br>${SCOPE_DESCRIPTIONS[scope]}`, {
+      checked: scope === 'read',
+    }),
+  );
+  return form(
+    forms,
+    { name: 'create' },
+    html`${fields.text('name', 'Name', {
+      required: true,
+      maxLength: LIMITS.nameMaxChars,
+      autocomplete: 'off',
+      hint: 'Where you use the token, such as ci or laptop.',
+    })}
+<fieldset${fields.describedBy('scope')}><legend>Scope</legend>
+<div class="choices">${scopes}</div>
+${fields.notes('scope')}</fieldset>
+${fields.text('expires_at', 'Expires at (UTC, optional)', {
+  type: 'datetime-local',
+  hint: 'Leave empty for a token that never expires.',
+})}
+${passwordField(fields)}
+<button>Create token</button>`,
+  );
+}

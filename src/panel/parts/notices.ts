@@ -1,0 +1,51 @@
+/** Confirmations shown after an action, by the key in the page's URL. An unknown key shows nothing. */
+const NOTICES = {
+  session_over: 'Your session expired, so nothing was changed. Sign in to continue.',
+  saved: 'Saved.',
+  server_ordered:
+    'Your server is paid for and is being installed. Its addresses appear here in a minute or two.',
+  server_stopping: 'The server is shutting down.',
+  server_starting: 'The server is powering on.',
+  server_rebooting: 'The server is restarting.',
+  server_rebuilding: 'The server is being rebuilt. You can connect once it is running.',
+  server_destroying: 'The server is being deleted. This finishes when its disk is wiped.',
+  key_added: 'SSH key added. You can choose it when you deploy or rebuild a server.',
+  key_deleted: 'SSH key deleted. Servers that already have it keep it.',
+  signed_out: 'You are signed out.',
+  confirmation_mailed: 'We sent you another confirmation email. The link works for three days.',
+  email_confirmed: 'Your email address is already confirmed.',
+  email_changed: 'Email address changed.',
+  email_pending: 'We emailed a link to the new address. Your current address stays until you open the link.',
+  password_changed: 'Password changed. All other sessions were signed out.',
+  openpgp_set: 'Emails to you are now encrypted with this key.',
+  openpgp_removed: 'OpenPGP key removed. Emails to you are no longer encrypted.',
+  totp_on: 'One-time codes are on. You need one each time you sign in.',
+  totp_off: 'One-time codes are off. You sign in with your password only.',
+  session_ended: 'Session ended.',
+  sessions_ended: 'All other sessions were signed out.',
+  token_revoked: 'API token revoked. It stopped working immediately.',
+  volume_created: 'Volume created. Attach it to a server to use it.',
+  volume_attached: 'The volume is being attached. The server sees the disk within seconds.',
+  volume_detached: 'The volume is being detached.',
+  volume_deleted: 'Volume deleted, including all its data.',
+  snapshot_begun: 'The snapshot is being created.',
+  snapshot_deleted: 'Snapshot deleted.',
+  restore_begun: 'The snapshot is being restored. You can connect once the server is running.',
+  group_created: 'Firewall group created. Add rules, then apply it to servers.',
+  group_deleted: 'Firewall group deleted.',
+  rules_saved: 'Rules saved. Servers in this group update within seconds.',
+  rule_added: 'Rule added at the end of the list.',
+  rule_removed: 'Rule removed.',
+  image_uploaded: 'Image uploaded. You can choose it when you deploy or rebuild a server.',
+  image_deleted: 'Image deleted. Servers installed from it keep running.',
+  ping_queued: 'Test event queued. Its delivery is listed below.',
+  replay_queued: 'The event will be sent again. Its delivery is listed below.',
+  webhook_deleted: 'Webhook deleted. We no longer send events to it.',
+  topup_made: 'Your payment address is reserved for this top-up and the rate is locked.',
+  topup_cancelled: 'Top-up canceled.',
+} as const;
+export type Notice = keyof typeof NOTICES;
+
+export function noticeText(word: string): string | null {
+  return Object.hasOwn(NOTICES, word) ? NOTICES[word as Notice] : null;
+}

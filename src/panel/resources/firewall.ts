@@ -1,0 +1,252 @@
+/** Firewall groups: the list with a form to create one, and the page of one group. */
+import { LIMITS } from '../../spec/limits.ts';
+import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import {
+  FIREWALL_DEFAULTS,
+  type FirewallGroup,
+  type FirewallRule,
+  RULE_ACTIONS,
+  RULE_DIRECTIONS,
+  RULE_PROTOS,
+} from '../../spec/schemas/firewall.ts';
+import type { Server } from '../../spec/schemas/server.ts';
+import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
+import { day, detailList, emptyState, pager, section, table } from '../parts/components.ts';
+import { Fields, type FormContext, form } from '../parts/form.ts';
+import { Html, html } from '../parts/html.ts';
+import type { View } from '../parts/layout.ts';
+import { isStale } from './firewall-rows.ts';
+import { serverLink } from './server-choice.ts';
+
+const DEFAULT_ACTION_LABELS = { drop: 'Drop (recommended)', accept: 'Accept' } as const;
+
+export function groupsView(data: {
+  readonly groups: readonly FirewallGroup[];
+  readonly filter: Readonly<Record<string, string>>;
+  readonly next: string | null;
+  readonly first: string | null;
+  readonly forms: FormContext;
+}): View {
+  const filtered = Object.keys(data.filter).length > 0;
+  const rows = data.groups.map((group) => [
+    html`<a href="${resourcePath(PANEL_PATHS.firewall, group.id)}">${group.name}</a>`,
+    group.rules.length,
+    group.applied_to.length,
+    group.default_action === 'drop' ? 'Drop' : 'Accept',
+    day(group.created_at),
+  ]);
+  const number = 'number' as const;
+  const columns = [
+    'Name',
+    { name: 'Rules', class: number },
+    { name: 'Servers', class: number },
+    'Default inbound policy',
+    'Created',
+  ];
+  const list = () => {
+    if (rows.length > 0) return table({ caption: 'Firewall groups', columns, rows });
+    return filtered
+      ? emptyState('No matching groups.', html`<a href="${PANEL_PATHS.firewall}">Clear filters</a>`)
+      : emptyState(
+          'No firewall groups yet.',
+          'A server without a group has all ports open. Create a group below, add rules, and apply it.',
+        );
+  };
+  return {
+    title: 'Firewall',
+    section: 'firewall',
+    body: html`${
+      (filtered || rows.length > 0) &&
+      listFilterForm(PANEL_PATHS.firewall, data.filter, (fields) =>
+        fields.text('name', 'Name', { type: 'search', value: data.filter.name ?? '', size: 18 }),
+      )
+    }
+${list()}
+${pager(data)}
+${section('Create firewall group', createForm(data.forms))}`,
+  };
+}
+
+function createForm(forms: FormContext): Html {
+  const fields = new Fields(forms, 'create');
+  return form(
+    forms,
+    { name: 'create' },
+    html`${nameAndDefault(fields, { name: '', default_action: 'drop' })}
+<button>Create firewall group</button>`,
+  );
+}
+
+function nameAndDefault(fields: Fields, group: Pick<FirewallGroup, 'name' | 'default_action'>): Html {
+  const { nameMaxChars } = LIMITS;
+  return html`${fields.text('name', 'Name', {
+    value: group.name,
+    required: true,
+    maxLength: nameMaxChars,
+    autocomplete: 'off',
+  })}
+${fields.select('default_action', 'Default inbound policy', {
+  value: group.default_action,
+  choices: FIREWALL_DEFAULTS.map((word) => [word, DEFAULT_ACTION_LABELS[word]]),
+  hint: 'Outbound traffic is allowed unless an applied group has outbound rules; then this applies too.',
+})}`;
+}
+
+interface GroupData {
+  readonly group: FirewallGroup;
+  readonly servers: readonly Server[];
+  /** Identifies the servers that the group applies to now, to detect concurrent changes. */
+  readonly seen: string;
+  readonly forms: FormContext;
+}
+
+export function groupView(data: GroupData): View {
+  const { group, servers, forms } = data;
+  return {
+    title: group.name,
+    section: 'firewall',
+    breadcrumbs: [['Firewall', PANEL_PATHS.firewall]],
+    body: html`${detailList([
+      ['Applied to', appliedServers(group, servers)],
+      ['Default inbound policy', group.default_action === 'drop' ? 'Drop' : 'Accept'],
+      ['Created', day(group.created_at)],
+      ['ID', html`<code>${group.id}</code>`],
+    ])}
+${section('Rules', rulesSection(group, forms))}
+${section('Servers', applyForm(data))}
+${section('Name and default inbound policy', changeForm(data))}
+${section('Delete', deleteSection(group, forms))}`,
+  };
+}
+
+function appliedServers(group: FirewallGroup, servers: readonly Server[]): Html {
+  if (group.applied_to.length === 0) return html`No servers`;
+  return html`${group.applied_to.map((id, index) => html`${index > 0 && ', '}${serverLink(id, servers)}`)}`;
+}
+
+function rulesSection(group: FirewallGroup, forms: FormContext): Html {
+  const { rules } = group;
+  const rows = rules.map((rule, index) => [
+    index + 1,
+    rule.direction,
+    rule.proto,
+    rule.port ?? 'All',
+    html`<code>${rule.source}</code>`,
+    rule.action,
+    rule.note,
+  ]);
+  const columns = ['#', 'Direction', 'Protocol', 'Ports', 'Source / Destination', 'Action', 'Note'];
+  const editor = `${resourcePath(PANEL_PATHS.firewall, group.id)}/rules`;
+  return html`<p>Rules are applied in order; the first match wins. Replies within an allowed connection pass
+automatically. The firewall runs outside your servers, so software on them can’t change it.</p>
+${rules.length > 0 ? table({ caption: 'Rules, in order', columns, rows }) : html`<p>No rules yet.</p>`}
+${
+  blocksAllInbound(group) &&
+  html`<p class="hint">No rule accepts inbound traffic, so servers in this group are unreachable.</p>`
+}
+<p><a class="button" href="${editor}">Edit rules</a></p>
+${addForm(forms, rules.length === 0)}
+${rules.length > 0 && removeForm(rules, forms)}`;
+}
+
+function blocksAllInbound({ rules, default_action: byDefault }: FirewallGroup): boolean {
+  return (
+    byDefault === 'drop' && !rules.some(({ direction, action }) => direction === 'in' && action === 'accept')
+  );
+}
+
+function addForm(forms: FormContext, open: boolean): Html {
+  const fields = new Fields(forms, 'add');
+  const choices = (words: readonly string[]) => words.map((word) => [word, word] as const);
+  const shared = { autocomplete: 'off' } as const;
+  const content = html`<div class="columns"><div>${fields.select('direction', 'Direction', {
+    choices: choices(RULE_DIRECTIONS),
+  })}
+${fields.select('proto', 'Protocol', { choices: choices(RULE_PROTOS) })}
+${fields.text('port', 'Ports', {
+  maxLength: LIMITS.rulePortMaxChars,
+  ...shared,
+  hint: 'A port, a list, or a range: 443, or 80,443, or 8000-8999. Leave empty for all. TCP and UDP only.',
+})}</div>
+<div>${fields.text('source', 'Source / Destination', {
+    required: true,
+    ...shared,
+    hint: 'In CIDR notation: 203.0.113.0/24, 203.0.113.7/32, 0.0.0.0/0 for all IPv4, ::/0 for all IPv6.',
+  })}
+${fields.select('action', 'Action', {
+  choices: choices(RULE_ACTIONS),
+  hint: 'Reject notifies the sender; drop discards the packet silently.',
+})}
+${fields.text('note', 'Note', { maxLength: LIMITS.ruleNoteMaxChars, ...shared })}</div></div>
+<button>Add rule</button>`;
+  return collapsibleForm(forms, 'add', { summary: 'Add a rule at the end', content, open });
+}
+
+function removeForm(rules: readonly FirewallRule[], forms: FormContext): Html {
+  const fields = new Fields(forms, 'remove');
+  const choices = rules.map(({ id, direction, proto, port, source, action }, index) => {
+    const ruleText = `${direction} ${proto}${port === null ? '' : ` ${port}`} ${source} ${action}`;
+    return [id, `${index + 1}: ${ruleText}`] as const;
+  });
+  return collapsibleForm(forms, 'remove', {
+    summary: 'Remove a rule',
+    content: html`${fields.select('rule', 'Rule', { choices })}
+<button class="danger">Remove rule</button>`,
+  });
+}
+
+function changeForm({ group, forms }: GroupData): Html {
+  const fields = new Fields(forms, 'change');
+  return form(
+    forms,
+    { name: 'change' },
+    html`${nameAndDefault(fields, group)}\n<button class="plain">Save changes</button>`,
+  );
+}
+
+function applyForm({ group, servers, seen, forms }: GroupData): Html {
+  const fields = new Fields(isStale(forms) ? { ...forms, refused: null } : forms, 'apply');
+  // A server that was not loaded stays applied until its box is cleared.
+  const others = group.applied_to.filter((id) => !servers.some((server) => server.id === id));
+  const rows = [...servers, ...others.map((id) => ({ id, name: id, region: '' }))];
+  if (rows.length === 0) return html`<p class="hint">You have no servers yet.</p>`;
+  const problem = appliedProblem(forms);
+  const boxes = rows.map(({ id, name, region }) => {
+    const ticked = fields.isChecked(`applied_to.${id}`, group.applied_to.includes(id));
+    const checked = ticked && new Html(' checked');
+    const input = html`<input type="checkbox" name="applied_to.${id}"${checked}>`;
+    const location = region !== '' && html` <span class="soft">${region}</span>`;
+    const error = problem?.id === id && html`<span class="problem">${problem.message}</span>`;
+    return html`<label class="choice">${input} <span>${name}${location}${error}</span></label>\n`;
+  });
+  return form(
+    forms,
+    { name: 'apply' },
+    html`<input type="hidden" name="seen" value="${fields.value('seen', seen)}">
+<fieldset><legend>Apply to servers</legend>
+${problem?.id === null && html`<p class="problem">${problem.message}</p>`}
+<div class="choices">${boxes}</div></fieldset>
+<button class="plain">Save selection</button>`,
+  );
+}
+
+/** Returns the error on one of the boxes; a null id means all of them. The index counts only ticked boxes. */
+function appliedProblem(forms: FormContext): { readonly id: string | null; readonly message: string } | null {
+  if (forms.refused?.name !== 'apply') return null;
+  const found = forms.problems.find(({ field }) => /^applied_to(?:\.|$)/.test(field));
+  if (!found) return null;
+  const ticked = [...forms.values.keys()].filter((name) => name.startsWith('applied_to.'));
+  const name = ticked[Number(found.field.split('.')[1] ?? -1)];
+  return { id: name?.slice('applied_to.'.length) ?? null, message: found.message };
+}
+
+function deleteSection(group: FirewallGroup, forms: FormContext): Html {
+  if (group.applied_to.length > 0)
+    return html`<p>This group applies to servers. Clear all servers above and save the selection before
+you delete it.</p>`;
+  return collapsibleForm(forms, 'delete', {
+    summary: 'Delete this group',
+    description: 'This permanently deletes the group and its rules. No servers are affected.',
+    content: html`<button class="danger">Delete firewall group</button>`,
+  });
+}

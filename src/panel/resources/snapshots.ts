@@ -1,0 +1,177 @@
+/** Snapshots: the list with a form to create one, and the page of one snapshot. */
+import { LIMITS } from '../../spec/limits.ts';
+import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import type { Server } from '../../spec/schemas/server.ts';
+import type { Snapshot } from '../../spec/schemas/snapshot.ts';
+import { SNAPSHOT_STATUSES, type SnapshotStatus } from '../../spec/states.ts';
+import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
+import {
+  day,
+  detailList,
+  emptyState,
+  pager,
+  section,
+  statusBadge,
+  table,
+  time,
+} from '../parts/components.ts';
+import { Fields, type FormContext, form } from '../parts/form.ts';
+import { type Html, html } from '../parts/html.ts';
+import type { View } from '../parts/layout.ts';
+import { isActionAllowed, serverChoices, serverLink } from './server-choice.ts';
+
+/** While the snapshot is being created. */
+const REFRESH_S = 10;
+
+const TONES = { creating: 'busy', ready: 'good', error: 'bad' } as const;
+
+function snapshotStatusBadge(status: SnapshotStatus): Html {
+  return statusBadge(status === 'error' ? 'failed' : status, TONES[status]);
+}
+
+const formatSize = ({ status, size_gb }: Snapshot): string => (status === 'ready' ? `${size_gb} GiB` : '–');
+
+export function snapshotsView(data: {
+  readonly snapshots: readonly Snapshot[];
+  readonly filter: Readonly<Record<string, string>>;
+  readonly next: string | null;
+  readonly first: string | null;
+  readonly servers: readonly Server[];
+  readonly forms: FormContext;
+}): View {
+  const { filter, servers, snapshots } = data;
+  const filtered = Object.keys(filter).length > 0;
+  const rows = snapshots.map((snapshot) => [
+    html`<a href="${resourcePath(PANEL_PATHS.snapshots, snapshot.id)}">${snapshot.name}</a>`,
+    snapshotStatusBadge(snapshot.status),
+    serverLink(snapshot.server, servers),
+    formatSize(snapshot),
+    snapshot.expires_at === null ? 'Never' : day(snapshot.expires_at),
+    day(snapshot.created_at),
+  ]);
+  const columns = [
+    ...['Name', 'Status', 'Server'],
+    { name: 'Size', class: 'number' as const },
+    ...['Expires', 'Created'],
+  ];
+  const list = () => {
+    if (rows.length > 0) return table({ caption: 'Snapshots', columns, rows });
+    return filtered
+      ? emptyState('No matching snapshots.', html`<a href="${PANEL_PATHS.snapshots}">Clear filters</a>`)
+      : emptyState(
+          'No snapshots yet.',
+          'A snapshot is a copy of a server’s disk at one moment. Create one below.',
+        );
+  };
+  return {
+    title: 'Snapshots',
+    section: 'snapshots',
+    body: html`${(filtered || rows.length > 0) && filterForm(filter, servers)}
+${list()}
+${pager(data)}
+${section('Create snapshot', createSection(data.forms, servers))}`,
+  };
+}
+
+function filterForm(filter: Readonly<Record<string, string>>, servers: readonly Server[]): Html {
+  const { name = '', status = '', server = '' } = filter;
+  return listFilterForm(
+    PANEL_PATHS.snapshots,
+    filter,
+    (fields) => html`${fields.text('name', 'Name', { type: 'search', value: name, size: 18 })}
+${fields.select('status', 'Status', {
+  value: status,
+  choices: [
+    ['', 'Any'],
+    ...SNAPSHOT_STATUSES.map((word) => [word, word === 'error' ? 'failed' : word] as const),
+  ],
+})}
+${fields.select('server', 'Server', {
+  value: server,
+  choices: [['', 'Any'], ...servers.map((each) => [each.id, each.name] as const)],
+})}`,
+  );
+}
+
+function createSection(forms: FormContext, servers: readonly Server[]): Html {
+  if (!servers.some((server) => isActionAllowed(server, 'snapshot')))
+    return html`<p>You can create snapshots of servers that are running or stopped. You have none right
+now.</p>`;
+  const fields = new Fields(forms, 'create');
+  return html`<p>A snapshot of a running server is like its disk after a power loss. For a clean copy, shut
+the server down first.</p>
+${form(
+  forms,
+  { name: 'create' },
+  html`${fields.select('server', 'Server', { choices: serverChoices(servers, 'snapshot') })}
+${fields.text('name', 'Name (optional)', {
+  maxLength: LIMITS.nameMaxChars,
+  autocomplete: 'off',
+  hint: 'Defaults to the current time.',
+})}
+${fields.text('expires_at', 'Delete automatically at (UTC, optional)', { type: 'datetime-local' })}
+<button>Create snapshot</button>`,
+)}`;
+}
+
+export function snapshotView(data: {
+  readonly snapshot: Snapshot;
+  readonly servers: readonly Server[];
+  /** Servers that it fits, regardless of their current state. */
+  readonly targets: readonly Server[];
+  readonly forms: FormContext;
+}): View {
+  const { snapshot, servers, forms } = data;
+  return {
+    title: snapshot.name,
+    section: 'snapshots',
+    breadcrumbs: [['Snapshots', PANEL_PATHS.snapshots]],
+    ...(snapshot.status === 'creating' ? { refreshS: REFRESH_S } : {}),
+    body: html`${detailList([
+      ['Status', snapshotStatusBadge(snapshot.status)],
+      ['Server', serverLink(snapshot.server, servers)],
+      ['Size', formatSize(snapshot)],
+      ['Created', time(snapshot.created_at)],
+      ['Expires', snapshot.expires_at === null ? 'Never' : time(snapshot.expires_at)],
+      ['ID', html`<code>${snapshot.id}</code>`],
+    ])}
+${snapshot.status === 'ready' && section('Restore', restoreSection(data))}
+${section('Delete', deleteSection(snapshot, forms))}`,
+  };
+}
+
+function restoreSection({ snapshot, targets, forms }: Parameters<typeof snapshotView>[0]): Html {
+  const available = targets.filter((server) => isActionAllowed(server, 'restore'));
+  if (available.length === 0)
+    return html`<p>To restore it, you need a running or stopped server in the same region with a disk at
+least as large. You have none right now.</p>`;
+  const fields = new Fields(forms, 'restore');
+  return collapsibleForm(forms, 'restore', {
+    summary: 'Restore this snapshot to a server',
+    description:
+      'All data on that server’s disk is lost. Its addresses are kept. It is unreachable until this is done.',
+    content: html`<input type="hidden" name="snapshot" value="${snapshot.id}">
+${fields.select('server', 'Server', {
+  required: true,
+  choices: [['', 'Choose a server'], ...serverChoices(targets, 'restore')],
+  hint: 'Servers in the snapshot’s region with a disk at least as large.',
+})}
+${fields.text('name_typed', 'Enter the server’s name to confirm', {
+  required: true,
+  maxLength: LIMITS.nameMaxChars,
+  autocomplete: 'off',
+})}
+${fields.notes('snapshot')}
+<button class="danger">Overwrite disk with snapshot</button>`,
+  });
+}
+
+function deleteSection({ status }: Snapshot, forms: FormContext): Html {
+  if (status === 'creating')
+    return html`<p>The snapshot is being created. You can delete it once it is ready.</p>`;
+  return collapsibleForm(forms, 'delete', {
+    summary: 'Delete this snapshot',
+    description: 'This permanently deletes the snapshot. No servers are affected.',
+    content: html`<button class="danger">Delete snapshot</button>`,
+  });
+}

@@ -1,0 +1,192 @@
+/** Webhooks: the list with a form to create one, and the page of one webhook with its deliveries. */
+import { EVENT_TYPES, EVENTS, type EventType } from '../../spec/events.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import type { Webhook } from '../../spec/schemas/webhook.ts';
+import { collapsibleForm } from '../parts/compact-forms.ts';
+import {
+  copyable,
+  day,
+  detailList,
+  emptyState,
+  pager,
+  section,
+  statusBadge,
+  table,
+} from '../parts/components.ts';
+import { Fields, type FormContext, form } from '../parts/form.ts';
+import { Html, html } from '../parts/html.ts';
+import type { View } from '../parts/layout.ts';
+import { type DeliveryList, deliveriesSection } from './webhook-deliveries.ts';
+
+const GUIDE_PATH = `${PANEL_PATHS.docs}/guides/webhooks`;
+
+export function webhooksView(data: {
+  readonly webhooks: readonly Webhook[];
+  readonly next: string | null;
+  readonly first: string | null;
+  /** The webhook that was just created. */
+  readonly created: { readonly id: string; readonly secret: string } | null;
+  readonly forms: FormContext;
+}): View {
+  const rows = data.webhooks.map((webhook) => [
+    html`<a href="${resourcePath(PANEL_PATHS.webhooks, webhook.id)}">${webhook.url}</a>`,
+    formatEvents(webhook),
+    activeBadge(webhook),
+    day(webhook.created_at),
+  ]);
+  const list =
+    rows.length > 0
+      ? table({ caption: 'Webhooks', columns: ['URL', 'Events', 'Status', 'Created'], rows })
+      : emptyState(
+          'No webhooks yet.',
+          'A webhook notifies your own program when something happens to your servers. Create one below.',
+        );
+  return {
+    title: 'Webhooks',
+    section: 'webhooks',
+    body: html`${data.created && secretNotice(data.created)}
+${list}
+${pager(data)}
+${section('Create webhook', createForm(data.forms))}`,
+  };
+}
+
+const EVENT_GROUP_NAMES: Readonly<Record<string, string>> = {
+  server: 'Servers',
+  volume: 'Volumes',
+  snapshot: 'Snapshots',
+  billing: 'Billing',
+  topup: 'Top-ups',
+  token: 'API tokens',
+  firewall: 'Firewall',
+};
+
+function formatEvents({ events }: Webhook): string {
+  if (events.includes('*')) return 'All';
+  const [single] = events;
+  return events.length === 1 && single !== undefined ? single : `${events.length} of ${EVENT_TYPES.length}`;
+}
+
+function activeBadge({ active }: Webhook): Html {
+  return active ? statusBadge('active', 'good') : statusBadge('paused');
+}
+
+function secretNotice({ id, secret }: { readonly id: string; readonly secret: string }): Html {
+  const page = resourcePath(PANEL_PATHS.webhooks, id);
+  return html`<div class="once" role="status"><p>Webhook created. This is its signing secret. It is shown
+only once:</p>
+<p>${copyable(secret)}</p>
+<p>We sign every delivery with it. <a href="${GUIDE_PATH}">How to verify a signature</a></p>
+<p><a href="${page}">Open the webhook and send a test event</a></p></div>`;
+}
+
+function createForm(forms: FormContext): Html {
+  const fields = new Fields(forms, 'create');
+  return form(
+    forms,
+    { name: 'create' },
+    html`${urlField(fields, '')}
+${eventBoxes(fields, [])}
+<button>Create webhook</button>`,
+  );
+}
+
+function urlField(fields: Fields, value: string): Html {
+  return fields.text('url', 'URL', {
+    type: 'url',
+    value,
+    required: true,
+    maxLength: LIMITS.webhookUrlMaxChars,
+    autocomplete: 'off',
+    placeholder: 'https://example.com/hooks',
+    hint: 'A public https:// URL with a valid certificate and no user name, password, or fragment.',
+  });
+}
+
+/** Returns checkboxes grouped by the event's resource, in the order of the events table. */
+function eventBoxes(fields: Fields, subscribed: readonly string[]): Html {
+  const groups = new Map<string, EventType[]>();
+  for (const type of EVENT_TYPES) {
+    const about = type.split('.')[0] ?? '';
+    groups.set(about, [...(groups.get(about) ?? []), type]);
+  }
+  const box = (type: string, label: Html) => {
+    const ticked = fields.isChecked(`events.${type}`, subscribed.includes(type));
+    const checked = ticked && new Html(' checked');
+    const input = html`<input type="checkbox" name="events.${type}"${checked}>`;
+    return html`<label class="choice">${input} <span>${label}</span></label>\n`;
+  };
+  const eventBox = (type: EventType) =>
+    box(type, html`<code>${type}</code> <span class="soft">${EVENTS[type].when}</span>`);
+  const lists = [...groups].map(
+    ([about, types]) => html`<fieldset class="events"><legend>${EVENT_GROUP_NAMES[about] ?? about}</legend>
+${types.map(eventBox)}</fieldset>\n`,
+  );
+  return html`<fieldset><legend>Events</legend>
+${fields.notes('events')}
+${box('*', html`All events, including future ones`)}
+<details${!subscribed.includes('*') && new Html(' open')}><summary>Select events</summary>
+<div class="columns">
+${lists}</div></details></fieldset>`;
+}
+
+export function webhookView(data: {
+  readonly webhook: Webhook;
+  readonly deliveries: DeliveryList;
+  readonly forms: FormContext;
+  readonly refreshS: number | undefined;
+}): View {
+  const { webhook, deliveries, forms, refreshS } = data;
+  return {
+    title: 'Webhook',
+    section: 'webhooks',
+    breadcrumbs: [['Webhooks', PANEL_PATHS.webhooks]],
+    ...(refreshS === undefined ? {} : { refreshS }),
+    body: html`${detailList([
+      ['URL', html`<code>${webhook.url}</code>`],
+      ['Events', webhook.events.includes('*') ? 'All' : webhook.events.join(', ')],
+      ['Status', activeBadge(webhook)],
+      [
+        'Signing secret',
+        html`<code>whsec_…${webhook.secret_hint}</code> ·
+<a href="${GUIDE_PATH}">How to verify a signature</a>`,
+      ],
+      ['Created', day(webhook.created_at)],
+      ['ID', html`<code>${webhook.id}</code>`],
+    ])}
+${pingForm(webhook, forms)}
+${section('Deliveries', deliveriesSection(webhook, deliveries, forms))}
+${section('Edit', changeForm(webhook, forms))}
+${section('Delete', deleteForm(forms))}`,
+  };
+}
+
+function pingForm({ active }: Webhook, forms: FormContext): Html {
+  if (!active) return html`<p>This webhook is paused, so no events are sent. Activate it below.</p>`;
+  return form(
+    forms,
+    { name: 'ping' },
+    html`<button class="plain">Send test event</button> <span class="hint">Sent once, regardless of the
+subscribed events.</span>`,
+  );
+}
+
+function changeForm(webhook: Webhook, forms: FormContext): Html {
+  const fields = new Fields(forms, 'change');
+  return collapsibleForm(forms, 'change', {
+    summary: 'Edit URL, events, or status',
+    content: html`${urlField(fields, webhook.url)}
+${fields.checkbox('active', 'Active', { value: webhook.active, hint: 'Pausing cancels pending deliveries.' })}
+${eventBoxes(fields, webhook.events)}
+<button>Save changes</button>`,
+  });
+}
+
+function deleteForm(forms: FormContext): Html {
+  return collapsibleForm(forms, 'delete', {
+    summary: 'Delete this webhook',
+    description: 'This permanently deletes the webhook, its signing secret, and its delivery log.',
+    content: html`<button class="danger">Delete webhook</button>`,
+  });
+}

@@ -1,0 +1,92 @@
+/** The list of servers. */
+import { DEPLOY_PATH, PANEL_PATHS, serverPagePath } from '../../spec/paths.ts';
+import type { Server } from '../../spec/schemas/server.ts';
+import { SERVER_STATUSES } from '../../spec/states.ts';
+import { listFilterForm } from '../parts/compact-forms.ts';
+import { day, emptyState, pager, table } from '../parts/components.ts';
+import { type Html, type HtmlValue, html } from '../parts/html.ts';
+import type { View } from '../parts/layout.ts';
+import { formatCyclePrice, serverStatusBadge } from './format.ts';
+
+interface ServersData {
+  readonly servers: readonly Server[];
+  /** The current filters. */
+  readonly filter: Readonly<Record<string, string>>;
+  readonly next: string | null;
+  readonly first: string | null;
+  /** Region names by code, and the plan codes, to filter by. */
+  readonly regions: Readonly<Record<string, string>>;
+  readonly plans: readonly string[];
+  /** Why ordering is closed, or null. */
+  readonly closed: string | null;
+}
+
+export function serversView(data: ServersData): View {
+  const { servers, filter, closed } = data;
+  const filtered = Object.keys(filter).length > 0 || data.first !== null;
+  const order = closed
+    ? html`<p class="banner warn">New servers are unavailable right now. ${closed}</p>`
+    : html`<p><a class="button" href="${DEPLOY_PATH}">Deploy server</a></p>`;
+  if (servers.length === 0 && !filtered) return serversPage(html`${emptyServerList(closed)}`);
+  return serversPage(html`${order}
+${filterForm(data)}
+${
+  servers.length > 0
+    ? serversTable(data)
+    : emptyState('No matching servers.', html`<a href="${PANEL_PATHS.servers}">Clear filters</a>`)
+}
+${pager(data)}`);
+}
+
+function serversPage(body: Html): View {
+  return { title: 'Servers', section: 'servers', body };
+}
+
+function emptyServerList(closed: string | null): Html {
+  const title = 'You have no servers yet.';
+  return closed
+    ? emptyState(title, `New servers are unavailable right now. ${closed}`)
+    : emptyState(
+        title,
+        html`Your server is ready a minute or two after you order it. <a
+href="${DEPLOY_PATH}">Deploy server</a>`,
+      );
+}
+
+function serversTable({ servers, regions }: ServersData): Html {
+  const rows = servers.map((server): HtmlValue[] => [
+    html`<a href="${serverPagePath(server.id)}">${server.name}</a>`,
+    serverStatusBadge(server.status),
+    regions[server.region] ?? server.region,
+    server.plan,
+    server.ipv4 ? html`<code>${server.ipv4.address}</code>` : '–',
+    day(server.paid_until),
+    formatCyclePrice(server),
+  ]);
+  return table({
+    caption: 'Servers',
+    columns: [
+      ...['Name', 'Status', 'Region', 'Plan', 'IPv4', 'Paid until'],
+      { name: 'Price', class: 'number' },
+    ],
+    rows,
+  });
+}
+
+function filterForm({ filter, regions, plans }: ServersData): Html {
+  const { status = '', region = '', plan = '', tag = '', name = '' } = filter;
+  const same = (words: readonly string[]) => words.map((word) => [word, word] as const);
+  const any = ['', 'Any'] as const;
+  return listFilterForm(
+    PANEL_PATHS.servers,
+    filter,
+    (fields) => html`${fields.select('status', 'Status', {
+      value: status,
+      choices: [any, ...same(SERVER_STATUSES)],
+    })}
+${fields.select('region', 'Region', { value: region, choices: [any, ...Object.entries(regions)] })}
+${fields.select('plan', 'Plan', { value: plan, choices: [any, ...same(plans)] })}
+${fields.text('tag', 'Tag', { value: tag, size: 12 })}
+${fields.text('name', 'Name', { type: 'search', value: name, size: 16 })}`,
+  );
+}

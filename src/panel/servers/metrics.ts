@@ -1,0 +1,150 @@
+/** A server's metrics, as charts and as a table. */
+import { serverPagePath } from '../../spec/paths.ts';
+import { METRICS_STEP_S, type Metrics } from '../../spec/schemas/metrics.ts';
+import { formatAmount } from '../charts/axes.ts';
+import { type ChartTheme, chartAlt, type LineChart } from '../charts/chart.ts';
+import { section, table, time } from '../parts/components.ts';
+import { type Html, html } from '../parts/html.ts';
+import type { View } from '../parts/layout.ts';
+import { type ServerPage, serverView } from './layout.ts';
+
+/** The selectable periods: their length, and the hours that one table row averages. */
+const PERIODS = {
+  '24h': { name: '24 hours', hours: 24, rowHours: 1 },
+  '7d': { name: '7 days', hours: 7 * 24, rowHours: 6 },
+  '30d': { name: '30 days', hours: 30 * 24, rowHours: 24 },
+} as const;
+export type Period = keyof typeof PERIODS;
+
+const CHARTS = ['cpu', 'memory', 'disk', 'network'] as const;
+type ChartName = (typeof CHARTS)[number];
+
+const HOUR_S = 3_600;
+const WIDTH_PX = 640;
+const HEIGHT_PX = 220;
+
+export function isPeriod(word: string): word is Period {
+  return Object.hasOwn(PERIODS, word);
+}
+
+export function isChart(word: string): word is ChartName {
+  return (CHARTS as readonly string[]).includes(word);
+}
+
+interface MetricsData extends ServerPage {
+  readonly metrics: Metrics;
+  readonly period: Period;
+}
+
+/** Returns one of the four charts. The picture and its alternative text both use it. */
+export function serverChart(
+  { metrics, period, ramMb }: Pick<MetricsData, 'metrics' | 'period' | 'ramMb'>,
+  name: ChartName,
+  theme: ChartTheme,
+): LineChart {
+  const endS = Date.parse(metrics.end) / 1_000;
+  const span = { startS: endS - PERIODS[period].hours * HOUR_S, endS, stepS: METRICS_STEP_S };
+  const size = { width: WIDTH_PX, height: HEIGHT_PX, theme };
+  const { cpu_pct, ram_mb, disk_read_bps, disk_write_bps, net_in_bps, net_out_bps } = metrics.series;
+  const line = (seriesName: string, points: readonly (readonly number[])[]) => ({ name: seriesName, points });
+  const charts: Record<ChartName, Pick<LineChart, 'title' | 'unit' | 'series' | 'max'>> = {
+    cpu: { title: 'CPU', unit: 'percent', series: [line('used', cpu_pct)] },
+    memory: { title: 'Memory', unit: 'mebibytes', max: ramMb, series: [line('used', ram_mb)] },
+    disk: {
+      title: 'Disk',
+      unit: 'bytes_per_s',
+      series: [line('read', disk_read_bps), line('write', disk_write_bps)],
+    },
+    network: {
+      title: 'Network',
+      unit: 'bits_per_s',
+      series: [line('inbound', net_in_bps), line('outbound', net_out_bps)],
+    },
+  };
+  return { ...span, ...size, ...charts[name] };
+}
+
+export function metricsView(data: MetricsData): View {
+  const { server, period, metrics } = data;
+  const here = serverPagePath(server.id, 'metrics');
+  const links = Object.entries(PERIODS).map(([word, { name }]) => {
+    return word === period
+      ? html`<strong>${name}</strong> `
+      : html`<a href="${here}?period=${word}">${name}</a> `;
+  });
+  const isEmpty = metrics.series.cpu_pct.length === 0;
+  return serverView(
+    data,
+    'metrics',
+    html`<p class="row">Period: ${links}</p>
+${
+  isEmpty
+    ? html`<p>No data yet. The first values appear within an hour after the server starts.</p>`
+    : html`<div class="columns">${CHARTS.map((name) => chartPicture(data, name))}</div>
+${section('Values', metricsTable(data))}`
+}`,
+  );
+}
+
+function chartPicture(data: MetricsData, name: ChartName): Html {
+  const chart = serverChart(data, name, 'light');
+  const chartPath = `${serverPagePath(data.server.id)}/charts/${name}.png`;
+  const pictureUrl = (theme: ChartTheme, scale: number) =>
+    `${chartPath}?period=${data.period}&theme=${theme}&scale=${scale}`;
+  const srcset = (theme: ChartTheme) => `${pictureUrl(theme, 1)} 1x, ${pictureUrl(theme, 2)} 2x`;
+  return html`<p><picture><source media="(prefers-color-scheme: dark)" srcset="${srcset('dark')}">
+<img class="chart" src="${pictureUrl('light', 1)}" srcset="${srcset('light')}"
+width="${WIDTH_PX}" height="${HEIGHT_PX}" alt="${chartAlt(chart)}"></picture></p>
+`;
+}
+
+/** Returns a table of averages with about 30 rows at most. */
+function metricsTable({ metrics, period }: MetricsData): Html {
+  const { rowHours, hours } = PERIODS[period];
+  const widthS = rowHours * HOUR_S;
+  const startS = Date.parse(metrics.end) / 1_000 - hours * HOUR_S;
+  const { series } = metrics;
+  const [cpu, ram, ...rates] = [
+    series.cpu_pct,
+    series.ram_mb,
+    series.disk_read_bps,
+    series.disk_write_bps,
+    series.net_in_bps,
+    series.net_out_bps,
+  ].map((points) => averageByPeriod(points, startS, widthS));
+  const starts = [...(cpu?.keys() ?? [])].toSorted((a, b) => b - a);
+  const units = ['bytes_per_s', 'bytes_per_s', 'bits_per_s', 'bits_per_s'] as const;
+  const title = rowHours === 1 ? 'Hourly averages' : `${rowHours}-hour averages`;
+  return html`<details><summary>${title}</summary>
+${table({
+  caption: `${title}, newest first`,
+  columns: [
+    'From',
+    ...['CPU', 'Memory', 'Read', 'Write', 'Inbound', 'Outbound'].map(
+      (name) => ({ name, class: 'number' }) as const,
+    ),
+  ],
+  rows: starts.map((rowStartS) => [
+    time(new Date(rowStartS * 1_000).toISOString()),
+    formatAmount(cpu?.get(rowStartS) ?? 0, 'percent'),
+    formatAmount(ram?.get(rowStartS) ?? 0, 'mebibytes'),
+    ...rates.map((rate, index) => formatAmount(rate.get(rowStartS) ?? 0, units[index] ?? 'bytes_per_s')),
+  ]),
+})}</details>`;
+}
+
+/** Averages points per period of `widthS`, keyed by the Unix second at which the period starts. */
+function averageByPeriod(
+  points: readonly (readonly number[])[],
+  startS: number,
+  widthS: number,
+): Map<number, number> {
+  const sums = new Map<number, { sum: number; count: number }>();
+  for (const [timeS = 0, value = 0] of points) {
+    if (timeS < startS) continue;
+    const periodStartS = Math.floor(timeS / widthS) * widthS;
+    const found = sums.get(periodStartS) ?? { sum: 0, count: 0 };
+    sums.set(periodStartS, { sum: found.sum + value, count: found.count + 1 });
+  }
+  return new Map([...sums].map(([periodStartS, { sum, count }]) => [periodStartS, sum / count]));
+}

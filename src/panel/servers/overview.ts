@@ -1,0 +1,133 @@
+/** A server's overview: status, power, addresses, specifications, and billing. */
+import { PANEL_PATHS, resourcePath, serverPagePath } from '../../spec/paths.ts';
+import { copyable, detailList, section, time, usd } from '../parts/components.ts';
+import { type FormContext, form } from '../parts/form.ts';
+import { type Html, type HtmlValue, html } from '../parts/html.ts';
+import type { View } from '../parts/layout.ts';
+import { formatCyclePrice, formatMemory, formatMonths, serverStatusBadge } from './format.ts';
+import { blockedReason, describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
+
+const REFRESH_S = 5;
+
+interface OverviewData extends ServerPage {
+  readonly imageName: string;
+  readonly keys: readonly { readonly id: string; readonly name: string | null }[];
+  readonly forms: FormContext;
+}
+
+export function overviewView(data: OverviewData): View {
+  const { server } = data;
+  const changing =
+    data.currentOperation !== null || ['provisioning', 'installing', 'destroying'].includes(server.status);
+  const operation = describeCurrentOperation(data);
+  const statusText = html`${serverStatusBadge(server.status)}${
+    operation && html` <span class="soft">${operation}</span>`
+  }`;
+  const body = html`${detailList([['Status', statusText]])}
+${section('Power', powerSection(data))}
+<div class="columns"><div>
+${section('Addresses', addressList(data))}
+</div><div>
+${section('Specifications', machineDetails(data))}
+</div></div>
+<div class="columns"><div>
+${section('Billing', billingDetails(data))}
+</div><div>
+${section('Tags and labels', tagsAndLabels(data))}
+</div></div>`;
+  return serverView(data, 'overview', body, changing ? REFRESH_S : undefined);
+}
+
+/** Form name, action, and label of each power button. */
+const BUTTONS = [
+  ['start', 'start', 'Power on'],
+  ['reboot', 'reboot', 'Restart'],
+  ['stop', 'stop', 'Shut down'],
+  ['reset', 'reboot', 'Force restart'],
+] as const;
+
+/** Shows only the actions that are available now, or why none is. */
+function powerSection(data: OverviewData): Html {
+  const { server, forms, capabilities } = data;
+  const possible = BUTTONS.filter(([, action]) => blockedReason(data, action) === null);
+  const buttons = possible.map(([name, , word]) =>
+    form(forms, { name }, html`<button class="plain">${word}</button>`),
+  );
+  const console = blockedReason(data, 'console') === null && capabilities.console;
+  const blocked = blockedReason(data, 'reboot');
+  const chargesCycle = server.status === 'suspended' && possible.length > 0;
+  const openConsole = console && form(forms, { name: 'console' }, html`<button>Open console</button>`);
+  return html`<div class="power">${openConsole}${buttons}</div>
+${possible.length === 0 && blocked && html`<p>${blocked}</p>`}
+${
+  chargesCycle &&
+  html`<p>Powering it on charges ${usd(data.nextCycleUsd)} for ${formatMonths(server.billing_months)},
+starting immediately.</p>`
+}
+${
+  possible.some(([name]) => name === 'reset') &&
+  html`<p class="hint">Restart and shut down ask the operating system first and cut the power if it doesn’t
+respond. Force restart cuts the power immediately; unsaved data is lost.</p>`
+}`;
+}
+
+function addressList({ server }: OverviewData): Html {
+  const { ipv4, ipv6 } = server;
+  if (ipv4 === null || ipv6 === null) return html`<p>Addresses appear once the server is running.</p>`;
+  return html`${detailList([
+    ['IPv4', copyable(ipv4.address)],
+    ['Gateway', copyable(ipv4.gateway)],
+    ['IPv6', copyable(ipv6.address)],
+    ['IPv6 network', copyable(ipv6.prefix)],
+    ['Reverse DNS', ipv4.rdns ?? html`None. <a href="${serverPagePath(server.id, 'network')}">Set up</a>`],
+  ])}`;
+}
+
+function machineDetails(data: OverviewData): Html {
+  const { server, keys } = data;
+  const keyList = keys.map((key, index) => {
+    const comma = index > 0 ? ', ' : '';
+    return key.name === null
+      ? html`${comma}<span class="soft">deleted key</span>`
+      : html`${comma}<a href="${resourcePath(PANEL_PATHS.keys, key.id)}">${key.name}</a>`;
+  });
+  const disk = `${data.diskGb.toLocaleString('en-US')}\u00a0GiB NVMe`;
+  const parts = `${data.cpu} × ${data.cpuModel}, ${formatMemory(data.ramMb)} memory, ${disk}`;
+  return detailList([
+    ['Plan', html`${server.plan} <span class="soft">${parts}</span>`],
+    ['Region', html`${data.regionName} <span class="soft">${server.region}</span>`],
+    ['Image', data.imageName],
+    ['SSH keys', keys.length > 0 ? html`${keyList}` : 'None. Installed with a root password.'],
+    ['ID', copyable(server.id)],
+  ]);
+}
+
+function billingDetails({ server, nextCycleUsd, destroyAt }: OverviewData): Html {
+  const { suspended_reason: reason } = server;
+  const renews = server.auto_renew
+    ? `Automatically for ${usd(nextCycleUsd)} ${reason === 'balance' ? 'once' : 'if'} your balance covers it`
+    : reason === 'not_renewed'
+      ? 'No; power it on to pay for another cycle'
+      : 'No; suspended when the cycle ends';
+  return html`${detailList([
+    ['Price', formatCyclePrice(server)],
+    ['Paid until', time(server.paid_until)],
+    ['Renews', server.status === 'destroying' ? null : renews],
+    ['Will be deleted', destroyAt && time(destroyAt)],
+    ['Created', time(server.created_at)],
+  ])}
+<p><a href="${serverPagePath(server.id, 'settings')}">Change auto-renew</a></p>`;
+}
+
+function tagsAndLabels({ server }: OverviewData): Html {
+  const labels = Object.entries(server.labels);
+  const tag = (text: string): HtmlValue =>
+    html`<a href="${PANEL_PATHS.servers}?${new URLSearchParams({ tag: text }).toString()}">${text}</a> `;
+  if (server.tags.length === 0 && labels.length === 0)
+    return html`<p>No tags or labels yet. <a
+href="${serverPagePath(server.id, 'settings')}">Add tags or labels</a></p>`;
+  return detailList([
+    ['Tags', server.tags.length > 0 && html`${server.tags.map(tag)}`],
+    ...labels.map(([name, value]) => [name, value === '' ? '–' : value] as const),
+  ]);
+}

@@ -1,0 +1,78 @@
+/** A server's name, tags, labels, and renewal, and its deletion. */
+import { LIMITS } from '../../spec/limits.ts';
+import { section, time, usd } from '../parts/components.ts';
+import { Fields, type FormContext, form } from '../parts/form.ts';
+import { type Html, html } from '../parts/html.ts';
+import type { View } from '../parts/layout.ts';
+import { formatMonths } from './format.ts';
+import { blockedReason, type ServerPage, serverView } from './layout.ts';
+
+interface SettingsData extends ServerPage {
+  readonly forms: FormContext;
+}
+
+export function settingsView(data: SettingsData): View {
+  return serverView(
+    data,
+    'settings',
+    html`${section('Name, tags, and renewal', changeForm(data))}
+${section('Delete', destroyForm(data))}`,
+  );
+}
+
+function changeForm(data: SettingsData): Html {
+  const { forms, server, nextCycleUsd } = data;
+  const blocked = blockedReason(data, 'update');
+  if (blocked !== null) return html`<p>${blocked}</p>`;
+  const fields = new Fields(forms, 'change');
+  const labels = Object.entries(server.labels).map(([name, value]) => `${name}=${value}`);
+  const waits = server.suspended_reason === 'balance';
+  return form(
+    forms,
+    { name: 'change' },
+    html`${fields.text('name', 'Name', {
+      value: server.name,
+      required: true,
+      maxLength: LIMITS.nameMaxChars,
+      hint: 'Lowercase letters, digits, and dashes, starting with a letter. The system keeps its host name.',
+    })}
+${fields.textarea('tags', 'Tags', { value: server.tags.join('\n'), rows: 3, hint: 'One per line.' })}
+${fields.textarea('labels', 'Labels', {
+  value: labels.join('\n'),
+  rows: 3,
+  hint: 'One per line: name=value.',
+})}
+${fields.checkbox(
+  'auto_renew',
+  html`Renew automatically: ${usd(nextCycleUsd)} for ${formatMonths(server.billing_months)}`,
+  {
+    value: server.auto_renew,
+    hint: waits
+      ? 'The server resumes when your balance covers it. If off, it won’t resume automatically.'
+      : 'If off, the server is suspended when its cycle ends, and deleted later unless you power it on.',
+  },
+)}
+<button>Save changes</button>`,
+  );
+}
+
+function destroyForm(data: SettingsData): Html {
+  const { forms, server, neverRan } = data;
+  if (server.status === 'destroying') return html`<p>The server is being deleted.</p>`;
+  const fields = new Fields(forms, 'destroy');
+  const refundNote = neverRan
+    ? html`The server has never run, so we refund ${usd(server.price_usd_cycle)} to your balance.`
+    : html`We don’t refund the current cycle, which is paid until ${time(server.paid_until)}.`;
+  return html`<p><strong>This wipes the disk and releases the addresses permanently.</strong> Volumes are
+detached and kept. Snapshots are kept. ${refundNote}</p>
+${form(
+  forms,
+  { name: 'destroy' },
+  html`${fields.text('name_typed', `Enter ${server.name} to confirm`, {
+    required: true,
+    maxLength: LIMITS.nameMaxChars,
+    autocomplete: 'off',
+  })}
+<button class="danger">Delete server</button>`,
+)}`;
+}

@@ -1,0 +1,108 @@
+/** The public status page. */
+import { getCoin as coinOf } from '../../spec/coins.ts';
+import { PANEL_PATHS } from '../../spec/paths.ts';
+import type { Region } from '../../spec/schemas/region.ts';
+import type { SwitchName } from '../../spec/switches.ts';
+import { coinName, coinUnit } from '../money/coin-names.ts';
+import { emptyState, section, statusBadge, table, time } from '../parts/components.ts';
+import { type Html, html } from '../parts/html.ts';
+import type { View } from '../parts/layout.ts';
+import { regionLink } from './plans.ts';
+
+/** A maintenance window that has not ended. */
+export interface StatusWindow {
+  /** The affected part, in words; null for everything. */
+  readonly affected: string | null;
+  readonly from: string;
+  readonly until: string;
+  readonly isActive: boolean;
+  readonly reason: string | null;
+}
+
+interface StatusData {
+  readonly windows: readonly StatusWindow[];
+  /** Switches that are off. `reason` is set only if customers may see it. */
+  readonly switchedOff: readonly { readonly name: SwitchName; readonly reason: string | null }[];
+  readonly regions: readonly Region[];
+  readonly coins: readonly { readonly coin: string; readonly taken: boolean; readonly late: boolean }[];
+  readonly now: string;
+}
+
+/** The effect on customers of each switch that is off. */
+const SWITCH_OFF_TEXTS: Record<SwitchName, string> = {
+  'topup-credit': 'We see and confirm payments but review each one before we credit it.',
+  deploys: 'New servers are unavailable. Servers that were already ordered are still installed.',
+  renewals: 'Renewals, charges, and suspensions are paused.',
+  webhooks: 'Webhooks are paused. We keep events and send them later. The event stream keeps working.',
+  mail: 'Emails are paused. We keep them and send them later.',
+};
+
+export function statusView(data: StatusData): View {
+  const { windows, switchedOff } = data;
+  const open = windows.filter((window) => window.isActive);
+  // A coin that this host does not accept is normal; accepting none at all is not.
+  const late = data.coins.some((coin) => coin.taken && coin.late) || !data.coins.some((coin) => coin.taken);
+  const isNormal = open.length === 0 && switchedOff.length === 0 && !late;
+  return {
+    title: 'Status',
+    section: 'status',
+    body: html`<p>${
+      isNormal
+        ? statusBadge('All systems operational', 'good')
+        : statusBadge('Some systems are affected. See below.', 'busy')
+    } <span class="soft">As of ${time(data.now)}</span></p>
+${section('Maintenance', maintenance(windows))}
+${switchedOff.length > 0 && section('Paused services', switches(data))}
+${section('Regions', regions(data))}
+${section('Coins', coins(data))}`,
+  };
+}
+
+function maintenance(windows: readonly StatusWindow[]): Html {
+  if (windows.length === 0) return html`<p>No maintenance in progress or scheduled.</p>`;
+  return table({
+    caption: 'Maintenance windows',
+    columns: ['Affected', 'Status', 'From', 'Until', 'Reason'],
+    rows: windows.map((window) => [
+      window.affected ?? 'Everything',
+      window.isActive ? statusBadge('in progress', 'busy') : statusBadge('scheduled'),
+      time(window.from),
+      time(window.until),
+      window.reason ?? '–',
+    ]),
+  });
+}
+
+function switches({ switchedOff }: StatusData): Html {
+  const items = switchedOff.map(
+    ({ name, reason }) => html`<li>${SWITCH_OFF_TEXTS[name]}${reason && html` (${reason})`}</li>\n`,
+  );
+  return html`<ul>${items}</ul>`;
+}
+
+function regions({ regions: rows }: StatusData): Html {
+  if (rows.length === 0) return emptyState('No regions yet.', 'Regions are listed here once they open.');
+  return html`${table({
+    caption: 'New servers by region',
+    columns: ['Region', 'New servers'],
+    rows: rows.map((region) => [
+      regionLink(region),
+      region.available ? statusBadge('available', 'good') : statusBadge('sold out'),
+    ]),
+  })}
+<p><a href="${PANEL_PATHS.plans}">Availability by plan and region</a></p>`;
+}
+
+function coins({ coins: rows }: StatusData): Html {
+  const taken = rows.filter((row) => row.taken);
+  if (taken.length === 0) return html`<p>No coins are accepted right now.</p>`;
+  return table({
+    caption: 'Payments by coin',
+    columns: ['Coin', 'Network', 'Payments'],
+    rows: taken.map(({ coin, late }) => [
+      `${coinName(coin)} (${coinUnit(coin)})`,
+      coinOf(coin).network,
+      late ? statusBadge('delayed', 'busy') : statusBadge('accepted', 'good'),
+    ]),
+  });
+}
