@@ -1,6 +1,6 @@
 /** Rules between the settings of real coins. */
-import { isLoopbackHost } from './kernel/private-host.ts';
-import { ConfigError } from './kernel/setting-value.ts';
+import { isLoopbackHost } from './kernel/address-safety.ts';
+import { ConfigError } from './kernel/settings/values.ts';
 import { COIN_SETTINGS } from './spec/coin-settings.ts';
 
 type CoinSetting = keyof typeof COIN_SETTINGS;

@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { validateCoinSettings } from './config-coins.ts';
 import { closestMatch } from './kernel/closest-match.ts';
-import { ConfigError, parseSettingValue, type SettingValue } from './kernel/setting-value.ts';
+import { ConfigError, parseSettingValue, type SettingValue } from './kernel/settings/values.ts';
 import { CLI_SETTING_NAMES, SETTINGS, type SettingName, type SettingView } from './spec/settings.ts';
 
 export { ConfigError };

@@ -5,8 +5,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createServer } from 'node:net';
 import type { Config } from '../config.ts';
-import { toListenError } from './listen-error.ts';
 import type { ServeOptions } from './serve.ts';
+import { toListenError } from './startup-messages.ts';
 
 /** Delay before a dead child is replaced. */
 const RESTART_DELAY_MS = 1_000;

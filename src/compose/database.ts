@@ -1,6 +1,6 @@
 /** Selects the database of a process: DATABASE_URL, its own embedded one, or that of a running service. */
 import type { Config } from '../config.ts';
-import { requireSameMode } from '../domain/database-identity/open.ts';
+import { requireSameMode } from '../domain/database-identity.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import {
   type ConnectionSettings,

@@ -9,9 +9,7 @@ import { listCoinRows } from '../store/topups/coins.ts';
 import { createQuoteStore } from '../store/topups/quotes.ts';
 import type { QuoteSources } from '../workers/quotes.ts';
 import { createRealCoins, type RealCoin } from './coins.ts';
-import { createMailer } from './mail.ts';
-import { configuredFeeds, configuredMarket } from './market.ts';
-import { createQemuCompute } from './qemu.ts';
+import { configuredFeeds, configuredMarket, createMailer, createQemuCompute } from './drivers.ts';
 import type { Drivers } from './simulation.ts';
 
 export interface LiveParts {

@@ -7,7 +7,7 @@ import { registerSandboxRoutes } from '../http/sandbox/routes.ts';
 import { buildHttpServer } from '../http/server.ts';
 import type { HttpSettings } from '../http/settings.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
-import { parseTrustedProxies } from '../kernel/trusted-proxies.ts';
+import { parseTrustedProxies } from '../kernel/settings/lists.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import { type ConnectionSettings, isUnavailable } from '../store/db.ts';
 import { readClockOffset, WAKE_CHANNEL } from '../store/service/service.ts';
@@ -26,11 +26,11 @@ import { superviseMachinesJob } from '../workers/supervise-machines.ts';
 import { tasksJob } from '../workers/tasks.ts';
 import { throttleJob } from '../workers/throttle.ts';
 import { watchJob } from '../workers/watch.ts';
-import { toListenError } from './listen-error.ts';
+import { createWebhookSender } from './drivers.ts';
 import { createSandboxControl } from './sandbox.ts';
 import { type OpenedService, openService } from './service.ts';
+import { toListenError } from './startup-messages.ts';
 import { readTerms } from './terms.ts';
-import { createWebhookSender } from './webhooks.ts';
 
 export type Role = 'api' | 'worker';
 

@@ -13,8 +13,7 @@ import type { Logger } from '../kernel/logger.ts';
 import type { KeyRing } from '../kernel/secrets.ts';
 import type { Database } from '../kernel/sql.ts';
 import { COIN_CODES } from '../spec/coins.ts';
-import { createMailer } from './mail.ts';
-import { createQemuCompute } from './qemu.ts';
+import { createMailer, createQemuCompute } from './drivers.ts';
 
 /** Controls of the simulated world. */
 export interface Simulation {

@@ -1,5 +1,9 @@
-/** Messages of `serve` at startup: the ready line that tools wait for, and warnings for the operator. */
+/**
+ * Messages of `serve` at startup: the ready line that tools wait for, warnings for the operator, and why
+ * the service cannot listen.
+ */
 import type { Config } from '../config.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
 import { COIN_SETTINGS } from '../spec/coin-settings.ts';
 import { COIN_CODES } from '../spec/coins.ts';
 import type { RealCoin } from './coins.ts';
@@ -49,4 +53,20 @@ function warnUnknownContracts(config: Config): string[] {
   return (['SKERRY_ETH_USDT', 'SKERRY_TRON_USDT'] as const)
     .filter((name) => config[name] !== COIN_SETTINGS[name].default)
     .map((name) => `${name}: not the known USDT contract; make sure that it is Tether’s`);
+}
+
+const REASONS: Readonly<Record<string, (config: Config) => string>> = {
+  EADDRINUSE: ({ SKERRY_PORT }) =>
+    `SKERRY_PORT: port ${SKERRY_PORT} is in use; set another port, or 0 for a free one`,
+  EACCES: ({ SKERRY_PORT }) =>
+    `SKERRY_PORT: no permission to listen on port ${SKERRY_PORT}; set a port above 1023`,
+  EADDRNOTAVAIL: ({ SKERRY_HOST }) => `SKERRY_HOST: this machine does not have the address ${SKERRY_HOST}`,
+  ENOTFOUND: ({ SKERRY_HOST }) =>
+    `SKERRY_HOST: cannot resolve ${SKERRY_HOST}; set an address of this machine`,
+};
+
+/** Returns an OperatorError for a listen error, and any other error unchanged. */
+export function toListenError(config: Config, error: unknown): unknown {
+  const reason = REASONS[(error as NodeJS.ErrnoException).code ?? ''];
+  return reason ? new OperatorError(reason(config)) : error;
 }

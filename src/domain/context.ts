@@ -2,8 +2,8 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { PasswordHasher } from '../kernel/passwords.ts';
-import type { Quotas } from '../kernel/quotas.ts';
 import type { KeyRing } from '../kernel/secrets.ts';
+import type { Quotas } from '../kernel/settings/lists.ts';
 import type { Database, Sql } from '../kernel/sql.ts';
 import type { BlobStore } from '../ports/blobs.ts';
 import type { ChainDriver } from '../ports/chain.ts';

@@ -19,7 +19,7 @@ import { listDedicated } from './inventory/manual-machines.ts';
 import { listMaintenance } from './rules/maintenance.ts';
 import { listPolicies } from './rules/policies.ts';
 import { listMachineFindings } from './servers/machines/findings.ts';
-import { readSwitches, type SwitchState } from './switches/switch.ts';
+import { readSwitches, type SwitchState } from './switches.ts';
 import { coinFindings } from './topups/chains/coin-findings.ts';
 
 export interface Finding {

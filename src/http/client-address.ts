@@ -5,7 +5,7 @@
  */
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { isForbiddenAddress } from '../kernel/forbidden-address.ts';
+import { isForbiddenAddress } from '../kernel/address-safety.ts';
 import type { Geo } from '../ports/geo.ts';
 import { UNKNOWN_COUNTRY } from '../spec/countries.ts';
 

@@ -4,7 +4,7 @@
  */
 import { createHash, createPublicKey } from 'node:crypto';
 import type { V1Issue } from '../spec/errors.ts';
-import { RSA_MAX_BITS, RSA_MIN_BITS, SSH_KEY_TYPES, type SshKeyType } from '../spec/ssh-key-types.ts';
+import { RSA_MAX_BITS, RSA_MIN_BITS, SSH_KEY_TYPES, type SshKeyType } from '../spec/schemas/ssh-key.ts';
 import { isPrintable } from './printable.ts';
 
 export interface SshPublicKey {

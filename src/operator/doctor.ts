@@ -1,7 +1,7 @@
 /** `doctor`: whether this machine and these settings can sell servers. */
 import type { Command } from 'commander';
 import { checkReverseDns } from '../domain/dns/check.ts';
-import { examineInventory, sumPromised } from '../domain/doctor/inventory.ts';
+import { examineInventory, sumPromised } from '../domain/doctor.ts';
 import type { Finding } from '../domain/status.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { ExpectedResources, HostFinding } from '../ports/compute.ts';

@@ -1,7 +1,7 @@
 /** SSH keys that customers save for their orders. Servers store copies of the public keys. */
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
-import type { SshKeyType } from '../spec/ssh-key-types.ts';
+import type { SshKeyType } from '../spec/schemas/ssh-key.ts';
 import { type Page, readPage } from './page.ts';
 import { parametersFor } from './parameters.ts';
 

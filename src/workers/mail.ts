@@ -1,7 +1,7 @@
 /** Sends mails: claims them, renders and sends them outside any transaction, and records the outcome. */
 import type { Service } from '../domain/context.ts';
 import { sendMail } from '../domain/mail/send.ts';
-import { isSwitchOn } from '../domain/switches/switch.ts';
+import { isSwitchOn } from '../domain/switches.ts';
 import { hasPendingMails, nextMailDue, retryUnreachableMails } from '../store/mails.ts';
 import { processClaimedMails } from './claim.ts';
 import type { Job } from './job.ts';

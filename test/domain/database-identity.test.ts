@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { openDatabaseIdentity, requireSameMode } from '../../src/domain/database-identity/open.ts';
+import { openDatabaseIdentity, requireSameMode } from '../../src/domain/database-identity.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import { openDatabase } from '../../src/store/db.ts';
 import { createScratchDatabase, openScratchDatabase, type ScratchDatabase } from '../support/database.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { sumPromised } from '../../src/domain/doctor/inventory.ts';
+import { sumPromised } from '../../src/domain/doctor.ts';
 import { RegionWorld } from './servers/region-world.ts';
 
 let region: RegionWorld;

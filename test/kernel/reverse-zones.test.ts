@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isPrivateHost } from '../../src/kernel/private-host.ts';
+import { isPrivateHost } from '../../src/kernel/address-safety.ts';
 import { ReverseZones, requiredZones, reverseName } from '../../src/kernel/reverse-zones.ts';
 
 const V6 = '1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.f.0.a.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.';

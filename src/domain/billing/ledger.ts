@@ -6,8 +6,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, formatRfc3339 } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
-import type { Balance } from '../../spec/schemas/balance.ts';
-import type { LedgerEntry } from '../../spec/schemas/ledger-entry.ts';
+import type { Balance, LedgerEntry } from '../../spec/schemas/balance.ts';
 import {
   findLedgerEntry,
   type LedgerRow,

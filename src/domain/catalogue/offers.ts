@@ -4,8 +4,7 @@ import { parseId, readCode } from '../../kernel/ids.ts';
 import { centsToUsd, formatUnits, mulDiv } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
-import type { Plan } from '../../spec/schemas/plan.ts';
-import type { Region } from '../../spec/schemas/region.ts';
+import type { Plan, Region } from '../../spec/schemas/plan.ts';
 import {
   findInstallableImage,
   findRegionBySessionCode,

@@ -8,8 +8,8 @@
  */
 import { Failure, fail, invalidRequest, quotaExceeded } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { Quotas } from '../../kernel/quotas.ts';
 import { digest } from '../../kernel/secrets.ts';
+import type { Quotas } from '../../kernel/settings/lists.ts';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { BlobStoreFullError } from '../../ports/blobs.ts';

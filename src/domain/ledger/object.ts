@@ -2,7 +2,7 @@
 import { formatId } from '../../kernel/ids.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
-import type { LedgerEntry } from '../../spec/schemas/ledger-entry.ts';
+import type { LedgerEntry } from '../../spec/schemas/balance.ts';
 
 export function ledgerEntryObject(entry: {
   readonly id: string;

@@ -7,7 +7,7 @@ import { formatRfc3339, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { consolePath } from '../../spec/paths.ts';
-import type { Console } from '../../spec/schemas/console.ts';
+import type { Console } from '../../spec/schemas/server-actions.ts';
 import {
   type ConsoleServerRow,
   consumeTicket,

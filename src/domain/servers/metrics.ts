@@ -3,7 +3,7 @@ import { notFound } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import { DAY_MS, formatRfc3339, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { METRICS_STEP_S, type Metrics } from '../../spec/schemas/metrics.ts';
+import { METRICS_STEP_S, type Metrics } from '../../spec/schemas/server-actions.ts';
 import {
   claimSamplings,
   type DueSampling,

@@ -5,7 +5,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { Action } from '../../spec/actions.ts';
 import type { FindableResource } from '../../spec/error-messages.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import type { Delivery } from '../../spec/schemas/delivery.ts';
+import type { Delivery } from '../../spec/schemas/webhook.ts';
 import { findDelivery, type QueuedDelivery, queueDelivery } from '../../store/webhooks/deliveries.ts';
 import { countRequestedDeliveries, lockWebhook, type WebhookRow } from '../../store/webhooks/webhooks.ts';
 import type { CustomerActor, Service } from '../context.ts';

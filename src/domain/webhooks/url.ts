@@ -3,8 +3,8 @@
  * address.
  */
 import { isIP } from 'node:net';
+import { isForbiddenAddress } from '../../kernel/address-safety.ts';
 import { invalidRequest } from '../../kernel/fail.ts';
-import { isForbiddenAddress } from '../../kernel/forbidden-address.ts';
 import type { V1Issue } from '../../spec/errors.ts';
 
 /** Names that always mean the local machine. */

@@ -3,7 +3,7 @@
  * encrypted.
  */
 import MimeNode from 'nodemailer/lib/mime-node';
-import type { Sender } from '../../kernel/smtp-url.ts';
+import type { Sender } from '../../kernel/settings/smtp-url.ts';
 import type { OutgoingMail } from '../../ports/mail.ts';
 
 /**

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { domainToASCII } from 'node:url';
 import type SmtpConnection from 'nodemailer/lib/smtp-connection';
 import { LeaseLost } from '../../kernel/lease-lost.ts';
-import type { Sender, SmtpServer } from '../../kernel/smtp-url.ts';
+import type { Sender, SmtpServer } from '../../kernel/settings/smtp-url.ts';
 import type { Mailer, MailOutcome, OutgoingMail } from '../../ports/mail.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;

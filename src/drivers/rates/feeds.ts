@@ -1,7 +1,7 @@
 /** The price feeds. Each has its own reader; bounds and the plausibility of a price are common. */
 import { parseExactJson, toPlainDecimal } from '../../kernel/exact-json.ts';
 import { parseDecimal } from '../../kernel/money.ts';
-import type { QuoteSourceConfig } from '../../kernel/quote-sources.ts';
+import type { QuoteSourceConfig } from '../../kernel/settings/lists.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { FeedError, type FeedPrice, type QuoteFeed } from '../../ports/rates.ts';
 import {

@@ -8,7 +8,7 @@
 import { isIP } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
-import { isForbiddenAddress } from '../../kernel/forbidden-address.ts';
+import { isForbiddenAddress } from '../../kernel/address-safety.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from '../../ports/webhooks.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { type Resolve, resolveLocal, resolvePublic } from './resolve.ts';

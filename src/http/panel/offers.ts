@@ -7,8 +7,7 @@ import { isSoldByHand } from '../../domain/servers/hardware.ts';
 import { centsToUsd, mulDiv, parseUnits } from '../../kernel/money.ts';
 import type { CyclePrice, OrderingClosed, SoldPlan } from '../../panel/site/plans.ts';
 import type { PageRequest } from '../../spec/lists.ts';
-import type { Plan } from '../../spec/schemas/plan.ts';
-import type { Region } from '../../spec/schemas/region.ts';
+import type { Plan, Region } from '../../spec/schemas/plan.ts';
 import type { Edge } from '../settings.ts';
 
 /** Far more than any catalog has. The API returns the rest. */

@@ -1,7 +1,7 @@
 /** Lists that forms offer as choices. */
 import { listRegions } from '../../domain/catalogue/offers.ts';
 import { listServers } from '../../domain/servers/read.ts';
-import type { Region } from '../../spec/schemas/region.ts';
+import type { Region } from '../../spec/schemas/plan.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { PageContext } from './page-types.ts';
 import { readAllPages } from './read-all-pages.ts';

@@ -1,5 +1,5 @@
 /** The status page: maintenance windows, switches, regions, and coins. */
-import { readSwitches, type SwitchState } from '../../domain/switches/switch.ts';
+import { readSwitches, type SwitchState } from '../../domain/switches.ts';
 import { readCoins } from '../../domain/topups/offer.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import { type StatusWindow, statusView } from '../../panel/site/status.ts';

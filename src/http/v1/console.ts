@@ -1,6 +1,6 @@
 /** The console of a server. */
 import { openConsole } from '../../domain/servers/console.ts';
-import { Console } from '../../spec/schemas/console.ts';
+import { Console } from '../../spec/schemas/server-actions.ts';
 import { scopeCovers } from '../../spec/scopes.ts';
 import { type Route, route } from './route.ts';
 

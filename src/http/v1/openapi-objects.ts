@@ -2,23 +2,18 @@
 import type { TSchema } from 'typebox';
 import { ApiToken, NewApiToken } from '../../spec/schemas/api-token.ts';
 import { AuditEvent } from '../../spec/schemas/audit-event.ts';
-import { Balance } from '../../spec/schemas/balance.ts';
-import { Console } from '../../spec/schemas/console.ts';
-import { Delivery } from '../../spec/schemas/delivery.ts';
+import { Balance, LedgerEntry } from '../../spec/schemas/balance.ts';
 import { Event } from '../../spec/schemas/event.ts';
 import { FirewallGroup, FirewallRule } from '../../spec/schemas/firewall.ts';
 import { Image } from '../../spec/schemas/image.ts';
-import { LedgerEntry } from '../../spec/schemas/ledger-entry.ts';
-import { Metrics } from '../../spec/schemas/metrics.ts';
-import { Plan, PlanCycle } from '../../spec/schemas/plan.ts';
-import { Region } from '../../spec/schemas/region.ts';
+import { Plan, PlanCycle, Region } from '../../spec/schemas/plan.ts';
 import { Server } from '../../spec/schemas/server.ts';
-import { RescuedServer } from '../../spec/schemas/server-actions.ts';
+import { Console, Metrics, RescuedServer } from '../../spec/schemas/server-actions.ts';
 import { Snapshot } from '../../spec/schemas/snapshot.ts';
 import { ListedSshKey, SshKey } from '../../spec/schemas/ssh-key.ts';
 import { Topup } from '../../spec/schemas/topup.ts';
 import { Volume } from '../../spec/schemas/volume.ts';
-import { CreatedWebhook, Webhook } from '../../spec/schemas/webhook.ts';
+import { CreatedWebhook, Delivery, Webhook } from '../../spec/schemas/webhook.ts';
 
 type Json = Record<string, unknown>;
 

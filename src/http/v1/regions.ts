@@ -1,7 +1,7 @@
 /** Regions. */
 import { getRegion, listRegions } from '../../domain/catalogue/offers.ts';
 import { BY_ID } from '../../spec/lists.ts';
-import { Region } from '../../spec/schemas/region.ts';
+import { Region } from '../../spec/schemas/plan.ts';
 import { listRoute, type Route, route } from './route.ts';
 
 export const REGION_ROUTES: readonly Route[] = [

@@ -5,8 +5,8 @@ import { setRdns } from '../../domain/servers/rdns.ts';
 import { getServer, listServers } from '../../domain/servers/read.ts';
 import { patchServer } from '../../domain/servers/update.ts';
 import { BY_AGE_OR_NAME } from '../../spec/lists.ts';
-import { Metrics } from '../../spec/schemas/metrics.ts';
 import { RdnsBody, Server, ServerBody, ServerPatch } from '../../spec/schemas/server.ts';
+import { Metrics } from '../../spec/schemas/server-actions.ts';
 import { SERVER_STATUSES } from '../../spec/states.ts';
 import { listRoute, type Route, route } from './route.ts';
 

@@ -2,8 +2,7 @@
 import { createSshKey, removeSshKey } from '../../domain/ssh-keys/change.ts';
 import { getSshKey, listSshKeys } from '../../domain/ssh-keys/read.ts';
 import { BY_AGE_OR_NAME } from '../../spec/lists.ts';
-import { ListedSshKey, SshKey, SshKeyBody } from '../../spec/schemas/ssh-key.ts';
-import { SSH_KEY_TYPES } from '../../spec/ssh-key-types.ts';
+import { ListedSshKey, SSH_KEY_TYPES, SshKey, SshKeyBody } from '../../spec/schemas/ssh-key.ts';
 import { listRoute, type Route, route } from './route.ts';
 
 export const SSH_KEY_ROUTES: readonly Route[] = [

@@ -3,8 +3,14 @@ import { createWebhook, deleteWebhook, updateWebhook } from '../../domain/webhoo
 import { replayDelivery, testWebhook } from '../../domain/webhooks/queue.ts';
 import { findWebhook, listDeliveries, listWebhooks } from '../../domain/webhooks/read.ts';
 import { BY_AGE } from '../../spec/lists.ts';
-import { DELIVERED_EVENT_TYPES, Delivery } from '../../spec/schemas/delivery.ts';
-import { CreatedWebhook, CreateWebhook, UpdateWebhook, Webhook } from '../../spec/schemas/webhook.ts';
+import {
+  CreatedWebhook,
+  CreateWebhook,
+  DELIVERED_EVENT_TYPES,
+  Delivery,
+  UpdateWebhook,
+  Webhook,
+} from '../../spec/schemas/webhook.ts';
 import { DELIVERY_STATUSES } from '../../spec/states.ts';
 import { listRoute, type Route, route } from './route.ts';
 

@@ -1,6 +1,6 @@
 /** Printable receipts: for a credited top-up, and for a single ledger entry. */
 import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
-import type { LedgerEntry } from '../../spec/schemas/ledger-entry.ts';
+import type { LedgerEntry } from '../../spec/schemas/balance.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
 import { detailList, exactUsd, section, table, time, usd } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';

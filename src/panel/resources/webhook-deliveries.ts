@@ -1,8 +1,8 @@
 /** Recent deliveries of a webhook, attempt by attempt, with a button to send an event again. */
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
-import { DELIVERED_EVENT_TYPES, type Delivery } from '../../spec/schemas/delivery.ts';
 import type { Webhook } from '../../spec/schemas/webhook.ts';
+import { DELIVERED_EVENT_TYPES, type Delivery } from '../../spec/schemas/webhook.ts';
 import { DELIVERY_STATUSES } from '../../spec/states.ts';
 import { listFilterForm } from '../parts/compact-forms.ts';
 import { pager, statusBadge, table, time } from '../parts/components.ts';

@@ -8,8 +8,7 @@ import {
   topupPath,
 } from '../../spec/paths.ts';
 import type { Image } from '../../spec/schemas/image.ts';
-import type { Plan } from '../../spec/schemas/plan.ts';
-import type { Region } from '../../spec/schemas/region.ts';
+import type { Plan, Region } from '../../spec/schemas/plan.ts';
 import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';
 import { detailList, emptyState, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';

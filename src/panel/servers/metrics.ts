@@ -1,6 +1,6 @@
 /** A server's metrics, as charts and as a table. */
 import { serverPagePath } from '../../spec/paths.ts';
-import { METRICS_STEP_S, type Metrics } from '../../spec/schemas/metrics.ts';
+import { METRICS_STEP_S, type Metrics } from '../../spec/schemas/server-actions.ts';
 import { formatAmount } from '../charts/axes.ts';
 import { type ChartTheme, chartAlt, type LineChart } from '../charts/chart.ts';
 import { section, table, time } from '../parts/components.ts';

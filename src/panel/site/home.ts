@@ -2,7 +2,7 @@
 import type { Coin } from '../../spec/coins.ts';
 import { BONUS_TIERS_USD, CYCLE_MONTHS, LIMITS } from '../../spec/limits.ts';
 import { DOCS_PATHS, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
-import type { Region } from '../../spec/schemas/region.ts';
+import type { Region } from '../../spec/schemas/plan.ts';
 import { coinUnit } from '../money/coin-names.ts';
 import { copyable, section, table, usd } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';

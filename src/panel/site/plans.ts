@@ -1,8 +1,8 @@
 /** Plans by region with their availability, and prices by billing cycle. */
 import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, type CycleMonths } from '../../spec/limits.ts';
 import { deployPath, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import type { Region } from '../../spec/schemas/plan.ts';
 import { PLAN_CATEGORIES, type Plan } from '../../spec/schemas/plan.ts';
-import type { Region } from '../../spec/schemas/region.ts';
 import { detailList, emptyState, section, statusBadge, table, usd } from '../parts/components.ts';
 import { Fields, type FormContext } from '../parts/form.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';

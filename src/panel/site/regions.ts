@@ -1,7 +1,7 @@
 /** Regions: the list, and the page of one with its plans. */
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
-import type { Region } from '../../spec/schemas/region.ts';
+import type { Region } from '../../spec/schemas/plan.ts';
 import { copyable, detailList, emptyState, section, statusBadge, table, usd } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';

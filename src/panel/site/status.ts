@@ -1,7 +1,7 @@
 /** The public status page. */
 import { getCoin as coinOf } from '../../spec/coins.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
-import type { Region } from '../../spec/schemas/region.ts';
+import type { Region } from '../../spec/schemas/plan.ts';
 import type { SwitchName } from '../../spec/switches.ts';
 import { coinName, coinUnit } from '../money/coin-names.ts';
 import { emptyState, section, statusBadge, table, time } from '../parts/components.ts';

@@ -1,16 +1,14 @@
 /** Event envelope (SPEC "Event envelope"): the body of a delivery, and with `seq` a message of the stream. */
 import { type Static, Type } from 'typebox';
 import { ApiToken } from './api-token.ts';
-import { Balance } from './balance.ts';
-import { DELIVERED_EVENT_TYPES } from './delivery.ts';
+import { Balance, LedgerEntry } from './balance.ts';
 import { FirewallGroup } from './firewall.ts';
-import { LedgerEntry } from './ledger-entry.ts';
 import { Id, oneOf, Time } from './parts.ts';
 import { Server } from './server.ts';
 import { Snapshot } from './snapshot.ts';
 import { Topup } from './topup.ts';
 import { Volume } from './volume.ts';
-import { Webhook } from './webhook.ts';
+import { DELIVERED_EVENT_TYPES, Webhook } from './webhook.ts';
 
 export const Event = Type.Object({
   id: Id('evt_'),

@@ -1,7 +1,7 @@
-/** Plan (SPEC "Plan"). */
+/** Plan (SPEC "Plan") and region (SPEC "Region"). */
 import { type Static, Type } from 'typebox';
-import { CYCLE_MONTHS, type CycleMonths } from '../limits.ts';
-import { oneOf, Usd } from './parts.ts';
+import { CYCLE_MONTHS, type CycleMonths, LIMITS } from '../limits.ts';
+import { nullable, oneOf, Usd } from './parts.ts';
 
 export const PLAN_CATEGORIES = ['vps', 'dedicated'] as const;
 
@@ -37,3 +37,17 @@ export const Plan = Type.Object({
   available_in: Type.Array(Type.String(), { description: 'Regions where you can deploy it right now.' }),
 });
 export type Plan = Static<typeof Plan>;
+
+export const Region = Type.Object({
+  id: Type.String({ examples: ['par'] }),
+  object: Type.Literal('region'),
+  name: Type.String(),
+  country: Type.String({ description: 'ISO 3166-1 alpha-2.', examples: ['FR'] }),
+  pop_id: Type.String(),
+  available: Type.Boolean({ description: 'Whether you can deploy at least one plan right now.' }),
+  ipv4_pool_remaining: Type.Integer({
+    description: `Free IPv4 addresses; below ${LIMITS.ipv4PoolWarning}, deployments may stall.`,
+  }),
+  tor_onion: nullable(Type.String()),
+});
+export type Region = Static<typeof Region>;

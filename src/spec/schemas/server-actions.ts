@@ -1,6 +1,9 @@
-/** Requests of server actions, and the response of rescue. */
+/**
+ * Requests and responses of server actions, the console (DECISIONS "Console"), and metrics (DECISIONS
+ * "Metrics").
+ */
 import { type Static, Type } from 'typebox';
-import { nullable } from './parts.ts';
+import { Id, nullable, Time } from './parts.ts';
 import { Server } from './server.ts';
 
 export const RebootQuery = Type.Object(
@@ -57,3 +60,39 @@ export const RescuedServer = Type.Object({
   ),
 });
 export type RescuedServer = Static<typeof RescuedServer>;
+
+export const Console = Type.Object({
+  object: Type.Literal('console'),
+  url: Type.String({
+    format: 'uri',
+    description:
+      'A page with the screen of the server. It needs no sign-in, so do not share it. Its query parameter ' +
+      '`path` is the WebSocket (RFB) for other viewers. The first WebSocket connection uses the URL up.',
+    examples: ['https://skerry.example/console?path=console%2Fsocket%2F3mfq7kzd'],
+  }),
+  expires_at: Time,
+  read_only: Type.Boolean({ description: 'Whether keyboard and pointer input is ignored.' }),
+});
+export type Console = Static<typeof Console>;
+
+export const METRICS_STEP_S = 3_600;
+
+const point = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '`[unix_s, value]`' });
+const series = (description: string) => Type.Array(point, { description });
+
+export const Metrics = Type.Object({
+  object: Type.Literal('metrics'),
+  server: Id('srv_'),
+  start: Time,
+  end: Time,
+  step_s: Type.Literal(METRICS_STEP_S),
+  series: Type.Object({
+    cpu_pct: series('Percent of all CPUs.'),
+    ram_mb: series('MiB in use.'),
+    disk_read_bps: series('Bytes per second.'),
+    disk_write_bps: series('Bytes per second.'),
+    net_in_bps: series('Bytes per second.'),
+    net_out_bps: series('Bytes per second.'),
+  }),
+});
+export type Metrics = Static<typeof Metrics>;

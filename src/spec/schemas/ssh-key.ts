@@ -1,8 +1,16 @@
 /** SSH key (SPEC "SSH key (`k_`)"). */
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
-import { SSH_KEY_TYPES } from '../ssh-key-types.ts';
 import { Id, oneOf, Time } from './parts.ts';
+
+/** Accepted SSH key types (SPEC "SSH key (`k_`)"). */
+export const SSH_KEY_TYPES = [
+  'ssh-ed25519',
+  'ssh-rsa',
+  'ecdsa-sha2-nistp256',
+  'ecdsa-sha2-nistp384',
+  'ecdsa-sha2-nistp521',
+] as const;
 
 const fields = {
   id: Id('k_'),
@@ -34,3 +42,8 @@ export const SshKeyBody = Type.Object(
   { additionalProperties: false },
 );
 export type SshKeyBody = Static<typeof SshKeyBody>;
+
+export type SshKeyType = (typeof SSH_KEY_TYPES)[number];
+
+export const RSA_MIN_BITS = 2_048;
+export const RSA_MAX_BITS = 16_384;

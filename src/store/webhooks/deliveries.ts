@@ -1,7 +1,7 @@
 /** Deliveries: one row for each attempt. Rows with `due_at` are still to be sent. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
-import type { DELIVERED_EVENT_TYPES } from '../../spec/schemas/delivery.ts';
+import type { DELIVERED_EVENT_TYPES } from '../../spec/schemas/webhook.ts';
 import type { DeliveryStatus } from '../../spec/states.ts';
 import { type Page, readPage } from '../page.ts';
 import { incrementQueueRevision, makeQueueDue } from './queues.ts';

@@ -8,7 +8,7 @@ import { messageBytes } from '../../../src/drivers/mail/message.ts';
 import { MailOutbox } from '../../../src/drivers/mail/outbox.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { newId, newPublicNumber } from '../../../src/kernel/ids.ts';
-import { parseSender } from '../../../src/kernel/smtp-url.ts';
+import { parseSender } from '../../../src/kernel/settings/smtp-url.ts';
 import { LIMITS } from '../../../src/spec/limits.ts';
 import { insertCustomer, updateOpenPgpKey } from '../../../src/store/customers/customers.ts';
 import { mailJob } from '../../../src/workers/mail.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { SmtpMailer } from '../../../src/drivers/mail/smtp.ts';
-import { parseSender, parseSmtpUrl, type SmtpServer } from '../../../src/kernel/smtp-url.ts';
+import { parseSender, parseSmtpUrl, type SmtpServer } from '../../../src/kernel/settings/smtp-url.ts';
 import type { MailOutcome, OutgoingMail } from '../../../src/ports/mail.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import { type Fault, type MailServer, startMailServer } from '../../support/mail-server.ts';

@@ -1,7 +1,7 @@
 /** Local copies of the public feeds, in their documented formats, with responses that a test controls. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { QuoteSourceConfig } from '../../../src/kernel/quote-sources.ts';
+import type { QuoteSourceConfig } from '../../../src/kernel/settings/lists.ts';
 import { QUOTE_SOURCES, type QuoteSourceName } from '../../../src/spec/quote-sources.ts';
 
 /** Prices by the feed's name of the coin, as JSON numbers. */

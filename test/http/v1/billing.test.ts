@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COIN_CODES } from '../../../src/spec/coins.ts';
-import { LEDGER_TYPES } from '../../../src/spec/schemas/ledger-entry.ts';
+import { LEDGER_TYPES } from '../../../src/spec/schemas/balance.ts';
 import { TOPUP_STATUSES } from '../../../src/spec/states.ts';
 import { assertApiError, createApiToken, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';

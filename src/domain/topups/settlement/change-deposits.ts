@@ -6,7 +6,7 @@ import { type DepositRow, listDeposits, saveDeposits } from '../../../store/topu
 import { lockTopup, type TopupRow } from '../../../store/topups/topups.ts';
 import type { Service } from '../../context.ts';
 import { systemActor } from '../../record.ts';
-import { isSwitchOn } from '../../switches/switch.ts';
+import { isSwitchOn } from '../../switches.ts';
 import { settle } from './settle.ts';
 
 /** The lease of a reader, and the business time up to which the chain was completely read before. */

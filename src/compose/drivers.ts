@@ -1,0 +1,104 @@
+/** Drivers of machines, prices, mail, reverse DNS, and webhooks, from the settings. */
+
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { QemuCompute } from '../drivers/compute/qemu/driver.ts';
+import type { QemuOptions } from '../drivers/compute/qemu/host.ts';
+import { PowerDns } from '../drivers/dns/powerdns.ts';
+import { SmtpMailer } from '../drivers/mail/smtp.ts';
+import { EcbEuro } from '../drivers/rates/ecb.ts';
+import { quoteFeeds } from '../drivers/rates/feeds.ts';
+import { HttpsSender } from '../drivers/webhooks/https.ts';
+import type { Logger } from '../kernel/logger.ts';
+import type { Market } from '../kernel/market-rate.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
+import { parseQuoteSources } from '../kernel/settings/lists.ts';
+import { parseSender, parseSmtpUrl } from '../kernel/settings/smtp-url.ts';
+import type { ReverseDns } from '../ports/dns.ts';
+import type { Mailer } from '../ports/mail.ts';
+import type { EuroFeed, QuoteFeed } from '../ports/rates.ts';
+
+function qemuOptions(config: Config): Omit<QemuOptions, 'log'> {
+  const names = config.SKERRY_QEMU_HOSTS ?? hostname().toLowerCase();
+  return {
+    dir: config.SKERRY_QEMU_DIR ?? join(config.SKERRY_DATA_DIR, 'qemu'),
+    hosts: names
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+    accelerator: config.SKERRY_QEMU_ACCELERATOR,
+    netns: config.SKERRY_QEMU_NETNS,
+  };
+}
+
+/** Returns the driver of real machines, or null if they are simulated. */
+export function createQemuCompute(config: Config, log: Logger): QemuCompute | null {
+  return config.SKERRY_COMPUTE === 'qemu' ? new QemuCompute({ ...qemuOptions(config), log }) : null;
+}
+
+/**
+ * Settings of MarketRates and of rate reports. Throws an OperatorError if there are fewer sources than a rate
+ * needs.
+ */
+export function configuredMarket(config: Config): Market {
+  const sources = parseQuoteSources(config.SKERRY_QUOTE_SOURCES).map(({ name }) => name);
+  const sourcesMin = config.SKERRY_QUOTE_SOURCES_MIN;
+  if (sources.length < sourcesMin) {
+    throw new OperatorError(
+      `SKERRY_QUOTE_SOURCES_MIN: a rate needs ${sourcesMin} prices, but SKERRY_QUOTE_SOURCES lists ` +
+        `${sources.length}; add sources, or lower the minimum`,
+    );
+  }
+  const maxAgeS = config.SKERRY_QUOTE_MAX_AGE_S;
+  const maxSpreadPercent = config.SKERRY_QUOTE_MAX_SPREAD_PERCENT;
+  return { sources, rules: { maxAgeS, sourcesMin, maxSpreadPercent } };
+}
+
+/** Feeds for the quotes job. */
+export function configuredFeeds(config: Config): {
+  readonly feeds: readonly QuoteFeed[];
+  readonly euro: EuroFeed;
+} {
+  const feeds = quoteFeeds(parseQuoteSources(config.SKERRY_QUOTE_SOURCES), {
+    maxSpreadPercent: config.SKERRY_QUOTE_MAX_SPREAD_PERCENT,
+  });
+  return { feeds, euro: new EcbEuro({ url: config.SKERRY_EURO_URL }) };
+}
+
+/** Returns null if mail is not configured. loadConfig has validated both settings. */
+export function createMailer(config: Config): Mailer | null {
+  const server = parseSmtpUrl(config.SKERRY_SMTP_URL ?? '');
+  const from = parseSender(config.SKERRY_MAIL_FROM ?? '');
+  return server && from ? new SmtpMailer({ server, from }) : null;
+}
+
+/** Returns the publisher of reverse DNS, or null if it is not configured. */
+export function createReverseDns(config: Config): ReverseDns | null {
+  const { SKERRY_DNS_URL: url, SKERRY_DNS_KEY: key } = config;
+  return url === null || key === null ? null : new PowerDns({ url, key });
+}
+
+/** Creates the webhook sender. Throws if the certificate file is unreadable: every receiver would fail. */
+export function createWebhookSender(config: Config): HttpsSender {
+  const file = config.SKERRY_WEBHOOK_CA_FILE;
+  return new HttpsSender({
+    timeoutMs: config.SKERRY_WEBHOOK_TIMEOUT_MS,
+    allowLoopback: config.SKERRY_WEBHOOK_ALLOW_LOOPBACK,
+    ...(file === null ? {} : { ca: readCertificates(file) }),
+  });
+}
+
+function readCertificates(file: string): string {
+  let text = '';
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    // Reported below: a missing file has no certificates.
+  }
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  throw new OperatorError(
+    'SKERRY_WEBHOOK_CA_FILE: not a readable file of PEM certificates; fix the path, or unset it',
+  );
+}

@@ -1,0 +1,97 @@
+/** Settings that are lists: quotas, trusted proxies, and price sources. No message repeats the input. */
+import { QUOTAS } from '../../spec/limits.ts';
+import {
+  isQuoteSource,
+  QUOTE_SOURCE_NAMES,
+  QUOTE_SOURCES,
+  type QuoteSourceName,
+} from '../../spec/quote-sources.ts';
+import { isPrivateHost } from '../address-safety.ts';
+import { addressFamily, formatCidr, parseCidr } from '../cidr.ts';
+import { closestMatch } from '../closest-match.ts';
+
+export type Quotas = Readonly<Record<keyof typeof QUOTAS, number>>;
+
+/** Throws a RangeError that states the format. */
+export function parseQuotas(text: string): Quotas {
+  const quotas: Record<string, number> = { ...QUOTAS };
+  for (const part of text.split(',').filter((piece) => piece.trim() !== '')) {
+    const [name = '', count = ''] = part.split('=').map((piece) => piece.trim());
+    if (!Object.hasOwn(QUOTAS, name) || !/^\d{1,7}$/.test(count)) {
+      throw new RangeError(
+        `must be name=count pairs, separated by commas; the names are ${Object.keys(QUOTAS).join(', ')}`,
+      );
+    }
+    quotas[name] = Number(count);
+  }
+  return quotas as Quotas;
+}
+
+const PROXIES_MAX = 64;
+
+/**
+ * Parses `127.0.0.1, 10.0.0.0/8, 2001:db8::/64`; may be empty. Throws a RangeError that states the format.
+ */
+export function parseTrustedProxies(text: string): readonly string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  const named = parts.filter((part) => part !== '');
+  if (named.length > PROXIES_MAX) throw new RangeError(`must be at most ${PROXIES_MAX} addresses or blocks`);
+  return named.map((part) => (addressFamily(part) === undefined ? parseProxyBlock(part) : part));
+}
+
+function parseProxyBlock(text: string): string {
+  const cidr = parseCidr(text);
+  // With /0, every client could forge its own address.
+  if (!cidr || cidr.prefixLength === 0) {
+    throw new RangeError(
+      'must be IP addresses or CIDR blocks, such as 127.0.0.1 or 10.0.0.0/8, separated by commas; ' +
+        'no host bits, and not /0',
+    );
+  }
+  return formatCidr(cidr);
+}
+
+export interface QuoteSourceConfig {
+  readonly name: QuoteSourceName;
+  /** Without a trailing slash. */
+  readonly url: string;
+}
+
+const FEED_URL_HINT =
+  'https:// and a host, or http:// with localhost or a private address, ' +
+  'so that no one can change a price in transit';
+
+/** Parses `kraken,coingecko=https://prices.example`. Throws a RangeError that states the format. */
+export function parseQuoteSources(text: string): readonly QuoteSourceConfig[] {
+  const parts = text.split(',').map((part) => part.trim());
+  const sources = parts.filter((part) => part !== '').map(parseSource);
+  if (sources.length === 0)
+    throw new RangeError(`must name at least one of ${QUOTE_SOURCE_NAMES.join(', ')}`);
+  const duplicate = sources.find(({ name }, i) => sources.findIndex((one) => one.name === name) < i);
+  if (duplicate) throw new RangeError(`${duplicate.name} is listed twice`);
+  return sources;
+}
+
+function parseSource(part: string): QuoteSourceConfig {
+  const [, name = '', address] = /^([^=]*?)\s*(?:=\s*(.*))?$/s.exec(part) ?? [];
+  if (!isQuoteSource(name)) {
+    const meant = closestMatch(name, QUOTE_SOURCE_NAMES);
+    const hint = meant ? `; did you mean ${meant}?` : '';
+    throw new RangeError(`unknown source; choose from ${QUOTE_SOURCE_NAMES.join(', ')}${hint}`);
+  }
+  const url = address === undefined ? QUOTE_SOURCES[name].url : parseFeedUrl(address);
+  if (url === undefined) throw new RangeError(`the URL after ${name}= must be ${FEED_URL_HINT}`);
+  return { name, url };
+}
+
+/** Returns what is wrong with the URL of a feed, or undefined. */
+export function validateFeedUrl(text: string): string | undefined {
+  return parseFeedUrl(text) === undefined ? `must be ${FEED_URL_HINT}` : undefined;
+}
+
+function parseFeedUrl(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || url.username || url.password || url.search || url.hash) return undefined;
+  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isPrivateHost(url.hostname));
+  return isSafe ? url.href.replace(/\/+$/, '') : undefined;
+}

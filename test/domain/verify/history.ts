@@ -1,0 +1,58 @@
+/** A history for `verify`: credits and reversals, both kinds of servers, a refunded failure, stored data. */
+import assert from 'node:assert/strict';
+import type { SessionClient } from '../../support/session-client.ts';
+import { createApiToken, V1Client } from '../../support/v1-client.ts';
+import { topUp, type World } from '../../support/world.ts';
+
+const DEPLOY = {
+  product: 'vps',
+  plan: 's1',
+  region: 'par',
+  os: 'debian',
+  billing: 3,
+  root_password: 'a root password',
+};
+
+export async function createHistory(world: World): Promise<void> {
+  const customer = await world.customer();
+  await topUp(world, customer, 500);
+  await topUp(world, customer, 40);
+  for (const server of [{}, { region: 'zrh', plan: 's2' }, { product: 'dedi', plan: 'r1', os: 'freebsd' }]) {
+    await deploy(customer, { ...DEPLOY, ...server });
+  }
+  await world.settle();
+  await createStoredData(V1Client.forUrl(world.url, await createApiToken(customer, 'write')));
+  await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 1000 });
+  await deploy(customer, DEPLOY);
+  await world.advance(3600);
+  await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 0 });
+  const other = await world.customer();
+  await topUp(world, other, 120, 'XMR');
+  await world.sandbox('reorgs', { coin: 'XMR', depth: 30, drop: true });
+  await world.settle();
+  await topUp(world, other, 120, 'XMR');
+}
+
+/** Creates an attached volume, two snapshots, one with an expiry, and a firewall group. */
+async function createStoredData(api: V1Client): Promise<void> {
+  const [server] = (await api.get('/servers?filter[region]=par&filter[plan]=s1')).body.data;
+  const volume = await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' });
+  const responses = [
+    // No one responds there, so deliveries stay pending.
+    await api.post('/webhooks', { url: 'https://127.0.0.1:1/', events: ['*'] }),
+    await api.post(`/volumes/${volume.body.id}/attach`, { server: server.id }),
+    await api.post(`/servers/${server.id}/snapshots`),
+    await api.post(`/servers/${server.id}/snapshots`, { expires_at: '2099-01-31T12:00:00Z' }),
+    await api.post('/firewall/groups', { name: 'web', default_action: 'drop', applied_to: [server.id] }),
+  ];
+  assert.deepEqual(
+    responses.map(({ status }) => status),
+    [201, 200, 201, 201, 201],
+  );
+}
+
+async function deploy(customer: SessionClient, fields: typeof DEPLOY): Promise<void> {
+  const headers = { 'Idempotency-Key': crypto.randomUUID() };
+  const { body, text } = await customer.post('/deploy-api.php', fields, { headers });
+  assert.equal(body.ok, true, text);
+}
