@@ -10,7 +10,7 @@ import { recordEvent } from '../record.ts';
 import { driverCapabilities } from '../servers/hardware.ts';
 
 /** The servers named in `applied_to`, and the rows found for them, locked. */
-export interface RequestedServers {
+interface RequestedServers {
   /** In list order; undefined for a text that is not a server id. */
   readonly ids: readonly (string | undefined)[];
   readonly byId: ReadonlyMap<string, CandidateRow>;

@@ -84,7 +84,7 @@ export function portRanges(text: string): [low: number, high: number][] {
 }
 
 /** Returns the error of a port text; null if it is valid. */
-export function portError(text: string, field: string): ErrorItem | null {
+function portError(text: string, field: string): ErrorItem | null {
   if (!PORT_FORMAT.test(text)) return { field, issue: 'invalid_format' };
   const ranges = portRanges(text);
   if (ranges.flat().some((port) => port > PORT_MAX)) return { field, issue: 'max', max: PORT_MAX };

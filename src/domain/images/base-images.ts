@@ -10,7 +10,7 @@ import { findImageForOs } from '../catalogue/offers.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 
-export interface BaseImageImport {
+interface BaseImageImport {
   readonly path: string;
   /** Expected digest in lowercase hex, if the operator knows it. */
   readonly sha256: string | null;
@@ -47,12 +47,9 @@ export async function importBaseImage(service: Service, wanted: BaseImageImport)
   return { disk, image, tooLargeFor: image === null ? [] : await plansWithSmallerDisk(service, disk.diskGb) };
 }
 
-export interface BaseImageList {
-  readonly images: readonly BaseImageRow[];
-  readonly rescue: BaseImage | null;
-}
-
-export async function getBaseImages(service: Service): Promise<BaseImageList> {
+export async function getBaseImages(
+  service: Service,
+): Promise<{ readonly images: readonly BaseImageRow[]; readonly rescue: BaseImage | null }> {
   const rescue = await requireBaseImages(service).rescue();
   return { images: await listBaseImages(service.db), rescue };
 }

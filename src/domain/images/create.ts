@@ -65,9 +65,9 @@ function sizeGb(bytes: number): string {
   return Math.max(bytes / GIB_BYTES, 0.01).toFixed(2);
 }
 
-export type Arch = (typeof ARCHES)[number];
+type Arch = (typeof ARCHES)[number];
 
-export interface ImageFields {
+interface ImageFields {
   readonly name: string | null;
   readonly version: string | null;
   readonly variant: string | null;
@@ -82,7 +82,7 @@ export function isImagePart(name: string): boolean {
 }
 
 /** Throws 400 with every invalid part: unknown, duplicate, empty, too long, unprintable, or no `file`. */
-export function readFields({ fields, file, files }: ReceivedUpload): ImageFields {
+function readFields({ fields, file, files }: ReceivedUpload): ImageFields {
   const items: ErrorItem[] = [];
   const texts = new Map<string, string>();
   const arch = new Set<Arch>();

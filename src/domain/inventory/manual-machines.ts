@@ -25,9 +25,9 @@ const NOT_FREE_REASONS: Record<Exclude<MachineState, 'free'>, string> = {
 };
 
 /** The manual step that is due on a machine. */
-export type ManualAction = 'power it off' | 'power it on' | 'wipe and test it' | 'put it back on sale';
+type ManualAction = 'power it off' | 'power it on' | 'wipe and test it' | 'put it back on sale';
 
-export function pendingManualAction(machine: MachineRow): ManualAction | null {
+function pendingManualAction(machine: MachineRow): ManualAction | null {
   if (machine.state === 'wiping') return 'wipe and test it';
   if (machine.state === 'tested') return 'put it back on sale';
   // A machine of a server being destroyed is wiped next, so its power does not matter.
@@ -73,7 +73,7 @@ export function requireFreeMachine({ name, state }: Pick<MachineRow, 'name' | 's
 }
 
 /** The result. `changed` is false if it was already recorded. */
-export interface MachinePowerResult {
+interface MachinePowerResult {
   readonly changed: boolean;
   readonly pendingAction: ManualAction | null;
   readonly serverStatus: MachineRow['server_status'];

@@ -43,7 +43,7 @@ const DISK_DESTROYING_ACTIONS: readonly ServerAction[] = ['destroy', 'rebuild', 
  * Refuses with `jurisdictional_block`, naming the order, an action that would destroy the disk of a
  * server under a legal hold.
  */
-export async function requireNoLegalHold(
+async function requireNoLegalHold(
   tx: Sql,
   server: Pick<ServerRow, 'id' | 'held_at'>,
   action: ServerAction,

@@ -6,8 +6,8 @@ import { type ServerRow, setServerRdns } from '../../store/servers/servers.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
+import { lockServerFor } from './lock-server.ts';
 import { serverIpv6, serverObject } from './object.ts';
-import { lockServerForUpdate } from './update.ts';
 
 /**
  * Sets or removes (null) the host name of the IPv4 address, and of one address of the /64. Refuses with 400 a
@@ -23,7 +23,7 @@ export async function setRdns(
   const wanted = readBody(body);
   const set = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const server = await lockServerForUpdate(tx, actor.customerId, shownId);
+    const server = await lockServerFor(tx, actor.customerId, shownId, 'update');
     const rdns = changedRdns(server, body, wanted, service.settings.quotas.rdnsPerServer);
     const changed = { ...server, rdns, updated_at: now };
     await setServerRdns(tx, changed);

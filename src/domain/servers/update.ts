@@ -1,12 +1,9 @@
-import { notFound } from '../../kernel/fail.ts';
-import { parseId } from '../../kernel/ids.ts';
-import type { Sql } from '../../kernel/sql.ts';
 import type { Server, ServerPatch } from '../../spec/schemas/server.ts';
-import { lockOwnServer, type ServerRow, updateServer } from '../../store/servers/servers.ts';
+import { type ServerRow, updateServer } from '../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { requireTagCount } from './deploy/inputs.ts';
-import { requireActionAllowed } from './lock-server.ts';
+import { lockServerFor } from './lock-server.ts';
 import { serverObject } from './object.ts';
 
 /**
@@ -22,21 +19,13 @@ export async function patchServer(
 ): Promise<Server> {
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const server = await lockServerForUpdate(tx, actor.customerId, shownId);
+    const server = await lockServerFor(tx, actor.customerId, shownId, 'update');
     if (patch.tags) requireTagCount(service, patch.tags);
     const changed = Object.keys(patch).length > 0 ? applyPatch(server, patch, now) : server;
     if (changed !== server) await updateServer(tx, changed);
     await recordAudit(tx, { actor, action: 'server.update', resource: shownId }, now);
     return serverObject(changed);
   });
-}
-
-/** Locks the server without waiting for operations: these fields are the customer's own labels. */
-export async function lockServerForUpdate(tx: Sql, customerId: string, shownId: string): Promise<ServerRow> {
-  const id = parseId('server', shownId) ?? notFound('server');
-  const server = (await lockOwnServer(tx, customerId, id)) ?? notFound('server');
-  requireActionAllowed(server, 'update');
-  return server;
 }
 
 function applyPatch(server: ServerRow, patch: ServerPatch, now: Date): ServerRow {

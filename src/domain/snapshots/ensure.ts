@@ -114,19 +114,10 @@ const START_TIMEOUT_MS = MINUTE_MS;
 const DISK_REPLACING_STATUSES: readonly (ServerStatus | null)[] = ['installing', 'destroying'];
 
 /**
- * Whether a snapshot of the server's disk is in progress or about to start. It keeps its disk until then: a
- * customer with a 201 for the snapshot relies on it.
- */
-export async function isSnapshotInProgress(service: Service, serverId: string): Promise<boolean> {
-  const since = new Date(service.clock.now().getTime() - START_TIMEOUT_MS);
-  return await hasSnapshotInProgress(service.db, serverId, since);
-}
-
-/**
  * Whether the driver can still create the snapshot: the server exists and has the intended disk. Started
  * after a rebuild, it would capture a disk that the customer did not mean.
  */
-export function canCreateSnapshot(snapshot: SnapshotWork, now: Date): boolean {
+function canCreateSnapshot(snapshot: SnapshotWork, now: Date): boolean {
   if (snapshot.server_status === null) return false;
   if (snapshot.begun) return true;
   const isOverdue = now.getTime() - snapshot.created_at.getTime() >= START_TIMEOUT_MS;
@@ -134,10 +125,14 @@ export function canCreateSnapshot(snapshot: SnapshotWork, now: Date): boolean {
   return snapshot.server_generation === snapshot.generation;
 }
 
-/** Postpones a step that removes the disk while a snapshot of it is in progress; returns whether it did. */
+/**
+ * Postpones a step that removes the disk while a snapshot of it is in progress or about to start; returns
+ * whether it did. A customer with a 201 for the snapshot relies on the disk.
+ */
 export async function deferForSnapshot(service: Service, operation: OperationRow): Promise<boolean> {
-  if (!(await isSnapshotInProgress(service, operation.server_id))) return false;
-  const { attempts } = operation;
+  const { server_id: serverId, attempts } = operation;
+  const since = new Date(service.clock.now().getTime() - START_TIMEOUT_MS);
+  if (!(await hasSnapshotInProgress(service.db, serverId, since))) return false;
   await advance(service, operation, { attempts, inMs: POLL_INTERVAL_MS });
   return true;
 }

@@ -23,7 +23,7 @@ export async function getSshKey(service: Service, actor: CustomerActor, shownId:
   return sshKeyObject((await findSshKey(service.db, actor.customerId, id)) ?? notFound('sshKey'));
 }
 
-export function listedSshKeyObject(row: ListedSshKeyRow): ListedSshKey {
+function listedSshKeyObject(row: ListedSshKeyRow): ListedSshKey {
   return {
     id: formatId('sshKey', row.id),
     object: 'ssh_key',

@@ -1,17 +1,16 @@
 /** Destroys a server in any status. */
-import { notFound } from '../../../kernel/fail.ts';
-import { newId, parseId } from '../../../kernel/ids.ts';
+import { newId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import type { Server } from '../../../spec/schemas/server.ts';
 import { detachFromAllGroups } from '../../../store/firewall.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { replaceWithRemoval } from '../../../store/servers/operations.ts';
-import { findServer, lockOwnServer, type ServerRow } from '../../../store/servers/servers.ts';
+import { findServer, type ServerRow } from '../../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { recordAudit } from '../../record.ts';
 import { detachServerVolumes } from '../../volumes/attach.ts';
 import { refundFirstCycle } from '../billing/charge.ts';
-import { requireActionAllowed, requireNoLegalHold } from '../lock-server.ts';
+import { lockServerFor } from '../lock-server.ts';
 import { serverObject } from '../object.ts';
 import { moveServer } from '../transition.ts';
 
@@ -21,14 +20,11 @@ export async function destroyServer(
   actor: CustomerActor,
   shownId: string,
 ): Promise<Server> {
-  const id = parseId('server', shownId) ?? notFound('server');
   const destroyed = await service.db.transaction(async (tx) => {
-    const server = (await lockOwnServer(tx, actor.customerId, id)) ?? notFound('server');
-    requireActionAllowed(server, 'destroy');
+    const server = await lockServerFor(tx, actor.customerId, shownId, 'destroy');
     const now = service.clock.now();
-    await requireNoLegalHold(tx, server, 'destroy');
     if (server.status !== 'destroying') await startRemoval(tx, server, now);
-    const object = serverObject((await findServer(tx, id)) ?? server);
+    const object = serverObject((await findServer(tx, server.id)) ?? server);
     await recordAudit(tx, { actor, action: 'server.destroy', resource: object.id }, now);
     return object;
   });

@@ -11,7 +11,7 @@ import { driverCapabilities } from '../hardware.ts';
 
 const FIELD = { field: 'image' } as const;
 
-export interface ChosenImage {
+interface ChosenImage {
   readonly id: string;
   readonly cloud_init: boolean;
 }

@@ -70,7 +70,7 @@ async function resolveKeys(
 /**
  * Moves the server to `installing` with its new configuration, and returns the previous one for a rollback.
  */
-export async function startReinstall(
+async function startReinstall(
   tx: Sql,
   server: ServerRow,
   facts: InstallDetails,

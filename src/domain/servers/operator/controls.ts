@@ -48,7 +48,7 @@ export async function placeLegalHold(service: Service, shownId: string, order: s
 }
 
 /** The controls to lift; if neither is set, the one in force. */
-export interface ReleaseScope {
+interface ReleaseScope {
   readonly freeze: boolean;
   readonly hold: boolean;
 }
