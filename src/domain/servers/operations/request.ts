@@ -54,8 +54,8 @@ export async function requestOperation<Extra extends object = object>(
         server_id: server.id,
         kind: action,
         step,
-        payload_sealed: payload && sealPayload(service, payload),
-        snapshot_id: snapshotId,
+        payload_sealed: payload ? sealPayload(service, payload) : null,
+        snapshot_id: snapshotId ?? null,
         now,
       });
     }
