@@ -70,17 +70,17 @@ describe('a statement', () => {
   it('a statement accepts the same types as parameters', async () => {
     const time = new Date('2030-01-31T10:00:00.123Z');
     const row = await scratch.db.row<object>(
-      `select $1::int8 as large, $2::timestamptz as time, $3::bytea as bytes, $4::text[] as texts,
-              $5::uuid[] as ids, $6::jsonb as json, $7::text as nothing`,
-      [
-        2n ** 62n,
+      `select $large::int8 as large, $time::timestamptz as time, $bytes::bytea as bytes,
+              $texts::text[] as texts, $ids::uuid[] as ids, $json::jsonb as json, $nothing::text as nothing`,
+      {
+        large: 2n ** 62n,
         time,
-        Buffer.from('x'),
-        ['a,"b"', ''],
-        ['00000000-0000-0000-0000-000000000001'],
-        JSON.stringify([1]),
-        null,
-      ],
+        bytes: Buffer.from('x'),
+        texts: ['a,"b"', ''],
+        ids: ['00000000-0000-0000-0000-000000000001'],
+        json: JSON.stringify([1]),
+        nothing: null,
+      },
     );
     assert.deepEqual(row, {
       large: 2n ** 62n,

@@ -91,8 +91,8 @@ export class Fixtures {
     for (const host of hosts) {
       await this.#db.run(
         `insert into hosts (id, name, region_id, cpu, ram_mb, disk_gb, created_at)
-         values ($1, $2, $3, $4, $5, $6, $7)`,
-        [newId(new Date()), host.name, region, host.cpu, host.ramMb, host.diskGb, this.#clock.now()],
+         values ($id, $name, $region, $cpu, $ramMb, $diskGb, $now)`,
+        { ...host, id: newId(new Date()), region, now: this.#clock.now() },
       );
     }
     await this.#simulator.addHosts(hosts);
@@ -120,16 +120,17 @@ export class Fixtures {
     const [block4, block6] = [newId(new Date()), newId(new Date())];
     await this.#db.run(
       `insert into ip_blocks (id, region_id, family, block, gateway, created_at)
-       values ($1, $2, 4, $3::cidr, $4::inet, $7), ($5, $2, 6, $6::cidr, 'fe80::1', $7)`,
-      [
+       values ($block4, $region, 4, $cidr4::cidr, $gateway4::inet, $now),
+              ($block6, $region, 6, $cidr6::cidr, 'fe80::1', $now)`,
+      {
         block4,
         region,
-        `${FIRST_OCTET}.${n}.0.0/16`,
-        `${FIRST_OCTET}.${n}.0.1`,
+        cidr4: `${FIRST_OCTET}.${n}.0.0/16`,
+        gateway4: `${FIRST_OCTET}.${n}.0.1`,
         block6,
-        `2001:db8:${n.toString(16)}::/48`,
-        this.#clock.now(),
-      ],
+        cidr6: `2001:db8:${n.toString(16)}::/48`,
+        now: this.#clock.now(),
+      },
     );
     await this.#db.run(
       `insert into ipv4_addresses (addr, block_id, region_id, gateway, free_from)

@@ -25,8 +25,10 @@ async function server(actor: CustomerActor, status: string, cents: bigint, days:
     `insert into servers
        (id, public_no, customer_id, name, status, plan_id, region_id, image_id, ram_mb, disk_gb,
         billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until, created_at, updated_at)
-     select $1, $2, $3, 'web', $4, 's1', 'par', id, 1, 1, 1, $5, $5, 1, $6, $7, $7 from images limit 1`,
-    [newId(now), newPublicNumber(), actor.customerId, status, cents, paidUntil, now],
+     select $id, $publicNo, $customerId, 'web', $status, 's1', 'par', id, 1, 1, 1, $cents, $cents, 1,
+            $paidUntil, $now, $now
+       from images limit 1`,
+    { ...actor, id: newId(now), publicNo: newPublicNumber(), status, cents, paidUntil, now },
   );
   return paidUntil;
 }

@@ -51,19 +51,20 @@ export class FirewallWorld {
          (id, public_no, customer_id, name, status, suspended_reason, plan_id, region_id, image_id,
           ram_mb, disk_gb, billing_months, price_cents_month, price_cents_cycle, anchor_day, paid_until,
           first_run_at, created_at, updated_at)
-       select $1, $2, $3, 'a', $4, $8, p.id, 'par', (select id from images limit 1), p.ram_mb, p.disk_gb, 1,
-              p.price_cents_month, p.price_cents_month, 1, $6, $7, $6, $6
-         from plans p where p.id = $5`,
-      [
+       select $id, $publicNo, $customerId, 'a', $status, $reason, p.id, 'par',
+              (select id from images limit 1), p.ram_mb, p.disk_gb, 1, p.price_cents_month,
+              p.price_cents_month, 1, $now, $firstRunAt, $now, $now
+         from plans p where p.id = $plan`,
+      {
         id,
-        newPublicNumber(),
-        actor.customerId,
+        publicNo: newPublicNumber(),
+        customerId: actor.customerId,
         status,
+        reason: status === 'suspended' ? 'operator' : null,
         plan,
-        this.world.clock.now(),
-        made ? null : new Date(),
-        status === 'suspended' ? 'operator' : null,
-      ],
+        now: this.world.clock.now(),
+        firstRunAt: made ? null : new Date(),
+      },
     );
     return id;
   }

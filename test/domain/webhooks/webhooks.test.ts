@@ -57,8 +57,9 @@ async function attempted(
   await fixture.db.run(
     `insert into deliveries (id, delivery_id, webhook_id, customer_id, event_id, event_type, attempt, status,
                              http_status, duration_ms, attempted_at, next_attempt_at, due_at, created_at)
-     values ($1, $2, $3, $4, $5, 'server.running', $6, 'failed', 500, 12, $7, $8, $8, $7)`,
-    [id, delivery, stored(webhook), actor.customerId, newId(at), row.attempt, at, row.next],
+     values ($id, $delivery, $webhookId, $customerId, $eventId, 'server.running', $attempt, 'failed', 500, 12,
+             $at, $next, $next, $at)`,
+    { ...row, ...actor, id, delivery, webhookId: stored(webhook), eventId: newId(at), at },
   );
   return formatId('delivery', delivery);
 }

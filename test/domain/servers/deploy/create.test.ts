@@ -47,23 +47,26 @@ interface TestImage {
   readonly owner?: string;
 }
 
+const OFFICIAL = { type: 'official', family: 'debian', blobKey: null, sha256: null, sizeBytes: null };
+const CUSTOM = { type: 'custom', family: 'custom', sha256: 'a'.repeat(64), sizeBytes: 1 };
+
 /** Adds an image; returns its public id. */
 async function image({ cloudInit = true, deprecatedAt, active = true, owner }: TestImage): Promise<string> {
   const id = newId(world.clock.now());
   await world.db.run(
     `insert into images (id, type, family, version, arch, size_gb, cloud_init, released_at, deprecated_at,
                          active, customer_id, blob_key, sha256, size_bytes)
-     values ($1, $2, $3, $4, '{amd64}', 1, $5, '2025-08-09', $6, $7, $8, $9, $10, $11)`,
-    [
+     values ($id, $type, $family, $version, '{amd64}', 1, $cloudInit, '2025-08-09', $deprecatedAt,
+             $active, $owner, $blobKey, $sha256, $sizeBytes)`,
+    {
       id,
-      ...(owner ? ['custom', 'custom'] : ['official', 'debian']),
-      id,
+      version: id,
       cloudInit,
-      deprecatedAt ?? null,
+      deprecatedAt: deprecatedAt ?? null,
       active,
-      owner ?? null,
-      ...(owner ? [id, 'a'.repeat(64), 1] : [null, null, null]),
-    ],
+      owner: owner ?? null,
+      ...(owner ? { ...CUSTOM, blobKey: id } : OFFICIAL),
+    },
   );
   return formatId(owner ? 'customImage' : 'image', id);
 }

@@ -50,17 +50,18 @@ describe('restore', () => {
     await world.db.run(
       `insert into snapshots (id, customer_id, server_id, region_id, disk_gb, image_id, generation, name,
                               size_gb, status, created_at)
-       values ($1, $2, $3, $4, $5, $6, 1, 'snap', 1, $7, $8)`,
-      [
+       values ($snapshotId, $customerId, $serverId, $region, $diskGb, $image_id, 1, 'snap', 1,
+               $status, $now)`,
+      {
         snapshotId,
-        row.customerId ?? region.customerId,
-        row.serverId ?? id,
-        row.region ?? server.region_id,
-        row.diskGb ?? server.disk_gb,
-        server.image_id,
-        row.status ?? 'ready',
-        world.clock.now(),
-      ],
+        customerId: row.customerId ?? region.customerId,
+        serverId: row.serverId ?? id,
+        region: row.region ?? server.region_id,
+        diskGb: row.diskGb ?? server.disk_gb,
+        image_id: server.image_id,
+        status: row.status ?? 'ready',
+        now: world.clock.now(),
+      },
     );
     return { id: snapshotId, shown: formatId('snapshot', snapshotId) };
   }
