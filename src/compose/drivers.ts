@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { QemuCompute } from '../drivers/compute/qemu/driver.ts';
+import { openQemuCompute, type QemuCompute } from '../drivers/compute/qemu/driver.ts';
 import type { QemuOptions } from '../drivers/compute/qemu/host.ts';
 import { PowerDns } from '../drivers/dns/powerdns.ts';
 import { SmtpMailer } from '../drivers/mail/smtp.ts';
@@ -35,7 +35,7 @@ function qemuOptions(config: Config): Omit<QemuOptions, 'log'> {
 
 /** Returns the driver of real machines, or null if they are simulated. */
 export function createQemuCompute(config: Config, log: Logger): QemuCompute | null {
-  return config.SKERRY_COMPUTE === 'qemu' ? new QemuCompute({ ...qemuOptions(config), log }) : null;
+  return config.SKERRY_COMPUTE === 'qemu' ? openQemuCompute({ ...qemuOptions(config), log }) : null;
 }
 
 /**

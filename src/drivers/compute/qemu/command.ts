@@ -1,5 +1,6 @@
 /** Runs programs of the host: `ip`, `nft`, `qemu-img`, and others. */
-import { spawn } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { ComputeError } from '../../../ports/compute.ts';
 
 const TIMEOUT_MS = 25_000;
@@ -9,6 +10,8 @@ const MESSAGE_MAX_CHARS = 200;
 
 /** The environment of every child process. It holds none of ours, which contains secrets. */
 export const BARE_ENV = { PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
+
+const execute = promisify(execFile);
 
 export interface CommandOptions {
   /** Written to standard input. */
@@ -25,28 +28,22 @@ export async function run(
   args: readonly string[],
   { input = '', timeoutMs = TIMEOUT_MS }: CommandOptions = {},
 ): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const child = spawn(program, args, { timeout: timeoutMs, killSignal: 'SIGKILL', env: BARE_ENV });
-  const fail = (reason: string) =>
-    reject(new ComputeError('transient', `${program} ${reason}`.slice(0, MESSAGE_MAX_CHARS)));
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-    if (stdout.length > OUTPUT_MAX_BYTES) child.kill('SIGKILL');
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr = `${stderr}${text}`.slice(0, 10 * MESSAGE_MAX_CHARS);
-  });
+  const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: OUTPUT_MAX_BYTES } as const;
+  const output = execute(program, args, { ...limits, env: BARE_ENV });
   // A program that exits before reading all input reports the reason on standard error.
-  child.stdin.on('error', () => undefined).end(input);
-  child.once('error', (error: NodeJS.ErrnoException) =>
-    fail(error.code === 'ENOENT' ? 'is not installed' : 'cannot be started'),
-  );
-  child.once('close', (code, signal) => {
-    if (code === 0) resolve(stdout);
-    else if (signal === 'SIGKILL') fail(`did not finish within ${timeoutMs / 1000} s`);
-    else fail(`failed: ${stderr.trim().split('\n')[0] ?? ''}`);
-  });
-  return await promise;
+  output.child.stdin?.on('error', () => undefined).end(input);
+  try {
+    return (await output).stdout;
+  } catch (error) {
+    const reason = failureReason(error as ExecFileException, timeoutMs);
+    throw new ComputeError('transient', `${program} ${reason}`.slice(0, MESSAGE_MAX_CHARS));
+  }
+}
+
+function failureReason({ code, signal, stderr = '' }: ExecFileException, timeoutMs: number): string {
+  if (code === 'ENOENT') return 'is not installed';
+  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'prints too much';
+  if (typeof code === 'string') return 'cannot be started';
+  if (signal === 'SIGKILL') return `did not finish within ${timeoutMs / 1000} s`;
+  return `failed: ${stderr.trim().split('\n')[0] ?? ''}`;
 }

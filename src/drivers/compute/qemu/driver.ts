@@ -3,23 +3,7 @@
  * machine is a file next to its disks, and QEMU reports the actual state. Machines outlive the service, and
  * any process can manage them.
  */
-import type { Duplex } from 'node:stream';
-import type {
-  BaseImages,
-  ComputeDriver,
-  ExpectedResources,
-  HostFinding,
-  HourSample,
-  MachineSpec,
-  MachineState,
-  PowerAction,
-  RescueAccess,
-  SnapshotState,
-  SupervisionResult,
-  Traffic,
-  VolumeSpec,
-} from '../../../ports/compute.ts';
-import type { Filter } from '../../../ports/network.ts';
+import type { BaseImages, ComputeDriver } from '../../../ports/compute.ts';
 import { examineHost } from './examine/host.ts';
 import type { QemuOptions } from './host.ts';
 import { QemuHost } from './host.ts';
@@ -35,82 +19,40 @@ import { VOLUME_SLOTS } from './storage/hot-plug.ts';
 import { removeSnapshot, takeSnapshot } from './storage/snapshots.ts';
 import { attachVolume, detachVolume, growVolume, removeVolume } from './storage/volumes.ts';
 
-export class QemuCompute implements ComputeDriver {
-  readonly name = 'qemu';
-  readonly capabilities = {
-    vps: { volumes: VOLUME_SLOTS, snapshots: true, filter: true, console: true, customImages: true },
-    dedicated: null,
-  };
-  readonly hosts: readonly string[];
+export interface QemuCompute extends ComputeDriver {
   readonly images: BaseImages;
-  readonly #host: QemuHost;
-  readonly #supervisor: Supervisor;
+}
 
-  constructor(options: QemuOptions) {
-    this.hosts = options.hosts;
-    this.#host = new QemuHost(options);
-    this.images = new QemuImages(this.#host);
-    this.#supervisor = new Supervisor(this.#host);
-  }
-
-  ensure(spec: MachineSpec): Promise<void> {
-    return ensureMachine(this.#host, spec);
-  }
-  remove(id: string): Promise<void> {
-    return removeMachine(this.#host, id);
-  }
-  power(id: string, action: PowerAction): Promise<void> {
-    return powerMachine(this.#host, id, action);
-  }
-  observe(ids: readonly string[]): Promise<MachineState[]> {
-    return observeMachines(this.#host, ids);
-  }
-  rebuild(spec: MachineSpec): Promise<void> {
-    return rebuildMachine(this.#host, spec);
-  }
-  restore(spec: MachineSpec, snapshotId: string): Promise<void> {
-    return restoreMachine(this.#host, spec, snapshotId);
-  }
-  rescue(id: string, access: RescueAccess): Promise<void> {
-    return rescueMachine(this.#host, id, access);
-  }
-  console(id: string): Promise<Duplex> {
-    return openConsole(this.#host, id);
-  }
-  sample(ids: readonly string[], since: Date): Promise<HourSample[]> {
-    return sampleMachines(this.#host, ids, since);
-  }
-  attach(machineId: string, volume: VolumeSpec): Promise<void> {
-    return attachVolume(this.#host, machineId, volume);
-  }
-  detach(volumeId: string): Promise<void> {
-    return detachVolume(this.#host, volumeId);
-  }
-  grow(volumeId: string, sizeGb: number): Promise<void> {
-    return growVolume(this.#host, volumeId, sizeGb);
-  }
-  removeVolume(volumeId: string): Promise<void> {
-    return removeVolume(this.#host, volumeId);
-  }
-  snapshot(machineId: string, snapshotId: string): Promise<SnapshotState> {
-    return takeSnapshot(this.#host, machineId, snapshotId);
-  }
-  removeSnapshot(snapshotId: string): Promise<void> {
-    return removeSnapshot(this.#host, snapshotId);
-  }
-  filter(id: string, filter: Filter | null): Promise<void> {
-    return setFilter(this.#host, id, filter);
-  }
-  traffic(id: string, traffic: Traffic): Promise<void> {
-    return setTraffic(this.#host, id, traffic);
-  }
-  list(): Promise<string[]> {
-    return listRecords(this.#host.layout);
-  }
-  examine(promised: ExpectedResources): AsyncIterable<HostFinding> {
-    return examineHost(this.#host, promised, (options) => new QemuCompute(options));
-  }
-  superviseMachines(): Promise<SupervisionResult[]> {
-    return this.#supervisor.runRound();
-  }
+export function openQemuCompute(options: QemuOptions): QemuCompute {
+  const host = new QemuHost(options);
+  const supervisor = new Supervisor(host);
+  return {
+    name: 'qemu',
+    capabilities: {
+      vps: { volumes: VOLUME_SLOTS, snapshots: true, filter: true, console: true, customImages: true },
+      dedicated: null,
+    },
+    hosts: options.hosts,
+    images: new QemuImages(host),
+    ensure: (spec) => ensureMachine(host, spec),
+    remove: (id) => removeMachine(host, id),
+    power: (id, action) => powerMachine(host, id, action),
+    observe: (ids) => observeMachines(host, ids),
+    rebuild: (spec) => rebuildMachine(host, spec),
+    restore: (spec, snapshotId) => restoreMachine(host, spec, snapshotId),
+    rescue: (id, access) => rescueMachine(host, id, access),
+    console: (id) => openConsole(host, id),
+    sample: (ids, since) => sampleMachines(host, ids, since),
+    attach: (machineId, volume) => attachVolume(host, machineId, volume),
+    detach: (volumeId) => detachVolume(host, volumeId),
+    grow: (volumeId, sizeGb) => growVolume(host, volumeId, sizeGb),
+    removeVolume: (volumeId) => removeVolume(host, volumeId),
+    snapshot: (machineId, snapshotId) => takeSnapshot(host, machineId, snapshotId),
+    removeSnapshot: (snapshotId) => removeSnapshot(host, snapshotId),
+    filter: (id, filter) => setFilter(host, id, filter),
+    traffic: (id, traffic) => setTraffic(host, id, traffic),
+    list: () => listRecords(host.layout),
+    examine: (promised) => examineHost(host, promised),
+    superviseMachines: () => supervisor.runRound(),
+  };
 }

@@ -3,6 +3,7 @@
  * reused pids.
  */
 import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 export interface QemuProcess {
   readonly pid: number;
@@ -33,6 +34,25 @@ export function killIfAlive(pid: number): void {
     process.kill(pid, 'SIGKILL');
   } catch {
     // It has already exited.
+  }
+}
+
+/** Returns folders whose name contains the id of a process that no longer runs. */
+export async function findStaleFolders(dir: string, prefix: string): Promise<string[]> {
+  const names = await readdir(dir).catch(() => []);
+  const stale = names.filter((name) => {
+    const pid = name.startsWith(prefix) ? /^[1-9]\d*(?=-)/.exec(name.slice(prefix.length))?.[0] : undefined;
+    return pid !== undefined && !isAlive(Number(pid));
+  });
+  return stale.map((name) => join(dir, name));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -3,7 +3,7 @@ import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:t
 import { deleteImage, removeImageBlob } from '../../../../src/domain/images/remove.ts';
 import { destroyServer } from '../../../../src/domain/servers/operations/destroy.ts';
 import { rebuildServer } from '../../../../src/domain/servers/operations/reinstall.ts';
-import { QemuCompute } from '../../../../src/drivers/compute/qemu/driver.ts';
+import { openQemuCompute } from '../../../../src/drivers/compute/qemu/driver.ts';
 import { Failure } from '../../../../src/kernel/fail.ts';
 import { formatId, newId } from '../../../../src/kernel/ids.ts';
 import { createLogger } from '../../../../src/kernel/logger.ts';
@@ -124,7 +124,7 @@ describe('rebuild', () => {
 
   it('a rebuild from base images requires an imported image that fits the disk', async () => {
     const options = { dir: '/nowhere', hosts: ['one'], accelerator: 'tcg', netns: null } as const;
-    const compute = new QemuCompute({ ...options, log: createLogger('silent') });
+    const compute = openQemuCompute({ ...options, log: createLogger('silent') });
     const rebuildReal = (body: RebuildBody) =>
       rebuildServer({ ...world.service, compute }, region.actor, shown, body);
     const other = await image();

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { run } from '../../../../src/drivers/compute/qemu/command.ts';
-import { QemuCompute } from '../../../../src/drivers/compute/qemu/driver.ts';
+import { openQemuCompute } from '../../../../src/drivers/compute/qemu/driver.ts';
 import { DiskFullError, writeJson } from '../../../../src/drivers/compute/qemu/files.ts';
 import { QemuHost } from '../../../../src/drivers/compute/qemu/host.ts';
 import { removePreviousDisks } from '../../../../src/drivers/compute/qemu/machine/disks.ts';
@@ -71,7 +71,7 @@ describe('records of machines and volumes', () => {
   };
 
   it('a damaged record or an invalid name does not affect other machines', { skip: missing }, async () => {
-    const driver = new QemuCompute(host.options);
+    const driver = openQemuCompute(host.options);
     const good = await writeStoppedMachine(host, 'good');
     for (const name of ['lost+found', '.trash', 'good~']) {
       await mkdir(join(host.layout.machines(), name));
@@ -102,7 +102,7 @@ describe('records of machines and volumes', () => {
   });
 
   it('a machine with the address or the /64 of another is refused', { skip: missing }, async () => {
-    const driver = new QemuCompute(host.options);
+    const driver = openQemuCompute(host.options);
     const { spec } = await writeStoppedMachine(host, 'unknown to its service');
     await damage('another', '{');
     // The ISO does not exist, so a spec that passes the address check is not created either.
@@ -204,7 +204,7 @@ describe('a full host disk', { skip: CANNOT_MOUNT }, () => {
   };
 
   it('with a reserve, machines can be powered off on a full disk and stay off', async () => {
-    const driver = new QemuCompute(host.options);
+    const driver = openQemuCompute(host.options);
     await ensureReserve(host.layout);
     for (const id of ['first', 'second']) await writeStoppedMachine(host, id, { power: 'on' });
     await fill();
@@ -216,7 +216,7 @@ describe('a full host disk', { skip: CANNOT_MOUNT }, () => {
   });
 
   it('without a reserve, a process is still ended and a machine can still be removed', async () => {
-    const driver = new QemuCompute(host.options);
+    const driver = openQemuCompute(host.options);
     await rm(join(dir, 'guests'));
     await rm(join(dir, 'reserve'));
     await writeStoppedMachine(host, 'full', { power: 'on' });

@@ -1,91 +1,119 @@
-/** Boots a machine from each imported disk like a customer's, in a separate network, until SSH answers. */
+/**
+ * Boots a machine from each imported disk like a customer's, in a scratch folder and a scratch network, until
+ * SSH answers. The names of both contain the id of the process that created them, so a later process can
+ * remove what a killed one left.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BaseImage, ComputeDriver, HostFinding, MachineSpec } from '../../../../ports/compute.ts';
-import type { QemuHost } from '../host.ts';
-import {
-  closeScratch,
-  type DriverFactory,
-  openScratch,
-  removeStaleScratch,
-  SCRATCH_HOST,
-  type Scratch,
-} from './scratch.ts';
+import type { BaseImage, HostFinding, MachineSpec } from '../../../../ports/compute.ts';
+import { run } from '../command.ts';
+import { QemuHost } from '../host.ts';
+import { QemuImages } from '../images/images.ts';
+import { ensureMachine, removeMachine } from '../machine/install.ts';
+import { observeMachines } from '../machine/observe.ts';
+import { findStaleFolders, killIfAlive } from '../processes.ts';
+import { listRecords } from '../record.ts';
 
 const WAIT_MAX_MS = { kvm: 3 * 60_000, tcg: 15 * 60_000 } as const;
 const POLL_INTERVAL_MS = 500;
 /** Enough for any distribution. */
 const RAM_MB = 1_024;
+const SCRATCH_HOST = 'examined';
+const SCRATCH_PREFIX = 'examine-';
 
 /** Stops and cleans up when the signal aborts. */
-export async function* bootImages(
-  host: QemuHost,
-  createDriver: DriverFactory,
-  signal: AbortSignal,
-): AsyncIterable<HostFinding> {
-  await removeStaleScratch(host, createDriver);
-  const images = await createDriver(host.options).images?.list();
-  if (!images || images.length === 0) {
-    yield {
-      level: 'fail',
-      subject: 'images',
-      message: 'no images are imported: skerryd images import FILE --image debian-12',
-    };
+export async function* bootImages(host: QemuHost, signal: AbortSignal): AsyncIterable<HostFinding> {
+  for (const folder of await findStaleFolders(host.layout.dir, SCRATCH_PREFIX))
+    await closeScratch(scratchHost(host, folder));
+  const imported = new QemuImages(host);
+  const images = await imported.list();
+  if (images.length === 0) {
+    const message = 'no images are imported: skerryd images import FILE --image debian-12';
+    yield { level: 'fail', subject: 'images', message };
     return;
   }
-  const rescue = await createDriver(host.options).images?.rescue();
-  if (!rescue) {
+  if (!(await imported.rescue())) {
     const message = 'no rescue system: rescue mode is unavailable until skerryd images import FILE --rescue';
     yield { level: 'note', subject: 'images', message };
   }
-  for (const image of images) yield await bootImage(host, createDriver, image, signal);
+  for (const image of images) yield await bootImage(host, image, signal);
 }
 
-async function bootImage(
-  host: QemuHost,
-  createDriver: DriverFactory,
-  image: BaseImage,
-  signal: AbortSignal,
-): Promise<HostFinding> {
+async function bootImage(host: QemuHost, image: BaseImage, signal: AbortSignal): Promise<HostFinding> {
   const subject = `boot of ${image.sha256.slice(0, 12)}`;
-  const waitMaxMs = WAIT_MAX_MS[host.options.accelerator];
-  let scratch: Scratch | undefined;
+  let scratch: QemuHost | undefined;
   try {
     signal.throwIfAborted();
-    scratch = await openScratch(host, createDriver);
-    return await waitForSsh(scratch.driver, image, { what: subject, waitMaxMs, signal });
+    scratch = await openScratch(host);
+    return { subject, ...(await waitForSsh(scratch, image, signal)) };
   } catch (error) {
     signal.throwIfAborted();
     const message = error instanceof Error ? error.message : 'the boot failed';
     return { level: 'fail', subject, message };
   } finally {
-    if (scratch) await closeScratch(host, createDriver, scratch.folder);
+    if (scratch) await closeScratch(scratch);
   }
 }
 
 async function waitForSsh(
-  driver: ComputeDriver,
+  scratch: QemuHost,
   image: BaseImage,
-  options: { readonly what: string; readonly waitMaxMs: number; readonly signal: AbortSignal },
-): Promise<HostFinding> {
-  const { what: subject, waitMaxMs, signal } = options;
+  signal: AbortSignal,
+): Promise<Pick<HostFinding, 'level' | 'message'>> {
+  const waitMaxMs = WAIT_MAX_MS[scratch.options.accelerator];
   const startedAt = Date.now();
   const spec = testMachineSpec(image);
-  await driver.ensure(spec);
+  await ensureMachine(scratch, spec);
   while (Date.now() - startedAt < waitMaxMs) {
-    const [observed] = await driver.observe([spec.id]);
+    const [observed] = await observeMachines(scratch, [spec.id]);
     if (observed?.state === 'running') {
-      return {
-        level: 'ok',
-        subject,
-        message: `SSH answered after ${Math.round((Date.now() - startedAt) / 1000)} s`,
-      };
+      const seconds = Math.round((Date.now() - startedAt) / 1000);
+      return { level: 'ok', message: `SSH answered after ${seconds} s` };
     }
     await pause(POLL_INTERVAL_MS, undefined, { signal });
   }
   const message =
     `no SSH within ${waitMaxMs / 60_000} minutes: ` +
     'check that the disk has cloud-init and sshd and boots with a BIOS';
-  return { level: 'fail', subject, message };
+  return { level: 'fail', message };
+}
+
+async function openScratch(host: QemuHost): Promise<QemuHost> {
+  const scratch = scratchHost(host, await mkdtemp(join(host.layout.dir, `${SCRATCH_PREFIX}${process.pid}-`)));
+  try {
+    await run('ip', ['netns', 'add', netnsName(scratch)]);
+    await run('cp', ['--archive', '--link', host.layout.images(), scratch.layout.images()]);
+  } catch (error) {
+    await closeScratch(scratch);
+    throw error;
+  }
+  return scratch;
+}
+
+/** Removes the folder with its machines, whichever process created it. */
+async function closeScratch(scratch: QemuHost): Promise<void> {
+  for (const id of await listRecords(scratch.layout)) {
+    await removeMachine(scratch, id).catch((err) =>
+      scratch.log.warn({ err }, 'removing a test machine failed, killing it'),
+    );
+  }
+  const netns = netnsName(scratch);
+  // Only the driver starts processes there: kill any that it could not end.
+  const pids = await run('ip', ['netns', 'pids', netns]).catch(() => '');
+  for (const pid of pids.split('\n').map(Number)) if (pid > 1) killIfAlive(pid);
+  await run('ip', ['netns', 'delete', netns]).catch(() => undefined);
+  for (const folder of [scratch.layout.dir, scratch.layout.runDir])
+    await rm(folder, { recursive: true, force: true });
+}
+
+/** The same host with another folder and network. */
+function scratchHost({ options }: QemuHost, dir: string): QemuHost {
+  return new QemuHost({ ...options, dir, hosts: [SCRATCH_HOST], netns: `skerry-${basename(dir)}` });
+}
+
+function netnsName({ options }: QemuHost): string {
+  return options.netns ?? '';
 }
 
 /** Uses documentation addresses, which are not routed. */

@@ -11,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { HostFinding } from '../../../../ports/compute.ts';
 import { BARE_ENV } from '../command.ts';
 import type { QemuHost } from '../host.ts';
-import { findStaleFolders } from './scratch.ts';
+import { findStaleFolders } from '../processes.ts';
 
 const WORD = 'skerry';
 const WAIT_MAX_MS = 30_000;
@@ -43,16 +43,13 @@ async function boot(folder: string, accelerator: string, signal: AbortSignal): P
   const [disk, serial] = [join(folder, 'disk'), join(folder, 'serial')];
   await writeFile(disk, testSector());
   const args = [
-    '-machine',
-    `pc,accel=${accelerator}`,
-    '-m',
-    '32',
-    '-nodefaults',
-    '-no-user-config',
-    '-display',
-    'none',
-  ];
-  args.push('-drive', `file=${disk},format=raw,if=ide`, '-serial', `file:${serial}`);
+    ['-nodefaults', '-no-user-config'],
+    ['-machine', `pc,accel=${accelerator}`],
+    ['-m', '32'],
+    ['-display', 'none'],
+    ['-drive', `file=${disk},format=raw,if=ide`],
+    ['-serial', `file:${serial}`],
+  ].flat();
   // The guest never exits, so it must be killed together with this process, even if that is killed with
   // SIGKILL.
   const setprivArgs = ['--pdeathsig', 'KILL', '--', 'qemu-system-x86_64', ...args];
@@ -86,15 +83,9 @@ async function boot(folder: string, accelerator: string, signal: AbortSignal): P
 
 /** Builds: `mov` the port, `lodsb` and `out` until the end of the word, then `hlt` in a loop. */
 function testSector(): Buffer {
-  const code = [
-    ...[0x31, 0xc0, 0x8e, 0xd8, 0xfc],
-    ...[0xba, 0xf8, 0x03],
-    ...[0xbe, 0x16, 0x7c],
-    ...[0xac, 0x84, 0xc0, 0x74, 0x03, 0xee, 0xeb, 0xf8],
-    ...[0xf4, 0xeb, 0xfd],
-  ];
+  const code = Buffer.from('31c08ed8fc baf803 be167c ac84c07403eeebf8 f4ebfd'.replaceAll(' ', ''), 'hex');
   const bytes = Buffer.alloc(SECTOR_BYTES);
-  Buffer.from([...code, ...Buffer.from(`${WORD}\0`)]).copy(bytes);
+  Buffer.concat([code, Buffer.from(`${WORD}\0`)]).copy(bytes);
   bytes.writeUInt16LE(0xaa55, SECTOR_BYTES - 2);
   return bytes;
 }

@@ -3,16 +3,11 @@ import type { ExpectedResources, HostFinding } from '../../../../ports/compute.t
 import type { QemuHost } from '../host.ts';
 import { bootImages } from './boot-images.ts';
 import { bootTestSector } from './boot-test-sector.ts';
-import type { DriverFactory } from './scratch.ts';
 import { checkBlackholes, checkCapacity, HOST_CHECKS } from './system.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-export async function* examineHost(
-  host: QemuHost,
-  promised: ExpectedResources,
-  createDriver: DriverFactory,
-): AsyncIterable<HostFinding> {
+export async function* examineHost(host: QemuHost, promised: ExpectedResources): AsyncIterable<HostFinding> {
   let hasFailure = false;
   for (const check of HOST_CHECKS) {
     for (const finding of await check(host)) {
@@ -26,17 +21,13 @@ export async function* examineHost(
     yield { level: 'note', subject: 'boot', message: 'skipped until the failed checks pass' };
     return;
   }
-  yield* stopOnSignal((signal) => bootChecks(host, createDriver, signal));
+  yield* stopOnSignal((signal) => bootChecks(host, signal));
 }
 
-async function* bootChecks(
-  host: QemuHost,
-  createDriver: DriverFactory,
-  signal: AbortSignal,
-): AsyncIterable<HostFinding> {
+async function* bootChecks(host: QemuHost, signal: AbortSignal): AsyncIterable<HostFinding> {
   const first = await bootTestSector(host, signal);
   yield first;
-  if (first.level === 'ok') yield* bootImages(host, createDriver, signal);
+  if (first.level === 'ok') yield* bootImages(host, signal);
 }
 
 /**

@@ -4,15 +4,17 @@ import { access, mkdir, open, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { ExpectedResources, HostFinding } from '../../../../ports/compute.ts';
+import type { Filter } from '../../../../ports/network.ts';
 import { run } from '../command.ts';
 import type { QemuHost } from '../host.ts';
 import { readLimitsState } from '../machine/cgroup.ts';
+import { machineChains } from '../net/chains.ts';
+import type { MachineLink } from '../net/link.ts';
+import { machineRules } from '../net/ruleset.ts';
 import { freeBytes, GIB } from '../space.ts';
 
-type HostCheck = (host: QemuHost) => Promise<readonly HostFinding[]>;
-
 /** Ordered by dependency. */
-export const HOST_CHECKS: readonly HostCheck[] = [
+export const HOST_CHECKS: readonly ((host: QemuHost) => Promise<HostFinding[]>)[] = [
   checkUser,
   checkPrograms,
   checkDevices,
@@ -27,6 +29,16 @@ const SPACE_MIN_GIB = 20;
 /** Disk space that new files never use. */
 const RESERVE_GIB = 2;
 const MIB = 1024 ** 2;
+
+type Problem = Pick<HostFinding, 'level' | 'message'>;
+const fail = (message: string): Problem => ({ level: 'fail', message });
+const note = (message: string): Problem => ({ level: 'note', message });
+
+/** Returns the problems as findings, or one without a problem. */
+function report(subject: string, problems: readonly Problem[], ok: string): HostFinding[] {
+  if (problems.length === 0) return [{ level: 'ok', subject, message: ok }];
+  return problems.map((problem) => ({ ...problem, subject }));
+}
 
 /** Every program that the driver runs, with its Debian package. */
 const PROGRAMS: Readonly<Record<string, string>> = {
@@ -43,120 +55,104 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 };
 
 async function checkUser(): Promise<HostFinding[]> {
-  if (process.getuid?.() === 0) return [{ level: 'ok', subject: 'user', message: 'root' }];
   const message = 'the service must run as root to create network interfaces, packet filters, and limits';
-  return [{ level: 'fail', subject: 'user', message }];
+  return report('user', process.getuid?.() === 0 ? [] : [fail(message)], 'root');
 }
 
 async function checkPrograms(): Promise<HostFinding[]> {
   const missing: string[] = [];
   for (const program of Object.keys(PROGRAMS)) if (!(await isInstalled(program))) missing.push(program);
-  if (missing.length === 0) return [{ level: 'ok', subject: 'programs', message: 'all installed' }];
   const packages = [...new Set(missing.map((program) => PROGRAMS[program]))].join(' ');
-  return missing.map((program) => ({
-    level: 'fail',
-    subject: 'programs',
-    message: `${program} is missing: apt-get install --no-install-recommends ${packages}`,
-  }));
+  const fix = `apt-get install --no-install-recommends ${packages}`;
+  return report(
+    'programs',
+    missing.map((program) => fail(`${program} is missing: ${fix}`)),
+    'all installed',
+  );
 }
 
 async function checkDevices({ options }: QemuHost): Promise<HostFinding[]> {
-  const subject = 'devices';
-  const findings: HostFinding[] = [];
-  if (!(await canOpen('/dev/net/tun'))) {
-    findings.push({ level: 'fail', subject, message: 'cannot open /dev/net/tun: modprobe tun' });
-  }
+  const problems: Problem[] = [];
+  if (!(await canOpen('/dev/net/tun'))) problems.push(fail('cannot open /dev/net/tun: modprobe tun'));
   if (options.accelerator === 'tcg') {
-    const message =
-      'SKERRY_QEMU_ACCELERATOR=tcg: the CPU is emulated and many times slower; do not sell such servers';
-    findings.push({ level: 'note', subject, message });
+    const warning = 'the CPU is emulated and many times slower; do not sell such servers';
+    problems.push(note(`SKERRY_QEMU_ACCELERATOR=tcg: ${warning}`));
   } else if (!(await canOpen('/dev/kvm'))) {
     const message =
       'cannot open /dev/kvm: enable virtualization in the firmware and modprobe kvm_intel or kvm_amd; ' +
       'a rented virtual machine may not support it';
-    findings.push({ level: 'fail', subject, message });
+    problems.push(fail(message));
   }
-  return findings.length > 0
-    ? findings
-    : [{ level: 'ok', subject, message: '/dev/kvm and /dev/net/tun can be opened' }];
+  return report('devices', problems, '/dev/kvm and /dev/net/tun can be opened');
 }
 
-/** A sample of our packet filter. It is loaded in a separate network namespace, so nothing changes here. */
-const RULES = `table inet skerry_examined {
-  map to { type ifname : verdict; }
-  chain before { type filter hook prerouting priority raw; policy accept;
-    ether saddr 52:54:00:00:00:01 ip saddr 192.0.2.1 accept
-  }
-  chain forward { type filter hook forward priority filter; policy accept;
-    oifname vmap @to
-    ct state established,related accept
-    tcp dport { 22, 80-90 } reject with tcp reset
-    meta l4proto icmp reject with icmpx admin-prohibited
-  }
-}
-table arp skerry_examined {
-  chain in { type filter hook input priority filter; policy accept;
-    arp saddr ip 192.0.2.1 accept
-  }
-}
-`;
+/** A machine whose rules are loaded in a separate network namespace, so nothing changes here. */
+const SAMPLE_LINK: MachineLink = {
+  tap: 'skexamined',
+  mac: '52:54:00:00:00:01',
+  ipv4: { address: '192.0.2.10', gateway: '192.0.2.1' },
+  ipv6: { address: '2001:db8:0:10::1', prefix: '2001:db8:0:10::/64' },
+};
+const SAMPLE_FILTER: Filter = {
+  rules: [{ direction: 'in', proto: 'any', ports: [[22, 22]], remote: '0.0.0.0/0', action: 'reject' }],
+  defaultIn: 'drop',
+  defaultOut: 'accept',
+};
 
 async function checkKernel(): Promise<HostFinding[]> {
-  const subject = 'kernel';
-  try {
-    await run('unshare', ['--net', 'nft', '-f', '-'], { input: RULES });
-    return [{ level: 'ok', subject, message: 'the packet filter loads' }];
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : '';
-    const message =
-      `cannot load the packet filter (${reason}): ` +
-      'modprobe nf_tables nft_ct nft_reject_inet, or use a newer kernel';
-    return [{ level: 'fail', subject, message }];
-  }
+  const settings = { filter: SAMPLE_FILTER, traffic: { bitsPerS: null, mail: false } };
+  const rules = machineRules(SAMPLE_LINK.tap, machineChains(SAMPLE_LINK, settings));
+  const problems = await run('unshare', ['--net', 'nft', '-f', '-'], { input: `${rules.join('\n')}\n` }).then(
+    () => [],
+    ({ message }: Error) => [
+      fail(
+        `cannot load the packet filter (${message}): ` +
+          'modprobe nf_tables nft_ct nft_reject_inet, or use a newer kernel',
+      ),
+    ],
+  );
+  return report('kernel', problems, 'the packet filter loads');
 }
 
-const FORWARDING = { 'net.ipv4.ip_forward': 'IPv4', 'net.ipv6.conf.all.forwarding': 'IPv6' } as const;
+const FORWARDING = ['net.ipv4.ip_forward', 'net.ipv6.conf.all.forwarding'] as const;
 
 async function checkForwarding(host: QemuHost): Promise<HostFinding[]> {
-  const subject = 'forwarding';
   const off: string[] = [];
-  for (const name of Object.keys(FORWARDING)) {
+  for (const name of FORWARDING) {
     const path = `/proc/sys/${name.replaceAll('.', '/')}`;
     const text = await host.runInNet('cat', [path]).catch(() => '0');
-    if (text.trim() === '0') off.push(name);
+    if (text.trim() === '0') off.push(`${name}=1`);
   }
-  if (off.length === 0) return [{ level: 'ok', subject, message: 'IPv4 and IPv6 forwarding is on' }];
-  const lines = off.map((name) => `${name}=1`).join(' and ');
-  const message = `forwarding is off: add ${lines} to /etc/sysctl.d/60-skerry.conf and run sysctl --system`;
-  return [{ level: 'fail', subject, message }];
+  const fix = `add ${off.join(' and ')} to /etc/sysctl.d/60-skerry.conf and run sysctl --system`;
+  const problems = off.length > 0 ? [fail(`forwarding is off: ${fix}`)] : [];
+  return report('forwarding', problems, 'IPv4 and IPv6 forwarding is on');
 }
 
 /** Without a default route, a guest runs but is unreachable. */
 async function checkRoutes(host: QemuHost): Promise<HostFinding[]> {
-  const subject = 'routes';
-  const findings: HostFinding[] = [];
+  const problems: Problem[] = [];
   for (const family of ['4', '6'] as const) {
     const routes = await host.runInNet('ip', [`-${family}`, 'route', 'show', 'default']).catch(() => '');
-    if (routes.trim() !== '') continue;
-    findings.push({
-      level: 'note',
-      subject,
-      message: `no default route for IPv${family}: servers are unreachable over it`,
-    });
+    if (routes.trim() === '')
+      problems.push(note(`no default route for IPv${family}: servers are unreachable over it`));
   }
-  return findings.length > 0
-    ? findings
-    : [{ level: 'ok', subject, message: 'default routes for IPv4 and IPv6' }];
+  return report('routes', problems, 'default routes for IPv4 and IPv6');
+}
+
+async function checkLimits(): Promise<HostFinding[]> {
+  const message =
+    'no cgroup v2 with the cpu and memory controllers: a busy server slows down the others; ' +
+    'boot with systemd.unified_cgroup_hierarchy=1';
+  const problems = (await readLimitsState()) === 'v2' ? [] : [note(message)];
+  return report('limits', problems, 'CPU and memory limits with cgroup v2');
 }
 
 async function checkSpace({ layout }: QemuHost): Promise<HostFinding[]> {
-  const subject = 'space';
   await mkdir(layout.dir, { recursive: true, mode: 0o700 });
   const free = Math.floor((await freeBytes(layout.dir)) / GIB);
-  if (free >= SPACE_MIN_GIB) return [{ level: 'ok', subject, message: `${free} GiB free for disks` }];
-  const message =
-    `${free} GiB free in SKERRY_QEMU_DIR: ` + `use a separate disk with at least ${SPACE_MIN_GIB} GiB free`;
-  return [{ level: 'fail', subject, message }];
+  const fix = `use a separate disk with at least ${SPACE_MIN_GIB} GiB free`;
+  const problems = free < SPACE_MIN_GIB ? [fail(`${free} GiB free in SKERRY_QEMU_DIR: ${fix}`)] : [];
+  return report('space', problems, `${free} GiB free for disks`);
 }
 
 /** Memory and disk are reserved for guests in full. Snapshots use only the disk space beyond that. */
@@ -204,16 +200,6 @@ export async function checkBlackholes(
   return [{ level: 'fail', subject: 'routes', message }];
 }
 
-async function checkLimits(): Promise<HostFinding[]> {
-  const subject = 'limits';
-  if ((await readLimitsState()) === 'v2')
-    return [{ level: 'ok', subject, message: 'CPU and memory limits with cgroup v2' }];
-  const message =
-    'no cgroup v2 with the cpu and memory controllers: a busy server slows down the others; ' +
-    'boot with systemd.unified_cgroup_hierarchy=1';
-  return [{ level: 'note', subject, message }];
-}
-
 async function canOpen(path: string): Promise<boolean> {
   try {
     await (await open(path, constants.O_RDWR)).close();
@@ -223,8 +209,6 @@ async function canOpen(path: string): Promise<boolean> {
     return false;
   }
 }
-
-/** Checks the user, the installed programs, and the resource limits of the kernel. */
 
 async function isInstalled(program: string): Promise<boolean> {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {

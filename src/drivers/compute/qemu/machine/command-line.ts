@@ -2,6 +2,7 @@
  * QEMU's command line. It names every device that the guest sees; there are no defaults. It contains no
  * secrets, since the host's process list shows it.
  */
+import { qmpSocketArg } from '../processes.ts';
 
 export interface CommandLine {
   readonly name: string;
@@ -48,86 +49,87 @@ const SANDBOX = 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecont
 /** Size of the in-memory buffer for the guest's last serial output. */
 const SERIAL_BYTES = 65_536;
 
+/** One option with its value, if it has one. */
+type Option = readonly [name: string, value?: string];
+
 export function buildCommandLine(line: CommandLine): string[] {
-  return [
-    ...['-name', line.name],
-    ...machineArgs(line),
-    ...controlArgs(line.run),
+  const options: readonly Option[] = [
+    ['-name', line.name],
+    ...machineOptions(line),
+    ...controlOptions(line.run),
     ...rootDisks(line),
     ...cdDrive(line.cd),
-    ...networkArgs(line),
+    ...networkOptions(line),
     ...auxiliaryDevices(),
   ];
+  return options.flatMap(([name, value]) => (value === undefined ? [name] : [name, value]));
 }
 
-function machineArgs({ accelerator, cpu, ramMb }: CommandLine): string[] {
+function machineOptions({ accelerator, cpu, ramMb }: CommandLine): Option[] {
   return [
-    '-no-user-config',
-    '-nodefaults',
-    ...['-machine', `pc,accel=${accelerator},usb=off,vmport=off,dump-guest-core=off`],
-    ...['-cpu', accelerator === 'kvm' ? 'host' : 'max'],
-    ...['-smp', `cpus=${cpu},sockets=1,cores=${cpu},threads=1`],
-    ...['-m', `size=${ramMb}M`],
-    ...['-rtc', 'base=utc,driftfix=slew'],
-    ...['-boot', 'strict=on'],
-    ...['-sandbox', SANDBOX],
-    // The guest waits until volumes and limits are in place. A guest that shuts down keeps its process, so we
-    // see it.
-    ...['-S', '-no-shutdown'],
+    ['-no-user-config'],
+    ['-nodefaults'],
+    ['-machine', `pc,accel=${accelerator},usb=off,vmport=off,dump-guest-core=off`],
+    ['-cpu', accelerator === 'kvm' ? 'host' : 'max'],
+    ['-smp', `cpus=${cpu},sockets=1,cores=${cpu},threads=1`],
+    ['-m', `size=${ramMb}M`],
+    ['-rtc', 'base=utc,driftfix=slew'],
+    ['-boot', 'strict=on'],
+    ['-sandbox', SANDBOX],
+    // The guest waits until volumes and limits are in place.
+    ['-S'],
+    // A guest that shuts down keeps its process, so we see it.
+    ['-no-shutdown'],
   ];
 }
 
-function controlArgs({ qmp, queryQmp, vnc, pid }: CommandLine['run']): string[] {
+function controlOptions({ qmp, queryQmp, vnc, pid }: CommandLine['run']): Option[] {
   return [
-    ...['-display', 'none'],
-    ...['-device', `VGA,id=screen,addr=${SLOT.screen},vgamem_mb=16`],
-    ...['-vnc', `unix:${vnc},share=force-shared`],
-    ...['-qmp', `unix:${qmp},server=on,wait=off`],
-    ...['-qmp', `unix:${queryQmp},server=on,wait=off`],
-    ...['-pidfile', pid],
-    ...['-chardev', `ringbuf,id=serial,size=${SERIAL_BYTES}`],
-    ...['-device', 'isa-serial,chardev=serial'],
+    ['-display', 'none'],
+    ['-device', `VGA,id=screen,addr=${SLOT.screen},vgamem_mb=16`],
+    ['-vnc', `unix:${vnc},share=force-shared`],
+    ['-qmp', qmpSocketArg(qmp)],
+    ['-qmp', qmpSocketArg(queryQmp)],
+    ['-pidfile', pid],
+    ['-chardev', `ringbuf,id=serial,size=${SERIAL_BYTES}`],
+    ['-device', 'isa-serial,chardev=serial'],
   ];
 }
 
-function rootDisks({ disk, rescueDisk }: CommandLine): string[] {
-  const own = [...qcow2Node('disk', disk), ...blockDevice('disk', SLOT.disk, 1)];
+function rootDisks({ disk, rescueDisk }: CommandLine): Option[] {
+  const own = [qcow2Node('disk', disk), blockDevice('disk', SLOT.disk, 1)];
   if (rescueDisk === null) return own;
-  return [...qcow2Node('rescue', rescueDisk), ...blockDevice('rescue', SLOT.rescue, 0), ...own];
+  return [qcow2Node('rescue', rescueDisk), blockDevice('rescue', SLOT.rescue, 0), ...own];
 }
 
 /** Uses JSON because a path may contain commas. */
-function qcow2Node(node: string, filename: string): string[] {
-  const file = { driver: 'file', filename, discard: 'unmap', aio: 'threads', locking: 'on' };
-  const layer = {
-    driver: 'qcow2',
-    'node-name': node,
-    discard: 'unmap',
-    file: { ...file, 'node-name': `${node}-file` },
-  };
-  return ['-blockdev', JSON.stringify(layer)];
+function qcow2Node(node: string, filename: string): Option {
+  const options = { driver: 'file', filename, discard: 'unmap', aio: 'threads', locking: 'on' };
+  const file = { ...options, 'node-name': `${node}-file` };
+  return jsonOption('-blockdev', { driver: 'qcow2', 'node-name': node, discard: 'unmap', file });
 }
 
-function blockDevice(node: string, addr: string, bootindex: number): string[] {
+function blockDevice(node: string, addr: string, bootindex: number): Option {
   // A full host disk halts the guest, which resumes when there is space. The guest sees all other errors.
   const policy = { werror: 'enospc', rerror: 'report' };
   const device = { driver: 'virtio-blk-pci', id: `dev-${node}`, drive: node, addr, bootindex, ...policy };
-  return ['-device', JSON.stringify(device)];
+  return jsonOption('-device', device);
 }
 
-function cdDrive(filename: string | null): string[] {
+function cdDrive(filename: string | null): Option[] {
   const drive = { driver: 'ide-cd', id: 'dev-cd', bus: 'ide.0' };
-  if (filename === null) return ['-device', JSON.stringify(drive)];
+  if (filename === null) return [jsonOption('-device', drive)];
   const medium = { driver: 'raw', 'node-name': 'cd', 'read-only': true, file: { driver: 'file', filename } };
-  return [
-    ...['-blockdev', JSON.stringify(medium)],
-    ...['-device', JSON.stringify({ ...drive, drive: 'cd', bootindex: 2 })],
-  ];
+  return [jsonOption('-blockdev', medium), jsonOption('-device', { ...drive, drive: 'cd', bootindex: 2 })];
 }
 
-function networkArgs({ tap, mac }: CommandLine): string[] {
+function networkOptions({ tap, mac }: CommandLine): Option[] {
   const { netdev, device } = networkCard(tap, mac);
-  return ['-netdev', JSON.stringify(netdev), '-device', JSON.stringify(device)];
+  return [jsonOption('-netdev', netdev), jsonOption('-device', device)];
+}
+
+function jsonOption(name: string, value: object): Option {
+  return [name, JSON.stringify(value)];
 }
 
 /** The guest's network card, also for hot-plugging into a running guest. */
@@ -138,13 +140,14 @@ export function networkCard(tap: string, mac: string) {
   } as const;
 }
 
-function auxiliaryDevices(): string[] {
+function auxiliaryDevices(): Option[] {
   return [
-    ...['-object', 'rng-random,id=random,filename=/dev/urandom'],
-    ...['-device', `virtio-rng-pci,rng=random,addr=${SLOT.random}`],
+    ['-object', 'rng-random,id=random,filename=/dev/urandom'],
+    ['-device', `virtio-rng-pci,rng=random,addr=${SLOT.random}`],
     // Reports the guest's memory usage and returns unused memory to the host.
-    ...['-device', `virtio-balloon-pci,id=balloon,addr=${SLOT.balloon},free-page-reporting=on`],
+    ['-device', `virtio-balloon-pci,id=balloon,addr=${SLOT.balloon},free-page-reporting=on`],
     // An absolute pointing device, so that the guest's pointer matches the viewer's.
-    ...['-device', `piix3-usb-uhci,id=usb,addr=${SLOT.usb}`, '-device', 'usb-tablet,bus=usb.0'],
+    ['-device', `piix3-usb-uhci,id=usb,addr=${SLOT.usb}`],
+    ['-device', 'usb-tablet,bus=usb.0'],
   ];
 }

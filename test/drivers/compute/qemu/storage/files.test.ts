@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
-import { QemuCompute } from '../../../../../src/drivers/compute/qemu/driver.ts';
+import { openQemuCompute, type QemuCompute } from '../../../../../src/drivers/compute/qemu/driver.ts';
 import { checkCapacity } from '../../../../../src/drivers/compute/qemu/examine/system.ts';
 import { QemuHost, volumeSerial } from '../../../../../src/drivers/compute/qemu/host.ts';
 import { toStoredSpec } from '../../../../../src/drivers/compute/qemu/machine/install.ts';
@@ -39,7 +39,7 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
       ...{ dir, hosts: ['one'], accelerator: 'tcg', netns: null },
       log: createLogger('silent'),
     });
-    driver = new QemuCompute(host.options);
+    driver = openQemuCompute(host.options);
     await keep('off');
   });
   after(() => rm(dir, { recursive: true, force: true }));

@@ -109,9 +109,9 @@ describe('snapshots of real machines', REAL_MACHINES, () => {
     const source = (path: string) =>
       JSON.stringify(new URL(`../../../../../src/${path}`, import.meta.url).href);
     const script = `
-      import { QemuCompute } from ${source('drivers/compute/qemu/driver.ts')};
+      import { openQemuCompute } from ${source('drivers/compute/qemu/driver.ts')};
       import { createLogger } from ${source('kernel/logger.ts')};
-      const driver = new QemuCompute({ ...${options}, log: createLogger('silent') });
+      const driver = openQemuCompute({ ...${options}, log: createLogger('silent') });
       await driver.snapshot(${JSON.stringify(spec.id)}, process.argv[1]);
       process.kill(process.pid, 'SIGKILL');`;
     const killedIn = async (id: string) => {

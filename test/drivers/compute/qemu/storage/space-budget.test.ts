@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
-import { QemuCompute } from '../../../../../src/drivers/compute/qemu/driver.ts';
+import { openQemuCompute, type QemuCompute } from '../../../../../src/drivers/compute/qemu/driver.ts';
 import { QemuHost } from '../../../../../src/drivers/compute/qemu/host.ts';
 import { toStoredSpec } from '../../../../../src/drivers/compute/qemu/machine/install.ts';
 import { writeRecord } from '../../../../../src/drivers/compute/qemu/record.ts';
@@ -42,7 +42,7 @@ describe('space for snapshots', { skip: IS_FULL_RUN ? cannotMount() : FULL_ONLY.
       ...{ dir, hosts: ['one'], accelerator: 'tcg', netns: null },
       log: createLogger('silent'),
     });
-    driver = new QemuCompute(host.options);
+    driver = openQemuCompute(host.options);
     for (const id of ['one', 'two']) await keep(id);
   });
   after(async () => {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
-import { QemuCompute } from '../../../../../src/drivers/compute/qemu/driver.ts';
+import { openQemuCompute, type QemuCompute } from '../../../../../src/drivers/compute/qemu/driver.ts';
 import type { QemuOptions } from '../../../../../src/drivers/compute/qemu/host.ts';
 import { QemuHost } from '../../../../../src/drivers/compute/qemu/host.ts';
 import { Layout } from '../../../../../src/drivers/compute/qemu/layout.ts';
@@ -79,7 +79,7 @@ export async function qemuWorld(wanted: Partial<QemuOptions> = {}): Promise<Qemu
     log: createLogger('silent'),
     ...wanted,
   };
-  const driver = new QemuCompute(options);
+  const driver = openQemuCompute(options);
   const host = new QemuHost(options);
   const close = async () => {
     for (const id of await driver.list().catch(() => [])) await driver.remove(id).catch(() => undefined);
@@ -107,7 +107,7 @@ export async function qemuWorld(wanted: Partial<QemuOptions> = {}): Promise<Qemu
       guestKey: access.guestKey,
       hosts: [options.hosts[0] ?? assert.fail('no host'), options.hosts[1] ?? 'none'],
       now: () => new Date(),
-      newDriver: () => new QemuCompute(options),
+      newDriver: () => openQemuCompute(options),
       attached: (machineId) => attached(host, machineId),
       packetVerdict: async (machineId, packet) => {
         const { ipv4, ipv6 } = await specOf(host, machineId);
