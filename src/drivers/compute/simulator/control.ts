@@ -8,7 +8,8 @@ import {
   isInRescue,
   isInstallDone,
   type KnownState,
-  type MachineTimes,
+  MACHINE_COLUMNS,
+  type MachineRow,
   stateAt,
 } from './machine.ts';
 import { type SnapshotTimes, snapshotStateAt } from './snapshots.ts';
@@ -58,20 +59,6 @@ export interface SimulatedSnapshot extends SnapshotState {
   readonly installed: InstalledSystem;
 }
 
-interface MachineRow extends MachineTimes {
-  readonly id: string;
-  readonly host: string;
-  readonly cpu: number;
-  readonly ram_mb: number;
-  readonly disk_gb: number;
-  readonly installed: InstalledSystem;
-  readonly booted_at: Date;
-  readonly deaf: boolean;
-  readonly generation: number;
-  readonly old_generations: number[];
-  readonly rescue_password_sha256: string | null;
-}
-
 export class SimulatorControl {
   readonly #db: Database;
   readonly #clock: Clock;
@@ -101,8 +88,8 @@ export class SimulatorControl {
 
   /** A host that is down does not respond. Its machines are unchanged when it is up again. */
   async setHostDown(name: string, down: boolean): Promise<void> {
-    const known = await this.#db.run('update sim.hosts set down = $2 where name = $1', [name, down]);
-    if (known === 0) throw new Error(`the simulator has no host ${name}`);
+    const found = await this.#db.run('update sim.hosts set down = $2 where name = $1', [name, down]);
+    if (found === 0) throw new Error(`the simulator has no host ${name}`);
   }
 
   /** Makes a machine ignore shutdown requests, like a hung guest. */
@@ -116,10 +103,8 @@ export class SimulatorControl {
 
   /** Returns all machines, ordered by id. */
   async machines(): Promise<SimulatedMachine[]> {
-    const rows = await this.#db.rows<MachineRow>(
-      `select id, host, cpu, ram_mb, disk_gb, installed, booted_at, install_ends_at, off_at, rescue_at, deaf,
-              generation, old_generations, rescue_password_sha256
-       from sim.machines order by id`,
+    const rows = await this.#db.rows<MachineRow & { cpu: number; ram_mb: number; deaf: boolean }>(
+      `select ${MACHINE_COLUMNS}, m.cpu, m.ram_mb, m.deaf from sim.machines m order by m.id`,
     );
     const now = this.#clock.now();
     return rows.map((row) => ({

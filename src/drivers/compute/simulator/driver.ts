@@ -27,7 +27,7 @@ import {
   findReachableMachine,
   isInRescue,
   type MachineTimes,
-  machineNotFound,
+  requireMachine,
   sha256,
   stateAt,
   toInstalledSystem,
@@ -87,7 +87,7 @@ export class SimulatedCompute implements ComputeDriver {
 
   async power(id: string, action: PowerAction): Promise<void> {
     await this.#throwArmedFault('power', 'transient');
-    await this.#requireMachine(id);
+    await requireMachine(this.#db, id);
     await applyPowerAction(this.#db, id, action, this.#clock.now());
   }
 
@@ -125,7 +125,7 @@ export class SimulatedCompute implements ComputeDriver {
 
   async rescue(id: string, access: RescueAccess): Promise<void> {
     await this.#throwArmedFault('rescue', 'transient');
-    await this.#requireMachine(id);
+    await requireMachine(this.#db, id);
     await bootRescue(this.#db, id, sha256(access.passwordHash), this.#clock.now());
   }
 
@@ -164,11 +164,11 @@ export class SimulatedCompute implements ComputeDriver {
 
   /** An armed fault makes the next new snapshot fail permanently. */
   async snapshot(machineId: string, snapshotId: string): Promise<SnapshotState> {
-    const machine = await findReachableMachine(this.#db, machineId);
+    await findReachableMachine(this.#db, machineId);
     const now = this.#clock.now();
     const existing = await findSnapshot(this.#db, snapshotId);
     if (existing) return snapshotStateAt(existing, now);
-    if (!machine) throw machineNotFound();
+    await requireMachine(this.#db, machineId);
     const failed = await this.#faults.consume('compute', 'snapshot');
     const readyAt = new Date(now.getTime() + Math.min(SNAPSHOT_S, this.#installS) * 1000);
     const request = { machineId, id: snapshotId, failed, now, readyAt };
@@ -182,8 +182,7 @@ export class SimulatedCompute implements ComputeDriver {
 
   async filter(id: string, filter: Filter | null): Promise<void> {
     await this.#throwArmedFault('filter', 'transient');
-    const machine = await findReachableMachine(this.#db, id);
-    if (!machine && filter) throw machineNotFound();
+    await (filter ? requireMachine : findReachableMachine)(this.#db, id);
     await this.#db.run('update sim.machines set filter = $2::jsonb where id = $1', [
       id,
       filter && JSON.stringify(filter),
@@ -193,7 +192,7 @@ export class SimulatedCompute implements ComputeDriver {
   /** Only checks that the machine exists: there is no traffic to limit. */
   async traffic(id: string): Promise<void> {
     await this.#throwArmedFault('traffic', 'transient');
-    await this.#requireMachine(id);
+    await requireMachine(this.#db, id);
   }
 
   async list(): Promise<string[]> {
@@ -218,7 +217,7 @@ export class SimulatedCompute implements ComputeDriver {
   }
 
   async #readScreenFacts(id: string): Promise<ScreenFacts> {
-    const { installed, ...machine } = await this.#requireMachine(id);
+    const { installed, ...machine } = await requireMachine(this.#db, id);
     const now = this.#clock.now();
     return {
       hostname: installed.hostname,
@@ -229,10 +228,6 @@ export class SimulatedCompute implements ComputeDriver {
       rescue: isInRescue(machine, now),
       bootedAt: machine.booted_at,
     };
-  }
-
-  async #requireMachine(id: string) {
-    return (await findReachableMachine(this.#db, id)) ?? throwError(machineNotFound());
   }
 
   #installTiming(): InstallTiming {
@@ -250,7 +245,3 @@ type ObservedRow = MachineTimes & {
   readonly generation: number | null;
   readonly down: boolean;
 };
-
-function throwError(error: Error): never {
-  throw error;
-}

@@ -5,8 +5,7 @@ import {
   type InstalledSystem,
   installEndsAt,
   isInstallDone,
-  lockReachableMachine,
-  machineNotFound,
+  lockMachine,
   machineOnOtherHost,
   toInstalledSystem,
 } from './machine.ts';
@@ -78,8 +77,7 @@ export async function reinstall(
   timing: InstallTiming,
   readContent: () => Promise<InstalledSystem>,
 ): Promise<void> {
-  const machine = await lockReachableMachine(tx, spec.id);
-  if (!machine) throw machineNotFound();
+  const machine = await lockMachine(tx, spec.id);
   if (machine.host !== spec.host) throw machineOnOtherHost();
   if (machine.generation === spec.generation) return;
   if (machine.generation > spec.generation) {

@@ -80,24 +80,28 @@ export interface MachineRow extends MachineTimes {
   readonly rescue_password_sha256: string | null;
 }
 
-const COLUMNS = `m.id, m.host, m.disk_gb, m.generation, m.old_generations, m.installed, m.booted_at,
-  m.install_ends_at, m.off_at, m.rescue_at, m.rescue_password_sha256`;
+/** The columns of a `MachineRow`, of `sim.machines m`. */
+export const MACHINE_COLUMNS = `m.id, m.host, m.disk_gb, m.generation, m.old_generations, m.installed,
+  m.booted_at, m.install_ends_at, m.off_at, m.rescue_at, m.rescue_password_sha256`;
 
-/**
- * Returns the machine or undefined. Throws if its host is down, since nothing can act on the machine then.
- */
+/** Returns the machine or undefined. Throws if its host is down, since nothing can act on it then. */
 export async function findReachableMachine(sql: Sql, id: string): Promise<MachineRow | undefined> {
   return await selectMachine(sql, id, '');
 }
 
+/** Like `findReachableMachine`, and refuses a machine that does not exist. */
+export async function requireMachine(sql: Sql, id: string): Promise<MachineRow> {
+  return (await findReachableMachine(sql, id)) ?? throwNotFound();
+}
+
 /** Does the same and locks the machine until the transaction ends. */
-export async function lockReachableMachine(tx: Sql, id: string): Promise<MachineRow | undefined> {
-  return await selectMachine(tx, id, 'for no key update of m');
+export async function lockMachine(tx: Sql, id: string): Promise<MachineRow> {
+  return (await selectMachine(tx, id, 'for no key update of m')) ?? throwNotFound();
 }
 
 async function selectMachine(sql: Sql, id: string, lock: string): Promise<MachineRow | undefined> {
   const row = await sql.row<MachineRow & { down: boolean }>(
-    `select ${COLUMNS}, h.down
+    `select ${MACHINE_COLUMNS}, h.down
      from sim.machines m join sim.hosts h on h.name = m.host where m.id = $1 ${lock}`,
     [id],
   );
@@ -110,8 +114,8 @@ export function machineOnOtherHost(): ComputeError {
   return new ComputeError('refused', 'the machine exists on another host');
 }
 
-export function machineNotFound(): ComputeError {
-  return new ComputeError('refused', 'machine not found');
+function throwNotFound(): never {
+  throw new ComputeError('refused', 'machine not found');
 }
 
 /** While a host is down, nothing is known about its machines, not even their absence. */

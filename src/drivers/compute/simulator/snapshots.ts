@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Sql } from '../../../kernel/sql.ts';
 import { ComputeError, type MachineSpec, type SnapshotState } from '../../../ports/compute.ts';
-import { type InstalledSystem, isInstallDone, lockReachableMachine, machineNotFound } from './machine.ts';
+import { type InstalledSystem, isInstallDone, lockMachine } from './machine.ts';
 
 export interface SnapshotTimes {
   readonly size_gb: number;
@@ -27,8 +27,7 @@ export async function startSnapshot(
   tx: Sql,
   request: { machineId: string; id: string; failed: boolean; now: Date; readyAt: Date },
 ): Promise<SnapshotTimes> {
-  const machine = await lockReachableMachine(tx, request.machineId);
-  if (!machine) throw machineNotFound();
+  const machine = await lockMachine(tx, request.machineId);
   // Waiting for the install would capture a different content than requested.
   if (!isInstallDone(machine, request.now)) {
     throw new ComputeError('refused', 'the machine is still being installed');

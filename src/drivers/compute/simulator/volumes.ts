@@ -1,11 +1,10 @@
 /** Volumes: created when first attached, attached to at most one machine, and independent of its life. */
 import type { Sql } from '../../../kernel/sql.ts';
 import { ComputeError, type VolumeSpec } from '../../../ports/compute.ts';
-import { hostUnreachable, lockReachableMachine, machineNotFound } from './machine.ts';
+import { hostUnreachable, lockMachine } from './machine.ts';
 
 export async function attachVolume(tx: Sql, machineId: string, volume: VolumeSpec): Promise<void> {
-  const machine = await lockReachableMachine(tx, machineId);
-  if (!machine) throw machineNotFound();
+  await lockMachine(tx, machineId);
   await requireHostReachable(tx, volume.id);
   const occupied = await tx.row(
     'select 1 from sim.attachments where machine_id = $1 and device = $2 and volume_id <> $3',

@@ -39,14 +39,14 @@ interface StoredMetrics {
 const EMPTY_METRICS: StoredMetrics = { last: null, hours: [] };
 
 export async function readLast(host: QemuHost, id: string): Promise<Reading | null> {
-  return (await readJson<StoredMetrics>(metricsPath(host, id, 'metrics.json')))?.last ?? null;
+  return (await readJson<StoredMetrics>(host.layout.machine(id, 'metrics.json')))?.last ?? null;
 }
 
 /** Returns all stored hours, oldest first. */
 export async function readHours(host: QemuHost, id: string): Promise<HourSum[]> {
   const [past, now] = await Promise.all([
-    readJson<HourSum[]>(metricsPath(host, id, 'metrics-past.json')),
-    readJson<StoredMetrics>(metricsPath(host, id, 'metrics.json')),
+    readJson<HourSum[]>(host.layout.machine(id, 'metrics-past.json')),
+    readJson<StoredMetrics>(host.layout.machine(id, 'metrics.json')),
   ]);
   return mergeHours(past ?? [], now?.hours ?? []);
 }
@@ -59,18 +59,18 @@ export async function storeReading(
   at: number,
 ): Promise<void> {
   const { last, hours } =
-    (await readJson<StoredMetrics>(metricsPath(host, id, 'metrics.json'))) ?? EMPTY_METRICS;
+    (await readJson<StoredMetrics>(host.layout.machine(id, 'metrics.json'))) ?? EMPTY_METRICS;
   const all = mergeHours(hours, usageBetween(last, counters, at), addHours);
   const currentHour = Math.floor(at / HOUR_MS) * HOUR_MS;
   const finished = all.filter(({ hour }) => hour < currentHour);
   if (finished.length > 0) {
-    const past = (await readJson<HourSum[]>(metricsPath(host, id, 'metrics-past.json'))) ?? [];
+    const past = (await readJson<HourSum[]>(host.layout.machine(id, 'metrics-past.json'))) ?? [];
     const kept = mergeHours(past, finished).filter(({ hour }) => hour > at - RETENTION_MS - HOUR_MS);
-    await writeJson(metricsPath(host, id, 'metrics-past.json'), kept);
+    await writeJson(host.layout.machine(id, 'metrics-past.json'), kept);
   }
   const reading: Reading = { ...carryCounters(last, counters), at };
   const kept: StoredMetrics = { last: reading, hours: all.filter(({ hour }) => hour >= currentHour) };
-  await writeJson(metricsPath(host, id, 'metrics.json'), kept);
+  await writeJson(host.layout.machine(id, 'metrics.json'), kept);
 }
 
 /**
@@ -147,8 +147,4 @@ function addHours(one: HourSum, other: HourSum): HourSum {
     netIn: one.netIn + other.netIn,
     netOut: one.netOut + other.netOut,
   };
-}
-
-function metricsPath(host: QemuHost, id: string, file: string): string {
-  return host.layout.machine(id, file);
 }
