@@ -33,10 +33,6 @@ export class QemuHost {
     return this.options.log;
   }
 
-  run(program: string, args: readonly string[], options?: CommandOptions): Promise<string> {
-    return run(program, args, options);
-  }
-
   /** Runs a program in the network namespace of the guests' interfaces. */
   runInNet(program: string, args: readonly string[], options?: CommandOptions): Promise<string> {
     const [first = program, ...rest] = this.inNet(program, args);

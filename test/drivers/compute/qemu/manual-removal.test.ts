@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { run } from '../../../../src/drivers/compute/qemu/command.ts';
 import { hasLink } from '../../../../src/drivers/compute/qemu/net/link.ts';
 import { codeBlocks, readGuide } from '../../../docs/docs-content.ts';
 import { machineSpec } from '../compute-world.ts';
@@ -44,9 +45,7 @@ describe('manual removal of a machine', REAL_MACHINES, () => {
   });
 
   async function isOn(id: string): Promise<boolean> {
-    const found = await world.host
-      .run('pgrep', ['-f', `^qemu-system-x86_64 .*/machines/${id}/`])
-      .catch(() => '');
+    const found = await run('pgrep', ['-f', `^qemu-system-x86_64 .*/machines/${id}/`]).catch(() => '');
     return found !== '';
   }
 });

@@ -160,9 +160,9 @@ describe('records of machines and volumes', () => {
       await writeFile(path, '');
     await removePreviousDisks(host, record);
     assert.ok(!(await files()).includes(before));
-    await stopCopies(host, layout.machine('copies'), wanted);
+    await stopCopies(layout.machine('copies'), wanted);
     assert.deepEqual((await files()).sort(), [`${wanted}.part`, ...kept].sort());
-    await stopCopies(host, layout.machine('copies'));
+    await stopCopies(layout.machine('copies'));
     assert.deepEqual((await files()).sort(), kept.sort());
   });
 });

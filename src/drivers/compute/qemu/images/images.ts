@@ -2,12 +2,14 @@
  * Disks that the operator imported. Each is named by the SHA-256 of the imported file, stored as qcow2, and
  * never written again: machine disks are overlays of it. An image exists once its file has its final name.
  */
+
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { access, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type BaseImage, type BaseImages, ComputeError } from '../../../../ports/compute.ts';
+import { run } from '../command.ts';
 import { flush, readJson, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import { GIB } from '../space.ts';
@@ -70,10 +72,10 @@ export class QemuImages implements BaseImages {
   }
 
   async #store(scratch: string, copy: string, file: Omit<BaseImage, 'diskGb'>): Promise<BaseImage> {
-    const { format, virtualBytes } = await inspectDisk(this.#host, copy);
+    const { format, virtualBytes } = await inspectDisk(copy);
     const disk = join(scratch, 'disk.qcow2');
     const convert = ['convert', '-f', format, '-O', 'qcow2', copy, disk];
-    await this.#host.run('qemu-img', convert, { timeoutMs: CONVERT_MAX_MS });
+    await run('qemu-img', convert, { timeoutMs: CONVERT_MAX_MS });
     await flush(disk);
     const image = { ...file, diskGb: Math.ceil(virtualBytes / GIB) };
     await this.#host.withHostLock('images', async () => {

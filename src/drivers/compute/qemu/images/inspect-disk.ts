@@ -3,9 +3,10 @@
  * by qemu-img. A qcow2 file that references other files is rejected before they are opened: it could name any
  * file of the host.
  */
+
 import { open } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
-import type { QemuHost } from '../host.ts';
+import { run } from '../command.ts';
 
 const SECTOR_BYTES = 512;
 const QCOW2 = Buffer.from('QFI\xfb', 'latin1');
@@ -26,10 +27,10 @@ interface QemuImgInfo {
   };
 }
 
-export async function inspectDisk(host: QemuHost, path: string): Promise<InspectedDisk> {
+export async function inspectDisk(path: string): Promise<InspectedDisk> {
   const { first, sizeBytes } = await readFirstSector(path);
   if (first.subarray(0, QCOW2.length).equals(QCOW2))
-    return { format: 'qcow2', ...(await inspectQcow2(host, path)) };
+    return { format: 'qcow2', ...(await inspectQcow2(path)) };
   if (first.length < SECTOR_BYTES || !first.subarray(-BOOTABLE.length).equals(BOOTABLE)) {
     throw new ComputeError('refused', 'the file is not a disk: it is neither qcow2 nor a bootable raw disk');
   }
@@ -42,9 +43,9 @@ export async function inspectDisk(host: QemuHost, path: string): Promise<Inspect
   return { format: 'raw', virtualBytes: sizeBytes };
 }
 
-async function inspectQcow2(host: QemuHost, path: string): Promise<Pick<InspectedDisk, 'virtualBytes'>> {
+async function inspectQcow2(path: string): Promise<Pick<InspectedDisk, 'virtualBytes'>> {
   const args = ['info', '--output=json', '-f', 'qcow2', path];
-  const info = JSON.parse(await host.run('qemu-img', args).catch(() => throwBrokenQcow2())) as QemuImgInfo;
+  const info = JSON.parse(await run('qemu-img', args).catch(() => throwBrokenQcow2())) as QemuImgInfo;
   const { 'data-file': dataFile, corrupt } = info['format-specific']?.data ?? {};
   if (info['backing-filename'] !== undefined || dataFile !== undefined) {
     throw new ComputeError(

@@ -24,7 +24,7 @@ export async function powerMachine(host: QemuHost, id: string, action: PowerActi
   await withMachine(host, id, async (record) => {
     await ACTIONS[action](host, record);
     // A power action keeps the machine on its current disk, so it also abandons an unfinished restore.
-    if (action === 'on' || action === 'off') await stopCopies(host, host.layout.machine(id));
+    if (action === 'on' || action === 'off') await stopCopies(host.layout.machine(id));
   });
 }
 

@@ -141,7 +141,7 @@ async function reinstall(
     }
     // Finish what a killed call started.
     if (record.generation === spec.generation) return void (await reconcile(host, record));
-    await stopCopies(host, host.layout.machine(spec.id), copy);
+    await stopCopies(host.layout.machine(spec.id), copy);
     await prepare();
     const { filter, traffic } = record;
     const install: MachineRecord = { ...newInstallRecord(spec), filter, traffic };
@@ -158,7 +158,7 @@ export async function removeMachine(host: QemuHost, id: string): Promise<void> {
     // End the process even if the record is damaged or missing.
     const record = await readRecord(host.layout, id).catch(() => undefined);
     await (record ? switchOffForRemoval(host, record) : endProcess(host, id));
-    await stopCopies(host, host.layout.machine(id));
+    await stopCopies(host.layout.machine(id));
     await removeFiles(host, id);
     await releaseVolumes(host, id);
     await unplugNetwork(host, id);

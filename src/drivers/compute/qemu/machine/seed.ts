@@ -3,9 +3,11 @@
  * The SSH keys are meta-data, which user data cannot replace. The password is vendor data, which user data
  * overrides where both set the same option.
  */
+
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineSpec } from '../../../../ports/compute.ts';
+import { run } from '../command.ts';
 import { commitFile, exists } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import { GATEWAY_V6 } from '../net/link.ts';
@@ -181,7 +183,7 @@ async function writeSeed(host: QemuHost, id: string, seed: Seed, path: string): 
     await rm(tempPath, { force: true });
     await (await open(tempPath, 'w', 0o600)).close();
     const args = ['-as', 'mkisofs', '-quiet', '-V', 'cidata', '-J', '-r', '-o', tempPath, sourceFolder];
-    await host.run('xorriso', args);
+    await run('xorriso', args);
     await commitFile(tempPath, path);
   } finally {
     await rm(sourceFolder, { recursive: true, force: true });

@@ -8,7 +8,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
-import { BARE_ENV } from '../command.ts';
+import { BARE_ENV, run } from '../command.ts';
 import { exists } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import { killIfAlive } from '../processes.ts';
@@ -42,7 +42,7 @@ export async function copyInBackground(host: QemuHost, copy: Copy, waitMs: numbe
   const deadline = Date.now() + waitMs;
   const outcome = await readOutcome(copy.to);
   if (outcome !== undefined) return outcome;
-  if (!(await isRunning(host, copy.to))) await startCopy(host, copy);
+  if (!(await isRunning(copy.to))) await startCopy(host, copy);
   while (Date.now() < deadline) {
     const state = await readOutcome(copy.to);
     if (state !== undefined) return state;
@@ -81,9 +81,9 @@ async function startCopy(host: QemuHost, { from, to, diskGb }: Copy): Promise<vo
 }
 
 /** Stops the copy if it runs and deletes its temporary files. A completed copy stays. */
-export async function stopCopy(host: QemuHost, to: string): Promise<void> {
+export async function stopCopy(to: string): Promise<void> {
   const deadline = Date.now() + STOP_MAX_MS;
-  while (await isRunning(host, to)) {
+  while (await isRunning(to)) {
     if (Date.now() > deadline) throw new ComputeError('transient', 'a disk copy cannot be stopped');
     await killCopy(to);
     await pause(POLL_INTERVAL_MS);
@@ -92,14 +92,10 @@ export async function stopCopy(host: QemuHost, to: string): Promise<void> {
 }
 
 /** Stops and deletes every copy for a future disk in the machine's folder, except the one at `exceptPath`. */
-export async function stopCopies(
-  host: QemuHost,
-  folder: string,
-  exceptPath: string | null = null,
-): Promise<void> {
+export async function stopCopies(folder: string, exceptPath: string | null = null): Promise<void> {
   for (const path of await listCopies(folder)) {
     if (path === exceptPath) continue;
-    await stopCopy(host, path);
+    await stopCopy(path);
     await rm(path, { force: true });
   }
 }
@@ -118,10 +114,10 @@ async function killCopy(to: string): Promise<void> {
 }
 
 /** Whether a process holds the copy's lock. */
-async function isRunning(host: QemuHost, to: string): Promise<boolean> {
+async function isRunning(to: string): Promise<boolean> {
   const lock = `${to}.lock`;
   if (!(await exists(lock))) return false;
-  return await host.run('flock', ['--nonblock', lock, 'true']).then(
+  return await run('flock', ['--nonblock', lock, 'true']).then(
     () => false,
     () => true,
   );

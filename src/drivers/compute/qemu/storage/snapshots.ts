@@ -100,7 +100,7 @@ async function checkProgress(host: QemuHost, record: SnapshotRecord): Promise<Sn
   const to = layout.snapshot(record.id, 'qcow2');
   const state = await copyInBackground(host, copySpec(host, record), 0);
   if (state === 'copying') return record;
-  await stopCopy(host, to);
+  await stopCopy(to);
   return state === 'done' ? await markReady(layout, record) : await markFailed(layout, record);
 }
 
@@ -130,7 +130,7 @@ export async function resumeSnapshots(host: QemuHost, machineId: string, qmp: Qm
     const to = host.layout.snapshot(record.id, 'qcow2');
     // The copy is done: the file gets this name only when it is complete.
     if ((await allocatedBytes(to)) !== undefined) continue;
-    await stopCopy(host, to);
+    await stopCopy(to);
     try {
       if (await startJob(host, qmp, record)) await writeSnapshot(host.layout, { ...record, how: 'job' });
     } catch (err) {
@@ -148,7 +148,7 @@ export async function removeSnapshot(host: QemuHost, snapshotId: string): Promis
     const file = layout.snapshot(snapshotId, 'qcow2');
     if (existing.state === 'creating') {
       await withQmp(host, existing.machineId, async (qmp) => qmp && (await endJob(qmp, snapshotId)));
-      await stopCopy(host, file);
+      await stopCopy(file);
     }
     await rm(file, { force: true });
     await rm(layout.snapshot(snapshotId, 'json'), { force: true });
@@ -181,6 +181,6 @@ export async function copySnapshot(
   }
   const state = await copyInBackground(host, copy, COPY_WAIT_MS);
   if (state === 'copying') throw new ComputeError('transient', 'the snapshot is still being copied');
-  await stopCopy(host, disk.path);
+  await stopCopy(disk.path);
   if (state === 'failed') throw new ComputeError('host', 'copying the snapshot failed');
 }

@@ -5,8 +5,10 @@
  * Changing the record of an attached volume requires the
  * lock of its machine. Changing a detached one, or attaching one, requires the lock `volumes`.
  */
+
 import { mkdir } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
+import { run } from '../command.ts';
 import { exists, readAllRecords, readRecordFile, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import type { Layout } from '../layout.ts';
@@ -95,5 +97,5 @@ async function enlarge(host: QemuHost, { sizeGb }: VolumeRecord, path: string): 
   const moreBytes = sizeGb * GIB - (await readDiskInfo(path)).sizeBytes;
   if (moreBytes <= 0) return;
   await requireSpace(host.layout.volumes(), moreBytes);
-  await host.run('qemu-img', ['resize', '-q', '-f', 'qcow2', path, `${sizeGb}G`]);
+  await run('qemu-img', ['resize', '-q', '-f', 'qcow2', path, `${sizeGb}G`]);
 }

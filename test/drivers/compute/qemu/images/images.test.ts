@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
 import { QemuHost } from '../../../../../src/drivers/compute/qemu/host.ts';
 import { QemuImages } from '../../../../../src/drivers/compute/qemu/images/images.ts';
 import { createLogger } from '../../../../../src/kernel/logger.ts';
@@ -18,7 +19,7 @@ describe('imported disks', { skip }, () => {
   let host: QemuHost;
   let images: QemuImages;
   const at = (name: string) => join(folder, name);
-  const qemuImg = (...words: string[]) => host.run('qemu-img', words);
+  const qemuImg = (...words: string[]) => run('qemu-img', words);
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skerry-images-'));

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
 import { probeSsh } from '../../../../../src/drivers/compute/qemu/machine/install-done.ts';
 import { setFilter, setTraffic } from '../../../../../src/drivers/compute/qemu/net/network.ts';
 import { type Guest, NET_SKIP, NetWorld } from '../support/net-world.ts';
@@ -22,9 +23,9 @@ describe('the link of a guest with a network stack', { skip: NET_SKIP }, () => {
     world = await NetWorld.create();
     guest = world.guest();
     home = `${world.ends}-1`;
-    await world.host.run('ip', ['netns', 'add', home]);
+    await run('ip', ['netns', 'add', home]);
     const ip = (netns: string, lines: readonly string[]) =>
-      world.host.run('ip', ['-netns', netns, '-batch', '-'], { input: `${lines.join('\n')}\n` });
+      run('ip', ['-netns', netns, '-batch', '-'], { input: `${lines.join('\n')}\n` });
     await ip(world.ends, [
       `link set end1 netns ${home}`,
       ...endpointCommands('outside', OUTSIDE, '192.0.2.1', '2001:db8:ffff::1'),
@@ -33,13 +34,13 @@ describe('the link of a guest with a network stack', { skip: NET_SKIP }, () => {
   });
   after(async () => {
     await world.close();
-    await world.host.run('ip', ['netns', 'delete', home]);
+    await run('ip', ['netns', 'delete', home]);
   });
 
   async function mbits(ends: readonly [from: string, to: string], address: string, expected: number) {
     const bytes = (expected * MEGABIT * SECONDS) / 8;
     const words = [join(import.meta.dirname, '../support/transfer.py'), ...ends, address, String(bytes)];
-    return Number(await world.host.run('python3', words)) / MEGABIT;
+    return Number(await run('python3', words)) / MEGABIT;
   }
   const received = (expected: number, address = guest.ipv4) => mbits([world.ends, home], address, expected);
   const sent = (expected: number, address = OUTSIDE.ipv4) => mbits([home, world.ends], address, expected);
@@ -72,7 +73,7 @@ describe('the link of a guest with a network stack', { skip: NET_SKIP }, () => {
   it('the SSH probe quickly notices a guest that starts to listen after lost packets', async () => {
     const { host } = world;
     const nft = async (...words: string[]) =>
-      await host.run('nsenter', [`--net=/run/netns/${home}`, 'nft', ...words]);
+      await run('nsenter', [`--net=/run/netns/${home}`, 'nft', ...words]);
     const lost = async () =>
       Number(/packets (\d+)/.exec(await nft('list', 'table', 'inet', 'deaf'))?.[1] ?? 0);
     await nft('add', 'table', 'inet', 'deaf');
@@ -99,7 +100,7 @@ describe('the link of a guest with a network stack', { skip: NET_SKIP }, () => {
       assert.equal(await greeted('SSH-2.0-any', () => probeSsh(host, address)), 'ssh');
       assert.equal(await greeted('220 mail', () => probeSsh(host, address)), 'refused');
     }
-    await host.run('ip', ['-netns', home, 'link', 'set', 'end1', 'down']);
+    await run('ip', ['-netns', home, 'link', 'set', 'end1', 'down']);
     assert.equal(await probeSsh(host, guest.ipv4), 'silent');
   });
 

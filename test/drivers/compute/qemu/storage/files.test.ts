@@ -131,7 +131,7 @@ describe('files of volumes and snapshots', { skip: missing }, () => {
   });
 
   it('a power action ends the copy of an abandoned restore', async (t) => {
-    t.after(() => stopCopies(host, host.layout.machine('off')));
+    t.after(() => stopCopies(host.layout.machine('off')));
     const [from, to] = [join(dir, 'snapshot'), host.layout.diskCopy('off', 2, 'given up')];
     // Nothing writes to the pipe, so the copy never finishes.
     await run('mkfifo', [from]);

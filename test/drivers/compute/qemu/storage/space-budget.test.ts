@@ -97,7 +97,7 @@ describe('space for snapshots', { skip: IS_FULL_RUN ? cannotMount() : FULL_ONLY.
     const { layout } = host;
     const path = layout.diskCopy('two', 2, 'd');
     const copy = () => copySnapshot(host, 'd', { machineId: 'two', path, diskGb: 1 });
-    t.after(() => stopCopies(host, layout.machine('two')));
+    t.after(() => stopCopies(layout.machine('two')));
     await ready('one', 'd');
     await run('mount', ['-o', `remount,size=${SIZE_MIB - 1024 + 44}m`, dir]);
     await failsAs('host', copy());

@@ -3,6 +3,7 @@
  * has the name of its tap. Nothing answers at the far ends, so every frame that is seen there passed the
  * host.
  */
+
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +11,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
 import { QemuHost } from '../../../../../src/drivers/compute/qemu/host.ts';
 import { plugNetwork, unplugNetwork } from '../../../../../src/drivers/compute/qemu/net/network.ts';
 import {
@@ -177,13 +179,13 @@ export class NetWorld {
     this.#wire?.stdin.end();
     if (this.#wire?.exitCode === null) await once(this.#wire, 'exit');
     for (const { id } of this.guests) await unplugNetwork(this.host, id);
-    for (const name of [this.router, this.#ends]) await this.host.run('ip', ['netns', 'delete', name]);
+    for (const name of [this.router, this.#ends]) await run('ip', ['netns', 'delete', name]);
     await rm(this.#folder, { recursive: true, force: true });
   }
 
   async #setup(netns: string): Promise<void> {
     const { host, guests } = this;
-    for (const name of [netns, this.#ends]) await host.run('ip', ['netns', 'add', name]);
+    for (const name of [netns, this.#ends]) await run('ip', ['netns', 'add', name]);
     await host.runInNet('sysctl', ['-q', '-e', '-w', ...NO_ICMP_RATE_LIMITS]);
     const wires = guests.map(
       ({ tap, mac }, index) =>
@@ -198,7 +200,7 @@ export class NetWorld {
         `link set ${name} ${name === 'outside' ? `address ${UPLINK.outside}` : ''} ` +
         'addrgenmode none arp off up\n',
     );
-    await host.run('ip', ['-netns', this.#ends, '-batch', '-'], { input: ends.join('') });
+    await run('ip', ['-netns', this.#ends, '-batch', '-'], { input: ends.join('') });
     for (const guest of guests) {
       await mkdir(host.layout.machine(guest.id), { recursive: true });
       await this.plug(guest);
