@@ -1,4 +1,7 @@
-/** Task `rdns`: makes the zones contain exactly the names of a server's addresses. */
+/**
+ * Task `rdns`: makes the zones contain exactly the names of a server's addresses. Names that cannot be
+ * published are findings of `status`.
+ */
 import { formatId } from '../../kernel/ids.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { DnsError, type ReverseDns } from '../../ports/dns.ts';
@@ -61,7 +64,6 @@ const DESCRIPTIONS: Readonly<Record<RdnsFault, string>> = {
   refused: 'are rejected by their zone: see the log of PowerDNS',
 };
 
-/** Reports names that cannot be published. */
 export async function nameFindings({
   db,
 }: Pick<Service, 'db'>): Promise<{ level: 'warn'; subject: string; message: string }[]> {

@@ -1,5 +1,4 @@
 /** Task `filter`: compiles the groups of a server into its filter, and applies that to its machine. */
-
 import { SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
 import type { Filter, FilterRule } from '../../ports/network.ts';

@@ -16,6 +16,9 @@ import { recordAudit } from '../record.ts';
 import { previousImageId } from '../servers/operations/step-inputs.ts';
 import { getImage, readImageId } from './read.ts';
 
+/** How often to recheck an upload, or a reinstall that may roll back to the image. */
+const RECHECK_MS = MINUTE_MS;
+
 /**
  * Deletes the customer's own image. Servers installed from it keep running, and its file stays until they are
  * deleted. Refuses with `not_found`, and an official image with `conflict_state`.
@@ -47,9 +50,6 @@ export async function releaseImage(tx: Sql, imageId: string, now: Date): Promise
   if (await isDeletedImage(tx, imageId))
     await enqueueTask(tx, { kind: 'image_remove', subject: imageId, now });
 }
-
-/** How often to recheck an upload, or a reinstall that may roll back to the image. */
-const RECHECK_MS = MINUTE_MS;
 
 /**
  * Task `image_remove`. `key` is the id of the image or upload. A deleted image that a server still uses is

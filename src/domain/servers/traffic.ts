@@ -19,7 +19,10 @@ import { withDriverTimeout } from './operations/driver-call.ts';
 
 /** How often to check whether a machine that is being installed has run. */
 const INSTALL_POLL_MS = SECOND_MS;
+/** Servers whose transfer is summed at once. */
+const BATCH_SIZE = 100;
 const MEGABIT = 1_000_000;
+const TIB = 1024 ** 4;
 
 /**
  * Done once the driver has it, which persists it. A new machine has no limit and no mail, so only changes are
@@ -34,9 +37,6 @@ export async function applyTraffic(service: Service, serverId: string): Promise<
   await withDriverTimeout(applied);
   return 'done';
 }
-
-const BATCH_SIZE = 100;
-const TIB = 1024 ** 4;
 
 /** Counts a batch of servers after `after` and throttles or unthrottles them. `next` is null at the end. */
 export async function throttleServers(

@@ -3,7 +3,6 @@
  * driver's copy once the row is deleted. The task exists until nothing is left to do, so an expiration is
  * only its due time.
  */
-
 import { formatId } from '../../kernel/ids.ts';
 import { HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { ComputeError, type SnapshotState } from '../../ports/compute.ts';
@@ -27,8 +26,11 @@ import { POLL_INTERVAL_MS, withDriverTimeout } from '../servers/operations/drive
 import { advance } from '../servers/operations/step.ts';
 import { snapshotObject } from './read.ts';
 
+/** A snapshot that no driver starts by then blocks nothing: the server's host may be down. */
+const START_TIMEOUT_MS = MINUTE_MS;
 /** A snapshot that is not ready by then has failed. */
 const CREATE_TIMEOUT_MS = HOUR_MS;
+const DISK_REPLACING_STATUSES: readonly ServerStatus[] = ['installing', 'destroying'];
 
 const RERUN_NOW: TaskResult = { againMs: 0 };
 
@@ -108,10 +110,6 @@ async function deleteWhenExpired(service: Service, snapshot: SnapshotRow): Promi
     return RERUN_NOW;
   });
 }
-
-/** A snapshot that no driver starts by then blocks nothing: the server's host may be down. */
-const START_TIMEOUT_MS = MINUTE_MS;
-const DISK_REPLACING_STATUSES: readonly (ServerStatus | null)[] = ['installing', 'destroying'];
 
 /**
  * Whether the driver can still create the snapshot: the server exists and has the intended disk. Started

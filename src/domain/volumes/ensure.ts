@@ -4,7 +4,6 @@
  * volume whose row is deleted is removed again: a worker that overslept may have attached it after the
  * removal.
  */
-
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { SECOND_MS } from '../../kernel/time.ts';

@@ -1,4 +1,4 @@
-/** The inputs of an install that its customer chooses: user data, SSH keys, and a root password. */
+/** The inputs of a server that its customer chooses: SSH keys, a root password, user data, and tags. */
 import { rootPasswordHasher } from '../../../kernel/crypt.ts';
 import { fail, invalidRequest, quotaExceeded, unknownReference } from '../../../kernel/fail.ts';
 import { parseId } from '../../../kernel/ids.ts';
