@@ -52,249 +52,166 @@ interface FailureRow {
   readonly message: string;
 }
 
+type FieldFault = Pick<FailureRow, 'issue' | 'field'>;
+
+function failure(
+  session: FailureRow['session'],
+  v1: V1Error,
+  message: string,
+  fault: FieldFault = {},
+): FailureRow {
+  return { session, v1, message, ...fault };
+}
+
 /** Failures by name. The name is surface A's `error` code. */
 export const FAILURES = {
-  auth_required: { session: 401, v1: 'unauthenticated', message: 'Sign in first.' },
-  invalid_csrf: {
-    session: 403,
-    v1: 'forbidden_scope',
-    message:
-      'The CSRF token is missing or incorrect, or the request came from another site. Fetch /csrf.php again.',
-  },
-  bad_credentials: { session: 400, v1: 'unauthenticated', message: 'The email or password is incorrect.' },
+  auth_required: failure(401, 'unauthenticated', 'Sign in first.'),
+  invalid_csrf: failure(
+    403,
+    'forbidden_scope',
+    'The CSRF token is missing or incorrect, or the request came from another site. Fetch /csrf.php again.',
+  ),
+  bad_credentials: failure(400, 'unauthenticated', 'The email or password is incorrect.'),
   /** Only after the correct password, so that a stranger does not learn about the second factor. */
-  code_required: { session: 400, v1: 'invalid_request', message: 'Enter a one-time code.' },
-  bad_code: {
-    session: 400,
-    v1: 'invalid_request',
-    message: 'The one-time code is incorrect. Enter the current code.',
-  },
-  bad_email: {
-    session: 400,
-    v1: 'invalid_request',
+  code_required: failure(400, 'invalid_request', 'Enter a one-time code.'),
+  bad_code: failure(400, 'invalid_request', 'The one-time code is incorrect. Enter the current code.'),
+  bad_email: failure(400, 'invalid_request', 'Enter a valid email address.', {
     issue: 'invalid_format',
     field: 'email',
-    message: 'Enter a valid email address.',
-  },
-  weak_password: {
-    session: 400,
-    v1: 'invalid_request',
-    issue: 'min_length',
-    field: 'password',
-    message: `Use a password of ${LIMITS.passwordMinChars} to ${LIMITS.passwordMaxChars} characters.`,
-  },
-  password_mismatch: {
-    session: 400,
-    v1: 'invalid_request',
+  }),
+  weak_password: failure(
+    400,
+    'invalid_request',
+    `Use a password of ${LIMITS.passwordMinChars} to ${LIMITS.passwordMaxChars} characters.`,
+    { issue: 'min_length', field: 'password' },
+  ),
+  password_mismatch: failure(400, 'invalid_request', 'The passwords do not match.', {
     issue: 'invalid_value',
     field: 'password_confirm',
-    message: 'The passwords do not match.',
-  },
-  email_taken: {
-    session: 400,
-    v1: 'conflict_state',
+  }),
+  email_taken: failure(400, 'conflict_state', 'An account with this email address already exists.', {
     field: 'email',
-    message: 'An account with this email address already exists.',
-  },
-  bad_link: {
-    session: 400,
-    v1: 'invalid_request',
-    message: 'This link is invalid or expired. Request a new one.',
-  },
-  bad_openpgp_key: { session: 200, v1: 'invalid_request', message: 'This is not an OpenPGP public key.' },
-  servers_left: { session: 200, v1: 'conflict_state', message: 'Your account still has servers.' },
-  payments_left: { session: 200, v1: 'conflict_state', message: 'A payment is still confirming.' },
-  bad_action: {
-    session: 400,
-    v1: 'invalid_request',
-    issue: 'invalid_value',
-    field: 'action',
-    message: 'Unknown action.',
-  },
-  bad_request: { session: 400, v1: 'invalid_request', message: 'The request could not be read.' },
-  not_found: { session: 404, v1: 'not_found', message: 'Not found.' },
-  bad_product: {
-    session: 200,
-    v1: 'invalid_request',
+  }),
+  bad_link: failure(400, 'invalid_request', 'This link is invalid or expired. Request a new one.'),
+  bad_openpgp_key: failure(200, 'invalid_request', 'This is not an OpenPGP public key.'),
+  servers_left: failure(200, 'conflict_state', 'Your account still has servers.'),
+  payments_left: failure(200, 'conflict_state', 'A payment is still confirming.'),
+  bad_action: failure(400, 'invalid_request', 'Unknown action.', { issue: 'invalid_value', field: 'action' }),
+  bad_request: failure(400, 'invalid_request', 'The request could not be read.'),
+  not_found: failure(404, 'not_found', 'Not found.'),
+  bad_product: failure(200, 'invalid_request', 'product must be vps or dedi.', {
     issue: 'invalid_value',
     field: 'product',
-    message: 'product must be vps or dedi.',
-  },
-  bad_plan: {
-    session: 200,
-    v1: 'unprocessable',
+  }),
+  bad_plan: failure(200, 'unprocessable', 'Plan not found for this product.', {
     issue: 'not_found',
     field: 'plan',
-    message: 'Plan not found for this product.',
-  },
-  bad_region: {
-    session: 200,
-    v1: 'unprocessable',
-    issue: 'not_found',
-    field: 'region',
-    message: 'Region not found.',
-  },
-  bad_os: {
-    session: 200,
-    v1: 'unprocessable',
+  }),
+  bad_region: failure(200, 'unprocessable', 'Region not found.', { issue: 'not_found', field: 'region' }),
+  bad_os: failure(200, 'unprocessable', 'Operating system not found.', {
     issue: 'not_found',
     field: 'image',
-    message: 'Operating system not found.',
-  },
-  bad_billing: {
-    session: 200,
-    v1: 'invalid_request',
-    issue: 'invalid_value',
-    field: 'billing_months',
-    message: `billing must be one of ${CYCLE_MONTHS.join(', ')} (months).`,
-  },
-  bad_password: {
-    session: 200,
-    v1: 'invalid_request',
+  }),
+  bad_billing: failure(
+    200,
+    'invalid_request',
+    `billing must be one of ${CYCLE_MONTHS.join(', ')} (months).`,
+    { issue: 'invalid_value', field: 'billing_months' },
+  ),
+  bad_password: failure(200, 'invalid_request', 'The root password is invalid.', {
     issue: 'min_length',
     field: 'root_password',
-    message: 'The root password is invalid.',
-  },
-  bad_coin: {
-    session: 200,
-    v1: 'invalid_request',
+  }),
+  bad_coin: failure(200, 'invalid_request', 'This coin is not accepted.', {
     issue: 'invalid_value',
     field: 'coin',
-    message: 'This coin is not accepted.',
-  },
-  bad_amount: {
-    session: 200,
-    v1: 'invalid_request',
-    issue: 'invalid_format',
-    field: 'amount_usd',
-    message: 'The amount must be a number of US dollars with at most two decimals.',
-  },
-  amount_too_low: {
-    session: 200,
-    v1: 'invalid_request',
+  }),
+  bad_amount: failure(
+    200,
+    'invalid_request',
+    'The amount must be a number of US dollars with at most two decimals.',
+    { issue: 'invalid_format', field: 'amount_usd' },
+  ),
+  amount_too_low: failure(200, 'invalid_request', 'The amount is below the minimum.', {
     issue: 'min',
     field: 'amount_usd',
-    message: 'The amount is below the minimum.',
-  },
-  amount_too_high: {
-    session: 200,
-    v1: 'invalid_request',
+  }),
+  amount_too_high: failure(200, 'invalid_request', 'The amount is above the maximum.', {
     issue: 'max',
     field: 'amount_usd',
-    message: 'The amount is above the maximum.',
-  },
-  bad_scope: {
-    session: 200,
-    v1: 'invalid_request',
+  }),
+  bad_scope: failure(200, 'invalid_request', 'scope must be read, write, or billing.', {
     issue: 'invalid_value',
     field: 'scope',
-    message: 'scope must be read, write, or billing.',
-  },
-  bad_name: {
-    session: 200,
-    v1: 'invalid_request',
+  }),
+  bad_name: failure(200, 'invalid_request', 'A name must have 1 to 63 printable characters.', {
     issue: 'invalid_format',
     field: 'name',
-    message: 'A name must have 1 to 63 printable characters.',
-  },
-  bad_expiry: {
-    session: 200,
-    v1: 'invalid_request',
+  }),
+  bad_expiry: failure(200, 'invalid_request', 'expires_at must be an RFC 3339 time in the future.', {
     issue: 'invalid_format',
     field: 'expires_at',
-    message: 'expires_at must be an RFC 3339 time in the future.',
-  },
-  out_of_stock: {
-    session: 200,
-    v1: 'unprocessable',
+  }),
+  out_of_stock: failure(200, 'unprocessable', 'This plan is sold out in this region.', {
     issue: 'unavailable',
     field: 'plan',
-    message: 'This plan is sold out in this region.',
-  },
-  unavailable: {
-    session: 200,
-    v1: 'unprocessable',
-    issue: 'unavailable',
-    message: 'This is not available right now.',
-  },
-  insufficient_balance: {
-    session: 200,
-    v1: 'unprocessable',
+  }),
+  unavailable: failure(200, 'unprocessable', 'This is not available right now.', { issue: 'unavailable' }),
+  insufficient_balance: failure(200, 'unprocessable', 'Insufficient balance.', {
     issue: 'insufficient_balance',
     field: 'plan',
-    message: 'Insufficient balance.',
-  },
-  limit_reached: {
-    session: 200,
-    v1: 'unprocessable',
+  }),
+  limit_reached: failure(200, 'unprocessable', 'Your account has reached this limit.', {
     issue: 'limit_reached',
-    message: 'Your account has reached this limit.',
-  },
-  not_cancellable: { session: 200, v1: 'conflict_state', message: 'Only an unpaid invoice can be canceled.' },
-  account_frozen: {
-    session: 200,
-    v1: 'jurisdictional_block',
-    message: 'This account is frozen: you can view it but not change it. Contact us.',
-  },
-  idempotency_conflict: {
-    session: 409,
-    v1: 'conflict_state',
-    field: 'Idempotency-Key',
-    message: 'This Idempotency-Key was used with a different request or credential.',
-  },
+  }),
+  not_cancellable: failure(200, 'conflict_state', 'Only an unpaid invoice can be canceled.'),
+  account_frozen: failure(
+    200,
+    'jurisdictional_block',
+    'This account is frozen: you can view it but not change it. Contact us.',
+  ),
+  idempotency_conflict: failure(
+    409,
+    'conflict_state',
+    'This Idempotency-Key was used with a different request or credential.',
+    { field: 'Idempotency-Key' },
+  ),
   /** `invalidRequest` in kernel/fail.ts names every invalid field. */
-  invalid_request: {
-    session: 400,
-    v1: 'invalid_request',
-    message: 'The request is invalid. `errors` lists each field with its allowed values.',
-  },
+  invalid_request: failure(
+    400,
+    'invalid_request',
+    'The request is invalid. `errors` lists each field with its allowed values.',
+  ),
   /** An id in a body that names nothing of the customer's. Always with `field`. */
-  unknown_reference: {
-    session: 200,
-    v1: 'unprocessable',
-    issue: 'not_found',
-    message: 'The request refers to a resource that does not exist in your account.',
-  },
-  invalid_value: {
-    session: 200,
-    v1: 'unprocessable',
-    issue: 'invalid_value',
-    message: 'This value is not allowed here.',
-  },
-  required: {
-    session: 200,
-    v1: 'unprocessable',
-    issue: 'required',
-    message: 'This field is required.',
-  },
-  conflict_state: {
-    session: 409,
-    v1: 'conflict_state',
-    message: 'The resource is in a state that does not allow this operation.',
-  },
-  forbidden_scope: {
-    session: 403,
-    v1: 'forbidden_scope',
-    message: 'The token does not have the scope that this operation requires.',
-  },
-  jurisdictional_block: {
-    session: 451,
-    v1: 'jurisdictional_block',
-    message: 'Unavailable for legal reasons.',
-  },
-  rate_limited: { session: 429, v1: 'rate_limited', message: 'Too many attempts. Wait and try again.' },
+  unknown_reference: failure(
+    200,
+    'unprocessable',
+    'The request refers to a resource that does not exist in your account.',
+    { issue: 'not_found' },
+  ),
+  invalid_value: failure(200, 'unprocessable', 'This value is not allowed here.', { issue: 'invalid_value' }),
+  required: failure(200, 'unprocessable', 'This field is required.', { issue: 'required' }),
+  conflict_state: failure(
+    409,
+    'conflict_state',
+    'The resource is in a state that does not allow this operation.',
+  ),
+  forbidden_scope: failure(
+    403,
+    'forbidden_scope',
+    'The token does not have the scope that this operation requires.',
+  ),
+  jurisdictional_block: failure(451, 'jurisdictional_block', 'Unavailable for legal reasons.'),
+  rate_limited: failure(429, 'rate_limited', 'Too many attempts. Wait and try again.'),
   /** The operation may have succeeded: possibly only the response failed. */
-  internal: {
-    session: 500,
-    v1: 'internal',
-    message: 'Something went wrong on our side. Check your servers and your ledger before you try again.',
-  },
-  maintenance: {
-    session: 503,
-    v1: 'maintenance',
+  internal: failure(
+    500,
+    'internal',
+    'Something went wrong on our side. Check your servers and your ledger before you try again.',
+  ),
+  maintenance: failure(503, 'maintenance', 'Temporarily unavailable. Try again in a moment.', {
     issue: 'unavailable',
-    message: 'Temporarily unavailable. Try again in a moment.',
-  },
-} as const satisfies Record<string, FailureRow>;
+  }),
+};
 
 export type FailureCode = keyof typeof FAILURES;

@@ -75,7 +75,11 @@ async function readAndDraw(
   }
   const cost = costMs(rule);
   const row = await findBearerAndConsume(service.reads, {
-    ...{ digest: tokenDigest, now, bucket, costMs: cost, capacity: rule.capacity },
+    digest: tokenDigest,
+    now,
+    bucket,
+    costMs: cost,
+    capacity: rule.capacity,
   });
   if (!row) return { row, draw: null };
   // The statement's snapshot of the bucket may predate the draw that emptied it: less than one draw was left.
