@@ -4,6 +4,7 @@ import type { ChainDriver } from '../ports/chain.ts';
 import type { ComputeDriver } from '../ports/compute.ts';
 import type { Mailer } from '../ports/mail.ts';
 import type { Rates } from '../ports/rates.ts';
+import { SandboxInputError } from './sandbox-input-error.ts';
 
 export interface Faults {
   /** Returns true if this call must fail. Each armed fault fails one call. */
@@ -55,18 +56,6 @@ export const INJECTABLE_FAULTS: Readonly<Record<string, readonly string[]>> = {
   mail: methodNames<Pick<Mailer, 'send'>>({ send: true }),
 };
 
-/** The requested fault does not exist. `field` is the invalid input, `allowed` lists its valid values. */
-export class UnknownFault extends Error {
-  readonly field: 'driver' | 'operation';
-  readonly allowed: readonly string[];
-  constructor(field: 'driver' | 'operation', allowed: readonly string[]) {
-    super(`${field} must be one of ${allowed.join(', ')}`);
-    this.name = 'UnknownFault';
-    this.field = field;
-    this.allowed = allowed;
-  }
-}
-
 /** Faults stored in the database, so that a fault armed in one process can hit a call in any other. */
 export class SqlFaults implements Faults {
   readonly #db: Database;
@@ -85,14 +74,14 @@ export class SqlFaults implements Faults {
   }
 
   /**
-   * Makes the next `times` calls fail, replacing any previous count; 0 clears it. Throws UnknownFault for a
-   * driver or operation not in INJECTABLE_FAULTS, RangeError for an invalid `times`.
+   * Makes the next `times` calls fail, replacing any previous count; 0 clears it. Throws SandboxInputError
+   * for a driver or operation not in INJECTABLE_FAULTS, RangeError for an invalid `times`.
    */
   async set(input: { driver: string; operation: string; times: number }): Promise<void> {
     const { driver, operation, times } = input;
     const operations = Object.hasOwn(INJECTABLE_FAULTS, driver) ? INJECTABLE_FAULTS[driver] : undefined;
-    if (!operations) throw new UnknownFault('driver', Object.keys(INJECTABLE_FAULTS));
-    if (!operations.includes(operation)) throw new UnknownFault('operation', operations);
+    if (!operations) throw unknownFault('driver', Object.keys(INJECTABLE_FAULTS));
+    if (!operations.includes(operation)) throw unknownFault('operation', operations);
     if (!Number.isSafeInteger(times) || times < 0)
       throw new RangeError('times must be a non-negative whole number');
     await this.#db.run(
@@ -101,4 +90,8 @@ export class SqlFaults implements Faults {
       [driver, operation, times],
     );
   }
+}
+
+function unknownFault(field: 'driver' | 'operation', allowed: readonly string[]): SandboxInputError {
+  return new SandboxInputError(field, `${field} must be one of ${allowed.join(', ')}`, allowed);
 }

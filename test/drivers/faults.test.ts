@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { INJECTABLE_FAULTS, SqlFaults, UnknownFault } from '../../src/drivers/faults.ts';
+import { INJECTABLE_FAULTS, SqlFaults } from '../../src/drivers/faults.ts';
+import { SandboxInputError } from '../../src/drivers/sandbox-input-error.ts';
 import { openScratchDatabase } from '../support/database.ts';
 
 describe('fault injection', () => {
@@ -61,13 +62,13 @@ describe('fault injection', () => {
   it('an unknown driver or operation is rejected with the allowed values', async () => {
     for (const driver of ['dns', '', '__proto__', 'constructor']) {
       await assert.rejects(faults.set({ driver, operation: 'ensure', times: 1 }), (error) => {
-        assert.ok(error instanceof UnknownFault);
+        assert.ok(error instanceof SandboxInputError);
         assert.deepEqual([error.field, error.allowed], ['driver', ['compute', 'chain', 'rates', 'mail']]);
         return true;
       });
     }
     await assert.rejects(faults.set({ driver: 'rates', operation: 'ensure', times: 1 }), (error) => {
-      assert.ok(error instanceof UnknownFault);
+      assert.ok(error instanceof SandboxInputError);
       assert.deepEqual([error.field, error.allowed], ['operation', ['usdPerCoin', 'eurPerUsd']]);
       return true;
     });

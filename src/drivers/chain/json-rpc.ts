@@ -39,13 +39,11 @@ export interface BatchOptions extends CallOptions {
 export class JsonRpc {
   readonly #node: NodeEndpoint;
   readonly #path: string;
-  readonly #version: '1.0' | '2.0';
 
   /** `path` is appended to the node's URL: `/json_rpc` for Monero. */
-  constructor(node: NodeEndpoint, { path = '', version = '2.0' as '1.0' | '2.0' } = {}) {
+  constructor(node: NodeEndpoint, { path = '' } = {}) {
     this.#node = node;
     this.#path = path;
-    this.#version = version;
   }
 
   /** Returns the result. Throws NodeError with the node's own code, or NodeUnreachable. */
@@ -54,7 +52,7 @@ export class JsonRpc {
     params: readonly unknown[] | object,
     options: CallOptions = {},
   ): Promise<unknown> {
-    const body = { jsonrpc: this.#version, id: 1, method, params };
+    const body = { jsonrpc: '2.0', id: 1, method, params };
     const answer = await requestNode(this.#node, method, { path: this.#path, body, ...options });
     return unwrapResult(method, answer.status, answer.body);
   }
@@ -97,7 +95,7 @@ export class JsonRpc {
   }
 
   async #sendBatch(calls: readonly RpcCall[], options: CallOptions): Promise<unknown[]> {
-    const body = calls.map((call, id) => ({ jsonrpc: this.#version, id, ...call }));
+    const body = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }));
     const bound = { maxBytes: calls.length * RESPONSE_MAX_BYTES, ...options };
     const answer = await requestNode(this.#node, 'batch', { path: this.#path, body, ...bound });
     const { status } = answer;

@@ -56,7 +56,6 @@ export function parseNodeUrl(text: string): NodeEndpoint {
 }
 
 export interface NodeRequest {
-  readonly method?: 'GET' | 'POST';
   /** Appended to the node's URL. */
   readonly path?: string;
   readonly body?: unknown;
@@ -73,11 +72,11 @@ export async function requestNode(
   label: string,
   request: NodeRequest,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
-  const { method = 'POST', path = '', body, timeoutMs = TIMEOUT_MS, maxBytes = RESPONSE_MAX_BYTES } = request;
+  const { path = '', body, timeoutMs = TIMEOUT_MS, maxBytes = RESPONSE_MAX_BYTES } = request;
   const { maxValues = Math.min(MAX_VALUES, maxBytes / MIN_BYTES_PER_VALUE) } = request;
   try {
     const response = await fetch(node.url + path + (node.query ?? ''), {
-      method,
+      method: 'POST',
       headers: {
         'content-type': 'application/json',
         ...(node.authorization === null ? {} : { authorization: node.authorization }),

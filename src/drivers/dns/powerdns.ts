@@ -4,6 +4,7 @@
  * many names don't each wait for a timeout. Response texts are never passed on, because they contain
  * addresses.
  */
+import { BodyTooLargeError, readBoundedBody } from '../../kernel/read-bounded.ts';
 import { ReverseZones } from '../../kernel/reverse-zones.ts';
 import { DnsError, type ReverseDns } from '../../ports/dns.ts';
 import { toSendFault } from '../webhooks/send-faults.ts';
@@ -148,7 +149,7 @@ function unreachable(why: string): DnsError {
 
 /** Returns our own words for a network error, because its message contains addresses. */
 function describeFailure(error: unknown): string {
-  if (error instanceof DnsError) return error.message;
+  if (error instanceof BodyTooLargeError) return 'its response is too large';
   const { name, cause } = error as Error;
   if (name === 'TimeoutError') return 'timeout';
   const { code } = (cause ?? {}) as NodeJS.ErrnoException;
@@ -160,15 +161,7 @@ function describeFailure(error: unknown): string {
 }
 
 async function readResponse(response: Response): Promise<ApiResponse> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  // Breaking out of the loop closes the connection.
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > RESPONSE_MAX_BYTES) throw new DnsError('unreachable', 'its response is too large');
-    parts.push(part);
-  }
-  return { status: response.status, text: Buffer.concat(parts).toString('utf8') };
+  return { status: response.status, text: await readBoundedBody(response, RESPONSE_MAX_BYTES) };
 }
 
 /** Returns null if the text is not a list of zones. */

@@ -22,57 +22,61 @@ const STORED_MAX = 10_000n;
 const CLEANUP_INTERVAL = 100n;
 const SHOWN_MAX = 100;
 
-export class MailOutbox implements Mailer {
-  readonly #db: Database;
-  readonly #keys: KeyRing;
-  readonly #faults: Faults;
-  readonly #server: Mailer | null;
+export interface OutboxOptions {
+  readonly db: Database;
+  readonly keys: KeyRing;
+  readonly faults: Faults;
+  /** Mails are sent there, and the outbox also keeps those it accepted. */
+  readonly server?: Mailer | null;
+}
 
-  /** With a `server`, mails are sent there, and the outbox also keeps those it accepted. */
-  constructor(options: { db: Database; keys: KeyRing; faults: Faults; server?: Mailer | null }) {
-    this.#db = options.db;
-    this.#keys = options.keys;
-    this.#faults = options.faults;
-    this.#server = options.server ?? null;
+export class MailOutbox implements Mailer {
+  readonly #options: OutboxOptions;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
   }
 
   async send(mail: OutgoingMail, confirmHandover: () => Promise<boolean>): Promise<MailOutcome> {
-    if (await this.#faults.consume('mail', 'send'))
+    if (await this.#options.faults.consume('mail', 'send'))
       return { outcome: 'unreachable', detail: 'simulated fault' };
-    const outcome = await this.#server?.send(mail, confirmHandover);
+    const outcome = await this.#options.server?.send(mail, confirmHandover);
     if (outcome && outcome.outcome !== 'sent') return outcome;
     await this.#store(mail);
     return { outcome: 'sent' };
   }
 
   close(): void {
-    this.#server?.close();
+    this.#options.server?.close();
   }
 
   /** Returns the newest mails, optionally to one address, oldest first. */
   async read(to: string | null): Promise<ReceivedMail[]> {
-    const rows = await this.#db.rows<{ mail_sealed: string }>(
+    const rows = await this.#options.db.rows<{ mail_sealed: string }>(
       to === null
         ? 'select mail_sealed from sim.mails order by no desc limit $1'
         : 'select mail_sealed from sim.mails where to_key = $2 order by no desc limit $1',
       to === null ? [SHOWN_MAX] : [SHOWN_MAX, to.toLowerCase()],
     );
     return rows
-      .map((row) => JSON.parse(this.#keys.open(SEAL_PURPOSE, row.mail_sealed).toString()) as ReceivedMail)
+      .map(
+        (row) =>
+          JSON.parse(this.#options.keys.open(SEAL_PURPOSE, row.mail_sealed).toString()) as ReceivedMail,
+      )
       .reverse();
   }
 
   async #store({ id, to, subject, text }: OutgoingMail): Promise<void> {
-    const sealed = this.#keys.seal(
+    const sealed = this.#options.keys.seal(
       SEAL_PURPOSE,
       JSON.stringify({ to, subject, text } satisfies ReceivedMail),
     );
-    const kept = await this.#db.row<{ no: bigint }>(
+    const kept = await this.#options.db.row<{ no: bigint }>(
       `insert into sim.mails (id, to_key, mail_sealed) values ($1, $2, $3)
        on conflict (id) do nothing returning no`,
       [parseId('mail', id), to.toLowerCase(), sealed],
     );
     if (!kept || kept.no % CLEANUP_INTERVAL !== 0n) return;
-    await this.#db.run('delete from sim.mails where no <= $1', [kept.no - STORED_MAX]);
+    await this.#options.db.run('delete from sim.mails where no <= $1', [kept.no - STORED_MAX]);
   }
 }

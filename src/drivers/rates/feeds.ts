@@ -1,6 +1,6 @@
-/** The price feeds. Each has its own reader; bounds and the plausibility of a price are common. */
+/** Reads the price feeds: bounds and the plausibility of a price are common to all of them. */
 import { parseExactJson, toPlainDecimal } from '../../kernel/exact-json.ts';
-import { parseDecimal } from '../../kernel/money.ts';
+import { formatUnits, parseDecimal, parseUnits } from '../../kernel/money.ts';
 import type { QuoteSourceConfig } from '../../kernel/settings/lists.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { FeedError, type FeedPrice, type QuoteFeed } from '../../ports/rates.ts';
@@ -10,15 +10,8 @@ import {
   type QuoteSource,
   type QuoteSourceName,
 } from '../../spec/quote-sources.ts';
-import type { FeedQuote, FeedReader } from './feed-reader.ts';
-import { bitfinex } from './feeds/bitfinex.ts';
-import { coinbase } from './feeds/coinbase.ts';
-import { coingecko } from './feeds/coingecko.ts';
-import { kraken } from './feeds/kraken.ts';
+import { type BookQuote, FEED_READERS, type FeedQuote } from './feed-readers.ts';
 import { fetchFeed } from './fetch-feed.ts';
-import { midPrice } from './order-book.ts';
-
-const FEED_READERS: Readonly<Record<QuoteSourceName, FeedReader>> = { kraken, bitfinex, coinbase, coingecko };
 
 /** For all requests of one round. */
 const TIMEOUT_MS = 8 * SECOND_MS;
@@ -27,6 +20,9 @@ const RESPONSE_MAX_BYTES = 2 * 1024 ** 2;
 /** No coin is worth this much or this little: such a quote is a mistake of the source. */
 const USD_LIMIT = 1_000_000_000n;
 const MIN_USD_DIVISOR = 1_000_000n;
+/** Maximum decimal places of a price. */
+const PRICE_DIGITS = 30;
+const PERCENT_DIGITS = 15;
 
 export interface FeedOptions {
   /** Maximum difference between a source's bid and ask. */
@@ -45,18 +41,16 @@ class HttpFeed implements QuoteFeed {
   readonly source: QuoteSourceName;
   readonly intervalS: number;
   readonly #url: string;
-  readonly #pairs: QuoteSource['symbols'];
-  readonly #timeoutMs: number;
-  readonly #maxSpreadPercent: number;
+  readonly #symbols: QuoteSource['symbols'];
+  readonly #options: FeedOptions;
 
-  constructor({ name, url }: QuoteSourceConfig, { maxSpreadPercent, timeoutMs = TIMEOUT_MS }: FeedOptions) {
+  constructor({ name, url }: QuoteSourceConfig, options: FeedOptions) {
     const { intervalS, symbols } = QUOTE_SOURCES[name];
     this.source = name;
     this.intervalS = intervalS;
     this.#url = url;
-    this.#pairs = symbols;
-    this.#timeoutMs = timeoutMs;
-    this.#maxSpreadPercent = maxSpreadPercent;
+    this.#symbols = symbols;
+    this.#options = options;
   }
 
   async read(
@@ -65,7 +59,7 @@ class HttpFeed implements QuoteFeed {
   ): Promise<{ readonly prices: readonly FeedPrice[]; readonly missing: readonly PricedCoin[] }> {
     const symbols = new Map(coins.flatMap((coin) => this.#pairFor(coin)));
     if (symbols.size === 0) return { prices: [], missing: [] };
-    const signal = AbortSignal.any([stop, AbortSignal.timeout(this.#timeoutMs)]);
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(this.#options.timeoutMs ?? TIMEOUT_MS)]);
     const quotes = await FEED_READERS[this.source](
       (path) => this.#fetchJson(path, signal),
       [...symbols.values()],
@@ -78,14 +72,14 @@ class HttpFeed implements QuoteFeed {
   }
 
   #pairFor(coin: PricedCoin): [PricedCoin, string][] {
-    const name = this.#pairs[coin];
+    const name = this.#symbols[coin];
     return name === undefined ? [] : [[coin, name]];
   }
 
   #priceOf(coin: PricedCoin, quote: FeedQuote | undefined): FeedPrice | undefined {
     if (quote === undefined) return undefined;
     const isBook = 'bid' in quote;
-    const usd = isBook ? midPrice(quote, this.#maxSpreadPercent) : toPlainDecimal(quote.usd);
+    const usd = isBook ? midPrice(quote, this.#options.maxSpreadPercent) : toPlainDecimal(quote.usd);
     const at = isBook ? null : quote.at;
     return usd === undefined || at === undefined || !isPlausiblePrice(usd) ? undefined : { coin, usd, at };
   }
@@ -104,4 +98,23 @@ class HttpFeed implements QuoteFeed {
 function isPlausiblePrice(usd: string): boolean {
   const { digits, scale } = parseDecimal(usd) ?? { digits: 0n, scale: 1n };
   return digits * MIN_USD_DIVISOR >= scale && digits < USD_LIMIT * scale;
+}
+
+/**
+ * Returns the midpoint of bid and ask. Undefined if the book has no usable price: a halted or illiquid market
+ * has offers far apart or on one side only, and its midpoint is meaningless. A crossed book is invalid.
+ */
+function midPrice({ bid, ask }: BookQuote, maxSpreadPercent: number): string | undefined {
+  const [low, high] = [parsePrice(bid), parsePrice(ask)];
+  if (low === undefined || high === undefined || low === 0n || low > high) return undefined;
+  const allowed = parseUnits(String(maxSpreadPercent), PERCENT_DIGITS);
+  if (allowed === undefined) throw new RangeError('maxSpreadPercent is not a percentage');
+  const twiceSpread = 2n * (high - low);
+  if (twiceSpread * 10n ** BigInt(PERCENT_DIGITS + 2) > allowed * (low + high)) return undefined;
+  return formatUnits((low + high) / 2n, PRICE_DIGITS);
+}
+
+function parsePrice(value: unknown): bigint | undefined {
+  const text = toPlainDecimal(value);
+  return text === undefined ? undefined : parseUnits(text, PRICE_DIGITS);
 }

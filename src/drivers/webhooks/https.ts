@@ -106,12 +106,10 @@ function openAgents(
 
 /** One request and its response, which is settled once. */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<WebhookResponse>;
+  readonly #outcome = Promise.withResolvers<WebhookResponse>();
   /** The connection already served another request. */
   isReusedConnection = false;
   #retry: (() => void) | undefined;
-  #resolve: (answer: WebhookResponse) => void = () => undefined;
-  #reject: (error: Error) => void = () => undefined;
   #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #status: number | undefined;
@@ -121,12 +119,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** `retry` sends the request once more, over a new connection. */
   constructor(timeoutMs: number, retry: () => void) {
     this.#retry = retry;
-    this.answer = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
     // Data that arrived while this process was busy is in time: the event loop reads it first.
     this.#timer = setTimeout(() => setImmediate(() => this.#onAnswerTimeout()), timeoutMs);
+  }
+
+  get answer(): Promise<WebhookResponse> {
+    return this.#outcome.promise;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -189,13 +187,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isDone) return;
     this.#isDone = true;
     clearTimeout(this.#timer);
-    this.#resolve(this.#status === undefined ? fallback : { status: this.#status });
+    this.#outcome.resolve(this.#status === undefined ? fallback : { status: this.#status });
   }
 
   #fail(error: Error): void {
     this.#isDone = true;
     clearTimeout(this.#timer);
-    this.#reject(error);
+    this.#outcome.reject(error);
   }
 }
 

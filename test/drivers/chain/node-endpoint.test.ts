@@ -28,11 +28,11 @@ describe('node URLs', () => {
     await requestNode(parseNodeUrl(`http://user:hunter2@${host}/v2/?api-key=node-key`), 'b', {
       path: '/wallet',
     });
-    await requestNode(parseNodeUrl(`http://${host}/wallet/w/`), 'c', { path: '/json_rpc', method: 'GET' });
+    await requestNode(parseNodeUrl(`http://${host}/wallet/w/`), 'c', { path: '/json_rpc' });
     assert.deepEqual(requests, [
       'POST /?api-key=node-key&x=%20 -',
       `POST /v2/wallet?api-key=node-key ${login}`,
-      'GET /wallet/w/json_rpc -',
+      'POST /wallet/w/json_rpc -',
     ]);
   });
 

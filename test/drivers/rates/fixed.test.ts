@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { FixedRates, RateInputError } from '../../../src/drivers/rates/fixed.ts';
+import { FixedRates } from '../../../src/drivers/rates/fixed.ts';
+import { SandboxInputError } from '../../../src/drivers/sandbox-input-error.ts';
 import { COIN_CODES } from '../../../src/spec/coins.ts';
 import { type SimnetWorld, simnetWorld } from '../chain/simnet/simnet-world.ts';
 
@@ -42,12 +43,12 @@ test('an invalid rate is rejected', async () => {
   for (const usd of ['0', '-1', '', 'NaN', '1e5', '0.0000000000001', '1000000000', '1,5']) {
     await assert.rejects(
       rates.set('BTC', usd),
-      (error) => error instanceof RateInputError && error.field === 'usd',
+      (error) => error instanceof SandboxInputError && error.field === 'usd',
     );
   }
   await assert.rejects(
     rates.set('DOGE', '1'),
-    (error) => error instanceof RateInputError && error.field === 'coin',
+    (error) => error instanceof SandboxInputError && error.field === 'coin',
   );
   assert.equal((await rates.usdPerCoin('BTC')).usd, '60000');
 });

@@ -49,11 +49,9 @@ export interface EvmOptions {
 }
 
 export class EvmChain implements ChainDriver {
+  readonly #options: EvmOptions;
   readonly coin: EvmCoin;
   readonly #node: EvmNode;
-  readonly #account: AccountKey;
-  readonly #contract: string;
-  readonly #allowTest: boolean;
   readonly #walk: BlockWalk;
   readonly #safetyCheck = new SafetyCheck(() => this.#checkNode());
   /** Null for the token. */
@@ -61,14 +59,12 @@ export class EvmChain implements ChainDriver {
   #network: Network | undefined;
 
   constructor(options: EvmOptions) {
-    const { coin, own } = options;
+    const { coin, own, contract } = options;
     this.coin = coin;
+    this.#options = options;
     this.#node = new EvmNode(options.node);
-    this.#account = options.account;
-    this.#contract = options.contract;
-    this.#allowTest = options.allowTest;
     this.#ether = coin === 'ETH' ? new EtherReader(this.#node, options.onUnreadable) : null;
-    const reader = this.#ether ?? new TokenReader(this.#node, this.#contract);
+    const reader = this.#ether ?? new TokenReader(this.#node, contract);
     this.#walk = new BlockWalk(new EvmSource(this.#node, reader), own, {
       rewindBlocks: FINAL_DEPTH,
       maxBlocksPerPoll: MAX_BLOCKS_PER_POLL[coin],
@@ -84,8 +80,8 @@ export class EvmChain implements ChainDriver {
     const { chainId } = await this.#checkedNetwork();
     const { amountUnits } = invoice;
     const derived = derivationIndex(this.coin, invoice.index);
-    const address = evmAddress(publicKeyHash(this.#account.publicKeyAt(derived)));
-    const token = `${checksumAddress(this.#contract)}@${chainId}`;
+    const address = evmAddress(publicKeyHash(this.#options.account.publicKeyAt(derived)));
+    const token = `${checksumAddress(this.#options.contract)}@${chainId}`;
     const uri =
       this.coin === 'ETH'
         ? `ethereum:${address}@${chainId}?value=${amountUnits}`
@@ -120,8 +116,8 @@ export class EvmChain implements ChainDriver {
   }
 
   async #checkNode(): Promise<void> {
-    const network = await checkNetwork(this.#node, this.#allowTest);
-    if (this.#ether === null) await requireToken(this.#node, this.#contract, network);
+    const network = await checkNetwork(this.#node, this.#options.allowTest);
+    if (this.#ether === null) await requireToken(this.#node, this.#options.contract, network);
     else requireTracing(await this.#ether.detectApi());
     this.#network = network;
   }

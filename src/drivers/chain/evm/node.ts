@@ -108,34 +108,9 @@ export class EvmNode {
     return answers.map((logs) => asArray(logs, 'logs'));
   }
 
-  async traceBlock(height: number): Promise<unknown> {
-    return await this.#rpc.call('trace_block', [hex(height)], TRACE_OPTIONS);
-  }
-
-  async traceTransaction(txid: string): Promise<unknown> {
-    return await this.#rpc.call('trace_transaction', [txid], TRACE_OPTIONS);
-  }
-
-  /** Returns the state changes of a transaction, in Parity's format. */
-  async replayTransaction(txid: string): Promise<unknown> {
-    return await this.#rpc.call('trace_replayTransaction', [txid, ['stateDiff']], TRACE_OPTIONS);
-  }
-
-  async traceBlockCalls(blockHash: string): Promise<unknown> {
-    const params = [blockHash, { tracer: 'callTracer' }];
-    return await this.#rpc.call('debug_traceBlockByHash', params, TRACE_OPTIONS);
-  }
-
-  async traceTransactionCalls(txid: string): Promise<unknown> {
-    return await this.#rpc.call('debug_traceTransaction', [txid, { tracer: 'callTracer' }], TRACE_OPTIONS);
-  }
-
-  /** Returns the state changes of a transaction, in geth's format. */
-  async prestateDiff(txid: string): Promise<unknown> {
-    // Newer nodes can leave out contract code and storage.
-    const tracerConfig = { diffMode: true, disableCode: true, disableStorage: true };
-    const params = [txid, { tracer: 'prestateTracer', tracerConfig }];
-    return await this.#rpc.call('debug_traceTransaction', params, TRACE_OPTIONS);
+  /** Makes a call that executes transactions again: `trace-apis.ts` has them all. */
+  async trace(method: string, params: readonly unknown[]): Promise<unknown> {
+    return await this.#rpc.call(method, params, TRACE_OPTIONS);
   }
 
   /** Returns the payment that each transaction itself declares; null if it is in no block of the chain. */
@@ -184,14 +159,14 @@ export class EvmNode {
 }
 
 function headCall(at: number | 'latest' | 'finalized'): [string, unknown[]] {
-  return ['eth_getBlockByNumber', [typeof at === 'number' ? hex(at) : at, false]];
+  return ['eth_getBlockByNumber', [typeof at === 'number' ? hexHeight(at) : at, false]];
 }
 
 function toCall(method: string, params: readonly unknown[]): RpcCall {
   return { method, params };
 }
 
-function hex(height: number): string {
+export function hexHeight(height: number): string {
   return `0x${height.toString(16)}`;
 }
 

@@ -24,28 +24,27 @@ export interface EvmSecondNodeOptions {
 }
 
 export class EvmSecondNode implements SecondNode {
+  readonly #options: EvmSecondNodeOptions;
   readonly #node: EvmNode;
-  readonly #contract: string;
-  readonly #allowTest: boolean;
   /** Null for the token. */
   readonly #ether: EtherReader | null;
   readonly #source: EvmSource;
   readonly #balanceIncreases: BalanceIncreases;
   #network: Network | undefined;
 
-  constructor({ coin, node, contract, allowTest }: EvmSecondNodeOptions) {
+  constructor(options: EvmSecondNodeOptions) {
+    const { coin, node, contract } = options;
+    this.#options = options;
     this.#node = new EvmNode(node);
-    this.#contract = contract;
-    this.#allowTest = allowTest;
     this.#ether = coin === 'ETH' ? new EtherReader(this.#node) : null;
     this.#source = new EvmSource(this.#node, this.#ether ?? new TokenReader(this.#node, contract));
     this.#balanceIncreases = new BalanceIncreases(this.#node);
   }
 
   async checkSafety(): Promise<void> {
-    const network = await checkNetwork(this.#node, this.#allowTest);
+    const network = await checkNetwork(this.#node, this.#options.allowTest);
     this.#network = network;
-    if (this.#ether === null) await requireToken(this.#node, this.#contract, network);
+    if (this.#ether === null) await requireToken(this.#node, this.#options.contract, network);
     else await this.#ether.detectApi();
   }
 

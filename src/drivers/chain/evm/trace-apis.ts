@@ -5,7 +5,7 @@
 import { UnsafeChainError } from '../../../ports/chain.ts';
 import { NodeError, NodeResponseTooLarge, NodeTimeout } from '../node-http.ts';
 import type { Movement } from './movement.ts';
-import type { EvmBlockHead, EvmNode } from './node.ts';
+import { type EvmBlockHead, type EvmNode, hexHeight } from './node.ts';
 import {
   movementsFromFrame,
   movementsFromFrames,
@@ -23,19 +23,31 @@ export interface TraceApi {
   readIncreases(node: EvmNode, txid: string): Promise<Movement[]>;
 }
 
+const CALLS = { tracer: 'callTracer' };
+/** Newer nodes can leave out contract code and storage. */
+const BALANCES = {
+  tracer: 'prestateTracer',
+  tracerConfig: { diffMode: true, disableCode: true, disableStorage: true },
+};
+
 const DEBUG_API: TraceApi = {
-  readBlock: async (node, head) => movementsFromFrames(await node.traceBlockCalls(head.hash), head),
-  readTransaction: async (node, txid) => movementsFromFrame(await node.traceTransactionCalls(txid), txid),
-  readIncreases: async (node, txid) => movementsFromPrestate(await node.prestateDiff(txid), txid),
+  readBlock: async (node, head) =>
+    movementsFromFrames(await node.trace('debug_traceBlockByHash', [head.hash, CALLS]), head),
+  readTransaction: async (node, txid) =>
+    movementsFromFrame(await node.trace('debug_traceTransaction', [txid, CALLS]), txid),
+  readIncreases: async (node, txid) =>
+    movementsFromPrestate(await node.trace('debug_traceTransaction', [txid, BALANCES]), txid),
 };
 
 const TRACE_API: TraceApi = {
-  readBlock: async (node, head) => movementsFromTraces(await node.traceBlock(head.height), head),
+  readBlock: async (node, head) =>
+    movementsFromTraces(await node.trace('trace_block', [hexHeight(head.height)]), head),
   readTransaction: async (node, txid, head) =>
-    movementsFromTrace(await node.traceTransaction(txid), txid, head),
+    movementsFromTrace(await node.trace('trace_transaction', [txid]), txid, head),
   readIncreases: async (node, txid) => {
     try {
-      return movementsFromStateDiff(await node.replayTransaction(txid), txid);
+      const replayed = await node.trace('trace_replayTransaction', [txid, ['stateDiff']]);
+      return movementsFromStateDiff(replayed, txid);
     } catch (error) {
       if (error instanceof NodeError) return await DEBUG_API.readIncreases(node, txid);
       throw error;

@@ -7,6 +7,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { parseUnits } from '../../../kernel/money.ts';
 import type { Database, Sql } from '../../../kernel/sql.ts';
 import { type CoinCode, getCoin, isCoinCode } from '../../../spec/coins.ts';
+import { SandboxInputError } from '../../sandbox-input-error.ts';
 import { type Chain, lockChain, mineBlocks, mineDueBlocks, removeBlocks, saveTip } from './chain.ts';
 import { canonicalAddress, newTxid } from './networks.ts';
 
@@ -27,7 +28,7 @@ export class SimnetControl {
 
   /**
    * Puts a payment to one of our addresses into the mempool. `amount` is in whole coins, decimal.
-   * Throws SimnetInputError on `coin`, `address` or `amount`.
+   * Throws SandboxInputError on `coin`, `address` or `amount`.
    */
   async pay(input: { coin: string; address: string; amount: string }): Promise<{ txid: string }> {
     const coin = parseCoin(input.coin);
@@ -37,7 +38,7 @@ export class SimnetControl {
       coin,
       address,
     ]);
-    if (!known) throw new SimnetInputError('address', `not an address on the simulated ${coin} network`);
+    if (!known) throw new SandboxInputError('address', `not an address on the simulated ${coin} network`);
     const txid = newTxid(coin);
     await this.#updateChain(coin, async (tx, chain, now) => {
       // Blocks that were due before this payment must not contain it.
@@ -58,7 +59,7 @@ export class SimnetControl {
   }
 
   /**
-   * Mines `count` blocks (1–1000) now; the first includes the mempool. Throws SimnetInputError on `coin` or
+   * Mines `count` blocks (1–1000) now; the first includes the mempool. Throws SandboxInputError on `coin` or
    * `count`.
    */
   async mine(input: { coin: string; count: number }): Promise<{ height: number }> {
@@ -71,7 +72,7 @@ export class SimnetControl {
 
   /**
    * Removes the last `depth` blocks (1–1000, never the network's first). Their payments return to the mempool
-   * or, with `drop`, disappear. `removed` counts blocks. Throws SimnetInputError on `coin` or `depth`.
+   * or, with `drop`, disappear. `removed` counts blocks. Throws SandboxInputError on `coin` or `depth`.
    */
   async reorg(input: {
     coin: string;
@@ -87,17 +88,17 @@ export class SimnetControl {
   }
 
   /**
-   * Double-spends the transaction's coins: it can never be mined again. Throws SimnetInputError on `txid` if
+   * Double-spends the transaction's coins: it can never be mined again. Throws SandboxInputError on `txid` if
    * it is unknown or in a block (a reorganization must remove it first).
    */
   async conflict(txid: string): Promise<void> {
     const find = 'select coin, state from sim.payments where txid = $1';
     const found = await this.#db.row<{ coin: CoinCode }>(find, [txid]);
-    if (!found) throw new SimnetInputError('txid', 'transaction not found on any simulated network');
+    if (!found) throw new SandboxInputError('txid', 'transaction not found on any simulated network');
     await this.#updateChain(found.coin, async (tx, chain) => {
       const payment = await tx.row<{ state: string }>(find, [txid]);
       if (payment?.state === 'included') {
-        throw new SimnetInputError('txid', 'the transaction is in a block; reorganize the chain first');
+        throw new SandboxInputError('txid', 'the transaction is in a block; reorganize the chain first');
       }
       const seq = chain.seq + 1n;
       await tx.run(`update sim.payments set state = 'conflicted', changed_seq = $2 where txid = $1`, [
@@ -148,16 +149,6 @@ export class SimnetControl {
   }
 }
 
-/** The input is invalid. `field` names it. */
-export class SimnetInputError extends Error {
-  readonly field: string;
-  constructor(field: string, message: string) {
-    super(message);
-    this.name = 'SimnetInputError';
-    this.field = field;
-  }
-}
-
 /** Keeps a payment's value, in cents, within 64 bits. */
 const MAX_COINS = 1_000_000_000n;
 
@@ -165,7 +156,7 @@ const MAX_COINS = 1_000_000_000n;
 const MAX_BLOCKS = 1_000;
 
 export function parseCoin(code: string): CoinCode {
-  if (!isCoinCode(code)) throw new SimnetInputError('coin', `unknown coin ${JSON.stringify(code)}`);
+  if (!isCoinCode(code)) throw new SandboxInputError('coin', `unknown coin ${JSON.stringify(code)}`);
   return code;
 }
 
@@ -174,18 +165,18 @@ export function parseAmount(code: CoinCode, text: string): bigint {
   const { decimals } = getCoin(code);
   const units = parseUnits(text, decimals);
   if (units === undefined) {
-    throw new SimnetInputError('amount', `must be a decimal number with at most ${decimals} decimal places`);
+    throw new SandboxInputError('amount', `must be a decimal number with at most ${decimals} decimal places`);
   }
-  if (units <= 0n) throw new SimnetInputError('amount', 'must be greater than 0');
+  if (units <= 0n) throw new SandboxInputError('amount', 'must be greater than 0');
   if (units >= MAX_COINS * 10n ** BigInt(decimals)) {
-    throw new SimnetInputError('amount', `must be less than ${MAX_COINS}`);
+    throw new SandboxInputError('amount', `must be less than ${MAX_COINS}`);
   }
   return units;
 }
 
 export function parseBlockCount(field: 'count' | 'depth', value: number): number {
   if (!Number.isSafeInteger(value) || value < 1 || value > MAX_BLOCKS) {
-    throw new SimnetInputError(field, `must be a whole number from 1 to ${MAX_BLOCKS}`);
+    throw new SandboxInputError(field, `must be a whole number from 1 to ${MAX_BLOCKS}`);
   }
   return value;
 }

@@ -62,35 +62,35 @@ const RECHECK = `
   select (select height from sim.chains where coin = $1) as tip_height, ${OBSERVED_COLUMNS}
   from sim.payments observed where coin = $1 and key = any($2::text[])`;
 
-export class Simnet implements ChainDriver {
+export interface SimnetOptions {
   readonly coin: CoinCode;
-  readonly #db: Database;
-  readonly #clock: Clock;
-  readonly #faults: Faults;
-  readonly #blockS: number;
+  /** Must not be inside one of the service's transactions. */
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly faults: Faults;
+  /** Seconds between blocks, 0 for on demand only. */
+  readonly blockS: number;
+}
+
+export class Simnet implements ChainDriver {
+  readonly #options: SimnetOptions;
+  readonly coin: CoinCode;
   #seed: Buffer | undefined;
 
-  /**
-   * `blockS`: seconds between blocks, 0 for on demand only. `db` must not be inside one of the service's
-   * transactions.
-   */
-  constructor(options: { coin: CoinCode; db: Database; clock: Clock; faults: Faults; blockS: number }) {
+  constructor(options: SimnetOptions) {
     this.coin = options.coin;
-    this.#db = options.db;
-    this.#clock = options.clock;
-    this.#faults = options.faults;
-    this.#blockS = options.blockS;
+    this.#options = options;
   }
 
   async allocate(invoice: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
     await this.#throwIfFaultArmed('allocate');
     const wanted = addressAt(this.coin, await this.#readSeed(), invoice.index);
-    await this.#db.run(
+    await this.#options.db.run(
       `insert into sim.addresses (coin, invoice_id, index, address) values ($1, $2, $3, $4)
        on conflict do nothing`,
       [this.coin, invoice.id, invoice.index, wanted],
     );
-    const kept = await this.#db.row<{ address: string }>(
+    const kept = await this.#options.db.row<{ address: string }>(
       'select address from sim.addresses where coin = $1 and invoice_id = $2',
       [this.coin, invoice.id],
     );
@@ -101,7 +101,7 @@ export class Simnet implements ChainDriver {
   async poll(from: { cursor: string | null }): Promise<PollResult> {
     await this.#throwIfFaultArmed('poll');
     const seenHash = from.cursor?.split(':')[1] ?? null;
-    const rows = await this.#db.rows<PollRow>(POLL, [this.coin, seenHash, FINAL_CONFIRMATIONS]);
+    const rows = await this.#options.db.rows<PollRow>(POLL, [this.coin, seenHash, FINAL_CONFIRMATIONS]);
     const tip = rows[0];
     if (!tip) throw new Error(`no simulated network for ${this.coin}`);
     return {
@@ -113,7 +113,7 @@ export class Simnet implements ChainDriver {
 
   async recheck(keys: readonly string[]): Promise<Observation[]> {
     await this.#throwIfFaultArmed('recheck');
-    const rows = await this.#db.rows<PaymentRow>(RECHECK, [this.coin, keys]);
+    const rows = await this.#options.db.rows<PaymentRow>(RECHECK, [this.coin, keys]);
     const found = new Map(rows.map((row) => [row.key, toObservation(row)]));
     return keys.map((key) => found.get(key) ?? removedObservation(key));
   }
@@ -131,7 +131,11 @@ export class Simnet implements ChainDriver {
 
   async health(): Promise<ChainHealth> {
     await this.#throwIfFaultArmed('health');
-    const chain = await this.#db.row<{ height: number; waiting_from: Date | null; mined_at: Date | null }>(
+    const chain = await this.#options.db.row<{
+      height: number;
+      waiting_from: Date | null;
+      mined_at: Date | null;
+    }>(
       `select chain.height, waiting_from, mined_at from sim.chains chain
          left join sim.blocks tip on tip.coin = chain.coin and tip.hash = chain.hash where chain.coin = $1`,
       [this.coin],
@@ -142,20 +146,20 @@ export class Simnet implements ChainDriver {
   }
 
   #describePace(waitingFrom: Date | null): string {
-    if (this.#blockS <= 0) return 'simulated, blocks on demand';
+    if (this.#options.blockS <= 0) return 'simulated, blocks on demand';
     if (!waitingFrom) return 'simulated, no payment is waiting for a block';
-    const waitedMs = this.#clock.now().getTime() - waitingFrom.getTime();
-    return `simulated, next block in ${Math.max(0, Math.ceil(this.#blockS - waitedMs / 1000))} s`;
+    const waitedMs = this.#options.clock.now().getTime() - waitingFrom.getTime();
+    return `simulated, next block in ${Math.max(0, Math.ceil(this.#options.blockS - waitedMs / 1000))} s`;
   }
 
   async #readSeed(): Promise<Buffer> {
-    this.#seed ??= (await this.#db.row<{ seed: Buffer }>('select seed from sim.seed'))?.seed;
+    this.#seed ??= (await this.#options.db.row<{ seed: Buffer }>('select seed from sim.seed'))?.seed;
     if (!this.#seed) throw new Error('the simulated networks have no seed');
     return this.#seed;
   }
 
   async #throwIfFaultArmed(operation: string): Promise<void> {
-    if (await this.#faults.consume('chain', operation)) throw new Error('simulated fault');
+    if (await this.#options.faults.consume('chain', operation)) throw new Error('simulated fault');
   }
 }
 

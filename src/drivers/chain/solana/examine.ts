@@ -2,7 +2,7 @@
  * Findings about Solana for the operator: the free addresses in the pool, and how much history the node has.
  */
 import { DAY_MS } from '../../../kernel/time.ts';
-import type { AddressPool, ChainFinding } from '../../../ports/chain.ts';
+import type { AddressPool, ChainFinding, WatchedAddress } from '../../../ports/chain.ts';
 import { LIMITS } from '../../../spec/limits.ts';
 import type { SolanaNode } from './node.ts';
 import { formatMark, UNREAD_MARK } from './position.ts';
@@ -58,17 +58,12 @@ async function examineLedgerAge(node: SolanaNode): Promise<ChainFinding> {
 
 async function countRecentlyAllocated(pool: AddressPool, since: Date): Promise<number> {
   let count = 0;
-  let after: string | null = null;
-  for (;;) {
-    const page: Awaited<ReturnType<AddressPool['listWatched']>> = await pool.listWatched({
-      after,
-      limit: PAGE_SIZE,
-    });
-    const recent = page.filter(({ takenAt }) => takenAt >= since);
-    count += recent.length;
-    after = page.at(-1)?.address ?? null;
-    if (after === null || recent.length < page.length) return count;
+  for await (const page of watchedPages(pool)) {
+    const recent = page.filter(({ takenAt }) => takenAt >= since).length;
+    count += recent;
+    if (recent < page.length) break;
   }
+  return count;
 }
 
 /**
@@ -79,18 +74,24 @@ async function countRecentlyAllocated(pool: AddressPool, since: Date): Promise<n
 async function countUnlisted(node: SolanaNode, pool: AddressPool): Promise<number> {
   const unread = formatMark(UNREAD_MARK);
   let count = 0;
-  let after: string | null = null;
-  for (let checked = 0; checked < SCANNED_ADDRESSES_MAX; checked += PAGE_SIZE) {
-    const page: Awaited<ReturnType<AddressPool['listWatched']>> = await pool.listWatched({
-      after,
-      limit: PAGE_SIZE,
-    });
+  let checked = 0;
+  for await (const page of watchedPages(pool)) {
     const unpaid = page.filter(({ mark }) => mark === unread).map(({ address }) => address);
     const funded = await node.filterFunded(unpaid);
     const queries = funded.map((address) => ({ address, before: null, until: null, limit: 1 }));
     count += (await node.listTransactions(queries)).filter((list) => list.length === 0).length;
-    after = page.at(-1)?.address ?? null;
-    if (after === null) break;
+    checked += PAGE_SIZE;
+    if (checked >= SCANNED_ADDRESSES_MAX) break;
   }
   return count;
+}
+
+/** Reads the assigned addresses page by page, newest first. */
+async function* watchedPages(pool: AddressPool): AsyncGenerator<readonly WatchedAddress[]> {
+  for (let after: string | null = null; ; ) {
+    const page: readonly WatchedAddress[] = await pool.listWatched({ after, limit: PAGE_SIZE });
+    yield page;
+    after = page.at(-1)?.address ?? null;
+    if (after === null) return;
+  }
 }

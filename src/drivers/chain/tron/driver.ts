@@ -46,19 +46,17 @@ const SAMPLED_BLOCKS = 5;
 const MIN_SAMPLED_CALLS = 50;
 
 export class TronChain implements ChainDriver {
+  readonly #options: TronOptions;
   readonly coin: TronCoin;
   readonly #node: TronNode;
-  readonly #account: AccountKey;
   readonly #walk: BlockWalk;
   readonly #safetyCheck: SafetyCheck;
-  readonly #allowTest: boolean;
 
   constructor(options: TronOptions) {
-    const { coin, account, own, allowTest } = options;
+    const { coin, own } = options;
     this.coin = coin;
+    this.#options = options;
     this.#node = new TronNode(options.node);
-    this.#account = account;
-    this.#allowTest = allowTest;
     const source = new TronSource(this.#node, coin, options.contract);
     this.#walk = new BlockWalk(source, own, {
       rewindBlocks: ROUND_BLOCKS,
@@ -74,7 +72,9 @@ export class TronChain implements ChainDriver {
 
   async allocate({ index }: { id: string; index: number; amountUnits: bigint }): Promise<Deposit> {
     await this.#safetyCheck.ensure();
-    const address = tronAddress(publicKeyHash(this.#account.publicKeyAt(this.#derivationIndex(index))));
+    const address = tronAddress(
+      publicKeyHash(this.#options.account.publicKeyAt(this.#derivationIndex(index))),
+    );
     // Wallets don't agree on a URI format.
     return { address, uri: address };
   }
@@ -90,7 +90,7 @@ export class TronChain implements ChainDriver {
   }
 
   async health(): Promise<ChainHealth> {
-    return await tronHealth(this.#node, this.#allowTest);
+    return await tronHealth(this.#node, this.#options.allowTest);
   }
 
   async examine(nextIndex: number): Promise<readonly ChainFinding[]> {

@@ -138,12 +138,12 @@ test('invalid input is rejected with the name of its field', async () => {
     ['coin', { coin: 'DOGE' as CoinCode, address, amount: '1' }],
   ] as const;
   for (const [field, input] of pays) {
-    await assert.rejects(control.pay(input), { name: 'SimnetInputError', field });
+    await assert.rejects(control.pay(input), { name: 'SandboxInputError', field });
   }
   for (const count of [0, -1, 1.5, Number.NaN, 1001]) {
-    await assert.rejects(control.mine({ coin: 'BTC', count }), { name: 'SimnetInputError', field: 'count' });
+    await assert.rejects(control.mine({ coin: 'BTC', count }), { name: 'SandboxInputError', field: 'count' });
     await assert.rejects(control.reorg({ coin: 'BTC', depth: count }), {
-      name: 'SimnetInputError',
+      name: 'SandboxInputError',
       field: 'depth',
     });
   }

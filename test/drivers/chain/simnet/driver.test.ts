@@ -143,8 +143,8 @@ test('a double-spent payment stays conflicted', async () => {
   await world.control.conflict(txid);
   const { txid: mined } = await world.control.pay({ coin, address, amount: '2' });
   await world.control.mine({ coin, count: 1 });
-  await assert.rejects(world.control.conflict(mined), { name: 'SimnetInputError', field: 'txid' });
-  await assert.rejects(world.control.conflict('nothing'), { name: 'SimnetInputError', field: 'txid' });
+  await assert.rejects(world.control.conflict(mined), { name: 'SandboxInputError', field: 'txid' });
+  await assert.rejects(world.control.conflict('nothing'), { name: 'SandboxInputError', field: 'txid' });
 });
 
 test('recheck returns each key in order and reports unknown ones as removed', async () => {
