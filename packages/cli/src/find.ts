@@ -12,65 +12,33 @@ import {
 } from '@skerry/sdk';
 import { Failure } from './exit-codes.ts';
 
+interface Named {
+  readonly id: string;
+}
 interface Lookup<T> {
-  readonly noun: string;
-  readonly prefix: string;
-  readonly get: (id: string) => Promise<T>;
-  readonly listByName: (name: string) => Pages<T>;
-  /** Resources with the same identity are interchangeable. */
-  readonly identity?: (thing: T) => string;
+  get(id: string): Promise<T>;
+  list(query: { readonly filter: { readonly name: string } }): Pages<T>;
 }
 
 /** Bounds the list of IDs in an error message. */
 const MATCHES_MAX = 10;
 const IMAGE_ID = /^(img|custom)_/;
 
-export function findServer(skerry: Skerry, text: string): Promise<Server> {
-  return findByIdOrName(text, {
-    noun: 'server',
-    prefix: 'srv_',
-    get: (id) => skerry.servers.get(id),
-    listByName: (name) => skerry.servers.list({ filter: { name } }),
-  });
-}
-
-export function findVolume(skerry: Skerry, text: string): Promise<Volume> {
-  return findByIdOrName(text, {
-    noun: 'volume',
-    prefix: 'vol_',
-    get: (id) => skerry.volumes.get(id),
-    listByName: (name) => skerry.volumes.list({ filter: { name } }),
-  });
-}
-
-export function findSnapshot(skerry: Skerry, text: string): Promise<Snapshot> {
-  return findByIdOrName(text, {
-    noun: 'snapshot',
-    prefix: 'snap_',
-    get: (id) => skerry.snapshots.get(id),
-    listByName: (name) => skerry.snapshots.list({ filter: { name } }),
-  });
-}
-
+export const findServer = finderOf<Server>('server', 'srv_', ({ servers }) => servers);
+export const findVolume = finderOf<Volume>('volume', 'vol_', ({ volumes }) => volumes);
+export const findSnapshot = finderOf<Snapshot>('snapshot', 'snap_', ({ snapshots }) => snapshots);
+export const findFirewallGroup = finderOf<FirewallGroup>(
+  'firewall group',
+  'fwg_',
+  ({ firewallGroups }) => firewallGroups,
+);
 /** Treats keys with the same name and the same fingerprint as one key. */
-export function findSshKey(skerry: Skerry, text: string): Promise<ListedSshKey> {
-  return findByIdOrName(text, {
-    noun: 'SSH key',
-    prefix: 'k_',
-    get: (id) => skerry.sshKeys.get(id),
-    listByName: (name) => skerry.sshKeys.list({ filter: { name } }),
-    identity: ({ fingerprint }) => fingerprint,
-  });
-}
-
-export function findFirewallGroup(skerry: Skerry, text: string): Promise<FirewallGroup> {
-  return findByIdOrName(text, {
-    noun: 'firewall group',
-    prefix: 'fwg_',
-    get: (id) => skerry.firewallGroups.get(id),
-    listByName: (name) => skerry.firewallGroups.list({ filter: { name } }),
-  });
-}
+export const findSshKey = finderOf<ListedSshKey>(
+  'SSH key',
+  'k_',
+  ({ sshKeys }) => sshKeys,
+  ({ fingerprint }) => fingerprint,
+);
 
 /** The name of an image on the command line: `debian-13`, or the name that its owner chose. */
 export function imageName({ id, type, name, family, version, variant }: Image): string {
@@ -101,26 +69,32 @@ function newestFirst(one: Image, other: Image): number {
   return other.released_at.localeCompare(one.released_at);
 }
 
-async function findByIdOrName<T extends { readonly id: string }>(text: string, kind: Lookup<T>): Promise<T> {
-  if (text.startsWith(kind.prefix)) {
-    try {
-      return await kind.get(text);
-    } catch (error) {
-      // A name may look like an ID.
-      if (!isApiError(error, 'not_found')) throw error;
+/** Resources with the same identity are interchangeable. */
+function finderOf<T extends Named>(
+  noun: string,
+  prefix: string,
+  resource: (skerry: Skerry) => Lookup<T>,
+  identity: (thing: T) => string = ({ id }) => id,
+): (skerry: Skerry, text: string) => Promise<T> {
+  return async (skerry, text) => {
+    if (text.startsWith(prefix)) {
+      try {
+        return await resource(skerry).get(text);
+      } catch (error) {
+        // A name may look like an ID.
+        if (!isApiError(error, 'not_found')) throw error;
+      }
     }
-  }
-  const found = await kind.listByName(text).all(MATCHES_MAX);
-  const different = new Map(found.map((thing) => [kind.identity?.(thing) ?? thing.id, thing]));
-  return requireSingle([...different.values()], kind.noun, text);
+    const found = await resource(skerry)
+      .list({ filter: { name: text } })
+      .all(MATCHES_MAX);
+    const different = new Map(found.map((thing) => [identity(thing), thing]));
+    return requireSingle([...different.values()], noun, text);
+  };
 }
 
 /** Returns the only match, or fails with `not_found`. */
-export function requireSingle<T extends { readonly id: string }>(
-  found: readonly T[],
-  noun: string,
-  text: string,
-): T {
+export function requireSingle<T extends Named>(found: readonly T[], noun: string, text: string): T {
   const [one] = found;
   if (one === undefined) throw new Failure('not_found', `${noun} "${text}" not found`);
   if (found.length === 1) return one;

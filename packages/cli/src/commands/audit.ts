@@ -2,18 +2,12 @@ import type { AuditEvent } from '@skerry/sdk';
 import { type Command, command } from '../command.ts';
 import { listCommand } from '../lists.ts';
 import { arg, pastTime, text } from '../options.ts';
-import { type Column, formatTime } from '../output/format.ts';
+import { type Column, fields, hidden, times } from '../output/format.ts';
 
 const COLUMNS: readonly Column<AuditEvent>[] = [
-  { name: 'created_at', value: (event) => formatTime(event.created_at) },
-  { name: 'action', value: (event) => event.action },
-  { name: 'result', value: (event) => event.result },
-  { name: 'resource', value: (event) => event.resource },
-  { name: 'id', value: (event) => event.id, hidden: true },
-  { name: 'actor_token', value: (event) => event.actor_token, hidden: true },
-  { name: 'actor_session', value: (event) => event.actor_session, hidden: true },
-  { name: 'request_id', value: (event) => event.request_id, hidden: true },
-  { name: 'ip_country', value: (event) => event.ip_country, hidden: true },
+  ...times<AuditEvent>('created_at'),
+  ...fields<AuditEvent>('action', 'result', 'resource'),
+  ...hidden(fields<AuditEvent>('id', 'actor_token', 'actor_session', 'request_id', 'ip_country')),
 ];
 
 const list = listCommand({

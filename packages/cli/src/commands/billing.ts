@@ -2,7 +2,7 @@ import type { Balance, LedgerEntry } from '@skerry/sdk';
 import { command } from '../command.ts';
 import { listCommand } from '../lists.ts';
 import { text } from '../options.ts';
-import { type Column, formatTime, formatUsd } from '../output/format.ts';
+import { amounts, type Column, fields, formatTime, formatUsd, hidden, times } from '../output/format.ts';
 
 const BALANCE_COLUMNS: readonly Column<Balance>[] = [
   { name: 'usd', value: (balance) => formatUsd(balance.usd) },
@@ -34,13 +34,11 @@ nothing is charged daily. Requires a token with scope billing.`,
 const TYPES = ['charge', 'topup', 'bonus', 'refund', 'adjustment', 'reversal'] as const;
 
 const COLUMNS: readonly Column<LedgerEntry>[] = [
-  { name: 'created_at', value: (entry) => formatTime(entry.created_at) },
-  { name: 'type', value: (entry) => entry.type },
-  { name: 'amount_usd', value: (entry) => formatUsd(entry.amount_usd) },
-  { name: 'balance_after_usd', value: (entry) => formatUsd(entry.balance_after_usd) },
-  { name: 'description', value: (entry) => entry.description },
-  { name: 'id', value: (entry) => entry.id, hidden: true },
-  { name: 'resource', value: (entry) => entry.resource, hidden: true },
+  ...times<LedgerEntry>('created_at'),
+  ...fields<LedgerEntry>('type'),
+  ...amounts<LedgerEntry>('amount_usd', 'balance_after_usd'),
+  ...fields<LedgerEntry>('description'),
+  ...hidden(fields<LedgerEntry>('id', 'resource')),
 ];
 
 export const ledger = listCommand({

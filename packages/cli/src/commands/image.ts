@@ -8,22 +8,18 @@ import { findImage, imageName } from '../find.ts';
 import { IMAGE_MAX_BYTES } from '../limits.ts';
 import { listCommand, omitUndefined } from '../lists.ts';
 import { arg, listOf, text } from '../options.ts';
-import type { Column } from '../output/format.ts';
+import { type Column, fields, hidden } from '../output/format.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 
 const IMAGE_COLUMNS: readonly Column<Image>[] = [
-  { name: 'id', value: (image) => image.id },
+  ...fields<Image>('id'),
   { name: 'name', value: imageName },
-  { name: 'type', value: (image) => image.type },
-  { name: 'family', value: (image) => image.family, hidden: true },
-  { name: 'version', value: (image) => image.version, hidden: true },
-  { name: 'variant', value: (image) => image.variant, hidden: true },
-  { name: 'arch', value: (image) => image.arch },
-  { name: 'size_gb', value: (image) => image.size_gb },
-  { name: 'cloud_init', value: (image) => image.cloud_init, hidden: true },
-  { name: 'released_at', value: (image) => image.released_at },
-  { name: 'deprecated_at', value: (image) => image.deprecated_at },
+  ...fields<Image>('type'),
+  ...hidden(fields<Image>('family', 'version', 'variant')),
+  ...fields<Image>('arch', 'size_gb'),
+  ...hidden(fields<Image>('cloud_init')),
+  ...fields<Image>('released_at', 'deprecated_at'),
 ];
 
 const ARCHES = ['amd64', 'arm64'] as const;

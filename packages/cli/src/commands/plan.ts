@@ -3,19 +3,16 @@ import { type Command, command } from '../command.ts';
 import { CYCLE_MONTHS } from '../limits.ts';
 import { listCommand } from '../lists.ts';
 import { arg, text } from '../options.ts';
-import { type Column, formatUsd } from '../output/format.ts';
+import { amounts, type Column, fields, formatUsd, hidden } from '../output/format.ts';
 
 const CATEGORIES = ['vps', 'dedicated'] as const;
 
 const COLUMNS: readonly Column<Plan>[] = [
-  { name: 'id', value: (plan) => plan.id },
-  { name: 'category', value: (plan) => plan.category },
-  { name: 'cpu', value: (plan) => plan.cpu },
-  { name: 'cpu_model', value: (plan) => plan.cpu_model, hidden: true },
-  { name: 'ram_mb', value: (plan) => plan.ram_mb },
-  { name: 'disk_gb', value: (plan) => plan.disk_gb },
-  { name: 'transfer_tb', value: (plan) => plan.transfer_tb, hidden: true },
-  { name: 'price_usd_month', value: (plan) => formatUsd(plan.price_usd_month) },
+  ...fields<Plan>('id', 'category', 'cpu'),
+  ...hidden(fields<Plan>('cpu_model')),
+  ...fields<Plan>('ram_mb', 'disk_gb'),
+  ...hidden(fields<Plan>('transfer_tb')),
+  ...amounts<Plan>('price_usd_month'),
   { name: 'price_usd_hour', value: (plan) => plan.price_usd_hour_exact, hidden: true },
   ...CYCLE_MONTHS.flatMap((months): Column<Plan>[] => [
     {
@@ -29,7 +26,7 @@ const COLUMNS: readonly Column<Plan>[] = [
       hidden: true,
     },
   ]),
-  { name: 'available_in', value: (plan) => plan.available_in },
+  ...fields<Plan>('available_in'),
 ];
 
 type Cycle = Plan['cycles'][number];

@@ -2,16 +2,11 @@ import type { Region } from '@skerry/sdk';
 import { type Command, command } from '../command.ts';
 import { listCommand } from '../lists.ts';
 import { arg, text } from '../options.ts';
-import type { Column } from '../output/format.ts';
+import { type Column, fields, hidden } from '../output/format.ts';
 
 const COLUMNS: readonly Column<Region>[] = [
-  { name: 'id', value: (region) => region.id },
-  { name: 'name', value: (region) => region.name },
-  { name: 'country', value: (region) => region.country },
-  { name: 'available', value: (region) => region.available },
-  { name: 'ipv4_pool_remaining', value: (region) => region.ipv4_pool_remaining },
-  { name: 'pop_id', value: (region) => region.pop_id, hidden: true },
-  { name: 'tor_onion', value: (region) => region.tor_onion, hidden: true },
+  ...fields<Region>('id', 'name', 'country', 'available', 'ipv4_pool_remaining'),
+  ...hidden(fields<Region>('pop_id', 'tor_onion')),
 ];
 
 const list = listCommand({

@@ -3,19 +3,16 @@ import { type Command, command } from '../command.ts';
 import { findServer, findSnapshot, resolveServerId } from '../find.ts';
 import { listCommand, omitUndefined } from '../lists.ts';
 import { arg, futureTime, text } from '../options.ts';
-import { type Column, formatTime } from '../output/format.ts';
+import { type Column, fields, hidden, times } from '../output/format.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
 import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 import { type PollOptions, WAIT_OPTIONS, waitAndShow } from '../terminal/wait.ts';
 
 const SNAPSHOT_COLUMNS: readonly Column<Snapshot>[] = [
-  { name: 'id', value: (snapshot) => snapshot.id },
-  { name: 'name', value: (snapshot) => snapshot.name },
-  { name: 'status', value: (snapshot) => snapshot.status },
-  { name: 'size_gb', value: (snapshot) => snapshot.size_gb },
-  { name: 'server', value: (snapshot) => snapshot.server, hidden: true },
-  { name: 'expires_at', value: (snapshot) => formatTime(snapshot.expires_at), hidden: true },
-  { name: 'created_at', value: (snapshot) => formatTime(snapshot.created_at) },
+  ...fields<Snapshot>('id', 'name', 'status', 'size_gb'),
+  ...hidden(fields<Snapshot>('server')),
+  ...hidden(times<Snapshot>('expires_at')),
+  ...times<Snapshot>('created_at'),
 ];
 
 const STATUSES = ['creating', 'ready', 'error'] as const;

@@ -8,20 +8,18 @@ import { readText } from '../files.ts';
 import { findSshKey } from '../find.ts';
 import { listCommand } from '../lists.ts';
 import { arg, text } from '../options.ts';
-import { type Column, formatTime } from '../output/format.ts';
+import { type Column, fields, hidden, times } from '../output/format.ts';
 import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 
 const LISTED_SSH_KEY_COLUMNS: readonly Column<ListedSshKey>[] = [
-  { name: 'id', value: (key) => key.id },
-  { name: 'name', value: (key) => key.name },
-  { name: 'type', value: (key) => key.type },
-  { name: 'fingerprint', value: (key) => key.fingerprint, hidden: true },
-  { name: 'created_at', value: (key) => formatTime(key.created_at) },
+  ...fields<ListedSshKey>('id', 'name', 'type'),
+  ...hidden(fields<ListedSshKey>('fingerprint')),
+  ...times<ListedSshKey>('created_at'),
 ];
 
 const SSH_KEY_COLUMNS: readonly Column<SshKey>[] = [
   ...LISTED_SSH_KEY_COLUMNS,
-  { name: 'public_key', value: (key) => key.public_key, hidden: true },
+  ...hidden(fields<SshKey>('public_key')),
 ];
 
 const SSH_KEY = arg('Name or ID', { completionKind: 'ssh-key' });

@@ -3,17 +3,14 @@ import { type Command, command } from '../command.ts';
 import { requireSingle } from '../find.ts';
 import { listCommand, omitUndefined } from '../lists.ts';
 import { arg, futureTime, requiredText, text } from '../options.ts';
-import { type Column, formatTime } from '../output/format.ts';
+import { type Column, fields, hidden, times } from '../output/format.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
 import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 
 const TOKEN_COLUMNS: readonly Column<ApiToken>[] = [
-  { name: 'id', value: (token) => token.id },
-  { name: 'name', value: (token) => token.name },
-  { name: 'scope', value: (token) => token.scope },
-  { name: 'last_used_at', value: (token) => formatTime(token.last_used_at) },
-  { name: 'expires_at', value: (token) => formatTime(token.expires_at), hidden: true },
-  { name: 'created_at', value: (token) => formatTime(token.created_at), hidden: true },
+  ...fields<ApiToken>('id', 'name', 'scope'),
+  ...times<ApiToken>('last_used_at'),
+  ...hidden(times<ApiToken>('expires_at', 'created_at')),
 ];
 
 const CREATED_TOKEN_COLUMNS: readonly Column<CreatedApiToken>[] = [

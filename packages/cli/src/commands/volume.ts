@@ -5,20 +5,14 @@ import { findServer, findVolume, resolveServerId } from '../find.ts';
 import { VOLUME_MAX_GB, VOLUME_MIN_GB } from '../limits.ts';
 import { listCommand, omitUndefined, requireChanges } from '../lists.ts';
 import { arg, flag, integer, requiredInteger, requiredText, text } from '../options.ts';
-import { type Column, formatTime } from '../output/format.ts';
+import { type Column, fields, hidden, times } from '../output/format.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
 import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 
 export const VOLUME_COLUMNS: readonly Column<Volume>[] = [
-  { name: 'id', value: (volume) => volume.id },
-  { name: 'name', value: (volume) => volume.name },
-  { name: 'size_gb', value: (volume) => volume.size_gb },
-  { name: 'region', value: (volume) => volume.region },
-  { name: 'device', value: (volume) => volume.device },
-  { name: 'attached_to', value: (volume) => volume.attached_to, hidden: true },
-  { name: 'encrypted', value: (volume) => volume.encrypted, hidden: true },
-  { name: 'filesystem', value: (volume) => volume.filesystem, hidden: true },
-  { name: 'created_at', value: (volume) => formatTime(volume.created_at), hidden: true },
+  ...fields<Volume>('id', 'name', 'size_gb', 'region', 'device'),
+  ...hidden(fields<Volume>('attached_to', 'encrypted', 'filesystem')),
+  ...hidden(times<Volume>('created_at')),
 ];
 
 const list = listCommand({

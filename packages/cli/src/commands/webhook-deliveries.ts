@@ -4,7 +4,7 @@ import { type Command, type Context, command } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
 import { listCommand } from '../lists.ts';
 import { arg, text } from '../options.ts';
-import { type Column, formatTime } from '../output/format.ts';
+import { type Column, fields, hidden, times } from '../output/format.ts';
 import { type PollOptions, WAIT_OPTIONS, type WaitFlags, waitAndShow } from '../terminal/wait.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
@@ -15,17 +15,9 @@ const TIMEOUT_MS = 120_000;
 const INTERVAL_MS = 1_000;
 
 const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
-  { name: 'id', value: (delivery) => delivery.id },
-  { name: 'event_type', value: (delivery) => delivery.event_type },
-  { name: 'attempt', value: (delivery) => delivery.attempt },
-  { name: 'status', value: (delivery) => delivery.status },
-  { name: 'http_status', value: (delivery) => delivery.http_status },
-  { name: 'event', value: (delivery) => delivery.event, hidden: true },
-  { name: 'error', value: (delivery) => delivery.error, hidden: true },
-  { name: 'duration_ms', value: (delivery) => delivery.duration_ms, hidden: true },
-  { name: 'attempted_at', value: (delivery) => formatTime(delivery.attempted_at), hidden: true },
-  { name: 'next_attempt_at', value: (delivery) => formatTime(delivery.next_attempt_at), hidden: true },
-  { name: 'created_at', value: (delivery) => formatTime(delivery.created_at), hidden: true },
+  ...fields<WebhookDelivery>('id', 'event_type', 'attempt', 'status', 'http_status'),
+  ...hidden(fields<WebhookDelivery>('event', 'error', 'duration_ms')),
+  ...hidden(times<WebhookDelivery>('attempted_at', 'next_attempt_at', 'created_at')),
 ];
 
 const deliveries = listCommand({

@@ -2,17 +2,14 @@ import type { CreatedWebhook, CreateWebhook, Webhook } from '@skerry/sdk';
 import { type Command, command } from '../command.ts';
 import { listCommand, omitUndefined, requireChanges } from '../lists.ts';
 import { arg, booleanOption, listOf, text } from '../options.ts';
-import { type Column, formatTime } from '../output/format.ts';
+import { type Column, fields, hidden, times } from '../output/format.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
 import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 
 const WEBHOOK_COLUMNS: readonly Column<Webhook>[] = [
-  { name: 'id', value: (webhook) => webhook.id },
-  { name: 'url', value: (webhook) => webhook.url },
-  { name: 'active', value: (webhook) => webhook.active },
-  { name: 'events', value: (webhook) => webhook.events, hidden: true },
-  { name: 'secret_hint', value: (webhook) => webhook.secret_hint, hidden: true },
-  { name: 'created_at', value: (webhook) => formatTime(webhook.created_at), hidden: true },
+  ...fields<Webhook>('id', 'url', 'active'),
+  ...hidden(fields<Webhook>('events', 'secret_hint')),
+  ...hidden(times<Webhook>('created_at')),
 ];
 
 const CREATED_WEBHOOK_COLUMNS: readonly Column<CreatedWebhook>[] = [

@@ -18,6 +18,32 @@ export interface Column<T> {
 
 export type Cell = string | number | boolean | null | undefined | readonly string[];
 
+type FieldOf<T, Value> = {
+  [Name in keyof T & string]-?: T[Name] extends Value | undefined ? Name : never;
+}[keyof T & string];
+
+/** Columns that show fields of the item under their names. */
+export function fields<T>(...names: readonly FieldOf<T, Cell>[]): Column<T>[] {
+  return names.map((name) => ({ name, value: (item) => item[name] as Cell }));
+}
+
+/** Fields with RFC 3339 times. */
+export function times<T>(...names: readonly FieldOf<T, string | null>[]): Column<T>[] {
+  return names.map((name) => ({
+    name,
+    value: (item) => formatTime(item[name] as string | null | undefined),
+  }));
+}
+
+/** Fields with US dollars. */
+export function amounts<T>(...names: readonly FieldOf<T, number | null>[]): Column<T>[] {
+  return names.map((name) => ({ name, value: (item) => formatUsd(item[name] as number | null | undefined) }));
+}
+
+export function hidden<T>(columns: readonly Column<T>[]): Column<T>[] {
+  return columns.map((column) => ({ ...column, hidden: true }));
+}
+
 /** Placeholder for an empty cell. */
 const EMPTY_CELL = '-';
 

@@ -3,29 +3,21 @@ import { type Command, command } from '../../command.ts';
 import { findFirewallGroup, resolveServerId } from '../../find.ts';
 import { listCommand, omitUndefined, requireChanges } from '../../lists.ts';
 import { arg, listOf, text } from '../../options.ts';
-import { type Column, formatTime } from '../../output/format.ts';
+import { type Column, fields, hidden, times } from '../../output/format.ts';
 import type { Output } from '../../output/output.ts';
 import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
 import { RULE_HELP, ruleOption } from './rule-text.ts';
 
 export const FIREWALL_GROUP_COLUMNS: readonly Column<FirewallGroup>[] = [
-  { name: 'id', value: (group) => group.id },
-  { name: 'name', value: (group) => group.name },
-  { name: 'default_action', value: (group) => group.default_action },
+  ...fields<FirewallGroup>('id', 'name', 'default_action'),
   { name: 'rule_count', value: (group) => group.rules.length },
   { name: 'server_count', value: (group) => group.applied_to.length },
-  { name: 'applied_to', value: (group) => group.applied_to, hidden: true },
-  { name: 'created_at', value: (group) => formatTime(group.created_at), hidden: true },
+  ...hidden(fields<FirewallGroup>('applied_to')),
+  ...hidden(times<FirewallGroup>('created_at')),
 ];
 
 export const FIREWALL_RULE_COLUMNS: readonly Column<FirewallRule>[] = [
-  { name: 'id', value: (rule) => rule.id },
-  { name: 'direction', value: (rule) => rule.direction },
-  { name: 'proto', value: (rule) => rule.proto },
-  { name: 'port', value: (rule) => rule.port },
-  { name: 'source', value: (rule) => rule.source },
-  { name: 'action', value: (rule) => rule.action },
-  { name: 'note', value: (rule) => rule.note },
+  ...fields<FirewallRule>('id', 'direction', 'proto', 'port', 'source', 'action', 'note'),
 ];
 
 /** Shows positions instead of IDs: `firewall rule delete` accepts them, and the line fits a terminal. */

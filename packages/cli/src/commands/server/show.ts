@@ -3,14 +3,10 @@ import { type Command, command } from '../../command.ts';
 import { findServer, resolveImageId } from '../../find.ts';
 import { listCommand } from '../../lists.ts';
 import { arg, text } from '../../options.ts';
-import { type Column, formatTime, formatUsd } from '../../output/format.ts';
+import { amounts, type Column, fields, hidden, times } from '../../output/format.ts';
 
 export const SERVER_COLUMNS: readonly Column<Server>[] = [
-  { name: 'id', value: (server) => server.id },
-  { name: 'name', value: (server) => server.name },
-  { name: 'status', value: (server) => server.status },
-  { name: 'plan', value: (server) => server.plan },
-  { name: 'region', value: (server) => server.region },
+  ...fields<Server>('id', 'name', 'status', 'plan', 'region'),
   { name: 'ipv4', value: (server) => server.ipv4?.address },
   { name: 'ipv6', value: (server) => server.ipv6?.address, hidden: true },
   { name: 'ipv4_rdns', value: (server) => server.ipv4?.rdns, hidden: true },
@@ -22,21 +18,18 @@ export const SERVER_COLUMNS: readonly Column<Server>[] = [
       Object.entries(ipv6?.rdns_records ?? {}).map(([address, host]) => `${address}=${host}`),
     hidden: true,
   },
-  { name: 'image', value: (server) => server.image, hidden: true },
-  { name: 'ssh_keys', value: (server) => server.ssh_keys, hidden: true },
-  { name: 'tags', value: (server) => server.tags, hidden: true },
+  ...hidden(fields<Server>('image', 'ssh_keys', 'tags')),
   {
     name: 'labels',
     value: (server) => Object.entries(server.labels).map(([key, value]) => `${key}=${value}`),
     hidden: true,
   },
-  { name: 'billing_months', value: (server) => server.billing_months, hidden: true },
-  { name: 'price_usd_cycle', value: (server) => formatUsd(server.price_usd_cycle), hidden: true },
-  { name: 'auto_renew', value: (server) => server.auto_renew, hidden: true },
-  { name: 'paid_until', value: (server) => formatTime(server.paid_until) },
-  { name: 'suspended_reason', value: (server) => server.suspended_reason, hidden: true },
-  { name: 'created_at', value: (server) => formatTime(server.created_at), hidden: true },
-  { name: 'updated_at', value: (server) => formatTime(server.updated_at), hidden: true },
+  ...hidden(fields<Server>('billing_months')),
+  ...hidden(amounts<Server>('price_usd_cycle')),
+  ...hidden(fields<Server>('auto_renew')),
+  ...times<Server>('paid_until'),
+  ...hidden(fields<Server>('suspended_reason')),
+  ...hidden(times<Server>('created_at', 'updated_at')),
 ];
 
 const STATUSES = ['provisioning', 'installing', 'running', 'stopped', 'suspended', 'destroying'] as const;

@@ -4,7 +4,7 @@ import { type Command, type Context, command } from '../../command.ts';
 import { TOPUP_MAX_USD, TOPUP_MIN_USD } from '../../limits.ts';
 import { listCommand } from '../../lists.ts';
 import { arg, decimal, flag, integer, text } from '../../options.ts';
-import { type Column, formatTime, formatUsd } from '../../output/format.ts';
+import { amounts, type Column, fields, hidden, times } from '../../output/format.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { COIN_CODES, chooseAmount, chooseCoin } from './coins.ts';
@@ -15,23 +15,24 @@ const STATUSES = ['pending', 'confirming', 'credited', 'expired'] as const;
 const TIMEOUT_MAX_S = 7 * 24 * 60 * 60;
 
 const TOPUP_COLUMNS: readonly Column<Topup>[] = [
-  { name: 'id', value: (topup) => topup.id },
-  { name: 'status', value: (topup) => topup.status },
-  { name: 'coin', value: (topup) => topup.coin },
-  { name: 'network', value: (topup) => topup.network, hidden: true },
-  { name: 'amount_usd', value: (topup) => formatUsd(topup.amount_usd) },
-  { name: 'bonus_usd', value: (topup) => formatUsd(topup.bonus_usd), hidden: true },
-  { name: 'credited_usd', value: (topup) => formatUsd(topup.credited_usd) },
-  { name: 'deposit_address', value: (topup) => topup.deposit_address, hidden: true },
-  { name: 'deposit_amount', value: (topup) => topup.deposit_amount, hidden: true },
-  { name: 'payment_uri', value: (topup) => topup.payment_uri, hidden: true },
-  { name: 'rate_usd', value: (topup) => topup.rate_usd, hidden: true },
-  { name: 'confirmations', value: (topup) => topup.confirmations, hidden: true },
-  { name: 'required_confirmations', value: (topup) => topup.required_confirmations, hidden: true },
-  { name: 'txids', value: (topup) => topup.txids, hidden: true },
-  { name: 'credit_held', value: (topup) => topup.credit_held, hidden: true },
-  { name: 'expires_at', value: (topup) => formatTime(topup.expires_at), hidden: true },
-  { name: 'created_at', value: (topup) => formatTime(topup.created_at), hidden: true },
+  ...fields<Topup>('id', 'status', 'coin'),
+  ...hidden(fields<Topup>('network')),
+  ...amounts<Topup>('amount_usd'),
+  ...hidden(amounts<Topup>('bonus_usd')),
+  ...amounts<Topup>('credited_usd'),
+  ...hidden(
+    fields<Topup>(
+      'deposit_address',
+      'deposit_amount',
+      'payment_uri',
+      'rate_usd',
+      'confirmations',
+      'required_confirmations',
+      'txids',
+      'credit_held',
+    ),
+  ),
+  ...hidden(times<Topup>('expires_at', 'created_at')),
 ];
 
 const create = command({
