@@ -1,5 +1,5 @@
 /** Sandbox controls of the simulated world and the clock. */
-import type { SandboxControl } from '../http/sandbox/control.ts';
+import type { SandboxControl } from '../http/sandbox/routes.ts';
 import { fail } from '../kernel/fail.ts';
 import { moveClock, notifyWorkers } from '../store/service/service.ts';
 import type { JobRunner } from '../workers/job-runner.ts';

@@ -1,4 +1,3 @@
-/** The HTTP server: request ids, one log line per request, and one scope for each surface. */
 import type { IncomingMessage } from 'node:http';
 import fastifyCookie from '@fastify/cookie';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -14,16 +13,16 @@ import { AccountBackoff } from './account-backoff.ts';
 import { AttemptLimiter } from './attempt-limiter.ts';
 import { registerConsolePages } from './console/pages.ts';
 import { handleUpgrades, isConsoleUpgrade } from './console/upgrade.ts';
-import { drainRequest } from './drain-request.ts';
 import { errorBody, prepareErrorResponse } from './errors.ts';
 import { handleOddRequests, rejectSocket } from './malformed-requests.ts';
 import { registerPanel } from './panel/pages.ts';
 import { sendNotFound } from './panel/pipeline.ts';
-import { RulesCache } from './rules-cache.ts';
 import { registerSessionSurface } from './session/endpoints.ts';
-import type { Edge, HttpSettings } from './settings.ts';
+import { type Edge, type HttpSettings, RulesCache } from './settings.ts';
 import type { V1Edge } from './v1/admit.ts';
 import { registerRestSurface, sendMalformedPathError } from './v1/surface.ts';
+
+/** The HTTP server: request ids, one log line per request, and one scope for each surface. */
 
 export interface HttpOptions {
   readonly service: Service;
@@ -48,6 +47,7 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 12 * 3_600_000;
 /** For any other body, from its first byte to its last. */
 const BODY_TIMEOUT_MS = 60_000;
+const DRAIN_TIMEOUT_MS = 2_000;
 /** Above Node's limit for request headers, so that an id of any length is looked up normally. */
 const PATH_PARAM_MAX_CHARS = 64 * 1024;
 
@@ -186,6 +186,20 @@ function enforceBodyTimeout(request: IncomingMessage, bodyTimeoutMs: number): vo
   timer.unref();
   const clearTimer = () => clearTimeout(timer);
   request.once('end', clearTimer).once('close', clearTimer);
+}
+
+/**
+ * Reads and discards the rest of a body after its response, for a short time, then closes the connection.
+ * Closing immediately could lose the response to a client that is still sending; reading on would let it send
+ * for hours.
+ */
+function drainRequest(raw: IncomingMessage): void {
+  if (raw.complete || raw.destroyed) return;
+  const timer = setTimeout(() => {
+    if (!raw.complete) raw.destroy();
+  }, DRAIN_TIMEOUT_MS).unref();
+  raw.once('close', () => clearTimeout(timer));
+  raw.on('error', () => undefined).resume();
 }
 
 function registerHealth(scope: FastifyInstance, ready: () => Promise<boolean>): void {

@@ -1,9 +1,9 @@
 import type { Service } from '../domain/context.ts';
+import { loadRules, type Rules, readCurrentRulesVersion } from '../domain/rules/rules.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
 import type { Geo } from '../ports/geo.ts';
 import type { AccountBackoff } from './account-backoff.ts';
 import type { AttemptLimiter } from './attempt-limiter.ts';
-import type { RulesCache } from './rules-cache.ts';
 
 export interface HttpSettings {
   /** The operator's terms of service in Markdown, and contact details. Null: not configured. */
@@ -36,4 +36,23 @@ export interface Edge {
   readonly mailings: AttemptLimiter;
   readonly backoff: AccountBackoff;
   readonly rules: RulesCache;
+}
+
+/**
+ * Caches the operator's windows and policies in this process, and reloads them when their version changes.
+ */
+export class RulesCache {
+  readonly #service: Service;
+  #rules: Rules | null = null;
+
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  /** `version` is the current one, if the caller has just read it. Otherwise this method reads it. */
+  async read(version?: bigint): Promise<Rules> {
+    const currentVersion = version ?? (await readCurrentRulesVersion(this.#service));
+    if (this.#rules?.version !== currentVersion) this.#rules = await loadRules(this.#service);
+    return this.#rules;
+  }
 }

@@ -3,14 +3,13 @@ import { changeEmail, resendConfirmation } from '../../domain/customers/email/ch
 import { setOpenPgpKey } from '../../domain/customers/openpgp-key.ts';
 import { changePassword } from '../../domain/customers/password.ts';
 import { getOwnAccount } from '../../domain/customers/read.ts';
-import { fail } from '../../kernel/fail.ts';
-import { accountView } from '../../panel/account/account.ts';
-import type { FormContext } from '../../panel/parts/form.ts';
+import { Failure, fail } from '../../kernel/fail.ts';
+import { accountView } from '../../panel/account.ts';
+import type { FormContext } from '../../panel/form.ts';
 import { ACCOUNT_PATHS } from '../../spec/paths.ts';
 import type { Call } from '../admission/forms.ts';
 import { field } from '../form.ts';
 import type { CustomForm, FormResult, PanelPage } from './page-types.ts';
-import { PASSWORD_FIELD, withPasswordError } from './password-error.ts';
 
 const OVERVIEW_PATH = ACCOUNT_PATHS.overview;
 const ECHOED_MAX_CHARS = 16_000;
@@ -104,3 +103,15 @@ export const OVERVIEW_PAGE: PanelPage = {
     no_openpgp: removeOpenPgpKeyForm,
   },
 };
+
+export const PASSWORD_FIELD = 'current_password';
+
+/** For forms that ask for the current password: names that field, and a message without the email. */
+export async function withPasswordError<Result>(act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'bad_credentials') throw error;
+    fail('bad_credentials', { field: PASSWORD_FIELD }, 'The password is incorrect.');
+  }
+}

@@ -1,6 +1,6 @@
 /**
  * The stylesheet and the script of all pages: read once, served from memory, with a hash of their content as
- * name.
+ * name. And the two files that browsers and robots request from every site.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -38,4 +38,25 @@ export function registerAssets(scope: FastifyInstance): void {
         .send(bytes);
     });
   }
+}
+
+const FAVICON = readFileSync(new URL('../../panel/favicon.png', import.meta.url));
+/** The paths of these two never change, so they are cached for a day instead of permanently. */
+const CACHE_HEADERS = { 'cache-control': 'public, max-age=86400' };
+
+export function registerSiteFiles(scope: FastifyInstance): void {
+  scope.get('/favicon.ico', (_request, reply) => {
+    reply
+      .headers({
+        'content-type': 'image/png',
+        'cross-origin-resource-policy': 'same-origin',
+        ...CACHE_HEADERS,
+      })
+      .send(FAVICON);
+  });
+  scope.get('/robots.txt', (_request, reply) => {
+    reply
+      .headers({ 'content-type': 'text/plain; charset=utf-8', ...CACHE_HEADERS })
+      .send('User-agent: *\nAllow: /\n');
+  });
 }

@@ -18,7 +18,6 @@ import type { View } from '../../panel/parts/layout.ts';
 import { BILLING_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
 import { field } from '../form.ts';
 import { readList } from './list.ts';
-import { addMonths, formatMonth, parseMonth, startOfMonth } from './months.ts';
 import { type PageContext, type PanelPage, page } from './page-types.ts';
 
 const LEDGER_ROWS = 50;
@@ -138,3 +137,23 @@ export const BILLING_PAGES: readonly PanelPage[] = [
     render: showStatement,
   },
 ];
+
+/** Returns the first moment of a month such as `2026-11`, in UTC, or undefined if the text does not name one. */
+function parseMonth(text: string): Date | undefined {
+  if (!/^2\d{3}-(?:0[1-9]|1[0-2])$/.test(text)) return undefined;
+  return new Date(`${text}-01T00:00:00Z`);
+}
+
+function startOfMonth(time: Date): Date {
+  return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth()));
+}
+
+/** `first` is the first moment of a month. */
+function addMonths(first: Date, months: number): Date {
+  return new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + months));
+}
+
+/** `November 2026`. */
+function formatMonth(first: Date): string {
+  return first.toLocaleString('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+}

@@ -8,8 +8,8 @@ import { deleteAccountView, deletedView } from '../../panel/account/delete-accou
 import { ACCOUNT_PATHS } from '../../spec/paths.ts';
 import type { Call } from '../admission/forms.ts';
 import { field } from '../form.ts';
+import { PASSWORD_FIELD, withPasswordError } from './account.ts';
 import type { CustomForm, PanelPage } from './page-types.ts';
-import { PASSWORD_FIELD, withPasswordError } from './password-error.ts';
 
 /** Checks the typed address, which confirms that this account is meant. */
 async function requireOwnEmail({ edge, form, customer }: Call): Promise<void> {

@@ -13,9 +13,17 @@ import { type Server, ServerBody } from '../../spec/schemas/server.ts';
 import { regionIn } from '../admission/admission.ts';
 import { type Form, field } from '../form.ts';
 import { createChecker } from '../v1/validation.ts';
-import { bodyReader, checkedIds, isChecked, lines, number, pairs, text } from './field-readers.ts';
-import { encodeUserData, listAllPlans, listOwnSshKeys, listUsableImages } from './form-choices.ts';
-import { listAllRegions } from './own-servers.ts';
+import { listAllPlans, listAllRegions, listOwnSshKeys, listUsableImages } from './choices.ts';
+import {
+  bodyReader,
+  checkedIds,
+  encodeUserData,
+  isChecked,
+  lines,
+  number,
+  pairs,
+  text,
+} from './field-readers.ts';
 import {
   type CustomForm,
   customForm,

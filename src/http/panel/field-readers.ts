@@ -60,6 +60,12 @@ export const dateTime: FieldReader = (form, name) => {
   return typed;
 };
 
+/** Encodes cloud-init user data in Base64. Browsers send CRLF line endings, which shells do not accept. */
+export function encodeUserData(form: Form, name: string): string | undefined {
+  const typed = field(form, name.replace(/_b64$/, '')).replaceAll('\r\n', '\n');
+  return typed === '' ? undefined : Buffer.from(typed, 'utf8').toString('base64');
+}
+
 /** Builds a reader of a body: `bodyReader({ name: text, size_gb: number })`. */
 export function bodyReader(readers: Readonly<Record<string, FieldReader>>): (form: Form) => object {
   return (form) => {

@@ -15,9 +15,9 @@ import {
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
 import { type Form, field } from '../form.ts';
+import { listOwnServers } from './choices.ts';
 import { bodyReader, checkedIds, text, textOrNull, untrimmedText } from './field-readers.ts';
 import { readList } from './list.ts';
-import { listOwnServers } from './own-servers.ts';
 import { type FormResult, type PageContext, type PanelPage, page, restForm } from './page-types.ts';
 
 /**

@@ -14,9 +14,8 @@ import {
 } from '../../panel/account/links.ts';
 import { LINK_PATHS } from '../../spec/paths.ts';
 import { field } from '../form.ts';
-import { deduplicateForAMinute } from './deduplicate.ts';
 import type { CustomForm, PageContext, PanelPage } from './page-types.ts';
-import { sessionForm } from './session-form.ts';
+import { deduplicateForAMinute, sessionForm } from './session-form.ts';
 
 const INVALID_LINK_MESSAGE = 'This link is invalid or expired. Request a new one.';
 

@@ -2,20 +2,73 @@
 import type { FastifyInstance } from 'fastify';
 import { prepareErrorResponse, toFailure } from '../errors.ts';
 import type { Edge } from '../settings.ts';
-import { ACCOUNT_PAGES } from './account-pages.ts';
-import { registerAssets } from './assets.ts';
+import { OVERVIEW_PAGE } from './account.ts';
+import { registerAssets, registerSiteFiles } from './assets.ts';
+import { AUDIT_PAGES } from './audit-log.ts';
+import { BILLING_PAGES } from './billing.ts';
+import { DELETE_PAGE } from './delete-account.ts';
+import { DEPLOY_PAGES } from './deploy.ts';
 import { DOCS_PAGES } from './docs.ts';
+import { FIREWALL_PAGES } from './firewall.ts';
 import { registerBodyParsers } from './form-bodies.ts';
-import { MONEY_PAGES } from './money-pages.ts';
+import { IMAGE_PAGES } from './images.ts';
+import { LINK_PAGES } from './links.ts';
 import type { PanelPage } from './page-types.ts';
-import { registerPaymentQrCodes } from './payment.ts';
+import { PAYMENT_PAGES, registerPaymentQrCodes } from './payment.ts';
 import { registerPage, sendFailure } from './pipeline.ts';
-import { RESOURCE_PAGES } from './resource-pages.ts';
-import { registerServerCharts } from './server-metrics.ts';
-import { SERVER_PAGES } from './server-pages.ts';
-import { registerSiteFiles } from './site-files.ts';
+import { SERVER_PAGE } from './server.ts';
+import { registerServerCharts, SERVER_METRICS_PAGE } from './server-metrics.ts';
+import { SERVER_REBUILD_PAGE } from './server-rebuild.ts';
+import { SERVER_NETWORK_PAGE, SERVER_SETTINGS_PAGE } from './server-settings.ts';
+import { SERVER_STORAGE_PAGE } from './server-storage.ts';
+import { SERVER_LIST_PAGE } from './servers.ts';
+import { SESSIONS_PAGE } from './sessions.ts';
+import { SIGN_IN_PAGES } from './sign-in.ts';
+import { SNAPSHOT_PAGES } from './snapshots.ts';
+import { SSH_KEY_PAGES } from './ssh-keys.ts';
 import { STOREFRONT_PAGES } from './storefront.ts';
-import { registerTotpQrCode } from './totp.ts';
+import { TOKENS_PAGE } from './tokens.ts';
+import { TOPUP_PAGES } from './topup.ts';
+import { registerTotpQrCode, TOTP_PAGE } from './totp.ts';
+import { VOLUME_PAGES } from './volumes.ts';
+import { WEBHOOK_PAGES } from './webhooks.ts';
+
+/** All account pages: signing in, links in mails, and the account itself. */
+const ACCOUNT_PAGES: readonly PanelPage[] = [
+  ...SIGN_IN_PAGES,
+  ...LINK_PAGES,
+  OVERVIEW_PAGE,
+  TOTP_PAGE,
+  SESSIONS_PAGE,
+  TOKENS_PAGE,
+  ...AUDIT_PAGES,
+  DELETE_PAGE,
+];
+
+/** All billing pages. */
+const MONEY_PAGES: readonly PanelPage[] = [...TOPUP_PAGES, ...PAYMENT_PAGES, ...BILLING_PAGES];
+
+/** The pages of all resources except servers. */
+const RESOURCE_PAGES: readonly PanelPage[] = [
+  ...VOLUME_PAGES,
+  ...SNAPSHOT_PAGES,
+  ...FIREWALL_PAGES,
+  ...SSH_KEY_PAGES,
+  ...IMAGE_PAGES,
+  ...WEBHOOK_PAGES,
+];
+
+/** All server pages. */
+const SERVER_PAGES: readonly PanelPage[] = [
+  SERVER_LIST_PAGE,
+  ...DEPLOY_PAGES,
+  SERVER_PAGE,
+  SERVER_METRICS_PAGE,
+  SERVER_NETWORK_PAGE,
+  SERVER_STORAGE_PAGE,
+  SERVER_REBUILD_PAGE,
+  SERVER_SETTINGS_PAGE,
+];
 
 export const PANEL_PAGES: readonly PanelPage[] = [
   ...STOREFRONT_PAGES,

@@ -14,7 +14,7 @@ import { toFailure } from '../errors.ts';
 import type { Edge } from '../settings.ts';
 import { customForm, type PageContext, type PanelPage, page } from './page-types.ts';
 import { sendNotFound } from './pipeline.ts';
-import { qrPng, sendPng } from './send-png.ts';
+import { qrPng, sendPng } from './png-renderer.ts';
 import { identifyRequest } from './visitor.ts';
 
 export function renderPayment(context: PageContext, payment: PaymentView): View {

@@ -20,8 +20,14 @@ import { FILE_UPLOAD_CONFIG } from './form-bodies.ts';
 import { httpStatus, withFormErrors } from './form-errors.ts';
 import type { FormResult, PageContext, PanelPage, PathIds, ShownOnce } from './page-types.ts';
 import { toOperation } from './run-form.ts';
-import { sendPage } from './send-page.ts';
-import { buildFrame, buildStaticFrame, identifyRequest, newFormContext, type Visitor } from './visitor.ts';
+import {
+  buildFrame,
+  buildStaticFrame,
+  identifyRequest,
+  newFormContext,
+  sendPage,
+  type Visitor,
+} from './visitor.ts';
 
 const EMPTY_FORM: Form = new Map();
 

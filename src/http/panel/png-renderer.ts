@@ -5,8 +5,11 @@
  * codes, which payments wait for, go before charts, and each customer's waiting charts are limited.
  */
 import { createHash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
 import { fail } from '../../kernel/fail.ts';
 import { WorkerThread } from '../../kernel/worker-thread.ts';
+import { type LineChart, lineChartSvg } from '../../panel/charts.ts';
+import { qrCode } from '../../panel/qr.ts';
 
 const WORKER_SCRIPT = new URL('./png-worker.ts', import.meta.url);
 const DEFAULT_LIMITS = { pictures: 200, bytes: 16 * 1024 ** 2, waiting: 64, waitingOfOne: 16 } as const;
@@ -119,3 +122,30 @@ export class PngRenderer {
 
 /** One per process, because its bounds are per process. */
 export const pngRenderer = new PngRenderer();
+
+const HEADERS = {
+  'content-type': 'image/png',
+  'content-security-policy': `default-src 'none'`,
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'private, max-age=60',
+};
+
+/** Renders a chart for one customer. Customers do not wait for all charts of another. */
+export async function chartPng(
+  chart: LineChart,
+  picture: PngOptions & { readonly customerId: string },
+): Promise<Buffer> {
+  return await pngRenderer.png(lineChartSvg(chart), picture);
+}
+
+/** Renders a QR code with sides of `qrCode(text).sidePx` pixels. It does not wait for charts. */
+export async function qrPng(text: string): Promise<Buffer> {
+  return await pngRenderer.png(qrCode(text).svg);
+}
+
+/** Pass `kept: false` for a picture that must not outlive its page. */
+export function sendPng(reply: FastifyReply, png: Buffer, { kept: isCacheable = true } = {}): FastifyReply {
+  const headers = isCacheable ? HEADERS : { ...HEADERS, 'cache-control': 'no-store' };
+  return reply.headers(headers).send(png);
+}

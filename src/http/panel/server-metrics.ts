@@ -10,7 +10,7 @@ import { type Form, field, parseQuery } from '../form.ts';
 import type { Edge } from '../settings.ts';
 import { page } from './page-types.ts';
 import { sendNotFound } from './pipeline.ts';
-import { chartPng, sendPng } from './send-png.ts';
+import { chartPng, sendPng } from './png-renderer.ts';
 import { loadServer, SERVER_PATH } from './server.ts';
 import { identifyRequest } from './visitor.ts';
 

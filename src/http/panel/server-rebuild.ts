@@ -2,8 +2,8 @@
 import { rebuildView } from '../../panel/servers/rebuild.ts';
 import type { RescuedServer } from '../../spec/schemas/server-actions.ts';
 import type { Form } from '../form.ts';
-import { bodyReader, checkedIds, text } from './field-readers.ts';
-import { encodeUserData, listOwnSshKeys, listUsableImages } from './form-choices.ts';
+import { listOwnSshKeys, listUsableImages } from './choices.ts';
+import { bodyReader, checkedIds, encodeUserData, text } from './field-readers.ts';
 import { page, restForm } from './page-types.ts';
 import { loadServer, redirectToServer, SERVER_PATH, type ServerContext } from './server.ts';
 

@@ -6,11 +6,10 @@ import { serverPagePath } from '../../spec/paths.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
 import { field } from '../form.ts';
-import { checkTypedName } from './confirm-name.ts';
+import { readAllPages } from './choices.ts';
 import { bodyReader, dateTime, text, untrimmedText } from './field-readers.ts';
 import { page, restForm } from './page-types.ts';
-import { readAllPages } from './read-all-pages.ts';
-import { loadServer, redirectToServer, SERVER_PATH, type ServerContext } from './server.ts';
+import { checkTypedName, loadServer, redirectToServer, SERVER_PATH, type ServerContext } from './server.ts';
 
 const NEWEST_FIRST = { sort: 'created_at', descending: true } as const;
 

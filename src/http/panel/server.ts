@@ -1,15 +1,17 @@
 /** The overview page of a server, with power actions and the console. */
 import { getImage } from '../../domain/images/read.ts';
 import { openConsole } from '../../domain/servers/console.ts';
-import { type DescribedServer, describeServer, serverIdByNo } from '../../domain/servers/read.ts';
-import { Failure } from '../../kernel/fail.ts';
-import type { Notice } from '../../panel/parts/notices.ts';
-import { formatImageName } from '../../panel/resources/images.ts';
-import { overviewView } from '../../panel/servers/overview.ts';
+import { type DescribedServer, describeServer, getServer, serverIdByNo } from '../../domain/servers/read.ts';
+import { type ErrorItem, Failure } from '../../kernel/fail.ts';
+import { formatImageName } from '../../panel/image-names.ts';
+import type { Notice } from '../../panel/notices.ts';
+import { overviewView } from '../../panel/server.ts';
 import { PANEL_PATHS, serverPagePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
+import type { Call } from '../admission/forms.ts';
+import { field } from '../form.ts';
 import type { PathParams } from '../v1/route.ts';
-import { listOwnSshKeys } from './form-choices.ts';
+import { listOwnSshKeys } from './choices.ts';
 import {
   type CustomForm,
   type FormResult,
@@ -90,4 +92,18 @@ async function findImageName(context: PageContext, id: string): Promise<string> 
     if (error instanceof Failure && error.code === 'not_found') return 'an image that is no longer available';
     throw error;
   }
+}
+
+/**
+ * Confirms an action on a server by its typed name. Compares the typed name with the current one: the page may be old, and another server may have its name
+ * now.
+ */
+export async function checkTypedName(
+  { edge, form, customer }: Call,
+  serverId: string,
+): Promise<readonly ErrorItem[]> {
+  const typed = field(form, 'name_typed').trim();
+  if (typed === '') return [{ field: 'name_typed', issue: 'required' }];
+  const { name } = await getServer(edge.service, customer(), serverId);
+  return typed === name ? [] : [{ field: 'name_typed', issue: 'invalid_value' }];
 }

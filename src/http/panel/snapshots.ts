@@ -5,11 +5,11 @@ import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import { field } from '../form.ts';
-import { checkTypedName } from './confirm-name.ts';
+import { listOwnServers } from './choices.ts';
 import { bodyReader, dateTime, text, untrimmedText } from './field-readers.ts';
 import { readList } from './list.ts';
-import { listOwnServers } from './own-servers.ts';
 import { type PageContext, type PanelPage, page, restForm } from './page-types.ts';
+import { checkTypedName } from './server.ts';
 
 export const SNAPSHOT_PAGES: readonly PanelPage[] = [
   {

@@ -3,10 +3,10 @@ import { type CreatedToken, createToken, pageTokens } from '../../domain/tokens/
 import { tokensView } from '../../panel/account/tokens.ts';
 import { ACCOUNT_PATHS, PANEL_FIELDS } from '../../spec/paths.ts';
 import { field } from '../form.ts';
+import { PASSWORD_FIELD, withPasswordError } from './account.ts';
 import { dateTime } from './field-readers.ts';
 import { readList } from './list.ts';
 import { customForm, type PanelPage, restForm } from './page-types.ts';
-import { PASSWORD_FIELD, withPasswordError } from './password-error.ts';
 
 const createTokenForm = customForm<CreatedToken>({
   audit: 'token.create',

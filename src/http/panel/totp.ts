@@ -14,10 +14,10 @@ import { ACCOUNT_PATHS, TOTP_QR_PATH } from '../../spec/paths.ts';
 import { buildVisit } from '../admission/forms.ts';
 import { field } from '../form.ts';
 import type { Edge } from '../settings.ts';
+import { PASSWORD_FIELD, withPasswordError } from './account.ts';
 import { type CustomForm, customForm, type PageContext, type PanelPage } from './page-types.ts';
-import { PASSWORD_FIELD, withPasswordError } from './password-error.ts';
 import { sendNotFound } from './pipeline.ts';
-import { qrPng, sendPng } from './send-png.ts';
+import { qrPng, sendPng } from './png-renderer.ts';
 import { identifyRequest } from './visitor.ts';
 
 const TOTP_PATH = ACCOUNT_PATHS.totp;

@@ -5,9 +5,9 @@ import { computeCsrfToken, newVisitorCookie } from '../../domain/sessions/cookie
 import { type Identity, identify } from '../../domain/sessions/identify.ts';
 import { newSecretToken } from '../../kernel/ids.ts';
 import { formatCents } from '../../kernel/money.ts';
-import type { FormContext } from '../../panel/parts/form.ts';
-import type { Frame, View } from '../../panel/parts/layout.ts';
-import { noticeText } from '../../panel/parts/notices.ts';
+import type { FormContext } from '../../panel/form.ts';
+import { type Frame, renderDocument, type View } from '../../panel/layout.ts';
+import { noticeText } from '../../panel/notices.ts';
 import { PANEL_QUERY } from '../../spec/paths.ts';
 import { readSessionCookie, setSessionCookie } from '../cookie.ts';
 import { type Form, field } from '../form.ts';
@@ -100,4 +100,36 @@ function withoutNotice(query: Form): [string, string][] {
 function withQuery(path: string, members: [string, string][]): string {
   const query = new URLSearchParams(members).toString();
   return query === '' ? path : `${path}?${query}`;
+}
+
+/** They block all content from other sites. */
+export const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': [
+    `default-src 'none'`,
+    `style-src 'self'`,
+    `script-src 'self'`,
+    `img-src 'self'`,
+    `connect-src 'self'`,
+    `form-action 'self'`,
+    `base-uri 'none'`,
+    `frame-ancestors 'none'`,
+  ].join('; '),
+  // Not no-referrer: with it browsers send `Origin: null` for our own forms.
+  'referrer-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+  'cache-control': 'no-store',
+};
+
+export function sendPage(reply: FastifyReply, view: View, frame: Frame): FastifyReply {
+  // A header instead of a tag: the link that pauses updates returns the page without it.
+  if (frame.autoRefresh)
+    reply.header('refresh', `${frame.autoRefresh.intervalS}; url=${frame.autoRefresh.reloadPath}`);
+  return reply
+    .code(view.status ?? 200)
+    .headers(PAGE_HEADERS)
+    .send(renderDocument(view, frame));
 }

@@ -3,9 +3,9 @@ import { getVolume, listVolumes } from '../../domain/volumes/read.ts';
 import { volumesView, volumeView } from '../../panel/resources/volumes.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
+import { listAllRegions, listOwnServers } from './choices.ts';
 import { bodyReader, isChecked, number, text, textOrNull, untrimmedText } from './field-readers.ts';
 import { readList } from './list.ts';
-import { listAllRegions, listOwnServers } from './own-servers.ts';
 import { type PageContext, type PanelPage, page, restForm } from './page-types.ts';
 
 const volumePath = ({ id }: Volume): string => resourcePath(PANEL_PATHS.volumes, id);

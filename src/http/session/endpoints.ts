@@ -6,12 +6,10 @@ import { readForm } from '../form.ts';
 import type { Edge } from '../settings.ts';
 import { accountEndpoint } from './account.ts';
 import { authEndpoint } from './auth.ts';
-import { csrfEndpoint } from './csrf.ts';
 import { deployEndpoint } from './deploy.ts';
-import { meEndpoint } from './me.ts';
 import { type GetEndpoint, registerGet, registerPost } from './pipeline.ts';
-import { topup } from './topup.ts';
-import { topupStatusEndpoint } from './topup-status.ts';
+import { topup, topupStatusEndpoint } from './topup.ts';
+import { csrfEndpoint, meEndpoint } from './visitor.ts';
 
 export const GET_ENDPOINTS: readonly GetEndpoint[] = [csrfEndpoint, meEndpoint, topupStatusEndpoint];
 export const POST_ENDPOINTS: readonly PostEndpoint[] = [authEndpoint, topup, deployEndpoint, accountEndpoint];

@@ -1,15 +1,16 @@
-/**
- * POST /topup-api.php: creates an invoice with a deposit address, and cancels it before a payment arrives.
- */
+/** Top-ups: POST /topup-api.php creates and cancels them, GET /topup-status.php shows the progress of one. */
+
+import { Type } from 'typebox';
 import type { CustomerActor } from '../../domain/context.ts';
 import { createTopup } from '../../domain/topups/create.ts';
 import { cancelTopup } from '../../domain/topups/end.ts';
 import { parseTopupAmount } from '../../domain/topups/offer.ts';
+import { findTopup, topupView } from '../../domain/topups/read.ts';
 import { fail } from '../../kernel/fail.ts';
 import { isCoinCode } from '../../spec/coins.ts';
 import type { Operation, PostEndpoint } from '../admission/forms.ts';
-import { field } from '../form.ts';
-import { respondOnce } from './pipeline.ts';
+import { field, parseQuery } from '../form.ts';
+import { type GetEndpoint, respondOnce } from './pipeline.ts';
 
 const createTopupOperation: Operation = {
   audit: 'topup.create',
@@ -49,4 +50,24 @@ export const topup: PostEndpoint = {
     ['create', createTopupOperation],
     ['cancel', cancelTopupOperation],
   ]),
+};
+
+/** `?ref=…` names the top-up. Only its owner sees it. */
+export const topupStatusEndpoint: GetEndpoint = {
+  path: '/topup-status.php',
+  responseSchema: Type.Object({
+    ok: Type.Boolean(),
+    status: Type.String(),
+    deposit_address: Type.String(),
+    /** A decimal in whole coins. */
+    deposit_amount: Type.String(),
+    expires_at: Type.String(),
+  }),
+  run: async ({ edge, request, identity }) => {
+    const { customerId } = identity.session ?? fail('auth_required');
+    const ref =
+      field(parseQuery(request.url), 'ref') || fail('bad_request', { field: 'ref' }, 'ref is required.');
+    const topup = await findTopup(edge.service, customerId, ref);
+    return { ok: true, ...topupView(topup) };
+  },
 };

@@ -4,6 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EventStreams } from '../../domain/events/streams.ts';
+import { type BucketRule, costMs, type Draw } from '../../domain/tokens/buckets.ts';
 import { type BearerIdentity, type Buckets, identifyBearer } from '../../domain/tokens/identify-bearer.ts';
 import { fail, InvalidRequest } from '../../kernel/fail.ts';
 import { scopeCovers } from '../../spec/scopes.ts';
@@ -19,7 +20,6 @@ import { resourceFromParams } from '../admission/refusal-audit.ts';
 import type { AttemptLimiter } from '../attempt-limiter.ts';
 import { clientAddress, resolveCountry } from '../client-address.ts';
 import type { Edge } from '../settings.ts';
-import { rateHeaders } from './rate-headers.ts';
 import type { Route, TokenActor } from './route.ts';
 
 /** The dependencies of the REST surface, in addition to those of every surface. */
@@ -143,4 +143,27 @@ function requireBetaHeader({ route, request }: RestAdmission): void {
     [{ field: 'X-Service-Beta', issue: 'required' }],
     'This endpoint is in beta and may change without notice. To use it, send X-Service-Beta: true.',
   );
+}
+
+/** The precision of a current timestamp stored as a double, in milliseconds. */
+const CLOCK_ERROR_MS = 0.001;
+
+/**
+ * Builds the rate limit headers (SPEC "Limits"): `X-RateLimit-Limit`, `-Remaining`, `-Reset` (Unix seconds when
+ * full); `Retry-After` when nothing is left.
+ */
+export function rateHeaders(rule: BucketRule, draw: Draw): Record<string, string> {
+  const cost = costMs(rule);
+  const missing = (draw.fullAtMs - draw.nowMs - CLOCK_ERROR_MS) / cost;
+  const left = draw.allowed ? Math.max(Math.floor(rule.capacity - missing), 0) : 0;
+  const headers: Record<string, string> = {
+    'x-ratelimit-limit': String(Math.round(rule.refillPerS * 60)),
+    'x-ratelimit-remaining': String(left),
+    'x-ratelimit-reset': String(Math.ceil(draw.fullAtMs / 1_000)),
+  };
+  if (!draw.allowed) {
+    const waitMs = draw.fullAtMs + cost - rule.capacity * cost - draw.nowMs - CLOCK_ERROR_MS;
+    headers['retry-after'] = String(Math.max(Math.ceil(waitMs / 1_000), 1));
+  }
+  return headers;
 }

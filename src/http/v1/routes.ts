@@ -1,15 +1,12 @@
 /** Every route of the REST surface, in the order of the table in SPEC. */
 import { AUDIT_ROUTES } from './audit.ts';
 import { BILLING_ROUTES } from './billing.ts';
-import { CONSOLE_ROUTES } from './console.ts';
+import { PLAN_ROUTES, REGION_ROUTES } from './catalogue.ts';
 import { EVENT_ROUTES } from './events.ts';
 import { FIREWALL_ROUTES } from './firewall.ts';
-import { IMAGE_UPLOAD_ROUTES } from './image-upload.ts';
-import { IMAGE_ROUTES } from './images.ts';
-import { PLAN_ROUTES } from './plans.ts';
-import { REGION_ROUTES } from './regions.ts';
+import { IMAGE_ROUTES, IMAGE_UPLOAD_ROUTES } from './images.ts';
 import type { Route } from './route.ts';
-import { SERVER_ACTION_ROUTES } from './server-actions.ts';
+import { CONSOLE_ROUTES, SERVER_ACTION_ROUTES } from './server-actions.ts';
 import { SERVER_DETAIL_ROUTES, SERVER_ROUTES } from './servers.ts';
 import { SNAPSHOT_ROUTES } from './snapshots.ts';
 import { SSH_KEY_ROUTES } from './ssh-keys.ts';

@@ -1,4 +1,6 @@
-/** Actions on a server. Each responds immediately, and an event reports its completion. */
+/** Actions on a server, and its console. An event reports the completion of an action. */
+
+import { openConsole } from '../../domain/servers/console.ts';
 import { destroyServer } from '../../domain/servers/operations/destroy.ts';
 import {
   rebootServer,
@@ -7,8 +9,10 @@ import {
   stopServer,
 } from '../../domain/servers/operations/power.ts';
 import { rebuildServer, restoreServer } from '../../domain/servers/operations/reinstall.ts';
+import { Console } from '../../spec/schemas/console.ts';
 import { Server } from '../../spec/schemas/server.ts';
 import { RebootQuery, RebuildBody, RescuedServer, RestoreBody } from '../../spec/schemas/server-actions.ts';
+import { scopeCovers } from '../../spec/scopes.ts';
 import { type Route, route } from './route.ts';
 
 export const SERVER_ACTION_ROUTES: readonly Route[] = [
@@ -125,5 +129,25 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     example: { snapshot: 'snap_aaaqk3m7qzb5x2l6v4t7n8wyja' },
     reply: Server,
     run: ({ service, actor, params, body }) => restoreServer(service, actor, params.id, body.snapshot),
+  }),
+];
+
+export const CONSOLE_ROUTES: readonly Route[] = [
+  route({
+    id: 'servers.console',
+    method: 'GET',
+    path: '/servers/{id}/console',
+    scope: 'read',
+    summary: 'Open the console of a server',
+    description:
+      'Returns the URL of a page that shows the screen of a running server. It works once, within five ' +
+      'minutes. A token of scope `read` can only watch; `write` and above can also type.',
+    status: 200,
+    errorStatuses: [404, 409, 422],
+    reply: Console,
+    run: ({ service, actor, params, baseUrl }) => {
+      const readOnly = !scopeCovers(actor.scope, 'write');
+      return openConsole(service, actor, params.id, { readOnly, baseUrl });
+    },
   }),
 ];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { MemoryBuckets } from '../../../src/domain/tokens/buckets.ts';
-import { rateHeaders } from '../../../src/http/v1/rate-headers.ts';
+import { rateHeaders } from '../../../src/http/v1/admit.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
 
 describe('the rate headers', () => {

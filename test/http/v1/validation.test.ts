@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Type } from 'typebox';
-import { describeItems } from '../../../src/http/v1/describe-errors.ts';
+import { describeItems } from '../../../src/http/v1/error-response.ts';
 import { createChecker } from '../../../src/http/v1/validation.ts';
 import { nullable, oneOf } from '../../../src/spec/schemas/parts.ts';
 
