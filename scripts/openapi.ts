@@ -1,6 +1,6 @@
 /** Writes openapi/v1.json, the SDK's types, and the command samples. A test fails if they are out of date. */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { openApiText } from '../src/http/v1/openapi.ts';
+import { openApiText } from '../src/http/v1/openapi/document.ts';
 import { commandSamples } from './command-samples.ts';
 import { sdkTypes } from './sdk-types.ts';
 

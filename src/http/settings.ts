@@ -2,8 +2,8 @@ import type { Service } from '../domain/context.ts';
 import { loadRules, type Rules, readCurrentRulesVersion } from '../domain/rules/rules.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
 import type { Geo } from '../ports/geo.ts';
-import type { AccountBackoff } from './account-backoff.ts';
-import type { AttemptLimiter } from './attempt-limiter.ts';
+import type { AccountBackoff } from './admission/account-backoff.ts';
+import type { AttemptLimiter } from './admission/attempt-limiter.ts';
 
 export interface HttpSettings {
   /** The operator's terms of service in Markdown, and contact details. Null: not configured. */

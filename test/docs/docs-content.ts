@@ -1,7 +1,7 @@
 /** Samples as the API reference displays them, and the contents of guides. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { openApiText } from '../../src/http/v1/openapi.ts';
+import { openApiText } from '../../src/http/v1/openapi/document.ts';
 import { type ApiOperation, type Document, listOperations } from '../../src/panel/docs/reference/document.ts';
 import { tagPath } from '../../src/panel/docs/reference/reference.ts';
 import type { Sample } from '../../src/panel/docs/reference/samples.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { commandSamples } from '../../scripts/command-samples.ts';
-import { openApiText } from '../../src/http/v1/openapi.ts';
+import { openApiText } from '../../src/http/v1/openapi/document.ts';
 import { readReference } from '../../src/panel/docs/reference/reference.ts';
 import { resourceView } from '../../src/panel/docs/reference/resource.ts';
 import { SAMPLES } from '../../src/panel/docs/reference/samples.ts';

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { Compile, type Validator } from 'typebox/compile';
-import { openApi } from '../../src/http/v1/openapi.ts';
+import { openApi } from '../../src/http/v1/openapi/document.ts';
 import { ROUTES } from '../../src/http/v1/routes.ts';
 
 interface ResponseSpec {

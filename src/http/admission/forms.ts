@@ -12,7 +12,6 @@ import type { Action } from '../../spec/actions.ts';
 import type { FailureCode } from '../../spec/errors.ts';
 import type { Operation as RestOperation } from '../../spec/operations.ts';
 import { clientAddress, resolveCountry } from '../client-address.ts';
-import { isCrossSite, isValidCsrfToken, submittedCsrfToken } from '../csrf.ts';
 import { type Form, type FormBody, field } from '../form.ts';
 import type { Edge } from '../settings.ts';
 import {
@@ -23,6 +22,7 @@ import {
   requireServiceOpen,
   type Stages,
 } from './admission.ts';
+import { isCrossSite, isValidCsrfToken, submittedCsrfToken } from './csrf.ts';
 import { type LimitedAttempt, runLimited } from './limit-attempts.ts';
 import { auditRefusal } from './refusal-audit.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../domain/servers/console.ts';
 import { Failure, fail } from '../../kernel/fail.ts';
 import { CONSOLE_PATHS } from '../../spec/paths.ts';
-import { isCrossSite } from '../csrf.ts';
+import { isCrossSite } from '../admission/csrf.ts';
 import { toFailure } from '../errors.ts';
 import { respondOnSocket } from '../malformed-requests.ts';
 import type { Edge } from '../settings.ts';

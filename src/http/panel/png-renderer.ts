@@ -8,8 +8,8 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { fail } from '../../kernel/fail.ts';
 import { WorkerThread } from '../../kernel/worker-thread.ts';
-import { type LineChart, lineChartSvg } from '../../panel/charts.ts';
-import { qrCode } from '../../panel/qr.ts';
+import { type LineChart, lineChartSvg } from '../../panel/charts/chart.ts';
+import { qrCode } from '../../panel/money/qr.ts';
 
 const WORKER_SCRIPT = new URL('./png-worker.ts', import.meta.url);
 const DEFAULT_LIMITS = { pictures: 200, bytes: 16 * 1024 ** 2, waiting: 64, waitingOfOne: 16 } as const;

@@ -5,9 +5,9 @@ import { computeCsrfToken, newVisitorCookie } from '../../domain/sessions/cookie
 import { type Identity, identify } from '../../domain/sessions/identify.ts';
 import { newSecretToken } from '../../kernel/ids.ts';
 import { formatCents } from '../../kernel/money.ts';
-import type { FormContext } from '../../panel/form.ts';
-import { type Frame, renderDocument, type View } from '../../panel/layout.ts';
-import { noticeText } from '../../panel/notices.ts';
+import type { FormContext } from '../../panel/parts/form.ts';
+import { type Frame, renderDocument, type View } from '../../panel/parts/layout.ts';
+import { noticeText } from '../../panel/parts/notices.ts';
 import { PANEL_QUERY } from '../../spec/paths.ts';
 import { readSessionCookie, setSessionCookie } from '../cookie.ts';
 import { type Form, field } from '../form.ts';

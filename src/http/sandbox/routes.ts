@@ -5,7 +5,7 @@ import { isPrintable } from '../../kernel/printable.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import { FAILURES } from '../../spec/errors.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { isCrossSite } from '../csrf.ts';
+import { isCrossSite } from '../admission/csrf.ts';
 
 /** Ten years. A larger value is a typing error. */
 const ADVANCE_MAX_S = 10 * 366 * 86_400;

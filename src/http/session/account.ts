@@ -1,6 +1,6 @@
 /**
- * POST /account-api.php: the password, API tokens, email, OpenPGP key, second factor, sessions, and deletion of
- * the account.
+ * POST /account-api.php: the password, API tokens, email, OpenPGP key, second factor, sessions, and deletion
+ * of the account.
  */
 
 import { deleteAccount } from '../../domain/customers/deletion/start.ts';

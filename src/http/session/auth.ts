@@ -1,7 +1,6 @@
 /** POST /auth-api.php: sign-up, sign-in, sign-out, recovery, and the links in mails. */
 import { confirmAddress } from '../../domain/customers/email/change.ts';
-import type { RecoverableSession } from '../../domain/customers/recovery.ts';
-import { recoverAccount } from '../../domain/customers/recovery.ts';
+import { type RecoverableSession, recoverAccount } from '../../domain/customers/recovery.ts';
 import { requestReset, resetPassword } from '../../domain/customers/reset-password.ts';
 import { signIn, signUp } from '../../domain/customers/sign-in.ts';
 import { signOut } from '../../domain/sessions/active.ts';

@@ -16,8 +16,8 @@ import {
   requireServiceOpen,
   type Stages,
 } from '../admission/admission.ts';
+import type { AttemptLimiter } from '../admission/attempt-limiter.ts';
 import { resourceFromParams } from '../admission/refusal-audit.ts';
-import type { AttemptLimiter } from '../attempt-limiter.ts';
 import { clientAddress, resolveCountry } from '../client-address.ts';
 import type { Edge } from '../settings.ts';
 import type { Route, TokenActor } from './route.ts';
@@ -149,8 +149,8 @@ function requireBetaHeader({ route, request }: RestAdmission): void {
 const CLOCK_ERROR_MS = 0.001;
 
 /**
- * Builds the rate limit headers (SPEC "Limits"): `X-RateLimit-Limit`, `-Remaining`, `-Reset` (Unix seconds when
- * full); `Retry-After` when nothing is left.
+ * Builds the rate limit headers (SPEC "Limits"): `X-RateLimit-Limit`, `-Remaining`, `-Reset` (Unix seconds
+ * when full); `Retry-After` when nothing is left.
  */
 export function rateHeaders(rule: BucketRule, draw: Draw): Record<string, string> {
   const cost = costMs(rule);

@@ -6,7 +6,7 @@ import { admit, type V1Edge } from './admit.ts';
 import { v1ErrorResponse } from './error-response.ts';
 import { registerJsonParser } from './json-body.ts';
 import { skipMultipartParsing } from './multipart.ts';
-import { openApiText } from './openapi.ts';
+import { openApiText } from './openapi/document.ts';
 import { registerErrorHandler, registerRoute } from './pipeline.ts';
 import { ROUTES } from './routes.ts';
 

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fastify } from 'fastify';
 import { encode } from 'uqr';
-import { PngRenderer } from '../../src/http/panel/png-renderer.ts';
-import { chartPng, qrPng, sendPng } from '../../src/http/panel/png-renderer.ts';
-import { Failure } from '../../src/kernel/fail.ts';
-import type { LineChart } from '../../src/panel/charts.ts';
-import { qrCode } from '../../src/panel/qr.ts';
-import { readPng } from '../support/png-pixels.ts';
+import { chartPng, PngRenderer, qrPng, sendPng } from '../../../src/http/panel/png-renderer.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import type { LineChart } from '../../../src/panel/charts/chart.ts';
+import { qrCode } from '../../../src/panel/money/qr.ts';
+import { readPng } from '../../support/png-pixels.ts';
 
 const CHART: LineChart = {
   title: 'Memory',

@@ -1,6 +1,6 @@
 /** Requests generated from the document: mostly valid ones, each with a fault. */
 import fc from 'fast-check';
-import { openApi } from '../../../src/http/v1/openapi.ts';
+import { openApi } from '../../../src/http/v1/openapi/document.ts';
 import { ROUTES } from '../../../src/http/v1/routes.ts';
 import type { Schema } from './fuzz-bodies.ts';
 import { type Bodies, contentOf } from './fuzz-content.ts';

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { signIn } from '../../src/domain/customers/sign-in.ts';
-import { readCookie } from '../../src/domain/sessions/cookie.ts';
-import { signInResponseSaver } from '../../src/domain/sessions/visitor-idempotency.ts';
-import { isLocalPath } from '../../src/http/panel/sign-in.ts';
-import { postAccountAction } from '../http/account-links.ts';
-import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
-import { PanelClient, type PanelResponse, problemOf, textOf } from '../support/panel-client.ts';
-import { controlsOf, findForm } from '../support/panel-html.ts';
-import { PASSWORD, type SessionClient } from '../support/session-client.ts';
-import { totpAt } from '../support/totp.ts';
+import { signIn } from '../../../src/domain/customers/sign-in.ts';
+import { readCookie } from '../../../src/domain/sessions/cookie.ts';
+import { signInResponseSaver } from '../../../src/domain/sessions/visitor-idempotency.ts';
+import { isLocalPath } from '../../../src/http/panel/account/sign-in.ts';
+import { postAccountAction } from '../../http/account-links.ts';
+import { type HttpWorld, startHttpWorld } from '../../http/http-world.ts';
+import { PanelClient, type PanelResponse, problemOf, textOf } from '../../support/panel-client.ts';
+import { controlsOf, findForm } from '../../support/panel-html.ts';
+import { PASSWORD, type SessionClient } from '../../support/session-client.ts';
+import { totpAt } from '../../support/totp.ts';
 
 const NEW = 'an entirely new password';
 const CODE = /<code class="copy" data-copy>([a-z2-7]{5}(?:-[a-z2-7]{5,6}){4})<\/code>/;

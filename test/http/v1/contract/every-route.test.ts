@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { openApiText } from '../../../../src/http/v1/openapi.ts';
+import { openApiText } from '../../../../src/http/v1/openapi/document.ts';
 import type { Route } from '../../../../src/http/v1/route.ts';
 import { ROUTES } from '../../../../src/http/v1/routes.ts';
 import { OPERATIONS } from '../../../../src/spec/operations.ts';

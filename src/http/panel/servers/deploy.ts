@@ -1,0 +1,152 @@
+/** Ordering a server on one page, which shows the total first, from the same form. */
+import { findClosure } from '../../../domain/rules/rules.ts';
+import { monthlyUsd, quoteServer } from '../../../domain/servers/billing/price.ts';
+import { createServerWithPassword } from '../../../domain/servers/deploy/create.ts';
+import { isSoldByHand } from '../../../domain/servers/hardware.ts';
+import { invalidRequest } from '../../../kernel/fail.ts';
+import type { View } from '../../../panel/parts/layout.ts';
+import { type DeployData, deployView } from '../../../panel/servers/deploy.ts';
+import { type CycleMonths, isCycleMonths } from '../../../spec/limits.ts';
+import { DEPLOY_PASSWORD_PATH, DEPLOY_PATH, DEPLOY_TOTAL_PATH, serverPagePath } from '../../../spec/paths.ts';
+import type { Plan } from '../../../spec/schemas/plan.ts';
+import { type Server, ServerBody } from '../../../spec/schemas/server.ts';
+import { regionIn } from '../../admission/admission.ts';
+import { type Form, field } from '../../form.ts';
+import { createChecker } from '../../v1/validation.ts';
+import { listAllPlans, listAllRegions, listOwnSshKeys, listUsableImages } from '../choices.ts';
+import {
+  bodyReader,
+  checkedIds,
+  encodeUserData,
+  isChecked,
+  lines,
+  number,
+  pairs,
+  text,
+} from '../field-readers.ts';
+import {
+  type CustomForm,
+  customForm,
+  type FormResult,
+  type PageContext,
+  type PanelPage,
+  restForm,
+} from '../page-types.ts';
+
+const FIELD_READERS = {
+  name: text,
+  plan: text,
+  region: text,
+  image: text,
+  billing_months: number,
+  tags: lines,
+  labels: pairs,
+  auto_renew: isChecked,
+  user_data_b64: encodeUserData,
+};
+const FIELD_NAMES = { user_data_b64: 'user_data' };
+
+const { ssh_keys: _, ...withoutKeys } = ServerBody.properties;
+const checkWithoutKeys = createChecker({
+  ...ServerBody,
+  properties: withoutKeys,
+  required: ['name', 'plan', 'region', 'image'],
+});
+const readWithoutKeys = bodyReader(FIELD_READERS);
+
+const redirectToOrdered = (server: Server): FormResult => ({
+  to: serverPagePath(server.id),
+  notice: 'server_ordered',
+});
+
+const deployWithPasswordForm = customForm<Server>({
+  audit: 'server.create',
+  rest: 'servers.create',
+  regionOf: (form) => regionIn(readWithoutKeys(form)),
+  fieldNames: FIELD_NAMES,
+  hasOwnRemedy: true,
+  run: async (call) => {
+    const order = readWithoutKeys(call.form) as Omit<ServerBody, 'ssh_keys'>;
+    const items = checkWithoutKeys(order);
+    if (items.length > 0) invalidRequest(items);
+    const password = field(call.form, 'root_password');
+    return await createServerWithPassword(call.edge.service, call.customer(), order, password);
+  },
+  done: redirectToOrdered,
+});
+
+/** Changes nothing: shows the page again with the choices and their total. */
+const showTotalForm: CustomForm = {
+  audit: null,
+  skipIdempotency: true,
+  run: async ({ form }) => ({
+    shown: Object.fromEntries([...form].filter(([name]) => !/^_|password/.test(name))),
+  }),
+};
+
+export const DEPLOY_PAGES: readonly PanelPage[] = [
+  {
+    path: DEPLOY_PATH,
+    access: 'customer',
+    readOperations: ['plans.list', 'regions.list', 'images.list', 'ssh_keys.list', 'balance.get'],
+    render,
+    forms: {
+      deploy: restForm<Server>({
+        operation: 'servers.create',
+        // This button installs with keys only. A typed password means that the other button was intended.
+        validate: ({ form }) =>
+          field(form, 'root_password') === '' ? [] : [{ field: 'root_password', issue: 'invalid_value' }],
+        body: bodyReader({ ...FIELD_READERS, ssh_keys: checkedIds }),
+        fieldNames: FIELD_NAMES,
+        hasOwnRemedy: true,
+        done: redirectToOrdered,
+      }),
+    },
+  },
+  { path: DEPLOY_TOTAL_PATH, access: 'customer', render, forms: { deploy: showTotalForm } },
+  { path: DEPLOY_PASSWORD_PATH, access: 'customer', render, forms: { deploy: deployWithPasswordForm } },
+];
+
+async function render(context: PageContext): Promise<View> {
+  const { service } = context;
+  const given = formInput(context);
+  const [plans, regions, images, keys, rules] = await Promise.all([
+    listAllPlans(context),
+    listAllRegions(context),
+    listUsableImages(context),
+    listOwnSshKeys(context),
+    context.edge.rules.read(),
+  ]);
+  const chosen = chooseOptions(given, plans);
+  const quote =
+    chosen.plan &&
+    (await quoteServer(service, context.customer(), { plan: chosen.plan.id, months: chosen.months }));
+  const data: DeployData = {
+    ...{ plans, regions, images, keys, given, quote: quote ?? null },
+    onRequest: new Set(plans.filter((plan) => isSoldByHand(service, plan.category)).map(({ id }) => id)),
+    chosen: { ...chosen, plan: chosen.plan?.id ?? null },
+    monthUsd: new Map(
+      plans.map(({ id, price_usd_month }) => [id, monthlyUsd(price_usd_month, chosen.months)]),
+    ),
+    closed: findClosure(rules, 'servers.create', service.clock.now())?.message ?? null,
+    forms: context.forms,
+  };
+  return deployView(data);
+}
+
+/** The rejected input, the input for the total, or the query of the URL. */
+function formInput({ forms, shown, query }: PageContext): Form {
+  if (forms.refused) return forms.values;
+  return shown ? new Map(Object.entries(shown.texts)) : query;
+}
+
+/** Selects the plan, region, and cycle: the given ones, or else available ones. */
+function chooseOptions(given: Form, plans: readonly Plan[]) {
+  const plan =
+    plans.find(({ id }) => id === field(given, 'plan')) ??
+    plans.find(({ available_in }) => available_in.length > 0) ??
+    null;
+  const typed = Number(field(given, 'billing_months'));
+  const months: CycleMonths = isCycleMonths(typed) ? typed : 1;
+  return { plan, region: field(given, 'region') || plan?.available_in[0] || '', months };
+}

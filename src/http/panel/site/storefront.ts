@@ -1,0 +1,164 @@
+/** Public pages: the offers, the service's status, and the operator's own texts. */
+import { getPlan, getRegion, listSellingRegions } from '../../../domain/catalogue/offers.ts';
+import { readSwitches, type SwitchState } from '../../../domain/switches.ts';
+import { listCoins, readCoins } from '../../../domain/topups/offer.ts';
+import { formatRfc3339 } from '../../../kernel/time.ts';
+import { type HomeData, homeView } from '../../../panel/site/home.ts';
+import { plansView, planView, type SoldPlan } from '../../../panel/site/plans.ts';
+import { regionsView, regionView } from '../../../panel/site/regions.ts';
+import { contactView, termsView } from '../../../panel/site/site.ts';
+import { type StatusWindow, statusView } from '../../../panel/site/status.ts';
+import { type CycleMonths, isCycleMonths } from '../../../spec/limits.ts';
+import { PANEL_PATHS } from '../../../spec/paths.ts';
+import { PLAN_CATEGORIES } from '../../../spec/schemas/plan.ts';
+import { SWITCHES } from '../../../spec/switches.ts';
+import { resolveBaseUrl } from '../../base-url.ts';
+import { field } from '../../form.ts';
+import type { RulesCache } from '../../settings.ts';
+import { ROUTES } from '../../v1/routes.ts';
+import { type PageContext, type PanelPage, page } from '../page-types.ts';
+import { readOffers, readOrderingClosed, readRegions, toSoldPlan } from './offers.ts';
+
+type MaintenanceWindows = Awaited<ReturnType<RulesCache['read']>>['windows'];
+
+/** Maintenance windows, switches, regions, and coins. */
+const STATUS_PAGE: PanelPage = {
+  path: PANEL_PATHS.status,
+  access: 'anyone',
+  render: async ({ edge, service }) => {
+    const now = service.clock.now();
+    const { windows } = await edge.rules.read();
+    return statusView({
+      windows: upcomingWindows(windows, now),
+      switchedOff: (await readSwitches(service)).filter(({ on }) => !on).map(toSwitchedOff),
+      regions: await readRegions(service),
+      coins: await readCoins(service),
+      now: formatRfc3339(now),
+    });
+  },
+};
+
+export const STOREFRONT_PAGES: readonly PanelPage[] = [
+  {
+    path: PANEL_PATHS.home,
+    access: 'anyone',
+    render: async (context) => homeView(await loadHomeData(context)),
+  },
+  {
+    path: PANEL_PATHS.plans,
+    access: 'anyone',
+    readOperations: ['plans.list', 'regions.list'],
+    render: async (look) => {
+      const category = parseCategory(field(look.query, 'category'));
+      const offers = await readOffers(look.service, category === '' ? {} : { category });
+      const region = field(look.query, 'region');
+      return plansView({
+        ...offers,
+        chosen: {
+          category,
+          region: offers.regions.some(({ id }) => id === region) ? region : '',
+          months: parseMonths(field(look.query, 'months')),
+        },
+        closed: await readOrderingClosed(look.edge),
+        forms: look.forms,
+      });
+    },
+  },
+  page({
+    path: `${PANEL_PATHS.plans}/{id}`,
+    access: 'anyone',
+    readOperations: ['plans.get'],
+    render: async ({ service, params, edge }) => {
+      const plan = await getPlan(service, params.id);
+      const [soldByPlan, regions] = [await listSellingRegions(service), await readRegions(service)];
+      const closed = await readOrderingClosed(edge);
+      return planView({ plan: toSoldPlan(service, plan, soldByPlan.get(plan.id) ?? []), regions, closed });
+    },
+  }),
+  {
+    path: PANEL_PATHS.regions,
+    access: 'anyone',
+    render: async ({ service }) => regionsView({ regions: await readRegions(service) }),
+  },
+  page({
+    path: `${PANEL_PATHS.regions}/{id}`,
+    access: 'anyone',
+    readOperations: ['regions.get'],
+    render: async ({ service, params, edge, signedIn }) => {
+      const region = await getRegion(service, params.id);
+      const { plans } = await readOffers(service);
+      return regionView({
+        region,
+        plans,
+        closed: await readOrderingClosed(edge),
+        signedIn: signedIn !== null,
+      });
+    },
+  }),
+  STATUS_PAGE,
+  {
+    path: PANEL_PATHS.terms,
+    access: 'anyone',
+    render: ({ edge }) => termsView({ terms: edge.settings.terms }),
+  },
+  {
+    path: PANEL_PATHS.contact,
+    access: 'anyone',
+    render: ({ edge }) => contactView({ contact: edge.settings.contact }),
+  },
+];
+
+async function loadHomeData(context: PageContext): Promise<HomeData> {
+  const { service, edge } = context;
+  const { plans, regions } = await readOffers(service);
+  return {
+    site: edge.service.settings.siteName,
+    baseUrl: resolveBaseUrl(context),
+    sandbox: service.settings.mode === 'sandbox',
+    plans: PLAN_CATEGORIES.flatMap((category) =>
+      cheapest(plans.filter((plan) => plan.category === category)),
+    ),
+    regions,
+    coins: listCoins(service).filter(({ open }) => open),
+    signedIn: context.signedIn !== null,
+    rateLockMinutes: service.settings.rateLockMinutes,
+    graceDays: service.settings.graceDays,
+  };
+}
+
+function cheapest(plans: readonly SoldPlan[]): readonly SoldPlan[] {
+  return [...plans].sort((a, b) => a.price_usd_month - b.price_usd_month).slice(0, 2);
+}
+
+/** Ignores an unknown category, because links are often old. */
+function parseCategory(text: string): string {
+  return PLAN_CATEGORIES.find((category) => category === text) ?? '';
+}
+
+function parseMonths(text: string): CycleMonths {
+  const months = Number(text);
+  return isCycleMonths(months) ? months : 1;
+}
+
+function upcomingWindows(windows: MaintenanceWindows, now: Date): StatusWindow[] {
+  return windows
+    .filter(({ ends_at }) => now < ends_at)
+    .map((window) => ({
+      affected: window.operation === null ? null : describeOperation(window.operation),
+      from: formatRfc3339(window.starts_at),
+      until: formatRfc3339(window.ends_at),
+      isActive: window.starts_at <= now,
+      reason: window.reason,
+    }));
+}
+
+function describeOperation(operation: string): string {
+  return ROUTES.find(({ id }) => id === operation)?.summary ?? operation;
+}
+
+/**
+ * Shows the reason for switches that block customers' operations. Other reasons are internal to the operator.
+ */
+function toSwitchedOff({ name, reason }: SwitchState) {
+  return { name, reason: SWITCHES[name].blockedOperations.length > 0 ? reason : null };
+}

@@ -1,0 +1,67 @@
+/** Snapshots. */
+import { createSnapshot, deleteSnapshot } from '../../../domain/snapshots/change.ts';
+import { getSnapshot, listSnapshots } from '../../../domain/snapshots/read.ts';
+import { BY_AGE_OR_NAME } from '../../../spec/lists.ts';
+import { Snapshot, SnapshotBody } from '../../../spec/schemas/snapshot.ts';
+import { SNAPSHOT_STATUSES } from '../../../spec/states.ts';
+import { listRoute, type Route, route } from '../route.ts';
+
+export const SNAPSHOT_ROUTES: readonly Route[] = [
+  listRoute({
+    id: 'snapshots.list',
+    path: '/snapshots',
+    scope: 'read',
+    summary: 'List snapshots',
+    list: {
+      ...BY_AGE_OR_NAME,
+      filters: {
+        server: { about: 'The id of a server.' },
+        status: { allowed: SNAPSHOT_STATUSES },
+        name: {},
+      },
+    },
+    reply: Snapshot,
+    run: ({ service, actor, page }) => listSnapshots(service, actor, page),
+  }),
+  route({
+    id: 'snapshots.create',
+    method: 'POST',
+    path: '/servers/{id}/snapshots',
+    scope: 'write',
+    summary: 'Create a snapshot',
+    description:
+      'Creates a crash-consistent snapshot of a running or stopped server. We send `snapshot.ready` when ' +
+      'it completes, or `snapshot.failed` if it fails.',
+    status: 201,
+    errorStatuses: [404, 409, 422],
+    audit: 'snapshot.create',
+    body: SnapshotBody,
+    example: { name: 'before-upgrade' },
+    reply: Snapshot,
+    run: ({ service, actor, params, body }) => createSnapshot(service, actor, params.id, body),
+  }),
+  route({
+    id: 'snapshots.get',
+    method: 'GET',
+    path: '/snapshots/{id}',
+    scope: 'read',
+    summary: 'Retrieve a snapshot',
+    status: 200,
+    errorStatuses: [404],
+    reply: Snapshot,
+    run: ({ service, actor, params }) => getSnapshot(service, actor, params.id),
+  }),
+  route({
+    id: 'snapshots.delete',
+    method: 'DELETE',
+    path: '/snapshots/{id}',
+    scope: 'write',
+    summary: 'Delete a snapshot',
+    description: 'You cannot delete a snapshot while it is being created or restored.',
+    status: 204,
+    errorStatuses: [404, 409],
+    audit: 'snapshot.delete',
+    reply: null,
+    run: ({ service, actor, params }) => deleteSnapshot(service, actor, params.id),
+  }),
+];

@@ -1,0 +1,48 @@
+/** API tokens. */
+import { createTokenByToken, pageTokens, revokeToken } from '../../../domain/tokens/tokens.ts';
+import { BY_AGE_OR_NAME } from '../../../spec/lists.ts';
+import { ApiToken, ApiTokenBody, NewApiToken } from '../../../spec/schemas/api-token.ts';
+import { SCOPES } from '../../../spec/scopes.ts';
+import { listRoute, type Route, route } from '../route.ts';
+
+export const TOKEN_ROUTES: readonly Route[] = [
+  listRoute({
+    id: 'tokens.list',
+    path: '/account/tokens',
+    scope: 'read',
+    summary: 'List API tokens',
+    list: { ...BY_AGE_OR_NAME, filters: { scope: { allowed: SCOPES }, name: {} } },
+    reply: ApiToken,
+    run: ({ service, actor, page }) => pageTokens(service, actor, page),
+  }),
+  route({
+    id: 'tokens.create',
+    method: 'POST',
+    path: '/account/tokens',
+    scope: 'write',
+    summary: 'Create an API token',
+    description:
+      'The response contains the plaintext token, which we show only once. A token can create tokens only ' +
+      'up to its own scope.',
+    status: 201,
+    errorStatuses: [422],
+    audit: 'token.create',
+    body: ApiTokenBody,
+    example: { name: 'deploys', scope: 'write', expires_at: '2030-01-31T12:00:00Z' },
+    reply: NewApiToken,
+    run: ({ service, actor, body }) => createTokenByToken(service, actor, body),
+  }),
+  route({
+    id: 'tokens.delete',
+    method: 'DELETE',
+    path: '/account/tokens/{id}',
+    scope: 'write',
+    summary: 'Revoke an API token',
+    description: 'Takes effect immediately, for a token of any scope. A token can revoke itself.',
+    status: 204,
+    errorStatuses: [404],
+    audit: 'token.revoke',
+    reply: null,
+    run: ({ service, actor, params }) => revokeToken(service, actor, params.id),
+  }),
+];
