@@ -5,7 +5,7 @@ import { abandonUploads } from '../domain/images/remove.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { EMBEDDED_CONNECTIONS } from '../store/embedded/server.ts';
 import { listHosts } from '../store/inventory/hosts.ts';
-import { releaseAllLeases } from '../store/servers/operations.ts';
+import { releaseAllLeases } from '../store/leases.ts';
 import { checkCoins } from './check-coins.ts';
 import { serveWithChildren } from './child-processes.ts';
 import { acquireDatabase } from './database.ts';

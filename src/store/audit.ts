@@ -2,7 +2,8 @@
 import type { Sql } from '../kernel/sql.ts';
 import { parseRfc3339 } from '../kernel/time.ts';
 import type { PageRequest } from '../spec/lists.ts';
-import { type Page, readPage } from './page.ts';
+import { BY_CREATION, type Page, readPage } from './page.ts';
+import { conditionsFor } from './parameters.ts';
 
 export interface AuditRow {
   readonly id: string;
@@ -76,8 +77,7 @@ export async function pageAuditEvents(
       where: 'customer_id = ?',
       values: [customerId],
       since,
-      id: { column: 'id', type: 'uuid' },
-      sorts: { created_at: { column: 'created_at', type: 'timestamptz' } },
+      sorts: BY_CREATION,
       filters: {
         action: { where: 'action = ?', indexed: true },
         resource: { where: 'resource = ?', indexed: true },
@@ -91,19 +91,10 @@ export async function pageAuditEvents(
 
 // ---- the log of all customers, the operator and the service itself, as the operator reads it
 
-export interface OperatorAuditRow {
-  readonly id: string;
+export interface OperatorAuditRow extends AuditEventRow {
   /** null: not a customer's event, or their account was deleted. */
   readonly email: string | null;
-  readonly action: string;
-  readonly resource: string | null;
-  readonly result: 'ok' | 'error' | 'denied';
-  readonly actor_token: string | null;
-  readonly actor_session: string | null;
-  readonly ip_country: string;
-  readonly request_id: string;
   readonly note: string | null;
-  readonly created_at: Date;
 }
 
 /** Omitted fields match everything. */
@@ -115,26 +106,24 @@ export interface OperatorAuditFilter {
   readonly unattributed?: true;
 }
 
+const CONDITIONS = {
+  customerId: 'e.customer_id = $customerId',
+  action: 'e.action = $action',
+  resource: 'e.resource = $resource',
+  unattributed: 'e.actor_token is null and e.actor_session is null',
+};
+
 /** Lists events newest first: ids begin with the time. */
 export async function listOperatorAudit(
   tx: Sql,
   filter: OperatorAuditFilter,
   limit: number,
 ): Promise<OperatorAuditRow[]> {
-  const values: unknown[] = [limit];
-  const where = ['true'];
-  const add = (column: string, value: unknown) => {
-    if (value !== undefined) where.push(`${column} = $${values.push(value)}`);
-  };
-  add('e.customer_id', filter.customerId);
-  add('e.action', filter.action);
-  add('e.resource', filter.resource);
-  if (filter.unattributed) where.push('e.actor_token is null and e.actor_session is null');
   return await tx.rows<OperatorAuditRow>(
     `select e.id, c.email, e.action, e.resource, e.result, e.actor_token, e.actor_session, e.ip_country,
             e.request_id, e.note, e.created_at
        from audit_events e left join customers c on c.id = e.customer_id
-      where ${where.join(' and ')} order by e.id desc limit $1`,
-    values,
+      where ${conditionsFor(filter, CONDITIONS)} order by e.id desc limit $limit`,
+    { ...filter, limit },
   );
 }

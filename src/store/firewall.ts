@@ -3,7 +3,7 @@ import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { FirewallGroup, FirewallRule } from '../spec/schemas/firewall.ts';
 import type { ServerStatus, SuspendedReason } from '../spec/states.ts';
-import { type Page, readPage } from './page.ts';
+import { countUpTo, type Page, readPage } from './page.ts';
 
 /** A stored rule; `id` is the database id. */
 export type RuleRow = FirewallRule;
@@ -58,11 +58,7 @@ export async function pageGroups(tx: Sql, customerId: string, page: PageRequest)
 
 /** Counts up to `limit`. */
 export async function countGroups(tx: Sql, customerId: string, limit: number): Promise<number> {
-  const row = await tx.row<{ count: bigint }>(
-    `select count(*) from (select from firewall_groups where customer_id = $1 limit $2) as counted`,
-    [customerId, limit],
-  );
-  return Number(row?.count ?? 0n);
+  return await countUpTo(tx, 'firewall_groups where customer_id = $customerId', { customerId, limit });
 }
 
 /**

@@ -32,11 +32,11 @@ export async function deleteStoredResponse(
   tx: Sql,
   stored: { readonly customerId: string; readonly keyDigest: Buffer; readonly requestId: string },
 ): Promise<void> {
-  await tx.run('delete from idempotency where customer_id = $1 and key_digest = $2 and request_id = $3', [
-    stored.customerId,
-    stored.keyDigest,
-    stored.requestId,
-  ]);
+  await tx.run(
+    `delete from idempotency
+      where customer_id = $customerId and key_digest = $keyDigest and request_id = $requestId`,
+    stored,
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Mails: the send queue and the outcome of each mail. */
 import type { Sql } from '../kernel/sql.ts';
 import type { MailKind } from '../spec/mails.ts';
+import { nextDue } from './leases.ts';
 
 export type MailStatus = 'queued' | 'sending' | 'sent' | 'failed' | 'unknown' | 'stale' | 'dropped';
 export type MailFault = 'unreachable' | 'deferred' | 'refused' | 'unrenderable';
@@ -69,18 +70,6 @@ export async function claimMails(
   );
 }
 
-export async function extendMailLease(tx: Sql, leaseId: string, leaseS: number): Promise<void> {
-  await tx.run(
-    `update mails set leased_until = clock_timestamp() + make_interval(secs => $2) where lease_id = $1`,
-    [leaseId, leaseS],
-  );
-}
-
-/** Releases the mails that were claimed and not finished. */
-export async function releaseMailLease(tx: Sql, leaseId: string): Promise<void> {
-  await tx.run(`update mails set lease_id = null, leased_until = null where lease_id = $1`, [leaseId]);
-}
-
 /** Marks the mail as handed to the mail server. Returns false when the lease was lost. */
 export async function markMailSending(tx: Sql, mail: Pick<MailRow, 'id' | 'lease_id'>): Promise<boolean> {
   const marked = await tx.run(
@@ -134,17 +123,9 @@ export async function retryUnreachableMails(tx: Sql, now: Date): Promise<void> {
   );
 }
 
-/** Returns when the next mail is due, leased or not. */
-export async function nextMailDue(tx: Sql): Promise<Date | null> {
-  const row = await tx.row<{ due_at: Date }>(
-    `select due_at from mails where due_at is not null order by due_at limit 1`,
-  );
-  return row?.due_at ?? null;
-}
-
 /** Whether a mail is leased or due. */
 export async function hasPendingMails(tx: Sql, now: Date): Promise<boolean> {
-  const due = await nextMailDue(tx);
+  const due = await nextDue(tx, 'mails');
   if (due !== null && due <= now) return true;
   const row = await tx.row<{ leased: boolean }>(
     `select exists (

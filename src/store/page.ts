@@ -18,7 +18,8 @@ export interface PageSource {
   /** Conditions that always apply; `?` stands for the values, in order. */
   readonly where: string;
   readonly values: readonly unknown[];
-  readonly id: { readonly column: string; readonly type: 'uuid' | 'text' };
+  /** `id`, a uuid, if omitted. */
+  readonly id?: { readonly column: string; readonly type: 'uuid' | 'text' };
   readonly sorts: Readonly<Record<string, PageSort>>;
   readonly filters?: Readonly<Record<string, PageFilter | PageBound>>;
   /** The earliest time shown, for a list that is sorted by `created_at` only. */
@@ -29,6 +30,9 @@ export interface PageSort {
   readonly column: string;
   readonly type: 'timestamptz' | 'text' | 'uuid';
 }
+
+export const BY_CREATION = { created_at: { column: 'created_at', type: 'timestamptz' } } as const;
+export const BY_CREATION_OR_NAME = { ...BY_CREATION, name: { column: 'name', type: 'text' } } as const;
 
 /** A condition with one `?`. A filter named like a sort is an equality on its column. */
 export interface PageFilter {
@@ -69,12 +73,25 @@ export async function readPage<Row extends object>(
   return { rows, next: more ? { value: last.page_value, id: last.page_id } : null };
 }
 
+/** Counts the rows of `from`, a table with its condition, up to the limit. */
+export async function countUpTo(
+  tx: Sql,
+  from: string,
+  values: { readonly limit: number } & Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const row = await tx.row<{ count: number }>(
+    `select count(*)::int as count from (select from ${from} limit $limit) as counted`,
+    values,
+  );
+  return row?.count ?? 0;
+}
+
 /** Returns null when a filter cannot match anything. */
 function buildPageQuery(
   source: PageSource,
   request: PageRequest,
 ): { text: string; values: unknown[] } | null {
-  const { column: id, type: idType } = source.id;
+  const { column: id, type: idType } = source.id ?? { column: 'id', type: 'uuid' };
   const sort = sortOf(source, request);
   const conditions = [source.where];
   const values: unknown[] = [...source.values];

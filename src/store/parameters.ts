@@ -68,3 +68,14 @@ export function parametersFor(columns: string): string {
 export function assignmentsFor(columns: string, source = '$'): string {
   return columns.replace(/\w+/g, (column) => `${column} = ${source}${column}`);
 }
+
+/** The conditions of those properties of the filter that are given; all others match everything. */
+export function conditionsFor<Filter extends object>(
+  filter: Filter,
+  conditions: { readonly [Name in keyof Required<Filter>]: string },
+): string {
+  const given = Object.entries<string>(conditions).filter(
+    ([name]) => Reflect.get(filter, name) !== undefined,
+  );
+  return given.map(([, condition]) => condition).join(' and ') || 'true';
+}

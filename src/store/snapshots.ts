@@ -3,7 +3,7 @@ import { parseId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { ServerStatus, SnapshotStatus } from '../spec/states.ts';
-import { type Page, type PageSource, readPage } from './page.ts';
+import { BY_CREATION, countUpTo, type Page, type PageSource, readPage } from './page.ts';
 import { parametersFor } from './parameters.ts';
 
 export interface SnapshotRow {
@@ -100,7 +100,6 @@ export async function findSnapshotWork(tx: Sql, id: string): Promise<SnapshotWor
 
 const SNAPSHOT_PAGE_SOURCE = {
   columns: COLUMNS,
-  id: { column: 'id', type: 'uuid' },
   filters: {
     status: { where: 'status = ?', indexed: true },
     name: { where: 'name = ?', indexed: true },
@@ -115,7 +114,7 @@ const SNAPSHOT_PAGE_SOURCE = {
 function sortsFor(filter: PageRequest['filter']): PageSource['sorts'] {
   const collation = filter.status === undefined ? 'C' : 'POSIX';
   return {
-    created_at: { column: 'created_at', type: 'timestamptz' },
+    ...BY_CREATION,
     name: { column: `(name collate "${collation}")`, type: 'text' },
   };
 }
@@ -143,11 +142,7 @@ export async function pageSnapshots(
 
 /** Counts the customer's snapshots of all servers, up to `limit`. */
 export async function countSnapshots(tx: Sql, customerId: string, limit: number): Promise<number> {
-  const row = await tx.row<{ count: bigint }>(
-    `select count(*) from (select 1 from snapshots where customer_id = $1 limit $2) as counted`,
-    [customerId, limit],
-  );
-  return Number(row?.count ?? 0n);
+  return await countUpTo(tx, 'snapshots where customer_id = $customerId', { customerId, limit });
 }
 
 /** Counts the server's snapshots; the quota bounds them. The caller holds the server's lock. */

@@ -2,7 +2,7 @@
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { SshKeyType } from '../spec/schemas/ssh-key.ts';
-import { type Page, readPage } from './page.ts';
+import { BY_CREATION_OR_NAME, countUpTo, type Page, readPage } from './page.ts';
 import { parametersFor } from './parameters.ts';
 
 export interface SshKeyRow {
@@ -26,11 +26,7 @@ export async function insertSshKey(tx: Sql, row: SshKeyRow): Promise<void> {
 
 /** Counts up to `limit`. */
 export async function countSshKeys(tx: Sql, customerId: string, limit: number): Promise<number> {
-  const row = await tx.row<{ count: bigint }>(
-    `select count(*) from (select 1 from ssh_keys where customer_id = $1 limit $2) as counted`,
-    [customerId, limit],
-  );
-  return Number(row?.count ?? 0n);
+  return await countUpTo(tx, 'ssh_keys where customer_id = $customerId', { customerId, limit });
 }
 
 export async function pageSshKeys(
@@ -45,11 +41,7 @@ export async function pageSshKeys(
       from: 'ssh_keys',
       where: 'customer_id = ?',
       values: [customerId],
-      id: { column: 'id', type: 'uuid' },
-      sorts: {
-        created_at: { column: 'created_at', type: 'timestamptz' },
-        name: { column: 'name', type: 'text' },
-      },
+      sorts: BY_CREATION_OR_NAME,
       filters: { name: { where: 'name = ?' }, type: { where: 'type = ?' } },
     },
     request,

@@ -72,18 +72,6 @@ export async function claimTasks(
   );
 }
 
-export async function extendTaskLease(tx: Sql, leaseId: string, leaseS: number): Promise<void> {
-  await tx.run(
-    `update tasks set leased_until = clock_timestamp() + make_interval(secs => $2) where lease_id = $1`,
-    [leaseId, leaseS],
-  );
-}
-
-/** Releases the tasks that were claimed and not finished. */
-export async function releaseTaskLease(tx: Sql, leaseId: string): Promise<void> {
-  await tx.run(`update tasks set lease_id = null, leased_until = null where lease_id = $1`, [leaseId]);
-}
-
 /** Deletes the task. Returns false when it was requested again meanwhile, or the lease was lost. */
 export async function finishTask(tx: Sql, task: TaskRow): Promise<boolean> {
   const deleted = await tx.run(
@@ -111,12 +99,6 @@ export async function delayTask(
     [task.kind, task.subject, task.lease_id, task.revision, next.dueAt, next.attempts],
   );
   return changed === 1;
-}
-
-/** Returns when the next task is due, leased or not. */
-export async function nextTaskDue(tx: Sql): Promise<Date | null> {
-  const row = await tx.row<{ due_at: Date }>(`select due_at from tasks order by due_at limit 1`);
-  return row?.due_at ?? null;
 }
 
 /** Whether a task is leased, or due by `soon`. */

@@ -7,33 +7,23 @@
 import type { Service } from '../domain/context.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
-import { claimMails, extendMailLease, type MailRow, releaseMailLease } from '../store/mails.ts';
-import {
-  claimOperations,
-  extendOperationLease,
-  type OperationRow,
-  releaseOperationLease,
-} from '../store/servers/operations.ts';
-import { claimTasks, extendTaskLease, releaseTaskLease, type TaskRow } from '../store/tasks.ts';
+import { extendLease, releaseLease, type WorkTable } from '../store/leases.ts';
+import { claimMails, type MailRow } from '../store/mails.ts';
+import { claimOperations, type OperationRow } from '../store/servers/operations.ts';
+import { claimTasks, type TaskRow } from '../store/tasks.ts';
 
 const LEASE_S = 10;
 const HEARTBEAT_MS = 3_000;
 
 /** A table of work, and how its rows are leased. */
 interface WorkQueue<Row> {
+  readonly table: WorkTable;
   claim(tx: Sql, claim: { leaseId: string; now: Date; leaseS: number; limit: number }): Promise<Row[]>;
-  extend(tx: Sql, leaseId: string, leaseS: number): Promise<void>;
-  release(tx: Sql, leaseId: string): Promise<void>;
 }
 
-const OPERATIONS: WorkQueue<OperationRow> = {
-  claim: claimOperations,
-  extend: extendOperationLease,
-  release: releaseOperationLease,
-};
-const TASKS: WorkQueue<TaskRow> = { claim: claimTasks, extend: extendTaskLease, release: releaseTaskLease };
-
-const MAILS: WorkQueue<MailRow> = { claim: claimMails, extend: extendMailLease, release: releaseMailLease };
+const OPERATIONS: WorkQueue<OperationRow> = { table: 'operations', claim: claimOperations };
+const TASKS: WorkQueue<TaskRow> = { table: 'tasks', claim: claimTasks };
+const MAILS: WorkQueue<MailRow> = { table: 'mails', claim: claimMails };
 
 type BatchHandler<Row> = (rows: Row[]) => Promise<void>;
 
@@ -75,14 +65,18 @@ async function processClaimed<Row>(
   const rows = await queue.claim(service.db, { leaseId, now, leaseS: LEASE_S, limit });
   if (rows.length === 0) return 0;
   const heartbeat = setInterval(() => {
-    queue.extend(service.db, leaseId, LEASE_S).catch(logFailure(service, 'lease could not be extended'));
+    extendLease(service.db, queue.table, leaseId, LEASE_S).catch(
+      logFailure(service, 'lease could not be extended'),
+    );
   }, HEARTBEAT_MS);
   try {
     await work(rows);
   } finally {
     clearInterval(heartbeat);
     // Release rows that an unexpected failure left claimed, so that they need not wait for its expiry.
-    await queue.release(service.db, leaseId).catch(logFailure(service, 'lease could not be released'));
+    await releaseLease(service.db, queue.table, leaseId).catch(
+      logFailure(service, 'lease could not be released'),
+    );
   }
   return rows.length;
 }

@@ -2,7 +2,8 @@
 import type { Service } from '../domain/context.ts';
 import { sendMail } from '../domain/mail/send.ts';
 import { isSwitchOn } from '../domain/switches.ts';
-import { hasPendingMails, nextMailDue, retryUnreachableMails } from '../store/mails.ts';
+import { nextDue } from '../store/leases.ts';
+import { hasPendingMails, retryUnreachableMails } from '../store/mails.ts';
 import { processClaimedMails } from './claim.ts';
 import type { Job } from './job.ts';
 
@@ -14,7 +15,7 @@ export function mailJob(service: Service): Job {
   return {
     name: 'mail',
     run: async () => ((await isEnabled()) ? await sendDueMails(service) : 0),
-    nextDue: async () => ((await isEnabled()) ? await nextMailDue(service.db) : null),
+    nextDue: async () => ((await isEnabled()) ? await nextDue(service.db, 'mails') : null),
     busy: async () => (await isEnabled()) && (await hasPendingMails(service.db, service.clock.now())),
   };
 }

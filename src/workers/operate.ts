@@ -1,4 +1,5 @@
 /** Advances servers' operations step by step: claims, calls the driver outside any transaction, records. */
+
 import type { Service } from '../domain/context.ts';
 import { giveUp, leaveHost } from '../domain/servers/deploy/give-up.ts';
 import { ensureMachine, observeInstalls } from '../domain/servers/deploy/provision.ts';
@@ -13,12 +14,8 @@ import { reinstall, rollBack, waitInstalled } from '../domain/servers/operations
 import { removeMachine } from '../domain/servers/operations/remove.ts';
 import { forEachIsolated } from '../domain/servers/operations/step.ts';
 import { SECOND_MS } from '../kernel/time.ts';
-import {
-  hasPendingOperations,
-  nextOperationDue,
-  type OperationRow,
-  type OperationStep,
-} from '../store/servers/operations.ts';
+import { nextDue } from '../store/leases.ts';
+import { hasPendingOperations, type OperationRow, type OperationStep } from '../store/servers/operations.ts';
 import { processClaimedOperations } from './claim.ts';
 import type { Job } from './job.ts';
 import { runBatchesConcurrently } from './run-batches-concurrently.ts';
@@ -50,7 +47,7 @@ export function operateJob(service: Service): Job {
       runBatchesConcurrently(() =>
         processClaimedOperations(service, BATCH_SIZE, (operations) => runSteps(service, operations)),
       ),
-    nextDue: () => nextOperationDue(service.db),
+    nextDue: () => nextDue(service.db, 'operations'),
     busy: () =>
       hasPendingOperations(service.db, new Date(service.clock.now().getTime() + IN_PROGRESS_WINDOW_MS)),
   };

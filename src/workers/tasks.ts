@@ -5,12 +5,12 @@ import { TASKS } from '../domain/tasks.ts';
 import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
 import { formatId, type IdKind } from '../kernel/ids.ts';
 import { SECOND_MS } from '../kernel/time.ts';
+import { nextDue } from '../store/leases.ts';
 import {
   delayTask,
   enqueueTask,
   finishTask,
   hasPendingTasks,
-  nextTaskDue,
   type TaskKind,
   type TaskResult,
   type TaskRow,
@@ -42,7 +42,7 @@ export function tasksJob(service: Service): Job {
       runBatchesConcurrently(() =>
         processClaimedTasks(service, BATCH_SIZE, (tasks) => runTasks(service, tasks)),
       ),
-    nextDue: () => nextTaskDue(service.db),
+    nextDue: () => nextDue(service.db, 'tasks'),
     busy: () => hasPendingTasks(service.db, new Date(service.clock.now().getTime() + IN_PROGRESS_WINDOW_MS)),
   };
 }

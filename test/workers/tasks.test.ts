@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import { newId } from '../../src/kernel/ids.ts';
-import { releaseAllLeases } from '../../src/store/servers/operations.ts';
+import { releaseAllLeases } from '../../src/store/leases.ts';
 import { claimTasks, delayTask, enqueueTask, finishTask, type TaskRow } from '../../src/store/tasks.ts';
 import { tasksJob } from '../../src/workers/tasks.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';

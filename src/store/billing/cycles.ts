@@ -61,11 +61,7 @@ export async function setSuspendedReason(
   tx: Sql,
   change: { readonly id: string; readonly reason: SuspendedReason; readonly now: Date },
 ): Promise<void> {
-  await tx.run(`update servers set suspended_reason = $2, updated_at = $3 where id = $1`, [
-    change.id,
-    change.reason,
-    change.now,
-  ]);
+  await tx.run(`update servers set suspended_reason = $reason, updated_at = $now where id = $id`, change);
 }
 
 /**

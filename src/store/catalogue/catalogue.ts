@@ -145,10 +145,7 @@ export async function savePlan(tx: Sql, row: PlanRow): Promise<void> {
      on conflict (id) do update set ${assignmentsFor(PLAN_COLUMNS)}`,
     row,
   );
-  await tx.run('delete from plan_regions where plan_id = $1 and region_id <> all ($2::text[])', [
-    row.id,
-    row.regions,
-  ]);
+  await tx.run('delete from plan_regions where plan_id = $id and region_id <> all ($regions::text[])', row);
   await tx.run(
     `insert into plan_regions (plan_id, region_id) select $1, unnest($2::text[]) on conflict do nothing`,
     [row.id, row.regions],

@@ -115,7 +115,7 @@ export async function findOfferedRegion(
 
 async function findOne<Row extends object>(
   tx: Sql,
-  source: Omit<PageSource, 'values'>,
+  source: typeof PLANS | typeof REGIONS,
   now: OfferContext,
   id: string,
 ): Promise<Row | undefined> {

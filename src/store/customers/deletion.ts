@@ -47,16 +47,15 @@ export interface DeletingCustomer {
   readonly deleted_at: Date | null;
 }
 
+const FIND_DELETING = `select email, frozen_at, deleting_at, deleted_at from customers
+  where id = $1 and deleting_at is not null`;
+
 /** Finds a customer whose account is being deleted, or was deleted. */
 export async function findDeletingCustomer(
   tx: Sql,
   customerId: string,
 ): Promise<DeletingCustomer | undefined> {
-  return await tx.row<DeletingCustomer>(
-    `select email, frozen_at, deleting_at, deleted_at from customers
-      where id = $1 and deleting_at is not null`,
-    [customerId],
-  );
+  return await tx.row<DeletingCustomer>(FIND_DELETING, [customerId]);
 }
 
 /** Does the same, and locks the row against everything that refers to the customer. */
@@ -64,11 +63,7 @@ export async function lockDeletingCustomer(
   tx: Sql,
   customerId: string,
 ): Promise<DeletingCustomer | undefined> {
-  return await tx.row<DeletingCustomer>(
-    `select email, frozen_at, deleting_at, deleted_at from customers
-      where id = $1 and deleting_at is not null for update`,
-    [customerId],
-  );
+  return await tx.row<DeletingCustomer>(`${FIND_DELETING} for update`, [customerId]);
 }
 
 /** Revokes all access: sessions, tokens, tickets, links and the second factor. */

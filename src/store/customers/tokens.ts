@@ -2,7 +2,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { Scope } from '../../spec/scopes.ts';
-import { type Page, readPage } from '../page.ts';
+import { BY_CREATION_OR_NAME, countUpTo, type Page, readPage } from '../page.ts';
 
 export interface TokenRow {
   readonly id: string;
@@ -38,11 +38,7 @@ export async function insertToken(
 
 /** Counts up to `limit`. */
 export async function countTokens(tx: Sql, customerId: string, limit: number): Promise<number> {
-  const row = await tx.row<{ count: bigint }>(
-    `select count(*) from (select 1 from api_tokens where customer_id = $1 limit $2) as counted`,
-    [customerId, limit],
-  );
-  return Number(row?.count ?? 0n);
+  return await countUpTo(tx, 'api_tokens where customer_id = $customerId', { customerId, limit });
 }
 
 /** Lists all tokens of a customer, newest first. The quota bounds their number. */
@@ -62,11 +58,7 @@ export async function pageTokens(tx: Sql, customerId: string, page: PageRequest)
       from: 'api_tokens',
       where: 'customer_id = ?',
       values: [customerId],
-      id: { column: 'id', type: 'uuid' },
-      sorts: {
-        created_at: { column: 'created_at', type: 'timestamptz' },
-        name: { column: 'name', type: 'text' },
-      },
+      sorts: BY_CREATION_OR_NAME,
       filters: { scope: { where: 'scope = ?' }, name: { where: 'name = ?' } },
     },
     page,

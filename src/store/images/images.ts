@@ -1,18 +1,9 @@
 /** Customers' own images, the uploads that become them, and the imported disks of official images. */
 import type { Sql } from '../../kernel/sql.ts';
 import { parametersFor } from '../parameters.ts';
+import type { VisibleImageRow } from './visible.ts';
 
-export interface CustomImageRow {
-  readonly id: string;
-  readonly name: string | null;
-  readonly version: string;
-  readonly variant: string | null;
-  readonly arch: readonly string[];
-  /** Decimal text with two decimals. */
-  readonly size_gb: string;
-  /** `YYYY-MM-DD` */
-  readonly released_at: string;
-}
+export type CustomImageRow = Omit<VisibleImageRow, 'type' | 'family' | 'cloud_init' | 'deprecated_at'>;
 
 const COLUMNS = 'id, name, version, variant, arch, size_gb, released_at';
 

@@ -1,23 +1,13 @@
 /** Images as one customer sees them: the offered official images, and their own. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
+import type { ImageRow } from '../catalogue/catalogue.ts';
 import { type Page, type PageSource, readPage } from '../page.ts';
 
-export interface VisibleImageRow {
-  readonly id: string;
+export interface VisibleImageRow extends Omit<ImageRow, 'active'> {
   readonly type: 'official' | 'custom';
   /** Only of custom images; null without a name. */
   readonly name: string | null;
-  readonly family: string;
-  readonly version: string;
-  readonly variant: string | null;
-  readonly arch: readonly string[];
-  /** Decimal text with two decimals. */
-  readonly size_gb: string;
-  readonly cloud_init: boolean;
-  /** `YYYY-MM-DD`, like `deprecated_at`. */
-  readonly released_at: string;
-  readonly deprecated_at: string | null;
 }
 
 const COLUMNS = `id, type, name, family, version, variant, arch, size_gb, cloud_init, released_at,
@@ -42,7 +32,6 @@ const VISIBLE = {
   from: `(select ${COLUMNS} from images where ${OFFICIAL} union all
           select ${COLUMNS} from images where ${OWN}) as shown`,
   where: 'true',
-  id: { column: 'id', type: 'uuid' },
   // An id begins with its creation time.
   sorts: {
     id: { column: 'id', type: 'uuid' },

@@ -15,13 +15,8 @@ export interface HostRow {
   readonly servers: bigint;
 }
 
-export interface NewHostRow {
+export interface NewHostRow extends Pick<HostRow, 'name' | 'region_id' | 'cpu' | 'ram_mb' | 'disk_gb'> {
   readonly id: string;
-  readonly name: string;
-  readonly region_id: string;
-  readonly cpu: number;
-  readonly ram_mb: number;
-  readonly disk_gb: number;
   readonly created_at: Date;
 }
 

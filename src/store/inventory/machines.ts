@@ -40,11 +40,7 @@ export async function setMachineState(
   tx: Sql,
   change: { readonly id: string; readonly state: Exclude<MachineState, 'sold'>; readonly now: Date },
 ): Promise<void> {
-  await tx.run('update machines set state = $2, state_since = $3 where id = $1', [
-    change.id,
-    change.state,
-    change.now,
-  ]);
+  await tx.run('update machines set state = $state, state_since = $now where id = $id', change);
 }
 
 export async function setMachineOff(tx: Sql, id: string, since: Date | null): Promise<void> {

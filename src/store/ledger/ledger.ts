@@ -5,7 +5,7 @@
  */
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
-import { type Page, readPage } from '../page.ts';
+import { BY_CREATION, type Page, readPage } from '../page.ts';
 import { parametersFor } from '../parameters.ts';
 
 export type TransferType = 'charge' | 'topup' | 'bonus' | 'refund' | 'adjustment' | 'reversal';
@@ -123,8 +123,7 @@ export async function pageLedger(sql: Sql, customerId: string, page: PageRequest
       from: 'transfers',
       where: 'customer_id = ?',
       values: [customerId],
-      id: { column: 'id', type: 'uuid' },
-      sorts: { created_at: { column: 'created_at', type: 'timestamptz' } },
+      sorts: BY_CREATION,
       filters: {
         type: { where: 'type = ?', indexed: true },
         from: { bound: 'from', value: (text) => new Date(text) },

@@ -112,13 +112,6 @@ export async function replaceWithRemoval(
   );
 }
 
-export async function extendOperationLease(tx: Sql, leaseId: string, leaseS: number): Promise<void> {
-  await tx.run(
-    `update operations set leased_until = clock_timestamp() + make_interval(secs => $2) where lease_id = $1`,
-    [leaseId, leaseS],
-  );
-}
-
 /** Whether the lease is still valid: checked right before an irreversible action. */
 export async function holdsOperationLease(
   tx: Sql,
@@ -131,15 +124,7 @@ export async function holdsOperationLease(
   return found !== undefined;
 }
 
-/**
- * Releases operations that were claimed and not finished, so that another process need not wait for the
- * lease.
- */
-export async function releaseOperationLease(tx: Sql, leaseId: string): Promise<void> {
-  await tx.run(`update operations set lease_id = null, leased_until = null where lease_id = $1`, [leaseId]);
-}
-
-/** Does the same for one server, whose operation may have been replaced meanwhile. */
+/** Releases the lease of one server, whose operation may have been replaced meanwhile. */
 export async function releaseServerLease(
   tx: Sql,
   lease: Pick<OperationRow, 'server_id' | 'lease_id'>,
@@ -148,15 +133,6 @@ export async function releaseServerLease(
     `update operations set lease_id = null, leased_until = null where server_id = $1 and lease_id = $2`,
     [lease.server_id, lease.lease_id],
   );
-}
-
-/** Releases all leases, for a process that knows it is the only one. */
-export async function releaseAllLeases(tx: Sql): Promise<void> {
-  await tx.run(`update operations set lease_id = null, leased_until = null where lease_id is not null`);
-  await tx.run(`update tasks set lease_id = null, leased_until = null where lease_id is not null`);
-  await tx.run(`update coins set lease_id = null, leased_until = null where lease_id is not null`);
-  await tx.run(`update webhook_queues set lease_id = null, leased_until = null where lease_id is not null`);
-  await tx.run(`update mails set lease_id = null, leased_until = null where lease_id is not null`);
 }
 
 /**
@@ -184,23 +160,12 @@ export async function finishOperation(
   tx: Sql,
   operation: Pick<OperationRow, 'id' | 'lease_id'>,
 ): Promise<boolean> {
-  return (
-    (await tx.run(`delete from operations where id = $1 and lease_id = $2`, [
-      operation.id,
-      operation.lease_id,
-    ])) === 1
-  );
+  return (await tx.run(`delete from operations where id = $id and lease_id = $lease_id`, operation)) === 1;
 }
 
 /** Whether the server has an operation. The caller holds the server's lock. */
 export async function hasOperation(tx: Sql, serverId: string): Promise<boolean> {
   return (await tx.row(`select from operations where server_id = $1`, [serverId])) !== undefined;
-}
-
-/** Returns when the next operation is due, leased or not. */
-export async function nextOperationDue(tx: Sql): Promise<Date | null> {
-  const row = await tx.row<{ due_at: Date }>(`select due_at from operations order by due_at limit 1`);
-  return row?.due_at ?? null;
 }
 
 /**

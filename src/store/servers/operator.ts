@@ -1,6 +1,7 @@
 /** All customers' servers as the operator sees and controls them: freezes and legal holds. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { ServerStatus, SuspendedReason } from '../../spec/states.ts';
+import { conditionsFor } from '../parameters.ts';
 import type { OperationKind, OperationStep } from './operations.ts';
 
 export interface OperatorServerRow {
@@ -64,6 +65,15 @@ export interface OperatorServerFilter {
   readonly held?: true;
 }
 
+const CONDITIONS = {
+  customerId: 's.customer_id = $customerId',
+  status: 's.status = $status',
+  regionId: 's.region_id = $regionId',
+  host: 'coalesce(h.name, m.name) = $host',
+  frozen: 's.frozen_at is not null',
+  held: 's.hold_order is not null',
+};
+
 /**
  * Lists servers newest first: ids begin with the time. Only the given conditions are in the SQL, so it plans
  * well.
@@ -73,22 +83,10 @@ export async function listOperatorServers(
   filter: OperatorServerFilter,
   limit: number,
 ): Promise<OperatorServerRow[]> {
-  const values: unknown[] = [limit];
-  const where = ['true'];
-  const add = (condition: string, value: unknown) => {
-    if (value === undefined) return;
-    values.push(value);
-    where.push(condition.replace('?', `$${values.length}`));
-  };
-  add('s.customer_id = ?', filter.customerId);
-  add('s.status = ?', filter.status);
-  add('s.region_id = ?', filter.regionId);
-  add('coalesce(h.name, m.name) = ?', filter.host);
-  if (filter.frozen) where.push('s.frozen_at is not null');
-  if (filter.held) where.push('s.hold_order is not null');
   return await tx.rows<OperatorServerRow>(
-    `select ${COLUMNS} from ${FROM} where ${where.join(' and ')} order by s.id desc limit $1`,
-    values,
+    `select ${COLUMNS} from ${FROM} where ${conditionsFor(filter, CONDITIONS)}
+      order by s.id desc limit $limit`,
+    { ...filter, limit },
   );
 }
 

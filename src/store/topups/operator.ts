@@ -3,6 +3,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { Quote } from '../../ports/rates.ts';
 import { COIN_CODES, type CoinCode } from '../../spec/coins.ts';
 import type { TopupStatus } from '../../spec/states.ts';
+import { conditionsFor } from '../parameters.ts';
 
 export interface OperatorTopupRow {
   readonly id: string;
@@ -52,6 +53,12 @@ export interface OperatorTopupFilter {
   readonly coin?: CoinCode;
 }
 
+const CONDITIONS = {
+  customerId: 't.customer_id = $customerId',
+  status: 't.status = $status',
+  coin: 't.coin = $coin',
+};
+
 /**
  * Lists top-ups newest first: ids begin with the time. Only the given conditions are in the SQL, so it plans
  * well.
@@ -61,17 +68,10 @@ export async function listOperatorTopups(
   filter: OperatorTopupFilter,
   limit: number,
 ): Promise<OperatorTopupRow[]> {
-  const values: unknown[] = [limit];
-  const where = ['true'];
-  const add = (column: string, value: unknown) => {
-    if (value !== undefined) where.push(`${column} = $${values.push(value)}`);
-  };
-  add('t.customer_id', filter.customerId);
-  add('t.status', filter.status);
-  add('t.coin', filter.coin);
   return await tx.rows<OperatorTopupRow>(
-    `select ${COLUMNS} from ${FROM} where ${where.join(' and ')} order by t.id desc limit $1`,
-    values,
+    `select ${COLUMNS} from ${FROM} where ${conditionsFor(filter, CONDITIONS)}
+      order by t.id desc limit $limit`,
+    { ...filter, limit },
   );
 }
 

@@ -5,7 +5,7 @@ import type { CoinCode } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { TopupStatus } from '../../spec/states.ts';
-import { type Page, readPage } from '../page.ts';
+import { BY_CREATION, type Page, readPage } from '../page.ts';
 import { assignmentsFor, parametersFor } from '../parameters.ts';
 
 export interface TopupRow {
@@ -92,8 +92,7 @@ export async function pageTopups(sql: Sql, customerId: string, page: PageRequest
       from: 'topups',
       where: 'customer_id = ?',
       values: [customerId],
-      id: { column: 'id', type: 'uuid' },
-      sorts: { created_at: { column: 'created_at', type: 'timestamptz' } },
+      sorts: BY_CREATION,
       filters: {
         status: { where: 'status = ?', indexed: true },
         coin: { where: 'coin = ?', indexed: true },

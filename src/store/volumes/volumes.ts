@@ -5,7 +5,7 @@
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
-import { type Page, readPage } from '../page.ts';
+import { BY_CREATION_OR_NAME, countUpTo, type Page, readPage } from '../page.ts';
 import { parametersFor } from '../parameters.ts';
 
 export interface VolumeRow {
@@ -74,11 +74,7 @@ export async function pageVolumes(tx: Sql, customerId: string, page: PageRequest
       from: 'volumes',
       where: 'customer_id = ? and deleted_at is null',
       values: [customerId],
-      id: { column: 'id', type: 'uuid' },
-      sorts: {
-        created_at: { column: 'created_at', type: 'timestamptz' },
-        name: { column: 'name', type: 'text' },
-      },
+      sorts: BY_CREATION_OR_NAME,
       filters: {
         name: { where: 'name = ?' },
         region: { where: 'region_id = ?' },
@@ -91,12 +87,10 @@ export async function pageVolumes(tx: Sql, customerId: string, page: PageRequest
 
 /** Counts up to `limit`. */
 export async function countVolumes(tx: Sql, customerId: string, limit: number): Promise<number> {
-  const row = await tx.row<{ count: bigint }>(
-    `select count(*) from (
-       select 1 from volumes where customer_id = $1 and deleted_at is null limit $2) as counted`,
-    [customerId, limit],
-  );
-  return Number(row?.count ?? 0n);
+  return await countUpTo(tx, 'volumes where customer_id = $customerId and deleted_at is null', {
+    customerId,
+    limit,
+  });
 }
 
 /** Returns the total disk size in GiB of the customer's volumes, including those being removed. */

@@ -3,7 +3,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { DELIVERED_EVENT_TYPES } from '../../spec/schemas/webhook.ts';
 import type { DeliveryStatus } from '../../spec/states.ts';
-import { type Page, readPage } from '../page.ts';
+import { BY_CREATION, type Page, readPage } from '../page.ts';
 import { incrementQueueRevision, makeQueueDue } from './queues.ts';
 
 export interface DeliveryRow {
@@ -102,8 +102,7 @@ export async function pageDeliveries(
       where: 'webhook_id = ? and customer_id = ?',
       values: [log.webhookId, log.customerId],
       since: log.since,
-      id: { column: 'id', type: 'uuid' },
-      sorts: { created_at: { column: 'created_at', type: 'timestamptz' } },
+      sorts: BY_CREATION,
       filters: {
         status: { where: 'status = ?', indexed: true },
         event_type: { where: 'event_type = ?', indexed: true },

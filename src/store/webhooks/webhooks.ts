@@ -2,7 +2,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { SUBSCRIBABLE_EVENTS } from '../../spec/schemas/webhook.ts';
-import { type Page, readPage } from '../page.ts';
+import { BY_CREATION, countUpTo, type Page, readPage } from '../page.ts';
 import { assignmentsFor, parametersFor } from '../parameters.ts';
 
 export interface WebhookRow {
@@ -15,7 +15,6 @@ export interface WebhookRow {
 }
 
 const COLUMNS = 'id, url, events, active, secret_hint, created_at';
-const BY_CREATED_AT = { created_at: { column: 'created_at', type: 'timestamptz' } } as const;
 
 export async function insertWebhook(
   tx: Sql,
@@ -31,11 +30,7 @@ export async function insertWebhook(
 
 /** Counts up to `limit`. */
 export async function countWebhooks(tx: Sql, customerId: string, limit: number): Promise<number> {
-  const row = await tx.row<{ count: bigint }>(
-    'select count(*) from (select 1 from webhooks where customer_id = $1 limit $2) as counted',
-    [customerId, limit],
-  );
-  return Number(row?.count ?? 0n);
+  return await countUpTo(tx, 'webhooks where customer_id = $customerId', { customerId, limit });
 }
 
 export async function pageWebhooks(
@@ -50,8 +45,7 @@ export async function pageWebhooks(
       from: 'webhooks',
       where: 'customer_id = ?',
       values: [customerId],
-      id: { column: 'id', type: 'uuid' },
-      sorts: BY_CREATED_AT,
+      sorts: BY_CREATION,
       filters: { active: { where: 'active = ?::bool' } },
     },
     page,
@@ -81,12 +75,12 @@ export async function countRequestedDeliveries(
   webhookId: string,
   limit: number,
 ): Promise<number> {
-  const row = await tx.row<{ count: bigint }>(
-    `select count(*) from (select 1 from deliveries
-      where webhook_id = $1 and customer_id = $2 and on_request and status = 'pending' limit $3) as waiting`,
-    [webhookId, customerId, limit],
+  return await countUpTo(
+    tx,
+    `deliveries where webhook_id = $webhookId and customer_id = $customerId
+       and on_request and status = 'pending'`,
+    { customerId, webhookId, limit },
   );
-  return Number(row?.count ?? 0n);
 }
 
 export async function updateWebhook(tx: Sql, customerId: string, row: WebhookRow): Promise<void> {
