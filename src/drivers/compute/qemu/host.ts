@@ -23,6 +23,7 @@ export class QemuHost {
   readonly options: QemuOptions;
   readonly layout: Layout;
   readonly #locks = new Locks();
+  readonly #warnings = new Set<string>();
 
   constructor(options: QemuOptions) {
     this.options = options;
@@ -31,6 +32,11 @@ export class QemuHost {
 
   get log(): QemuOptions['log'] {
     return this.options.log;
+  }
+
+  warnOnce(message: string): void {
+    if (!this.#warnings.has(message)) this.log.warn(message);
+    this.#warnings.add(message);
   }
 
   /** Runs a program in the network namespace of the guests' interfaces. */

@@ -5,7 +5,6 @@
  * parents enable our controllers.
  *
  * With cgroup v1 there are no limits. That never prevents a machine from starting.
-
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -40,7 +39,7 @@ export async function readLimitsState(): Promise<LimitsState> {
 export async function limitProcess(host: QemuHost, spec: StoredSpec, pid: number): Promise<void> {
   try {
     const { state, root } = await detectCgroups();
-    if (state !== 'v2') warnOnce(host, state);
+    if (state !== 'v2') host.warnOnce(WARNINGS[state]);
     if (root !== null) await applyLimits(root, { spec, pid, accelerator: host.options.accelerator });
   } catch (error) {
     host.log.warn({ err: error, machine: spec.id }, 'limiting a machine failed, it runs without limits');
@@ -58,19 +57,14 @@ export async function removeLimits(host: QemuHost, id: string): Promise<void> {
   }
 }
 
+interface MachineProcess {
+  readonly spec: Pick<StoredSpec, 'id' | 'cpu' | 'ramMb'>;
+  readonly pid: number;
+  readonly accelerator: 'kvm' | 'tcg';
+}
+
 /** `root` is the mount point of cgroup v2. Without controllers, the group only tracks the process. */
-export async function applyLimits(
-  root: string,
-  {
-    spec,
-    pid,
-    accelerator,
-  }: {
-    readonly spec: Pick<StoredSpec, 'id' | 'cpu' | 'ramMb'>;
-    readonly pid: number;
-    readonly accelerator: 'kvm' | 'tcg';
-  },
-): Promise<void> {
+export async function applyLimits(root: string, { spec, pid, accelerator }: MachineProcess): Promise<void> {
   const group = join(root, GROUP, spec.id);
   await mkdir(group, { recursive: true });
   const available = (await readControllers(root)).filter((name) => CONTROLLERS.includes(name));
@@ -147,10 +141,3 @@ const WARNINGS: Record<Exclude<LimitsState, 'v2'>, string> = {
     'boot with systemd.unified_cgroup_hierarchy=1',
   none: 'machines run without CPU and memory limits because this system lacks the cgroup controllers',
 };
-const warned = new WeakSet<QemuHost>();
-
-function warnOnce(host: QemuHost, state: Exclude<LimitsState, 'v2'>): void {
-  if (warned.has(host)) return;
-  warned.add(host);
-  host.log.warn(WARNINGS[state]);
-}

@@ -10,7 +10,7 @@ import { settlesWithin } from '../../../../kernel/timeout.ts';
 import type { SupervisionResult } from '../../../../ports/compute.ts';
 import { MACHINE_CONCURRENCY, type QemuHost } from '../host.ts';
 import { LockBusyError } from '../lock.ts';
-import { meterMachines } from '../metrics/sample.ts';
+import { METER_EVERY_MS, meterMachines } from '../metrics/sample.ts';
 import { readCarriers } from '../net/link.ts';
 import { repairNetwork } from '../net/repair.ts';
 import { createSocketCheck } from '../processes.ts';
@@ -38,6 +38,7 @@ interface HostView {
 
 export class Supervisor {
   readonly #host: QemuHost;
+  #meteredAt = 0;
   #round: Promise<SupervisionResult[]> | undefined;
   /** Work that was slower than its round. Each machine has at most one job in this process. */
   readonly #unfinished = new Map<string, Promise<Outcome>>();
@@ -68,7 +69,10 @@ export class Supervisor {
       },
       { concurrency: MACHINE_CONCURRENCY },
     );
-    await meterMachines(host);
+    if (Date.now() - this.#meteredAt >= METER_EVERY_MS) {
+      this.#meteredAt = Date.now();
+      await meterMachines(host);
+    }
     return outcomes.filter((outcome) => outcome !== undefined);
   }
 

@@ -10,14 +10,13 @@ import { listRecords, readRecord } from '../record.ts';
 import { readCounters, readFlows } from './counters.ts';
 import { type HourSum, readHours, readLast, storeReading } from './metrics-store.ts';
 
-const METER_EVERY_MS = 55 * SECOND_MS;
+/** The time between two readings of all machines. */
+export const METER_EVERY_MS = 55 * SECOND_MS;
 /** A reading this recent is good enough for a sample. */
 const FRESH_MS = 5 * SECOND_MS;
 const SAMPLED_DAYS = 31;
 /** How many machines are read concurrently. */
 const CONCURRENCY = 8;
-
-const meteredAt = new WeakMap<QemuHost, number>();
 
 /** Returns hourly samples of each machine since `since`. The current hour is read now. */
 export async function sampleMachines(
@@ -42,13 +41,10 @@ export async function sampleMachines(
   return samples.flat();
 }
 
-/** Reads the counters of every running machine, at most once a minute. Never throws. */
+/** Reads the counters of every running machine. Never throws. */
 export async function meterMachines(host: QemuHost): Promise<void> {
-  const now = Date.now();
-  if (now - (meteredAt.get(host) ?? 0) < METER_EVERY_MS) return;
-  meteredAt.set(host, now);
   try {
-    await meter(host, await listRecords(host.layout), now - METER_EVERY_MS);
+    await meter(host, await listRecords(host.layout), Date.now() - METER_EVERY_MS);
   } catch (error) {
     // The counters keep counting, so the next reading includes this one.
     host.log.warn({ err: error }, 'metering machines failed');
