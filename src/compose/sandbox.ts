@@ -1,4 +1,6 @@
 /** Sandbox controls of the simulated world and the clock. */
+import pLimit from 'p-limit';
+import { SandboxInputError } from '../drivers/sandbox-input-error.ts';
 import type { SandboxControl } from '../http/sandbox/routes.ts';
 import { fail } from '../kernel/fail.ts';
 import { moveClock, notifyWorkers } from '../store/service/service.ts';
@@ -22,13 +24,14 @@ export function createSandboxControl(
     try {
       return await work;
     } catch (error) {
-      const { field } = error as { field?: unknown };
-      if (typeof field !== 'string' || !(error instanceof Error)) throw error;
-      return fail('bad_request', { field }, error.message);
+      if (!(error instanceof SandboxInputError)) throw error;
+      return fail('bad_request', { field: error.field }, error.message);
     } finally {
       service.wake();
     }
   }
+  // Concurrent jumps would each measure from the middle of the other.
+  const oneJumpAtATime = pLimit(1);
   return {
     pay: (input) => mapFieldErrors(simulation.chains.pay(input)),
     mine: (input) => mapFieldErrors(simulation.chains.mine(input)),
@@ -39,7 +42,7 @@ export function createSandboxControl(
     settle: async () => {
       await settle(runner, Date.now() + MAX_WAIT_MS);
     },
-    advanceClock: serialize((ms: number) => runner.runExclusively(() => advanceClock(opened, runner, ms))),
+    advanceClock: (ms) => oneJumpAtATime(() => runner.runExclusively(() => advanceClock(opened, runner, ms))),
   };
 }
 
@@ -93,14 +96,4 @@ async function failStillRunning(runner: JobRunner): Promise<never> {
   const names = await runner.busyJobNames();
   const detail = names.length > 0 ? `: ${names.join(', ')}` : '';
   return fail('maintenance', { retry_after_s: 5 }, `Work is still in progress${detail}. Try again.`);
-}
-
-/** Runs one call at a time, in order: concurrent jumps would each measure from the middle of the other. */
-function serialize<A, R>(work: (argument: A) => Promise<R>): (argument: A) => Promise<R> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (argument) => {
-    const result = last.then(() => work(argument));
-    last = result.catch(() => undefined);
-    return result;
-  };
 }

@@ -5,6 +5,7 @@
 
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
+import pLimit from 'p-limit';
 import { UnsafeChainError } from '../../../ports/chain.ts';
 import type { AccountKey } from '../account-key.ts';
 import { segwitAddress } from '../addresses.ts';
@@ -30,7 +31,7 @@ export class WatchList {
   readonly #account: AccountKey;
   /** How far back blocks are rescanned for assigned addresses that the wallet doesn't know. */
   readonly #rescanBlocks: number;
-  #importQueue: Promise<void> = Promise.resolve();
+  readonly #oneImportAtATime = pLimit(1);
 
   constructor(rpc: JsonRpc, account: AccountKey, options: { readonly rescanBlocks: number }) {
     this.#rpc = rpc;
@@ -95,7 +96,7 @@ export class WatchList {
 
   /** Imports one chunk at a time: a concurrent caller then finds the work done. */
   async #import(wallet: WatchWallet, index: number): Promise<void> {
-    const turn = this.#importQueue.then(async () => {
+    await this.#oneImportAtATime(async () => {
       const firstMissing = wallet.descriptors
         ? await this.#extendDescriptor(wallet, index)
         : await this.#importChunks(wallet, index);
@@ -105,8 +106,6 @@ export class WatchList {
       // Some of these were assigned while this wallet didn't watch them: it is new or was restored.
       if (firstMissing !== null && firstMissing < index) await this.#rescan();
     });
-    this.#importQueue = turn.catch(() => undefined);
-    await turn;
   }
 
   /** Imports all missing chunks up to this index. Returns the first missing index. */
