@@ -3,7 +3,7 @@ import { notFound } from '../kernel/fail.ts';
 import { formatId, parseId } from '../kernel/ids.ts';
 import { DAY_MS, formatRfc3339 } from '../kernel/time.ts';
 import { LIMITS } from '../spec/limits.ts';
-import type { PagePosition, PageRequest } from '../spec/lists.ts';
+import type { Page, PageRequest } from '../spec/lists.ts';
 import type { AuditEvent } from '../spec/schemas/audit-event.ts';
 import { type AuditEventRow, findAuditEvent, pageAuditEvents } from '../store/audit.ts';
 import type { CustomerActor, Service } from './context.ts';
@@ -23,7 +23,7 @@ export async function listAuditEvents(
   service: Service,
   actor: CustomerActor,
   page: PageRequest,
-): Promise<{ items: AuditEvent[]; next: PagePosition | null }> {
+): Promise<Page<AuditEvent>> {
   const { rows, next } = await pageAuditEvents(service.db, actor.customerId, retentionCutoff(service), page);
   return { items: rows.map(auditObject), next };
 }

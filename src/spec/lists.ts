@@ -31,6 +31,12 @@ export interface PageRequest {
   readonly size: number;
 }
 
+export interface Page<Item> {
+  readonly items: Item[];
+  /** The position of the last item; null: no more items follow. */
+  readonly next: PagePosition | null;
+}
+
 /** The position of an item in its list: the sort field as the database formats it, and the stored id. */
 export interface PagePosition {
   readonly value: string;

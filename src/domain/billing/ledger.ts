@@ -5,7 +5,7 @@ import { centsToUsd, mulDiv } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, formatRfc3339 } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { Balance, LedgerEntry } from '../../spec/schemas/balance.ts';
 import {
   findLedgerEntry,
@@ -27,7 +27,7 @@ export async function listLedger(
   service: Service,
   actor: CustomerActor,
   page: PageRequest,
-): Promise<{ items: LedgerEntry[]; next: PagePosition | null }> {
+): Promise<Page<LedgerEntry>> {
   const { rows, next } = await pageLedger(service.db, actor.customerId, page);
   return { items: rows.map(toLedgerEntry), next };
 }

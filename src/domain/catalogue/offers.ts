@@ -3,7 +3,7 @@ import { notFound } from '../../kernel/fail.ts';
 import { parseId, readCode } from '../../kernel/ids.ts';
 import { centsToUsd, formatUnits, mulDiv } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { Plan, Region } from '../../spec/schemas/plan.ts';
 import {
   findInstallableImage,
@@ -29,10 +29,7 @@ import { isSoldByHand } from '../servers/hardware.ts';
 const HOURS_PER_MONTH = 730n;
 const EXACT_DECIMALS = 8;
 
-export async function listPlans(
-  service: Service,
-  page: PageRequest,
-): Promise<{ items: Plan[]; next: PagePosition | null }> {
+export async function listPlans(service: Service, page: PageRequest): Promise<Page<Plan>> {
   const { rows, next } = await pageOfferedPlans(service.db, offeredNow(service), page);
   return { items: rows.map(planObject), next };
 }
@@ -63,10 +60,7 @@ function planObject(row: OfferedPlanRow): Plan {
   };
 }
 
-export async function listRegions(
-  service: Service,
-  page: PageRequest,
-): Promise<{ items: Region[]; next: PagePosition | null }> {
+export async function listRegions(service: Service, page: PageRequest): Promise<Page<Region>> {
   const { rows, next } = await pageOfferedRegions(service.db, offeredNow(service), page);
   return { items: rows.map(regionObject), next };
 }

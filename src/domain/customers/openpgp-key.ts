@@ -1,10 +1,9 @@
-import { fail } from '../../kernel/fail.ts';
-import { lockCustomer, updateOpenPgpKey } from '../../store/customers/customers.ts';
+import { updateOpenPgpKey } from '../../store/customers/customers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { checkOpenPgpKey } from '../mail/openpgp.ts';
 import { recordAudit } from '../record.ts';
 import { notifyAccountChange } from './notify-change.ts';
-import { checkPassword } from './password.ts';
+import { checkPassword, lockChecked } from './password.ts';
 
 /**
  * Sets the public key that mail to the customer is encrypted to, and notifies by mail. An empty text
@@ -18,8 +17,7 @@ export async function setOpenPgpKey(
   const checked = await checkPassword(service, actor, form.currentPassword);
   const key = form.armored.trim() === '' ? null : await checkOpenPgpKey(form.armored);
   await service.db.transaction(async (tx) => {
-    const customer = await lockCustomer(tx, actor.customerId);
-    if (customer?.password_hash !== checked) fail('bad_credentials');
+    const customer = await lockChecked(tx, actor, checked);
     const now = service.clock.now();
     await updateOpenPgpKey(tx, actor.customerId, key, now);
     await recordAudit(tx, { actor, action: 'customer.set_openpgp_key', resource: null }, now);

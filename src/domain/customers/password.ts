@@ -1,8 +1,14 @@
 /** Checks and changes the password. */
 import { fail } from '../../kernel/fail.ts';
 import { timingSafeEqualText } from '../../kernel/secrets.ts';
+import type { Sql } from '../../kernel/sql.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { findCustomer, lockCustomer, updatePassword } from '../../store/customers/customers.ts';
+import {
+  type CustomerRow,
+  findCustomer,
+  lockCustomer,
+  updatePassword,
+} from '../../store/customers/customers.ts';
 import { invalidateLinks } from '../../store/customers/mail-links.ts';
 import { deleteOtherSessions } from '../../store/customers/sessions.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -23,8 +29,7 @@ export async function changePassword(
   const passwordHash = await service.passwords.hash(form.newPassword);
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const current = await lockCustomer(tx, actor.customerId);
-    if (current?.password_hash !== checked) fail('bad_credentials');
+    const current = await lockChecked(tx, actor, checked);
     await updatePassword(tx, actor.customerId, passwordHash);
     await deleteOtherSessions(tx, actor.customerId, actor.sessionId);
     // Links requested with the old password stop working.
@@ -48,6 +53,17 @@ export async function checkPassword(
   const matches = await service.passwords.verify(password, customer?.password_hash ?? null);
   if (!customer || !matches) fail('bad_credentials');
   return customer.password_hash;
+}
+
+/** Locks the customer whose password was checked; fails with `bad_credentials` if it has changed since. */
+export async function lockChecked(
+  tx: Sql,
+  { customerId }: CustomerActor,
+  checked: string,
+): Promise<CustomerRow> {
+  const customer = await lockCustomer(tx, customerId);
+  if (customer?.password_hash !== checked) fail('bad_credentials');
+  return customer;
 }
 
 /** Checks a new password and its repetition; fails with `weak_password`, then `password_mismatch`. */

@@ -19,7 +19,7 @@ import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { notifyAccountChange } from './notify-change.ts';
 import { requireCustomer } from './operator.ts';
-import { checkPassword } from './password.ts';
+import { checkPassword, lockChecked } from './password.ts';
 import {
   badCodeFailure,
   commitThenThrow,
@@ -55,8 +55,8 @@ export async function startTotp(
   const { customerId } = actor;
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const customer = await lockCustomer(tx, customerId);
-    if (customer?.password_hash !== checked || customer.deleting_at) fail('bad_credentials');
+    const customer = await lockChecked(tx, actor, checked);
+    if (customer.deleting_at) fail('bad_credentials');
     const secretSealed = service.keys.seal(TOTP_SEAL_PURPOSE, secret);
     if (!(await saveTotpSecret(tx, { customerId, secretSealed, begunAt: now })))
       fail('conflict_state', {}, ALREADY_ON);
@@ -136,8 +136,7 @@ export async function disableTotp(
   const { customerId } = actor;
   await commitThenThrow(service.db, async (tx) => {
     const now = service.clock.now();
-    const customer = await lockCustomer(tx, customerId);
-    if (customer?.password_hash !== checked) fail('bad_credentials');
+    const customer = await lockChecked(tx, actor, checked);
     const refused = await consumeCode(tx, service, customerId, { code: form.code, atMs });
     if (refused) return refused;
     const wasOn = await deleteTotp(tx, customerId);

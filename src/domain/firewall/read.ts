@@ -3,7 +3,7 @@ import { fail, notFound } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import { digest } from '../../kernel/secrets.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
-import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { FirewallGroup, FirewallRule } from '../../spec/schemas/firewall.ts';
 import { findGroup, type GroupRow, pageGroups, type RuleRow } from '../../store/firewall.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -22,7 +22,7 @@ export async function listGroups(
   service: Service,
   actor: CustomerActor,
   page: PageRequest,
-): Promise<{ items: FirewallGroup[]; next: PagePosition | null }> {
+): Promise<Page<FirewallGroup>> {
   const { rows, next } = await pageGroups(service.db, actor.customerId, page);
   return { items: rows.map(groupObject), next };
 }

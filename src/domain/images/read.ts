@@ -3,7 +3,7 @@ import { notFound } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { ARCHES, Image } from '../../spec/schemas/image.ts';
 import {
   findVisibleImage,
@@ -17,7 +17,7 @@ export async function listImages(
   service: Service,
   actor: CustomerActor,
   page: PageRequest,
-): Promise<{ items: Image[]; next: PagePosition | null }> {
+): Promise<Page<Image>> {
   const { rows, next } = await pageVisibleImages(service.db, imageReader(service, actor), page);
   return { items: rows.map(imageObject), next };
 }

@@ -4,7 +4,7 @@ import { formatId, parseId } from '../../kernel/ids.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Capabilities } from '../../ports/compute.ts';
-import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { explainDenial } from '../../spec/states.ts';
 import { findServerControls } from '../../store/servers/operator.ts';
@@ -47,7 +47,7 @@ export async function listServers(
   service: Service,
   actor: CustomerActor,
   page: PageRequest,
-): Promise<{ items: Server[]; next: PagePosition | null }> {
+): Promise<Page<Server>> {
   const { rows, next } = await pageServers(service.reads, actor.customerId, page);
   return { items: rows.map(serverObject), next };
 }

@@ -2,7 +2,7 @@
 import { notFound } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
-import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import {
   findSnapshot,
@@ -27,7 +27,7 @@ export async function listSnapshots(
   service: Service,
   actor: CustomerActor,
   page: PageRequest,
-): Promise<{ items: Snapshot[]; next: PagePosition | null }> {
+): Promise<Page<Snapshot>> {
   const { rows, next } = await listRows(service.db, actor.customerId, page);
   return { items: rows.map(snapshotObject), next };
 }

@@ -2,7 +2,7 @@
 import { notFound } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
-import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { ListedSshKey, SshKey } from '../../spec/schemas/ssh-key.ts';
 import { findSshKey, type ListedSshKeyRow, pageSshKeys, type SshKeyRow } from '../../store/ssh-keys.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -12,7 +12,7 @@ export async function listSshKeys(
   service: Service,
   actor: CustomerActor,
   page: PageRequest,
-): Promise<{ items: ListedSshKey[]; next: PagePosition | null }> {
+): Promise<Page<ListedSshKey>> {
   const { rows, next } = await pageSshKeys(service.db, actor.customerId, page);
   return { items: rows.map(listedSshKeyObject), next };
 }

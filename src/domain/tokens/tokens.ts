@@ -9,7 +9,7 @@ import { parseDisplayName } from '../../kernel/printable.ts';
 import { digest } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
-import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { ApiToken, ApiTokenBody, NewApiToken } from '../../spec/schemas/api-token.ts';
 import { isScope, type Scope, scopeCovers } from '../../spec/scopes.ts';
 import { lockCustomer } from '../../store/customers/customers.ts';
@@ -23,7 +23,7 @@ import {
   type TokenRow,
 } from '../../store/customers/tokens.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import { checkPassword } from '../customers/password.ts';
+import { checkPassword, lockChecked } from '../customers/password.ts';
 import { requireExpiry } from '../expiry.ts';
 import { recordAudit, recordEvent } from '../record.ts';
 
@@ -51,8 +51,7 @@ export async function createToken(
   const wanted = checkToken(service, { ...form, expiresAt: form.expiresAt === '' ? null : form.expiresAt });
   const checked = await checkPassword(service, actor, form.currentPassword);
   return await service.db.transaction(async (tx) => {
-    const current = await lockCustomer(tx, actor.customerId);
-    if (current?.password_hash !== checked) fail('bad_credentials');
+    await lockChecked(tx, actor, checked);
     const created = await addToken(tx, service, actor, wanted);
     await actor.saveResponse?.(tx, created);
     return created;
@@ -129,7 +128,7 @@ export async function pageTokens(
   service: Service,
   actor: CustomerActor,
   page: PageRequest,
-): Promise<{ items: ApiToken[]; next: PagePosition | null }> {
+): Promise<Page<ApiToken>> {
   const { rows, next } = await pageRows(service.db, actor.customerId, page);
   return { items: rows.map(tokenObject), next };
 }

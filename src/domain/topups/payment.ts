@@ -5,7 +5,7 @@ import { centsToUsd, coinUnitsDue, formatUnits } from '../../kernel/money.ts';
 import { formatRfc3339, HOUR_MS } from '../../kernel/time.ts';
 import { getCoin as coinOf } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
 import type { SessionTopupStatus } from '../../spec/states.ts';
 import { type DepositRow, listDeposits } from '../../store/topups/deposits.ts';
@@ -82,7 +82,7 @@ export async function listInvoices(
   service: Service,
   actor: CustomerActor,
   page: PageRequest,
-): Promise<{ items: { topup: Topup; status: SessionTopupStatus }[]; next: PagePosition | null }> {
+): Promise<Page<{ topup: Topup; status: SessionTopupStatus }>> {
   const { rows, next } = await pageTopups(service.db, actor.customerId, page);
   const items = rows.map(({ row, txids }) => ({
     topup: topupObject(row, txids),

@@ -5,7 +5,7 @@ import { centsToUsd, formatUnits } from '../../kernel/money.ts';
 import { formatRfc3339, formatSessionTime } from '../../kernel/time.ts';
 import { getCoin as coinOf } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
 import { type SessionTopupStatus, sessionTopupStatus } from '../../spec/states.ts';
 import { findPaidTopup, findTopupByRef, pageTopups, type TopupRow } from '../../store/topups/topups.ts';
@@ -31,7 +31,7 @@ export async function listTopups(
   service: Service,
   actor: CustomerActor,
   page: PageRequest,
-): Promise<{ items: Topup[]; next: PagePosition | null }> {
+): Promise<Page<Topup>> {
   const { rows, next } = await pageTopups(service.db, actor.customerId, page);
   return { items: rows.map(({ row, txids }) => topupObject(row, txids)), next };
 }

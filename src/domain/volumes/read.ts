@@ -2,7 +2,7 @@
 import { notFound } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
-import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
 import { findVolume, pageVolumes as listRows, type VolumeRow } from '../../store/volumes/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -17,7 +17,7 @@ export async function listVolumes(
   service: Service,
   actor: CustomerActor,
   page: PageRequest,
-): Promise<{ items: Volume[]; next: PagePosition | null }> {
+): Promise<Page<Volume>> {
   const { rows, next } = await listRows(service.db, actor.customerId, page);
   return { items: rows.map(volumeObject), next };
 }

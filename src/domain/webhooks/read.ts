@@ -5,7 +5,7 @@ import { notFound } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import { DAY_MS, formatRfc3339 } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import type { PagePosition, PageRequest } from '../../spec/lists.ts';
+import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { Delivery, Webhook } from '../../spec/schemas/webhook.ts';
 import { type DeliveryLog, type DeliveryRow, pageDeliveries } from '../../store/webhooks/deliveries.ts';
 import { findWebhook as findRow, pageWebhooks, type WebhookRow } from '../../store/webhooks/webhooks.ts';
@@ -21,7 +21,7 @@ export async function listWebhooks(
   service: Service,
   actor: CustomerActor,
   page: PageRequest,
-): Promise<{ items: Webhook[]; next: PagePosition | null }> {
+): Promise<Page<Webhook>> {
   const { rows, next } = await pageWebhooks(service.db, actor.customerId, page);
   return { items: rows.map(webhookObject), next };
 }
@@ -37,7 +37,7 @@ export async function listDeliveries(
   actor: CustomerActor,
   shownId: string,
   page: PageRequest,
-): Promise<{ items: Delivery[]; next: PagePosition | null }> {
+): Promise<Page<Delivery>> {
   const id = parseId('webhook', shownId) ?? notFound('webhook');
   if (!(await findRow(service.reads, actor.customerId, id))) notFound('webhook');
   const log = deliveryLog(actor, id, service.clock.now());

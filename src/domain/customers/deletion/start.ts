@@ -16,7 +16,7 @@ import { enqueueTask } from '../../../store/tasks.ts';
 import type { Actor, CustomerActor, Service } from '../../context.ts';
 import { recordAudit, systemActor } from '../../record.ts';
 import { requireCustomer } from '../operator.ts';
-import { checkPassword } from '../password.ts';
+import { checkPassword, lockChecked } from '../password.ts';
 import { getOwnAccount } from '../read.ts';
 import { tearDownAccount } from './tear-down.ts';
 
@@ -65,8 +65,7 @@ export async function deleteAccount(
   const checked = await checkPassword(service, actor, form.currentPassword);
   const { customerId } = actor;
   const forfeitedCents = await service.db.transaction(async (tx) => {
-    const customer = await lockCustomer(tx, customerId);
-    if (customer?.password_hash !== checked) fail('bad_credentials');
+    await lockChecked(tx, actor, checked);
     return await startDeletion(tx, { customerId, actor, ...form }, service.clock.now());
   });
   return await continueDeletion(service, customerId, forfeitedCents);

@@ -11,7 +11,7 @@ import { invalidateLinks, markLinkUsed } from '../../../store/customers/mail-lin
 import type { Actor, CustomerActor, Service } from '../../context.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';
 import { recordAudit } from '../../record.ts';
-import { checkPassword } from '../password.ts';
+import { checkPassword, lockChecked } from '../password.ts';
 import { applyEmailChange, requireEmailAvailable, withEmailTakenCheck } from './address.ts';
 import { type Email, requireEmail } from './email.ts';
 import {
@@ -42,8 +42,7 @@ export async function changeEmail(
   const change = await withEmailTakenCheck(() =>
     service.db.transaction(async (tx) => {
       const now = service.clock.now();
-      const customer = await lockCustomer(tx, actor.customerId);
-      if (customer?.password_hash !== checked) fail('bad_credentials');
+      const customer = await lockChecked(tx, actor, checked);
       const after = await requestChange(tx, service, customer, email, now);
       await recordAudit(tx, { actor, action: 'customer.change_email', resource: null }, now);
       return after;
