@@ -43,21 +43,24 @@ const RETENTION_MS = 10 * MINUTE_MS;
 /** Looked up if there is no such customer, so that the work is the same. */
 const NO_CUSTOMER_ID = '00000000-0000-0000-0000-000000000000';
 
+/** Handles a form that signs in: `again` recreates the result of `first` from its stored response. */
+interface SignInForm<Result> {
+  readonly first: () => Promise<Result>;
+  readonly again: (letIn: SignInResponse) => Result;
+}
+
 class ResponseAlreadyStored extends Error {}
 
 const inFlight = new Map<string, Promise<unknown>>();
 
 /**
  * Runs `first` once. A second submission returns the same result, even while the first is in progress.
- * `first` stores its response with `signInResponseSaver`; `again` recreates the result of `first` from it.
+ * `first` stores its response with `signInResponseSaver`.
  */
 export async function runOnceForVisitor<Result>(
   service: Service,
   form: VisitorForm,
-  {
-    first,
-    again,
-  }: { readonly first: () => Promise<Result>; readonly again: (letIn: SignInResponse) => Result },
+  { first, again }: SignInForm<Result>,
 ): Promise<Result> {
   if (form.key === '') return await first();
   const slot = storageKey(form).toString('base64url');
@@ -75,10 +78,7 @@ export async function runOnceForVisitor<Result>(
 async function runAttempt<Result>(
   service: Service,
   form: VisitorForm,
-  {
-    first,
-    again,
-  }: { readonly first: () => Promise<Result>; readonly again: (letIn: SignInResponse) => Result },
+  { first, again }: SignInForm<Result>,
 ): Promise<Result> {
   const earlier = await findSignInResponse(service, form);
   if (earlier) return again(earlier);

@@ -23,18 +23,15 @@ export interface CoinFinding {
   readonly message: string;
 }
 
-export const NO_COINS: CoinFinding = {
-  level: 'fail',
-  subject: 'coins',
-  message: 'no coin is accepted, so no one can pay: see docs/operators/coins.md for the required settings',
-};
+export const NO_COINS = finding(
+  'fail',
+  'no coin is accepted, so no one can pay: see docs/operators/coins.md for the required settings',
+);
 
-const TEST_NETWORKS: CoinFinding = {
-  level: 'note',
-  subject: 'coins',
-  message:
-    'coins of test networks, which anyone has for free, are credited: do not open this service to others',
-};
+const TEST_NETWORKS = finding(
+  'note',
+  'coins of test networks, which anyone has for free, are credited: do not open this service to others',
+);
 
 /** Nodes differ by minutes at most, and a worker reads every chain continuously. */
 const LATE_MS = 30 * MINUTE_MS;
@@ -53,10 +50,10 @@ export async function coinFindings(service: Deps): Promise<readonly CoinFinding[
   return [
     ...((await readWorthlessCoins(service.db)) ? [TEST_NETWORKS] : []),
     ...(await orphanedCoins(service)),
-    ...(await unreadChains(service, taken, late)).map(asFailure),
+    ...(await unreadChains(service, taken, late)),
     ...(await disputedPayments(service, late)),
     ...(await unpaidTopups(service)),
-    ...(await reusedAddresses(service)).map(asFailure),
+    ...(await reusedAddresses(service)),
     ...(
       await Promise.all(
         POOL_COINS.filter((coin) => service.chains.has(coin)).map((coin) => lowPool(service, coin)),
@@ -68,19 +65,20 @@ export async function coinFindings(service: Deps): Promise<readonly CoinFinding[
 /** The holder of an old address may pay to it at any time. */
 async function orphanedCoins({ db, chains }: Deps): Promise<CoinFinding[]> {
   const rows = (await listCoinRows(db)).filter(({ code }) => !chains.has(code));
-  return rows.map(({ code, next_index }): CoinFinding => {
-    const message =
+  return rows.map(({ code, next_index }) =>
+    finding(
+      'note',
       `${code}: no longer accepted; payments to the ${next_index} addresses already given ` +
-      'out are not seen';
-    return { level: 'note', subject: 'coins', message };
-  });
+        'out are not seen',
+    ),
+  );
 }
 
 async function unreadChains({ db }: Deps, taken: readonly CoinCode[], late: Date): Promise<CoinFinding[]> {
   return (await listStaleChains(db, { coins: taken, since: late })).map(({ code, read_at }) => {
     const until =
       read_at === null ? 'never read completely' : `not read since ${formatSessionTime(read_at)} UTC`;
-    return warning(`${code}: ${until}: check that a worker runs, then see skerryd chain doctor`);
+    return finding('fail', `${code}: ${until}: check that a worker runs, then see skerryd chain doctor`);
   });
 }
 
@@ -88,7 +86,8 @@ async function unreadChains({ db }: Deps, taken: readonly CoinCode[], late: Date
 async function disputedPayments({ db }: Deps, late: Date): Promise<CoinFinding[]> {
   return (await countDisputedPayments(db, late)).map(({ coin, n, credited }) => {
     const which = credited > 0n ? `, ${credited} of them already credited` : '';
-    return warning(
+    return finding(
+      'warn',
       `${coin}: ${n} payments are confirmed by only one source${which}: missing from the second node, or ` +
         'from the node’s traces or wallet',
     );
@@ -100,7 +99,8 @@ async function unpaidTopups({ db, clock }: Deps): Promise<CoinFinding[]> {
   const since = new Date(clock.now().getTime() - DAY_MS);
   const many = await countUnpaidByCoin(db, { since, few: LIMITS.unpaidTopupsWarning });
   return many.map(({ coin, n }) =>
-    warning(
+    finding(
+      'warn',
       `${coin}: ${n} top-ups of the last 24 hours are unpaid, which widens your wallet's address gap: ` +
         `skerryd topups list --coin ${coin}`,
     ),
@@ -112,7 +112,8 @@ async function reusedAddresses({ db, clock }: Deps): Promise<CoinFinding[]> {
   const since = new Date(clock.now().getTime() - WEEK_MS);
   const older = await countPaymentsBeforeTopup(db, { since, byHours: BLOCK_TIME_SLACK_HOURS });
   return older.map(({ coin, n }) =>
-    warning(
+    finding(
+      'fail',
       `${coin}: ${n} payments are older than their top-ups. If a database was restored: skerryd switch ` +
         `topup-credit off, skerryd chain skip ${coin} COUNT`,
     ),
@@ -124,13 +125,11 @@ async function lowPool({ db }: Deps, coin: CoinCode): Promise<CoinFinding[]> {
   const free = await countFreeAddresses(db, coin, few);
   if (free >= few) return [];
   const left = free === 0 ? 'no address is left, so the coin is not accepted' : `${free} addresses are left`;
-  return [warning(`${coin}: ${left}: create more offline, then run skerryd chain import ${coin} FILE`)];
+  return [
+    finding('warn', `${coin}: ${left}: create more offline, then run skerryd chain import ${coin} FILE`),
+  ];
 }
 
-function warning(message: string): CoinFinding {
-  return { level: 'warn', subject: 'coins', message };
-}
-
-function asFailure(finding: CoinFinding): CoinFinding {
-  return { ...finding, level: 'fail' };
+function finding(level: CoinFinding['level'], message: string): CoinFinding {
+  return { level, subject: 'coins', message };
 }
