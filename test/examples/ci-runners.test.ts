@@ -164,7 +164,10 @@ describe('a fleet of CI runners', FULL_ONLY, () => {
     const nowMs = Date.parse((await skerry.balance.get()).as_of);
     await world.advance((Math.min(...ends) - nowMs) / 1_000 - 2 * 3_600);
     assert.deepEqual(await pass(), [
-      ...['retire ci-2', 'retire ci-3', 'retire ci-4', 'renew ci-1'],
+      'retire ci-2',
+      'retire ci-3',
+      'retire ci-4',
+      'renew ci-1',
       '3 jobs, 4 runners, 4 of 4 steps',
     ]);
     const drained = readFileSync(join(folder, 'drained'), 'utf8').trim().split('\n').sort();

@@ -14,7 +14,8 @@ async function openReceiver() {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
   return {
-    ...{ taken, url },
+    taken,
+    url,
     post: async (body: string, header: string) =>
       (await fetch(url, { method: 'POST', body, headers: { 'x-service-signature': header } })).status,
     close: () => {

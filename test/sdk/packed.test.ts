@@ -78,8 +78,13 @@ describe('the packed SDK', FULL_ONLY, () => {
       assert.equal(stderr, '');
       assert.equal(code, 0);
       assert.deepEqual(JSON.parse(stdout), {
-        ...{ regions: ['buh', 'par', 'rkv', 'zrh'], plans: 1, made: 'api_token', missing: true },
-        ...{ seen: 'token.created', event: 'ping', delivery: 'del_1' },
+        regions: ['buh', 'par', 'rkv', 'zrh'],
+        plans: 1,
+        made: 'api_token',
+        missing: true,
+        seen: 'token.created',
+        event: 'ping',
+        delivery: 'del_1',
       });
       assert.ok(endedMs < END_MAX_MS, `${endedMs} ms`);
     });
@@ -97,8 +102,12 @@ describe('the packed SDK', FULL_ONLY, () => {
           mkdirSync(folder, { recursive: true });
           cpSync(join(CONSUMER, 'use.ts'), join(folder, 'use.ts'));
           const compilerOptions = {
-            ...{ strict: true, skipLibCheck: false, noEmit: true, target: 'es2022' },
-            ...{ module: resolution === 'bundler' ? 'esnext' : 'nodenext', moduleResolution: resolution },
+            strict: true,
+            skipLibCheck: false,
+            noEmit: true,
+            target: 'es2022',
+            module: resolution === 'bundler' ? 'esnext' : 'nodenext',
+            moduleResolution: resolution,
             ...(lib === 'dom'
               ? { lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'], types: [] }
               : {}),
@@ -138,7 +147,11 @@ describe('the packed SDK', FULL_ONLY, () => {
       ).json();
       const { length } = (plans as { data: unknown[] }).data;
       assert.deepEqual(result, {
-        ...{ plans: length, code: 'not_found', named: true, seen: 'token.created', event: 'ping' },
+        plans: length,
+        code: 'not_found',
+        named: true,
+        seen: 'token.created',
+        event: 'ping',
       });
       // The browser logs failed requests on its own.
       const errors = pageErrors(page).filter(

@@ -42,7 +42,11 @@ export function codeBlock(code: string, { language, copyable }: CodeOptions): Ht
  * Entities of highlight.js, as the rest of the panel writes them. Element content needs no escaped quotes.
  */
 const ENTITIES: Readonly<Record<string, string>> = {
-  ...{ '&amp;': '&#38;', '&lt;': '&#60;', '&gt;': '&#62;', '&quot;': '"', '&#x27;': "'" },
+  '&amp;': '&#38;',
+  '&lt;': '&#60;',
+  '&gt;': '&#62;',
+  '&quot;': '"',
+  '&#x27;': "'",
 };
 
 function highlight(code: string, language: string): string {
@@ -54,12 +58,15 @@ function highlight(code: string, language: string): string {
 }
 
 /** highlight.js's scopes by the class that colors them. Other scopes have the color of text. */
-const CLASSES: Readonly<Record<string, string>> = {
-  ...{ comment: 'hc', quote: 'hc', doctag: 'hc', meta: 'hc' },
-  ...{ keyword: 'hk', literal: 'hk', built_in: 'hk', type: 'hk', section: 'hk' },
-  ...{ string: 'hs', regexp: 'hs', number: 'hn', symbol: 'hn' },
-  ...{ attr: 'ha', attribute: 'ha', variable: 'ha', title: 'ha' },
-};
+const CLASSES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    hc: ['comment', 'quote', 'doctag', 'meta'],
+    hk: ['keyword', 'literal', 'built_in', 'type', 'section'],
+    hs: ['string', 'regexp'],
+    hn: ['number', 'symbol'],
+    ha: ['attr', 'attribute', 'variable', 'title'],
+  }).flatMap(([name, scopes]) => scopes.map((scope) => [scope, name] as const)),
+);
 
 /**
  * Shortens the markup: a page can hold a thousand colored words. Spans without a color of their own are
@@ -69,7 +76,7 @@ function shortenClasses(markup: string): string {
   const open: { readonly name: string | undefined; readonly kept: boolean }[] = [];
   return markup.replace(/<span class="(?:hljs-)?([\w-]*)[^"]*">|<\/span>/g, (tag, scope?: string) => {
     if (tag === '</span>') return open.pop()?.kept ? '</i>' : '';
-    const name = CLASSES[scope ?? ''];
+    const name = CLASSES.get(scope ?? '');
     const kept = name !== undefined && name !== open.at(-1)?.name;
     open.push({ name, kept });
     return kept ? `<i class=${name}>` : '';

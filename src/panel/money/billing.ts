@@ -114,9 +114,12 @@ function renewalsTable({
     usd(row.balance_after_usd),
   ]);
   const columns = [
-    ...['Server', 'Date', 'Billing cycle'],
+    'Server',
+    'Date',
+    'Billing cycle',
     { name: 'Price', class: 'number' as const },
-    ...['Auto-renew', 'Outcome'],
+    'Auto-renew',
+    'Outcome',
     { name: 'Balance after', class: 'number' as const },
   ];
   return html`${tabs('Period', links, renewalPath(days))}

@@ -70,10 +70,13 @@ here.`,
     : table({
         caption: 'Ledger',
         columns: [
-          ...['Time', 'Type'],
+          'Time',
+          'Type',
           { name: 'Amount', class: 'number' },
           { name: 'Balance after', class: 'number' },
-          ...['Description', 'Resource', 'Receipt'],
+          'Description',
+          'Resource',
+          'Receipt',
         ],
         rows,
       })
@@ -142,10 +145,7 @@ ${
     ? html`<p>No entries in this month.</p>`
     : table({
         caption: `Ledger entries, ${data.name}`,
-        columns: [
-          ...['Time', 'Type', 'Description', 'Resource', 'Entry'],
-          { name: 'Amount', class: 'number' },
-        ],
+        columns: ['Time', 'Type', 'Description', 'Resource', 'Entry', { name: 'Amount', class: 'number' }],
         rows,
       })
 }

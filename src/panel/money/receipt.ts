@@ -57,7 +57,8 @@ ${section(
   table({
     caption: 'Payments',
     columns: [
-      ...['Transaction', 'First seen'],
+      'Transaction',
+      'First seen',
       ...['Amount', `Rate per ${unit}`, 'Credited'].map((name) => ({ name, class: 'number' as const })),
     ],
     rows: parts,
@@ -114,7 +115,7 @@ function partyRows({ site, email }: Parties, date: string): [string, Html | stri
 function entriesTable(list: readonly LedgerEntry[]): Html {
   return table({
     caption: 'Ledger entries',
-    columns: [...['Entry', 'Time', 'Type', 'Description'], { name: 'Amount', class: 'number' }],
+    columns: ['Entry', 'Time', 'Type', 'Description', { name: 'Amount', class: 'number' }],
     rows: list.map((entry) => [
       html`<code>${entry.id}</code>`,
       time(entry.created_at),

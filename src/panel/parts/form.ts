@@ -161,10 +161,10 @@ ${rows}</select>`,
   ): Html {
     const problem = this.problem(field);
     const checked = this.isChecked(field, options.value ?? false) && new Html(' checked');
-    const attributes = [checked, this.#describedBy(field, options.hint)];
+    const attributes = [checked, this.describedBy(field, options.hint)];
     const input = html`<input type="checkbox" id="${this.id(field)}" name="${field}"${attributes}>`;
     return html`<div class="field tick${problem && ' bad'}"><label>${input} ${label}</label>
-${this.#notes(field, options.hint)}</div>`;
+${this.notes(field, options.hint)}</div>`;
   }
 
   /** Returns one radio button. The caller wraps the group in a `fieldset` with a legend. */
@@ -180,24 +180,15 @@ ${this.#notes(field, options.hint)}</div>`;
     return html`<label class="choice${options.disabled && ' off'}">${input} <span>${label}</span></label>\n`;
   }
 
-  /** Returns the error and the hint of a field that the caller renders. */
-  notes(field: string, hint?: string): Html {
-    return this.#notes(field, hint);
-  }
-
-  /** Returns the attributes that link a field to its error and hint, if the caller renders the field. */
-  describedBy(field: string, hint?: string): Html {
-    return this.#describedBy(field, hint);
-  }
-
   #labeled(field: string, label: string, control: Html, hint: string | undefined): Html {
     const bad = this.problem(field) !== null && ' bad';
     return html`<div class="field${bad}"><label for="${this.id(field)}">${label}</label>
 ${control}
-${this.#notes(field, hint)}</div>`;
+${this.notes(field, hint)}</div>`;
   }
 
-  #notes(field: string, hint: string | undefined): Html {
+  /** Returns the error and the hint of a field. */
+  notes(field: string, hint?: string): Html {
     const problem = this.problem(field);
     const id = this.id(field);
     return html`${problem && html`<p class="problem" id="${id}-problem">${problem}</p>`}${
@@ -206,10 +197,11 @@ ${this.#notes(field, hint)}</div>`;
   }
 
   #commonAttributes(field: string, options: { readonly required?: boolean; readonly hint?: string }): Html {
-    return html`${options.required && new Html(' required')}${this.#describedBy(field, options.hint)}`;
+    return html`${options.required && new Html(' required')}${this.describedBy(field, options.hint)}`;
   }
 
-  #describedBy(field: string, hint: string | undefined): Html {
+  /** Returns the attributes that link a field to its error and hint. */
+  describedBy(field: string, hint?: string): Html {
     const bad = this.problem(field) !== null;
     const ids = [bad && `${this.id(field)}-problem`, hint && `${this.id(field)}-hint`]
       .filter(Boolean)

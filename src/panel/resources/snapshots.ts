@@ -50,9 +50,12 @@ export function snapshotsView(data: {
     day(snapshot.created_at),
   ]);
   const columns = [
-    ...['Name', 'Status', 'Server'],
+    'Name',
+    'Status',
+    'Server',
     { name: 'Size', class: 'number' as const },
-    ...['Expires', 'Created'],
+    'Expires',
+    'Created',
   ];
   const list = () => {
     if (rows.length > 0) return table({ caption: 'Snapshots', columns, rows });

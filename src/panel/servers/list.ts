@@ -65,10 +65,7 @@ function serversTable({ servers, regions }: ServersData): Html {
   ]);
   return table({
     caption: 'Servers',
-    columns: [
-      ...['Name', 'Status', 'Region', 'Plan', 'IPv4', 'Paid until'],
-      { name: 'Price', class: 'number' },
-    ],
+    columns: ['Name', 'Status', 'Region', 'Plan', 'IPv4', 'Paid until', { name: 'Price', class: 'number' }],
     rows,
   });
 }

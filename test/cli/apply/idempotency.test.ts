@@ -46,7 +46,10 @@ function refusal(request: string, replayed: boolean): ApiError {
 
 function createRequest(at: ReturnType<typeof stubbedService>): CreateRequest {
   return {
-    ...{ keyParts: ['shop', 'server'], name: 'web-1', seen: [], signal: new AbortController().signal },
+    keyParts: ['shop', 'server'],
+    name: 'web-1',
+    seen: [],
+    signal: new AbortController().signal,
     create: async ({ idempotencyKey = '' }) => at.create(idempotencyKey),
     get: async (id) => {
       const found = at.things.get(id);

@@ -203,7 +203,11 @@ describe('skerry apply with failures and concurrent changes', () => {
     const { web } = await shop.named('/firewall/groups');
     const { 'web-1': ours } = await shop.named('/servers');
     const { body: other } = await shop.api.post('/servers', {
-      ...{ name: 'other', plan: 's1', region: 'par', image: ours.image, ssh_keys: ours.ssh_keys },
+      name: 'other',
+      plan: 's1',
+      region: 'par',
+      image: ours.image,
+      ssh_keys: ours.ssh_keys,
     });
     shop.write(HEAD + server('web-1', ', labels: { env: prod }') + server('web-2') + group('web', 'web-2'));
     let isFirst = true;

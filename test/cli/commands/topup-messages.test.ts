@@ -11,9 +11,19 @@ import { BONUS_TIERS_USD, CYCLE_MONTHS, LIMITS } from '../../../src/spec/limits.
 const IN_TIME = new Date('2026-03-01T16:00:00Z');
 const LATE = new Date('2026-03-01T16:00:01Z');
 const TOPUP = {
-  ...{ id: 'top_a', status: 'credited', coin: 'LTC', network: 'Litecoin', amount_usd: 100, bonus_usd: 0 },
-  ...{ deposit_address: 'ltc1q', rate_usd: '80', credited_usd: 40, credit_held: false },
-  ...{ expires_at: '2026-03-01T13:00:00Z', confirmations: 1, required_confirmations: 2 },
+  id: 'top_a',
+  status: 'credited',
+  coin: 'LTC',
+  network: 'Litecoin',
+  amount_usd: 100,
+  bonus_usd: 0,
+  deposit_address: 'ltc1q',
+  rate_usd: '80',
+  credited_usd: 40,
+  credit_held: false,
+  expires_at: '2026-03-01T13:00:00Z',
+  confirmations: 1,
+  required_confirmations: 2,
 } as Topup;
 const outcomeText = (more: Partial<Topup>, now: Date | null) => {
   return describeOutcome({ ...TOPUP, ...more }, now).join('\n');

@@ -83,11 +83,20 @@ export async function createExampleAccount(world: ExampleWorld): Promise<Example
   await world.settle();
   const { data: audit } = await expectOk(api.get('/audit/events?page_size=1'));
   return {
-    ...{ world, api, token, create },
+    world,
+    api,
+    token,
+    create,
     folder: createHome(world.folder, token),
     named: {
-      ...{ 'web-1': server.id, data: data.id, 'before-upgrade': snapshot.id, laptop: laptop.id },
-      ...{ 'old-laptop': oldLaptop.id, web: web.id, 'old-web': oldWeb.id, ci: ci.id },
+      'web-1': server.id,
+      data: data.id,
+      'before-upgrade': snapshot.id,
+      laptop: laptop.id,
+      'old-laptop': oldLaptop.id,
+      web: web.id,
+      'old-web': oldWeb.id,
+      ci: ci.id,
       'debian-13': image.id,
     },
     unnamed: { whk: webhook.id, del: delivery.id, audit: audit[0].id, top: topup.id },

@@ -128,7 +128,8 @@ describe('the account in the panel', () => {
       begun.text.includes('href="otpauth://totp/') && begun.text.includes('src="/account/totp/qr.png"'),
     );
     const picture = await world.app.inject({
-      ...{ method: 'GET', url: '/account/totp/qr.png' },
+      method: 'GET',
+      url: '/account/totp/qr.png',
       headers: { cookie: `PHPSESSID=${panel.cookie}` },
     });
     assert.equal(picture.headers['content-type'], 'image/png');
@@ -226,8 +227,13 @@ describe('the account in the panel', () => {
     const { customer, panel } = await person();
     await world.creditBalance(customer, 5_000n);
     const bought = await customer.post('/deploy-api.php', {
-      ...{ product: 'vps', plan: 's1', region: 'par', os: 'debian13', billing: 1, hostname: 'a' },
-      ...{ root_password: PASSWORD },
+      product: 'vps',
+      plan: 's1',
+      region: 'par',
+      os: 'debian13',
+      billing: 1,
+      hostname: 'a',
+      root_password: PASSWORD,
     });
     assert.equal(bought.body.ok, true, bought.text);
     const page = await panel.get('/account/delete');

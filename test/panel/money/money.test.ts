@@ -22,8 +22,11 @@ describe('money in the panel', () => {
       assert.match(empty.text, /<button class="plain" formaction="\/topup\/offer">/);
       const token = /name="_token" value="(\w+)"/.exec(empty.text)?.[1] ?? '';
       const shown = await panel.post('/topup/offer', [
-        ...[['_token', token] as const, ['_form', 'create'] as const, ['_once', 'x'] as const],
-        ...[['coin', 'USDTTRC'] as const, ['amount', ' 250 '] as const],
+        ['_token', token] as const,
+        ['_form', 'create'] as const,
+        ['_once', 'x'] as const,
+        ['coin', 'USDTTRC'] as const,
+        ['amount', ' 250 '] as const,
       ]);
       assert.deepEqual([shown.status, shown.location], [303, '/topup?coin=USDTTRC&amount=250#total']);
       const text = await readPageText(panel, '/topup?coin=USDTTRC&amount=250');

@@ -145,7 +145,9 @@ export function firewallPages(at: () => ResourceFixture): void {
   it('a firewall group with a hundred rules has small pages', async () => {
     const { panel, web, db } = at();
     const many = Array.from({ length: 100 }, (_, index) => ({
-      ...{ ...rule(`${8000 + index}-9000`), source: `203.0.113.${index}/32`, note: 'a note of some words' },
+      ...rule(`${8000 + index}-9000`),
+      source: `203.0.113.${index}/32`,
+      note: 'a note of some words',
     }));
     const path = await group(many, { applied_to: [web, db] });
     for (const page of [path, `${path}/rules`]) {

@@ -36,7 +36,12 @@ export async function startResourceFixture(world: World): Promise<ResourceFixtur
   const [web, db] = [await deploy('web'), await deploy('db')];
   await world.settle();
   return {
-    ...{ world, panel, other, api, web, db },
+    world,
+    panel,
+    other,
+    api,
+    web,
+    db,
     done: async (path, form, fields) => {
       const response = await panel.submit(await panel.open(path), form, fields);
       assert.equal(response.status, 303, textOf(response.text));

@@ -7,7 +7,11 @@ export function volumePages(at: () => ResourceFixture): void {
   it('a volume is created, attached, resized, detached, and deleted', async () => {
     const { done, web, world, panel } = at();
     const page = await done('/volumes', 'create', {
-      ...{ name: 'data <b>', size_gb: '20', region: 'par', filesystem: 'ext4', encrypted: 'on' },
+      name: 'data <b>',
+      size_gb: '20',
+      region: 'par',
+      filesystem: 'ext4',
+      encrypted: 'on',
     });
     const path = pathOf(page);
     assert.match(

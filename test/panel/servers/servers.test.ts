@@ -30,7 +30,9 @@ before(async () => {
   const made: number[] = [];
   for (const region of ['par', 'par', 'zrh']) {
     const { body } = await customer.post('/deploy-api.php', {
-      ...{ ...ORDER, region, root_password: 'a long enough one' },
+      ...ORDER,
+      region,
+      root_password: 'a long enough one',
     });
     made.push(Number(body.server_id));
   }

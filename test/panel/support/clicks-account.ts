@@ -23,7 +23,9 @@ const openPgpKey = async () => {
 export const ACCOUNT_CLICKS: readonly Click[] = [
   { form: ['/account', 'openpgp'], once: 'customer.set_openpgp_key', who: 'fresh', fields: openPgpKey },
   {
-    ...{ form: ['/account', 'no_openpgp'], once: 'customer.set_openpgp_key', who: 'fresh' },
+    form: ['/account', 'no_openpgp'],
+    once: 'customer.set_openpgp_key',
+    who: 'fresh',
     prepare: async ({ session }) => {
       await session.post('/account-api.php', { action: 'set_openpgp_key', ...(await openPgpKey()) });
     },
@@ -50,7 +52,9 @@ export const ACCOUNT_CLICKS: readonly Click[] = [
     fields: () => ({ ...passwordField, email: newCredentials().email }),
   },
   {
-    ...{ form: ['/account', 'password'], once: 'customer.change_password', who: 'fresh' },
+    form: ['/account', 'password'],
+    once: 'customer.change_password',
+    who: 'fresh',
     fields: {
       ...passwordField,
       new_password: 'another long password',
@@ -65,7 +69,9 @@ export const ACCOUNT_CLICKS: readonly Click[] = [
     fields: async (clicker) => ({ code: totpAt(await startTotp(clicker)) }),
   },
   {
-    ...{ form: ['/account/totp', 'disable'], once: 'customer.disable_totp', who: 'fresh' },
+    form: ['/account/totp', 'disable'],
+    once: 'customer.disable_totp',
+    who: 'fresh',
     fields: async (clicker) => {
       const secret = await startTotp(clicker);
       await clicker.session.post('/account-api.php', { action: 'enable_totp', code: totpAt(secret) });
@@ -74,7 +80,9 @@ export const ACCOUNT_CLICKS: readonly Click[] = [
     },
   },
   {
-    ...{ form: ['/account/sessions', 'end'], once: 'customer.end_session', who: 'fresh' },
+    form: ['/account/sessions', 'end'],
+    once: 'customer.end_session',
+    who: 'fresh',
     key: ({ session }) => session.recoveryCode,
   },
   { form: ['/account/sessions', 'end_others'], once: 'customer.end_session', who: 'fresh' },
@@ -97,7 +105,10 @@ export const ACCOUNT_CLICKS: readonly Click[] = [
 
 export const SIGN_IN_CLICKS: readonly Click[] = [
   {
-    ...{ form: ['/signup', 'sign_up'], once: 'customer.sign_up', who: 'stranger', plain: true },
+    form: ['/signup', 'sign_up'],
+    once: 'customer.sign_up',
+    who: 'stranger',
+    plain: true,
     fields: newCredentials,
   },
   {
@@ -107,7 +118,9 @@ export const SIGN_IN_CLICKS: readonly Click[] = [
     fields: ({ session }) => ({ email: session.email, password: PASSWORD }),
   },
   {
-    ...{ form: ['/recover', 'recover'], once: 'customer.recover', who: 'stranger' },
+    form: ['/recover', 'recover'],
+    once: 'customer.recover',
+    who: 'stranger',
     fields: ({ session }) => ({
       ...newCredentials(),
       email: session.email,
@@ -127,12 +140,10 @@ export const SIGN_IN_CLICKS: readonly Click[] = [
     fields: ({ session }) => ({ email: session.email }),
   },
   {
-    ...{
-      form: ['/reset', 'reset'],
-      once: 'customer.reset_password',
-      who: 'stranger',
-      at: ({ links }) => links.reset,
-    },
+    form: ['/reset', 'reset'],
+    once: 'customer.reset_password',
+    who: 'stranger',
+    at: ({ links }) => links.reset,
     fields: { password: 'quite another password', password_confirm: 'quite another password' },
   },
   { form: ['/signout', 'sign_out'], once: 'customer.sign_out', who: 'fresh' },

@@ -19,11 +19,15 @@ export const SERVER_CLICKS: readonly Click[] = [
     fields: order,
   },
   {
-    ...{ form: ['/servers/new', 'deploy'], once: 'server.create', plain: true },
+    form: ['/servers/new', 'deploy'],
+    once: 'server.create',
+    plain: true,
     fields: async (clicker) => ({ ...(await order(clicker)), [await firstKey(clicker)]: 'on' }),
   },
   {
-    ...{ form: ['/servers/new/password', 'deploy'], once: 'server.create', at: () => '/servers/new' },
+    form: ['/servers/new/password', 'deploy'],
+    once: 'server.create',
+    at: () => '/servers/new',
     action: '/servers/new/password',
     fields: async (clicker) => ({ ...(await order(clicker)), root_password: 'a rather long one 42' }),
   },
@@ -34,11 +38,9 @@ export const SERVER_CLICKS: readonly Click[] = [
     fields: { ipv4: 'clicked.example.org' },
   },
   {
-    ...{
-      form: ['/servers/{id}/network', 'add_name'],
-      once: 'server.set_rdns',
-      at: (estate) => running(estate, '/network'),
-    },
+    form: ['/servers/{id}/network', 'add_name'],
+    once: 'server.set_rdns',
+    at: (estate) => running(estate, '/network'),
     fields: async ({ panel, estate }) => {
       const { text } = await panel.get(running(estate, '/network'));
       return {

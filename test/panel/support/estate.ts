@@ -43,7 +43,10 @@ export async function makeServers(world: World, api: V1Client): Promise<Servers>
   const deploy = async (body: object): Promise<string> =>
     expectSuccess(await api.post('/servers', { region: 'par', image, ssh_keys: [keys[0]], ...body })).id;
   const running = await deploy({
-    ...{ name: 'web-1', plan: 's2', billing_months: 12, tags: ['web', 'production'] },
+    name: 'web-1',
+    plan: 's2',
+    billing_months: 12,
+    tags: ['web', 'production'],
     labels: { env: 'prod', owner: 'ada' },
   });
   const stopped = await deploy({ name: 'db-1', plan: 's1', billing_months: 3 });
@@ -127,7 +130,8 @@ async function upload(world: World, api: V1Client, iso: Buffer): Promise<string>
   form.append('version', '2026.1');
   form.append('file', new Blob([new Uint8Array(iso)]), 'rescue.iso');
   const response = await fetch(`${world.url}/v1/images`, {
-    ...{ method: 'POST', body: form },
+    method: 'POST',
+    body: form,
     headers: { authorization: `Bearer ${api.token}` },
   });
   assert.equal(response.status, 201);

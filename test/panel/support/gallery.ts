@@ -18,8 +18,16 @@ const DUPLICATE_PAGES = new Set(['deploy-total', 'deploy-password', 'topup-offer
 
 /** Examples that also have a narrow screenshot. */
 export const MOBILE_EXAMPLES: readonly string[] = [
-  ...['home', 'plans', 'servers', 'server-running', 'server-metrics', 'deploy', 'topup-waiting', 'billing'],
-  ...['firewall-rules', 'account'],
+  'home',
+  'plans',
+  'servers',
+  'server-running',
+  'server-metrics',
+  'deploy',
+  'topup-waiting',
+  'billing',
+  'firewall-rules',
+  'account',
 ];
 
 export function isPictured({ name }: Example): boolean {

@@ -29,7 +29,9 @@ export async function openShop(world: World, balanceCents = 100_000n): Promise<S
   writeFileSync(join(folder, 'cloud.yaml'), '#cloud-config\npackages: [nginx]\n');
   const cli = createCli({ url: world.url, token });
   return {
-    ...{ api, folder, cli },
+    api,
+    folder,
+    cli,
     write: (text) => writeFileSync(join(folder, 'skerry.yaml'), text),
     apply: (...words) => cli.with({ cwd: folder }, 'apply', '-f', 'skerry.yaml', ...words),
     named: async (path) => {
