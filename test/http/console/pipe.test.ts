@@ -11,7 +11,7 @@ import {
   type PipeLimits,
   type PipeOptions,
   pipe,
-} from '../../src/http/console/pipe.ts';
+} from '../../../src/http/console/pipe.ts';
 
 /** A machine’s screen whose other end the test controls. */
 class Screen extends Duplex {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { AttemptLimiter, addressNetwork } from '../../src/http/admission/attempt-limiter.ts';
-import { HOUR_MS } from '../../src/kernel/time.ts';
-import { PROPERTY_RUNS } from '../support/runs.ts';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { AttemptLimiter, addressNetwork } from '../../../src/http/admission/attempt-limiter.ts';
+import { HOUR_MS } from '../../../src/kernel/time.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 describe('attempts per hour', () => {
   it('attempts count per address and become available again with time', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { InputDetector, ViewOnlyFilter } from '../../src/http/console/rfb-input.ts';
-import { RfbError } from '../../src/kernel/rfb.ts';
-import { PROPERTY_RUNS } from '../support/runs.ts';
+import { InputDetector, ViewOnlyFilter } from '../../../src/http/console/rfb-input.ts';
+import { RfbError } from '../../../src/kernel/rfb.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
 
 /** A message, and whether a read-only viewer may send it. */
 interface ClientMessage {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { DAY_MS } from '../../src/kernel/time.ts';
-import { LIMITS } from '../../src/spec/limits.ts';
-import { tasksJob } from '../../src/workers/tasks.ts';
-import { lastMailedPath, queuedMails, tokenFromPath } from '../support/queued-mails.ts';
-import { FULL_ONLY } from '../support/runs.ts';
-import { PASSWORD, type SessionClient } from '../support/session-client.ts';
-import { totpAt, wrongTotp } from '../support/totp.ts';
-import { getAccount, postAccountAction, submitMailedLink } from './account-links.ts';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { DAY_MS } from '../../../src/kernel/time.ts';
+import { LIMITS } from '../../../src/spec/limits.ts';
+import { tasksJob } from '../../../src/workers/tasks.ts';
+import { lastMailedPath, queuedMails, tokenFromPath } from '../../support/queued-mails.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
+import { PASSWORD, type SessionClient } from '../../support/session-client.ts';
+import { totpAt, wrongTotp } from '../../support/totp.ts';
+import { getAccount, postAccountAction, submitMailedLink } from '../account-links.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const NEW = 'a completely new password';
 

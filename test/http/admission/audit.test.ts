@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { POST_ENDPOINTS } from '../../src/http/session/endpoints.ts';
-import { formatId } from '../../src/kernel/ids.ts';
-import { PASSWORD } from '../support/session-client.ts';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { POST_ENDPOINTS } from '../../../src/http/session/endpoints.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
+import { PASSWORD } from '../../support/session-client.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 /** Actions that change nothing of the caller. Signed-in customers never send `request_reset`. */
 const UNAUDITED = ['list_tokens', 'get_account', 'get', 'list_sessions', 'request_reset'];

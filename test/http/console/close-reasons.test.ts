@@ -5,18 +5,18 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { WebSocket } from 'ws';
-import type { CustomerActor } from '../../src/domain/context.ts';
-import { openConsole } from '../../src/domain/servers/console.ts';
-import { revokeToken } from '../../src/domain/tokens/tokens.ts';
-import { OpenConsoles } from '../../src/http/console/open-consoles.ts';
-import { PIPE_LIMITS } from '../../src/http/console/pipe.ts';
-import { handleUpgrades } from '../../src/http/console/upgrade.ts';
-import type { Edge } from '../../src/http/settings.ts';
-import { Failure } from '../../src/kernel/fail.ts';
-import { formatId, newId } from '../../src/kernel/ids.ts';
-import { setCustomerFrozen } from '../../src/store/customers/customers.ts';
-import { insertToken } from '../../src/store/customers/tokens.ts';
-import { RegionWorld } from '../domain/servers/region-world.ts';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { openConsole } from '../../../src/domain/servers/console.ts';
+import { revokeToken } from '../../../src/domain/tokens/tokens.ts';
+import { OpenConsoles } from '../../../src/http/console/open-consoles.ts';
+import { PIPE_LIMITS } from '../../../src/http/console/pipe.ts';
+import { handleUpgrades } from '../../../src/http/console/upgrade.ts';
+import type { Edge } from '../../../src/http/settings.ts';
+import { Failure } from '../../../src/kernel/fail.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
+import { setCustomerFrozen } from '../../../src/store/customers/customers.ts';
+import { insertToken } from '../../../src/store/customers/tokens.ts';
+import { RegionWorld } from '../../domain/servers/region-world.ts';
 
 describe('console limits', () => {
   const refusalOf = (consoles: OpenConsoles, customerId: string, serverId: string) => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { PROPERTY_RUNS } from '../support/runs.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
+import { startWorld, type World } from '../../support/world.ts';
 
 /** Each endpoint with a valid body, except that its address may not exist. */
 const BODIES = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const SERVER = {
   product: 'vps',

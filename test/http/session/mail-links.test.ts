@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { DAY_MS, HOUR_MS } from '../../src/kernel/time.ts';
-import { LIMITS } from '../../src/spec/limits.ts';
-import { tasksJob } from '../../src/workers/tasks.ts';
-import { PanelClient, problemOf } from '../support/panel-client.ts';
-import { lastMailedPath, queuedMails, tokenFromPath } from '../support/queued-mails.ts';
-import { PASSWORD, type SessionClient, type SessionResponse } from '../support/session-client.ts';
-import { getAccount, postAccountAction, submitMailedLink } from './account-links.ts';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
+import { LIMITS } from '../../../src/spec/limits.ts';
+import { tasksJob } from '../../../src/workers/tasks.ts';
+import { PanelClient, problemOf } from '../../support/panel-client.ts';
+import { lastMailedPath, queuedMails, tokenFromPath } from '../../support/queued-mails.ts';
+import { PASSWORD, type SessionClient, type SessionResponse } from '../../support/session-client.ts';
+import { getAccount, postAccountAction, submitMailedLink } from '../account-links.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const NEW = 'a completely new password';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { DAY_MS } from '../../src/kernel/time.ts';
-import { LIMITS } from '../../src/spec/limits.ts';
-import { updateOpenPgpKey } from '../../src/store/customers/customers.ts';
-import { lastMailedPath, queuedMails } from '../support/queued-mails.ts';
-import { PASSWORD } from '../support/session-client.ts';
-import { getAccount, postAccountAction, submitMailedLink } from './account-links.ts';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { DAY_MS } from '../../../src/kernel/time.ts';
+import { LIMITS } from '../../../src/spec/limits.ts';
+import { updateOpenPgpKey } from '../../../src/store/customers/customers.ts';
+import { lastMailedPath, queuedMails } from '../../support/queued-mails.ts';
+import { PASSWORD } from '../../support/session-client.ts';
+import { getAccount, postAccountAction, submitMailedLink } from '../account-links.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const NEW = 'a completely new password';
 
@@ -133,8 +133,8 @@ describe('changing the email address', () => {
 
   it('without mail, an address changes immediately and no link is promised', async () => {
     const mute = { ...world.service, mailer: null };
-    const { requestReset } = await import('../../src/domain/customers/reset-password.ts');
-    const { changeEmail } = await import('../../src/domain/customers/email/change.ts');
+    const { requestReset } = await import('../../../src/domain/customers/reset-password.ts');
+    const { changeEmail } = await import('../../../src/domain/customers/email/change.ts');
     const client = await world.customer();
     const customerId = await world.customerId(client);
     const actor = { customerId, sessionId: null, tokenId: null, requestId: 'req_test', ipCountry: 'XX' };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { blockByPolicy } from '../../src/domain/rules/policies.ts';
-import { createApiToken } from '../support/v1-client.ts';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { blockByPolicy } from '../../../src/domain/rules/policies.ts';
+import { createApiToken } from '../../support/v1-client.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const PROXY = '10.9.0.1';
 /** Public addresses, and their countries in this test. */

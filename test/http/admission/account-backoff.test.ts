@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AccountBackoff } from '../../src/http/admission/account-backoff.ts';
+import { AccountBackoff } from '../../../src/http/admission/account-backoff.ts';
 
 function delays(enabled = true) {
   const waits: number[] = [];

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { WebSocket } from 'ws';
-import { formatId } from '../../src/kernel/ids.ts';
-import { createApiToken, V1Client } from '../support/v1-client.ts';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
+import { createApiToken, V1Client } from '../../support/v1-client.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 describe('the log of consoles', () => {
   let world: HttpWorld;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { PASSWORD } from '../support/session-client.ts';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { PASSWORD } from '../../support/session-client.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 describe('/account-api.php', () => {
   let world: HttpWorld;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { HOUR_MS } from '../../src/kernel/time.ts';
-import { SessionClient } from '../support/session-client.ts';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { HOUR_MS } from '../../../src/kernel/time.ts';
+import { SessionClient } from '../../support/session-client.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const PROTECTED = ['/topup-api.php', '/deploy-api.php', '/account-api.php'];
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { generateKey } from 'openpgp';
-import { LIMITS } from '../../src/spec/limits.ts';
-import { queuedMails } from '../support/queued-mails.ts';
-import { PASSWORD, type SessionClient } from '../support/session-client.ts';
-import { getAccount, postAccountAction } from './account-links.ts';
-import { type HttpWorld, startHttpWorld } from './http-world.ts';
+import { LIMITS } from '../../../src/spec/limits.ts';
+import { queuedMails } from '../../support/queued-mails.ts';
+import { PASSWORD, type SessionClient } from '../../support/session-client.ts';
+import { getAccount, postAccountAction } from '../account-links.ts';
+import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 interface Listed {
   readonly id: string;

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { type ClientOptions, WebSocket } from 'ws';
-import { formatId, newId } from '../../src/kernel/ids.ts';
-import { RfbViewer } from '../support/rfb-viewer.ts';
-import { FULL_ONLY } from '../support/runs.ts';
-import { assertApiError, createApiToken, V1Client } from '../support/v1-client.ts';
-import { startWorld, type World } from '../support/world.ts';
-import { exchangeRaw } from './socket.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
+import { RfbViewer } from '../../support/rfb-viewer.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
+import { assertApiError, createApiToken, V1Client } from '../../support/v1-client.ts';
+import { startWorld, type World } from '../../support/world.ts';
+import { exchangeRaw } from '../socket.ts';
 
 const ORDER = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
 
