@@ -74,13 +74,13 @@ export async function pageAuditEvents(
     {
       columns: COLUMNS,
       from: 'audit_events',
-      where: 'customer_id = ?',
-      values: [customerId],
+      where: 'customer_id = $customerId',
+      values: { customerId },
       since,
       sorts: BY_CREATION,
       filters: {
-        action: { where: 'action = ?', indexed: true },
-        resource: { where: 'resource = ?', indexed: true },
+        action: { where: 'action = $action', indexed: true },
+        resource: { where: 'resource = $resource', indexed: true },
         from: { bound: 'from', value: parseRfc3339 },
         to: { bound: 'to', value: parseRfc3339 },
       },

@@ -43,14 +43,14 @@ export async function pageGroups(tx: Sql, customerId: string, page: PageRequest)
     {
       columns: COLUMNS,
       from: 'firewall_groups g',
-      where: 'g.customer_id = ?',
-      values: [customerId],
+      where: 'g.customer_id = $customerId',
+      values: { customerId },
       id: { column: 'g.id', type: 'uuid' },
       sorts: {
         created_at: { column: 'g.created_at', type: 'timestamptz' },
         name: { column: 'g.name', type: 'text' },
       },
-      filters: { name: { where: 'g.name = ?' } },
+      filters: { name: { where: 'g.name = $name' } },
     },
     page,
   );

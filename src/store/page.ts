@@ -15,9 +15,9 @@ export interface PageSource {
   /** The columns to select. */
   readonly columns: string;
   readonly from: string;
-  /** Conditions that always apply; `?` stands for the values, in order. */
+  /** Conditions that always apply; `$name` is a property of `values`. */
   readonly where: string;
-  readonly values: readonly unknown[];
+  readonly values: object;
   /** `id`, a uuid, if omitted. */
   readonly id?: { readonly column: string; readonly type: 'uuid' | 'text' };
   readonly sorts: Readonly<Record<string, PageSort>>;
@@ -34,13 +34,13 @@ export interface PageSort {
 export const BY_CREATION = { created_at: { column: 'created_at', type: 'timestamptz' } } as const;
 export const BY_CREATION_OR_NAME = { ...BY_CREATION, name: { column: 'name', type: 'text' } } as const;
 
-/** A condition with one `?`. A filter named like a sort is an equality on its column. */
+/** A condition on its value, `$name`. A filter named like a sort is an equality on its column. */
 export interface PageFilter {
   readonly where: string;
   /** The list is unbounded, with an index for each such filter and for pairs of them: see NULLS. */
   readonly indexed?: true;
   /**
-   * Parses the value of `?`; the raw text if omitted. Undefined means no match is possible (a malformed id).
+   * Parses the value; the raw text if omitted. Undefined means no match is possible (a malformed id).
    */
   readonly value?: (text: string) => unknown;
 }
@@ -87,14 +87,11 @@ export async function countUpTo(
 }
 
 /** Returns null when a filter cannot match anything. */
-function buildPageQuery(
-  source: PageSource,
-  request: PageRequest,
-): { text: string; values: unknown[] } | null {
+function buildPageQuery(source: PageSource, request: PageRequest): { text: string; values: object } | null {
   const { column: id, type: idType } = source.id ?? { column: 'id', type: 'uuid' };
   const sort = sortOf(source, request);
   const conditions = [source.where];
-  const values: unknown[] = [...source.values];
+  const values: Record<string, unknown> = { ...source.values, limit: request.size + 1 };
   let indexed = 0;
   const bounds: Bounds = { from: source.since, to: undefined };
   for (const [name, text] of Object.entries(request.filter)) {
@@ -106,7 +103,7 @@ function buildPageQuery(
       narrowBounds(bounds, filter.bound, value as Date);
     } else {
       conditions.push(filter.where);
-      values.push(value);
+      values[name] = value;
       if (filter.indexed) indexed++;
     }
   }
@@ -116,20 +113,18 @@ function buildPageQuery(
     ['to', '<'],
   ] as const) {
     if (!bounds[side]) continue;
-    conditions.push(`${sort.column} ${sign} ?`);
-    values.push(bounds[side]);
+    conditions.push(`${sort.column} ${sign} $${side}`);
+    values[side] = bounds[side];
   }
   if (after) {
     const beyond = request.descending ? '<' : '>';
-    conditions.push(`(${sort.column}, ${id}) ${beyond} (?::${sort.type}, ?::${idType})`);
-    values.push(after.value, after.id);
+    conditions.push(`(${sort.column}, ${id}) ${beyond} ($after::${sort.type}, $afterId::${idType})`);
+    Object.assign(values, { after: after.value, afterId: after.id });
   }
-  values.push(request.size + 1);
   const text = `select ${source.columns}, ${sort.column}::text as page_value, ${id}::text as page_id
     from ${source.from} where ${conditions.join(' and ')}
-    order by ${orderBy([sort.column, id], indexed, request.descending)} limit ?`;
-  let n = 0;
-  return { text: text.replaceAll('?', () => `$${++n}`), values };
+    order by ${orderBy([sort.column, id], indexed, request.descending)} limit $limit`;
+  return { text, values };
 }
 
 /**

@@ -101,8 +101,8 @@ export async function findSnapshotWork(tx: Sql, id: string): Promise<SnapshotWor
 const SNAPSHOT_PAGE_SOURCE = {
   columns: COLUMNS,
   filters: {
-    status: { where: 'status = ?', indexed: true },
-    name: { where: 'name = ?', indexed: true },
+    status: { where: 'status = $status', indexed: true },
+    name: { where: 'name = $name', indexed: true },
   },
 } as const satisfies Partial<PageSource>;
 
@@ -128,15 +128,16 @@ export async function pageSnapshots(
   const pages = { ...SNAPSHOT_PAGE_SOURCE, sorts: sortsFor(page.filter) };
   const { server, ...filter } = page.filter;
   if (server === undefined) {
-    const all = { ...pages, from: 'snapshots', where: 'customer_id = ?', values: [customerId] };
+    const all = { ...pages, from: 'snapshots', where: 'customer_id = $customerId', values: { customerId } };
     return await readPage<SnapshotRow>(tx, all, page);
   }
   const serverId = parseId('server', server);
   if (!serverId) return { rows: [], next: null };
   // The quota bounds the snapshots of one server. `offset 0` makes the planner read them first: it cannot
   // know that the other filters and the order would scan far more rows.
-  const from = '(select * from snapshots where customer_id = ? and server_id = ? offset 0) as of_server';
-  const few = { ...pages, from, where: 'true', values: [customerId, serverId] };
+  const from = `(select * from snapshots
+    where customer_id = $customerId and server_id = $serverId offset 0) as of_server`;
+  const few = { ...pages, from, where: 'true', values: { customerId, serverId } };
   return await readPage<SnapshotRow>(tx, few, { ...page, filter });
 }
 

@@ -39,10 +39,10 @@ export async function pageSshKeys(
     {
       columns: LISTED,
       from: 'ssh_keys',
-      where: 'customer_id = ?',
-      values: [customerId],
+      where: 'customer_id = $customerId',
+      values: { customerId },
       sorts: BY_CREATION_OR_NAME,
-      filters: { name: { where: 'name = ?' }, type: { where: 'type = ?' } },
+      filters: { name: { where: 'name = $name' }, type: { where: 'type = $type' } },
     },
     request,
   );

@@ -40,7 +40,7 @@ const HAS_ROOM = `case p.category when 'vps' then
              order by m.id limit 1) is not null
      end`;
 
-const NOW = '(select ?::timestamptz as at, ?::boolean as dedicated) now';
+const NOW = '(select $at::timestamptz as at, $dedicated::boolean as dedicated) now';
 
 /** The inputs of an offer, apart from the stock. */
 export interface OfferContext {
@@ -61,7 +61,7 @@ const PLANS = {
     created_at: { column: 'p.id', type: 'text' },
     name: { column: 'p.id', type: 'text' },
   },
-  filters: { category: { where: 'p.category = ?' } },
+  filters: { category: { where: 'p.category = $category' } },
 } as const satisfies Omit<PageSource, 'values'>;
 
 const REGIONS = {
@@ -78,7 +78,7 @@ const REGIONS = {
     created_at: { column: 'r.id', type: 'text' },
     name: { column: 'r.name', type: 'text' },
   },
-  filters: { country: { where: 'r.country = ?' } },
+  filters: { country: { where: 'r.country = $country' } },
 } as const satisfies Omit<PageSource, 'values'>;
 
 export async function pageOfferedPlans(
@@ -86,7 +86,7 @@ export async function pageOfferedPlans(
   now: OfferContext,
   request: PageRequest,
 ): Promise<Page<OfferedPlanRow>> {
-  return await readPage<OfferedPlanRow>(tx, { ...PLANS, values: [now.at, now.dedicated] }, request);
+  return await readPage<OfferedPlanRow>(tx, { ...PLANS, values: now }, request);
 }
 
 export async function findOfferedPlan(
@@ -102,7 +102,7 @@ export async function pageOfferedRegions(
   now: OfferContext,
   request: PageRequest,
 ): Promise<Page<OfferedRegionRow>> {
-  return await readPage<OfferedRegionRow>(tx, { ...REGIONS, values: [now.at, now.dedicated] }, request);
+  return await readPage<OfferedRegionRow>(tx, { ...REGIONS, values: now }, request);
 }
 
 export async function findOfferedRegion(
@@ -120,7 +120,6 @@ async function findOne<Row extends object>(
   id: string,
 ): Promise<Row | undefined> {
   const { columns, from, where } = source;
-  const offered = from.replace('?', '$1').replace('?', '$2');
-  const text = `select ${columns} from ${offered} where ${where} and ${source.id.column} = $3`;
-  return await tx.row<Row>(text, [now.at, now.dedicated, id]);
+  const text = `select ${columns} from ${from} where ${where} and ${source.id.column} = $id`;
+  return await tx.row<Row>(text, { ...now, id });
 }

@@ -56,10 +56,10 @@ export async function pageTokens(tx: Sql, customerId: string, page: PageRequest)
     {
       columns: COLUMNS,
       from: 'api_tokens',
-      where: 'customer_id = ?',
-      values: [customerId],
+      where: 'customer_id = $customerId',
+      values: { customerId },
       sorts: BY_CREATION_OR_NAME,
-      filters: { scope: { where: 'scope = ?' }, name: { where: 'name = ?' } },
+      filters: { scope: { where: 'scope = $scope' }, name: { where: 'name = $name' } },
     },
     page,
   );

@@ -22,9 +22,10 @@ export interface ImageViewer {
   readonly importedOnly: boolean;
 }
 
-const OFFICIAL = `type = 'official' and active and (deprecated_at is null or deprecated_at > ?::date)
-  and (base_sha256 is not null or not ?::boolean)`;
-const OWN = `type = 'custom' and customer_id = ? and deleted_at is null`;
+const OFFICIAL = `type = 'official' and active
+  and (deprecated_at is null or deprecated_at > $deprecationCutoff::date)
+  and (base_sha256 is not null or not $importedOnly::boolean)`;
+const OWN = `type = 'custom' and customer_id = $customerId and deleted_at is null`;
 
 /** Two halves, so that each uses its own index, regardless of how many images other customers have. */
 const VISIBLE = {
@@ -39,9 +40,9 @@ const VISIBLE = {
     name: { column: "coalesce(name, '')", type: 'text' },
   },
   filters: {
-    family: { where: 'family = ?' },
-    arch: { where: '? = any(arch)' },
-    type: { where: 'type = ?' },
+    family: { where: 'family = $family' },
+    arch: { where: '$arch = any(arch)' },
+    type: { where: 'type = $type' },
   },
 } as const satisfies Omit<PageSource, 'values'>;
 
@@ -50,11 +51,7 @@ export async function pageVisibleImages(
   viewer: ImageViewer,
   request: PageRequest,
 ): Promise<Page<VisibleImageRow>> {
-  return await readPage<VisibleImageRow>(
-    tx,
-    { ...VISIBLE, values: [viewer.deprecationCutoff, viewer.importedOnly, viewer.customerId] },
-    request,
-  );
+  return await readPage<VisibleImageRow>(tx, { ...VISIBLE, values: viewer }, request);
 }
 
 export async function findVisibleImage(
@@ -64,8 +61,7 @@ export async function findVisibleImage(
 ): Promise<VisibleImageRow | undefined> {
   return await tx.row<VisibleImageRow>(
     `select ${COLUMNS} from images
-      where id = $1 and type = $2
-        and ((${OFFICIAL.replace('?', '$3').replace('?', '$4')}) or (${OWN.replace('?', '$5')}))`,
-    [image.id, image.type, viewer.deprecationCutoff, viewer.importedOnly, viewer.customerId],
+      where id = $id and type = $type and ((${OFFICIAL}) or (${OWN}))`,
+    { ...viewer, ...image },
   );
 }

@@ -121,11 +121,11 @@ export async function pageLedger(sql: Sql, customerId: string, page: PageRequest
     {
       columns: ENTRY,
       from: 'transfers',
-      where: 'customer_id = ?',
-      values: [customerId],
+      where: 'customer_id = $customerId',
+      values: { customerId },
       sorts: BY_CREATION,
       filters: {
-        type: { where: 'type = ?', indexed: true },
+        type: { where: 'type = $type', indexed: true },
         from: { bound: 'from', value: (text) => new Date(text) },
         to: { bound: 'to', value: (text) => new Date(text) },
       },

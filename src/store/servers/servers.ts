@@ -91,19 +91,19 @@ const SERVER_FROM_LATERAL = `servers s
 const SERVER_PAGE_SOURCE = {
   columns: SERVER_COLUMNS,
   from: SERVER_FROM_LATERAL,
-  where: 's.customer_id = ?',
+  where: 's.customer_id = $customerId',
   id: { column: 's.id', type: 'uuid' },
   sorts: {
     created_at: { column: 's.created_at', type: 'timestamptz' },
     name: { column: 's.name', type: 'text' },
   },
   filters: {
-    status: { where: 's.status = ?' },
-    region: { where: 's.region_id = ?' },
-    plan: { where: 's.plan_id = ?' },
-    image: { where: 'array[i.type, s.image_id::text] = ?', value: parseImageFilter },
-    name: { where: 's.name = ?' },
-    tag: { where: '? = any(s.tags)' },
+    status: { where: 's.status = $status' },
+    region: { where: 's.region_id = $region' },
+    plan: { where: 's.plan_id = $plan' },
+    image: { where: 'array[i.type, s.image_id::text] = $image', value: parseImageFilter },
+    name: { where: 's.name = $name' },
+    tag: { where: '$tag = any(s.tags)' },
   },
 } as const satisfies Omit<PageSource, 'values'>;
 
@@ -113,7 +113,7 @@ export async function pageServers(
   customerId: string,
   request: PageRequest,
 ): Promise<Page<ServerRow>> {
-  return await readPage<ServerRow>(tx, { ...SERVER_PAGE_SOURCE, values: [customerId] }, request);
+  return await readPage<ServerRow>(tx, { ...SERVER_PAGE_SOURCE, values: { customerId } }, request);
 }
 
 /**

@@ -90,12 +90,12 @@ export async function pageTopups(sql: Sql, customerId: string, page: PageRequest
     {
       columns: `${COLUMNS}, ${TXIDS}`,
       from: 'topups',
-      where: 'customer_id = ?',
-      values: [customerId],
+      where: 'customer_id = $customerId',
+      values: { customerId },
       sorts: BY_CREATION,
       filters: {
-        status: { where: 'status = ?', indexed: true },
-        coin: { where: 'coin = ?', indexed: true },
+        status: { where: 'status = $status', indexed: true },
+        coin: { where: 'coin = $coin', indexed: true },
       },
     },
     page,

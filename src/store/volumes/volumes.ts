@@ -72,13 +72,13 @@ export async function pageVolumes(tx: Sql, customerId: string, page: PageRequest
     {
       columns: VOLUME_COLUMNS,
       from: 'volumes',
-      where: 'customer_id = ? and deleted_at is null',
-      values: [customerId],
+      where: 'customer_id = $customerId and deleted_at is null',
+      values: { customerId },
       sorts: BY_CREATION_OR_NAME,
       filters: {
-        name: { where: 'name = ?' },
-        region: { where: 'region_id = ?' },
-        attached_to: { where: 'server_id = ?', value: (text) => parseId('server', text) },
+        name: { where: 'name = $name' },
+        region: { where: 'region_id = $region' },
+        attached_to: { where: 'server_id = $attached_to', value: (text) => parseId('server', text) },
       },
     },
     page,

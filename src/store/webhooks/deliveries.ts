@@ -99,13 +99,13 @@ export async function pageDeliveries(
     {
       columns: COLUMNS,
       from: 'deliveries',
-      where: 'webhook_id = ? and customer_id = ?',
-      values: [log.webhookId, log.customerId],
+      where: 'webhook_id = $webhookId and customer_id = $customerId',
+      values: log,
       since: log.since,
       sorts: BY_CREATION,
       filters: {
-        status: { where: 'status = ?', indexed: true },
-        event_type: { where: 'event_type = ?', indexed: true },
+        status: { where: 'status = $status', indexed: true },
+        event_type: { where: 'event_type = $event_type', indexed: true },
       },
     },
     page,

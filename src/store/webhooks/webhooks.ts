@@ -43,10 +43,10 @@ export async function pageWebhooks(
     {
       columns: COLUMNS,
       from: 'webhooks',
-      where: 'customer_id = ?',
-      values: [customerId],
+      where: 'customer_id = $customerId',
+      values: { customerId },
       sorts: BY_CREATION,
-      filters: { active: { where: 'active = ?::bool' } },
+      filters: { active: { where: 'active = $active::bool' } },
     },
     page,
   );
