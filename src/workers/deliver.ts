@@ -1,10 +1,9 @@
 /**
  * Delivers queued webhooks. The unit of leasing is the subscription: each one is sent its own batch
- * (delivery-batch.ts), so a dead, slow, or hostile endpoint affects only itself. Waiting costs sockets, not
- * CPU: batches to slow endpoints have their own limit and never take the slots of responsive ones.
+ * (delivery-batch.ts), so a dead, slow, or hostile endpoint affects only itself.
  *
- * A run leases due subscriptions while slots are free, and returns while batches continue in the background.
- * Their results are collected and written together, one transaction at a time.
+ * A run leases due subscriptions while slots are free (delivery-lanes.ts), and returns while batches continue
+ * in the background. Their results are written together (group-commit.ts).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,6 +16,7 @@ import {
   recordBatches,
   recordGone,
 } from '../domain/webhooks/record.ts';
+import { settlesWithin } from '../kernel/timeout.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import {
   claimQueues,
@@ -27,14 +27,10 @@ import {
   readDueDeliveries,
 } from '../store/webhooks/queues.ts';
 import { DeliveryBatch, type DeliveryBatchOptions } from './delivery-batch.ts';
+import { batchSize, freeSlots } from './delivery-lanes.ts';
+import { GroupCommit } from './group-commit.ts';
 import type { Job } from './job.ts';
-
-/** Concurrent batches to responsive endpoints, and to slow ones. */
-const QUICK_BATCHES_MAX = 256;
-const SLOW_BATCHES_MAX = 512;
-/** Deliveries per batch. */
-const QUICK_BATCH_SIZE = 32;
-const SLOW_BATCH_SIZE = 8;
+import { Signal } from './signal.ts';
 
 const LEASE_S = 15;
 const HEARTBEAT_MS = 4_000;
@@ -75,10 +71,10 @@ class Deliverer {
   readonly #stopMs: number;
   readonly #batches = new Set<DeliveryBatch>();
   readonly #heartbeat: NodeJS.Timeout;
-  #writing: Promise<void> | undefined;
+  readonly #results: GroupCommit<DeliveryBatch>;
+  /** A batch has ended, or more may be due. */
+  readonly #progress = new Signal();
   #endedCount = 0;
-  #isWoken = false;
-  #wakeRun: () => void = () => undefined;
   #pausedUntilMs = 0;
   #isStopping = false;
 
@@ -87,6 +83,12 @@ class Deliverer {
     this.#sender = sender;
     this.#stopMs = stopMs;
     this.#heartbeat = setInterval(() => this.#extendLeases(), HEARTBEAT_MS).unref();
+    this.#results = new GroupCommit({
+      delayMs: () => (this.#batches.size < FEW_BATCHES ? 0 : WRITE_DELAY_MS),
+      collect: () => [...this.#batches].filter((batch) => batch.needsWriting),
+      write: (batches) => this.#record(batches),
+      onFailure: (error) => this.#pauseAfterFailedWrite(error),
+    });
   }
 
   async busy(): Promise<boolean> {
@@ -96,14 +98,14 @@ class Deliverer {
   }
 
   async run(): Promise<number> {
-    this.#isWoken = false;
+    this.#progress.clear();
     if (this.#isStopping) return 0;
     if (!(await isSwitchOn(this.#service.db, 'webhooks'))) {
       for (const batch of this.#batches) batch.stop();
       return 0;
     }
     await this.#startBatches();
-    if (this.#batches.size > 0) await this.#waitForProgress();
+    if (this.#batches.size > 0 && this.#endedCount === 0) await this.#progress.wait(RUN_WAIT_MAX_MS);
     const processed = this.#endedCount + this.#batches.size;
     this.#endedCount = 0;
     return processed;
@@ -111,38 +113,42 @@ class Deliverer {
 
   /** More may be due: makes a run that waits for its batches look again. */
   wake(): void {
-    this.#isWoken = true;
-    this.#wakeRun();
+    this.#progress.raise();
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.wake();
     for (const batch of this.#batches) batch.stop();
-    const deadline = performance.now() + this.#stopMs;
-    while (this.#batches.size > 0 && performance.now() < deadline) await pause(WRITE_DELAY_MS);
+    await this.#allEnded(this.#stopMs);
     // Closing cuts the remaining requests, and their batches are released.
     await this.#sender.close();
-    await pause(0);
-    await this.#writing;
+    await this.#allEnded(this.#stopMs);
+    await this.#results.settled();
     clearInterval(this.#heartbeat);
+  }
+
+  async #allEnded(timeoutMs: number): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    // A run that was leasing may add more.
+    while (this.#batches.size > 0 && performance.now() < deadline) {
+      const ends = [...this.#batches].map((batch) => batch.ended);
+      await settlesWithin(Promise.all(ends), deadline - performance.now());
+    }
   }
 
   /** Leases due subscriptions while slots are free, and starts their batches. */
   async #startBatches(): Promise<void> {
     const { db, clock } = this.#service;
-    const { quick: quickMax, slow: slowMax } = this.#capacity();
-    if ((quickMax === 0 && slowMax === 0) || performance.now() < this.#pausedUntilMs) return;
+    const slots = freeSlots(this.#batches);
+    if ((slots.quickMax === 0 && slots.slowMax === 0) || performance.now() < this.#pausedUntilMs) return;
     const now = clock.now();
     const leaseId = randomUUID();
-    const queues = await claimQueues(db, { leaseId, leaseS: LEASE_S, now, quickMax, slowMax });
+    const queues = await claimQueues(db, { leaseId, leaseS: LEASE_S, now, ...slots });
     if (queues.length === 0) return;
     const secrets = await this.#openSecrets(queues, leaseId);
     const ready = queues.filter(({ webhook_id }) => secrets.has(webhook_id));
-    const wanted = ready.map(({ webhook_id, slow }) => ({
-      webhook_id,
-      limit: slow ? SLOW_BATCH_SIZE : QUICK_BATCH_SIZE,
-    }));
+    const wanted = ready.map((queue) => ({ webhook_id: queue.webhook_id, limit: batchSize(queue) }));
     const due = await readDueDeliveries(db, wanted, now);
     const contents = await loadEventContents(db, [...due.values()].flat());
     for (const queue of ready) {
@@ -177,25 +183,13 @@ class Deliverer {
     return secrets;
   }
 
-  #capacity(): { quick: number; slow: number } {
-    let slow = 0;
-    for (const batch of this.#batches) if (batch.isSlow) slow += 1;
-    const quick = this.#batches.size - slow;
-    // Slow batches beyond their limit use the slots of responsive ones until they end.
-    const excess = Math.max(0, slow - SLOW_BATCHES_MAX);
-    return {
-      quick: Math.max(0, QUICK_BATCHES_MAX - quick - excess),
-      slow: Math.max(0, SLOW_BATCHES_MAX - slow),
-    };
-  }
-
   #createBatch(
     parts: Pick<DeliveryBatchOptions, 'queue' | 'leaseId' | 'deliveries' | 'send'>,
   ): DeliveryBatch {
     return new DeliveryBatch({
       ...parts,
       clock: this.#service.clock,
-      onChange: () => this.#scheduleWrite(),
+      onChange: () => this.#results.schedule(),
       onInternalError: (error) => this.#pauseAfterFault(error),
     });
   }
@@ -208,42 +202,11 @@ class Deliverer {
     this.#service.log.warn({ code }, 'webhooks could not be sent');
   }
 
-  /** Resolves when a batch ends, when more may be due, or after a timeout. */
-  async #waitForProgress(): Promise<void> {
-    if (this.#isWoken || this.#endedCount > 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, RUN_WAIT_MAX_MS);
-      this.#wakeRun = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#wakeRun = () => undefined;
-  }
-
-  /** Starts writing, unless a write is in progress: the next transaction picks up new results then. */
-  #scheduleWrite(): void {
-    this.#writing ??= this.#writeAll();
-  }
-
-  async #writeAll(): Promise<void> {
-    for (;;) {
-      await pause(this.#batches.size < FEW_BATCHES ? 0 : WRITE_DELAY_MS);
-      const batches = [...this.#batches].filter((batch) => batch.needsWriting);
-      if (batches.length === 0) {
-        // Reset it synchronously with the check, so that a result that arrives later starts a new write.
-        this.#writing = undefined;
-        return;
-      }
-      try {
-        await this.#record(batches);
-      } catch (error) {
-        this.#service.log.warn({ err: error }, 'webhook results could not be written');
-        // Their leases expire on their own.
-        if (this.#isStopping) this.#batches.clear();
-        await pause(FAULT_PAUSE_MS);
-      }
-    }
+  async #pauseAfterFailedWrite(error: unknown): Promise<void> {
+    this.#service.log.warn({ err: error }, 'webhook results could not be written');
+    // Their leases expire on their own.
+    if (this.#isStopping) for (const batch of this.#batches) this.#endBatch(batch);
+    await pause(FAULT_PAUSE_MS);
   }
 
   async #record(batches: readonly DeliveryBatch[]): Promise<void> {
@@ -268,8 +231,9 @@ class Deliverer {
 
   #endBatch(batch: DeliveryBatch): void {
     this.#batches.delete(batch);
+    batch.markEnded();
     this.#endedCount += 1;
-    this.#wakeRun();
+    this.#progress.raise();
   }
 
   #extendLeases(): void {

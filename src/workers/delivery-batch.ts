@@ -30,6 +30,9 @@ export interface DeliveryBatchOptions {
 
 export class DeliveryBatch {
   readonly queue: LeasedQueue;
+  /** Resolves when its owner has written everything, or given it up. */
+  readonly ended: Promise<void>;
+  readonly markEnded: () => void;
   readonly #options: DeliveryBatchOptions;
   readonly #startedMs = performance.now();
   readonly #inFlight = new Set<{ readonly sinceMs: number }>();
@@ -43,6 +46,7 @@ export class DeliveryBatch {
 
   constructor(parts: DeliveryBatchOptions) {
     this.queue = parts.queue;
+    ({ promise: this.ended, resolve: this.markEnded } = Promise.withResolvers<void>());
     this.#options = parts;
   }
 
