@@ -4,6 +4,7 @@
  * that dies lets its leases expire; a process that stops releases them. Any number of processes may claim
  * concurrently.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
@@ -14,6 +15,9 @@ import { claimTasks, type TaskRow } from '../store/tasks.ts';
 
 const LEASE_S = 10;
 const HEARTBEAT_MS = 3_000;
+/** Limit of concurrent batches, and how soon another one starts next to slow ones. */
+const CONCURRENT_BATCHES_MAX = 4;
+const START_ANOTHER_AFTER_MS = 250;
 
 /** A table of work, and how its rows are leased. */
 interface WorkQueue<Row> {
@@ -21,44 +25,16 @@ interface WorkQueue<Row> {
   claim(tx: Sql, claim: { leaseId: string; now: Date; leaseS: number; limit: number }): Promise<Row[]>;
 }
 
-const OPERATIONS: WorkQueue<OperationRow> = { table: 'operations', claim: claimOperations };
-const TASKS: WorkQueue<TaskRow> = { table: 'tasks', claim: claimTasks };
-const MAILS: WorkQueue<MailRow> = { table: 'mails', claim: claimMails };
+export const OPERATIONS: WorkQueue<OperationRow> = { table: 'operations', claim: claimOperations };
+export const TASKS: WorkQueue<TaskRow> = { table: 'tasks', claim: claimTasks };
+export const MAILS: WorkQueue<MailRow> = { table: 'mails', claim: claimMails };
 
-type BatchHandler<Row> = (rows: Row[]) => Promise<void>;
-
-/** Claims up to `limit` due operations and works on them; returns how many were claimed. */
-export function processClaimedOperations(
-  service: Service,
-  limit: number,
-  work: BatchHandler<OperationRow>,
-): Promise<number> {
-  return processClaimed(OPERATIONS, service, limit, work);
-}
-
-/** Claims up to `limit` due tasks and works on them; returns how many were claimed. */
-export function processClaimedTasks(
-  service: Service,
-  limit: number,
-  work: BatchHandler<TaskRow>,
-): Promise<number> {
-  return processClaimed(TASKS, service, limit, work);
-}
-
-/** Claims up to `limit` due mails and works on them; returns how many were claimed. */
-export function processClaimedMails(
-  service: Service,
-  limit: number,
-  work: BatchHandler<MailRow>,
-): Promise<number> {
-  return processClaimed(MAILS, service, limit, work);
-}
-
-async function processClaimed<Row>(
+/** Claims up to `limit` due rows and works on them; returns how many were claimed. */
+export async function processClaimed<Row>(
   queue: WorkQueue<Row>,
   service: Service,
   limit: number,
-  work: BatchHandler<Row>,
+  work: (rows: Row[]) => Promise<void>,
 ): Promise<number> {
   const now = service.clock.now();
   const leaseId = newId(now);
@@ -83,4 +59,36 @@ async function processClaimed<Row>(
 
 function logFailure(service: Service, message: string): (error: unknown) => void {
   return (error) => service.log.warn({ err: error }, message);
+}
+
+/**
+ * Works on a batch and starts more next to it while it lasts, so that a slow host delays little besides its
+ * own work. Returns when all batches have ended, so that none outlives the service.
+ */
+export async function runBatchesConcurrently(batch: () => Promise<number>): Promise<number> {
+  const running = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  let processed = 0;
+  function startBatch(): Promise<void> {
+    const work = batch()
+      .then(
+        (count) => {
+          processed += count;
+        },
+        (error: unknown) => {
+          failures.push(error);
+        },
+      )
+      .finally(() => running.delete(work));
+    running.add(work);
+    return work;
+  }
+  const first = startBatch();
+  while (running.has(first)) {
+    await Promise.race([first, pause(START_ANOTHER_AFTER_MS, undefined, { ref: false })]);
+    if (running.has(first) && running.size < CONCURRENT_BATCHES_MAX) startBatch();
+  }
+  await Promise.all(running);
+  if (failures.length > 0) throw failures[0];
+  return processed;
 }

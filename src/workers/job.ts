@@ -1,3 +1,5 @@
+/** Background jobs. */
+
 /** A background job. The runner calls `run` repeatedly; any number of processes may do so concurrently. */
 export interface Job {
   readonly name: string;
@@ -23,4 +25,23 @@ export interface Job {
   wake?(): void;
   /** Ends background work within a few seconds when the service stops. */
   stop?(): Promise<void>;
+}
+
+/** Runs the work at most once per interval in this process, by real time. */
+export function atMostEvery(
+  everyMs: number,
+  work: () => Promise<void>,
+  { startsAtOnce = true } = {},
+): () => Promise<void> {
+  let nextAt = startsAtOnce ? Number.NEGATIVE_INFINITY : performance.now() + everyMs;
+  return async () => {
+    if (performance.now() < nextAt) return;
+    nextAt = performance.now() + everyMs;
+    await work();
+  };
+}
+
+/** A job that nothing waits for: it plans no due dates and is never busy. */
+export function housekeepingJob(name: string, run: () => Promise<number>): Job {
+  return { name, housekeeping: true, run, nextDue: async () => null, busy: async () => false };
 }

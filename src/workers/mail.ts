@@ -4,7 +4,7 @@ import { sendMail } from '../domain/mail/send.ts';
 import { isSwitchOn } from '../domain/switches.ts';
 import { nextDue } from '../store/leases.ts';
 import { hasPendingMails, retryUnreachableMails } from '../store/mails.ts';
-import { processClaimedMails } from './claim.ts';
+import { MAILS, processClaimed } from './claim.ts';
 import type { Job } from './job.ts';
 
 /** Concurrent connections: mail servers dislike many from one client. */
@@ -21,7 +21,7 @@ export function mailJob(service: Service): Job {
 }
 
 function sendDueMails(service: Service): Promise<number> {
-  return processClaimedMails(service, BATCH_SIZE, async (mails) => {
+  return processClaimed(MAILS, service, BATCH_SIZE, async (mails) => {
     const sent = await Promise.allSettled(mails.map((mail) => sendMail(service, mail)));
     for (const { reason } of sent.filter((each) => each.status === 'rejected')) {
       // Its lease is released or expires, and the mail stays queued.

@@ -16,9 +16,8 @@ import { forEachIsolated } from '../domain/servers/operations/step.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import { nextDue } from '../store/leases.ts';
 import { hasPendingOperations, type OperationRow, type OperationStep } from '../store/servers/operations.ts';
-import { processClaimedOperations } from './claim.ts';
+import { OPERATIONS, processClaimed, runBatchesConcurrently } from './claim.ts';
 import type { Job } from './job.ts';
-import { runBatchesConcurrently } from './run-batches-concurrently.ts';
 
 const BATCH_SIZE = 8;
 /** Installs and shutdowns are polled every half second: a step due this soon is in progress, not planned. */
@@ -45,7 +44,7 @@ export function operateJob(service: Service): Job {
     name: 'operate',
     run: () =>
       runBatchesConcurrently(() =>
-        processClaimedOperations(service, BATCH_SIZE, (operations) => runSteps(service, operations)),
+        processClaimed(OPERATIONS, service, BATCH_SIZE, (operations) => runSteps(service, operations)),
       ),
     nextDue: () => nextDue(service.db, 'operations'),
     busy: () =>

@@ -8,7 +8,7 @@ import { refreshEuro, refreshQuotes } from '../domain/rates.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import type { EuroFeed, QuoteFeed } from '../ports/rates.ts';
 import { leaseRecurringJob, scheduleNextRun } from '../store/tasks.ts';
-import type { Job } from './job.ts';
+import { atMostEvery, housekeepingJob, type Job } from './job.ts';
 
 const EURO_INTERVAL_S = (6 * HOUR_MS) / SECOND_MS;
 const EURO_RETRY_S = (15 * MINUTE_MS) / SECOND_MS;
@@ -29,19 +29,13 @@ export function quotesJob(service: Deps, { feeds, euro }: QuoteSources): Job {
     ...feeds.map((feed) => quoteRefresh(service, feed, stopping.signal)),
     euroRefresh(service, euro, stopping.signal),
   ];
-  return {
-    name: 'quotes',
-    housekeeping: true,
-    run: async () => {
-      const results = await Promise.allSettled(refreshes.map((refresh) => refresh()));
-      const failed = results.find((result) => result.status === 'rejected');
-      if (failed) throw failed.reason;
-      return 0;
-    },
-    nextDue: async () => null,
-    busy: async () => false,
-    stop: async () => stopping.abort(),
-  };
+  const job = housekeepingJob('quotes', async () => {
+    const results = await Promise.allSettled(refreshes.map((refresh) => refresh()));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+    return 0;
+  });
+  return { ...job, stop: async () => stopping.abort() };
 }
 
 type Refresh = () => Promise<void>;
@@ -63,16 +57,6 @@ function euroRefresh(service: Deps, feed: EuroFeed, signal: AbortSignal): Refres
     await scheduleNextRun(service.db, 'euro', fault === null ? EURO_INTERVAL_S : EURO_RETRY_S);
     reportFault(fault);
   });
-}
-
-/** Runs the work at most once per interval in this process. */
-function atMostEvery(everyMs: number, work: Refresh): Refresh {
-  let nextAt = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (performance.now() < nextAt) return;
-    nextAt = performance.now() + everyMs;
-    await work();
-  };
 }
 
 /** Logs a source's fault when it changes, not on every run. */

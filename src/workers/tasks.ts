@@ -15,9 +15,8 @@ import {
   type TaskResult,
   type TaskRow,
 } from '../store/tasks.ts';
-import { processClaimedTasks } from './claim.ts';
+import { processClaimed, runBatchesConcurrently, TASKS as TASK_QUEUE } from './claim.ts';
 import type { Job } from './job.ts';
-import { runBatchesConcurrently } from './run-batches-concurrently.ts';
 
 const BATCH_SIZE = 8;
 /** Work that is polled every half second, such as a snapshot in progress, is in progress, not planned. */
@@ -40,7 +39,7 @@ export function tasksJob(service: Service): Job {
     name: 'tasks',
     run: () =>
       runBatchesConcurrently(() =>
-        processClaimedTasks(service, BATCH_SIZE, (tasks) => runTasks(service, tasks)),
+        processClaimed(TASK_QUEUE, service, BATCH_SIZE, (tasks) => runTasks(service, tasks)),
       ),
     nextDue: () => nextDue(service.db, 'tasks'),
     busy: () => hasPendingTasks(service.db, new Date(service.clock.now().getTime() + IN_PROGRESS_WINDOW_MS)),

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import {
-  FIRST_PURGE_CURSOR,
-  type PurgeCursor,
-  purgeNext,
-  RETENTION,
-  RETENTION_NAMES,
-} from '../../src/domain/retention.ts';
+import { purgeExpired, RETENTION, RETENTION_NAMES } from '../../src/domain/retention.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { PURGES, purgeBatch } from '../../src/store/service/retention.ts';
@@ -64,10 +58,8 @@ describe('retention', () => {
     let all = 0;
     for (let last = -1; last !== 0; ) {
       last = 0;
-      for (let place: PurgeCursor | null = FIRST_PURGE_CURSOR; place !== null; ) {
-        const { gone, next }: Awaited<ReturnType<typeof purgeNext>> = await purgeNext(world.service, place);
-        last += gone;
-        place = next;
+      for (const rule of RETENTION_NAMES) {
+        for await (const gone of purgeExpired(world.service, rule)) last += gone;
       }
       all += last;
     }

@@ -62,7 +62,7 @@ async function suspendAndPay(context: ScenarioContext): Promise<void> {
   const paid = { coin: 'LTC', address: body.deposit_address, amount: body.deposit_amount };
   await callSandbox(url, 'settle');
   const topup = await api.get(`/billing/topup/${body.id}`);
-  if (topup.body.status === 'waiting') await callSandbox(url, 'payments', paid);
+  if (topup.body.status === 'pending') await callSandbox(url, 'payments', paid);
   await callSandbox(url, 'blocks', { coin: 'LTC', count: 12 });
   await callSandbox(url, 'settle');
 }

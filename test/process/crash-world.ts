@@ -1,6 +1,5 @@
 /** Helpers for tests that kill processes. */
 import assert from 'node:assert/strict';
-import type { SkerrydProcess } from '../support/skerryd-process.ts';
 
 export function serviceEnvironment(dataDir: string): Record<string, string> {
   return {
@@ -9,14 +8,6 @@ export function serviceEnvironment(dataDir: string): Record<string, string> {
     SKERRY_SIM_BLOCK_S: '0',
     SKERRY_SIM_INSTALL_S: '0.3',
   };
-}
-
-/** Returns how the armed process exited. It has 20 seconds to reach its crash point. */
-export async function waitForCrash(serving: SkerrydProcess): Promise<{ signal: NodeJS.Signals | null }> {
-  const timer = setTimeout(() => process.kill(serving.pid, 'SIGTERM'), 20_000);
-  const end = await serving.ended;
-  clearTimeout(timer);
-  return end;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read any field of the body and fail if it is missing.

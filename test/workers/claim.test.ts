@@ -4,7 +4,7 @@ import type { CustomerActor } from '../../src/domain/context.ts';
 import { deploy } from '../../src/domain/servers/deploy/deploy.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { claimOperations, finishOperation, type OperationRow } from '../../src/store/servers/operations.ts';
-import { processClaimedOperations } from '../../src/workers/claim.ts';
+import { OPERATIONS, processClaimed } from '../../src/workers/claim.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
 let world: TestService;
@@ -97,7 +97,7 @@ describe('claimOperations', () => {
   });
 });
 
-describe('processClaimedOperations', () => {
+describe('processClaimed', () => {
   beforeEach(() => operations(1));
 
   it('a lease excludes other workers exactly until it expires', async () => {
@@ -116,7 +116,7 @@ describe('processClaimedOperations', () => {
 
   it('a lease is released when the work is done or fails', async () => {
     let seen: string[] = [];
-    const count = await processClaimedOperations(world.service, 10, async (operations) => {
+    const count = await processClaimed(OPERATIONS, world.service, 10, async (operations) => {
       seen = ids(operations);
       assert.equal((await claim()).length, 0);
     });
@@ -124,7 +124,7 @@ describe('processClaimedOperations', () => {
     assert.equal((await lease()).lease_id, null);
 
     const mine = new Error('the step failed');
-    const failing = processClaimedOperations(world.service, 10, async () => {
+    const failing = processClaimed(OPERATIONS, world.service, 10, async () => {
       throw mine;
     });
     await assert.rejects(failing, mine);
@@ -133,7 +133,7 @@ describe('processClaimedOperations', () => {
 
   it('a lease that another worker holds now is not released', async () => {
     const other = newId(new Date());
-    await processClaimedOperations(world.service, 10, async () => {
+    await processClaimed(OPERATIONS, world.service, 10, async () => {
       await world.db.run('update operations set lease_id = $1', [other]);
     });
     assert.equal((await lease()).lease_id, other);
@@ -147,7 +147,7 @@ describe('processClaimedOperations', () => {
       [beat, everyMs] = [run, ms];
       return undefined;
     });
-    await processClaimedOperations(world.service, 10, async () => {
+    await processClaimed(OPERATIONS, world.service, 10, async () => {
       const { left_s: wholeS } = await lease();
       assert.ok(wholeS && everyMs * 3 <= Math.round(wholeS) * 1_000, 'the heartbeat is too slow');
       await leaseTimePasses(wholeS - 1);
@@ -183,7 +183,7 @@ describe('processClaimedOperations', () => {
 describe('an empty queue', () => {
   it('an empty queue starts no work', async () => {
     const work = mock.fn(async () => undefined);
-    assert.equal(await processClaimedOperations(world.service, 10, work), 0);
+    assert.equal(await processClaimed(OPERATIONS, world.service, 10, work), 0);
     assert.equal(work.mock.callCount(), 0);
   });
 });

@@ -8,6 +8,7 @@ import { formatId } from '../../kernel/ids.ts';
 import { addMonths, SECOND_MS } from '../../kernel/time.ts';
 import {
   readTraffic,
+  type SentTrafficRow,
   type SentTransferRow,
   setThrottled,
   sumSentTraffic,
@@ -38,17 +39,19 @@ export async function applyTraffic(service: Service, serverId: string): Promise<
   return 'done';
 }
 
-/** Counts a batch of servers after `after` and throttles or unthrottles them. `next` is null at the end. */
-export async function throttleServers(
-  service: Service,
-  after: string | null,
-): Promise<{ readonly next: string | null; readonly changed: number }> {
-  const now = service.clock.now();
-  const rows = await sumSentTraffic(service.db, { after, month: monthStart(now), now, limit: BATCH_SIZE });
-  const changes = rows.filter(({ over, throttled }) => over !== throttled);
-  for (const { server_id: id, over } of changes) await applyThrottle(service, id, over);
-  const next = rows.length < BATCH_SIZE ? null : (rows.at(-1)?.server_id ?? null);
-  return { next, changed: changes.length };
+/** Throttles and unthrottles all servers. Yields the changes of each batch, and 1 more if another follows. */
+export async function* throttleServers(service: Service): AsyncGenerator<number> {
+  for (let after: string | null = null; ; ) {
+    const now = service.clock.now();
+    const page = { after, month: monthStart(now), now, limit: BATCH_SIZE };
+    const rows: readonly SentTrafficRow[] = await sumSentTraffic(service.db, page);
+    const changes = rows.filter(({ over, throttled }) => over !== throttled);
+    for (const { server_id: id, over } of changes) await applyThrottle(service, id, over);
+    const isLast = rows.length < BATCH_SIZE;
+    yield isLast ? changes.length : changes.length + 1;
+    if (isLast) return;
+    after = rows.at(-1)?.server_id ?? null;
+  }
 }
 
 async function applyThrottle(service: Service, serverId: string, throttled: boolean): Promise<void> {
