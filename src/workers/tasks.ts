@@ -1,7 +1,13 @@
 /** Runs tasks: claims them, lets the handler ensure the wanted state, then finishes or delays them. */
-
 import type { Service } from '../domain/context.ts';
-import { TASKS } from '../domain/tasks.ts';
+import { tearDownAccount } from '../domain/customers/deletion/tear-down.ts';
+import { processResetRequest } from '../domain/customers/reset-password.ts';
+import { ensureRdns } from '../domain/dns/ensure.ts';
+import { applyFilter } from '../domain/firewall/apply.ts';
+import { removeImageBlob } from '../domain/images/remove.ts';
+import { applyTraffic } from '../domain/servers/traffic.ts';
+import { ensureSnapshot } from '../domain/snapshots/ensure.ts';
+import { ensureVolume } from '../domain/volumes/ensure.ts';
 import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
 import { formatId, type IdKind } from '../kernel/ids.ts';
 import { SECOND_MS } from '../kernel/time.ts';
@@ -22,16 +28,25 @@ const BATCH_SIZE = 8;
 /** Work that is polled every half second, such as a snapshot in progress, is in progress, not planned. */
 const IN_PROGRESS_WINDOW_MS = 1.5 * SECOND_MS;
 
-/** The kind of id that each task's subject is, for the log. */
-const SUBJECTS: Record<TaskKind, IdKind> = {
-  volume: 'volume',
-  snapshot: 'snapshot',
-  filter: 'server',
-  traffic: 'server',
-  image_remove: 'customImage',
-  reset_request: 'request',
-  account_delete: 'customer',
-  rdns: 'server',
+interface TaskRule {
+  /** The kind of id that the subject is, for the log. */
+  readonly subject: IdKind;
+  /**
+   * Reads the desired state of the subject, applies it with the driver outside any transaction, and records
+   * the result. It may run twice, even concurrently. An error is retried after 1, 2, 4 … 30 seconds.
+   */
+  readonly ensure: (service: Service, subject: string) => Promise<TaskResult>;
+}
+
+const TASKS: Readonly<Record<TaskKind, TaskRule>> = {
+  volume: { subject: 'volume', ensure: ensureVolume },
+  snapshot: { subject: 'snapshot', ensure: ensureSnapshot },
+  filter: { subject: 'server', ensure: applyFilter },
+  traffic: { subject: 'server', ensure: applyTraffic },
+  image_remove: { subject: 'customImage', ensure: removeImageBlob },
+  reset_request: { subject: 'request', ensure: processResetRequest },
+  account_delete: { subject: 'customer', ensure: tearDownAccount },
+  rdns: { subject: 'server', ensure: ensureRdns },
 };
 
 export function tasksJob(service: Service): Job {
@@ -61,10 +76,10 @@ async function runTasks(service: Service, tasks: readonly TaskRow[]): Promise<vo
 
 async function runTask(service: Service, task: TaskRow): Promise<TaskResult | 'failed'> {
   try {
-    return await TASKS[task.kind](service, task.subject);
+    return await TASKS[task.kind].ensure(service, task.subject);
   } catch (error) {
     const attempts = task.attempts + 1;
-    const subject = formatId(SUBJECTS[task.kind], task.subject);
+    const subject = formatId(TASKS[task.kind].subject, task.subject);
     const shown = { err: error, task: task.kind, subject, attempts };
     if (attempts % 10 === 0) service.log.error(shown, 'task is not progressing');
     else service.log.warn(shown, 'task failed');
