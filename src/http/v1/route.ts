@@ -72,8 +72,8 @@ interface RouteDefinition {
   readonly summary: string;
   readonly description?: string;
   readonly status: 200 | 201 | 202 | 204;
-  /** Error statuses in addition to those of every route. */
-  readonly errorStatuses?: readonly (404 | 409 | 422)[];
+  /** Error statuses in addition to those of every route, and to 404 for a path with an id. */
+  readonly errorStatuses?: readonly (409 | 422)[];
   /** The audit log's name for it. Required for every route that changes something. */
   readonly audit?: Action;
   /** The rate limit bucket; `general` when omitted. */
@@ -115,8 +115,10 @@ export function route<
   Query extends TObject,
   Reply extends TSchema | null,
 >(
-  row: RouteDefinition & {
+  row: Omit<RouteDefinition, 'status'> & {
     readonly path: Path;
+    /** Defaults to 200. */
+    readonly status?: RouteDefinition['status'];
     readonly body?: Body;
     readonly query?: Query;
     readonly reply: Reply;
@@ -125,7 +127,7 @@ export function route<
     ) => Promise<Reply extends TSchema ? Static<Reply> : void>;
   },
 ): Route {
-  return row as unknown as Route;
+  return { status: 200, ...row } as unknown as Route;
 }
 
 /** Declares a list. The pipeline reads page, filter, and sort, and builds the envelope and its cursor. */

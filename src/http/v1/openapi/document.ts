@@ -194,7 +194,8 @@ const COMMON_ERRORS: readonly V1Error[] = [
 
 function errorResponses(route: Route): Json {
   const byStatus = new Map(Object.entries(V1_ERRORS).map(([code, row]) => [row.status as number, code]));
-  const ownErrors = (route.errorStatuses ?? []).map((status) => byStatus.get(status) as V1Error);
+  const ids = route.path.includes('{') ? [404] : [];
+  const ownErrors = [...ids, ...(route.errorStatuses ?? [])].map((status) => byStatus.get(status) as V1Error);
   // Any POST can conflict with an earlier use of its Idempotency-Key.
   const idempotencyErrors: V1Error[] = route.method === 'POST' ? ['conflict_state'] : [];
   const codes = [...new Set<V1Error>([...COMMON_ERRORS, ...ownErrors, ...idempotencyErrors])];

@@ -31,8 +31,6 @@ export const AUDIT_ROUTES: readonly Route[] = [
     path: '/audit/events/{id}',
     scope: 'read',
     summary: 'Retrieve an audit event',
-    status: 200,
-    errorStatuses: [404],
     reply: AuditEvent,
     run: ({ service, actor, params }) => getAuditEvent(service, actor, params.id),
   }),

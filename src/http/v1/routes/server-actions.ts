@@ -32,7 +32,6 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
       'then we send `server.destroyed` and the server no longer exists. Its volumes are detached and its ' +
       'snapshots are kept. A server that never ran is refunded in full.',
     status: 202,
-    errorStatuses: [404],
     audit: 'server.destroy',
     reply: Server,
     run: ({ service, actor, params }) => destroyServer(service, actor, params.id),
@@ -48,7 +47,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
       'immediately. The status stays `running`. We send `server.rebooted` when the reboot completes. A ' +
       'reboot also leaves the rescue system.',
     status: 202,
-    errorStatuses: [404, 409, 422],
+    errorStatuses: [409, 422],
     audit: 'server.reboot',
     query: RebootQuery,
     reply: Server,
@@ -65,7 +64,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
       'Erases the disk and installs the image. The server keeps its addresses. Its status is `installing` ' +
       'until we send `server.rebuilt`.',
     status: 202,
-    errorStatuses: [404, 409, 422],
+    errorStatuses: [409, 422],
     audit: 'server.rebuild',
     body: RebuildBody,
     example: { image: 'img_aaaqk3m7qzb5x2l6v4t7n8wyja', ssh_keys: ['k_aaaqk3m7qzb5x2l6v4t7n8wyja'] },
@@ -82,7 +81,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
       'The response contains the rescue password, which we show only once. We send `server.rebooted` when ' +
       'the rescue system is running. The next reboot leaves it.',
     status: 202,
-    errorStatuses: [404, 409, 422],
+    errorStatuses: [409, 422],
     audit: 'server.rescue',
     reply: RescuedServer,
     run: ({ service, actor, params }) => rescueServer(service, actor, params.id),
@@ -97,7 +96,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
       'Asks the guest to shut down, and powers it off if it does not respond. The status stays `running` ' +
       'until the server is off; then we send `server.stopped`. Its billing cycle continues and renews.',
     status: 202,
-    errorStatuses: [404, 409, 422],
+    errorStatuses: [409, 422],
     audit: 'server.stop',
     reply: Server,
     run: ({ service, actor, params }) => stopServer(service, actor, params.id),
@@ -113,7 +112,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
       'and resumes. A server that was suspended for insufficient balance resumes automatically after you ' +
       'top up.',
     status: 202,
-    errorStatuses: [404, 409, 422],
+    errorStatuses: [409, 422],
     audit: 'server.start',
     reply: Server,
     run: ({ service, actor, params }) => startServer(service, actor, params.id),
@@ -128,7 +127,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
       'Erases the disk and restores any of your `ready` snapshots from the same region that fits it. The ' +
       'server keeps its addresses. Its status is `installing` until we send `server.rebuilt`.',
     status: 202,
-    errorStatuses: [404, 409, 422],
+    errorStatuses: [409, 422],
     audit: 'server.restore',
     body: RestoreBody,
     example: { snapshot: 'snap_aaaqk3m7qzb5x2l6v4t7n8wyja' },
@@ -147,8 +146,7 @@ export const CONSOLE_ROUTES: readonly Route[] = [
     description:
       'Returns the URL of a page that shows the screen of a running server. It works once, within five ' +
       'minutes. A token of scope `read` can only watch; `write` and above can also type.',
-    status: 200,
-    errorStatuses: [404, 409, 422],
+    errorStatuses: [409, 422],
     reply: Console,
     run: ({ service, actor, params, baseUrl }) => {
       const readOnly = !scopeCovers(actor.scope, 'write');

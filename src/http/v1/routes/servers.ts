@@ -63,8 +63,6 @@ export const SERVER_ROUTES: readonly Route[] = [
     path: '/servers/{id}',
     scope: 'read',
     summary: 'Retrieve a server',
-    status: 200,
-    errorStatuses: [404],
     reply: Server,
     run: ({ service, actor, params }) => getServer(service, actor, params.id),
   }),
@@ -77,8 +75,7 @@ export const SERVER_ROUTES: readonly Route[] = [
     description:
       'Replaces `tags` and `labels` as a whole. If you turn `auto_renew` off, a server that is suspended ' +
       'for insufficient balance no longer resumes automatically.',
-    status: 200,
-    errorStatuses: [404, 409, 422],
+    errorStatuses: [409, 422],
     audit: 'server.update',
     body: ServerPatch,
     example: { name: 'web-2', tags: ['web', 'prod'] },
@@ -96,8 +93,6 @@ export const SERVER_DETAIL_ROUTES: readonly Route[] = [
     scope: 'read',
     summary: 'Retrieve the metrics of a server',
     description: 'Hourly averages of the last 30 days. The current hour covers the time so far.',
-    status: 200,
-    errorStatuses: [404],
     reply: Metrics,
     run: ({ service, actor, params }) => getMetrics(service, actor, params.id),
   }),
@@ -110,8 +105,7 @@ export const SERVER_DETAIL_ROUTES: readonly Route[] = [
     description:
       'Sets the host name of the IPv4 address, of one address in the /64, or of both. Null removes a host ' +
       'name.',
-    status: 200,
-    errorStatuses: [404, 409, 422],
+    errorStatuses: [409, 422],
     audit: 'server.set_rdns',
     body: RdnsBody,
     example: { ipv4: 'web.example.org', ipv6: 'web.example.org' },

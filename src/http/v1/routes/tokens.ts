@@ -40,7 +40,6 @@ export const TOKEN_ROUTES: readonly Route[] = [
     summary: 'Revoke an API token',
     description: 'Takes effect immediately, for a token of any scope. A token can revoke itself.',
     status: 204,
-    errorStatuses: [404],
     audit: 'token.revoke',
     reply: null,
     run: ({ service, actor, params }) => revokeToken(service, actor, params.id),

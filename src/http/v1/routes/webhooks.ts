@@ -45,8 +45,6 @@ const webhookRoutes: readonly Route[] = [
     path: '/webhooks/{id}',
     scope: 'read',
     summary: 'Retrieve a webhook',
-    status: 200,
-    errorStatuses: [404],
     reply: Webhook,
     run: ({ service, actor, params }) => findWebhook(service, actor, params.id),
   }),
@@ -59,8 +57,6 @@ const webhookRoutes: readonly Route[] = [
     description:
       'Changes the URL, the events, or whether the webhook is active. Making it inactive cancels its ' +
       'pending deliveries.',
-    status: 200,
-    errorStatuses: [404],
     audit: 'webhook.update',
     body: UpdateWebhook,
     example: { events: ['*'] },
@@ -74,7 +70,6 @@ const webhookRoutes: readonly Route[] = [
     scope: 'write',
     summary: 'Delete a webhook',
     status: 204,
-    errorStatuses: [404],
     audit: 'webhook.delete',
     reply: null,
     run: ({ service, actor, params }) => deleteWebhook(service, actor, params.id),
@@ -92,7 +87,7 @@ const deliveryRoutes: readonly Route[] = [
       'Sends an event of type `ping` with the webhook in `data`, even if it does not subscribe to `ping`. ' +
       'We make one attempt.',
     status: 202,
-    errorStatuses: [404, 409],
+    errorStatuses: [409],
     audit: 'webhook.test',
     reply: Delivery,
     run: ({ service, actor, params }) => testWebhook(service, actor, params.id),
@@ -103,7 +98,6 @@ const deliveryRoutes: readonly Route[] = [
     scope: 'read',
     summary: 'List webhook deliveries',
     description: 'Lists the delivery attempts of the last 7 days.',
-    errorStatuses: [404],
     list: {
       filters: { status: { allowed: DELIVERY_STATUSES }, event_type: { allowed: DELIVERED_EVENT_TYPES } },
       ...BY_AGE,
@@ -119,7 +113,7 @@ const deliveryRoutes: readonly Route[] = [
     summary: 'Replay a delivery',
     description: 'Creates a new delivery of the same event.',
     status: 202,
-    errorStatuses: [404, 409],
+    errorStatuses: [409],
     audit: 'webhook.replay',
     reply: Delivery,
     run: ({ service, actor, params }) => {
