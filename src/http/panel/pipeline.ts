@@ -18,6 +18,7 @@ import type { Edge } from '../settings.ts';
 import { FILE_UPLOAD_CONFIG } from './form-bodies.ts';
 import { httpStatus, withFormErrors } from './form-errors.ts';
 import type { FormResult, PageContext, PanelPage, PathIds, ShownOnce } from './page-types.ts';
+import { type Picture, sendPng } from './png-renderer.ts';
 import { toOperation } from './run-form.ts';
 import {
   buildFrame,
@@ -205,6 +206,25 @@ function redirectToSignIn(reply: FastifyReply, url: string, notice?: Notice): Fa
   const done = notice === undefined ? {} : { [PANEL_QUERY.notice]: notice };
   const next = new URLSearchParams({ next: url, ...done }).toString();
   return redirectTo(reply, `${PANEL_PATHS.signIn}?${next}`);
+}
+
+/** Serves a picture to the customer whom it belongs to. Everyone else gets a 404. */
+export function registerPicture<Params>(
+  scope: FastifyInstance,
+  edge: Edge,
+  path: string,
+  draw: (owner: CustomerActor, request: FastifyRequest<{ Params: Params }>) => Promise<Picture>,
+): void {
+  scope.get<{ Params: Params }>(path, async (request, reply) => {
+    const { actor } = buildVisit(edge, await identifyRequest(edge, request), request);
+    const { customerId } = actor;
+    try {
+      return sendPng(reply, await draw({ ...actor, customerId: customerId ?? fail('not_found') }, request));
+    } catch (error) {
+      if (toFailure(edge, error).code !== 'not_found') throw error;
+      return await sendNotFound(edge, request, reply);
+    }
+  });
 }
 
 /** Sends the not-found page. */

@@ -144,8 +144,13 @@ export async function qrPng(text: string): Promise<Buffer> {
   return await pngRenderer.png(qrCode(text).svg);
 }
 
-/** Pass `kept: false` for a picture that must not outlive its page. */
-export function sendPng(reply: FastifyReply, png: Buffer, { kept: isCacheable = true } = {}): FastifyReply {
-  const headers = isCacheable ? HEADERS : { ...HEADERS, 'cache-control': 'no-store' };
+export interface Picture {
+  readonly png: Buffer;
+  /** False for a picture that must not outlive its page. */
+  readonly kept?: boolean | undefined;
+}
+
+export function sendPng(reply: FastifyReply, { png, kept = true }: Picture): FastifyReply {
+  const headers = kept ? HEADERS : { ...HEADERS, 'cache-control': 'no-store' };
   return reply.headers(headers).send(png);
 }

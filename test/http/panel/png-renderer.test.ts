@@ -75,7 +75,7 @@ describe('pictures', () => {
 
   it('a picture is sent as PNG, cached privately for a minute', async () => {
     const app = fastify();
-    app.get('/', async (_request, reply) => sendPng(reply, await qrPng('tron:T')));
+    app.get('/', async (_request, reply) => sendPng(reply, { png: await qrPng('tron:T') }));
     const response = await app.inject('/');
     await app.close();
     assert.deepEqual(response.rawPayload, await qrPng('tron:T'));

@@ -8,16 +8,15 @@ import {
   startTotp,
   type TotpEnrollment,
 } from '../../../domain/customers/totp.ts';
+import { fail } from '../../../kernel/fail.ts';
 import { totpView } from '../../../panel/account/totp.ts';
 import { qrCode } from '../../../panel/money/qr.ts';
 import { ACCOUNT_PATHS, TOTP_QR_PATH } from '../../../spec/paths.ts';
-import { buildVisit } from '../../admission/forms.ts';
 import { field } from '../../form.ts';
 import type { Edge } from '../../settings.ts';
 import { type CustomForm, customForm, type PageContext, type PanelPage } from '../page-types.ts';
-import { sendNotFound } from '../pipeline.ts';
-import { qrPng, sendPng } from '../png-renderer.ts';
-import { identifyRequest } from '../visitor.ts';
+import { registerPicture } from '../pipeline.ts';
+import { qrPng } from '../png-renderer.ts';
 import { PASSWORD_FIELD, withPasswordError } from './account.ts';
 
 const TOTP_PATH = ACCOUNT_PATHS.totp;
@@ -74,11 +73,8 @@ export const TOTP_PAGE: PanelPage = {
 
 /** Serves the QR code of a pending secret to its customer. The URL reveals nothing about it. */
 export function registerTotpQrCode(scope: FastifyInstance, edge: Edge): void {
-  scope.get(TOTP_QR_PATH, async (request, reply) => {
-    const { actor } = buildVisit(edge, await identifyRequest(edge, request), request);
-    const { customerId } = actor;
-    const uri = customerId === null ? null : await pendingTotpUri(edge.service, { ...actor, customerId });
-    if (uri === null) return await sendNotFound(edge, request, reply);
-    return sendPng(reply, await qrPng(uri), { kept: false });
+  registerPicture(scope, edge, TOTP_QR_PATH, async (owner) => {
+    const uri = (await pendingTotpUri(edge.service, owner)) ?? fail('not_found');
+    return { png: await qrPng(uri), kept: false };
   });
 }

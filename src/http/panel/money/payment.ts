@@ -8,14 +8,11 @@ import { formatRfc3339 } from '../../../kernel/time.ts';
 import { paymentView } from '../../../panel/money/payment.ts';
 import type { View } from '../../../panel/parts/layout.ts';
 import { BILLING_PATHS, resourcePath } from '../../../spec/paths.ts';
-import { buildVisit } from '../../admission/forms.ts';
 import { resolveBaseUrl } from '../../base-url.ts';
-import { toFailure } from '../../errors.ts';
 import type { Edge } from '../../settings.ts';
 import { customForm, type PageContext, type PanelPage, page } from '../page-types.ts';
-import { sendNotFound } from '../pipeline.ts';
-import { qrPng, sendPng } from '../png-renderer.ts';
-import { identifyRequest } from '../visitor.ts';
+import { registerPicture } from '../pipeline.ts';
+import { qrPng } from '../png-renderer.ts';
 
 export function renderPayment(context: PageContext, payment: PaymentView): View {
   const { service, forms } = context;
@@ -55,16 +52,8 @@ export const PAYMENT_PAGES: readonly PanelPage[] = [
 /** Another customer's top-up gets the same 404 as an unknown one. */
 export function registerPaymentQrCodes(scope: FastifyInstance, edge: Edge): void {
   const path = `${BILLING_PATHS.topups}/:id/qr.png`;
-  scope.get<{ Params: { id: string } }>(path, async (request, reply) => {
-    const { actor } = buildVisit(edge, await identifyRequest(edge, request), request);
-    const { customerId } = actor;
-    if (customerId === null) return await sendNotFound(edge, request, reply);
-    try {
-      const topup = await getTopup(edge.service, { ...actor, customerId }, request.params.id);
-      return sendPng(reply, await qrPng(topup.payment_uri));
-    } catch (error) {
-      if (toFailure(edge, error).code !== 'not_found') throw error;
-      return await sendNotFound(edge, request, reply);
-    }
+  registerPicture<{ id: string }>(scope, edge, path, async (owner, { params }) => {
+    const topup = await getTopup(edge.service, owner, params.id);
+    return { png: await qrPng(topup.payment_uri) };
   });
 }
