@@ -108,18 +108,18 @@ function settingText(name: SettingName, raw: RawSettings, mode: 'sandbox' | 'liv
   );
 }
 
+const SETTING_PAIRS = [
+  ['SKERRY_SMTP_URL', 'SKERRY_MAIL_FROM'],
+  ['SKERRY_DNS_URL', 'SKERRY_DNS_KEY'],
+] as const;
+
 /** Validates rules between settings. */
 function validateCombinations(config: Config): void {
-  if ((config.SKERRY_SMTP_URL === null) !== (config.SKERRY_MAIL_FROM === null)) {
-    const missing = config.SKERRY_SMTP_URL === null ? 'SKERRY_SMTP_URL' : 'SKERRY_MAIL_FROM';
+  for (const [one, other] of SETTING_PAIRS) {
+    if ((config[one] === null) === (config[other] === null)) continue;
+    const missing = config[one] === null ? one : other;
     throw new ConfigError(
-      `${missing}: required, because SKERRY_SMTP_URL and SKERRY_MAIL_FROM go together; set both or neither`,
-    );
-  }
-  if ((config.SKERRY_DNS_URL === null) !== (config.SKERRY_DNS_KEY === null)) {
-    const missing = config.SKERRY_DNS_URL === null ? 'SKERRY_DNS_URL' : 'SKERRY_DNS_KEY';
-    throw new ConfigError(
-      `${missing}: required, because SKERRY_DNS_URL and SKERRY_DNS_KEY go together; set both or neither`,
+      `${missing}: required, because ${one} and ${other} go together; set both or neither`,
     );
   }
   if (config.SKERRY_MODE === 'live') {
