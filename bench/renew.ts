@@ -8,7 +8,7 @@ import { loadConfig } from '../src/config.ts';
 import { sweepCalendar } from '../src/domain/billing/sweep.ts';
 import { DAY_MS } from '../src/kernel/time.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
-import { renewJob } from '../src/workers/renew.ts';
+import { renewJob } from '../src/workers/jobs.ts';
 import { type Figure, median } from './figure.ts';
 import { databaseCpuMicros } from './load.ts';
 

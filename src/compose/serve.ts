@@ -11,21 +11,10 @@ import { parseTrustedProxies } from '../kernel/settings/lists.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import { type ConnectionSettings, isUnavailable } from '../store/db.ts';
 import { readClockOffset, WAKE_CHANNEL } from '../store/service/service.ts';
-import { deliverJob } from '../workers/deliver.ts';
-import { expireTopupsJob } from '../workers/expire-topups.ts';
-import { fanOutJob } from '../workers/fan-out.ts';
 import type { Job } from '../workers/job.ts';
 import { JobRunner } from '../workers/job-runner.ts';
-import { mailJob } from '../workers/mail.ts';
-import { operateJob } from '../workers/operate.ts';
+import { commonJobs } from '../workers/jobs.ts';
 import { quotesJob } from '../workers/quotes.ts';
-import { renewJob } from '../workers/renew.ts';
-import { retainJob } from '../workers/retain.ts';
-import { sampleJob } from '../workers/sample.ts';
-import { superviseMachinesJob } from '../workers/supervise-machines.ts';
-import { tasksJob } from '../workers/tasks.ts';
-import { throttleJob } from '../workers/throttle.ts';
-import { watchJob } from '../workers/watch.ts';
 import { createWebhookSender } from './drivers.ts';
 import { createSandboxControl } from './sandbox.ts';
 import { type OpenedService, openService } from './service.ts';
@@ -132,25 +121,9 @@ function createJobs(opened: OpenedService, sender: WebhookSender): Job[] {
     nextDue: async () => null,
     busy: async () => false,
   };
-  return [
-    clockJob,
-    ...createModeJobs(opened),
-    watchJob(service),
-    expireTopupsJob(service),
-    // After the chains were read: payments are known before a server is suspended.
-    renewJob(service),
-    operateJob(service),
-    tasksJob(service),
-    superviseMachinesJob(service),
-    sampleJob(service),
-    throttleJob(service),
-    fanOutJob(service),
-    deliverJob(service, opened.seams.port('webhooks', sender)),
-    mailJob(service),
-    retainJob(service),
-  ];
+  const webhooks = opened.seams.port('webhooks', sender);
+  return [clockJob, ...createModeJobs(opened), ...commonJobs(service, webhooks)];
 }
-
 /** Jobs of one mode only: a sandbox mines its own blocks, and a live service polls prices. */
 function createModeJobs({ service, simulation, live }: OpenedService): Job[] {
   if (live !== null) return [quotesJob(service, live.feeds)];

@@ -4,7 +4,7 @@ import type { CustomerActor } from '../../src/domain/context.ts';
 import { freezeServer, placeLegalHold, releaseServer } from '../../src/domain/servers/operator/controls.ts';
 import { setSwitch } from '../../src/domain/switches.ts';
 import { formatId } from '../../src/kernel/ids.ts';
-import { renewJob } from '../../src/workers/renew.ts';
+import { renewJob } from '../../src/workers/jobs.ts';
 import { CalendarWorld } from './billing/calendar-world.ts';
 
 let world: CalendarWorld;

@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { WEBHOOK_SEAL_PURPOSE } from '../../src/domain/webhooks/change.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from '../../src/ports/webhooks.ts';
 import { deliverJob } from '../../src/workers/deliver.ts';
-import { fanOutJob } from '../../src/workers/fan-out.ts';
 import { JobRunner } from '../../src/workers/job-runner.ts';
+import { fanOutJob } from '../../src/workers/jobs.ts';
 import { IS_FULL_RUN } from '../support/runs.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 

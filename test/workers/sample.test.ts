@@ -7,7 +7,7 @@ import { formatId } from '../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
 import type { Job } from '../../src/workers/job.ts';
-import { sampleJob } from '../../src/workers/sample.ts';
+import { sampleJob } from '../../src/workers/jobs.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
 describe('metrics', () => {

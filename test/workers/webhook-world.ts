@@ -11,8 +11,8 @@ import { createLogger } from '../../src/kernel/logger.ts';
 import type { EventType } from '../../src/spec/events.ts';
 import type { CreatedWebhook, CreateWebhook, Delivery } from '../../src/spec/schemas/webhook.ts';
 import { deliverJob } from '../../src/workers/deliver.ts';
-import { fanOutJob } from '../../src/workers/fan-out.ts';
 import { JobRunner } from '../../src/workers/job-runner.ts';
+import { fanOutJob } from '../../src/workers/jobs.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 import { type ReceivedRequest, WebhookReceiver } from '../support/webhook-receiver.ts';
 

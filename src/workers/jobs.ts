@@ -1,0 +1,70 @@
+/** All background jobs of a service, and the short ones among them. */
+import { nextCalendarDue, sweepCalendar } from '../domain/billing/sweep.ts';
+import type { Service } from '../domain/context.ts';
+import { fanOutEvents } from '../domain/events/fan-out.ts';
+import { sampleServers } from '../domain/servers/metrics.ts';
+import type { WebhookSender } from '../ports/webhooks.ts';
+import { hasUnnumberedEvents } from '../store/events/fan-out.ts';
+import { deliverJob } from './deliver.ts';
+import { expireTopupsJob } from './expire-topups.ts';
+import { housekeepingJob, type Job } from './job.ts';
+import { mailJob } from './mail.ts';
+import { operateJob } from './operate.ts';
+import { retainJob } from './retain.ts';
+import { superviseMachinesJob } from './supervise-machines.ts';
+import { tasksJob } from './tasks.ts';
+import { throttleJob } from './throttle.ts';
+import { watchJob } from './watch.ts';
+
+/** After a long outage each server has 30 days of metrics: 18,000 rows per batch. */
+const SAMPLE_BATCH_SIZE = 25;
+
+/** Returns the jobs of every mode, in the order in which they run while a clock moves. */
+export function commonJobs(service: Service, sender: WebhookSender): Job[] {
+  return [
+    watchJob(service),
+    expireTopupsJob(service),
+    // After the chains were read: payments are known before a server is suspended.
+    renewJob(service),
+    operateJob(service),
+    tasksJob(service),
+    superviseMachinesJob(service),
+    sampleJob(service),
+    throttleJob(service),
+    fanOutJob(service),
+    deliverJob(service, sender),
+    mailJob(service),
+    retainJob(service),
+  ];
+}
+
+/** Renews, suspends, and destroys servers by the billing calendar. */
+export function renewJob(service: Service): Job {
+  return {
+    name: 'renew',
+    run: () => sweepCalendar(service),
+    nextDue: () => nextCalendarDue(service),
+    busy: async () => false,
+  };
+}
+
+/** Stores the metrics of servers. Nothing waits for them, so it plans no due dates. */
+export function sampleJob(service: Service): Job {
+  return housekeepingJob('sample', () => sampleServers(service, SAMPLE_BATCH_SIZE));
+}
+
+/** Numbers committed events and queues them for webhooks. */
+export function fanOutJob(service: Service): Job {
+  return {
+    name: 'fan-out',
+    follows: true,
+    run: async () => {
+      const events = await fanOutEvents(service);
+      // Wake senders and streams in every process.
+      if (events > 0) service.wake();
+      return events;
+    },
+    nextDue: async () => null,
+    busy: () => hasUnnumberedEvents(service.db),
+  };
+}
