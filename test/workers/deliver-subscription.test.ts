@@ -48,15 +48,19 @@ describe('a webhook subscription', () => {
 
   it('a subscription that is paused or deleted during delivery receives no more', async () => {
     const actor = await world.customer();
-    for (const end of [
-      (id: string) => updateWebhook(world.service, actor, id, { active: false }),
-      (id: string) => deleteWebhook(world.service, actor, id),
+    const pauseIt = (id: string) => updateWebhook(world.service, actor, id, { active: false });
+    const deleteIt = (id: string) => deleteWebhook(world.service, actor, id);
+    // An attempt that fails afterward is not retried.
+    for (const [end, status] of [
+      [pauseIt, 200] as const,
+      [pauseIt, 500] as const,
+      [deleteIt, 200] as const,
     ]) {
       const path = freshPath();
       const open: (() => void)[] = [];
       const hook = await world.webhook(
         actor,
-        world.receiver.url(path, (response) => open.push(() => response.end())),
+        world.receiver.url(path, (response) => open.push(() => response.writeHead(status).end())),
       );
       await world.publish(actor, 60);
       const settled = world.runUntilIdle();
@@ -65,11 +69,11 @@ describe('a webhook subscription', () => {
       for (const answerNow of open) answerNow();
       await settled;
       assert.equal(world.receiver.requestsTo(path).length, 4);
-      const rows = await world.fixture.db.rows<{ status: string }>(
-        'select status from deliveries where webhook_id = $1',
+      const states = await world.fixture.db.rows(
+        'select distinct status, due_at from deliveries where webhook_id = $1',
         [stored(hook)],
       );
-      assert.deepEqual([...new Set(rows.map(({ status }) => status))], ['cancelled']);
+      assert.deepEqual(states, [{ status: 'cancelled', due_at: null }]);
       await world.publish(actor);
       await world.runUntilIdle();
       assert.equal(world.receiver.requestsTo(path).length, 4);
