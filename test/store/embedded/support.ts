@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 import { after, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -170,5 +170,14 @@ export function spawnService(
   });
   cleanUpAfter(t, () => child.kill('SIGKILL'));
   const lines = createInterface({ input: child.stdout });
-  return { service: child, firstLine: once(lines, 'line').then(([line]) => line as string) };
+  const firstLine = once(lines, 'line', { signal: abortOnClose(lines) }).then(([line]) => line as string);
+  firstLine.catch(() => {}); // A caller that kills the process may not wait for its output.
+  return { service: child, firstLine };
+}
+
+/** Ends the wait for a line of a process that exits without one. */
+function abortOnClose(lines: Interface): AbortSignal {
+  const controller = new AbortController();
+  lines.once('close', () => controller.abort(new Error('the service printed nothing')));
+  return controller.signal;
 }

@@ -68,7 +68,9 @@ async function install(
     script: moved(CHECKOUT.script),
     module: moved(CHECKOUT.module),
   };
-  await cp(dirname(CHECKOUT.module), dirname(installation.module), { recursive: true });
+  for (const source of ['src/kernel', 'src/store/embedded']) {
+    await cp(join(ROOT, source), join(folder, source), { recursive: true });
+  }
   await cp(CHECKOUT.script, installation.script);
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   if (isRoot) linkOrCopy(CHECKOUT.node, installation.node);
