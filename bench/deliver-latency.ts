@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openService } from '../src/compose/service.ts';
 import { loadConfig } from '../src/config.ts';
-import { setSwitch } from '../src/domain/switches.ts';
+import { setSwitch } from '../src/domain/rules/switches.ts';
 import { KeyRing } from '../src/kernel/secrets.ts';
 import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';

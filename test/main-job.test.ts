@@ -1,7 +1,7 @@
 /** The main job over real HTTP: sign up, top up, pay, deploy, running. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setSwitch } from '../src/domain/switches.ts';
+import { setSwitch } from '../src/domain/rules/switches.ts';
 import { startWorld, topUp, type World } from './support/world.ts';
 
 const DEPLOY = {

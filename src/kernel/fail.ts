@@ -100,3 +100,6 @@ export class InvalidRequest extends Failure {
 export function invalidRequest(items: readonly ErrorItem[], message?: string): never {
   throw new InvalidRequest(items, message);
 }
+
+/** Thrown when another process holds the lease now. Nothing may be written under the lost lease. */
+export class LeaseLost extends Error {}

@@ -8,8 +8,8 @@ import { ACTIONS, type Action } from '../spec/actions.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { listOperatorAudit, type OperatorAuditRow } from '../store/audit.ts';
 import type { OperatorContext } from './context.ts';
+import { formatMoreHint, formatTable } from './format/table.ts';
 import { parsePositiveInt } from './options.ts';
-import { formatMoreHint, formatTable } from './table.ts';
 
 const LIMIT = 100;
 

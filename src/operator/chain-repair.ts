@@ -4,8 +4,8 @@ import { systemActor } from '../domain/record.ts';
 import { rereadChain, skipAddresses } from '../domain/topups/chains/repair.ts';
 import { COIN_CODES, type CoinCode } from '../spec/coins.ts';
 import type { OperatorContext } from './context.ts';
+import { formatCount } from './format/table.ts';
 import { parseNonNegativeInt, parsePositiveInt } from './options.ts';
-import { formatCount } from './table.ts';
 
 export function addSkip(chain: Command, { resources, terminal }: OperatorContext): void {
   chain

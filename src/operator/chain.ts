@@ -7,13 +7,13 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { COIN_CODES, type CoinCode } from '../spec/coins.ts';
 import { findIssuedAddresses, type IssuedAddress, listPoolAddresses } from '../store/topups/addresses.ts';
-import { ADDRESS_HEADING, type AddressLine, addressRow, explainNoAddresses } from './address-format.ts';
 import { addReread, addSkip } from './chain-repair.ts';
 import { checkChains } from './chains.ts';
 import { type OpenService, type OperatorContext, ProblemsFound } from './context.ts';
-import { formatFindings, hasProblem } from './findings.ts';
+import { ADDRESS_HEADING, type AddressLine, addressRow, explainNoAddresses } from './format/address.ts';
+import { formatFindings, hasProblem } from './format/findings.ts';
+import { formatCount, formatTable } from './format/table.ts';
 import { parseNonNegativeInt, parsePositiveInt } from './options.ts';
-import { formatCount, formatTable } from './table.ts';
 
 const DEFAULT_COUNT = 10;
 const MAX_COUNT = 10_000;

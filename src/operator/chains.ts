@@ -1,6 +1,7 @@
 /** Findings about real coins, for `chain doctor` and `doctor`. */
-import { rateFindings } from '../domain/rate-findings.ts';
-import type { Finding } from '../domain/status.ts';
+
+import type { Finding } from '../domain/health/status.ts';
+import { rateFindings } from '../domain/rates/findings.ts';
 import { NO_COINS } from '../domain/topups/chains/coin-findings.ts';
 import { chainFindings } from '../domain/topups/chains/findings.ts';
 import type { OpenService } from './context.ts';

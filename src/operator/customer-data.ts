@@ -9,7 +9,7 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { type CustomerOverview, readCustomerOverview } from '../store/customers/customers.ts';
 import type { OperatorContext } from './context.ts';
-import { formatCount } from './table.ts';
+import { formatCount } from './format/table.ts';
 
 export function addCustomerData(customers: Command, context: OperatorContext): void {
   addShow(customers, context);

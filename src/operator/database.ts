@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { verify } from '../domain/verify/verify.ts';
 import { migrate } from '../store/migrate.ts';
 import { type OperatorContext, ProblemsFound } from './context.ts';
-import { formatTable } from './table.ts';
+import { formatTable } from './format/table.ts';
 
 const SHOWN_EXAMPLES = 10;
 

@@ -14,7 +14,7 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { CYCLE_MONTHS, type CycleMonths, isCycleMonths } from '../spec/limits.ts';
 import type { OperatorContext } from './context.ts';
-import { formatCount, formatFacts, formatTable } from './table.ts';
+import { formatCount, formatFacts, formatTable } from './format/table.ts';
 
 export function addDedicated(program: Command, context: OperatorContext): void {
   const dedicated = program

@@ -5,8 +5,8 @@ import { type BlockZone, createMissingZones, listBlockZones, publishAllNames } f
 import { OperatorError } from '../kernel/operator-error.ts';
 import { DnsError } from '../ports/dns.ts';
 import { type OperatorContext, ProblemsFound } from './context.ts';
-import { formatFindings, hasProblem } from './findings.ts';
-import { formatCount, formatTable } from './table.ts';
+import { formatFindings, hasProblem } from './format/findings.ts';
+import { formatCount, formatTable } from './format/table.ts';
 
 interface ZonesOptions {
   readonly create?: true;

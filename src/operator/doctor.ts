@@ -1,13 +1,13 @@
-/** `doctor`: whether this machine and these settings can sell servers. */
+/** `doctor`: whether this machine and these settings can sell servers. `status`: how the service is doing. */
 import type { Command } from 'commander';
 import { checkReverseDns } from '../domain/dns/check.ts';
-import { examineInventory, sumPromised } from '../domain/doctor.ts';
-import type { Finding } from '../domain/status.ts';
+import { examineInventory, sumPromised } from '../domain/health/doctor.ts';
+import { type Finding, readStatus } from '../domain/health/status.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { ExpectedResources, HostFinding } from '../ports/compute.ts';
-import { checkChains } from './chains.ts';
-import { type OperatorResources, ProblemsFound } from './context.ts';
-import { formatFindings, hasProblem } from './findings.ts';
+import { checkChains, checkRates } from './chains.ts';
+import { type OperatorContext, type OperatorResources, ProblemsFound } from './context.ts';
+import { formatFindings, hasProblem } from './format/findings.ts';
 import { checkSettings } from './going-live.ts';
 
 export interface DoctorOptions {
@@ -57,4 +57,17 @@ async function checkService(
     const findings: Finding[] = [{ level: 'fail', subject, message: error.message }];
     return { findings, promised: { ramMb: 0, diskGb: 0, unusedAddresses: [] } };
   }
+}
+
+export function addStatus(program: Command, { resources, terminal }: OperatorContext): void {
+  program
+    .command('status')
+    .description('Show the state of the service; exits 1 if anything needs attention')
+    .action(async () => {
+      const open = await resources.service();
+      const rates = (await checkRates(open)).filter(({ level }) => level !== 'ok');
+      const findings = [...(await readStatus(open.service)), ...rates];
+      for (const line of formatFindings(findings)) terminal.out(line);
+      if (hasProblem(findings)) throw new ProblemsFound();
+    });
 }

@@ -1,5 +1,5 @@
 /** Settings that a service needs before it can go live. */
-import type { Finding } from '../domain/status.ts';
+import type { Finding } from '../domain/health/status.ts';
 import type { SettingName, SettingView } from '../spec/settings.ts';
 
 const SUBJECT = 'going live';

@@ -4,8 +4,8 @@ import { addHost, drainHost, type HostSize, resizeHost } from '../domain/invento
 import { OperatorError } from '../kernel/operator-error.ts';
 import { listHosts } from '../store/inventory/hosts.ts';
 import type { OperatorContext } from './context.ts';
+import { formatTable } from './format/table.ts';
 import { parsePositiveInt } from './options.ts';
-import { formatTable } from './table.ts';
 
 interface HostOptions {
   readonly region: string;

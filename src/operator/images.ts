@@ -5,7 +5,7 @@ import { getBaseImages, type ImportedBaseImage, importBaseImage } from '../domai
 import { formatId } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { OperatorContext } from './context.ts';
-import { formatTable } from './table.ts';
+import { formatTable } from './format/table.ts';
 
 interface ImportOptions {
   readonly image?: string;

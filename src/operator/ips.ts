@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { addBlock, blockAddresses } from '../domain/inventory/blocks.ts';
 import { countPool } from '../store/inventory/addresses.ts';
 import type { OperatorContext } from './context.ts';
-import { formatCount, formatTable } from './table.ts';
+import { formatCount, formatTable } from './format/table.ts';
 
 interface BlockOptions {
   readonly region: string;

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { addMachines as addToStock } from '../domain/inventory/hosts.ts';
 import { countMachines } from '../store/inventory/hosts.ts';
 import type { OperatorContext } from './context.ts';
-import { formatCount, formatTable } from './table.ts';
+import { formatCount, formatTable } from './format/table.ts';
 
 export function addMachines(program: Command, { resources, terminal }: OperatorContext): void {
   const machines = program.command('machines').description('Manage the stock of dedicated machines');

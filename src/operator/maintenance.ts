@@ -4,9 +4,8 @@ import { endMaintenance, listMaintenance, startMaintenance } from '../domain/rul
 import { formatSessionTime } from '../kernel/time.ts';
 import type { Operation } from '../spec/operations.ts';
 import type { OperatorContext } from './context.ts';
-import { parseOperation } from './operation.ts';
-import { parsePositiveInt } from './options.ts';
-import { formatCount, formatTable } from './table.ts';
+import { formatCount, formatTable } from './format/table.ts';
+import { parseOperation, parsePositiveInt } from './options.ts';
 
 interface StartOptions {
   readonly operation?: Operation;

@@ -1,5 +1,7 @@
 /** Parsers for option values. Commander reports what they throw as incorrect usage. */
 import { InvalidArgumentError } from 'commander';
+import { closestMatch } from '../kernel/closest-match.ts';
+import { isOperation, OPERATIONS, type Operation } from '../spec/operations.ts';
 
 /** Parses a whole number from 1 up to what a database integer holds. */
 export function parsePositiveInt(text: string): number {
@@ -17,4 +19,13 @@ export function parseNonNegativeInt(text: string): number {
     throw new InvalidArgumentError('It must be a whole number of 0 or more.');
   }
   return number;
+}
+
+/** Parses the name of a REST operation. For an unknown one, commander reports the closest match. */
+export function parseOperation(text: string): Operation {
+  if (isOperation(text)) return text;
+  const suggestion = closestMatch(text, OPERATIONS);
+  throw new InvalidArgumentError(
+    suggestion ? `Did you mean ${suggestion}?` : 'It must be an operation id, such as servers.create.',
+  );
 }

@@ -5,8 +5,8 @@ import { formatId } from '../kernel/ids.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import type { Operation } from '../spec/operations.ts';
 import type { OperatorContext } from './context.ts';
-import { parseOperation } from './operation.ts';
-import { formatTable } from './table.ts';
+import { formatTable } from './format/table.ts';
+import { parseOperation } from './options.ts';
 
 interface BlockOptions {
   readonly operation: Operation;

@@ -5,7 +5,7 @@ import { formatCents } from '../kernel/money.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { LIMITS } from '../spec/limits.ts';
 import type { OperatorContext } from './context.ts';
-import { formatTable } from './table.ts';
+import { formatTable } from './format/table.ts';
 
 interface AnnounceOptions {
   readonly plan: string;

@@ -9,7 +9,7 @@ import {
 } from '../domain/servers/operator/controls.ts';
 import { findServerForOperator } from '../domain/servers/operator/find.ts';
 import type { OperatorContext } from './context.ts';
-import { formatControls } from './server-format.ts';
+import { formatControls } from './format/server.ts';
 
 export function addServerControls(servers: Command, { resources, terminal }: OperatorContext): void {
   const applyControl = async (id: string, control: (service: Service) => Promise<boolean>) => {

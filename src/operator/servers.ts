@@ -7,10 +7,10 @@ import {
 } from '../domain/servers/operator/find.ts';
 import { SERVER_STATUSES } from '../spec/states.ts';
 import type { OperatorContext } from './context.ts';
+import { serverColumns, serverFacts } from './format/server.ts';
+import { formatFacts, formatMoreHint, formatTable } from './format/table.ts';
 import { parsePositiveInt } from './options.ts';
 import { addServerControls } from './server-controls.ts';
-import { serverColumns, serverFacts } from './server-format.ts';
-import { formatFacts, formatMoreHint, formatTable } from './table.ts';
 
 const LIMIT = 100;
 

@@ -1,6 +1,6 @@
 /** `switch`, `switch NAME on|off`. */
 import { Argument, type Command } from 'commander';
-import { readSwitches, type SwitchState, setSwitch } from '../domain/switches.ts';
+import { readSwitches, type SwitchState, setSwitch } from '../domain/rules/switches.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { SWITCH_NAMES, SWITCHES, type SwitchName } from '../spec/switches.ts';

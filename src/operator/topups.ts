@@ -10,8 +10,7 @@ import { COIN_CODES } from '../spec/coins.ts';
 import { TOPUP_STATUSES } from '../spec/states.ts';
 import { listWithheldTopups } from '../store/topups/operator.ts';
 import type { OperatorContext } from './context.ts';
-import { parsePositiveInt } from './options.ts';
-import { formatFacts, formatMoreHint, formatTable } from './table.ts';
+import { formatFacts, formatMoreHint, formatTable } from './format/table.ts';
 import {
   formatCoinAmount,
   paymentColumns,
@@ -19,7 +18,8 @@ import {
   TOPUP_HEADING,
   topupColumns,
   topupFacts,
-} from './topup-format.ts';
+} from './format/topup.ts';
+import { parsePositiveInt } from './options.ts';
 
 const LIMIT = 100;
 const NAME_HELP = 'An order_ref, top_…, the deposit address, or the txid of a payment';

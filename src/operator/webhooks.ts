@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { listWebhooksForOperator, pauseWebhook } from '../domain/webhooks/operator.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import type { OperatorContext } from './context.ts';
-import { formatTable } from './table.ts';
+import { formatTable } from './format/table.ts';
 
 export function addWebhooks(program: Command, { resources, terminal }: OperatorContext): void {
   const webhooks = program.command('webhooks').description('Manage customers’ webhooks');

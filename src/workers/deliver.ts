@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
-import { isSwitchOn } from '../domain/switches.ts';
+import { isSwitchOn } from '../domain/rules/switches.ts';
 import { createDeliverySender, loadEventContents, openWebhookSecret } from '../domain/webhooks/attempt.ts';
 import {
   cancelAndRelease,

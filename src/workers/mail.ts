@@ -1,7 +1,7 @@
 /** Sends mails: claims them, renders and sends them outside any transaction, and records the outcome. */
 import type { Service } from '../domain/context.ts';
 import { sendMail } from '../domain/mail/send.ts';
-import { isSwitchOn } from '../domain/switches.ts';
+import { isSwitchOn } from '../domain/rules/switches.ts';
 import { nextDue } from '../store/leases.ts';
 import { hasPendingMails, retryUnreachableMails } from '../store/mails.ts';
 import { MAILS, processClaimed } from './claim.ts';

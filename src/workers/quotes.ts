@@ -4,7 +4,7 @@
  * and stores the result for all.
  */
 import type { Service } from '../domain/context.ts';
-import { refreshEuro, refreshQuotes } from '../domain/rates.ts';
+import { refreshEuro, refreshQuotes } from '../domain/rates/rates.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import type { EuroFeed, QuoteFeed } from '../ports/rates.ts';
 import { leaseRecurringJob, scheduleNextRun } from '../store/tasks.ts';

@@ -5,7 +5,7 @@ import {
   applyObservations,
   priceLatePayments,
 } from '../domain/topups/settlement/observations.ts';
-import { LeaseLost } from '../kernel/lease-lost.ts';
+import { LeaseLost } from '../kernel/fail.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import { withTimeout } from '../kernel/timeout.ts';
 import type { ChainDriver, Observation, PollResult } from '../ports/chain.ts';

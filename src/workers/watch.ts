@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
 import { BACKOFF, type Backoff, backoffMs } from '../kernel/backoff.ts';
-import { LeaseLost } from '../kernel/lease-lost.ts';
+import { LeaseLost } from '../kernel/fail.ts';
 import { summarizeError } from '../kernel/logger.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
 import type { CoinCode } from '../spec/coins.ts';

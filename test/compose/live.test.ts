@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { type RunningService, startService } from '../../src/compose/serve.ts';
 import { openService } from '../../src/compose/service.ts';
 import { loadConfig } from '../../src/config.ts';
-import { readStatus } from '../../src/domain/status.ts';
+import { readStatus } from '../../src/domain/health/status.ts';
 import { createScratchDatabase } from '../support/database.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { SessionClient } from '../support/session-client.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setSwitch } from '../../src/domain/switches.ts';
+import { setSwitch } from '../../src/domain/rules/switches.ts';
 import { LIMITS } from '../../src/spec/limits.ts';
 import { byLevel, IS_FULL_RUN } from '../support/runs.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setSwitch } from '../../src/domain/switches.ts';
+import { setSwitch } from '../../src/domain/rules/switches.ts';
 import { deleteWebhook } from '../../src/domain/webhooks/change.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import { LIMITS } from '../../src/spec/limits.ts';

@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../../src/domain/context.ts';
 import { enqueueMail, type NewMail } from '../../src/domain/mail/enqueue.ts';
-import { setSwitch } from '../../src/domain/switches.ts';
+import { setSwitch } from '../../src/domain/rules/switches.ts';
 import { newId, newPublicNumber } from '../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import type { Mailer, MailOutcome, OutgoingMail } from '../../src/ports/mail.ts';

@@ -13,7 +13,7 @@
 import { SWITCHES } from '../../spec/switches.ts';
 import { findCalendarWork, listDueCustomers, nextBillAt } from '../../store/billing/calendar.ts';
 import type { Service } from '../context.ts';
-import { isSwitchOn } from '../switches.ts';
+import { isSwitchOn } from '../rules/switches.ts';
 import { processBalanceChanges } from './balance-changes.ts';
 import { billNextDue } from './bill-due.ts';
 import { notifyPriceChanges } from './notify-prices.ts';

@@ -2,7 +2,7 @@
 import { DnsError } from '../../ports/dns.ts';
 import { countUnpublishedRdns } from '../../store/published-rdns.ts';
 import type { Service } from '../context.ts';
-import type { Finding } from '../status.ts';
+import type { Finding } from '../health/status.ts';
 import { nameFindings } from './ensure.ts';
 import { type BlockZone, listBlockZones } from './zones.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../store/topups/topups.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
-import { isSwitchOn } from '../switches.ts';
+import { isSwitchOn } from '../rules/switches.ts';
 import { settle } from './settlement/settle.ts';
 
 /**

@@ -8,7 +8,7 @@
 import { Readable } from 'node:stream';
 import { domainToASCII } from 'node:url';
 import type SmtpConnection from 'nodemailer/lib/smtp-connection';
-import { LeaseLost } from '../../kernel/lease-lost.ts';
+import { LeaseLost } from '../../kernel/fail.ts';
 import type { Sender, SmtpServer } from '../../kernel/settings/smtp-url.ts';
 import type { Mailer, MailOutcome, OutgoingMail } from '../../ports/mail.ts';
 

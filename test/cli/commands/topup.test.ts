@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Topup } from '@skerry/sdk';
 import { encode } from 'uqr';
-import { setSwitch } from '../../../src/domain/switches.ts';
+import { setSwitch } from '../../../src/domain/rules/switches.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
 import { createApiToken, V1Client } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';

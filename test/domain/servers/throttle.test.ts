@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { findServerForOperator } from '../../../src/domain/servers/operator/find.ts';
 import { describeServer } from '../../../src/domain/servers/read.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
-import { serverColumns, serverFacts } from '../../../src/operator/server-format.ts';
+import { serverColumns, serverFacts } from '../../../src/operator/format/server.ts';
 import { sumSentTraffic } from '../../../src/store/servers/traffic.ts';
 import { throttleJob } from '../../../src/workers/throttle.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setSwitch } from '../../../src/domain/switches.ts';
+import { setSwitch } from '../../../src/domain/rules/switches.ts';
 import { PanelClient, problemOf, textOf } from '../../support/panel-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { createPayer, mineBlocks, orderTopup, payInvoice, readPageText } from '../support/payer.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { readTerms } from '../../../src/compose/terms.ts';
 import { loadConfig } from '../../../src/config.ts';
-import { setSwitch } from '../../../src/domain/switches.ts';
+import { setSwitch } from '../../../src/domain/rules/switches.ts';
 import { contactView, termsView } from '../../../src/panel/site/site.ts';
 import { BONUS_TIERS_USD, CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS } from '../../../src/spec/limits.ts';
 import { type HttpWorld, startHttpWorld } from '../../http/http-world.ts';

@@ -1,5 +1,5 @@
 /** Creates top-ups in every state that a customer can see. */
-import { setSwitch } from '../../../src/domain/switches.ts';
+import { setSwitch } from '../../../src/domain/rules/switches.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import type { V1Client } from '../../support/v1-client.ts';
 import type { World } from '../../support/world.ts';

@@ -8,7 +8,7 @@ import { findPlan, findRegionBySessionCode } from '../../../store/catalogue/cata
 import { findImageForOs } from '../../catalogue/offers.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { baseImageProblem, requiresBaseImage } from '../../images/installable.ts';
-import { eurPerUsd } from '../../rates.ts';
+import { eurPerUsd } from '../../rates/rates.ts';
 import { cyclePriceCents } from '../billing/price.ts';
 import { deploy } from './deploy.ts';
 import { requireRootPassword, sealRootPassword } from './inputs.ts';

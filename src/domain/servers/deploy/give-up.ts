@@ -3,7 +3,7 @@
  * host (for a dedicated server, another machine), if one is left. Otherwise the customer is refunded in full,
  * and what exists of the server is removed.
  */
-import { LeaseLost } from '../../../kernel/lease-lost.ts';
+import { LeaseLost } from '../../../kernel/fail.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { advanceOperation, type OperationRow } from '../../../store/servers/operations.ts';

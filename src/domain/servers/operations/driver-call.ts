@@ -4,7 +4,7 @@
  * still take effect: steps are *ensure* and run again, and drivers process the calls for one machine in
  * order.
  */
-import { LeaseLost } from '../../../kernel/lease-lost.ts';
+import { LeaseLost } from '../../../kernel/fail.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../kernel/time.ts';
 import { withTimeout } from '../../../kernel/timeout.ts';
 import { ComputeError, type MachineState } from '../../../ports/compute.ts';

@@ -1,7 +1,7 @@
 /** The result of an operation's step, and how steps retry and report faults. */
 import { BACKOFF, backoffMs } from '../../../kernel/backoff.ts';
+import { LeaseLost } from '../../../kernel/fail.ts';
 import { formatId } from '../../../kernel/ids.ts';
-import { LeaseLost } from '../../../kernel/lease-lost.ts';
 import { describeError } from '../../../kernel/logger.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { SECOND_MS } from '../../../kernel/time.ts';

@@ -9,7 +9,7 @@ import type { ChainDriver, ChainFinding, ChainHealth } from '../../../ports/chai
 import type { CoinCode } from '../../../spec/coins.ts';
 import { type CoinRow, cursorHeight, listCoinRows } from '../../../store/topups/coins.ts';
 import type { Service } from '../../context.ts';
-import type { Finding } from '../../status.ts';
+import type { Finding } from '../../health/status.ts';
 
 /** A single failure recovers within seconds; this many in a row do not. */
 const FAILURES_WARNING = 10;

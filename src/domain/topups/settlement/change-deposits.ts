@@ -1,12 +1,12 @@
 /** Changes and settles the payments of one invoice in one commit, under the lease of its coin. */
-import { LeaseLost } from '../../../kernel/lease-lost.ts';
+import { LeaseLost } from '../../../kernel/fail.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { holdsCoinLease } from '../../../store/topups/coins.ts';
 import { type DepositRow, listDeposits, saveDeposits } from '../../../store/topups/deposits.ts';
 import { lockTopup, type TopupRow } from '../../../store/topups/topups.ts';
 import type { Service } from '../../context.ts';
 import { systemActor } from '../../record.ts';
-import { isSwitchOn } from '../../switches.ts';
+import { isSwitchOn } from '../../rules/switches.ts';
 import { settle } from './settle.ts';
 
 /** The lease of a reader, and the business time up to which the chain was completely read before. */

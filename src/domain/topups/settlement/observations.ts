@@ -1,6 +1,6 @@
 /** Applies a chain's observations per invoice, so that a failing invoice does not block the others. */
 
-import { LeaseLost } from '../../../kernel/lease-lost.ts';
+import { LeaseLost } from '../../../kernel/fail.ts';
 import type { Observation } from '../../../ports/chain.ts';
 import type { Rate } from '../../../ports/rates.ts';
 import { type CoinCode, maxConfirmations } from '../../../spec/coins.ts';

@@ -1,6 +1,6 @@
 /** Public pages: the offers, the service's status, and the operator's own texts. */
 import { getPlan, getRegion, listSellingRegions } from '../../../domain/catalogue/offers.ts';
-import { readSwitches, type SwitchState } from '../../../domain/switches.ts';
+import { readSwitches, type SwitchState } from '../../../domain/rules/switches.ts';
 import { listCoins, readCoins } from '../../../domain/topups/offer.ts';
 import { formatRfc3339 } from '../../../kernel/time.ts';
 import { type HomeData, homeView } from '../../../panel/site/home.ts';

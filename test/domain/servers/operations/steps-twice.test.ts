@@ -8,8 +8,8 @@ import type { CustomerActor, Service } from '../../../../src/domain/context.ts';
 import { deploy } from '../../../../src/domain/servers/deploy/deploy.ts';
 import { rebootServer, rescueServer, stopServer } from '../../../../src/domain/servers/operations/power.ts';
 import { rebuildServer } from '../../../../src/domain/servers/operations/reinstall.ts';
+import { LeaseLost } from '../../../../src/kernel/fail.ts';
 import { formatId, newId } from '../../../../src/kernel/ids.ts';
-import { LeaseLost } from '../../../../src/kernel/lease-lost.ts';
 import { ComputeError } from '../../../../src/ports/compute.ts';
 import {
   claimOperations,

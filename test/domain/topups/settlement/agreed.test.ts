@@ -6,7 +6,7 @@ import { getPayment } from '../../../../src/domain/topups/payment.ts';
 import { applyObservations } from '../../../../src/domain/topups/settlement/observations.ts';
 import { CrossCheckedChain } from '../../../../src/drivers/chain/cross-checked.ts';
 import { formatId } from '../../../../src/kernel/ids.ts';
-import { paymentColumns } from '../../../../src/operator/topup-format.ts';
+import { paymentColumns } from '../../../../src/operator/format/topup.ts';
 import { countDisputedPayments } from '../../../../src/store/service/status.ts';
 import type { TopupRow } from '../../../../src/store/topups/topups.ts';
 import { ScriptedChain } from '../../../support/scripted-chain.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { systemActor } from '../../../../src/domain/record.ts';
-import { setSwitch } from '../../../../src/domain/switches.ts';
+import { setSwitch } from '../../../../src/domain/rules/switches.ts';
 import { findTopupForOperator } from '../../../../src/domain/topups/operator.ts';
 import { getTopup } from '../../../../src/domain/topups/read.ts';
 import {

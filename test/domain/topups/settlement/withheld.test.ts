@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { systemActor } from '../../../../src/domain/record.ts';
-import { setSwitch } from '../../../../src/domain/switches.ts';
+import { setSwitch } from '../../../../src/domain/rules/switches.ts';
 import { topupView } from '../../../../src/domain/topups/read.ts';
 import { refundTopup } from '../../../../src/domain/topups/settlement/refund.ts';
 import { releaseTopup } from '../../../../src/domain/topups/settlement/withheld.ts';

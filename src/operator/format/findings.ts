@@ -1,5 +1,5 @@
 /** Findings as the operator's commands print them: what blocks comes first. */
-import type { Finding } from '../domain/status.ts';
+import type { Finding } from '../../domain/health/status.ts';
 import { formatTable } from './table.ts';
 
 type Level = Finding['level'];

@@ -1,15 +1,15 @@
 /** A world with market rates: stub feeds on this machine and stored quotes. */
-import type { Service } from '../../src/domain/context.ts';
-import { refreshQuotes } from '../../src/domain/rates.ts';
-import { quoteFeeds } from '../../src/drivers/rates/feeds.ts';
-import { MarketRates } from '../../src/drivers/rates/market.ts';
-import type { Market } from '../../src/kernel/market-rate.ts';
-import type { CoinCode } from '../../src/spec/coins.ts';
-import type { QuoteSourceName } from '../../src/spec/quote-sources.ts';
-import { createQuoteStore } from '../../src/store/topups/quotes.ts';
-import { StubFeeds } from '../drivers/rates/stub-feeds.ts';
-import { ScriptedChain } from '../support/scripted-chain.ts';
-import { TopupWorld } from '../support/topup-world.ts';
+import type { Service } from '../../../src/domain/context.ts';
+import { refreshQuotes } from '../../../src/domain/rates/rates.ts';
+import { quoteFeeds } from '../../../src/drivers/rates/feeds.ts';
+import { MarketRates } from '../../../src/drivers/rates/market.ts';
+import type { Market } from '../../../src/kernel/market-rate.ts';
+import type { CoinCode } from '../../../src/spec/coins.ts';
+import type { QuoteSourceName } from '../../../src/spec/quote-sources.ts';
+import { createQuoteStore } from '../../../src/store/topups/quotes.ts';
+import { StubFeeds } from '../../drivers/rates/stub-feeds.ts';
+import { ScriptedChain } from '../../support/scripted-chain.ts';
+import { TopupWorld } from '../../support/topup-world.ts';
 
 export const NEVER_ABORTED = new AbortController().signal;
 export const ALL_SOURCES: readonly QuoteSourceName[] = ['kraken', 'bitfinex', 'coinbase', 'coingecko'];

@@ -1,10 +1,10 @@
 /** Checks that the inventory matches the driver and the catalog. The driver checks the host itself. */
 
-import type { ExpectedResources } from '../ports/compute.ts';
-import { listImageImports } from '../store/images/images.ts';
-import { countPool, listUnusedAddresses } from '../store/inventory/addresses.ts';
-import { listHosts } from '../store/inventory/hosts.ts';
-import type { Service } from './context.ts';
+import type { ExpectedResources } from '../../ports/compute.ts';
+import { listImageImports } from '../../store/images/images.ts';
+import { countPool, listUnusedAddresses } from '../../store/inventory/addresses.ts';
+import { listHosts } from '../../store/inventory/hosts.ts';
+import type { Service } from '../context.ts';
 import type { Finding } from './status.ts';
 
 type Deps = Pick<Service, 'db' | 'clock' | 'compute'>;

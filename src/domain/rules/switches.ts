@@ -1,17 +1,17 @@
 /** Feature switches that the operator sets at run time. */
 
-import { requireLine } from '../kernel/operator-error.ts';
-import type { Sql } from '../kernel/sql.ts';
-import { SWITCH_NAMES, SWITCHES, type SwitchName } from '../spec/switches.ts';
+import { requireLine } from '../../kernel/operator-error.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { SWITCH_NAMES, SWITCHES, type SwitchName } from '../../spec/switches.ts';
 import {
   findSwitch,
   incrementRulesVersion,
   listSwitches,
   type SwitchRow,
   saveSwitch,
-} from '../store/service/rules.ts';
-import type { Service } from './context.ts';
-import { recordAudit, systemActor } from './record.ts';
+} from '../../store/service/rules.ts';
+import type { Service } from '../context.ts';
+import { recordAudit, systemActor } from '../record.ts';
 
 /** Reads a switch. Workers call this for every batch. Request handlers use the cached rules instead. */
 export async function isSwitchOn(tx: Sql, name: SwitchName): Promise<boolean> {

@@ -1,8 +1,8 @@
 /** Findings about the running service, for `status`. */
-import { formatId } from '../kernel/ids.ts';
-import { formatSessionTime, MINUTE_MS } from '../kernel/time.ts';
-import { LIMITS } from '../spec/limits.ts';
-import { countPool } from '../store/inventory/addresses.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { formatSessionTime, MINUTE_MS } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import { countPool } from '../../store/inventory/addresses.ts';
 import {
   countFailingTasks,
   countServersByStatus,
@@ -12,15 +12,15 @@ import {
   listStuckOperations,
   type StuckOperationRow,
   type WorkCounts,
-} from '../store/service/status.ts';
-import type { Service } from './context.ts';
-import { nameFindings } from './dns/ensure.ts';
-import { listDedicated } from './inventory/manual-machines.ts';
-import { listMaintenance } from './rules/maintenance.ts';
-import { listPolicies } from './rules/policies.ts';
-import { listMachineFindings } from './servers/machines/findings.ts';
-import { readSwitches, type SwitchState } from './switches.ts';
-import { coinFindings } from './topups/chains/coin-findings.ts';
+} from '../../store/service/status.ts';
+import type { Service } from '../context.ts';
+import { nameFindings } from '../dns/ensure.ts';
+import { listDedicated } from '../inventory/manual-machines.ts';
+import { listMaintenance } from '../rules/maintenance.ts';
+import { listPolicies } from '../rules/policies.ts';
+import { readSwitches, type SwitchState } from '../rules/switches.ts';
+import { listMachineFindings } from '../servers/machines/findings.ts';
+import { coinFindings } from '../topups/chains/coin-findings.ts';
 
 export interface Finding {
   /** `fail`: something does not work; `warn`: needs attention soon; `note`: intended, or good to know. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { sumPromised } from '../../src/domain/doctor.ts';
-import { RegionWorld } from './servers/region-world.ts';
+import { sumPromised } from '../../../src/domain/health/doctor.ts';
+import { RegionWorld } from '../servers/region-world.ts';
 
 let region: RegionWorld;
 before(async () => {

@@ -3,15 +3,15 @@
  * block anything.
  */
 
-import { MAX_CLOCK_SKEW_MS } from '../kernel/market-rate.ts';
-import { formatUnits, mulDiv, parseDecimal } from '../kernel/money.ts';
-import { SECOND_MS } from '../kernel/time.ts';
-import { withTimeout } from '../kernel/timeout.ts';
-import { type EuroFeed, FeedError, type QuoteFeed } from '../ports/rates.ts';
-import { type PricedCoin, pricedAs } from '../spec/quote-sources.ts';
-import { readEurRate, saveEurRate } from '../store/service/service.ts';
-import { type QuoteRow, saveQuotes } from '../store/topups/quotes.ts';
-import type { Service } from './context.ts';
+import { MAX_CLOCK_SKEW_MS } from '../../kernel/market-rate.ts';
+import { formatUnits, mulDiv, parseDecimal } from '../../kernel/money.ts';
+import { SECOND_MS } from '../../kernel/time.ts';
+import { withTimeout } from '../../kernel/timeout.ts';
+import { type EuroFeed, FeedError, type QuoteFeed } from '../../ports/rates.ts';
+import { type PricedCoin, pricedAs } from '../../spec/quote-sources.ts';
+import { readEurRate, saveEurRate } from '../../store/service/service.ts';
+import { type QuoteRow, saveQuotes } from '../../store/topups/quotes.ts';
+import type { Service } from '../context.ts';
 
 const TIMEOUT_MS = 2 * SECOND_MS;
 

@@ -1,11 +1,11 @@
 /** Formats top-ups for the operator's commands. */
-import { formatId } from '../kernel/ids.ts';
-import { formatCents, formatUnits } from '../kernel/money.ts';
-import { formatSessionTime } from '../kernel/time.ts';
-import { getCoin as coinOf } from '../spec/coins.ts';
-import type { DepositRow } from '../store/topups/deposits.ts';
-import type { OperatorTopupRow } from '../store/topups/operator.ts';
-import type { RefundRow } from '../store/topups/refunds.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { formatCents, formatUnits } from '../../kernel/money.ts';
+import { formatSessionTime } from '../../kernel/time.ts';
+import { getCoin as coinOf } from '../../spec/coins.ts';
+import type { DepositRow } from '../../store/topups/deposits.ts';
+import type { OperatorTopupRow } from '../../store/topups/operator.ts';
+import type { RefundRow } from '../../store/topups/refunds.ts';
 
 /** `0.5 LTC`. */
 export function formatCoinAmount(units: string | bigint, coin: string): string {

@@ -1,6 +1,6 @@
 /** Formats coin addresses for the operator's commands. */
-import type { CoinCode } from '../spec/coins.ts';
-import { formatCoinAmount } from './topup-format.ts';
+import type { CoinCode } from '../../spec/coins.ts';
+import { formatCoinAmount } from './topup.ts';
 
 export const ADDRESS_HEADING: readonly string[] = ['number', 'path', 'coin', 'address', '', 'received'];
 

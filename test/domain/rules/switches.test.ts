@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import type { CustomerActor } from '../../src/domain/context.ts';
-import { freezeServer, placeLegalHold, releaseServer } from '../../src/domain/servers/operator/controls.ts';
-import { setSwitch } from '../../src/domain/switches.ts';
-import { formatId } from '../../src/kernel/ids.ts';
-import { renewJob } from '../../src/workers/jobs.ts';
-import { CalendarWorld } from './billing/calendar-world.ts';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { setSwitch } from '../../../src/domain/rules/switches.ts';
+import {
+  freezeServer,
+  placeLegalHold,
+  releaseServer,
+} from '../../../src/domain/servers/operator/controls.ts';
+import { formatId } from '../../../src/kernel/ids.ts';
+import { renewJob } from '../../../src/workers/jobs.ts';
+import { CalendarWorld } from '../billing/calendar-world.ts';
 
 let world: CalendarWorld;
 let actor: CustomerActor;

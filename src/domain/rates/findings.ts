@@ -1,17 +1,17 @@
 /** Reports on the exchange rates of a live service for the operator. */
-import { evaluatePrices, isFresh, type Market } from '../kernel/market-rate.ts';
-import { DAY_MS, formatSessionTime, SECOND_MS } from '../kernel/time.ts';
-import type { CoinCode } from '../spec/coins.ts';
+import { evaluatePrices, isFresh, type Market } from '../../kernel/market-rate.ts';
+import { DAY_MS, formatSessionTime, SECOND_MS } from '../../kernel/time.ts';
+import type { CoinCode } from '../../spec/coins.ts';
 import {
   isQuoteSource,
   type PricedCoin,
   pricedAs,
   QUOTE_SOURCES,
   type QuoteSource,
-} from '../spec/quote-sources.ts';
-import { listQuotes, type QuoteRow } from '../store/topups/quotes.ts';
-import type { Service } from './context.ts';
-import type { Finding } from './status.ts';
+} from '../../spec/quote-sources.ts';
+import { listQuotes, type QuoteRow } from '../../store/topups/quotes.ts';
+import type { Service } from '../context.ts';
+import type { Finding } from '../health/status.ts';
 
 /** The central bank pauses on weekends and holidays, at most four days in a row. */
 const EURO_STALE_MS = 7 * DAY_MS;

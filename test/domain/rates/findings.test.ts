@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { rateFindings } from '../../src/domain/rate-findings.ts';
-import type { Market } from '../../src/kernel/market-rate.ts';
-import type { CoinCode } from '../../src/spec/coins.ts';
-import type { TopupWorld } from '../support/topup-world.ts';
+import { rateFindings } from '../../../src/domain/rates/findings.ts';
+import type { Market } from '../../../src/kernel/market-rate.ts';
+import type { CoinCode } from '../../../src/spec/coins.ts';
+import type { TopupWorld } from '../../support/topup-world.ts';
 import { COINS, MARKET, RatesWorld } from './rates-world.ts';
 
 let market: RatesWorld;

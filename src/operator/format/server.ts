@@ -1,9 +1,9 @@
 /** Formats servers for the operator's commands. */
-import { formatTebibytes } from '../domain/servers/traffic.ts';
-import { formatId } from '../kernel/ids.ts';
-import { formatCents } from '../kernel/money.ts';
-import { formatSessionTime } from '../kernel/time.ts';
-import type { OperatorServerRow } from '../store/servers/operator.ts';
+import { formatTebibytes } from '../../domain/servers/traffic.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { formatCents } from '../../kernel/money.ts';
+import { formatSessionTime } from '../../kernel/time.ts';
+import type { OperatorServerRow } from '../../store/servers/operator.ts';
 import { formatCount } from './table.ts';
 
 export function formatStatus({ status, suspended_reason }: OperatorServerRow): string {
