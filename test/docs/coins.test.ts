@@ -122,7 +122,7 @@ describe('the guides to real coins', () => {
   });
 
   it('claim tests against a real node exactly where such tests exist', () => {
-    const tests = new URL('../drivers/', import.meta.url);
+    const tests = new URL('../drivers/chain/', import.meta.url);
     const startedIn = (folder: string, program: RegExp) =>
       readdirSync(new URL(folder, tests)).some((file) =>
         program.test(readFileSync(new URL(`${folder}/${file}`, tests), 'utf8')),
