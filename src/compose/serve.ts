@@ -7,6 +7,7 @@ import { registerSandboxRoutes } from '../http/sandbox/routes.ts';
 import { buildHttpServer } from '../http/server.ts';
 import type { HttpSettings } from '../http/settings.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
+import type { PasswordCost } from '../kernel/passwords.ts';
 import { parseTrustedProxies } from '../kernel/settings/lists.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import { type ConnectionSettings, isUnavailable } from '../store/db.ts';
@@ -58,16 +59,18 @@ export interface StartOptions {
    * customers.
    */
   readonly sharedRateLimits?: boolean;
+  /** Of new passwords. Tests that sign up many customers lower it. */
+  readonly passwordCost?: PasswordCost;
 }
 
 export async function startService(
   config: Config,
   connection: ConnectionSettings,
-  { roles = ALL_ROLES, sharedPort = false, sharedRateLimits }: StartOptions = {},
+  { roles = ALL_ROLES, sharedPort = false, sharedRateLimits, passwordCost }: StartOptions = {},
 ): Promise<RunningService> {
   const sender = createWebhookSender(config);
   const terms = readTerms(config);
-  const opened = await openService(config, connection);
+  const opened = await openService(config, connection, { passwordCost });
   const runner = new JobRunner({
     jobs: createJobs(opened, sender),
     pollMs: config.SKERRY_WORKER_POLL_MS,

@@ -7,7 +7,7 @@ import { DiskBlobs } from '../drivers/blobs/disk.ts';
 import { MmdbGeo } from '../drivers/geo/mmdb.ts';
 import { OffsetClock } from '../kernel/clock.ts';
 import { createLoggers, type Logger } from '../kernel/logger.ts';
-import { PasswordHasher } from '../kernel/passwords.ts';
+import { type PasswordCost, PasswordHasher } from '../kernel/passwords.ts';
 import { parseQuotas } from '../kernel/settings/lists.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
 import { openPipelined, type PipelinedReads } from '../store/pipelined.ts';
@@ -53,10 +53,16 @@ export function connectionsPerProcess(config: Config): number {
   return config.SKERRY_DB_POOL + simulated + PIPELINED_CONNECTIONS + 1;
 }
 
+interface OpenOptions {
+  readonly mayMigrate?: boolean;
+  /** Of new passwords. Default: that of `kernel/passwords.ts`. */
+  readonly passwordCost?: PasswordCost | undefined;
+}
+
 export async function openService(
   config: Config,
   connection: ConnectionSettings,
-  { mayMigrate: allowMigration = false }: { mayMigrate?: boolean } = {},
+  { mayMigrate: allowMigration = false, passwordCost }: OpenOptions = {},
 ): Promise<OpenedService> {
   validateCoinKeys(config);
   const { log, unredacted: requestLog } = createLoggers(config.SKERRY_LOG_LEVEL);
@@ -95,7 +101,7 @@ export async function openService(
       clock,
       keys,
       log,
-      passwords: new PasswordHasher({ queueMax: config.SKERRY_PASSWORD_QUEUE }),
+      passwords: new PasswordHasher({ queueMax: config.SKERRY_PASSWORD_QUEUE, cost: passwordCost }),
       compute: seams.port('compute', compute),
       chains: new Map([...chains].map(([coin, chain]) => [coin, seams.port(coin, chain)])),
       rates: seams.port('rates', rates),

@@ -8,18 +8,28 @@ import { promisify } from 'node:util';
 import pLimit from 'p-limit';
 import { fail } from './fail.ts';
 
-const MEMORY_KIB = 32_768;
-const PASSES = 2;
+/** How much work a password costs. A stored hash names its own cost. */
+export interface PasswordCost {
+  readonly memoryKib: number;
+  readonly passes: number;
+}
+
+const COST: PasswordCost = { memoryKib: 32_768, passes: 2 };
 const MAX_CONCURRENT = 2;
 const TAG_BYTES = 32;
+/** Make a hash that matches no password, so that an unknown email takes as long as a known one. */
+const NO_SALT = Buffer.alloc(16);
+const NO_TAG = Buffer.alloc(TAG_BYTES);
 
 /** Hashes and verifies passwords. One per process, so that the bound applies to the process. */
 export class PasswordHasher {
   readonly #queueMax: number;
+  readonly #cost: PasswordCost;
   readonly #limit = pLimit(MAX_CONCURRENT);
 
-  constructor(options: { queueMax: number }) {
-    this.#queueMax = options.queueMax;
+  constructor({ queueMax, cost = COST }: { queueMax: number; cost?: PasswordCost | undefined }) {
+    this.#queueMax = queueMax;
+    this.#cost = cost;
   }
 
   /**
@@ -27,47 +37,39 @@ export class PasswordHasher {
    */
   async hash(password: string): Promise<string> {
     const salt = randomBytes(16);
-    const tag = await this.#derive(password, salt, MEMORY_KIB, PASSES);
-    return formatHash(salt, tag);
+    const tag = await this.#derive(password, salt, this.#cost);
+    return formatHash(this.#cost, salt, tag);
   }
 
   /** Whether the password is correct. An unknown user (null) costs the same and never verifies. */
   async verify(password: string, stored: string | null): Promise<boolean> {
-    const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([^$]+)\$([^$]+)$/.exec(stored ?? DUMMY_HASH);
+    const hash = stored ?? formatHash(this.#cost, NO_SALT, NO_TAG);
+    const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([^$]+)\$([^$]+)$/.exec(hash);
     if (!match) throw new Error('stored password hash is malformed');
     const expected = Buffer.from(match[4] ?? '', 'base64');
-    const tag = await this.#derive(
-      password,
-      Buffer.from(match[3] ?? '', 'base64'),
-      Number(match[1]),
-      Number(match[2]),
-    );
+    const cost = { memoryKib: Number(match[1]), passes: Number(match[2]) };
+    const tag = await this.#derive(password, Buffer.from(match[3] ?? '', 'base64'), cost);
     return timingSafeEqual(tag, expected) && stored !== null;
   }
 
-  async #derive(password: string, nonce: Buffer, memory: number, passes: number): Promise<Buffer> {
+  async #derive(password: string, nonce: Buffer, cost: PasswordCost): Promise<Buffer> {
     const { activeCount, pendingCount } = this.#limit;
     if (activeCount + pendingCount >= MAX_CONCURRENT + this.#queueMax) {
       fail('maintenance', { retry_after_s: 5 });
     }
     // NFC: a password typed on different keyboards is the same password.
     const message = Buffer.from(password.normalize('NFC'), 'utf8');
+    const { memoryKib: memory, passes } = cost;
     const parameters = { message, nonce, parallelism: 1, tagLength: TAG_BYTES, memory, passes };
     return await this.#limit(() => promisify(argon2)('argon2id', parameters));
   }
 }
 
-function formatHash(salt: Buffer, tag: Buffer): string {
-  const parameters = `m=${MEMORY_KIB},t=${PASSES},p=1`;
+function formatHash({ memoryKib, passes }: PasswordCost, salt: Buffer, tag: Buffer): string {
+  const parameters = `m=${memoryKib},t=${passes},p=1`;
   return `$argon2id$v=19$${parameters}$${toUnpaddedBase64(salt)}$${toUnpaddedBase64(tag)}`;
 }
 
 function toUnpaddedBase64(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
-
-/**
- * A hash that matches no password, at the current cost, so that an unknown email takes as long as a known
- * one.
- */
-const DUMMY_HASH = formatHash(Buffer.alloc(16), Buffer.alloc(TAG_BYTES));

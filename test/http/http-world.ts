@@ -24,6 +24,7 @@ import type { Geo } from '../../src/ports/geo.ts';
 import { COIN_CODES } from '../../src/spec/coins.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import { isUnavailable, type OpenDatabase } from '../../src/store/db.ts';
+import { CHEAP_PASSWORDS } from '../support/cheap-passwords.ts';
 import { openScratchDatabase } from '../support/database.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { SessionClient } from '../support/session-client.ts';
@@ -78,7 +79,8 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
   const { db } = scratch;
   await db.run(`insert into service (mode, key_check) values ('sandbox', 'of a test')`);
   const clock = new OffsetClock();
-  const passwords = new CountingHasher({ queueMax: options.passwordQueue ?? 64 });
+  const cost = options.passwordQueue === undefined ? CHEAP_PASSWORDS : undefined;
+  const passwords = new CountingHasher({ queueMax: options.passwordQueue ?? 64, cost });
   const log: string[] = [];
   const outage: HttpWorld['outage'] = { error: null };
   const service = { ...simulatedService(db, clock, log), passwords, ...breakableDatabase(db, outage) };

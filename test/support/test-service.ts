@@ -21,6 +21,7 @@ import { JobRunner } from '../../src/workers/job-runner.ts';
 import { operateJob } from '../../src/workers/operate.ts';
 import { tasksJob } from '../../src/workers/tasks.ts';
 import { SteppedClock } from '../drivers/compute/simulator/simulator-world.ts';
+import { CHEAP_PASSWORDS } from './cheap-passwords.ts';
 import { openScratchDatabase } from './database.ts';
 import { Fixtures } from './fixtures.ts';
 import { scratchFolder } from './scratch-folder.ts';
@@ -64,7 +65,7 @@ export async function startTestService(
     clock,
     log,
     keys,
-    passwords: new PasswordHasher({ queueMax: 8 }),
+    passwords: new PasswordHasher({ queueMax: 8, cost: CHEAP_PASSWORDS }),
     compute: new SimulatedCompute({ db: simulatorDb, clock, faults, installS: INSTALL_S }),
     chains: new Map(),
     rates: new FixedRates({ db: simulatorDb, clock }),

@@ -8,6 +8,7 @@ import { type RunningService, startService } from '../../src/compose/serve.ts';
 import { loadConfig } from '../../src/config.ts';
 import { credit } from '../../src/domain/ledger/transfer.ts';
 import type { SimulatorControl } from '../../src/drivers/compute/simulator/control.ts';
+import { CHEAP_PASSWORDS } from './cheap-passwords.ts';
 import { createSandboxDatabase } from './sandbox-database.ts';
 import { SessionClient } from './session-client.ts';
 
@@ -41,7 +42,7 @@ export async function startWorld(settings: Readonly<Record<string, string>> = {}
     ...settings,
   });
   const scratch = await createSandboxDatabase(config);
-  const running = await startService(config, scratch.connection);
+  const running = await startService(config, scratch.connection, { passwordCost: CHEAP_PASSWORDS });
   const url = running.url ?? '';
   const sandbox = async (name: string, body: object = {}) => {
     const response = await fetch(`${url}/sandbox/${name}`, { method: 'POST', body: JSON.stringify(body) });
