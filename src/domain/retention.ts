@@ -35,6 +35,7 @@ export const RETENTION = {
   mailLinks: { purge: PURGES.mailLinks, keepMs: LIMITS.mailLinkRetentionDays * DAY_MS, batch: BATCH },
   consoleTickets: { purge: PURGES.consoleTickets, keepMs: 0, batch: BATCH },
   rateBuckets: { purge: PURGES.rateBuckets, keepMs: 0, batch: BATCH },
+  // The statement keeps ended windows as long as the audit log.
   windows: { purge: PURGES.windows, keepMs: 0, batch: BATCH },
   deletedImages: { purge: PURGES.deletedImages, keepMs: 0, batch: 100 },
 } as const satisfies Record<keyof typeof PURGES, RetentionRule>;
@@ -42,7 +43,7 @@ export const RETENTION = {
 export type RetentionName = keyof typeof RETENTION;
 export const RETENTION_NAMES = Object.keys(RETENTION) as RetentionName[];
 
-/** The position of a pass: a rule, and the place in its table (null: at the oldest row). */
+/** No id is greater. */
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** Deletes the rows that a rule no longer keeps, and yields how many each batch deleted. */

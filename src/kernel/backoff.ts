@@ -1,4 +1,7 @@
-/** How long to wait after repeated failures: one row for everything that backs off in the service. */
+/**
+ * How long to wait after repeated failures, one row each. SPEC has its own table for webhook deliveries:
+ * `webhookBackoffMinutes` in `spec/limits.ts`.
+ */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from './time.ts';
 
 /** A wait that doubles up to a maximum, or the wait after each failure, of which the last one repeats. */

@@ -1,6 +1,7 @@
 /**
  * Every setting, read from the environment or `.env`. `skerryd config` prints this table with values and
- * sources. A sandbox works with none of them set.
+ * sources. A sandbox works with none of them set. A new row reaches the rules through `ServiceSettings` in
+ * `domain/context.ts`, or http through `HttpSettings`; `npm run docs` writes it to the operator's page.
  */
 import { COIN_SETTINGS } from './coin-settings.ts';
 import { bool, choice, number, port, type SettingRow, secret, text, url, whole } from './setting-rows.ts';

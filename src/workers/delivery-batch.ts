@@ -69,7 +69,7 @@ export class DeliveryBatch {
 
   /** Starts as many requests as may be in flight. */
   advance(): void {
-    // Probe an endpoint that may hang with one request instead of four.
+    // Probe an endpoint that may hang with one request instead of several.
     const atOnce = this.queue.slow && !this.#hasAnswered ? 1 : LIMITS.webhookConcurrency;
     const { deliveries } = this.#options;
     if (performance.now() - this.#startedMs > BATCH_MAX_MS) this.#isStopped = true;

@@ -1,7 +1,7 @@
 /**
- * Supervises machines in real time, even if the business clock was moved: a crashed machine restarts
- * immediately. Then reconciles machines with their servers, if the driver responded. One process at a time
- * does it.
+ * Supervises machines in real time, even if the business clock was moved: the driver restarts a crashed
+ * machine, at first immediately and then with a backoff. Then reconciles machines with their servers, if the
+ * driver responded. One process at a time does it.
  */
 import type { Service } from '../domain/context.ts';
 import { reconcileMachines, superviseMachines } from '../domain/servers/machines/reconcile.ts';

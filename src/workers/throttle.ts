@@ -1,4 +1,4 @@
-/** Sums outbound transfer at the start of each business hour, so that a throttle ends with its month. */
+/** Sums outbound transfer at each full hour of the clock, so that a throttle ends with its month. */
 import type { Service } from '../domain/context.ts';
 import { throttleServers } from '../domain/servers/traffic.ts';
 import { HOUR_MS } from '../kernel/time.ts';

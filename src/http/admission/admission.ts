@@ -1,10 +1,9 @@
 /**
- * The pipeline of all surfaces. A request passes named stages, and the first failure ends it:
+ * The pipeline of all surfaces. A request passes named stages, and the first failure ends it. Each surface
+ * lists its stages in a table, in the order that it promises: REST in v1/admit.ts, the forms of the session
+ * surface and the panel in forms.ts. Forms reach their table with their body read and their visitor known, so
+ * a rule that must come first for all surfaces is a hook of http/server.ts.
  *
- *   identify → rate → scope or role → policy → read → idempotency → verb → write
- *
- * Each surface lists its stages in a table, in the order that it promises: REST in v1/admit.ts, the forms of
- * the session surface and the panel in forms.ts. Shedding load belongs before the first stage of each table.
  * Each surface reads requests and writes responses in its own way (v1/pipeline.ts, session/pipeline.ts,
  * panel/pipeline.ts). The stages that surfaces share are here and in once.ts.
  */

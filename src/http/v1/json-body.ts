@@ -38,10 +38,7 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/**
- * Rejects text that the database cannot store, and nesting deeper than any schema needs, with the place of
- * the fault.
- */
+/** Rejects text that the database cannot store, with its place, and nesting deeper than any schema needs. */
 function requireStorable(value: unknown, path: readonly string[], depth: number): void {
   if (depth > DEPTH_MAX) throw new InvalidRequest([], 'The body is nested too deeply.');
   if (typeof value === 'string' && !isStorable(value)) rejectText(path);

@@ -4,7 +4,8 @@
  * able to trace. A block is read in the first of these ways that works:
  *
  * 1. By its trace.
- * 2. By the trace of each transaction, if the block's is too long or too slow (`large-block.ts`).
+ * 2. By the trace of each transaction, if the block's is longer than `TRACE_MAX_BYTES` or slower than
+ *    `TRACE_TIMEOUT_MS` of `node.ts` (`large-block.ts`).
  * 3. A transaction whose trace is too long: by the increases of balances in it.
  * 4. If the node can't report those either: by the payment that the transaction itself declares.
  */

@@ -6,10 +6,14 @@ import { SECOND_MS } from '../../../../kernel/time.ts';
 import { readJson, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 
-/** A crash this long after the previous restart starts a new count. */
-const CRASH_MEMORY_S = 900;
+/**
+ * A crash this long after the previous restart starts a new count. It includes the wait before that restart,
+ * so it must be well above the longest wait.
+ */
+const CRASH_MEMORY_S = (3 * BACKOFF.machineStart.maxMs) / SECOND_MS;
 
 interface Crashes {
+  /** Restarts, not crashes: the first crash is followed by a restart without a wait. */
   readonly times: number;
   /** Time of the last restart. */
   readonly at: string;

@@ -35,14 +35,16 @@ const SOURCE: Chain = {
   hook: 'prerouting priority raw',
   statements: ['iifname vmap @guards'],
 };
+/** Outbound mail, which a guest needs permission for. */
+const MAIL = 'tcp dport 25';
 const FORWARD: Chain = {
   table: INET,
   name: 'forward',
   hook: 'forward priority filter',
   statements: [
-    // Check port 25 before connection tracking: a stranger could open a connection in the name of a mail
+    // Check mail before connection tracking: a stranger could open a connection in the name of a mail
     // server, and the guest's SYN would then count as established.
-    'tcp dport 25 tcp flags & (syn | ack) == syn iifname vmap @leaving',
+    `${MAIL} tcp flags & (syn | ack) == syn iifname vmap @leaving`,
     // ICMP errors about accepted packets are related. Others are forged or refer to an expired connection.
     'ct state established,related accept',
     // Path MTU discovery needs these even if the responses take another route.
@@ -88,7 +90,7 @@ export function machineChains(
   const leaving = [
     // A packet that the guest sends back to its own interface would loop until its TTL expires.
     `oifname ${tap} drop`,
-    ...(traffic.mail ? [] : ['tcp dport 25 reject with tcp reset']),
+    ...(traffic.mail ? [] : [`${MAIL} reject with tcp reset`]),
     NEW_CONNECTION_LIMIT,
     ...filterStatements(filter, 'out'),
   ];

@@ -6,7 +6,10 @@
 import type { QemuHost } from '../host.ts';
 import { ensureLink, hasLink, removeLink } from './link.ts';
 
-/** Burst size: the traffic of a hundredth of a second, but at least a few packets. */
+/**
+ * Burst size: the traffic of a hundredth of a second, but at least a few packets. The minimum applies below
+ * 26 Mbit/s.
+ */
 const BURST_PER_S = 100;
 const BURST_MIN_BYTES = 32 * 1024;
 /** Packets that would wait longer are dropped. */
