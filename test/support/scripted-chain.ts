@@ -123,9 +123,9 @@ export class ScriptedChain implements ChainDriver {
     }
   }
 
-  /** A payment in the mempool is double-spent. */
+  /** A payment in the mempool is double-spent. A node that forgot it cannot tell. */
   replace(key: string): void {
-    this.#setUnminedState(key, 'conflicted');
+    if (this.#outputs.get(key)?.unminedState === 'mempool') this.#setUnminedState(key, 'conflicted');
   }
 
   /** The node silently forgets a payment in the mempool. */
