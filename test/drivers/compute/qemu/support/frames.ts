@@ -126,6 +126,19 @@ export function ipPayload(bytes: Buffer): Buffer {
   return bytes.subarray(bytes.readUInt16BE(12) === 0x0800 ? 34 : 54);
 }
 
+const NEIGHBOR_SOLICITATION = 135;
+
+/**
+ * Whether the host sent a frame on its own, to resolve a neighbor or to announce its multicast groups (in
+ * IPv6, after a hop-by-hop header).
+ */
+export function isHousekeeping(bytes: Buffer): boolean {
+  const etherType = bytes.readUInt16BE(12);
+  if (etherType !== 0x86dd) return etherType === 0x0806;
+  const proto = bytes.readUInt8(20);
+  return proto === 0 || (proto === PROTO.icmp6 && ipPayload(bytes)[0] === NEIGHBOR_SOLICITATION);
+}
+
 /** Whether a frame tells the sender of `sent` that it was rejected, in the way of its protocol. */
 export function isRejection(answer: Buffer, sent: Buffer): boolean {
   const v4 = answer.readUInt16BE(12) === 0x0800;
