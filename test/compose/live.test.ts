@@ -93,6 +93,11 @@ describe('a live service', () => {
     const other = await createScratchDatabase();
     const opened = await openService(sandbox, other.connection);
     await opened.close();
+    // Test worlds lower the cost of passwords; a service never does.
+    assert.match(
+      await opened.service.passwords.hash('correct horse'),
+      /^\$argon2id\$v=19\$m=32768,t=2,p=1\$/,
+    );
     await assert.rejects(openService(LIVE, other.connection), /OperatorError: this is a sandbox database/);
     await other.drop();
     await rm(sandbox.SKERRY_DATA_DIR, { recursive: true, force: true });

@@ -4,7 +4,8 @@
  * none of it.
  *
  * One record goes in, a DeployRow: `$name` is its property. A new column of servers is added to that type,
- * where `prepareDeploy` must set it, and to SERVER, which writes it. The parts are listed in reading order; PostgreSQL runs them as their data dependencies require:
+ * where `prepareDeploy` must set it, and to SERVER, which writes it. The parts are listed in reading order;
+ * PostgreSQL runs them as their data dependencies require:
  * - `free4`, `free6` and `machine` lock first, and skip rows locked by others: they never wait.
  * - `host` is only selected, at random, weighted by free memory, so that simultaneous deploys spread over
  *   hosts.

@@ -1,7 +1,7 @@
 /**
  * Supervises machines in rounds: brings each to its desired state. `faults.ts` has the faults and their
- * repairs, `crashes.ts` when a crashed machine may start again. Usually there are none, so the first check of a machine takes no lock. Before a repair, it takes
- * the lock and checks again.
+ * repairs, `crashes.ts` when a crashed machine may start again. Usually there are none, so the first check of
+ * a machine takes no lock. Before a repair, it takes the lock and checks again.
  */
 import { stat, truncate } from 'node:fs/promises';
 import pMap from 'p-map';
