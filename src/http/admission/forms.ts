@@ -97,7 +97,13 @@ export async function handleForm<Answer extends object>(
   const row = selectOperation(endpoint, body);
   const visit = buildVisit(edge, identity, request);
   const admission: FormAdmission<Answer> = {
-    ...{ edge, request, reply, identity, endpoint, body, row },
+    edge,
+    request,
+    reply,
+    identity,
+    endpoint,
+    body,
+    row,
     operation: row?.rest ?? null,
     action: row?.audit ?? null,
     changes: row !== undefined && row.audit !== null,

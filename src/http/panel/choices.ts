@@ -67,8 +67,11 @@ export async function readAllPages<Item>(
   let after: PagePosition | null = null;
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const { items, next }: ListPage<Item> = await read({
-      ...{ filter: {}, descending: false, ...query },
-      ...{ after, size: LIMITS.pageSizeMax },
+      filter: {},
+      descending: false,
+      ...query,
+      after,
+      size: LIMITS.pageSizeMax,
     });
     collected.push(...items);
     if (next === null) break;

@@ -71,13 +71,20 @@ export async function admit(
   reply: FastifyReply,
 ): Promise<void> {
   const admission: RestAdmission = {
-    ...{ edge, route, request, reply },
+    edge,
+    route,
+    request,
+    reply,
     token: /^bearer +([\x21-\x7e]{1,200})$/i.exec(request.headers.authorization ?? '')?.[1] ?? '',
     operation: route?.id ?? null,
     action: route?.audit ?? null,
     changes: route !== undefined && route.method !== 'GET',
     resource: () => resourceFromParams(request.params),
-    ...{ caller: null, frozen: false, isOverRate: false, rules: null, isRefusalAudited: false },
+    caller: null,
+    frozen: false,
+    isOverRate: false,
+    rules: null,
+    isRefusalAudited: false,
   };
   request.admission = admission;
   await passStages(route ? ROUTE_STAGES : PATH_STAGES, admission);

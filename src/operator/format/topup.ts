@@ -13,7 +13,15 @@ export function formatCoinAmount(units: string | bigint, coin: string): string {
 }
 
 export const TOPUP_HEADING = [
-  ...['order_ref', 'customer', 'status', 'requested', 'received', 'credited', 'bonus', 'created (UTC)', ''],
+  'order_ref',
+  'customer',
+  'status',
+  'requested',
+  'received',
+  'credited',
+  'bonus',
+  'created (UTC)',
+  '',
 ] as const;
 
 export function topupColumns(row: OperatorTopupRow): string[] {

@@ -124,8 +124,12 @@ export async function findConsoleHolder(
             ${sessionValidSql('$4::uuid', ['$5', '$6'])} as session_lives
      from customers where id = $1`,
     [
-      ...[holder.customerId, holder.tokenId, holder.now, holder.sessionId],
-      ...[cutoffs.createdAfter, cutoffs.seenAfter],
+      holder.customerId,
+      holder.tokenId,
+      holder.now,
+      holder.sessionId,
+      cutoffs.createdAfter,
+      cutoffs.seenAfter,
     ],
   );
 }

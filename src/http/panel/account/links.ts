@@ -75,8 +75,10 @@ export const LINK_PAGES: readonly PanelPage[] = [
       const link = await findLink(context.service, 'confirm', token);
       if (!link) return { ...invalidLinkView(INVALID_LINK_MESSAGE), status: 404 };
       return confirmView({
-        ...{ forms: context.forms, token },
-        ...{ email: link.email, isNew: link.purpose === 'change' },
+        forms: context.forms,
+        token,
+        email: link.email,
+        isNew: link.purpose === 'change',
       });
     },
     forms: { confirm: confirmAddressForm },

@@ -63,7 +63,8 @@ export const TOTP_PAGE: PanelPage = {
     const pending = isOn ? null : await pendingTotpUri(service, context.customer());
     const { secret, uri } = shown?.texts ?? {};
     return totpView({
-      ...{ forms, isOn },
+      forms,
+      isOn,
       qrCodePx: pending === null ? null : qrCode(pending).sidePx,
       secret: secret !== undefined && uri !== undefined ? { text: secret, uri } : null,
     });

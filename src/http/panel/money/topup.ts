@@ -40,7 +40,9 @@ async function renderOrder(context: PageContext): Promise<View> {
   return topupView({
     coins: listCoins(service),
     creditsWithheld: isSwitchedOff(await context.edge.rules.read(), 'topup-credit'),
-    ...{ coin, amount, raisedFrom },
+    coin,
+    amount,
+    raisedFrom,
     // A rejected form shows the problem next to the field.
     problem: forms.refused === null ? problem : null,
     offer:

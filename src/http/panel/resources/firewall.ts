@@ -61,8 +61,12 @@ export const FIREWALL_PAGES: readonly PanelPage[] = [
       add: restForm({
         operation: 'firewall_rules.create',
         body: bodyReader({
-          ...{ direction: text, proto: text, port: textOrNull },
-          ...{ source: text, action: text, note: textOrNull },
+          direction: text,
+          proto: text,
+          port: textOrNull,
+          source: text,
+          action: text,
+          note: textOrNull,
         }),
         done: (_rule, { params }) => ({ to: `${groupPath(params.id)}#rules`, notice: 'rule_added' }),
       }),
@@ -141,8 +145,11 @@ function redrawRows(form: Form): FormResult | null {
 /** Omits an empty source, so that it is reported as required. Ports and notes are optional. */
 function ruleBody({ direction, proto, port, source, action, note }: RuleRow): object {
   return {
-    ...{ direction, proto, action },
-    ...{ port: port === '' ? null : port, note: note === '' ? null : note },
+    direction,
+    proto,
+    action,
+    port: port === '' ? null : port,
+    note: note === '' ? null : note,
     ...(source === '' ? {} : { source }),
   };
 }

@@ -122,7 +122,12 @@ async function render(context: PageContext): Promise<View> {
     chosen.plan &&
     (await quoteServer(service, context.customer(), { plan: chosen.plan.id, months: chosen.months }));
   const data: DeployData = {
-    ...{ plans, regions, images, keys, given, quote: quote ?? null },
+    plans,
+    regions,
+    images,
+    keys,
+    given,
+    quote: quote ?? null,
     onRequest: new Set(plans.filter((plan) => isSoldByHand(service, plan.category)).map(({ id }) => id)),
     chosen: { ...chosen, plan: chosen.plan?.id ?? null },
     monthUsd: new Map(

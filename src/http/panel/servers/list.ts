@@ -23,7 +23,10 @@ export const SERVER_LIST_PAGE: PanelPage = {
     ]);
     const sized = (link: string | null) => link && withSize(link, size);
     return serversView({
-      ...{ servers: list.items, filter: list.filter, next: sized(list.next), first: sized(list.first) },
+      servers: list.items,
+      filter: list.filter,
+      next: sized(list.next),
+      first: sized(list.first),
       ...names,
       closed: findClosure(rules, 'servers.create', service.clock.now())?.message ?? null,
     });
