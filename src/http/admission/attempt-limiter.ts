@@ -5,6 +5,7 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
+import { BoundedMap } from '../../kernel/bounded-map.ts';
 import { HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
 
 const ADDRESSES_MAX = 50_000;
@@ -13,8 +14,8 @@ export class AttemptLimiter {
   readonly #perHour: number;
   readonly #now: () => number;
   readonly #key = randomBytes(32);
-  /** The time until which an address's attempts count, in ms. Overflow evicts the oldest entry. */
-  readonly #usedUntilMs = new Map<string, number>();
+  /** The time until which an address's attempts count, in ms. Oldest attempt first. */
+  readonly #usedUntilMs = new BoundedMap<string, number>(ADDRESSES_MAX);
 
   /** `perHour` 0 means no limit. `now` is real time, in ms. */
   constructor(perHour: number, now: () => number = Date.now) {
@@ -31,7 +32,9 @@ export class AttemptLimiter {
     const waitMs = until - now - HOUR_MS;
     // Allow half an attempt of tolerance: rounding may push `perHour` attempts slightly over an hour.
     if (waitMs > this.#costMs / 2) return Math.ceil(waitMs / SECOND_MS);
-    this.#store(name, until);
+    // Deleted first, so that the address becomes the newest.
+    this.#usedUntilMs.delete(name);
+    this.#usedUntilMs.set(name, until);
     return 0;
   }
 
@@ -45,16 +48,6 @@ export class AttemptLimiter {
 
   get #costMs(): number {
     return HOUR_MS / this.#perHour;
-  }
-
-  #store(hash: string, until: number): void {
-    this.#usedUntilMs.delete(hash);
-    this.#usedUntilMs.set(hash, until);
-    if (this.#usedUntilMs.size <= ADDRESSES_MAX) return;
-    for (const oldest of this.#usedUntilMs.keys()) {
-      this.#usedUntilMs.delete(oldest);
-      return;
-    }
   }
 
   #hashAddress(address: string): string {
