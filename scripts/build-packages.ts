@@ -1,7 +1,8 @@
 /**
  * Compiles packages/* to their `dist` folders: `npm run build`. Runs after `npm ci`, before tests and checks,
  * and before a package is packed. The compiler writes only what is outdated, and one build runs at a time: so
- * programs that use a package that is up to date never read a file that is being written.
+ * programs that use a package that is up to date never read a file that is being written. The files of an
+ * outdated package are written in place.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +21,7 @@ if (compiler === null) {
 } else {
   // The lock ends with its holder, however it ends.
   const held = [PACKAGES, process.execPath, import.meta.filename, LOCKED];
-  process.exitCode = spawnSync('flock', held, { stdio: 'inherit' }).status ?? 1;
+  process.exitCode = run('flock', held);
 }
 
 function findCompiler(): string | null {
@@ -34,19 +35,28 @@ function findCompiler(): string | null {
 
 /** Returns the exit code. Packages with errors are written too, for tests in the middle of a change. */
 function build(tsc: string): number {
-  const { status } = spawnSync(tsc, ['--build', PACKAGES], { stdio: 'inherit' });
+  const code = run(tsc, ['--build', PACKAGES]);
   for (const name of ['sdk', 'cli']) tidyOutput(join(PACKAGES, name));
+  return code;
+}
+
+/** Returns the exit code: 1, with a message, if the program cannot be started. */
+function run(program: string, args: readonly string[]): number {
+  const { status, error } = spawnSync(program, args, { stdio: 'inherit' });
+  if (error) process.stderr.write(`Cannot run ${program}: ${error.message}\n`);
   return status ?? 1;
 }
 
 /**
  * Deletes the output of deleted sources, and rewrites `.ts` imports in declarations to `.js`: older compilers
- * do not resolve `.ts` there. The compiler does neither.
+ * do not resolve `.ts` there. The compiler does neither. After some errors it writes no output at all.
  */
 function tidyOutput(folder: string): void {
-  for (const file of readdirSync(join(folder, 'dist'), { recursive: true, encoding: 'utf8' })) {
+  const dist = join(folder, 'dist');
+  if (!existsSync(dist)) return;
+  for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     const [, name, extension] = /^(.*?)(\.d\.ts|\.js)$/.exec(file) ?? [];
-    const path = join(folder, 'dist', file);
+    const path = join(dist, file);
     if (name === undefined) continue;
     if (!existsSync(join(folder, 'src', `${name}.ts`))) rmSync(path);
     else if (extension === '.d.ts') {
