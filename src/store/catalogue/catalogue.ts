@@ -48,8 +48,11 @@ export interface InstallableImageRow extends ImageRow {
   readonly base_disk_gb: number | null;
 }
 
-const REGION = 'id, session_code, name, country, pop_id, tor_onion, active';
-const PLAN_COLUMNS = 'id, category, cpu, cpu_model, ram_mb, disk_gb, transfer_tb, price_cents_month, active';
+// An update that assigns a key locks its row against deploys, even if the key stays the same.
+const REGION_VALUES = 'session_code, name, country, pop_id, tor_onion, active';
+const REGION = `id, ${REGION_VALUES}`;
+const PLAN_VALUES = 'category, cpu, cpu_model, ram_mb, disk_gb, transfer_tb, price_cents_month, active';
+const PLAN_COLUMNS = `id, ${PLAN_VALUES}`;
 const PLAN = `${PLAN_COLUMNS},
   array(select region_id from plan_regions r where r.plan_id = p.id order by region_id) as regions`;
 const IMAGE = 'id, family, version, variant, arch, size_gb, cloud_init, released_at, deprecated_at, active';
@@ -134,7 +137,7 @@ export async function findPlanPrice(tx: Sql, id: string): Promise<bigint | undef
 export async function saveRegion(tx: Sql, row: RegionRow): Promise<void> {
   await tx.run(
     `insert into regions (${REGION}) values (${parametersFor(REGION)})
-     on conflict (id) do update set ${assignmentsFor(REGION)}`,
+     on conflict (id) do update set ${assignmentsFor(REGION_VALUES)}`,
     row,
   );
 }
@@ -142,7 +145,7 @@ export async function saveRegion(tx: Sql, row: RegionRow): Promise<void> {
 export async function savePlan(tx: Sql, row: PlanRow): Promise<void> {
   await tx.run(
     `insert into plans (${PLAN_COLUMNS}) values (${parametersFor(PLAN_COLUMNS)})
-     on conflict (id) do update set ${assignmentsFor(PLAN_COLUMNS)}`,
+     on conflict (id) do update set ${assignmentsFor(PLAN_VALUES)}`,
     row,
   );
   await tx.run('delete from plan_regions where plan_id = $id and region_id <> all ($regions::text[])', row);
