@@ -49,8 +49,8 @@ export interface InstallableImageRow extends ImageRow {
 }
 
 // An update that assigns a key locks its row against deploys, even if the key stays the same.
-const REGION_VALUES = 'session_code, name, country, pop_id, tor_onion, active';
-const REGION = `id, ${REGION_VALUES}`;
+const REGION_VALUES = 'name, country, pop_id, tor_onion, active';
+const REGION = `id, session_code, ${REGION_VALUES}`;
 const PLAN_VALUES = 'category, cpu, cpu_model, ram_mb, disk_gb, transfer_tb, price_cents_month, active';
 const PLAN_COLUMNS = `id, ${PLAN_VALUES}`;
 const PLAN = `${PLAN_COLUMNS},
@@ -138,6 +138,11 @@ export async function saveRegion(tx: Sql, row: RegionRow): Promise<void> {
   await tx.run(
     `insert into regions (${REGION}) values (${parametersFor(REGION)})
      on conflict (id) do update set ${assignmentsFor(REGION_VALUES)}`,
+    row,
+  );
+  // A key too, because it is unique.
+  await tx.run(
+    'update regions set session_code = $session_code where id = $id and session_code <> $session_code',
     row,
   );
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import {
+  findRegion,
   lockCatalogue,
   type PlanRow,
   type RegionRow,
@@ -52,4 +53,18 @@ it('a deploy does not wait for the plan while a catalog load is open', async () 
   });
   const saved = await scratch.db.row('select price_cents_month from plans where id = $1', [PLAN.id]);
   assert.deepEqual(saved, { price_cents_month: 600n });
+});
+
+it('a deploy does not wait for the region while a catalog load is open', async () => {
+  await scratch.db.transaction(async (tx) => {
+    await lockCatalogue(tx);
+    await saveRegion(tx, { ...REGION, name: 'Buda' });
+    await referTo('regions', REGION.id);
+  });
+  assert.equal((await findRegion(scratch.db, REGION.id))?.name, 'Buda');
+});
+
+it('a catalog load may change the session code of a region', async () => {
+  await saveRegion(scratch.db, { ...REGION, session_code: 'BDP' });
+  assert.equal((await findRegion(scratch.db, REGION.id))?.session_code, 'BDP');
 });
