@@ -140,11 +140,21 @@ export async function saveDeposits(tx: Sql, rows: readonly DepositRow[]): Promis
 }
 
 async function saveDepositBatch(tx: Sql, rows: readonly DepositRow[]): Promise<void> {
-  const text = JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? value.toString() : value));
+  const stored = rows.map((row) => ({
+    ...row,
+    quotes_at_inclusion: JSON.stringify(row.quotes_at_inclusion),
+  }));
   await tx.run(
     `insert into deposits (${COLUMNS})
-     select ${COLUMNS} from jsonb_populate_recordset(null::deposits, $1)
+     select * from unnest($rows.coin::text[], $rows.key::text[], $rows.topup_id::uuid[], $rows.txid::text[],
+                          $rows.amount_units::numeric[], $rows.first_seen_at::timestamptz[],
+                          $rows.state::text[], $rows.confirmations::int[], $rows.height::int[],
+                          $rows.block_hash::text[], $rows.included_at::timestamptz[],
+                          $rows.rate_at_inclusion::text[], $rows.quotes_at_inclusion::jsonb[],
+                          $rows.agreed::bool[], $rows.held::bool[], $rows.refunded_at::timestamptz[],
+                          $rows.credits::int[], $rows.credited_cents::int8[],
+                          $rows.credit_transfer_id::uuid[])
      on conflict (coin, key) do update set ${assignmentsFor(CHANGING_COLUMNS, 'excluded.')}`,
-    [text],
+    { rows: stored },
   );
 }
