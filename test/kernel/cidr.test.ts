@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { cidrSize, formatCidr, ipv4AddressAt, parseCidr } from '../../src/kernel/cidr.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 
 test('parseCidr accepts IPv4 and IPv6 blocks', () => {
   assert.deepEqual(parseCidr('203.0.113.0/24'), { family: 4, prefixLength: 24, first: 0xcb007100n });
@@ -51,7 +52,7 @@ test('ipv4AddressAt enumerates the addresses of a block', () => {
         assert.equal(parseCidr(`${ipv4AddressAt(cidr, inside)}/32`)?.first, BigInt(first + inside));
       },
     ),
-    { numRuns: Number(process.env.SKERRY_TEST_RUNS ?? 50) },
+    { numRuns: PROPERTY_RUNS * 5 },
   );
 });
 
@@ -77,6 +78,6 @@ test('parseCidr restores every block that formatCidr writes', () => {
       const cidr = { family: 6, prefixLength, first: (number >> bits) << bits } as const;
       assert.deepEqual(parseCidr(formatCidr(cidr)), cidr);
     }),
-    { numRuns: Number(process.env.SKERRY_TEST_RUNS ?? 50) },
+    { numRuns: PROPERTY_RUNS * 5 },
   );
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Filter, FilterRule } from '../../../src/ports/network.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
 import { evaluateFilter, type Packet } from './evaluate-filter.ts';
 
 function rule(wanted: Partial<FilterRule>): FilterRule {
@@ -80,7 +81,6 @@ describe('packet filter', () => {
   });
 
   it('a range of any prefix length matches exactly the addresses inside it', () => {
-    const numRuns = Number(process.env.SKERRY_TEST_RUNS ?? 200);
     const dotted = (bits: number) => [24, 16, 8, 0].map((shift) => (bits >>> shift) & 255).join('.');
     const word = fc.integer({ min: 0, max: 0xffffffff });
     fc.assert(
@@ -93,7 +93,7 @@ describe('packet filter', () => {
         assert.equal(evaluateFilter(block, packet({ remote: dotted(peer) })), inside ? 'accept' : 'drop');
         assert.equal(evaluateFilter(block, packet({ remote: dotted(near) })), 'accept');
       }),
-      { numRuns },
+      { numRuns: PROPERTY_RUNS * 20 },
     );
   });
 });

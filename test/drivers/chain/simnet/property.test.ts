@@ -4,9 +4,8 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import type { Observation } from '../../../../src/ports/chain.ts';
 import { COIN_CODES, type CoinCode } from '../../../../src/spec/coins.ts';
+import { PROPERTY_RUNS } from '../../../support/runs.ts';
 import { Poller, type SimnetWorld, simnetWorld } from './simnet-world.ts';
-
-const RUNS = Number(process.env.SKERRY_TEST_RUNS ?? 20);
 
 let world: SimnetWorld;
 before(async () => {
@@ -132,6 +131,6 @@ test("a poller's view always matches the chain after a poll", async () => {
       fc.array(step, { minLength: 1, maxLength: 40 }),
       async (coin, script) => await play(coin, script),
     ),
-    { numRuns: RUNS },
+    { numRuns: PROPERTY_RUNS },
   );
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ComputeError, type PowerAction } from '../../../../src/ports/compute.ts';
+import { PROPERTY_RUNS } from '../../../support/runs.ts';
 import { machineSpec } from '../compute-world.ts';
 import { INSTALL_S, type SimulatedWorld, simulatedWorld } from './simulator-world.ts';
 
@@ -143,7 +144,6 @@ describe('the simulator', () => {
   after(() => world.close());
 
   it('the simulator matches its model through any history', async () => {
-    const numRuns = Number(process.env.SKERRY_TEST_RUNS ?? 15);
     const history = fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
       await world.db.run('delete from sim.machines');
       const model = new Model();
@@ -159,6 +159,6 @@ describe('the simulator', () => {
         assert.deepEqual(await world.driver.observe(NAMES), expected);
       }
     });
-    await fc.assert(history, { numRuns });
+    await fc.assert(history, { numRuns: PROPERTY_RUNS });
   });
 });
