@@ -36,6 +36,16 @@ interface ScenarioContext {
 const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   {
     name: 'an order that is installed',
+    effects: [
+      'compute.ensure',
+      'compute.observe',
+      'servers',
+      'machines',
+      'transfers',
+      'operations',
+      'events',
+      'idempotency',
+    ],
     run: async ({ url, customer }) => {
       await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
       await callSandbox(url, 'settle');
@@ -52,6 +62,7 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'an order that no host can run',
+    effects: ['compute.ensure', 'compute.remove', 'hosts', 'machines', 'transfers', 'operations', 'tasks'],
     run: async ({ url, customer }) => {
       // More failures than hosts: the order moves from one host to the next and is then refunded.
       await callSandbox(url, 'faults', { driver: 'compute', operation: 'ensure', times: 1_000 });
@@ -67,6 +78,7 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'a reboot',
+    effects: ['compute.power', 'compute.observe', 'operations', 'events'],
     run: async (context) => {
       const { api, path } = await runningServer(context);
       await api.post(`${path}/reboot`);
@@ -81,6 +93,7 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'a rebuild',
+    effects: ['compute.rebuild', 'compute.observe', 'operations', 'servers', 'events'],
     run: rebuild,
     finish: async (context) => {
       await rebuild(context);
@@ -90,6 +103,7 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'a deletion',
+    effects: ['compute.remove', 'operations', 'servers', 'tasks', 'events'],
     run: async (context) => {
       const { api, path } = await runningServer(context);
       await api.delete(path);
@@ -105,6 +119,17 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'a volume and a snapshot',
+    effects: [
+      'compute.attach',
+      'compute.detach',
+      'compute.grow',
+      'compute.removeVolume',
+      'compute.snapshot',
+      'compute.removeSnapshot',
+      'volumes',
+      'snapshots',
+      'tasks',
+    ],
     run: async (context) => {
       const { api, path } = await runningServer(context);
       const volume = await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' });
@@ -127,6 +152,7 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'a top-up',
+    effects: ['BTC.allocate', 'topups', 'idempotency'],
     run: async ({ customer }) => {
       await customer.post('/topup-api.php', { action: 'create', amount: 50, coin: 'BTC' }, { headers: KEY });
     },
@@ -142,6 +168,7 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'a payment that leaves its block',
+    effects: ['BTC.poll', 'mailer.send', 'deposits', 'topups', 'transfers', 'coins'],
     run: async (context) => {
       const created = await context.customer.post(
         '/topup-api.php',
@@ -166,6 +193,7 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'an account deletion',
+    effects: ['mailer.send', 'customers', 'tasks', 'mails'],
     run: async ({ url, customer }) => {
       await customer.post('/account-api.php', DELETE_ACCOUNT);
       await callSandbox(url, 'clock', { advance_s: 300 });

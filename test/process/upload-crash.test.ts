@@ -50,6 +50,13 @@ async function listImages(url: string): Promise<string[]> {
 
 const SCENARIO: KillScenario<{ readonly url: string; files(): Promise<string[]> }> = {
   name: 'an image upload',
+  effects: [
+    'blobs.createWriter',
+    'blobs.createWriter.write',
+    'blobs.createWriter.finish',
+    'images',
+    'image_uploads',
+  ],
   run: async ({ url }) => {
     await upload(url);
     await callSandbox(url, 'settle');

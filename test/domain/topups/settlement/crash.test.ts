@@ -12,11 +12,14 @@ import { LIST_PLACES } from '../../../../src/kernel/crash.ts';
 import type { TopupRow } from '../../../../src/store/topups/topups.ts';
 import { watchJob } from '../../../../src/workers/watch.ts';
 import { parsePlaces } from '../../../support/crash-places.ts';
-import { rotate } from '../../../support/runs.ts';
+import { ROTATION, rotate } from '../../../support/runs.ts';
 import { createSimnetService } from '../../../support/simnet-service.ts';
 import { TopupWorld } from '../../../support/topup-world.ts';
 
 const CHILD = fileURLToPath(new URL('../../../support/topup-crash-child.ts', import.meta.url));
+
+/** Every process reaches more places: a shorter list means that the listing failed. */
+const PLACES_MIN = 6;
 
 let world: TopupWorld;
 let service: Service;
@@ -31,11 +34,12 @@ after(() => world.close());
 async function runChild(crashAt: string, customer: CustomerActor | null): Promise<ChildEnd> {
   const task = JSON.stringify({ connection: world.connection, crashAt, customer });
   const child = spawn(process.execPath, [CHILD, task], { stdio: ['ignore', 'pipe', 'ignore'] });
-  const [stdout, [, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-  return { signal, places: parsePlaces(stdout) };
+  const [stdout, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return { code, signal, places: parsePlaces(stdout) };
 }
 
 interface ChildEnd {
+  readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly places: readonly string[];
 }
@@ -49,9 +53,12 @@ async function killEverywhere(
     check(place: string, places: readonly string[]): Promise<void>;
   },
 ): Promise<void> {
-  const { places } = await runChild(LIST_PLACES, await act.prepare());
-  t.diagnostic(`${places.length} places`);
-  for (const place of rotate(places, { sample: 3, full: 1, soak: 1 })) {
+  const { code, signal, places } = await runChild(LIST_PLACES, await act.prepare());
+  assert.deepEqual([code, signal], [0, null], 'the unharmed process ended well');
+  const chosen = rotate(places, { sample: 3, full: 1, soak: 1 });
+  t.diagnostic(`${chosen.length} of ${places.length} places, rotation ${ROTATION}`);
+  assert.ok(places.length >= PLACES_MIN, `only ${places.length} places: ${places.join('; ')}`);
+  for (const place of chosen) {
     await t.test(`killed ${place}`, async () => {
       const customer = await act.prepare();
       assert.equal((await runChild(place, customer)).signal, 'SIGKILL');
@@ -128,7 +135,13 @@ test('a payment that left the chain is reversed once after a crash', async (t) =
       assert.equal(await world.balance(topup), 13_000n);
       return null;
     },
-    check: async () => {
+    check: async (place, places) => {
+      const reversed = places.findIndex((each) => /^after commit\(.*\btransfers\b/.test(each));
+      assert.ok(reversed > 0, 'one commit writes the reversal');
+      // A kill inside the transaction leaves nothing of it.
+      if (/commit\(.*\b(?:deposits|topups|transfers)\b/.test(place)) {
+        assert.equal(await world.balance(topup), places.indexOf(place) < reversed ? 13_000n : 0n);
+      }
       await settle();
       assert.equal(await world.balance(topup), 0n);
       assert.equal((await world.ledgerEntries(topup)).length, 4);
