@@ -31,7 +31,7 @@ it('a named parameter with a dot takes one array from the property of all rows',
 });
 
 it('a statement without a value for one of its names is refused', () => {
-  assert.throws(() => bindParameters('select $id, $nmae', { id: 1, name: 2 }), /no value for \$nmae/);
+  assert.throws(() => bindParameters('select $id, $title', { id: 1, name: 2 }), /no value for \$title/);
   assert.throws(() => bindParameters('select $rows.id', { rows: [{ id: 1 }, {}] }), /no value for \$id/);
 });
 
