@@ -80,6 +80,30 @@ describe('a webhook subscription', () => {
     }
   });
 
+  it('a subscription hears only of events that happened while it existed and was active', async () => {
+    const actor = await world.customer();
+    const path = freshPath();
+    const { clock } = world.fixture;
+    // No job runs in between, so every event is numbered when the subscription exists and is active.
+    await world.publish(actor);
+    clock.advanceS(1);
+    const hook = await world.webhook(actor, world.receiver.url(path));
+    await world.publish(actor);
+    clock.advanceS(1);
+    const setActive = (active: boolean) => updateWebhook(world.service, actor, hook.id, { active });
+    await setActive(false);
+    await world.publish(actor);
+    clock.advanceS(1);
+    await setActive(true);
+    const at = clock.now();
+    await world.publish(actor);
+    clock.advanceS(1);
+    await setActive(true);
+    await world.runUntilIdle();
+    const times = world.receiver.requestsTo(path).map(({ body }) => Date.parse(JSON.parse(body).created_at));
+    assert.deepEqual(times, [Math.floor(at.getTime() / 1_000) * 1_000]);
+  });
+
   it('a subscription with a new URL receives its next attempts there', async () => {
     const actor = await world.customer();
     const [old, next] = [freshPath(), freshPath()];

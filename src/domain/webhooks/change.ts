@@ -70,17 +70,17 @@ export async function updateWebhook(
   const id = parseId('webhook', shownId) ?? notFound('webhook');
   return await service.db.transaction(async (tx) => {
     const current = (await lockWebhook(tx, customerId, id)) ?? notFound('webhook');
+    const now = service.clock.now();
     const row: WebhookRow = {
       ...current,
       url: wanted.url ?? current.url,
       events: wanted.events ?? current.events,
       active: wanted.active ?? current.active,
     };
-    await updateRow(tx, customerId, row);
+    await updateRow(tx, customerId, row, now);
     if (!row.active) await cancelDeliveries(tx, customerId, id);
     else if (row.url !== current.url) await incrementQueueRevision(tx, id);
     const webhook = webhookObject(row);
-    const now = service.clock.now();
     await recordAudit(tx, { actor, action: 'webhook.update', resource: webhook.id }, now);
     return webhook;
   });

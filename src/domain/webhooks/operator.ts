@@ -50,9 +50,9 @@ export async function pauseWebhook(
     const customerId = (await findWebhookOwner(tx, id)) ?? throwWebhookNotFound();
     const webhook = (await lockWebhook(tx, customerId, id)) ?? throwWebhookNotFound();
     if (!webhook.active) return false;
-    await updateWebhook(tx, customerId, { ...webhook, active: false });
-    await cancelDeliveries(tx, customerId, id);
     const now = service.clock.now();
+    await updateWebhook(tx, customerId, { ...webhook, active: false }, now);
+    await cancelDeliveries(tx, customerId, id);
     const actor = systemActor(now);
     await recordAudit(tx, { actor, action: 'webhook.update', resource: shownId, customerId }, now);
     return true;

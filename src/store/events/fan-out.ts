@@ -65,7 +65,10 @@ export async function lockQueues(tx: Sql, customerIds: readonly string[]): Promi
   return counts;
 }
 
-/** Numbers these events and queues a first attempt for every active webhook subscribed to their type. */
+/**
+ * Numbers these events and queues a first attempt for every webhook that is active, was active when the event
+ * happened, and is subscribed to its type.
+ */
 export async function fanOut(
   tx: Sql,
   events: readonly (UnnumberedEvent & { readonly seq: bigint })[],
@@ -77,11 +80,13 @@ export async function fanOut(
                             $events.seq::bigint[])
          as e (id, customer_id, type, seq)),
      numbered as (
-       update events e set seq = b.seq from batch b where e.id = b.id),
+       update events e set seq = b.seq from batch b where e.id = b.id
+       returning e.id, e.customer_id, e.type, e.created_at),
      subscribed as (
-       select new_id($now) as id, w.id as webhook_id, b.customer_id, b.id as event_id, b.type
-         from batch b join webhooks w on w.customer_id = b.customer_id
-        where w.active and (w.events @> array['*'] or w.events @> array[b.type])
+       select new_id($now) as id, w.id as webhook_id, n.customer_id, n.id as event_id, n.type
+         from numbered n join webhooks w on w.customer_id = n.customer_id
+        where w.active and w.active_since <= n.created_at
+          and (w.events @> array['*'] or w.events @> array[n.type])
         -- Rows adjacent in the indexes are inserted together.
         order by w.id),
      queued as (

@@ -21,8 +21,8 @@ export async function insertWebhook(
   row: WebhookRow & { readonly customer_id: string; readonly secret_sealed: string },
 ): Promise<void> {
   await tx.run(
-    `insert into webhooks (${COLUMNS}, customer_id, secret_sealed)
-     values (${parametersFor(COLUMNS)}, $customer_id, $secret_sealed)`,
+    `insert into webhooks (${COLUMNS}, active_since, customer_id, secret_sealed)
+     values (${parametersFor(COLUMNS)}, $created_at, $customer_id, $secret_sealed)`,
     row,
   );
   await tx.run('insert into webhook_queues (webhook_id) values ($1)', [row.id]);
@@ -83,11 +83,14 @@ export async function countRequestedDeliveries(
   );
 }
 
-export async function updateWebhook(tx: Sql, customerId: string, row: WebhookRow): Promise<void> {
+/** Reactivated, it hears only of events from `now` on. */
+export async function updateWebhook(tx: Sql, customerId: string, row: WebhookRow, now: Date): Promise<void> {
   await tx.run(
-    `update webhooks set ${assignmentsFor('url, events, active')}
+    `update webhooks
+        set ${assignmentsFor('url, events, active')},
+            active_since = case when $active and not active then $now else active_since end
       where id = $id and customer_id = $customerId`,
-    { ...row, customerId },
+    { ...row, customerId, now },
   );
 }
 
