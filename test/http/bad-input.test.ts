@@ -167,9 +167,41 @@ describe('bad input', () => {
     assert.equal((await bad('plan=s1&plan=s2')).field, 'plan');
     assert.equal((await bad(`_token=${customer.csrf}&_token=${customer.csrf}`)).field, '_token');
     await bad('plan=%ff');
-    await bad('plan=%00');
+    await bad('plan=%EF%BF%BD%f0%9f');
+    await bad('pl%00an=s1');
     await bad(`plan=${'x'.repeat(LIMITS.formBodyMaxBytes)}`);
     await bad('{"plan":"s1"}', { 'content-type': 'application/json' });
     await bad('plan=s1', { 'content-type': 'text/plain' });
+  });
+
+  it('NUL and U+FFFD are refused by the rule of their field, and reach no lookup', async () => {
+    const order = {
+      product: 'vps',
+      plan: 's1',
+      region: 'rek',
+      os: 'debian',
+      billing: '1',
+      root_password: PASSWORD,
+    };
+    const refused = async (path: string, fields: Record<string, string>, error: string, status = 200) => {
+      const answer = await customer.post(path, fields);
+      assert.deepEqual([answer.status, answer.body.error], [status, error], JSON.stringify(fields));
+    };
+    for (const char of ['\0', '\uFFFD']) {
+      for (const name of ['product', 'plan', 'region', 'os', 'billing'] as const) {
+        await refused('/deploy-api.php', { ...order, [name]: order[name] + char }, `bad_${name}`);
+      }
+      await refused('/deploy-api.php', { ...order, root_password: `abc${char}` }, 'bad_password');
+      const topup = { action: 'create', coin: 'BTC', amount: '50' };
+      await refused('/topup-api.php', { ...topup, amount: `50${char}` }, 'bad_amount');
+      await refused('/topup-api.php', { ...topup, coin: `BTC${char}` }, 'bad_coin');
+      await refused('/topup-api.php', { action: 'cancel', order_ref: `x${char}` }, 'not_found', 404);
+      await refused('/account-api.php', { action: `get${char}` }, 'bad_action', 400);
+    }
+    await refused('/deploy-api.php', { ...order, root_password: `${PASSWORD}\0` }, 'bad_password');
+    const token = { action: 'create_token', scope: 'read', current_password: PASSWORD };
+    await refused('/account-api.php', { ...token, name: 'a\0' }, 'bad_name');
+    const shown = await customer.post('/account-api.php', { ...token, name: 'a\uFFFD' });
+    assert.equal(shown.body.ok, true, shown.text);
   });
 });

@@ -12,7 +12,7 @@ import type { Action } from '../../spec/actions.ts';
 import type { FailureCode } from '../../spec/errors.ts';
 import type { Operation as RestOperation } from '../../spec/operations.ts';
 import { clientAddress, resolveCountry } from '../client-address.ts';
-import { type Form, type FormBody, field } from '../form.ts';
+import { type Form, type FormBody, field, lookupField } from '../form.ts';
 import type { Edge } from '../settings.ts';
 import {
   type Admission,
@@ -149,7 +149,7 @@ function requireCsrfToken({ edge, endpoint, request, body, identity }: FormAdmis
 async function regionOf({ edge, row, body }: FormAdmission<object>): Promise<string | null> {
   if (body instanceof Failure) return null;
   if (row?.regionOf) return row.regionOf(body);
-  const code = field(body, 'region');
+  const code = lookupField(body, 'region');
   return code === '' ? null : await regionIdBySessionCode(edge.service, code);
 }
 

@@ -10,7 +10,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Failure } from '../../kernel/fail.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_FIELDS } from '../../spec/paths.ts';
-import { type FormBody, readForm } from '../form.ts';
+import { type FormBody, type FormRules, readForm } from '../form.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -22,6 +22,8 @@ declare module 'fastify' {
 /** Of a route with such a form: how long its body takes is watched by those who read it. */
 export const FILE_UPLOAD_CONFIG = { takesFile: true, slowBody: true } as const;
 
+/** Browsers send no NUL. */
+const FORM_RULES: FormRules = { maxBytes: LIMITS.panelFormBodyMaxBytes, allowNul: false };
 /** The fields that must come first, in this order. */
 const LEADING_FIELDS = [PANEL_FIELDS.csrf, PANEL_FIELDS.form, PANEL_FIELDS.idempotencyKey];
 const FIELDS_MAX = 16;
@@ -33,12 +35,12 @@ export function registerBodyParsers(scope: FastifyInstance): void {
   scope.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) =>
     request.routeOptions.config.takesFile
       ? unreadableBody()
-      : await readForm(payload, request.headers, LIMITS.panelFormBodyMaxBytes),
+      : await readForm(payload, request.headers, FORM_RULES),
   );
   scope.addContentTypeParser('multipart/form-data', async (request: FastifyRequest, payload: Readable) =>
     request.routeOptions.config.takesFile
       ? await readLeadingFields(payload, request.headers)
-      : await readForm(payload, request.headers, LIMITS.panelFormBodyMaxBytes),
+      : await readForm(payload, request.headers, FORM_RULES),
   );
 }
 

@@ -6,7 +6,7 @@ import { centsToUsd } from '../../kernel/money.ts';
 import { TOPUP_HINTS } from '../../spec/error-messages.ts';
 import { serverPath, topupPath } from '../../spec/paths.ts';
 import type { PostEndpoint } from '../admission/forms.ts';
-import { field } from '../form.ts';
+import { field, lookupField } from '../form.ts';
 import { respondOnce } from './pipeline.ts';
 
 export const deployEndpoint: PostEndpoint = {
@@ -19,9 +19,9 @@ export const deployEndpoint: PostEndpoint = {
       const { edge, form } = call;
       const order = {
         product: field(form, 'product'),
-        plan: field(form, 'plan'),
-        region: field(form, 'region'),
-        os: field(form, 'os'),
+        plan: lookupField(form, 'plan'),
+        region: lookupField(form, 'region'),
+        os: lookupField(form, 'os'),
         billing: field(form, 'billing'),
         rootPassword: field(form, 'root_password'),
       };

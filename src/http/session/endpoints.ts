@@ -1,6 +1,7 @@
 /** The session surface, in the order of SPEC "Endpoints", surface A. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LIMITS } from '../../spec/limits.ts';
 import type { PostEndpoint } from '../admission/forms.ts';
 import { readForm } from '../form.ts';
 import type { Edge } from '../settings.ts';
@@ -16,7 +17,7 @@ export const POST_ENDPOINTS: readonly PostEndpoint[] = [authEndpoint, topup, dep
 
 export function registerSessionSurface(scope: FastifyInstance, edge: Edge): void {
   scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-    readForm(payload, request.headers),
+    readForm(payload, request.headers, { maxBytes: LIMITS.formBodyMaxBytes, allowNul: true }),
   );
   scope.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store');

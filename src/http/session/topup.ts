@@ -9,7 +9,7 @@ import { findTopup, topupView } from '../../domain/topups/read.ts';
 import { fail } from '../../kernel/fail.ts';
 import { isCoinCode } from '../../spec/coins.ts';
 import type { Operation, PostEndpoint } from '../admission/forms.ts';
-import { field, parseQuery } from '../form.ts';
+import { field, lookupField, parseQuery } from '../form.ts';
 import { type GetEndpoint, respondOnce } from './pipeline.ts';
 
 const createTopupOperation: Operation = {
@@ -34,7 +34,7 @@ function toResponse(created: { readonly order_ref: string; readonly public_no: b
 const cancelTopupOperation: Operation = {
   audit: 'topup.cancel',
   run: (call) => {
-    const ref = field(call.form, 'order_ref');
+    const ref = lookupField(call.form, 'order_ref');
     return respondOnce(
       call,
       (actor) => cancelTopup(call.edge.service, actor, ref),
