@@ -2,10 +2,10 @@
 
 import type { Service } from '../src/domain/context.ts';
 import { fanOutEvents } from '../src/domain/events/fan-out.ts';
-import { WEBHOOK_SEAL_PURPOSE } from '../src/domain/webhooks/change.ts';
 import { newId, newPublicNumber } from '../src/kernel/ids.ts';
 import { createLogger } from '../src/kernel/logger.ts';
 import type { KeyRing } from '../src/kernel/secrets.ts';
+import { SEALED } from '../src/spec/sealed.ts';
 import type { OpenDatabase } from '../src/store/db.ts';
 
 /** The size of a typical server event. */
@@ -43,10 +43,10 @@ export async function insertCustomers(
 ): Promise<string[]> {
   const now = new Date();
   const ids = Array.from({ length: options.customers }, () => newId(now));
-  const sealed = options.keys.seal(
-    WEBHOOK_SEAL_PURPOSE,
-    'whsec_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',
+  const hooks = ids.flatMap((customerId) =>
+    Array.from({ length: options.each }, () => ({ id: newId(now), customerId })),
   );
+  const secret = 'whsec_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
   await db.run(
     `insert into customers (id, public_no, email, email_key, password_hash, created_at)
      select c.id, c.no, c.id || '@example.org', c.id || '@example.org', '', now()
@@ -56,10 +56,15 @@ export async function insertCustomers(
   await db.run(
     `with created as (
        insert into webhooks (id, customer_id, url, events, active, secret_sealed, secret_hint, created_at)
-       select new_id(now()), c.id, $2, '{*}', true, $3, 'aaaa', now()
-         from unnest($1::uuid[]) as c (id), generate_series(1, $4) returning id)
+       select h.id, h.customer_id, $3, '{*}', true, h.sealed, 'aaaa', now()
+         from unnest($1::uuid[], $2::uuid[], $4::text[]) as h (id, customer_id, sealed) returning id)
      insert into webhook_queues (webhook_id) select id from created`,
-    [ids, options.url, sealed, options.each],
+    [
+      hooks.map(({ id }) => id),
+      hooks.map(({ customerId }) => customerId),
+      options.url,
+      hooks.map(({ id }) => options.keys.seal(SEALED.webhookSecret, id, secret)),
+    ],
   );
   return ids;
 }

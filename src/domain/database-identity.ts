@@ -7,6 +7,7 @@
 import { OperatorError } from '../kernel/operator-error.ts';
 import { KeyRing } from '../kernel/secrets.ts';
 import type { Database, Sql } from '../kernel/sql.ts';
+import { SEALED } from '../spec/sealed.ts';
 import { createKeyFile, keyFilePath, readKeyFile } from '../store/service/key-file.ts';
 import {
   findServiceRow,
@@ -18,8 +19,9 @@ import {
   saveWorthlessCoins,
 } from '../store/service/service.ts';
 
-const CHECK_PURPOSE = 'key check';
 const CHECK_TEXT = 'skerry';
+/** The service row is the only one of its table. */
+const CHECK_ROW = '';
 
 export interface IdentityOptions {
   readonly mode: 'sandbox' | 'live';
@@ -65,7 +67,10 @@ async function createIdentity(tx: Sql, options: IdentityOptions): Promise<Databa
     options,
     options.secretKey ?? readKeyFile(options.dataDir) ?? createKeyFile(options.dataDir, KeyRing.generate()),
   );
-  await insertServiceRow(tx, { mode: options.mode, key_check: keys.seal(CHECK_PURPOSE, CHECK_TEXT) });
+  await insertServiceRow(tx, {
+    mode: options.mode,
+    key_check: keys.seal(SEALED.keyCheck, CHECK_ROW, CHECK_TEXT),
+  });
   return { keys, clockOffsetMs: 0 };
 }
 
@@ -105,7 +110,8 @@ async function resealKeyCheck(
   { key_check: check }: ServiceRow,
 ): Promise<DatabaseIdentity> {
   const { keys } = stamp;
-  if (!check.startsWith(`${keys.newestId}.`)) await saveKeyCheck(db, keys.seal(CHECK_PURPOSE, CHECK_TEXT));
+  if (!check.startsWith(keys.sealedPrefix))
+    await saveKeyCheck(db, keys.seal(SEALED.keyCheck, CHECK_ROW, CHECK_TEXT));
   return stamp;
 }
 
@@ -128,7 +134,7 @@ function readIdentity(stamp: ServiceRow, options: IdentityOptions): DatabaseIden
 
 function matchesKeyCheck(keys: KeyRing, keyCheck: string): boolean {
   try {
-    return keys.open(CHECK_PURPOSE, keyCheck).toString('utf8') === CHECK_TEXT;
+    return keys.open(SEALED.keyCheck, CHECK_ROW, keyCheck).toString('utf8') === CHECK_TEXT;
   } catch {
     return false;
   }

@@ -1,7 +1,8 @@
 /**
  * The service's keys. A sealed value names the key that sealed it, so keys can be rotated: new values use the
  * newest key, and old values open while their key is in the list. Each purpose derives its own key, so a
- * value sealed for one purpose never opens for another.
+ * value sealed for one purpose never opens for another. Each value is bound to its place in the database
+ * (spec/sealed.ts), so write access to the database alone is not enough to swap two values.
  */
 import {
   createCipheriv,
@@ -12,6 +13,10 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
+import type { SealedColumn } from '../spec/sealed.ts';
+
+/** The part of a sealed value between its key id and its bytes. Values without it are bound to no place. */
+const BOUND = '2';
 
 export class KeyRing {
   readonly #keys: ReadonlyMap<string, Buffer>;
@@ -47,21 +52,27 @@ export class KeyRing {
     return this.#newest;
   }
 
-  /** Encrypts a value. Returns `keyId.base64url`. */
-  seal(purpose: string, plain: Uint8Array | string): string {
-    return `${this.#newest}.${sealWith(this.#derive(this.#newest, purpose), plain).toString('base64url')}`;
+  /** Encrypts the value of a row. Returns `keyId.2.base64url`. */
+  seal(at: SealedColumn, row: string, plain: Uint8Array | string): string {
+    const sealed = sealWith(this.#derive(this.#newest, at.purpose), plain, placeOf(at, row));
+    return `${this.sealedPrefix}${sealed.toString('base64url')}`;
   }
 
   /**
-   * Decrypts a sealed value. Throws if it was tampered with or sealed for another purpose or by an unknown
-   * key.
+   * Decrypts the sealed value of a row. Throws if it was tampered with, or sealed for another place or by an
+   * unknown key. A value of version 0.1 or earlier, `keyId.base64url`, is bound only to its purpose.
    */
-  open(purpose: string, sealed: string): Buffer {
-    const dot = sealed.indexOf('.');
-    return openWith(
-      this.#derive(sealed.slice(0, dot), purpose),
-      Buffer.from(sealed.slice(dot + 1), 'base64url'),
-    );
+  open(at: SealedColumn, row: string, sealed: string): Buffer {
+    const [keyId = '', ...rest] = sealed.split('.');
+    const isBound = rest.length === 2 && rest[0] === BOUND;
+    if (!isBound && rest.length !== 1) throw new Error('not a sealed value');
+    const bytes = Buffer.from(rest.at(-1) ?? '', 'base64url');
+    return openWith(this.#derive(keyId, at.purpose), bytes, isBound ? placeOf(at, row) : undefined);
+  }
+
+  /** The beginning of a value that is sealed with the newest key and bound to its place. */
+  get sealedPrefix(): string {
+    return `${this.#newest}.${BOUND}.`;
   }
 
   /**
@@ -92,21 +103,27 @@ export function deriveKey(material: Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', material, Buffer.alloc(0), `skerry/${purpose}`, 32));
 }
 
-/** Encrypts with AES-256-GCM. Returns nonce, tag and ciphertext. */
-export function sealWith(key: Buffer, plain: Uint8Array | string): Buffer {
+function placeOf({ table, column }: SealedColumn, row: string): Buffer {
+  return Buffer.from(JSON.stringify([table, column, row]));
+}
+
+/** Encrypts with AES-256-GCM. Returns nonce, tag and ciphertext. `place` must be given to open it, too. */
+export function sealWith(key: Buffer, plain: Uint8Array | string, place: Uint8Array = NO_PLACE): Buffer {
   const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(place);
   const body = Buffer.concat([cipher.update(plain as Uint8Array), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), body]);
 }
 
-export function openWith(key: Buffer, sealed: Uint8Array): Buffer {
+export function openWith(key: Buffer, sealed: Uint8Array, place: Uint8Array = NO_PLACE): Buffer {
   const bytes = Buffer.from(sealed);
   // Without the tag length, a truncated value would be accepted with a truncated tag.
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
-  decipher.setAuthTag(bytes.subarray(12, 28));
+  decipher.setAAD(place).setAuthTag(bytes.subarray(12, 28));
   return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
 }
+
+const NO_PLACE = Buffer.alloc(0);
 
 /** SHA-256: the stored form of a token or a session cookie, both of which are 256 random bits. */
 export function digest(text: string): Buffer {

@@ -2,7 +2,9 @@
 import { nextCalendarDue, sweepCalendar } from '../domain/billing/sweep.ts';
 import type { Service } from '../domain/context.ts';
 import { fanOutEvents } from '../domain/events/fan-out.ts';
+import { resealSecrets } from '../domain/reseal.ts';
 import { sampleServers } from '../domain/servers/metrics.ts';
+import { HOUR_MS } from '../kernel/time.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import { hasUnnumberedEvents } from '../store/events/fan-out.ts';
 import { deliverJob } from './deliver.ts';
@@ -11,6 +13,7 @@ import { housekeepingJob, type Job } from './job.ts';
 import { mailJob } from './mail.ts';
 import { operateJob } from './operate.ts';
 import { retainJob } from './retain.ts';
+import { type Rounds, roundsJob, untilFailure } from './rounds.ts';
 import { superviseMachinesJob } from './supervise-machines.ts';
 import { tasksJob } from './tasks.ts';
 import { throttleJob } from './throttle.ts';
@@ -18,6 +21,7 @@ import { watchJob } from './watch.ts';
 
 /** After a long outage each server has 30 days of metrics: 18,000 rows per batch. */
 const SAMPLE_BATCH_SIZE = 25;
+const RESEAL_BATCHES_PER_RUN = 10;
 
 /** Returns the jobs of every mode, in the order in which they run while a clock moves. */
 export function commonJobs(service: Service, sender: WebhookSender): Job[] {
@@ -35,6 +39,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     deliverJob(service, sender),
     mailJob(service),
     retainJob(service),
+    resealJob(service),
   ];
 }
 
@@ -51,6 +56,22 @@ export function renewJob(service: Service): Job {
 /** Stores the metrics of servers. Nothing waits for them, so it plans no due dates. */
 export function sampleJob(service: Service): Job {
   return housekeepingJob('sample', () => sampleServers(service, SAMPLE_BATCH_SIZE));
+}
+
+/**
+ * Seals old secrets again, at the start and then every hour: a process of the previous version may still
+ * run during an upgrade.
+ */
+export function resealJob(service: Service): Job {
+  return roundsJob('reseal', resealRounds(service), RESEAL_BATCHES_PER_RUN);
+}
+
+async function* resealRounds(service: Service): Rounds {
+  for (;;) {
+    const nextAt = performance.now() + HOUR_MS;
+    yield* untilFailure(resealSecrets(service));
+    while (performance.now() < nextAt) yield null;
+  }
 }
 
 /** Numbers committed events and queues them for webhooks. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { openDatabaseIdentity, requireSameMode } from '../../src/domain/database-identity.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
+import { SEALED } from '../../src/spec/sealed.ts';
 import { openDatabase } from '../../src/store/db.ts';
 import { createScratchDatabase, openScratchDatabase, type ScratchDatabase } from '../support/database.ts';
 import { refusalMessage } from './fixture.ts';
@@ -29,7 +30,7 @@ test('an empty database is given an identity and a key file that only its owner 
   assert.equal(clockOffsetMs, 0);
   assert.equal(statSync(keyFile()).mode & 0o777, 0o600);
   const again = await open();
-  assert.equal(again.keys.open('a', keys.seal('a', 'text')).toString(), 'text');
+  assert.equal(again.keys.open(SEALED.mail, 'a', keys.seal(SEALED.mail, 'a', 'text')).toString(), 'text');
 });
 
 test('a key from the settings is used, and no key file is created', async () => {
@@ -49,8 +50,8 @@ test('after a rotation, the new key alone opens the database', async () => {
 
 test('processes that start together agree on one key', async () => {
   const opened = await Promise.all(Array.from({ length: 4 }, () => open()));
-  const sealed = opened[0]?.keys.seal('a', 'text') ?? '';
-  for (const { keys } of opened) assert.equal(keys.open('a', sealed).toString(), 'text');
+  const sealed = opened[0]?.keys.seal(SEALED.mail, 'a', 'text') ?? '';
+  for (const { keys } of opened) assert.equal(keys.open(SEALED.mail, 'a', sealed).toString(), 'text');
 });
 
 test('a database cannot be served in the other mode', async () => {

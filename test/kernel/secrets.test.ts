@@ -9,48 +9,54 @@ import {
   sealWith,
   timingSafeEqualText,
 } from '../../src/kernel/secrets.ts';
+import type { SealedColumn } from '../../src/spec/sealed.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 const OLD = `old:${key(1)}`;
 const NEW = `new:${key(2)}`;
 const plain = fc.uint8Array({ maxLength: 200 });
+const AT: SealedColumn = { purpose: 'x', table: 't', column: 'c', row: 'id' };
+const ROW = '1';
 
 test('a sealed value opens for the same purpose', () => {
   const ring = new KeyRing(KeyRing.generate());
   fc.assert(
     fc.property(plain, fc.string(), (bytes, purpose) => {
-      assert.deepEqual(ring.open(purpose, ring.seal(purpose, bytes)), Buffer.from(bytes));
+      assert.deepEqual(
+        ring.open({ ...AT, purpose }, ROW, ring.seal({ ...AT, purpose }, ROW, bytes)),
+        Buffer.from(bytes),
+      );
     }),
     { numRuns: PROPERTY_RUNS },
   );
-  assert.equal(ring.open('mail', ring.seal('mail', 'größer')).toString('utf8'), 'größer');
+  assert.equal(ring.open(AT, ROW, ring.seal(AT, ROW, 'größer')).toString('utf8'), 'größer');
 });
 
 test('a sealed value does not reveal its content, and no two are equal', () => {
   const ring = new KeyRing(OLD);
-  const sealed = ring.seal('root password', 'correct horse');
-  assert.match(sealed, /^old\.[A-Za-z0-9_-]+$/);
-  assert.ok(!Buffer.from(sealed.slice(4), 'base64url').includes('horse'));
-  assert.notEqual(sealed, ring.seal('root password', 'correct horse'));
+  const sealed = ring.seal(AT, ROW, 'correct horse');
+  assert.match(sealed, /^old\.2\.[A-Za-z0-9_-]+$/);
+  assert.ok(!Buffer.from(sealed.slice(6), 'base64url').includes('horse'));
+  assert.notEqual(sealed, ring.seal(AT, ROW, 'correct horse'));
 });
 
 test('a value sealed for one purpose does not open for another', () => {
   const ring = new KeyRing(OLD);
-  assert.throws(() => ring.open('user data', ring.seal('root password', 'x')));
+  assert.throws(() => ring.open({ ...AT, purpose: 'y' }, ROW, ring.seal(AT, ROW, 'x')));
 });
 
 test('a sealed value with a changed bit or a missing part does not open', () => {
   const ring = new KeyRing(OLD);
   fc.assert(
     fc.property(plain, fc.nat(), fc.integer({ min: 0, max: 7 }), fc.nat(), (bytes, at, bit, length) => {
-      const sealed = Buffer.from(ring.seal('x', bytes).slice(4), 'base64url');
+      const sealed = Buffer.from(ring.seal(AT, ROW, bytes).slice(6), 'base64url');
       const changed = Buffer.from(sealed);
       const offset = at % changed.length;
       changed.writeUInt8(changed.readUInt8(offset) ^ (1 << bit), offset);
-      assert.throws(() => ring.open('x', `old.${changed.toString('base64url')}`));
+      assert.throws(() => ring.open(AT, ROW, `old.2.${changed.toString('base64url')}`));
       const cut = sealed.subarray(0, length % sealed.length);
-      assert.throws(() => ring.open('x', `old.${cut.toString('base64url')}`), 'cut');
+      assert.throws(() => ring.open(AT, ROW, `old.2.${cut.toString('base64url')}`), 'cut');
     }),
     { numRuns: PROPERTY_RUNS * 10 },
   );
@@ -67,8 +73,20 @@ test('the tag of an empty secret cannot be shortened', () => {
 
 test('a text that was never sealed does not open', () => {
   const ring = new KeyRing(OLD);
-  for (const text of ['', '.', 'old', 'old.', 'old.AAAA', 'unknown.AAAA', '__proto__.AAAA', 'plain text']) {
-    assert.throws(() => ring.open('x', text), JSON.stringify(text));
+  for (const text of [
+    '',
+    '.',
+    'old',
+    'old.',
+    'old.AAAA',
+    'old.2.AAAA',
+    'old.3.AAAA',
+    'old.2.AAAA.',
+    'unknown.AAAA',
+    '__proto__.AAAA',
+    'plain text',
+  ]) {
+    assert.throws(() => ring.open(AT, ROW, text), JSON.stringify(text));
   }
 });
 
@@ -76,17 +94,17 @@ test('after a key rotation, the newest key seals, old keys open, and removed key
   const before = new KeyRing(OLD);
   const during = new KeyRing(`${NEW},${OLD}`);
   const after = new KeyRing(NEW);
-  const sealed = before.seal('x', 'kept');
-  assert.equal(during.open('x', sealed).toString(), 'kept');
+  const sealed = before.seal(AT, ROW, 'kept');
+  assert.equal(during.open(AT, ROW, sealed).toString(), 'kept');
   assert.equal(during.newestId, 'new');
-  assert.equal(after.open('x', during.seal('x', 'kept')).toString(), 'kept');
-  assert.throws(() => after.open('x', sealed), /SKERRY_SECRET_KEY/);
+  assert.equal(after.open(AT, ROW, during.seal(AT, ROW, 'kept')).toString(), 'kept');
+  assert.throws(() => after.open(AT, ROW, sealed), /SKERRY_SECRET_KEY/);
   assert.deepEqual([after.has('new'), after.has('old')], [true, false]);
 });
 
 test('a sealed value does not open with another key of the same id', () => {
-  const sealed = new KeyRing(`a:${key(1)}`).seal('x', 'kept');
-  assert.throws(() => new KeyRing(`a:${key(2)}`).open('x', sealed));
+  const sealed = new KeyRing(`a:${key(1)}`).seal(AT, ROW, 'kept');
+  assert.throws(() => new KeyRing(`a:${key(2)}`).open(AT, ROW, sealed));
 });
 
 test('a keyed hash depends on its key and purpose, and can use an older key', () => {
@@ -128,7 +146,7 @@ for (const [fault, list] of Object.entries({
 test('a generated key list has one key, different each time', () => {
   const [one, other] = [KeyRing.generate(), KeyRing.generate()];
   assert.notEqual(one, other);
-  assert.throws(() => new KeyRing(one).open('x', new KeyRing(other).seal('x', 'y')));
+  assert.throws(() => new KeyRing(one).open(AT, ROW, new KeyRing(other).seal(AT, ROW, 'y')));
 });
 
 test('timingSafeEqualText compares texts of any length', () => {

@@ -182,8 +182,8 @@ export class Fixtures {
       labels: {},
       billingMonths: 1,
       autoRenew: true,
-      rootPasswordSealed: null,
-      userDataSealed: null,
+      rootPasswordHash: null,
+      userData: null,
       eurPerUsd: '0.92',
       ...overrides,
     };

@@ -1,7 +1,8 @@
 /** The mails that a customer would receive, read from the queue. */
 import type { Service } from '../../src/domain/context.ts';
-import { MAIL_SEAL_PURPOSE, parseMailData } from '../../src/domain/mail/enqueue.ts';
+import { parseMailData } from '../../src/domain/mail/enqueue.ts';
 import type { MailData, MailKind } from '../../src/spec/mails.ts';
+import { SEALED } from '../../src/spec/sealed.ts';
 
 export interface QueuedMail<Kind extends MailKind> {
   /** Null: the account's own address. */
@@ -15,14 +16,14 @@ export async function queuedMails<Kind extends MailKind>(
   kind: Kind,
   address: string,
 ): Promise<QueuedMail<Kind>[]> {
-  const rows = await db.rows<{ to_address: string | null; data_sealed: string }>(
-    `select m.to_address, m.data_sealed from mails m left join customers c on c.id = m.customer_id
+  const rows = await db.rows<{ id: string; to_address: string | null; data_sealed: string }>(
+    `select m.id, m.to_address, m.data_sealed from mails m left join customers c on c.id = m.customer_id
       where m.kind = $1 and coalesce(m.to_address, c.email) = $2 order by m.created_at, m.ctid`,
     [kind, address],
   );
   return rows.map((row) => ({
     to: row.to_address,
-    data: parseMailData(kind, keys.open(MAIL_SEAL_PURPOSE, row.data_sealed).toString()),
+    data: parseMailData(kind, keys.open(SEALED.mail, row.id, row.data_sealed).toString()),
   }));
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { WEBHOOK_SEAL_PURPOSE } from '../../src/domain/webhooks/change.ts';
+import { newId } from '../../src/kernel/ids.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from '../../src/ports/webhooks.ts';
+import { SEALED } from '../../src/spec/sealed.ts';
 import { deliverJob } from '../../src/workers/deliver.ts';
 import { JobRunner } from '../../src/workers/job-runner.ts';
 import { fanOutJob } from '../../src/workers/jobs.ts';
@@ -46,17 +47,19 @@ before(async () => {
 after(() => fixture.close());
 
 async function subscribe(url: string, count: number): Promise<void> {
-  const secret = fixture.service.keys.seal(WEBHOOK_SEAL_PURPOSE, 'whsec_x');
+  const now = fixture.clock.now();
+  const ids = Array.from({ length: count }, () => newId(now));
+  const secrets = ids.map((id) => fixture.service.keys.seal(SEALED.webhookSecret, id, 'whsec_x'));
   await fixture.db.run(
     `with made as (
        insert into customers (id, public_no, email, email_key, password_hash, created_at)
-       select new_id($1), (random() * 1e15)::bigint, u, u, '', $1 from
-         (select gen_random_uuid()::text as u from generate_series(1, $2)) as n returning id),
+       select id, (random() * 1e15)::bigint, id, id, '', $1 from unnest($2::uuid[]) as n (id)),
      hooks as (
        insert into webhooks (id, customer_id, url, events, active, secret_sealed, secret_hint, created_at)
-       select new_id($1), id, $3, '{*}', true, $4, 'hint', $1 from made returning id)
+       select id, id, $3, '{*}', true, sealed, 'hint', $1
+         from unnest($2::uuid[], $4::text[]) as n (id, sealed) returning id)
      insert into webhook_queues (webhook_id) select id from hooks`,
-    [fixture.clock.now(), count, url, secret],
+    [now, ids, url, secrets],
   );
 }
 

@@ -127,7 +127,7 @@ describe('a webhook subscription', () => {
     const { fixture } = world;
     const sealedBy = (from: string, to: string) =>
       fixture.db.run(
-        `update webhooks set secret_sealed = $2 || '.' || split_part(secret_sealed, '.', 2)
+        `update webhooks set secret_sealed = $2 || substr(secret_sealed, position('.' in secret_sealed))
           where id = $1 and secret_sealed like $3 || '.%'`,
         [stored(hook), to, from],
       );

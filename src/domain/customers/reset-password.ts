@@ -12,6 +12,7 @@ import { newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
+import { SEALED } from '../../spec/sealed.ts';
 import {
   type CustomerRow,
   findCustomer,
@@ -52,8 +53,6 @@ import {
 import { requireNewPassword } from './password.ts';
 import { commitThenThrow, consumeCodeForLink } from './totp-check.ts';
 
-/** The purpose that seals the addresses. */
-const SEAL_PURPOSE = 'reset request';
 /** The bound on pending requests. Above it, every request fails alike. */
 const PENDING_MAX = 1_000;
 
@@ -69,7 +68,7 @@ export async function requestReset(service: Service, actor: Actor, typedEmail: s
   const now = service.clock.now();
   const id = newId(now);
   await service.db.transaction(async (tx) => {
-    const sealed = service.keys.seal(SEAL_PURPOSE, email.key);
+    const sealed = service.keys.seal(SEALED.resetRequest, id, email.key);
     const row = { id, email_sealed: sealed, ip_country: actor.ipCountry, requested_at: now };
     if (!(await insertResetRequest(tx, row, PENDING_MAX))) fail('maintenance', { retry_after_s: 30 });
     await enqueueTask(tx, { kind: 'reset_request', subject: id, now });
@@ -81,7 +80,7 @@ export async function requestReset(service: Service, actor: Actor, typedEmail: s
 export async function processResetRequest(service: Service, id: string): Promise<'done'> {
   const request = await findResetRequest(service.db, id);
   if (!request) return 'done';
-  const emailKey = service.keys.open(SEAL_PURPOSE, request.email_sealed).toString();
+  const emailKey = service.keys.open(SEALED.resetRequest, id, request.email_sealed).toString();
   await service.db.transaction(async (tx) => {
     if (!(await deleteResetRequest(tx, id))) return;
     const found = await findCustomerByEmail(tx, emailKey);

@@ -12,12 +12,10 @@ import { timingSafeEqualText } from '../../kernel/secrets.ts';
 import type { Database, Sql } from '../../kernel/sql.ts';
 import { HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
+import { SEALED } from '../../spec/sealed.ts';
 import { incrementLinkWrongCodes, type MailLinkRow } from '../../store/customers/mail-links.ts';
 import { consumeTotpStep, findTotp, recordWrongCode, type TotpRow } from '../../store/customers/totp.ts';
 import type { Service } from '../context.ts';
-
-/** The purpose that seals the secrets. */
-export const TOTP_SEAL_PURPOSE = 'totp secret';
 
 export interface SubmittedCode {
   /** As typed; may be empty. */
@@ -100,8 +98,8 @@ function lockoutS({ wrong_codes: count, wrong_since: since }: TotpRow, hourAgo: 
   return Math.ceil((since.getTime() - hourAgo.getTime()) / SECOND_MS);
 }
 
-export function openTotpSecret({ keys }: Pick<Service, 'keys'>, { secret_sealed }: TotpRow): string {
-  return keys.open(TOTP_SEAL_PURPOSE, secret_sealed).toString();
+export function openTotpSecret({ keys }: Pick<Service, 'keys'>, totp: TotpRow): string {
+  return keys.open(SEALED.totpSecret, totp.customer_id, totp.secret_sealed).toString();
 }
 
 /** Runs a transaction, commits it, and throws the failure that it returns, if any. */

@@ -6,6 +6,7 @@
 import { fail } from '../../kernel/fail.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
+import { SEALED } from '../../spec/sealed.ts';
 import { findCustomer, lockCustomer } from '../../store/customers/customers.ts';
 import {
   confirmTotpRow,
@@ -29,7 +30,6 @@ import {
   matchesStep,
   openTotpSecret,
   secretUri,
-  TOTP_SEAL_PURPOSE,
 } from './totp-check.ts';
 
 const ENROLLMENT_TTL_MS = LIMITS.totpEnrollmentMinutes * MINUTE_MS;
@@ -57,7 +57,7 @@ export async function startTotp(
     const now = service.clock.now();
     const customer = await lockChecked(tx, actor, checked);
     if (customer.deleting_at) fail('bad_credentials');
-    const secretSealed = service.keys.seal(TOTP_SEAL_PURPOSE, secret);
+    const secretSealed = service.keys.seal(SEALED.totpSecret, customerId, secret);
     if (!(await saveTotpSecret(tx, { customerId, secretSealed, begunAt: now })))
       fail('conflict_state', {}, ALREADY_ON);
     await recordAudit(tx, { actor, action: 'customer.begin_totp', resource: null }, now);

@@ -2,7 +2,9 @@
 import { formatId } from '../../kernel/ids.ts';
 import { formatSessionTime, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
+import { LASTING_SEALED } from '../../spec/sealed.ts';
 import { countPool } from '../../store/inventory/addresses.ts';
+import { countSealedByKey } from '../../store/service/sealed.ts';
 import {
   countFailingTasks,
   countServersByStatus,
@@ -57,6 +59,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...(await coinFindings(service)),
     ...queueFindings(counts, switches),
     ...(await secretFindings(service)),
+    ...(await keyFindings(service)),
     ...(await addressFindings(service)),
     ...(await nameFindings(service)),
     ...(await dedicatedFindings(service)),
@@ -126,6 +129,20 @@ async function secretFindings({ db, keys }: Deps): Promise<Finding[]> {
     subject: 'webhooks',
     message: `${n} webhooks receive nothing: SKERRY_SECRET_KEY lacks ${key_id}, which sealed their secrets`,
   }));
+}
+
+/** Returns lasting secrets that the newest key does not seal yet, or that no configured key opens. */
+async function keyFindings({ db, keys }: Deps): Promise<Finding[]> {
+  const counts = await Promise.all(LASTING_SEALED.map((at) => countSealedByKey(db, at)));
+  const byKey = new Map<string, bigint>();
+  for (const { key_id, n } of counts.flat()) byKey.set(key_id, (byKey.get(key_id) ?? 0n) + n);
+  byKey.delete(keys.newestId);
+  return [...byKey].map(
+    ([id, n]): Finding =>
+      keys.has(id)
+        ? { level: 'note', subject: 'key', message: `${n} secrets are sealed with ${id}: keep it for now` }
+        : { level: 'fail', subject: 'key', message: `SKERRY_SECRET_KEY lacks ${id}: ${n} secrets are lost` },
+  );
 }
 
 async function addressFindings({ db, clock }: Deps): Promise<Finding[]> {

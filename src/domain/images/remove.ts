@@ -60,7 +60,7 @@ export async function removeImageBlob(service: Service, key: string): Promise<Ta
   if (await endAbandonedUpload(service.db, key)) return { againMs: RECHECK_MS };
   const use = await findBlobUsage(service.db, key);
   if (use?.needed) return 'done';
-  if (use?.reinstalls.some((sealed) => previousImageId(service, sealed) === key))
+  if (use?.reinstalls.some((payload) => previousImageId(service, payload) === key))
     return { againMs: RECHECK_MS };
   await service.blobs.remove(key);
   await clearBlobKey(service.db, key);

@@ -3,10 +3,8 @@ import { newId } from '../../kernel/ids.ts';
 import type { KeyRing } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { MAILS, type MailData, type MailKind } from '../../spec/mails.ts';
+import { SEALED } from '../../spec/sealed.ts';
 import { insertMail } from '../../store/mails.ts';
-
-/** The purpose that seals mail data. */
-export const MAIL_SEAL_PURPOSE = 'mail data';
 
 /** A mail of one kind with the data of that kind. */
 export type NewMail = {
@@ -26,13 +24,14 @@ export type NewMail = {
  * before are ignored. Sending starts after the commit; call `service.wake()` to start at once.
  */
 export async function enqueueMail(tx: Sql, mail: NewMail, now: Date, keys: KeyRing): Promise<void> {
+  const id = newId(now);
   await insertMail(tx, {
-    id: newId(now),
+    id,
     customerId: mail.customerId,
     kind: mail.kind,
     cause: mail.cause,
     urgent: MAILS[mail.kind].urgent ?? false,
-    dataSealed: keys.seal(MAIL_SEAL_PURPOSE, serializeMailData(mail.data)),
+    dataSealed: keys.seal(SEALED.mail, id, serializeMailData(mail.data)),
     toAddress: mail.to ?? null,
     staleAt: staleAt(mail),
     now,

@@ -6,9 +6,10 @@
 import { formatId } from '../../kernel/ids.ts';
 import type { OutgoingMail } from '../../ports/mail.ts';
 import { MAILS, type MailData, type MailKind } from '../../spec/mails.ts';
+import { SEALED } from '../../spec/sealed.ts';
 import type { MailRow } from '../../store/mails.ts';
 import type { Service } from '../context.ts';
-import { MAIL_SEAL_PURPOSE, parseMailData } from './enqueue.ts';
+import { parseMailData } from './enqueue.ts';
 import { encryptMail } from './openpgp.ts';
 import { ACCOUNT_MAILS, keyUnusable } from './templates/account.ts';
 import { BILLING_MAILS } from './templates/billing.ts';
@@ -30,7 +31,7 @@ export async function composeMail(
   mail: MailRow,
   recipient: Recipient,
 ): Promise<OutgoingMail> {
-  const opened = service.keys.open(MAIL_SEAL_PURPOSE, mail.data_sealed).toString();
+  const opened = service.keys.open(SEALED.mail, mail.id, mail.data_sealed).toString();
   const rendered = renderStored(mail.kind, opened, service.settings.baseUrl);
   const head = { id: formatId('mail', mail.id), to: recipient.address };
   if (recipient.openPgpKey === null) return { ...head, ...rendered, encrypted: false };

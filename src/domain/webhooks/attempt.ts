@@ -9,11 +9,11 @@ import type { Sql } from '../../kernel/sql.ts';
 import { formatRfc3339, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from '../../ports/webhooks.ts';
 import { LIMITS } from '../../spec/limits.ts';
+import { SEALED } from '../../spec/sealed.ts';
 import { type EventContent, readEventContents } from '../../store/events/events.ts';
 import type { AttemptResult } from '../../store/webhooks/deliveries.ts';
 import type { DueDelivery, LeasedQueue } from '../../store/webhooks/queues.ts';
 import type { Service } from '../context.ts';
-import { WEBHOOK_SEAL_PURPOSE } from './change.ts';
 
 export type EventContents = ReadonlyMap<string, EventContent>;
 
@@ -34,7 +34,7 @@ export async function loadEventContents(
 /** Returns the signing secret; null, with a log entry, if the key that sealed it is no longer configured. */
 export function openWebhookSecret(service: Pick<Service, 'keys' | 'log'>, queue: LeasedQueue): string | null {
   try {
-    return service.keys.open(WEBHOOK_SEAL_PURPOSE, queue.secret_sealed).toString();
+    return service.keys.open(SEALED.webhookSecret, queue.webhook_id, queue.secret_sealed).toString();
   } catch (error) {
     const webhook = formatId('webhook', queue.webhook_id);
     service.log.error({ err: error, webhook }, 'opening the webhook secret failed');

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { notFound, quotaExceeded } from '../../kernel/fail.ts';
 import { base32, newId, parseId } from '../../kernel/ids.ts';
 import type { CreatedWebhook, CreateWebhook, UpdateWebhook, Webhook } from '../../spec/schemas/webhook.ts';
+import { SEALED } from '../../spec/sealed.ts';
 import { lockCustomer } from '../../store/customers/customers.ts';
 import { cancelDeliveries } from '../../store/webhooks/deliveries.ts';
 import { incrementQueueRevision } from '../../store/webhooks/queues.ts';
@@ -18,9 +19,6 @@ import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { webhookObject } from './read.ts';
 import { requireWebhookUrl } from './url.ts';
-
-/** The purpose that seals signing secrets. */
-export const WEBHOOK_SEAL_PURPOSE = 'webhook secret';
 
 /**
  * Creates a webhook. The response contains the signing secret, only here. Fails with `limit_reached`
@@ -48,7 +46,7 @@ export async function createWebhook(
       secret_hint: secret.slice(-4),
       created_at: now,
     };
-    const secret_sealed = service.keys.seal(WEBHOOK_SEAL_PURPOSE, secret);
+    const secret_sealed = service.keys.seal(SEALED.webhookSecret, row.id, secret);
     await insertWebhook(tx, { ...row, customer_id: customerId, secret_sealed });
     const webhook = webhookObject(row);
     await recordAudit(tx, { actor, action: 'webhook.create', resource: webhook.id }, now);

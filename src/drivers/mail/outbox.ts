@@ -7,6 +7,7 @@ import { parseId } from '../../kernel/ids.ts';
 import type { KeyRing } from '../../kernel/secrets.ts';
 import type { Database } from '../../kernel/sql.ts';
 import type { Mailer, MailOutcome, OutgoingMail } from '../../ports/mail.ts';
+import { SEALED } from '../../spec/sealed.ts';
 import type { Faults } from '../faults.ts';
 
 /** A mail as the outbox shows it. */
@@ -16,7 +17,6 @@ export interface ReceivedMail {
   readonly text: string;
 }
 
-const SEAL_PURPOSE = 'sandbox mail';
 /** Maximum mails kept (approximately) and returned at once. */
 const STORED_MAX = 10_000n;
 const CLEANUP_INTERVAL = 100n;
@@ -52,29 +52,34 @@ export class MailOutbox implements Mailer {
 
   /** Returns the newest mails, optionally to one address, oldest first. */
   async read(to: string | null): Promise<ReceivedMail[]> {
-    const rows = await this.#options.db.rows<{ mail_sealed: string }>(
+    const rows = await this.#options.db.rows<{ id: string; mail_sealed: string }>(
       to === null
-        ? 'select mail_sealed from sim.mails order by no desc limit $1'
-        : 'select mail_sealed from sim.mails where to_key = $2 order by no desc limit $1',
+        ? 'select id, mail_sealed from sim.mails order by no desc limit $1'
+        : 'select id, mail_sealed from sim.mails where to_key = $2 order by no desc limit $1',
       to === null ? [SHOWN_MAX] : [SHOWN_MAX, to.toLowerCase()],
     );
     return rows
       .map(
         (row) =>
-          JSON.parse(this.#options.keys.open(SEAL_PURPOSE, row.mail_sealed).toString()) as ReceivedMail,
+          JSON.parse(
+            this.#options.keys.open(SEALED.sandboxMail, row.id, row.mail_sealed).toString(),
+          ) as ReceivedMail,
       )
       .reverse();
   }
 
   async #store({ id, to, subject, text }: OutgoingMail): Promise<void> {
+    const row = parseId('mail', id);
+    if (row === undefined) throw new Error('a mail has no id');
     const sealed = this.#options.keys.seal(
-      SEAL_PURPOSE,
+      SEALED.sandboxMail,
+      row,
       JSON.stringify({ to, subject, text } satisfies ReceivedMail),
     );
     const kept = await this.#options.db.row<{ no: bigint }>(
       `insert into sim.mails (id, to_key, mail_sealed) values ($1, $2, $3)
        on conflict (id) do nothing returning no`,
-      [parseId('mail', id), to.toLowerCase(), sealed],
+      [row, to.toLowerCase(), sealed],
     );
     if (!kept || kept.no % CLEANUP_INTERVAL !== 0n) return;
     await this.#options.db.run('delete from sim.mails where no <= $1', [kept.no - STORED_MAX]);

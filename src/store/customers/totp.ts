@@ -4,6 +4,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 
 export interface TotpRow {
+  readonly customer_id: string;
   readonly secret_sealed: string;
   readonly begun_at: Date;
   /** Null: enrollment has begun, and sign-in does not require a code yet. */
@@ -15,7 +16,7 @@ export interface TotpRow {
 
 export async function findTotp(tx: Sql, customerId: string): Promise<TotpRow | undefined> {
   return await tx.row<TotpRow>(
-    `select secret_sealed, begun_at, confirmed_at, last_step, wrong_codes, wrong_since
+    `select customer_id, secret_sealed, begun_at, confirmed_at, last_step, wrong_codes, wrong_since
        from totp_secrets where customer_id = $1`,
     [customerId],
   );

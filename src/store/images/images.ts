@@ -79,11 +79,17 @@ export async function isDeletedImage(tx: Sql, id: string): Promise<boolean> {
   return (await tx.row(`select from images where id = $1 and deleted_at is not null`, [id])) !== undefined;
 }
 
+/** The payload of an operation by its id. */
+export interface SealedPayload {
+  readonly id: string;
+  readonly sealed: string;
+}
+
 export interface BlobUsageRow {
   /** The image is not deleted, or a server uses it. */
   readonly needed: boolean;
   /** Sealed payloads of the rebuilds and restores in progress on servers of the image's customer. */
-  readonly reinstalls: string[];
+  readonly reinstalls: SealedPayload[];
 }
 
 /** Reads in one snapshot who uses the file of this key; undefined: it belongs to no image. */
@@ -92,9 +98,10 @@ export async function findBlobUsage(tx: Sql, key: string): Promise<BlobUsageRow 
     `select i.deleted_at is null
               or exists (select from servers s
                           where s.customer_id = i.customer_id and s.image_id = i.id) as needed,
-            array(select o.payload_sealed from servers s join operations o on o.server_id = s.id
-                   where s.customer_id = i.customer_id and o.kind in ('rebuild', 'restore')
-                     and o.payload_sealed is not null) as reinstalls
+            (select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'sealed', o.payload_sealed)), '[]')
+               from servers s join operations o on o.server_id = s.id
+              where s.customer_id = i.customer_id and o.kind in ('rebuild', 'restore')
+                and o.payload_sealed is not null) as reinstalls
        from images i where i.id = $1`,
     [key],
   );

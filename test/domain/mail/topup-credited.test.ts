@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { MAIL_SEAL_PURPOSE, parseMailData } from '../../../src/domain/mail/enqueue.ts';
+import { parseMailData } from '../../../src/domain/mail/enqueue.ts';
+import { SEALED } from '../../../src/spec/sealed.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 
 let world: TopupWorld;
@@ -10,13 +11,13 @@ before(async () => {
 after(() => world.close());
 
 async function mails() {
-  const rows = await world.db.rows<{ data_sealed: string }>(
-    `select data_sealed from mails where kind = 'topup_credited' order by ctid`,
+  const rows = await world.db.rows<{ id: string; data_sealed: string }>(
+    `select id, data_sealed from mails where kind = 'topup_credited' order by ctid`,
   );
-  return rows.map(({ data_sealed }) => {
+  return rows.map(({ id, data_sealed }) => {
     const data = parseMailData(
       'topup_credited',
-      world.service.keys.open(MAIL_SEAL_PURPOSE, data_sealed).toString(),
+      world.service.keys.open(SEALED.mail, id, data_sealed).toString(),
     );
     return [data.coin, data.creditedCents, data.bonusCents, data.balanceCents];
   });

@@ -23,8 +23,8 @@ export class RegionWorld {
     this.#actor = actor;
   }
 
-  static async open(): Promise<RegionWorld> {
-    const world = await startTestService();
+  static async open(options?: Parameters<typeof startTestService>[0]): Promise<RegionWorld> {
+    const world = await startTestService(options);
     return new RegionWorld(world, await world.fixtures.addCustomer());
   }
 

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
-import {
-  createWebhook,
-  deleteWebhook,
-  updateWebhook,
-  WEBHOOK_SEAL_PURPOSE,
-} from '../../../src/domain/webhooks/change.ts';
+import { createWebhook, deleteWebhook, updateWebhook } from '../../../src/domain/webhooks/change.ts';
 import { replayDelivery, testWebhook } from '../../../src/domain/webhooks/queue.ts';
 import { findWebhook, listDeliveries, listWebhooks } from '../../../src/domain/webhooks/read.ts';
 import { formatId, newId, parseId } from '../../../src/kernel/ids.ts';
 import { DAY_MS } from '../../../src/kernel/time.ts';
 import { LIMITS, QUOTAS } from '../../../src/spec/limits.ts';
 import type { CreatedWebhook, CreateWebhook } from '../../../src/spec/schemas/webhook.ts';
+import { SEALED } from '../../../src/spec/sealed.ts';
 import { dumpTables } from '../../support/dump-tables.ts';
 import { startTestService, type TestService } from '../../support/test-service.ts';
 
@@ -85,7 +81,10 @@ describe('a webhook', () => {
       'select secret_sealed from webhooks where id = $1',
       [stored(made)],
     );
-    assert.equal(service.keys.open(WEBHOOK_SEAL_PURPOSE, row?.secret_sealed ?? '').toString(), secret);
+    assert.equal(
+      service.keys.open(SEALED.webhookSecret, stored(made), row?.secret_sealed ?? '').toString(),
+      secret,
+    );
     assert.ok(!JSON.stringify(await dumpTables(fixture.db)).includes(secret));
   });
 

@@ -1,6 +1,7 @@
 /** Deploying a server in the panel. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { SEALED } from '../../../src/spec/sealed.ts';
 import { PanelClient, problemOf, textOf } from '../../support/panel-client.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -108,12 +109,12 @@ describe('the page that orders a server', () => {
     const places = new Set(clicks.map(({ status, location }) => `${status} ${location}`));
     assert.equal(places.size, 1);
     assert.match([...places][0] ?? '', /^303 \/servers\/srv_[a-z2-7]{26}\?done=server_ordered$/);
-    const rows = await world.opened.db.rows('select name, tags, labels, user_data_sealed from servers');
+    const rows = await world.opened.db.rows('select id, name, tags, labels, user_data_sealed from servers');
     assert.equal(rows.length, 1);
-    const { user_data_sealed: sealed, ...row } = rows[0] as { user_data_sealed: string };
+    const { id, user_data_sealed: sealed, ...row } = rows[0] as { id: string; user_data_sealed: string };
     assert.deepEqual(row, { name: 'web-1', tags: ['web', 'prod'], labels: { env: 'prod' } });
     // The browser's CRLF line ends must not reach the guest.
-    assert.equal(world.opened.service.keys.open('user data', sealed).toString(), '#!/bin/sh\nid');
+    assert.equal(world.opened.service.keys.open(SEALED.userData, id, sealed).toString(), '#!/bin/sh\nid');
     const server = await panel.followRedirects(clicks[0] ?? page);
     assert.match(textOf(server.text), /Your server is paid for .* web-1 .* provisioning|installing/);
     assert.match(server.headers.get('refresh') ?? '', /^5; url=\/servers\/srv_[a-z2-7]{26}$/);

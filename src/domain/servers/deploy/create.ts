@@ -10,7 +10,7 @@ import { imageRemovalCutoff, readImageId } from '../../images/read.ts';
 import { driverCapabilities } from '../hardware.ts';
 import { serverObject } from '../object.ts';
 import { type Deployed, type DeployOrder, deploy } from './deploy.ts';
-import { readUserData, requireRootPassword, requireTagCount, sealRootPassword } from './inputs.ts';
+import { hashRootPassword, readUserData, requireRootPassword, requireTagCount } from './inputs.ts';
 
 /**
  * Creates a server for the customer. Refuses with 400 on `user_data_b64`; with `unknown_reference` for what
@@ -39,8 +39,8 @@ export async function createServerWithPassword(
   if (order.imageType === 'custom') {
     fail('unavailable', { field: 'image' }, 'A custom image takes no root password. Use SSH keys instead.');
   }
-  const rootPasswordSealed = await sealRootPassword(service, actor, order, rootPassword);
-  return await placeOrder(service, actor, { ...order, rootPasswordSealed });
+  const rootPasswordHash = await hashRootPassword(service, actor, order, rootPassword);
+  return await placeOrder(service, actor, { ...order, rootPasswordHash });
 }
 
 async function placeOrder(service: Service, actor: CustomerActor, order: DeployOrder): Promise<Server> {
@@ -98,8 +98,8 @@ export async function readOrder(
     labels: body.labels ?? {},
     billingMonths: body.billing_months ?? 1,
     autoRenew: body.auto_renew ?? true,
-    rootPasswordSealed: null,
-    userDataSealed: userData === null ? null : service.keys.seal('user data', userData),
+    rootPasswordHash: null,
+    userData,
     eurPerUsd: null,
   };
 }

@@ -11,7 +11,7 @@ import { baseImageProblem, requiresBaseImage } from '../../images/installable.ts
 import { eurPerUsd } from '../../rates/rates.ts';
 import { cyclePriceCents } from '../billing/price.ts';
 import { deploy } from './deploy.ts';
-import { requireRootPassword, sealRootPassword } from './inputs.ts';
+import { hashRootPassword, requireRootPassword } from './inputs.ts';
 
 /** The form's fields as typed; a missing one is an empty string. */
 export interface DeployForm {
@@ -55,7 +55,7 @@ export async function deploySession(
   const billingMonths = parseBilling(form.billing);
   requireRootPassword(form.rootPassword);
   const ordered = { plan, regionId: region.id, billingMonths };
-  const rootPasswordSealed = await sealRootPassword(service, actor, ordered, form.rootPassword);
+  const rootPasswordHash = await hashRootPassword(service, actor, ordered, form.rootPassword);
   const eurRate = await eurPerUsd(service);
   const describe = (serverNo: bigint): SessionDeployment => ({
     serverNo,
@@ -77,8 +77,8 @@ export async function deploySession(
       labels: {},
       billingMonths,
       autoRenew: true,
-      rootPasswordSealed,
-      userDataSealed: null,
+      rootPasswordHash,
+      userData: null,
       eurPerUsd: eurRate,
     },
     saveResponse && ((tx, deployed) => saveResponse(tx, describe(deployed.server.public_no))),

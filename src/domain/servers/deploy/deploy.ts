@@ -7,6 +7,7 @@ import type { Sql } from '../../../kernel/sql.ts';
 import { addMonths } from '../../../kernel/time.ts';
 import { MANUAL_HARDWARE_MESSAGES } from '../../../spec/error-messages.ts';
 import type { CycleMonths } from '../../../spec/limits.ts';
+import { SEALED } from '../../../spec/sealed.ts';
 import { sqlState, violatedConstraint } from '../../../store/db.ts';
 import {
   DEPLOY_CONFLICT,
@@ -41,8 +42,9 @@ export interface DeployOrder {
   readonly labels: Readonly<Record<string, string>>;
   readonly billingMonths: CycleMonths;
   readonly autoRenew: boolean;
-  readonly rootPasswordSealed: string | null;
-  readonly userDataSealed: string | null;
+  /** crypt(3) hash; null: only keys sign in. */
+  readonly rootPasswordHash: string | null;
+  readonly userData: Uint8Array | null;
   readonly eurPerUsd: string | null;
   /** Id of the machine that was set up by hand for this order; absent when a driver installs the server. */
   readonly machineId?: string;
@@ -196,8 +198,7 @@ function prepareDeploy(
     ssh_public_keys: order.sshKeys.map((key) => key.publicKey),
     eur_per_usd: order.eurPerUsd,
     anchor_day: now.getUTCDate(),
-    root_password_sealed: order.rootPasswordSealed,
-    user_data_sealed: order.userDataSealed,
+    ...sealInputs(service, server.id, order),
     category: order.plan.category,
     machine_id: order.machineId ?? null,
     now,
@@ -207,6 +208,17 @@ function prepareDeploy(
     ...prepareRecords(server, actor),
   };
   return { server, row };
+}
+
+function sealInputs(
+  { keys }: Service,
+  id: string,
+  { rootPasswordHash, userData }: DeployOrder,
+): Pick<DeployRow, 'root_password_sealed' | 'user_data_sealed'> {
+  return {
+    root_password_sealed: rootPasswordHash && keys.seal(SEALED.rootPassword, id, rootPasswordHash),
+    user_data_sealed: userData && keys.seal(SEALED.userData, id, userData),
+  };
 }
 
 function prepareCharge(

@@ -53,11 +53,11 @@ function refusePassword(hint: string): never {
 }
 
 /**
- * Seals the crypt hash for the guest; the plain password is never stored. Hashing is expensive and uses one
+ * Returns the crypt hash for the guest; the plain password is never stored. Hashing is expensive and uses one
  * thread, so a customer's deploys hash one at a time, and only while they can still pay. Refuses as `deploy`
  * would now.
  */
-export async function sealRootPassword(
+export async function hashRootPassword(
   service: Service,
   actor: CustomerActor,
   order: Pick<DeployOrder, 'plan' | 'regionId' | 'billingMonths'>,
@@ -65,7 +65,7 @@ export async function sealRootPassword(
 ): Promise<string> {
   return await hashQueue.runExclusive(actor.customerId, async () => {
     await requireDeployable(service, actor, order);
-    return service.keys.seal('root password', await rootPasswordHasher.hash(password));
+    return await rootPasswordHasher.hash(password);
   });
 }
 

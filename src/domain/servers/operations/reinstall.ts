@@ -4,6 +4,7 @@ import { parseId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import type { Server } from '../../../spec/schemas/server.ts';
 import type { RebuildBody } from '../../../spec/schemas/server-actions.ts';
+import { SEALED } from '../../../spec/sealed.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import {
   type InstallDetails,
@@ -45,7 +46,7 @@ export async function rebuildServer(
         'This image has no cloud-init, so it cannot read user data. Leave it out.',
       );
     }
-    const userDataSealed = userData && service.keys.seal('user data', userData);
+    const userDataSealed = userData && service.keys.seal(SEALED.userData, server.id, userData);
     return await startReinstall(tx, server, facts, { imageId: image.id, keys, userDataSealed }, now);
   });
 }

@@ -49,12 +49,13 @@ export async function requestOperation<Extra extends object = object>(
     const planned = await plan(tx, server, now);
     if (planned) {
       const { step, payload, snapshotId } = planned;
+      const id = newId(now);
       await insertOperation(tx, {
-        id: newId(now),
+        id,
         server_id: server.id,
         kind: action,
         step,
-        payload_sealed: payload ? sealPayload(service, payload) : null,
+        payload_sealed: payload ? sealPayload(service, id, payload) : null,
         snapshot_id: snapshotId ?? null,
         now,
       });

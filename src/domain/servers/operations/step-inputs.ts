@@ -1,5 +1,7 @@
 /** The inputs of an operation's steps besides its row: its sealed payload, and the machine specification. */
 import type { MachineSpec } from '../../../ports/compute.ts';
+import { SEALED, type SealedColumn } from '../../../spec/sealed.ts';
+import type { SealedPayload } from '../../../store/images/images.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import type { BuildDetails } from '../../../store/servers/placements.ts';
 import type { Service } from '../../context.ts';
@@ -21,10 +23,9 @@ export interface ReinstallPayload {
   readonly sshPublicKeys: readonly string[];
 }
 
-const PURPOSE = 'operation';
-
-export function sealPayload(service: Service, payload: RescuePayload | ReinstallPayload): string {
-  return service.keys.seal(PURPOSE, JSON.stringify(payload));
+/** `id` is the id of the operation. */
+export function sealPayload(service: Service, id: string, payload: RescuePayload | ReinstallPayload): string {
+  return service.keys.seal(SEALED.operation, id, JSON.stringify(payload));
 }
 
 export function rescuePayload(service: Service, operation: OperationRow): RescuePayload {
@@ -38,17 +39,17 @@ export function reinstallPayload(service: Service, operation: OperationRow): Rei
 /**
  * Returns the image that a rebuild or restore rolls back to if it fails, from the operation's sealed payload.
  */
-export function previousImageId(service: Service, sealed: string): string {
-  return (openSealed(service, sealed) as ReinstallPayload).imageId;
+export function previousImageId(service: Service, { id, sealed }: SealedPayload): string {
+  return (openSealed(service, id, sealed) as ReinstallPayload).imageId;
 }
 
 function openPayload(service: Service, operation: OperationRow): unknown {
   if (operation.payload_sealed === null) throw new Error(`a ${operation.kind} operation without its payload`);
-  return openSealed(service, operation.payload_sealed);
+  return openSealed(service, operation.id, operation.payload_sealed);
 }
 
-function openSealed(service: Service, sealed: string): unknown {
-  return JSON.parse(service.keys.open(PURPOSE, sealed).toString('utf8'));
+function openSealed(service: Service, id: string, sealed: string): unknown {
+  return JSON.parse(service.keys.open(SEALED.operation, id, sealed).toString('utf8'));
 }
 
 /** Builds the machine specification for the driver. `generation` is the number of the disk to install on. */
@@ -57,8 +58,8 @@ export function buildMachineSpec(
   machine: { readonly id: string; readonly host: string; readonly generation: number },
   facts: BuildDetails,
 ): MachineSpec {
-  const open = (purpose: string, sealed: string | null) =>
-    sealed === null ? null : service.keys.open(purpose, sealed);
+  const open = (at: SealedColumn, sealed: string | null) =>
+    sealed === null ? null : service.keys.open(at, machine.id, sealed);
   return {
     ...machine,
     hostname: facts.hostname,
@@ -76,7 +77,7 @@ export function buildMachineSpec(
     ipv4: { address: facts.ipv4, gateway: facts.gateway },
     ipv6: { address: serverIpv6(facts.ipv6_prefix), prefix: facts.ipv6_prefix },
     sshKeys: facts.ssh_public_keys,
-    rootPasswordHash: open('root password', facts.root_password_sealed)?.toString('utf8') ?? null,
-    userData: open('user data', facts.user_data_sealed),
+    rootPasswordHash: open(SEALED.rootPassword, facts.root_password_sealed)?.toString('utf8') ?? null,
+    userData: open(SEALED.userData, facts.user_data_sealed),
   };
 }

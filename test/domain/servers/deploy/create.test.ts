@@ -9,6 +9,7 @@ import { formatId, newId } from '../../../../src/kernel/ids.ts';
 import { LIMITS, QUOTAS } from '../../../../src/spec/limits.ts';
 import type { ServerBody } from '../../../../src/spec/schemas/server.ts';
 import type { SshKey } from '../../../../src/spec/schemas/ssh-key.ts';
+import { SEALED } from '../../../../src/spec/sealed.ts';
 import { dumpTables } from '../../../support/dump-tables.ts';
 import { R1, S1, type TestPlan } from '../../../support/fixtures.ts';
 import { startTestService, type TestService } from '../../../support/test-service.ts';
@@ -159,8 +160,8 @@ describe('createServer', () => {
 
   it('an order stores user data sealed', async () => {
     const server = await create({ user_data_b64: base64(LIMITS.userDataMaxBytes) });
-    const { user_data_sealed: sealed } = await stored(server.id);
-    assert.equal(world.service.keys.open('user data', sealed ?? '').length, LIMITS.userDataMaxBytes);
+    const { shown: id, user_data_sealed: sealed } = await stored(server.id);
+    assert.equal(world.service.keys.open(SEALED.userData, id, sealed ?? '').length, LIMITS.userDataMaxBytes);
     assert.equal((await stored((await create({ user_data_b64: null })).id)).user_data_sealed, null);
     await world.runUntilIdle();
   });

@@ -9,6 +9,7 @@ import {
 } from '../../../../src/domain/servers/deploy/deploy-session.ts';
 import { rootPasswordHasher } from '../../../../src/kernel/crypt.ts';
 import { Failure } from '../../../../src/kernel/fail.ts';
+import { SEALED } from '../../../../src/spec/sealed.ts';
 import { dumpTables } from '../../../support/dump-tables.ts';
 import { R1, S1, type TestPlan } from '../../../support/fixtures.ts';
 import { startTestService, type TestService } from '../../../support/test-service.ts';
@@ -198,11 +199,13 @@ describe('root password', () => {
 
   it('a root password is stored only as a sealed crypt hash', async () => {
     const { serverNo } = await submit();
-    const row = await world.db.row<{ sealed: string }>(
-      'select root_password_sealed as sealed from servers where public_no = $1',
+    const row = await world.db.row<{ id: string; sealed: string }>(
+      'select id, root_password_sealed as sealed from servers where public_no = $1',
       [serverNo],
     );
-    const hash = world.service.keys.open('root password', row?.sealed ?? '').toString('utf8');
+    const hash = world.service.keys
+      .open(SEALED.rootPassword, row?.id ?? '', row?.sealed ?? '')
+      .toString('utf8');
     assert.match(hash, /^\$6\$[a-z2-7]{16}\$[./A-Za-z0-9]{86}$/);
     assert.ok(verify(PASSWORD, hash));
     assert.ok(!verify(`${PASSWORD}.`, hash));

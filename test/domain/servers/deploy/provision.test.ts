@@ -65,10 +65,9 @@ describe('provisioning', () => {
   });
 
   it('an ordered server passes its secrets to the install and deletes them afterwards', async () => {
-    const { keys } = world.service;
     const id = await region.order({
-      rootPasswordSealed: keys.seal('root password', '$6$salt$hash'),
-      userDataSealed: keys.seal('user data', '#cloud-config\n'),
+      rootPasswordHash: '$6$salt$hash',
+      userData: Buffer.from('#cloud-config\n'),
     });
     const secrets = () =>
       world.db.row(

@@ -1,0 +1,42 @@
+/**
+ * Seals lasting secrets again with the newest key, bound to their place. So after a rotation the old key can
+ * be removed, and values of earlier versions are bound, too. Any number of processes may run it at once: a
+ * value that changed since it was read is not replaced.
+ */
+import { LASTING_SEALED, type SealedColumn } from '../spec/sealed.ts';
+import { listSealedOtherwise, replaceSealed, type SealedRow } from '../store/service/sealed.ts';
+import type { Service } from './context.ts';
+
+type Deps = Pick<Service, 'db' | 'keys' | 'log'>;
+
+const BATCH = 200;
+/** No row has this id. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Goes through all secrets once. Yields how many each batch sealed again. */
+export async function* resealSecrets(service: Deps): AsyncGenerator<number> {
+  for (const at of LASTING_SEALED) {
+    for (let after = FIRST_ID; ; ) {
+      const page = { prefix: service.keys.sealedPrefix, after, limit: BATCH };
+      const rows = await listSealedOtherwise(service.db, at, page);
+      let done = 0;
+      for (const row of rows) if (await reseal(service, at, row)) done += 1;
+      yield done;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < BATCH) break;
+      after = last.id;
+    }
+  }
+}
+
+async function reseal({ db, keys, log }: Deps, at: SealedColumn, row: SealedRow): Promise<boolean> {
+  // Without its key it stays as it is: `skerryd status` reports it.
+  if (!keys.has(row.sealed.split('.', 1)[0] ?? '')) return false;
+  try {
+    const next = keys.seal(at, row.id, keys.open(at, row.id, row.sealed));
+    return await replaceSealed(db, at, { ...row, next });
+  } catch (error) {
+    log.error({ err: error, table: at.table, row: row.id }, 'a sealed value does not open');
+    return false;
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Every value that the service key seals: where it is stored. A sealed value is bound to its table, row, and
+ * column, so it does not open anywhere else in the database.
+ */
+export interface SealedColumn {
+  /** The use that the sealing key is derived for. */
+  readonly purpose: string;
+  readonly table: string;
+  readonly column: string;
+  /** The column that identifies its row; null: the table has a single row. */
+  readonly row: string | null;
+  /** Kept for years: sealed again after a rotation. Other values are gone after a day. */
+  readonly lasting?: true;
+}
+
+export const SEALED = {
+  keyCheck: { purpose: 'key check', table: 'service', column: 'key_check', row: null },
+  webhookSecret: {
+    purpose: 'webhook secret',
+    table: 'webhooks',
+    column: 'secret_sealed',
+    row: 'id',
+    lasting: true,
+  },
+  totpSecret: {
+    purpose: 'totp secret',
+    table: 'totp_secrets',
+    column: 'secret_sealed',
+    row: 'customer_id',
+    lasting: true,
+  },
+  rootPassword: { purpose: 'root password', table: 'servers', column: 'root_password_sealed', row: 'id' },
+  userData: { purpose: 'user data', table: 'servers', column: 'user_data_sealed', row: 'id' },
+  operation: { purpose: 'operation', table: 'operations', column: 'payload_sealed', row: 'id' },
+  mail: { purpose: 'mail data', table: 'mails', column: 'data_sealed', row: 'id' },
+  resetRequest: { purpose: 'reset request', table: 'reset_requests', column: 'email_sealed', row: 'id' },
+  sandboxMail: { purpose: 'sandbox mail', table: 'sim.mails', column: 'mail_sealed', row: 'id' },
+} as const satisfies Record<string, SealedColumn>;
+
+export type SealedName = keyof typeof SEALED;
+
+/** The sealed values that outlive the rotation of the service key. */
+export const LASTING_SEALED = (Object.values(SEALED) as SealedColumn[]).filter(({ lasting }) => lasting);

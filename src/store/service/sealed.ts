@@ -1,0 +1,45 @@
+/** Sealed values in general, by the table of their columns. */
+import type { Sql } from '../../kernel/sql.ts';
+import type { SealedColumn } from '../../spec/sealed.ts';
+
+export interface SealedRow {
+  readonly id: string;
+  readonly sealed: string;
+}
+
+/** Lists values that do not begin with `prefix`, by the id of their row. */
+export async function listSealedOtherwise(
+  tx: Sql,
+  { table, column, row }: SealedColumn,
+  page: { readonly prefix: string; readonly after: string; readonly limit: number },
+): Promise<SealedRow[]> {
+  return await tx.rows<SealedRow>(
+    `select ${row}::text as id, ${column} as sealed from ${table}
+      where ${row} > $1::uuid and not starts_with(${column}, $2) order by ${row} limit $3`,
+    [page.after, page.prefix, page.limit],
+  );
+}
+
+/** Replaces a value, unless it has changed since it was read. Returns whether it was replaced. */
+export async function replaceSealed(
+  tx: Sql,
+  { table, column, row }: SealedColumn,
+  change: SealedRow & { readonly next: string },
+): Promise<boolean> {
+  const replaced = await tx.run(
+    `update ${table} set ${column} = $3 where ${row} = $1::uuid and ${column} = $2`,
+    [change.id, change.sealed, change.next],
+  );
+  return replaced > 0;
+}
+
+/** Counts values by the id of the key that sealed them. */
+export async function countSealedByKey(
+  tx: Sql,
+  { table, column }: SealedColumn,
+): Promise<{ key_id: string; n: bigint }[]> {
+  return await tx.rows(
+    `select split_part(${column}, '.', 1) as key_id, count(*) as n from ${table}
+      group by key_id order by key_id`,
+  );
+}

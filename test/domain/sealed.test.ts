@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { requestReset } from '../../src/domain/customers/reset-password.ts';
+import { readStatus } from '../../src/domain/health/status.ts';
+import { enqueueMail } from '../../src/domain/mail/enqueue.ts';
+import { rescueServer } from '../../src/domain/servers/operations/power.ts';
+import { openWebhookSecret } from '../../src/domain/webhooks/attempt.ts';
+import { createWebhook } from '../../src/domain/webhooks/change.ts';
+import { formatId, newId } from '../../src/kernel/ids.ts';
+import { KeyRing } from '../../src/kernel/secrets.ts';
+import { LASTING_SEALED, SEALED, type SealedColumn, type SealedName } from '../../src/spec/sealed.ts';
+import { saveTotpSecret } from '../../src/store/customers/totp.ts';
+import { insertServiceRow } from '../../src/store/service/service.ts';
+import { resealJob } from '../../src/workers/jobs.ts';
+import type { TestService } from '../support/test-service.ts';
+import { RegionWorld } from './servers/region-world.ts';
+
+const KEY = randomBytes(32);
+const OLD_RING = `k1:${KEY.toString('base64')}`;
+const NEW_KEY = `k2:${randomBytes(32).toString('base64')}`;
+
+let region: RegionWorld;
+let world: TestService;
+
+before(async () => {
+  region = await RegionWorld.open({ keys: OLD_RING });
+  world = region.world;
+  await region.reset();
+  await storeTwoOfEach();
+});
+after(() => world.close());
+
+/** Stores two values of every kind, each by the code that stores it in the service. */
+async function storeTwoOfEach(): Promise<void> {
+  const { service, clock } = world;
+  const { actor } = region;
+  const servers = [await region.running(), await region.running()];
+  for (const { shown } of servers) await rescueServer(service, actor, shown);
+  for (const n of [1, 2]) {
+    await createWebhook(service, actor, { url: `https://example.com/${n}`, events: ['*'] });
+    await requestReset(service, actor, `unknown-${n}@example.org`);
+    const { customerId } = await world.fixtures.addCustomer();
+    const secretSealed = service.keys.seal(SEALED.totpSecret, customerId, `secret ${n}`);
+    await saveTotpSecret(service.db, { customerId, secretSealed, begunAt: clock.now() });
+    const data = { webhook: `whk_${n}`, url: 'https://example.com', pausedAt: clock.now() };
+    const mail = { customerId, kind: 'webhook_paused', cause: `test ${n}`, data } as const;
+    await enqueueMail(service.db, mail, clock.now(), service.keys);
+    const content = { to: `${n}@example.org`, subject: 'x', text: 'x', encrypted: false };
+    await service.mailer?.send({ id: formatId('mail', newId(clock.now())), ...content }, async () => true);
+  }
+  await insertServiceRow(service.db, {
+    mode: 'sandbox',
+    key_check: service.keys.seal(SEALED.keyCheck, '', 'x'),
+  });
+  const secrets = { rootPasswordHash: '$6$x', userData: Buffer.from('#cloud-config') };
+  await Promise.all([1, 2].map(() => region.order(secrets)));
+}
+
+interface Value {
+  readonly row: string;
+  readonly sealed: string;
+}
+
+async function valuesOf({ table, column, row }: SealedColumn): Promise<Value[]> {
+  return await world.db.rows<Value>(
+    `select ${row ?? `''`}::text as row, ${column} as sealed from ${table} where ${column} is not null
+      order by 1 limit 2`,
+  );
+}
+
+const opens = (at: SealedColumn, { row, sealed }: Value, keys = world.service.keys) => {
+  try {
+    return keys.open(at, row, sealed).length > 0;
+  } catch {
+    return false;
+  }
+};
+
+/** Seals as version 0.1 did: bound to the purpose only. */
+function sealUnbound({ purpose }: SealedColumn, plain: string): string {
+  const key = Buffer.from(hkdfSync('sha256', KEY, Buffer.alloc(0), `skerry/${purpose}`, 32));
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return `k1.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')}`;
+}
+
+const CASES = Object.entries(SEALED) as [SealedName, SealedColumn][];
+
+describe('sealed values', () => {
+  it('every sealed column of the database is in the table of sealed columns', async () => {
+    const columns = await world.db.rows<{ name: string }>(
+      `select case table_schema when 'public' then '' else table_schema || '.' end || table_name
+              || '.' || column_name as name
+         from information_schema.columns where column_name ~ '(_sealed|^key_check)$' order by 1`,
+    );
+    const listed = CASES.map(([, { table, column }]) => `${table}.${column}`).sort();
+    const found = columns.map(({ name }) => name).sort();
+    assert.deepEqual(
+      found.filter((name) => !listed.includes(name)),
+      [],
+    );
+  });
+
+  for (const [name, at] of CASES.filter(([, { row }]) => row !== null)) {
+    it(`a sealed value (${name}) that is swapped with the one of another row does not open`, async () => {
+      const [one, other] = await valuesOf(at);
+      assert.ok(one && other, 'the test stored no two values');
+      assert.deepEqual([opens(at, one), opens(at, other)], [true, true]);
+      const swap = `update ${at.table} t set ${at.column} = o.${at.column} from ${at.table} o
+                     where t.${at.row} = any($1) and o.${at.row} = any($1) and o.${at.row} <> t.${at.row}`;
+      assert.equal(await world.db.run(swap, [[one.row, other.row]]), 2);
+      const swapped = await valuesOf(at);
+      assert.deepEqual(
+        swapped.map(({ sealed }) => sealed),
+        [other.sealed, one.sealed],
+      );
+      assert.deepEqual(
+        swapped.map((value) => opens(at, value)),
+        [false, false],
+      );
+      await world.db.run(swap, [[one.row, other.row]]);
+    });
+  }
+
+  it('a sealed value does not open in any other column, even with the same purpose and row', async () => {
+    for (const [, at] of CASES) {
+      const row = newId(new Date());
+      const sealed = world.service.keys.seal(at, row, 'x');
+      assert.ok(opens(at, { row, sealed }));
+      for (const [, other] of CASES.filter(([, place]) => place !== at)) {
+        const moved = { ...other, purpose: at.purpose };
+        assert.ok(!opens(moved, { row, sealed }), `${at.table} to ${other.table}`);
+      }
+    }
+  });
+
+  it('a webhook with the secret of another one sends nothing', async (t) => {
+    t.mock.method(world.service.log, 'error', () => undefined);
+    const [one, other] = await valuesOf(SEALED.webhookSecret);
+    const queue = { webhook_id: one?.row ?? '', secret_sealed: other?.sealed ?? '' };
+    const open = (values: object) =>
+      openWebhookSecret(world.service, values as Parameters<typeof openWebhookSecret>[1]);
+    assert.equal(open(queue), null);
+    assert.match(open({ ...queue, secret_sealed: one?.sealed }) ?? '', /^whsec_/);
+  });
+
+  it('a value that version 0.1 sealed opens, and a bound value does not open as one of those', () => {
+    const row = newId(new Date());
+    const { keys } = world.service;
+    for (const [name, at] of CASES)
+      assert.equal(keys.open(at, row, sealUnbound(at, name)).toString(), name, name);
+    const bound = keys.seal(SEALED.mail, row, 'x');
+    assert.ok(!opens(SEALED.mail, { row, sealed: bound.replace('.2.', '.') }));
+  });
+});
+
+describe('resealing', () => {
+  const keyNotes = async (keys: KeyRing) =>
+    (await readStatus({ ...world.service, keys })).filter(({ subject }) => subject === 'key');
+
+  it('after a rotation, lasting secrets are sealed with the newest key, and the old one can go', async () => {
+    const ring = new KeyRing(`${NEW_KEY},${OLD_RING}`);
+    const [hook] = await valuesOf(SEALED.webhookSecret);
+    const secret = world.service.keys.open(SEALED.webhookSecret, hook?.row ?? '', hook?.sealed ?? '');
+    assert.deepEqual(
+      (await keyNotes(ring)).map(({ level, message }) => [level, message]),
+      [['note', '4 secrets are sealed with k1: keep it for now']],
+    );
+    // One of them is of the earlier format.
+    await world.db.run('update webhooks set secret_sealed = $2 where id = $1', [
+      hook?.row,
+      sealUnbound(SEALED.webhookSecret, secret.toString()),
+    ]);
+    const job = resealJob({ ...world.service, keys: ring });
+    assert.equal(await job.run(), 4);
+    assert.equal(await job.run(), 0);
+    const newOnly = new KeyRing(NEW_KEY);
+    for (const at of LASTING_SEALED)
+      for (const value of await valuesOf(at)) assert.ok(opens(at, value, newOnly), at.table);
+    const [resealed] = await valuesOf(SEALED.webhookSecret);
+    assert.deepEqual(newOnly.open(SEALED.webhookSecret, hook?.row ?? '', resealed?.sealed ?? ''), secret);
+    assert.deepEqual(await keyNotes(ring), []);
+  });
+});
