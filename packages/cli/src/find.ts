@@ -1,5 +1,6 @@
 /** Finds a resource by its ID, or by its name if only one resource has it. */
 import {
+  type ErrorCode,
   type FirewallGroup,
   type Image,
   isApiError,
@@ -40,6 +41,14 @@ export const findSshKey = finderOf<ListedSshKey>(
   ({ fingerprint }) => fingerprint,
 );
 
+/** The operations that the finders call. */
+export const FIND_SERVER = ['servers.get', 'servers.list'] as const;
+export const FIND_VOLUME = ['volumes.get', 'volumes.list'] as const;
+export const FIND_SNAPSHOT = ['snapshots.get', 'snapshots.list'] as const;
+export const FIND_FIREWALL_GROUP = ['firewall_groups.get', 'firewall_groups.list'] as const;
+export const FIND_SSH_KEY = ['ssh_keys.get', 'ssh_keys.list'] as const;
+export const FIND_IMAGE = ['images.get', 'images.list'] as const;
+
 /** The name of an image on the command line: `debian-13`, or the name that its owner chose. */
 export function imageName({ id, type, name, family, version, variant }: Image): string {
   if (type === 'custom') return name ?? id;
@@ -77,14 +86,9 @@ function finderOf<T extends Named>(
   identity: (thing: T) => string = ({ id }) => id,
 ): (skerry: Skerry, text: string) => Promise<T> {
   return async (skerry, text) => {
-    if (text.startsWith(prefix)) {
-      try {
-        return await resource(skerry).get(text);
-      } catch (error) {
-        // A name may look like an ID.
-        if (!isApiError(error, 'not_found')) throw error;
-      }
-    }
+    // A name may look like an ID.
+    const byId = text.startsWith(prefix) ? await nullIf('not_found', resource(skerry).get(text)) : null;
+    if (byId) return byId;
     const found = await resource(skerry)
       .list({ filter: { name: text } })
       .all(MATCHES_MAX);
@@ -110,4 +114,12 @@ export async function resolveServerId(skerry: Skerry, text: string): Promise<str
 /** Returns an ID as is, so that deleted images can be named too; looks up a name. */
 export async function resolveImageId(skerry: Skerry, text: string): Promise<string> {
   return IMAGE_ID.test(text) ? text : (await findImage(skerry, text)).id;
+}
+
+/** Waits for a call to the service; null if it fails with this code. */
+export async function nullIf<T>(code: ErrorCode, call: Promise<T>): Promise<T | null> {
+  return await call.catch((error: unknown) => {
+    if (isApiError(error, code)) return null;
+    throw error;
+  });
 }

@@ -18,7 +18,7 @@ const LIST_OPTIONS = {
   }),
 };
 
-interface ListRow<T, A extends Arguments, O extends Options> extends Omit<Command<A, O>, 'run'> {
+interface ListRow<T, A extends Arguments, O extends Options> extends Omit<Command<A, O>, 'run' | 'aliases'> {
   readonly columns: readonly Column<T>[];
   /** `query` contains the filter and the order. */
   readonly list: (skerry: Skerry, query: object, given: ParsedValues<A>) => Pages<T>;
@@ -38,6 +38,7 @@ export function listCommand<T, A extends Arguments = {}, O extends Options = {}>
 }: ListRow<T, A, O>): Command {
   return command({
     ...row,
+    ...(row.name.endsWith(' list') ? { aliases: ['ls'] } : {}),
     options: { ...row.options, ...LIST_OPTIONS },
     run: async ({ skerry, output, terminal }, { sort, limit = DEFAULT_LIMIT, ...others }) => {
       const given = others as ParsedValues<A> & ParsedValues<O>;

@@ -1,8 +1,9 @@
 import type { AuditEvent } from '@skerry/sdk';
-import { type Command, command } from '../command.ts';
+import type { Command } from '../command.ts';
 import { listCommand } from '../lists.ts';
-import { arg, pastTime, text } from '../options.ts';
+import { pastTime, text } from '../options.ts';
 import { type Column, fields, hidden, times } from '../output/format.ts';
+import { describeCommand } from '../resources.ts';
 
 const COLUMNS: readonly Column<AuditEvent>[] = [
   ...times<AuditEvent>('created_at'),
@@ -12,7 +13,6 @@ const COLUMNS: readonly Column<AuditEvent>[] = [
 
 const list = listCommand({
   name: 'audit list',
-  aliases: ['ls'],
   about: 'List changes of the last 90 days',
   operations: ['audit_events.list'],
   options: {
@@ -26,17 +26,19 @@ const list = listCommand({
   list: (skerry, query) => skerry.auditEvents.list(query),
 });
 
-const describe = command({
-  name: 'audit describe',
-  aliases: ['get', 'show'],
-  about: 'Show an audit event',
-  operations: ['audit_events.get'],
-  args: { event: arg('ID of the event; see `skerry audit list -o columns=id,action`') },
-  columns: COLUMNS,
-  example: 'skerry audit describe audit_aaaqk3m7qzb5x2l6v4t7n8wyja',
-  run: async ({ skerry, output }, { event }) => {
-    output.show(await skerry.auditEvents.get(event), COLUMNS);
+const describe = describeCommand(
+  {
+    word: 'audit',
+    argument: 'event',
+    about: 'ID of the event; see `skerry audit list -o columns=id,action`',
+    find: (skerry, id) => skerry.auditEvents.get(id),
+    calls: ['audit_events.get'],
   },
-});
+  {
+    about: 'Show an audit event',
+    columns: COLUMNS,
+    example: 'skerry audit describe audit_aaaqk3m7qzb5x2l6v4t7n8wyja',
+  },
+);
 
 export const AUDIT_COMMANDS: readonly Command[] = [list, describe];

@@ -4,13 +4,13 @@ import { stat } from 'node:fs/promises';
 import type { CreateImage, Image } from '@skerry/sdk';
 import { type Command, command } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
-import { findImage, imageName } from '../find.ts';
+import { FIND_IMAGE, findImage, imageName } from '../find.ts';
 import { IMAGE_MAX_BYTES } from '../limits.ts';
 import { listCommand, omitUndefined } from '../lists.ts';
 import { arg, listOf, text } from '../options.ts';
 import { type Column, fields, hidden } from '../output/format.ts';
+import { deleteCommand, describeCommand } from '../resources.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 
 const IMAGE_COLUMNS: readonly Column<Image>[] = [
   ...fields<Image>('id'),
@@ -25,9 +25,10 @@ const IMAGE_COLUMNS: readonly Column<Image>[] = [
 const ARCHES = ['amd64', 'arm64'] as const;
 const TYPES = ['official', 'custom'] as const;
 
+const IMAGE = { word: 'image', about: 'Name or ID', find: findImage, calls: FIND_IMAGE };
+
 const list = listCommand({
   name: 'image list',
-  aliases: ['ls'],
   about: 'List images',
   help: 'Names in the list are valid values of --image in other commands.',
   operations: ['images.list'],
@@ -43,34 +44,18 @@ const list = listCommand({
   order: (one, other) => imageName(one).localeCompare(imageName(other), 'en', { numeric: true }),
 });
 
-const describe = command({
-  name: 'image describe',
-  aliases: ['get', 'show'],
-  about: 'Show an image',
-  operations: ['images.get', 'images.list'],
-  args: { image: arg('ID, name, or family for the newest version', { completionKind: 'image' }) },
-  columns: IMAGE_COLUMNS,
-  example: 'skerry image describe debian-13',
-  run: async ({ skerry, output }, { image }) => {
-    output.show(await findImage(skerry, image), IMAGE_COLUMNS);
-  },
-});
+const describe = describeCommand(
+  { ...IMAGE, about: 'ID, name, or family for the newest version' },
+  { about: 'Show an image', columns: IMAGE_COLUMNS, example: 'skerry image describe debian-13' },
+);
 
-const remove = command({
-  name: 'image delete',
-  aliases: ['rm'],
+const remove = deleteCommand(IMAGE, {
+  noun: 'image',
+  operation: 'images.delete',
+  delete: (skerry, id) => skerry.images.delete(id),
   about: 'Delete a custom image',
   help: 'Servers that were installed from it are not affected.',
-  operations: ['images.delete', 'images.get', 'images.list'],
-  args: { image: arg('Name or ID', { completionKind: 'image' }) },
-  options: { yes: YES_OPTION },
   example: 'skerry image delete rescue --yes',
-  run: async ({ skerry, terminal }, { image, yes }) => {
-    const { id, name } = await findImage(skerry, image);
-    await confirm(terminal, yes, `delete image ${name ?? ''} (${id})`);
-    await skerry.images.delete(id);
-    terminal.note(`Image ${name ?? id} deleted.`);
-  },
 });
 
 const MIB = 1_024 ** 2;

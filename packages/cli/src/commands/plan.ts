@@ -1,9 +1,10 @@
 import type { Plan } from '@skerry/sdk';
-import { type Command, command } from '../command.ts';
+import type { Command } from '../command.ts';
 import { CYCLE_MONTHS } from '../limits.ts';
 import { listCommand } from '../lists.ts';
-import { arg, text } from '../options.ts';
+import { text } from '../options.ts';
 import { amounts, type Column, fields, formatUsd, hidden } from '../output/format.ts';
+import { describeCommand } from '../resources.ts';
 
 const CATEGORIES = ['vps', 'dedicated'] as const;
 
@@ -41,7 +42,6 @@ function formatDiscount(cycle: Cycle | undefined): string | null {
 
 const list = listCommand({
   name: 'plan list',
-  aliases: ['ls'],
   about: 'List plans and their prices',
   help: 'Prices per billing cycle are in columns price_usd_1_months, …3…, …6…, and …12_months.',
   operations: ['plans.list'],
@@ -53,17 +53,18 @@ const list = listCommand({
   list: (skerry, query) => skerry.plans.list(query),
 });
 
-const describe = command({
-  name: 'plan describe',
-  aliases: ['get', 'show'],
-  about: 'Show a plan and its price per billing cycle',
-  operations: ['plans.get'],
-  args: { plan: arg('ID of the plan', { completionKind: 'plan' }) },
-  columns: COLUMNS,
-  example: 'skerry plan describe s1',
-  run: async ({ skerry, output }, { plan }) => {
-    output.show(await skerry.plans.get(plan), COLUMNS);
+const describe = describeCommand(
+  {
+    word: 'plan',
+    about: 'ID of the plan',
+    find: (skerry, id) => skerry.plans.get(id),
+    calls: ['plans.get'],
   },
-});
+  {
+    about: 'Show a plan and its price per billing cycle',
+    columns: COLUMNS,
+    example: 'skerry plan describe s1',
+  },
+);
 
 export const PLAN_COMMANDS: readonly Command[] = [list, describe];

@@ -1,8 +1,9 @@
 import type { Region } from '@skerry/sdk';
-import { type Command, command } from '../command.ts';
+import type { Command } from '../command.ts';
 import { listCommand } from '../lists.ts';
-import { arg, text } from '../options.ts';
+import { text } from '../options.ts';
 import { type Column, fields, hidden } from '../output/format.ts';
+import { describeCommand } from '../resources.ts';
 
 const COLUMNS: readonly Column<Region>[] = [
   ...fields<Region>('id', 'name', 'country', 'available', 'ipv4_pool_remaining'),
@@ -11,7 +12,6 @@ const COLUMNS: readonly Column<Region>[] = [
 
 const list = listCommand({
   name: 'region list',
-  aliases: ['ls'],
   about: 'List regions',
   operations: ['regions.list'],
   options: { country: text('code', 'Filter by country code, such as FR') },
@@ -20,17 +20,14 @@ const list = listCommand({
   list: (skerry, query) => skerry.regions.list(query),
 });
 
-const describe = command({
-  name: 'region describe',
-  aliases: ['get', 'show'],
-  about: 'Show a region',
-  operations: ['regions.get'],
-  args: { region: arg('Code of the region', { completionKind: 'region' }) },
-  columns: COLUMNS,
-  example: 'skerry region describe par',
-  run: async ({ skerry, output }, { region }) => {
-    output.show(await skerry.regions.get(region), COLUMNS);
+const describe = describeCommand(
+  {
+    word: 'region',
+    about: 'Code of the region',
+    find: (skerry, id) => skerry.regions.get(id),
+    calls: ['regions.get'],
   },
-});
+  { about: 'Show a region', columns: COLUMNS, example: 'skerry region describe par' },
+);
 
 export const REGION_COMMANDS: readonly Command[] = [list, describe];

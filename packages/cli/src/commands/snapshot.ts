@@ -1,11 +1,11 @@
 import type { Snapshot } from '@skerry/sdk';
 import { type Command, command } from '../command.ts';
-import { findServer, findSnapshot, resolveServerId } from '../find.ts';
+import { FIND_SERVER, FIND_SNAPSHOT, findServer, findSnapshot, resolveServerId } from '../find.ts';
 import { listCommand, omitUndefined } from '../lists.ts';
 import { arg, futureTime, text } from '../options.ts';
 import { type Column, fields, hidden, times } from '../output/format.ts';
+import { deleteCommand, describeCommand } from '../resources.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
-import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 import { type PollOptions, WAIT_OPTIONS, waitAndShow } from '../terminal/wait.ts';
 
 const SNAPSHOT_COLUMNS: readonly Column<Snapshot>[] = [
@@ -16,13 +16,12 @@ const SNAPSHOT_COLUMNS: readonly Column<Snapshot>[] = [
 ];
 
 const STATUSES = ['creating', 'ready', 'error'] as const;
-const SNAPSHOT = arg('Name or ID', { completionKind: 'snapshot' });
+const SNAPSHOT = { word: 'snapshot', about: 'Name or ID', find: findSnapshot, calls: FIND_SNAPSHOT };
 
 const list = listCommand({
   name: 'snapshot list',
-  aliases: ['ls'],
   about: 'List snapshots',
-  operations: ['snapshots.list', 'servers.get', 'servers.list'],
+  operations: ['snapshots.list', ...FIND_SERVER],
   options: {
     server: text('server', 'Filter by server: name or ID; ID only if it was deleted', {
       completionKind: 'server',
@@ -39,17 +38,10 @@ const list = listCommand({
   }),
 });
 
-const describe = command({
-  name: 'snapshot describe',
-  aliases: ['get', 'show'],
+const describe = describeCommand(SNAPSHOT, {
   about: 'Show a snapshot',
-  operations: ['snapshots.get', 'snapshots.list'],
-  args: { snapshot: SNAPSHOT },
   columns: SNAPSHOT_COLUMNS,
   example: 'skerry snapshot describe before-upgrade',
-  run: async ({ skerry, output }, { snapshot }) => {
-    output.show(await findSnapshot(skerry, snapshot), SNAPSHOT_COLUMNS);
-  },
 });
 
 const create = command({
@@ -58,7 +50,7 @@ const create = command({
   help:
     'The server keeps running: the snapshot contains the state of the disk as after a power failure.\n' +
     'Restore it with `skerry server restore`.',
-  operations: ['snapshots.create', 'snapshots.get', 'servers.get', 'servers.list'],
+  operations: ['snapshots.create', 'snapshots.get', ...FIND_SERVER],
   args: { server: arg('Name or ID of the server', { completionKind: 'server' }) },
   options: {
     name: text('name', 'Name of the snapshot (default: generated from the time)'),
@@ -84,20 +76,12 @@ const create = command({
   },
 });
 
-const remove = command({
-  name: 'snapshot delete',
-  aliases: ['rm'],
+const remove = deleteCommand(SNAPSHOT, {
+  noun: 'snapshot',
+  operation: 'snapshots.delete',
+  delete: (skerry, id) => skerry.snapshots.delete(id),
   about: 'Delete a snapshot',
-  operations: ['snapshots.delete', 'snapshots.get', 'snapshots.list'],
-  args: { snapshot: SNAPSHOT },
-  options: { yes: YES_OPTION },
   example: 'skerry snapshot delete before-upgrade --yes',
-  run: async ({ skerry, terminal }, { snapshot, yes }) => {
-    const { id, name } = await findSnapshot(skerry, snapshot);
-    await confirm(terminal, yes, `delete snapshot ${name} (${id})`);
-    await skerry.snapshots.delete(id);
-    terminal.note(`Snapshot ${name} deleted.`);
-  },
 });
 
 export const SNAPSHOT_COMMANDS: readonly Command[] = [list, describe, create, remove];

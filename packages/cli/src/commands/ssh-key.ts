@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { ListedSshKey, SshKey } from '@skerry/sdk';
+import type { ListedSshKey, Skerry, SshKey } from '@skerry/sdk';
 import { type Command, type Context, command } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
 import { readText } from '../files.ts';
-import { findSshKey } from '../find.ts';
+import { FIND_SSH_KEY, findSshKey } from '../find.ts';
 import { listCommand } from '../lists.ts';
-import { arg, text } from '../options.ts';
+import { text } from '../options.ts';
 import { type Column, fields, hidden, times } from '../output/format.ts';
-import { confirm, YES_OPTION } from '../terminal/terminal.ts';
+import { deleteCommand, describeCommand } from '../resources.ts';
 
 const LISTED_SSH_KEY_COLUMNS: readonly Column<ListedSshKey>[] = [
   ...fields<ListedSshKey>('id', 'name', 'type'),
@@ -22,11 +22,8 @@ const SSH_KEY_COLUMNS: readonly Column<SshKey>[] = [
   ...hidden(fields<SshKey>('public_key')),
 ];
 
-const SSH_KEY = arg('Name or ID', { completionKind: 'ssh-key' });
-
 const list = listCommand({
   name: 'ssh-key list',
-  aliases: ['ls'],
   about: 'List SSH keys',
   operations: ['ssh_keys.list'],
   options: {
@@ -38,21 +35,22 @@ const list = listCommand({
   list: (skerry, query) => skerry.sshKeys.list(query),
 });
 
-const describe = command({
-  name: 'ssh-key describe',
-  aliases: ['get', 'show'],
-  about: 'Show an SSH key, including the public key',
-  operations: ['ssh_keys.get', 'ssh_keys.list'],
-  args: { sshKey: SSH_KEY },
-  columns: SSH_KEY_COLUMNS,
-  example: 'skerry ssh-key describe laptop',
-  run: async ({ skerry, output }, { sshKey }) => {
-    const found = await findSshKey(skerry, sshKey);
-    // Lists omit the public key.
-    const full = 'public_key' in found ? found : await skerry.sshKeys.get(found.id);
-    output.show(full as Awaited<ReturnType<typeof skerry.sshKeys.get>>, SSH_KEY_COLUMNS);
+/** Lists omit the public key. */
+async function findFullKey(skerry: Skerry, text: string): Promise<SshKey> {
+  const found = await findSshKey(skerry, text);
+  return 'public_key' in found ? (found as SshKey) : await skerry.sshKeys.get(found.id);
+}
+
+const SSH_KEY = { word: 'ssh-key', about: 'Name or ID', find: findSshKey, calls: FIND_SSH_KEY };
+
+const describe = describeCommand(
+  { ...SSH_KEY, find: findFullKey },
+  {
+    about: 'Show an SSH key, including the public key',
+    columns: SSH_KEY_COLUMNS,
+    example: 'skerry ssh-key describe laptop',
   },
-});
+);
 
 const create = command({
   name: 'ssh-key create',
@@ -77,20 +75,13 @@ const create = command({
   },
 });
 
-const remove = command({
-  name: 'ssh-key delete',
-  aliases: ['rm'],
+const remove = deleteCommand(SSH_KEY, {
+  noun: 'SSH key',
+  operation: 'ssh_keys.delete',
+  delete: (skerry, id) => skerry.sshKeys.delete(id),
+  consequence: () => '; servers that have the key keep it',
   about: 'Delete an SSH key; servers that have the key keep it',
-  operations: ['ssh_keys.delete', 'ssh_keys.get', 'ssh_keys.list'],
-  args: { sshKey: SSH_KEY },
-  options: { yes: YES_OPTION },
   example: 'skerry ssh-key delete old-laptop --yes',
-  run: async ({ skerry, terminal }, { sshKey, yes }) => {
-    const { id, name } = await findSshKey(skerry, sshKey);
-    await confirm(terminal, yes, `delete SSH key ${name} (${id}); servers that have the key keep it`);
-    await skerry.sshKeys.delete(id);
-    terminal.note(`SSH key ${name} deleted.`);
-  },
 });
 
 export const SSH_KEY_COMMANDS: readonly Command[] = [list, describe, create, remove];

@@ -22,7 +22,6 @@ const SCOPES = ['read', 'write', 'billing'] as const;
 
 const list = listCommand({
   name: 'token list',
-  aliases: ['ls'],
   about: 'List API tokens',
   operations: ['tokens.list'],
   options: {

@@ -1,13 +1,13 @@
 import type { Volume } from '@skerry/sdk';
 import { type Command, command } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
-import { findServer, findVolume, resolveServerId } from '../find.ts';
+import { FIND_SERVER, FIND_VOLUME, findServer, findVolume, resolveServerId } from '../find.ts';
 import { VOLUME_MAX_GB, VOLUME_MIN_GB } from '../limits.ts';
 import { listCommand, omitUndefined, requireChanges } from '../lists.ts';
 import { arg, flag, integer, requiredInteger, requiredText, text } from '../options.ts';
 import { type Column, fields, hidden, times } from '../output/format.ts';
+import { deleteCommand, describeCommand } from '../resources.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
-import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 
 export const VOLUME_COLUMNS: readonly Column<Volume>[] = [
   ...fields<Volume>('id', 'name', 'size_gb', 'region', 'device'),
@@ -17,9 +17,8 @@ export const VOLUME_COLUMNS: readonly Column<Volume>[] = [
 
 const list = listCommand({
   name: 'volume list',
-  aliases: ['ls'],
   about: 'List volumes',
-  operations: ['volumes.list', 'servers.get', 'servers.list'],
+  operations: ['volumes.list', ...FIND_SERVER],
   options: {
     name: text('name', 'Filter by name'),
     region: text('code', 'Filter by region'),
@@ -34,17 +33,12 @@ const list = listCommand({
   }),
 });
 
-const describe = command({
-  name: 'volume describe',
-  aliases: ['get', 'show'],
+const VOLUME_RESOURCE = { word: 'volume', about: 'Name or ID', find: findVolume, calls: FIND_VOLUME };
+
+const describe = describeCommand(VOLUME_RESOURCE, {
   about: 'Show a volume',
-  operations: ['volumes.get', 'volumes.list'],
-  args: { volume: arg('Name or ID', { completionKind: 'volume' }) },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume describe data',
-  run: async ({ skerry, output }, { volume }) => {
-    output.show(await findVolume(skerry, volume), VOLUME_COLUMNS);
-  },
 });
 
 const VOLUME = arg('Name or ID', { completionKind: 'volume' });
@@ -83,7 +77,7 @@ const update = command({
   name: 'volume update',
   about: 'Rename or grow a volume',
   help: 'A volume can grow while in use. Grow its file system afterwards with resize2fs or xfs_growfs.',
-  operations: ['volumes.update', 'volumes.get', 'volumes.list'],
+  operations: ['volumes.update', ...FIND_VOLUME],
   args: { volume: VOLUME },
   options: {
     name: text('name', 'New name'),
@@ -108,7 +102,7 @@ const update = command({
 const attach = command({
   name: 'volume attach',
   about: 'Attach a volume to a server in the same region',
-  operations: ['volumes.attach', 'volumes.get', 'volumes.list', 'servers.get', 'servers.list'],
+  operations: ['volumes.attach', ...FIND_VOLUME, ...FIND_SERVER],
   args: { volume: VOLUME, server: arg('Name or ID of the server', { completionKind: 'server' }) },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume attach data web-1',
@@ -122,7 +116,7 @@ const attach = command({
 const detach = command({
   name: 'volume detach',
   about: 'Detach a volume from its server; unmount it first',
-  operations: ['volumes.detach', 'volumes.get', 'volumes.list'],
+  operations: ['volumes.detach', ...FIND_VOLUME],
   args: { volume: VOLUME },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume detach data',
@@ -132,20 +126,13 @@ const detach = command({
   },
 });
 
-const remove = command({
-  name: 'volume delete',
-  aliases: ['rm'],
+const remove = deleteCommand(VOLUME_RESOURCE, {
+  noun: 'volume',
+  operation: 'volumes.delete',
+  delete: (skerry, id) => skerry.volumes.delete(id),
+  consequence: ({ size_gb }) => `, ${size_gb} GiB, and all data on it`,
   about: 'Delete a detached volume and all data on it',
-  operations: ['volumes.delete', 'volumes.get', 'volumes.list'],
-  args: { volume: VOLUME },
-  options: { yes: YES_OPTION },
   example: 'skerry volume delete data --yes',
-  run: async ({ skerry, terminal }, { volume, yes }) => {
-    const { id, name, size_gb: sizeGb } = await findVolume(skerry, volume);
-    await confirm(terminal, yes, `delete volume ${name} (${id}), ${sizeGb} GiB, and all data on it`);
-    await skerry.volumes.delete(id);
-    terminal.note(`Volume ${name} deleted.`);
-  },
 });
 
 export const VOLUME_COMMANDS: readonly Command[] = [list, describe, create, update, attach, detach, remove];

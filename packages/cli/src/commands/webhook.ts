@@ -3,8 +3,8 @@ import { type Command, command } from '../command.ts';
 import { listCommand, omitUndefined, requireChanges } from '../lists.ts';
 import { arg, booleanOption, listOf, text } from '../options.ts';
 import { type Column, fields, hidden, times } from '../output/format.ts';
+import { deleteCommand, describeCommand, type Resource } from '../resources.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
-import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 
 const WEBHOOK_COLUMNS: readonly Column<Webhook>[] = [
   ...fields<Webhook>('id', 'url', 'active'),
@@ -24,7 +24,6 @@ type Events = CreateWebhook['events'];
 
 const list = listCommand({
   name: 'webhook list',
-  aliases: ['ls'],
   about: 'List webhooks',
   operations: ['webhooks.list'],
   options: { active: booleanOption('Filter by whether the webhook is active') },
@@ -34,17 +33,17 @@ const list = listCommand({
   filter: ({ active }) => ({ active: active === undefined ? undefined : String(active) }),
 });
 
-const describe = command({
-  name: 'webhook describe',
-  aliases: ['get', 'show'],
+const WEBHOOK_RESOURCE: Resource<Webhook> = {
+  word: 'webhook',
+  about: 'ID of the webhook',
+  find: (skerry, id) => skerry.webhooks.get(id),
+  calls: ['webhooks.get'],
+};
+
+const describe = describeCommand(WEBHOOK_RESOURCE, {
   about: 'Show a webhook',
-  operations: ['webhooks.get'],
-  args: { webhook: WEBHOOK },
   columns: WEBHOOK_COLUMNS,
   example: 'skerry webhook describe whk_aaaqk3m7qzb5x2l6v4t7n8wyja',
-  run: async ({ skerry, output }, { webhook }) => {
-    output.show(await skerry.webhooks.get(webhook), WEBHOOK_COLUMNS);
-  },
 });
 
 const create = command({
@@ -94,20 +93,13 @@ const update = command({
   },
 });
 
-const remove = command({
-  name: 'webhook delete',
-  aliases: ['rm'],
+const remove = deleteCommand(WEBHOOK_RESOURCE, {
+  noun: 'webhook',
+  operation: 'webhooks.delete',
+  delete: (skerry, id) => skerry.webhooks.delete(id),
+  consequence: ({ url }) => ` and stop all deliveries to ${url}`,
   about: 'Delete a webhook',
-  operations: ['webhooks.delete', 'webhooks.get'],
-  args: { webhook: WEBHOOK },
-  options: { yes: YES_OPTION },
   example: 'skerry webhook delete whk_aaaqk3m7qzb5x2l6v4t7n8wyja --yes',
-  run: async ({ skerry, terminal }, { webhook, yes }) => {
-    const { id, url } = await skerry.webhooks.get(webhook);
-    await confirm(terminal, yes, `delete webhook ${id} and stop all deliveries to ${url}`);
-    await skerry.webhooks.delete(id);
-    terminal.note(`Webhook ${id} deleted.`);
-  },
 });
 
 export const WEBHOOK_COMMANDS: readonly Command[] = [list, describe, create, update, remove];

@@ -1,11 +1,11 @@
 import type { FirewallGroup, FirewallRule } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
-import { findFirewallGroup, resolveServerId } from '../../find.ts';
+import { FIND_FIREWALL_GROUP, FIND_SERVER, findFirewallGroup, resolveServerId } from '../../find.ts';
 import { listCommand, omitUndefined, requireChanges } from '../../lists.ts';
 import { arg, listOf, text } from '../../options.ts';
 import { type Column, fields, hidden, times } from '../../output/format.ts';
 import type { Output } from '../../output/output.ts';
-import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
+import { deleteCommand } from '../../resources.ts';
 import { RULE_HELP, ruleOption } from './rule-text.ts';
 
 export const FIREWALL_GROUP_COLUMNS: readonly Column<FirewallGroup>[] = [
@@ -35,7 +35,6 @@ export function showGroup(output: Output, group: FirewallGroup): void {
 
 const list = listCommand({
   name: 'firewall list',
-  aliases: ['ls'],
   about: 'List firewall groups',
   operations: ['firewall_groups.list'],
   options: { name: text('name', 'Filter by name') },
@@ -48,7 +47,7 @@ const describe = command({
   name: 'firewall describe',
   aliases: ['get', 'show'],
   about: 'Show a firewall group and its rules',
-  operations: ['firewall_groups.get', 'firewall_groups.list'],
+  operations: FIND_FIREWALL_GROUP,
   args: { group: arg('Name or ID', { completionKind: 'firewall' }) },
   columns: FIREWALL_GROUP_COLUMNS,
   example: 'skerry firewall describe web',
@@ -65,7 +64,7 @@ const create = command({
   name: 'firewall create',
   about: 'Create a firewall group',
   help: RULE_HELP,
-  operations: ['firewall_groups.create', 'servers.get', 'servers.list'],
+  operations: ['firewall_groups.create', ...FIND_SERVER],
   args: { name: arg('Name of the firewall group') },
   options: {
     defaultAction: text('drop|accept', 'Action for traffic that matches no rule (default: drop)', {
@@ -91,13 +90,7 @@ const update = command({
   name: 'firewall update',
   about: 'Change the name, default action, or servers of a firewall group',
   help: '--server replaces all servers; an empty value removes the group from all servers.',
-  operations: [
-    'firewall_groups.update',
-    'firewall_groups.get',
-    'firewall_groups.list',
-    'servers.get',
-    'servers.list',
-  ],
+  operations: ['firewall_groups.update', ...FIND_FIREWALL_GROUP, ...FIND_SERVER],
   args: { group: GROUP },
   options: {
     name: text('name', 'New name'),
@@ -126,20 +119,22 @@ const update = command({
   },
 });
 
-const remove = command({
-  name: 'firewall delete',
-  aliases: ['rm'],
-  about: 'Delete a firewall group that is applied to no server',
-  operations: ['firewall_groups.delete', 'firewall_groups.get', 'firewall_groups.list'],
-  args: { group: GROUP },
-  options: { yes: YES_OPTION },
-  example: 'skerry firewall delete old-web --yes',
-  run: async ({ skerry, terminal }, { group, yes }) => {
-    const { id, name, rules } = await findFirewallGroup(skerry, group);
-    await confirm(terminal, yes, `delete firewall group ${name} (${id}) and its ${rules.length} rules`);
-    await skerry.firewallGroups.delete(id);
-    terminal.note(`Firewall group ${name} deleted.`);
+const remove = deleteCommand(
+  {
+    word: 'firewall',
+    argument: 'group',
+    about: 'Name or ID of the firewall group',
+    find: findFirewallGroup,
+    calls: FIND_FIREWALL_GROUP,
   },
-});
+  {
+    noun: 'firewall group',
+    operation: 'firewall_groups.delete',
+    delete: (skerry, id) => skerry.firewallGroups.delete(id),
+    consequence: ({ rules }) => ` and its ${rules.length} rules`,
+    about: 'Delete a firewall group that is applied to no server',
+    example: 'skerry firewall delete old-web --yes',
+  },
+);
 
 export const FIREWALL_GROUPS: readonly Command[] = [list, describe, create, update, remove];

@@ -6,7 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FirewallGroup } from '@skerry/sdk';
 import { type Command, type Context, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
-import { findFirewallGroup, findServer, resolveServerId } from '../../find.ts';
+import {
+  FIND_FIREWALL_GROUP,
+  FIND_SERVER,
+  findFirewallGroup,
+  findServer,
+  resolveServerId,
+} from '../../find.ts';
 import { arg } from '../../options.ts';
 import { FIREWALL_GROUP_COLUMNS, showGroup } from './groups.ts';
 
@@ -48,13 +54,7 @@ const attach = command({
   name: 'firewall attach',
   about: 'Apply a firewall group to a server',
   help: HELP,
-  operations: [
-    'firewall_groups.update',
-    'firewall_groups.get',
-    'firewall_groups.list',
-    'servers.get',
-    'servers.list',
-  ],
+  operations: ['firewall_groups.update', ...FIND_FIREWALL_GROUP, ...FIND_SERVER],
   args: ARGS,
   columns: FIREWALL_GROUP_COLUMNS,
   example: 'skerry firewall attach web web-1',
@@ -72,13 +72,7 @@ const detach = command({
   name: 'firewall detach',
   about: 'Remove a firewall group from a server',
   help: HELP,
-  operations: [
-    'firewall_groups.update',
-    'firewall_groups.get',
-    'firewall_groups.list',
-    'servers.get',
-    'servers.list',
-  ],
+  operations: ['firewall_groups.update', ...FIND_FIREWALL_GROUP, ...FIND_SERVER],
   args: ARGS,
   columns: FIREWALL_GROUP_COLUMNS,
   example: 'skerry firewall detach web web-1',

@@ -1,7 +1,7 @@
 import type { FirewallGroup, FirewallRule } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
-import { findFirewallGroup } from '../../find.ts';
+import { FIND_FIREWALL_GROUP, findFirewallGroup } from '../../find.ts';
 import { arg, restArg, text } from '../../options.ts';
 import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
 import { FIREWALL_GROUP_COLUMNS, FIREWALL_RULE_COLUMNS, showGroup } from './groups.ts';
@@ -14,7 +14,7 @@ const add = command({
   aliases: ['create'],
   about: 'Append a rule to a firewall group',
   help: RULE_HELP,
-  operations: ['firewall_rules.create', 'firewall_groups.get', 'firewall_groups.list'],
+  operations: ['firewall_rules.create', ...FIND_FIREWALL_GROUP],
   args: { group: GROUP, rule: restArg('The rule; quotes are optional') },
   options: { note: text('text', 'Note to the rule') },
   columns: FIREWALL_RULE_COLUMNS,
@@ -36,7 +36,7 @@ const set = command({
     'The file is JSON or YAML: a list of rules, or an object with such a list as "rules". A rule is a\n' +
     'line as above or an object as in the API. In YAML, quote a line that has a note. You can edit the\n' +
     'output of `firewall describe -o yaml` and pass it as the file.',
-  operations: ['firewall_rules.replace', 'firewall_groups.get', 'firewall_groups.list'],
+  operations: ['firewall_rules.replace', ...FIND_FIREWALL_GROUP],
   args: { group: GROUP },
   options: {
     file: text('file', 'File with the rules; - is stdin'),
@@ -63,7 +63,7 @@ const remove = command({
   name: 'firewall rule delete',
   aliases: ['rm'],
   about: 'Delete a rule of a firewall group',
-  operations: ['firewall_rules.delete', 'firewall_groups.get', 'firewall_groups.list'],
+  operations: ['firewall_rules.delete', ...FIND_FIREWALL_GROUP],
   args: { group: GROUP, rule: arg('ID of the rule, or its number in `firewall describe`') },
   options: { yes: YES_OPTION },
   example: 'skerry firewall rule delete web 1 --yes',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Context, command } from '../../command.ts';
-import { findServer } from '../../find.ts';
+import { FIND_SERVER, findServer } from '../../find.ts';
 import { arg, flag } from '../../options.ts';
 import { formatTime } from '../../output/format.ts';
 
@@ -14,7 +14,7 @@ export const openConsole = command({
   help:
     'The URL needs no sign-in and is valid for one visit within five minutes, so keep it secret. With a\n' +
     'token of scope read, the console is view-only.',
-  operations: ['servers.console', 'servers.get', 'servers.list'],
+  operations: ['servers.console', ...FIND_SERVER],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: { open: flag('Also open the console in your browser') },
   example: 'skerry server console web-1',

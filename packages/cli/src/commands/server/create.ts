@@ -1,6 +1,6 @@
 import type { CreateServer, Server, Skerry } from '@skerry/sdk';
 import { command } from '../../command.ts';
-import { findImage } from '../../find.ts';
+import { FIND_IMAGE, FIND_SSH_KEY, findImage } from '../../find.ts';
 import { CYCLES } from '../../limits.ts';
 import { omitUndefined } from '../../lists.ts';
 import { arg, flag, listOf, pairs, requiredText, text } from '../../options.ts';
@@ -18,15 +18,7 @@ export const create = command({
     'The first billing cycle is charged immediately; see prices with `skerry plan describe`. If the\n' +
     'server cannot be provisioned, you get a full refund. The server is printed even if the wait ends\n' +
     'early: by --timeout, by Ctrl-C, or because provisioning failed.',
-  operations: [
-    'servers.create',
-    'servers.get',
-    'audit_events.list',
-    'images.list',
-    'images.get',
-    'ssh_keys.list',
-    'ssh_keys.get',
-  ],
+  operations: ['servers.create', 'servers.get', 'audit_events.list', ...FIND_IMAGE, ...FIND_SSH_KEY],
   args: { name: arg('Name: letters a-z, digits, and dashes; starts with a letter') },
   options: {
     plan: requiredText('id', 'ID of the plan; see `skerry plan list`', { completionKind: 'plan' }),

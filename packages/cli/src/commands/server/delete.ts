@@ -1,6 +1,6 @@
 import { isApiError, type Server, type Skerry } from '@skerry/sdk';
 import { command } from '../../command.ts';
-import { findServer } from '../../find.ts';
+import { FIND_SERVER, findServer } from '../../find.ts';
 import { arg } from '../../options.ts';
 import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
 import { WAIT_OPTIONS, waitWithProgress } from '../../terminal/wait.ts';
@@ -11,7 +11,7 @@ export const remove = command({
   aliases: ['rm', 'destroy'],
   about: 'Delete a server and its disk permanently',
   help: 'Its volumes and snapshots are kept. Only a server that was never running is refunded.',
-  operations: ['servers.delete', 'servers.get', 'servers.list'],
+  operations: ['servers.delete', ...FIND_SERVER],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: { yes: YES_OPTION, ...WAIT_OPTIONS },
   example: 'skerry server delete web-1 --yes',

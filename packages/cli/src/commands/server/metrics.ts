@@ -1,6 +1,6 @@
 import type { Metrics } from '@skerry/sdk';
 import { command } from '../../command.ts';
-import { findServer } from '../../find.ts';
+import { FIND_SERVER, findServer } from '../../find.ts';
 import { arg, integer } from '../../options.ts';
 import type { Column } from '../../output/format.ts';
 
@@ -41,7 +41,7 @@ export const metrics = command({
   name: 'server metrics',
   about: 'Show the load of a server: current, average, and maximum',
   help: 'Values are hourly means. JSON output contains the whole API object: 30 days, regardless of --hours.',
-  operations: ['servers.metrics', 'servers.get', 'servers.list'],
+  operations: ['servers.metrics', ...FIND_SERVER],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
     hours: integer('number', `Number of past hours, at most ${HOURS_MAX} (default: ${HOURS})`, {

@@ -2,7 +2,7 @@
 import { isApiError, type RescuedServer, type Server, type Skerry, type StreamedEvent } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
-import { findServer } from '../../find.ts';
+import { FIND_SERVER, findServer } from '../../find.ts';
 import { arg, flag } from '../../options.ts';
 import { type Column, formatUsd } from '../../output/format.ts';
 import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
@@ -19,7 +19,7 @@ const start = command({
     'A server that was suspended because it was not renewed is charged for another cycle and resumes. The\n' +
     'command asks first and shows the latest price. A server that was suspended for insufficient balance\n' +
     'resumes automatically after a top-up.',
-  operations: ['servers.start', 'servers.get', 'servers.list', 'audit_events.list'],
+  operations: ['servers.start', ...FIND_SERVER, 'audit_events.list'],
   args: ARGS,
   options: { yes: YES_OPTION, ...WAIT_OPTIONS },
   columns: SERVER_COLUMNS,
@@ -50,7 +50,7 @@ const stop = command({
   help:
     'Asks the operating system to shut down, and powers the server off if it does not. The billing cycle\n' +
     'continues and renews: a stopped server costs as much as a running one.',
-  operations: ['servers.stop', 'servers.get', 'servers.list', 'audit_events.list'],
+  operations: ['servers.stop', ...FIND_SERVER, 'audit_events.list'],
   args: ARGS,
   options: WAIT_OPTIONS,
   columns: SERVER_COLUMNS,
@@ -68,7 +68,7 @@ const reboot = command({
   name: 'server reboot',
   about: 'Restart a server',
   help: 'Asks the operating system to shut down, and forces the restart if needed. Leaves a rescue system.',
-  operations: ['servers.reboot', 'servers.get', 'servers.list', 'events.stream', 'audit_events.list'],
+  operations: ['servers.reboot', ...FIND_SERVER, 'events.stream', 'audit_events.list'],
   args: ARGS,
   options: { hard: flag('Force the restart without a shutdown of the operating system'), ...WAIT_OPTIONS },
   columns: SERVER_COLUMNS,
@@ -103,7 +103,7 @@ const rescue = command({
   name: 'server rescue',
   about: 'Restart a server into the rescue system',
   help: 'The password is shown only once. The disk is unchanged; the next restart leaves the rescue system.',
-  operations: ['servers.rescue', 'servers.get', 'servers.list', 'events.stream', 'audit_events.list'],
+  operations: ['servers.rescue', ...FIND_SERVER, 'events.stream', 'audit_events.list'],
   args: ARGS,
   options: WAIT_OPTIONS,
   columns: RESCUE_COLUMNS,

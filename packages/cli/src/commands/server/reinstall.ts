@@ -1,7 +1,15 @@
 /** Commands that replace the contents of a disk: with an image or a snapshot. */
 import type { Server } from '@skerry/sdk';
 import { type Command, type Context, command } from '../../command.ts';
-import { findImage, findServer, findSnapshot } from '../../find.ts';
+import {
+  FIND_IMAGE,
+  FIND_SERVER,
+  FIND_SNAPSHOT,
+  FIND_SSH_KEY,
+  findImage,
+  findServer,
+  findSnapshot,
+} from '../../find.ts';
 import { omitUndefined } from '../../lists.ts';
 import { arg, listOf, requiredText, text } from '../../options.ts';
 import { formatTime } from '../../output/format.ts';
@@ -15,16 +23,7 @@ const rebuild = command({
   name: 'server rebuild',
   about: 'Reinstall a server and erase its disk',
   help: 'IP addresses stay the same. Omitted options keep their values, except user data: it is not reused.',
-  operations: [
-    'servers.rebuild',
-    'servers.get',
-    'servers.list',
-    'audit_events.list',
-    'images.list',
-    'images.get',
-    'ssh_keys.list',
-    'ssh_keys.get',
-  ],
+  operations: ['servers.rebuild', ...FIND_SERVER, 'audit_events.list', ...FIND_IMAGE, ...FIND_SSH_KEY],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
     image: text('image', 'ID or name, or family for the newest version (default: the current image)', {
@@ -53,14 +52,7 @@ const restore = command({
   name: 'server restore',
   about: 'Restore a snapshot to a server and erase its disk',
   help: 'The snapshot must be ready, in the same region, and fit the disk. IP addresses stay the same.',
-  operations: [
-    'servers.restore',
-    'servers.get',
-    'servers.list',
-    'audit_events.list',
-    'snapshots.list',
-    'snapshots.get',
-  ],
+  operations: ['servers.restore', ...FIND_SERVER, 'audit_events.list', ...FIND_SNAPSHOT],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
     snapshot: requiredText('snapshot', 'Name or ID', { completionKind: 'snapshot' }),

@@ -1,9 +1,10 @@
 import type { Server } from '@skerry/sdk';
-import { type Command, command } from '../../command.ts';
-import { findServer, resolveImageId } from '../../find.ts';
+import type { Command } from '../../command.ts';
+import { FIND_SERVER, findServer, resolveImageId } from '../../find.ts';
 import { listCommand } from '../../lists.ts';
-import { arg, text } from '../../options.ts';
+import { text } from '../../options.ts';
 import { amounts, type Column, fields, hidden, times } from '../../output/format.ts';
+import { describeCommand } from '../../resources.ts';
 
 export const SERVER_COLUMNS: readonly Column<Server>[] = [
   ...fields<Server>('id', 'name', 'status', 'plan', 'region'),
@@ -36,7 +37,6 @@ const STATUSES = ['provisioning', 'installing', 'running', 'stopped', 'suspended
 
 const list = listCommand({
   name: 'server list',
-  aliases: ['ls'],
   about: 'List servers',
   operations: ['servers.list', 'images.list'],
   options: {
@@ -58,17 +58,9 @@ const list = listCommand({
   }),
 });
 
-const describe = command({
-  name: 'server describe',
-  aliases: ['get', 'show'],
-  about: 'Show a server',
-  operations: ['servers.get', 'servers.list'],
-  args: { server: arg('Name or ID', { completionKind: 'server' }) },
-  columns: SERVER_COLUMNS,
-  example: 'skerry server describe web-1',
-  run: async ({ skerry, output }, { server }) => {
-    output.show(await findServer(skerry, server), SERVER_COLUMNS);
-  },
-});
+const describe = describeCommand(
+  { word: 'server', about: 'Name or ID', find: findServer, calls: FIND_SERVER },
+  { about: 'Show a server', columns: SERVER_COLUMNS, example: 'skerry server describe web-1' },
+);
 
 export const SERVER_READ: readonly Command[] = [list, describe];

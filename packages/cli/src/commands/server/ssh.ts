@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import type { Server } from '@skerry/sdk';
 import { command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
-import { findServer } from '../../find.ts';
+import { FIND_SERVER, findServer } from '../../find.ts';
 import { arg, flag, integer, restArg, text } from '../../options.ts';
 
 /** A user name that ssh cannot mistake for an option. */
@@ -18,7 +18,7 @@ export const ssh = command({
   help:
     'Words after the server are run there instead of a shell, so put options of this command before them.\n' +
     'Use -- to pass words that start with a dash. The exit code is that of ssh.',
-  operations: ['servers.get', 'servers.list'],
+  operations: FIND_SERVER,
   args: {
     server: arg('Name or ID', { completionKind: 'server' }),
     command: restArg('Command to run on the server', { optional: true, passthrough: true }),

@@ -2,7 +2,7 @@
 import type { Server, SetRdns } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
-import { findServer } from '../../find.ts';
+import { FIND_SERVER, findServer } from '../../find.ts';
 import { omitUndefined } from '../../lists.ts';
 import { arg, booleanOption, listOf, pairs, text } from '../../options.ts';
 import { SERVER_COLUMNS } from './show.ts';
@@ -10,7 +10,7 @@ import { SERVER_COLUMNS } from './show.ts';
 const update = command({
   name: 'server update',
   about: 'Change the name, tags, labels, or renewal of a server',
-  operations: ['servers.update', 'servers.get', 'servers.list'],
+  operations: ['servers.update', ...FIND_SERVER],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
     name: text('name', 'New name'),
@@ -82,7 +82,7 @@ function resolveLabels({ labels }: Server, words: TagAndLabelOptions): Record<st
 const setRdns = command({
   name: 'server set-rdns',
   about: "Set the reverse DNS of a server's addresses",
-  operations: ['servers.set_rdns', 'servers.get', 'servers.list'],
+  operations: ['servers.set_rdns', ...FIND_SERVER],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
     ipv4: text('host', "Host name of the IPv4 address; '' removes it"),

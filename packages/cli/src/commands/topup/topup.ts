@@ -87,7 +87,6 @@ withholds credits. Requires a token with scope billing.`,
 
 const list = listCommand({
   name: 'topup list',
-  aliases: ['ls'],
   about: 'List top-ups',
   operations: ['topups.list'],
   options: {
