@@ -10,7 +10,7 @@ import { GROUPS } from './commands/index.ts';
 import { Failure } from './exit-codes.ts';
 import { isTopic, programHelpFooter, TOPICS, wrapText } from './help.ts';
 import { kebabCase, type Option } from './options.ts';
-import { checkColumns, parseFormat } from './output/format.ts';
+import { parseFormat, selectColumns } from './output/format.ts';
 
 export interface GlobalOptions {
   readonly output: string;
@@ -118,7 +118,8 @@ function addCommand(program: Commander, row: Command, open: (options: GlobalOpti
       }),
     ];
     const global = program.opts<GlobalOptions>();
-    checkColumns(parseFormat(global.output), row.columns ?? []);
+    // Before the command runs, so that a typo cannot fail an order that was already placed.
+    selectColumns(parseFormat(global.output), row.columns ?? []);
     await row.run(open(global), Object.fromEntries(values));
   });
 }

@@ -1,8 +1,9 @@
 /** `skerry apply`: reads the file, compares it with the account, shows the plan, asks, and runs it. */
 import { randomUUID } from 'node:crypto';
-import { isApiError, type Skerry } from '@skerry/sdk';
+import type { Skerry } from '@skerry/sdk';
 import type { Context } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
+import { nullIf } from '../find.ts';
 import { confirm } from '../terminal/terminal.ts';
 import type { WaitFlags } from '../terminal/wait.ts';
 import { type Actual, type FetchedAccount, fetchActual } from './actual.ts';
@@ -70,13 +71,14 @@ async function createPlan(
   desired: Desired,
   signal: AbortSignal,
 ): Promise<{ readonly plan: Plan; readonly cost: Cost; readonly actual: FetchedAccount }> {
-  const [actual, balanceUsd] = await Promise.all([
+  const [actual, balance] = await Promise.all([
     fetchActual(skerry, desired, signal),
-    getBalance(skerry, signal),
+    // Null: the token may create servers, but not read the balance.
+    nullIf('forbidden_scope', skerry.balance.get({ signal })),
   ]);
   const { plan, faults } = compare(desired, actual);
   failOnFaults(faults);
-  return { plan, cost: calculateCost(plan, desired, actual, balanceUsd), actual };
+  return { plan, cost: calculateCost(plan, desired, actual, balance?.usd ?? null), actual };
 }
 
 /** The confirmation is for the plan that was shown, which may be out of date by now. */
@@ -108,16 +110,6 @@ async function updateFinishedLabels(
 ): Promise<void> {
   for (const [id, digest] of finalDigests) {
     await updateLabels({ skerry, signal }, id, (now) => withDigest(now, digest));
-  }
-}
-
-/** Null: the token may create servers, but not read the balance. */
-async function getBalance(skerry: Skerry, signal: AbortSignal): Promise<number | null> {
-  try {
-    return (await skerry.balance.get({ signal })).usd;
-  } catch (error) {
-    if (isApiError(error, 'forbidden_scope')) return null;
-    throw error;
   }
 }
 

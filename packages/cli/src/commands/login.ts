@@ -1,10 +1,11 @@
-import { isApiError, Skerry } from '@skerry/sdk';
+import { Skerry } from '@skerry/sdk';
 import { type Command, type Context, command } from '../command.ts';
 import { defaultContextName, isUnencrypted, parseAddress } from '../config/address.ts';
 import { type Account, readConfig } from '../config/config.ts';
 import { checkContextName, findContext, removeContext, saveContext } from '../config/contexts.ts';
 import { Failure } from '../exit-codes.ts';
 import { readBytes } from '../files.ts';
+import { nullIf } from '../find.ts';
 import { flag, optionalArg, text } from '../options.ts';
 import { formatUsd } from '../output/format.ts';
 import { confirm, prompt, type Terminal } from '../terminal/terminal.ts';
@@ -78,13 +79,10 @@ async function resolveAddress({ env, terminal }: Context, given: string | undefi
 async function checkAccess({ url, token }: Account, signal: AbortSignal): Promise<string> {
   const skerry = new Skerry({ baseUrl: url, token, maxRetries: 1 });
   await skerry.regions.list({ page_size: 1 }, { signal }).first();
-  try {
-    const balance = await skerry.balance.get({ signal });
-    return `The token has access to billing; the balance is ${formatUsd(balance.usd)} USD.`;
-  } catch (error) {
-    if (!isApiError(error, 'forbidden_scope')) throw error;
-    return 'The token has no access to billing. For the balance and top-ups, use a token with scope billing.';
-  }
+  const balance = await nullIf('forbidden_scope', skerry.balance.get({ signal }));
+  return balance
+    ? `The token has access to billing; the balance is ${formatUsd(balance.usd)} USD.`
+    : 'The token has no access to billing. For the balance and top-ups, use a token with scope billing.';
 }
 
 /** Asks before a second account on the same host replaces the first under the default name. */

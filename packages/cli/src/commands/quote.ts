@@ -1,6 +1,7 @@
-import { isApiError, type Plan, type Skerry } from '@skerry/sdk';
+import type { Plan } from '@skerry/sdk';
 import { command } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
+import { nullIf } from '../find.ts';
 import { BONUS_TIERS_USD, CYCLES, TOPUP_MAX_USD, TOPUP_MIN_USD } from '../limits.ts';
 import { flag, integer, requiredText, text } from '../options.ts';
 import { type Column, formatUsd } from '../output/format.ts';
@@ -35,11 +36,13 @@ balance. topup_usd is the smallest top-up that covers the total with its bonus. 
   columns: QUOTE_COLUMNS,
   example: 'skerry quote --plan s2 --region par --billing-months 12 --count 3',
   run: async ({ skerry, output, terminal }, { plan: id, region, billingMonths, count, check }) => {
-    const plan = await getPlan(skerry, id);
-    const balanceUsd = await getBalance(skerry);
+    const plan = await requireFound('plan', id, skerry.plans.get(id));
+    const balanceUsd = (await nullIf('forbidden_scope', skerry.balance.get()))?.usd ?? null;
     const months = billingMonths === undefined ? undefined : Number(billingMonths);
     const quoted = calculateQuote(plan, { region: region ?? null, months, count: count ?? 1, balanceUsd });
-    if (region !== undefined && !quoted.deployable) await requireRegion(skerry, region);
+    if (region !== undefined && !quoted.deployable) {
+      await requireFound('region', region, skerry.regions.get(region));
+    }
     output.list(quoted.cycles, QUOTE_COLUMNS, quoted);
     const reasons = blockingReasons(quoted);
     if (check && reasons.length > 0) throw new Failure('refused', reasons.join('; '));
@@ -49,33 +52,11 @@ balance. topup_usd is the smallest top-up that covers the total with its bonus. 
   },
 });
 
-async function getPlan(skerry: Skerry, id: string): Promise<Plan> {
-  try {
-    return await skerry.plans.get(id);
-  } catch (error) {
-    if (!isApiError(error, 'not_found')) throw error;
-    throw new Failure('not_found', `plan "${id}" not found; see \`skerry plan list\``);
-  }
-}
-
-/** Null: the token may not read the balance. */
-async function getBalance(skerry: Skerry): Promise<number | null> {
-  try {
-    return (await skerry.balance.get()).usd;
-  } catch (error) {
-    if (isApiError(error, 'forbidden_scope')) return null;
-    throw error;
-  }
-}
-
-/** Tells an unknown region from a region where the plan is unavailable. */
-async function requireRegion(skerry: Skerry, region: string): Promise<void> {
-  try {
-    await skerry.regions.get(region);
-  } catch (error) {
-    if (!isApiError(error, 'not_found')) throw error;
-    throw new Failure('not_found', `region "${region}" not found; see \`skerry region list\``);
-  }
+/** Tells what does not exist from what is unavailable. */
+async function requireFound<T>(kind: 'plan' | 'region', id: string, call: Promise<T>): Promise<T> {
+  const found = await nullIf('not_found', call);
+  if (found !== null) return found;
+  throw new Failure('not_found', `${kind} "${id}" not found; see \`skerry ${kind} list\``);
 }
 
 interface QuotedCycle {

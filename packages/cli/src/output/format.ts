@@ -97,12 +97,3 @@ export function selectColumns<T>(format: Format, columns: readonly Column<T>[]):
     throw new Failure('usage', `--output: column "${name}" not found; available: ${names}`);
   });
 }
-
-/**
- * Checks the columns before the command runs, so that a typo cannot fail an order that was already placed.
- */
-export function checkColumns(format: Format, columns: readonly Column<unknown>[]): void {
-  selectColumns(format, columns);
-}
-
-/** Columns of a resource: one table for `list`, `-o columns=…`, and `describe`. */

@@ -29,8 +29,8 @@ export class Output {
     const rows = this.#formatRows(items, shown);
     const { stdout, columns: maxWidth } = this.#terminal;
     // A pipe and columns requested by name get full values.
-    if (!stdout.isTTY || selected !== null) this.#terminal.write(formatTable(rows));
-    else if (tableWidth(rows) <= maxWidth) this.#terminal.write(formatTable(rows));
+    const isFull = !stdout.isTTY || selected !== null || tableWidth(rows) <= maxWidth;
+    if (isFull) this.#terminal.write(formatTable(rows));
     else this.#terminal.write(formatTable(this.#formatRows(items, withoutIds(shown)), { maxWidth }));
   }
 
@@ -46,12 +46,12 @@ export class Output {
   }
 
   /** Prints one item, a line per column. */
-  show<T>(item: T, columns: readonly Column<T>[], value: unknown = item): void {
+  show<T>(item: T, columns: readonly Column<T>[]): void {
     if (this.#format.kind === 'columns') {
       this.list([item], columns);
       return;
     }
-    if (this.#writeData(value)) return;
+    if (this.#writeData(item)) return;
     const rows = columns.map((column) => [
       `${column.label ?? formatLabel(column.name)}:`,
       formatCell(column.value(item)),
@@ -67,14 +67,14 @@ export class Output {
   }
 
   /** Prints one item of a stream: a line, or a YAML document. */
-  showNext<T>(item: T, columns: readonly Column<T>[], value: unknown = item): void {
+  showNext<T>(item: T, columns: readonly Column<T>[]): void {
     const { kind } = this.#format;
     if (kind === 'json') {
-      this.#terminal.write(`${printableJson(JSON.stringify(value))}\n`);
+      this.#terminal.write(`${printableJson(JSON.stringify(item))}\n`);
       return;
     }
     if (kind === 'yaml') {
-      this.#terminal.write(`---\n${formatYaml(value)}`);
+      this.#terminal.write(`---\n${formatYaml(item)}`);
       return;
     }
     const chosen = selectColumns(this.#format, columns) ?? columns.filter(({ hidden }) => !hidden);

@@ -1,4 +1,5 @@
 /** Text on a terminal: its width, and the characters that must not reach it. */
+
 /** Created on first use: it takes longer than all other work at startup. */
 let graphemes: Intl.Segmenter | undefined;
 
@@ -34,9 +35,7 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
 
 export function displayWidth(text: string): number {
   if (PRINTABLE_ASCII.test(text)) return text.length;
-  let width = 0;
-  for (const { segment } of segmentGraphemes(text)) width += graphemeWidth(segment);
-  return width;
+  return [...segmentGraphemes(text)].reduce((width, { segment }) => width + graphemeWidth(segment), 0);
 }
 
 /** Cuts text to fit and marks the cut with …. */

@@ -13,6 +13,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type CallOptions, isApiError } from '@skerry/sdk';
+import { nullIf } from '../../find.ts';
 
 export interface CreatedResource {
   readonly id: string;
@@ -63,12 +64,8 @@ export async function createIdempotently(making: CreateRequest): Promise<string>
 }
 
 async function exists(id: string, { name, get }: CreateRequest): Promise<boolean> {
-  try {
-    return matchesName(name, await get(id));
-  } catch (error) {
-    if (isApiError(error, 'not_found')) return false;
-    throw error;
-  }
+  const found = await nullIf('not_found', get(id));
+  return found !== null && matchesName(name, found);
 }
 
 async function findNew({ name, seen, list }: CreateRequest): Promise<readonly CreatedResource[]> {

@@ -1,32 +1,21 @@
 /** Runs one action. An action may run twice; a resource is created once across all runs of a plan. */
 import { createHash } from 'node:crypto';
-import {
-  type CallOptions,
-  type CreateServer,
-  isApiError,
-  type RebuildServer,
-  type Skerry,
-} from '@skerry/sdk';
-import type { Actual } from '../actual.ts';
+import { type CallOptions, type CreateServer, isApiError, type Pages, type RebuildServer } from '@skerry/sdk';
+import { nullIf } from '../../find.ts';
+import { omitUndefined } from '../../lists.ts';
 import type { WantedServer } from '../desired.ts';
 import { mergeLabels, updateLabels, userDataDigest, withPending } from '../labels.ts';
 import type { Action, Labels } from '../plan/plan.ts';
-import { type CreatedResource, type CreateRequest, createIdempotently } from './create-idempotently.ts';
+import { type CreatedResource, createIdempotently } from './create-idempotently.ts';
 import type { FirewallMembers } from './firewall-members.ts';
 import type { ServerStopper } from './server-stopper.ts';
-import type { ResourceIds } from './state.ts';
+import type { ResourceIds, RunContext } from './state.ts';
 
-export interface ActionContext {
-  readonly skerry: Skerry;
+export interface ActionContext extends Omit<RunContext, 'terminal' | 'noWait' | 'timeoutMs'> {
   readonly ids: ResourceIds;
   readonly firewallMembers: FirewallMembers;
   readonly stopper: ServerStopper;
-  readonly signal: AbortSignal;
   readonly project: string;
-  /** The account as it was compared. */
-  readonly actual: Actual;
-  /** Unique per run: a retry within the run takes effect once; a later run makes a new request. */
-  readonly nonce: string;
 }
 
 /** All actions except waiting, which is done for all servers at once. */
@@ -48,23 +37,13 @@ export async function executeAction(act: ExecutableAction, hands: ActionContext)
 
 const HANDLERS: Handlers = {
   create_key: async ({ key }, hands) => {
-    const { skerry, signal } = hands;
     const body = { name: key.name, public_key: key.publicKey };
-    await createResource(hands, 'ssh_key', body, hands.actual.keys, {
-      create: (call) => skerry.sshKeys.create(body, call),
-      get: (id) => skerry.sshKeys.get(id, { signal }),
-      list: () => skerry.sshKeys.list({}, { signal }).all(),
-    });
+    await createResource(hands, 'ssh_key', body, hands.actual.keys, hands.skerry.sshKeys);
   },
   create_group: async ({ group }, hands) => {
-    const { skerry, signal } = hands;
     const { name, defaultAction, rules = [] } = group;
     const body = { name, default_action: defaultAction, rules: [...rules] };
-    await createResource(hands, 'firewall_group', body, hands.actual.groups, {
-      create: (call) => skerry.firewallGroups.create(body, call),
-      get: (id) => skerry.firewallGroups.get(id, { signal }),
-      list: () => skerry.firewallGroups.list({}, { signal }).all(),
-    });
+    await createResource(hands, 'firewall_group', body, hands.actual.groups, hands.skerry.firewallGroups);
   },
   update_group: async ({ group, defaultAction }, { skerry, ids, signal }) => {
     const id = ids.get('firewall_group', group);
@@ -74,20 +53,9 @@ const HANDLERS: Handlers = {
     await skerry.firewallRules.replace(ids.get('firewall_group', group), { rules: [...rules] }, { signal });
   },
   create_volume: async ({ volume }, hands) => {
-    const { skerry, signal } = hands;
-    const { name, sizeGb, region, encrypted, filesystem } = volume;
-    const body = {
-      name,
-      size_gb: sizeGb,
-      region,
-      ...(encrypted === undefined ? {} : { encrypted }),
-      ...(filesystem === undefined ? {} : { filesystem }),
-    };
-    await createResource(hands, 'volume', body, hands.actual.volumes, {
-      create: (call) => skerry.volumes.create(body, call),
-      get: (id) => skerry.volumes.get(id, { signal }),
-      list: () => skerry.volumes.list({}, { signal }).all(),
-    });
+    const { name, sizeGb: size_gb, region, encrypted, filesystem } = volume;
+    const body = { name, size_gb, region, ...omitUndefined({ encrypted, filesystem }) };
+    await createResource(hands, 'volume', body, hands.actual.volumes, hands.skerry.volumes);
   },
   grow_volume: async ({ volume, sizeGb }, { skerry, ids, signal }) => {
     await skerry.volumes.update(ids.get('volume', volume), { size_gb: sizeGb }, { signal });
@@ -102,13 +70,8 @@ const HANDLERS: Handlers = {
     await changeLabels(hands, id, labels);
   },
   create_server: async (act, hands) => {
-    const { skerry, signal } = hands;
     const body = createServerBody(act, hands.ids);
-    await createResource(hands, 'server', body, hands.actual.servers, {
-      create: (call) => skerry.servers.create(body, call),
-      get: (id) => skerry.servers.get(id, { signal }),
-      list: () => skerry.servers.list({}, { signal }).all(),
-    });
+    await createResource(hands, 'server', body, hands.actual.servers, hands.skerry.servers);
   },
   rebuild_server: async (act, hands) => {
     const { id, image, labels, labelsBefore, server } = act;
@@ -138,39 +101,50 @@ const HANDLERS: Handlers = {
     }
   },
   set_rdns: async (act, hands) => {
-    await hands.skerry.servers.setRdns(
-      hands.ids.get('server', act.server),
-      act.rdns,
-      callOptions(act, hands),
-    );
+    const id = hands.ids.get('server', act.server);
+    await hands.skerry.servers.setRdns(id, act.rdns, callOptions(act, hands));
   },
   delete_group: async ({ id }, { skerry, signal, firewallMembers }) => {
-    await unlessGone(firewallMembers.removeAll(id).then(() => skerry.firewallGroups.delete(id, { signal })));
+    const deleted = firewallMembers.removeAll(id).then(() => skerry.firewallGroups.delete(id, { signal }));
+    await nullIf('not_found', deleted);
   },
   delete_volume: async ({ id }, hands) => {
-    await unlessGone(detach(id, hands).then(() => hands.skerry.volumes.delete(id, { signal: hands.signal })));
+    const { skerry, signal } = hands;
+    await nullIf(
+      'not_found',
+      detach(id, hands).then(() => skerry.volumes.delete(id, { signal })),
+    );
   },
   destroy_server: async ({ id }, { skerry, signal }) => {
-    await unlessGone(skerry.servers.delete(id, { signal }));
+    await nullIf('not_found', skerry.servers.delete(id, { signal }));
   },
 };
 
-type Calls = Pick<CreateRequest, 'create' | 'get' | 'list'>;
+/** A kind of resource in the SDK. */
+interface Resource<Body> {
+  create(body: Body, call: CallOptions): Promise<CreatedResource>;
+  get(id: string, call: CallOptions): Promise<CreatedResource>;
+  list(query: object, call: CallOptions): Pages<CreatedResource>;
+}
 
-async function createResource(
+async function createResource<Body extends { readonly name: string }>(
   { ids, project, signal }: ActionContext,
   kind: Parameters<ResourceIds['set']>[0],
-  body: { readonly name: string },
+  body: Body,
   before: readonly CreatedResource[],
-  calls: Calls,
+  resource: Resource<Body>,
 ): Promise<void> {
   const { name } = body;
-  const seen = before.filter((one) => one.name === name).map(({ id }) => id);
-  ids.set(
-    kind,
+  const id = await createIdempotently({
+    keyParts: [project, kind, name, body],
     name,
-    await createIdempotently({ keyParts: [project, kind, name, body], name, seen, signal, ...calls }),
-  );
+    seen: before.filter((one) => one.name === name).map((one) => one.id),
+    signal,
+    create: (call) => resource.create(body, call),
+    get: (wanted) => resource.get(wanted, { signal }),
+    list: () => resource.list({}, { signal }).all(),
+  });
+  ids.set(kind, name, id);
 }
 
 /** Writes only the labels that differ from those that were compared. */
@@ -208,8 +182,7 @@ function createServerBody(
     ssh_keys: keyIds(server, ids),
     labels: { ...labels },
     billing_months: months,
-    ...(server.tags === undefined ? {} : { tags: [...server.tags] }),
-    ...(server.autoRenew === undefined ? {} : { auto_renew: server.autoRenew }),
+    ...omitUndefined({ tags: server.tags && [...server.tags], auto_renew: server.autoRenew }),
     ...userDataField(server),
   };
 }
@@ -226,13 +199,4 @@ function keyIds({ sshKeys }: WantedServer, ids: ResourceIds): string[] {
 function callOptions(act: ExecutableAction, { nonce, signal }: ActionContext): CallOptions {
   const digest = createHash('sha256').update(JSON.stringify(act)).digest('base64url');
   return { signal, idempotencyKey: `apply-${nonce}-${act.do}-${digest}` };
-}
-
-/** Succeeds if the resource is already deleted. */
-async function unlessGone(call: Promise<unknown>): Promise<void> {
-  try {
-    await call;
-  } catch (error) {
-    if (!isApiError(error, 'not_found')) throw error;
-  }
 }

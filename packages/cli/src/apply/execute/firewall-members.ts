@@ -2,24 +2,21 @@
  * Membership in firewall groups. The API replaces the whole list, so it is read right before; others' servers
  * stay.
  */
-import type { Skerry } from '@skerry/sdk';
 import type { Action } from '../plan/plan.ts';
-import type { ResourceIds } from './state.ts';
+import type { ResourceIds, RunContext } from './state.ts';
 
 type ApplyGroup = Extract<Action, { do: 'apply_group' }>;
 
 export class FirewallMembers {
-  readonly #skerry: Skerry;
-  readonly #signal: AbortSignal;
+  readonly #run: RunContext;
   readonly #ids: ResourceIds;
   /** IDs of the project's servers when the plan was made. */
   readonly #projectServerIds: ReadonlySet<string>;
   /** The latest write per group; concurrent writes would undo each other. */
   readonly #lastByGroup = new Map<string, Promise<void>>();
 
-  constructor(skerry: Skerry, signal: AbortSignal, ids: ResourceIds, own: ReadonlySet<string>) {
-    this.#skerry = skerry;
-    this.#signal = signal;
+  constructor(run: RunContext, ids: ResourceIds, own: ReadonlySet<string>) {
+    this.#run = run;
     this.#ids = ids;
     this.#projectServerIds = own;
   }
@@ -41,11 +38,12 @@ export class FirewallMembers {
 
   /** Empties the group before it is deleted. */
   async removeAll(id: string): Promise<void> {
-    const { applied_to } = await this.#skerry.firewallGroups.get(id, { signal: this.#signal });
+    const { skerry, signal } = this.#run;
+    const { applied_to } = await skerry.firewallGroups.get(id, { signal });
     const others = applied_to.filter((server) => !this.#projectServerIds.has(server)).length;
     if (others > 0) throw new Error('it has been applied to servers outside of the project');
     if (applied_to.length === 0) return;
-    await this.#skerry.firewallGroups.update(id, { applied_to: [] }, { signal: this.#signal });
+    await skerry.firewallGroups.update(id, { applied_to: [] }, { signal });
   }
 
   #createdIds({ servers }: ApplyGroup): string[] {
@@ -60,10 +58,11 @@ export class FirewallMembers {
   }
 
   async #write(group: string, change: (now: readonly string[]) => string[]): Promise<void> {
+    const { skerry, signal } = this.#run;
     const id = this.#ids.get('firewall_group', group);
-    const { applied_to: now } = await this.#skerry.firewallGroups.get(id, { signal: this.#signal });
+    const { applied_to: now } = await skerry.firewallGroups.get(id, { signal });
     const wanted = change(now);
     if (wanted.length === now.length && wanted.every((server) => now.includes(server))) return;
-    await this.#skerry.firewallGroups.update(id, { applied_to: wanted }, { signal: this.#signal });
+    await skerry.firewallGroups.update(id, { applied_to: wanted }, { signal });
   }
 }

@@ -49,14 +49,9 @@ export async function runPlan(
 
 function startProgress(plan: Plan, unready: ReadonlyMap<string, string>, run: RunContext): RunProgress {
   const ids = new ResourceIds(plan.ids);
-  const projectServers = run.actual.servers.filter(({ labels }) => labels[PROJECT_LABEL] === plan.project);
-  const firewallMembers = new FirewallMembers(
-    run.skerry,
-    run.signal,
-    ids,
-    new Set(projectServers.map(({ id }) => id)),
-  );
-  const { skerry, signal, actual, nonce } = run;
+  const { project } = plan;
+  const own = run.actual.servers.filter(({ labels }) => labels[PROJECT_LABEL] === project);
+  const firewallMembers = new FirewallMembers(run, ids, new Set(own.map(({ id }) => id)));
   const deadlineMs = Date.now() + run.timeoutMs;
   const waited = new Set(
     plan.items.flatMap(({ actions }) => actions.flatMap((act) => (isWaitAction(act) ? [act.server] : []))),
@@ -64,16 +59,7 @@ function startProgress(plan: Plan, unready: ReadonlyMap<string, string>, run: Ru
   const waits = [...unready].filter(([name]) => !waited.has(name)).map(([name, id]) => waitItem(name, id));
   return {
     run,
-    context: {
-      skerry,
-      ids,
-      firewallMembers,
-      signal,
-      project: plan.project,
-      actual,
-      nonce,
-      stopper: new ServerStopper(run, deadlineMs),
-    },
+    context: { ...run, ids, firewallMembers, project, stopper: new ServerStopper(run, deadlineMs) },
     states: [...plan.items, ...waits].map((item) => ({
       item,
       status: 'open',

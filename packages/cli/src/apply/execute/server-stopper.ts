@@ -1,8 +1,9 @@
 /** Stops servers before they are deleted: each once, however many of its volumes are detached. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isApiError, type Server } from '@skerry/sdk';
+import type { Server } from '@skerry/sdk';
 import { waitForServer } from '../../commands/server/wait-for-server.ts';
 import { Failure } from '../../exit-codes.ts';
+import { nullIf } from '../../find.ts';
 import type { RunContext } from './state.ts';
 
 const POLL_MS = 2_000;
@@ -29,11 +30,12 @@ export class ServerStopper {
   }
 
   async #stop(id: string): Promise<void> {
-    const { signal, noWait } = this.#run;
+    const { skerry, signal, noWait } = this.#run;
     for (;;) {
-      const server = await this.#find(id);
+      const server = await nullIf('not_found', skerry.servers.get(id, { signal }));
       if (server?.status !== 'running') return;
-      const begun = await this.#requestStop(id);
+      // Null: another operation is running, which may be the stop of an earlier run.
+      const begun = await nullIf('conflict_state', skerry.servers.stop(id, { signal }));
       if (noWait) {
         throw new StillPendingError(
           `server ${server.name} is shutting down; run the command again to continue`,
@@ -47,28 +49,6 @@ export class ServerStopper {
         );
       }
       await sleep(POLL_MS, undefined, { signal });
-    }
-  }
-
-  /** Null: the server is deleted. */
-  async #find(id: string): Promise<Server | null> {
-    const { skerry, signal } = this.#run;
-    try {
-      return await skerry.servers.get(id, { signal });
-    } catch (error) {
-      if (isApiError(error, 'not_found')) return null;
-      throw error;
-    }
-  }
-
-  /** Null: another operation is running, which may be the stop of an earlier run. */
-  async #requestStop(id: string): Promise<Server | null> {
-    const { skerry, signal } = this.#run;
-    try {
-      return await skerry.servers.stop(id, { signal });
-    } catch (error) {
-      if (isApiError(error, 'conflict_state')) return null;
-      throw error;
     }
   }
 

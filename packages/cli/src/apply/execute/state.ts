@@ -38,6 +38,7 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** The account as it was compared. */
   readonly actual: FetchedAccount;
+  /** Unique per run: a retry within the run takes effect once; a later run makes a new request. */
   readonly nonce: string;
   readonly noWait: boolean;
   /** For all waits of the run together. */
@@ -45,12 +46,8 @@ export interface RunContext {
 }
 
 /** The progress of an item. */
-export interface ItemState {
-  readonly item: PlanItem;
+export interface ItemState extends Omit<ItemResult, 'status' | 'id'> {
   readonly status: 'open' | Exclude<ResultStatus, 'done'>;
-  readonly message: string | null;
-  readonly timedOut: boolean;
-  readonly error: ErrorDetails | null;
 }
 
 export function failedState(error: unknown): Pick<ItemState, 'status' | 'message' | 'timedOut' | 'error'> {
@@ -74,12 +71,8 @@ export class ResourceIds {
   readonly #ids: Readonly<Record<Kind, Map<string, string>>>;
 
   constructor(known: KnownIds) {
-    this.#ids = {
-      ssh_key: new Map(known.ssh_key),
-      firewall_group: new Map(known.firewall_group),
-      volume: new Map(known.volume),
-      server: new Map(known.server),
-    };
+    const copies = Object.entries(known).map(([kind, ids]) => [kind, new Map(ids)]);
+    this.#ids = Object.fromEntries(copies);
   }
 
   set(kind: Kind, name: string, id: string): void {

@@ -4,7 +4,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mayPass, type Server, type Skerry } from '@skerry/sdk';
-import type { Terminal } from '../../terminal/terminal.ts';
 import { rebuildFailure, resolvePendingDigest, updateLabels, userDataDigest, withDigest } from '../labels.ts';
 import type { PlanItem } from '../plan/plan.ts';
 import type { RunProgress } from './progress.ts';
@@ -93,10 +92,7 @@ type WaitOutcome =
   | { readonly came: 'running'; readonly server: Server }
   | { readonly came: 'failed' | 'timeout'; readonly message: string };
 
-interface WaitContext {
-  readonly skerry: Skerry;
-  readonly terminal: Terminal;
-  readonly signal: AbortSignal;
+interface WaitContext extends Pick<RunContext, 'skerry' | 'terminal' | 'signal'> {
   /** In milliseconds, as `Date.now()`. */
   readonly deadlineMs: number;
 }

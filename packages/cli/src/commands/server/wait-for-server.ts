@@ -1,8 +1,9 @@
 /** Waits until a server reaches a state, or can no longer reach it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isApiError, mayPass, type Server, type Skerry } from '@skerry/sdk';
+import { mayPass, type Server, type Skerry } from '@skerry/sdk';
 import type { Context } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
+import { nullIf } from '../../find.ts';
 import { type PollOptions, type WaitFlags, waitAndShow } from '../../terminal/wait.ts';
 import { SERVER_COLUMNS } from './show.ts';
 
@@ -37,7 +38,7 @@ export async function waitForServer(
     await sleep(FIRST_PAUSES_MS[polls] ?? POLL_MS, undefined, { signal });
     const isPastDeadline = Date.now() > deadlineMs;
     try {
-      const seen = await getServerOrNull(skerry, started.id, signal);
+      const seen = await nullIf('not_found', skerry.servers.get(started.id, { signal }));
       last = seen ?? last;
       onLook(last);
       if (goal.isDone(seen)) return last;
@@ -83,15 +84,6 @@ export async function failIfGivenUp(skerry: Skerry, server: Server, operation: O
     'failed',
     `could not ${operation} ${server.name}; the server is unchanged and ${server.status}`,
   );
-}
-
-async function getServerOrNull(skerry: Skerry, id: string, signal: AbortSignal): Promise<Server | null> {
-  try {
-    return await skerry.servers.get(id, { signal });
-  } catch (error) {
-    if (isApiError(error, 'not_found')) return null;
-    throw error;
-  }
 }
 
 /** Describes a state that the server does not leave without another request. */
