@@ -14,29 +14,9 @@ import { Failure } from '../exit-codes.ts';
 import type { Desired } from './desired.ts';
 import { type PendingRebuild, parsePending, resolvePendingDigest, withDigest } from './labels.ts';
 
-export type ActualServer = Pick<
-  Server,
-  | 'id'
-  | 'name'
-  | 'status'
-  | 'suspended_reason'
-  | 'plan'
-  | 'region'
-  | 'image'
-  | 'ipv4'
-  | 'ipv6'
-  | 'ssh_keys'
-  | 'tags'
-  | 'labels'
-  | 'billing_months'
-  | 'auto_renew'
-  | 'price_usd_cycle'
->;
-export type ActualVolume = Pick<
-  Volume,
-  'id' | 'name' | 'size_gb' | 'region' | 'attached_to' | 'encrypted' | 'filesystem'
->;
-export type ActualGroup = Pick<FirewallGroup, 'id' | 'name' | 'applied_to' | 'rules' | 'default_action'>;
+export type ActualServer = Omit<Server, 'object' | 'paid_until' | 'created_at' | 'updated_at'>;
+export type ActualVolume = Omit<Volume, 'object' | 'device' | 'created_at'>;
+export type ActualGroup = Omit<FirewallGroup, 'object' | 'created_at'>;
 type ActualKey = Pick<ListedSshKey, 'id' | 'name' | 'fingerprint'>;
 export type ActualImage = Pick<
   Image,

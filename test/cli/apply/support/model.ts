@@ -111,10 +111,6 @@ export class Model {
         return this.#volume(id('volume', act.volume), { attached_to: server?.id ?? null });
       }
       case 'delete_volume':
-        this.#require(
-          (this.#attachedTo(act.id) !== null) === act.attached,
-          '`attached` of the plan is wrong',
-        );
         return this.#set({ volumes: volumes.filter((one) => one.id !== act.id) });
       case 'create_server': {
         const made = this.#server(act, keysOf(act.server));

@@ -6,7 +6,7 @@
 import pMap from 'p-map';
 import { PROJECT_LABEL } from '../labels.ts';
 import { formatItem } from '../plan/format.ts';
-import { type Kind, PHASES, type Plan, type PlanItem } from '../plan/plan.ts';
+import { changeOf, PHASES, type Plan, type PlanItem } from '../plan/plan.ts';
 import { type ExecutableAction, executeAction, isWaitAction } from './execute-action.ts';
 import { FirewallMembers } from './firewall-members.ts';
 import { findBlock, type RunProgress } from './progress.ts';
@@ -75,8 +75,8 @@ function startProgress(plan: Plan, unready: ReadonlyMap<string, string>, run: Ru
 /** For a server that an earlier run created or rebuilt: it matches the file only once it is running. */
 function waitItem(name: string, id: string): PlanItem {
   const reasons = ['it is still being installed'];
-  const actions = [{ do: 'wait_server', server: name }] as const;
-  return { changeType: 'wait', kind: 'server', name, id, reasons, destroys: null, actions };
+  const actions = [{ do: 'wait_server', server: name } as const];
+  return changeOf('server', name, { changeType: 'wait', id, reasons, actions });
 }
 
 async function runAction(act: ExecutableAction, at: number, progress: RunProgress): Promise<void> {
@@ -138,5 +138,5 @@ function isRebuilt({ actions }: PlanItem): boolean {
 
 function resultId({ kind, name, id, changeType }: PlanItem, ids: ResourceIds): string | null {
   if (changeType === 'destroy') return id;
-  return ids.find(kind satisfies Kind, name) ?? id;
+  return ids.find(kind, name) ?? id;
 }

@@ -3,7 +3,7 @@ import type { Actual } from '../actual.ts';
 import type { Desired } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { compareGroups } from './groups.ts';
-import type { Comparison, Plan, PlanItem } from './plan.ts';
+import { type Comparison, changeOf, type Plan, type PlanItem } from './plan.ts';
 import { compareServers } from './servers.ts';
 import { compareVolumes, type PlannedServers } from './volumes.ts';
 
@@ -55,15 +55,10 @@ function compareKeys(desired: Desired, actual: Actual): Comparison {
       const message = `another key is named "${key.name}" (${fingerprint}); use a different name`;
       faults.push({ place: key.place, message, exit: 'conflict' });
     } else {
-      items.push({
-        changeType: 'create',
-        kind: 'ssh_key',
-        name: key.name,
-        id: null,
-        reasons: [key.fingerprint],
-        destroys: null,
-        actions: [{ do: 'create_key', key }],
-      });
+      const actions = [{ do: 'create_key', key } as const];
+      items.push(
+        changeOf('ssh_key', key.name, { changeType: 'create', reasons: [key.fingerprint], actions }),
+      );
     }
   }
   const fromFile = new Set(desired.sshKeys.map(({ name }) => name));
@@ -77,11 +72,8 @@ function compareKeys(desired: Desired, actual: Actual): Comparison {
       if (match === undefined) {
         faults.push({ place, message: `SSH key "${key}" not found`, exit: 'usage' });
       } else if (found.length > 1 && match.id !== key) {
-        faults.push({
-          place,
-          message: `more than one SSH key is named "${key}"; use its ID`,
-          exit: 'usage',
-        });
+        const message = `more than one SSH key is named "${key}"; use its ID`;
+        faults.push({ place, message, exit: 'usage' });
       } else ids.set(key, match.id);
     });
   }

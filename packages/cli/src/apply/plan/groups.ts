@@ -3,7 +3,7 @@ import type { Actual, ActualGroup } from '../actual.ts';
 import { type Desired, isWanted, type Rule, type WantedGroup } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { PROJECT_LABEL } from '../labels.ts';
-import type { Action, Comparison, PlanItem } from './plan.ts';
+import { type Action, type Comparison, changeOf, type PlanItem } from './plan.ts';
 import type { PlannedServers } from './volumes.ts';
 
 const NAMES_SHOWN = 10;
@@ -54,7 +54,7 @@ export function compareGroups(
     if (actions.length === 0) continue;
     ids.set(group.id, group.id);
     const { name, id } = group;
-    items.push({ changeType: 'change', kind: 'firewall_group', name, id, reasons, destroys: null, actions });
+    items.push(changeOf('firewall_group', name, { id, reasons, actions }));
   }
   return { items, faults, notes: [], ids };
 }
@@ -80,23 +80,19 @@ function inheritFirewalls(
 
 function createItem(group: WantedGroup): PlanItem {
   const { name, servers = [], rules = [] } = group;
-  return {
+  return changeOf('firewall_group', name, {
     changeType: 'create',
-    kind: 'firewall_group',
-    name,
-    id: null,
     reasons: [
       `${formatRuleCount(rules.length)}, default: ${group.defaultAction}`,
       ...(servers.length > 0 ? [`applied to ${servers.join(', ')}`] : []),
     ],
-    destroys: null,
     actions: [
       { do: 'create_group', group },
       ...(servers.length > 0
         ? [{ do: 'apply_group', group: name, servers, keptIds: [], removedIds: [] } as const]
         : []),
     ],
-  };
+  });
 }
 
 interface Changes {
@@ -147,15 +143,7 @@ function changeItem(
     reasons.push(...more.reasons);
   }
   if (actions.length === 0) return undefined;
-  return {
-    changeType: 'change',
-    kind: 'firewall_group',
-    name,
-    id: found.id,
-    reasons,
-    destroys: null,
-    actions,
-  };
+  return changeOf('firewall_group', name, { id: found.id, reasons, actions });
 }
 
 function findOutsiders({ applied_to }: ActualGroup, own: ReadonlySet<string>): string[] {
@@ -197,16 +185,14 @@ function destroyItem(
   actual: Actual,
 ): PlanItem {
   const stripped = applied_to.filter((server) => !leaving.has(server));
-  return {
+  return changeOf('firewall_group', name, {
     changeType: 'destroy',
-    kind: 'firewall_group',
-    name,
     id,
     reasons: [
       'marked as absent',
       ...(stripped.length > 0 ? [`no longer applied to: ${formatNames(stripped, actual)}`] : []),
     ],
     destroys: `firewall group ${name}`,
-    actions: [{ do: 'delete_group', id, applied: applied_to.length > 0 }],
-  };
+    actions: [{ do: 'delete_group', id }],
+  });
 }

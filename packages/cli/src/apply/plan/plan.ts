@@ -58,8 +58,8 @@ export type Action =
   | { readonly do: 'detach_volume'; readonly volume: string }
   | { readonly do: 'attach_volume'; readonly volume: string; readonly server: string }
   | { readonly do: 'set_rdns'; readonly server: string; readonly rdns: Rdns }
-  | { readonly do: 'delete_group'; readonly id: string; readonly applied: boolean }
-  | { readonly do: 'delete_volume'; readonly id: string; readonly attached: boolean }
+  | { readonly do: 'delete_group'; readonly id: string }
+  | { readonly do: 'delete_volume'; readonly id: string }
   | { readonly do: 'destroy_server'; readonly id: string };
 
 export type Labels = Readonly<NonNullable<CreateServer['labels']>>;
@@ -111,6 +111,15 @@ export interface PlanItem {
   /** The data that is lost permanently: `the disk of server web-1`; null: none. */
   readonly destroys: string | null;
   readonly actions: readonly Action[];
+}
+
+/** Returns the item of a change; the defaults are those of a change that loses no data. */
+export function changeOf(
+  kind: Kind,
+  name: string,
+  rest: Pick<PlanItem, 'reasons' | 'actions'> & Partial<PlanItem>,
+): PlanItem {
+  return { changeType: 'change', kind, name, id: null, destroys: null, ...rest };
 }
 
 /** IDs of existing resources, by their names in actions. */

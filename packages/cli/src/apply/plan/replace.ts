@@ -3,7 +3,7 @@ import type { ActualServer } from '../actual.ts';
 import type { Placed, WantedServer } from '../desired.ts';
 import { REPLACED_LABEL, USER_DATA_LABEL, userLabels } from '../labels.ts';
 import { orderServer } from './install.ts';
-import type { PlanItem } from './plan.ts';
+import { changeOf } from './plan.ts';
 import {
   type CompareContext,
   changeServer,
@@ -40,19 +40,13 @@ function replaceServer(
   const { name } = wanted;
   const { actual, desired, own } = context;
   const replacement = inheritSettings(wanted, found);
-  const order = orderServer(
-    replacement,
-    actual,
-    desired.project,
-    wanted.billingMonths ?? found.billing_months,
-  );
+  const months = wanted.billingMonths ?? found.billing_months;
+  const order = orderServer(replacement, actual, desired.project, months);
   const faults = [...order.faults, ...suspendedFaults(wanted, found, false)];
   if (!order.action) return { items: [], faults, notes: [] };
   const labels = { ...found.labels, [REPLACED_LABEL]: nextReplacedMark(name, own) };
-  const item: PlanItem = {
+  const item = changeOf('server', name, {
     changeType: 'replace',
-    kind: 'server',
-    name,
     id: found.id,
     reasons: [
       ...changes,
@@ -69,7 +63,7 @@ function replaceServer(
       ...rdnsActions(name, diffRdns(replacement, null)),
       ...destroyActions(found, context),
     ],
-  };
+  });
   return { items: [item], faults, notes: [] };
 }
 

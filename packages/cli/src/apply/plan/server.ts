@@ -5,7 +5,7 @@ import type { Desired, Placed, WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { labelsAfterInstall, managedLabels } from '../labels.ts';
 import { compareInstall } from './install.ts';
-import type { Action, Comparison, Labels, PlanItem, Rdns } from './plan.ts';
+import { type Action, type Comparison, changeOf, type Labels, type Rdns } from './plan.ts';
 
 export interface CompareContext {
   readonly desired: Desired;
@@ -32,15 +32,12 @@ export function changeServer(
   const isBusy = found.status === 'provisioning' || found.status === 'installing';
   const wait: Action = { do: 'wait_server', server: name };
   if (changes.length === 0) {
-    const item: PlanItem = {
+    const item = changeOf('server', name, {
       changeType: 'wait',
-      kind: 'server',
-      name,
       id: found.id,
       reasons: [],
-      destroys: null,
       actions: [wait],
-    };
+    });
     return { items: isBusy ? [item] : [], faults: install.faults, notes };
   }
   const faults = [...install.faults, ...suspendedFaults(wanted, found, image !== undefined)];
@@ -52,10 +49,8 @@ export function changeServer(
       ? []
       : [...settle, { do: 'rebuild_server', id: found.id, server: wanted, image, labels, labelsBefore }];
   const waits = isBusy || rebuild.length > 0 || (hasRdns(rdns) && found.ipv4 === null);
-  const item: PlanItem = {
+  const item = changeOf('server', name, {
     changeType: image === undefined ? 'change' : 'rebuild',
-    kind: 'server',
-    name,
     id: found.id,
     reasons: changes,
     destroys: image === undefined ? null : `the disk of server ${name}`,
@@ -65,7 +60,7 @@ export function changeServer(
       ...(waits ? [wait] : []),
       ...rdnsActions(name, rdns),
     ],
-  };
+  });
   return { items: [item], faults, notes };
 }
 
@@ -133,9 +128,7 @@ function collectNotes(
       `server ${name} has a billing cycle of ${paid} months, which cannot be changed to ${billingMonths}`,
     );
   }
-  if (found.status === 'suspended') {
-    notes.push(describeSuspended(name));
-  }
+  if (found.status === 'suspended') notes.push(describeSuspended(name));
   return notes;
 }
 

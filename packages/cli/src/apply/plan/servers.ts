@@ -5,7 +5,7 @@ import type { Fault } from '../faults.ts';
 import { PROJECT_LABEL } from '../labels.ts';
 import type { Replacements } from './groups.ts';
 import { orderServer } from './install.ts';
-import type { Comparison, PlanItem } from './plan.ts';
+import { type Comparison, changeOf, type PlanItem } from './plan.ts';
 import { compareServer, findPredecessor, getReplacedMark, isMarkedReplaced } from './replace.ts';
 import {
   type CompareContext,
@@ -115,34 +115,24 @@ function describeOutsideServer(name: string, project: string): string {
 
 function createItem(wanted: Placed<WantedServer>, context: CompareContext): Omit<Comparison, 'ids'> {
   const { name, plan, region, billingMonths = 1 } = wanted;
-  const { action, image, faults } = orderServer(
-    wanted,
-    context.actual,
-    context.desired.project,
-    billingMonths,
-  );
+  const { actual, desired } = context;
+  const { action, image, faults } = orderServer(wanted, actual, desired.project, billingMonths);
   if (!action) return { items: [], faults, notes: [] };
   const months = billingMonths === 1 ? '1 month' : `${billingMonths} months`;
-  const item: PlanItem = {
+  const item = changeOf('server', name, {
     changeType: 'create',
-    kind: 'server',
-    name,
-    id: null,
     reasons: [`plan ${plan} in ${region} with ${image}, ${months} paid in advance`],
-    destroys: null,
     actions: [action, { do: 'wait_server', server: name }, ...rdnsActions(name, diffRdns(wanted, null))],
-  };
+  });
   return { items: [item], faults, notes: [] };
 }
 
 function destroyItem(server: ActualServer, why: string, context: CompareContext): PlanItem {
-  return {
+  return changeOf('server', server.name, {
     changeType: 'destroy',
-    kind: 'server',
-    name: server.name,
     id: server.id,
     reasons: [why, ...describeDetachedVolumes(server, context)],
     destroys: `server ${server.name}`,
     actions: destroyActions(server, context),
-  };
+  });
 }

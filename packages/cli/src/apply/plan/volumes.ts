@@ -5,7 +5,7 @@ import type { Actual, ActualServer, ActualVolume } from '../actual.ts';
 import { type Desired, isWanted, type Placed, type WantedVolume } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { PROJECT_LABEL } from '../labels.ts';
-import type { Action, Comparison, PlanItem } from './plan.ts';
+import { type Action, type Comparison, changeOf, type PlanItem } from './plan.ts';
 import { describeSuspended } from './server.ts';
 
 /** The servers after the run, as far as volumes and firewall groups depend on them. */
@@ -92,15 +92,11 @@ function filesystemNotes({ name, filesystem }: WantedVolume, found: ActualVolume
 function createItem(volume: WantedVolume, servers: PlannedServers): PlanItem {
   const { name, sizeGb, region, server, encrypted } = volume;
   const attached = server ? `, attached to ${server}` : '';
-  return {
+  return changeOf('volume', name, {
     changeType: 'create',
-    kind: 'volume',
-    name,
-    id: null,
     reasons: [`${sizeGb} GiB in ${region}${encrypted ? ', encrypted' : ''}${attached}`],
-    destroys: null,
     actions: [{ do: 'create_volume', volume }, ...(server ? attachActions(name, server, servers) : [])],
-  };
+  });
 }
 
 function changeItem(
@@ -137,7 +133,7 @@ function changeItem(
     }
   }
   if (actions.length === 0) return undefined;
-  return { changeType: 'change', kind: 'volume', name, id: found.id, reasons, destroys: null, actions };
+  return changeOf('volume', name, { id: found.id, reasons, actions });
 }
 
 /** A server that is being installed cannot attach a volume; one created or rebuilt now has its own wait. */
@@ -151,17 +147,15 @@ function attachActions(volume: string, server: string, { staying }: PlannedServe
 }
 
 function destroyItem(volume: ActualVolume, holder: ActualServer | undefined): PlanItem {
-  const { id, name, attached_to, size_gb, region } = volume;
+  const { id, name, size_gb, region } = volume;
   const whose = holder
     ? `detached from ${holder.name} first`
     : 'not attached: volumes have no project, so check that it belongs to this one';
-  return {
+  return changeOf('volume', name, {
     changeType: 'destroy',
-    kind: 'volume',
-    name,
     id,
     reasons: ['marked as absent', `${size_gb} GiB in ${region}, ${whose}`],
     destroys: `volume ${name}`,
-    actions: [{ do: 'delete_volume', id, attached: attached_to !== null }],
-  };
+    actions: [{ do: 'delete_volume', id }],
+  });
 }
