@@ -47,13 +47,7 @@ export function listOf(
   about: string,
   hints: OptionHints = {},
 ): Option<readonly string[] | undefined> {
-  return {
-    value,
-    about,
-    repeatable: true,
-    ...hints,
-    parse: (texts) => texts?.flatMap((one) => splitCommas(one)),
-  };
+  return { value, about, repeatable: true, ...hints, parse: (texts) => texts?.flatMap(splitCommas) };
 }
 
 /** `--label env=prod --label tier=web` */
@@ -133,7 +127,7 @@ export function kebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-function splitCommas(text: string): string[] {
+export function splitCommas(text: string): string[] {
   return text
     .split(',')
     .map((one) => one.trim())

@@ -80,15 +80,8 @@ const update = command({
   columns: WEBHOOK_COLUMNS,
   example: 'skerry webhook update whk_aaaqk3m7qzb5x2l6v4t7n8wyja --active false',
   run: async ({ skerry, output }, { webhook, url, event, active }) => {
-    const { event: events, ...body } = requireChanges({
-      url,
-      event: event as Events | undefined,
-      active,
-    });
-    const updated = await skerry.webhooks.update(webhook, {
-      ...body,
-      ...omitUndefined({ events }),
-    });
+    const { event: events, ...body } = requireChanges({ url, event: event as Events | undefined, active });
+    const updated = await skerry.webhooks.update(webhook, { ...body, ...omitUndefined({ events }) });
     output.show(updated, WEBHOOK_COLUMNS);
   },
 });

@@ -3,6 +3,7 @@
  * selects.
  */
 import { Failure } from '../exit-codes.ts';
+import { splitCommas } from '../options.ts';
 
 export interface Column<T> {
   /** The name in `-o columns=…`; the heading is the same in capitals. */
@@ -29,15 +30,12 @@ export function fields<T>(...names: readonly FieldOf<T, Cell>[]): Column<T>[] {
 
 /** Fields with RFC 3339 times. */
 export function times<T>(...names: readonly FieldOf<T, string | null>[]): Column<T>[] {
-  return names.map((name) => ({
-    name,
-    value: (item) => formatTime(item[name] as string | null | undefined),
-  }));
+  return names.map((name) => ({ name, value: (item) => formatTime(item[name] as string | null) }));
 }
 
 /** Fields with US dollars. */
 export function amounts<T>(...names: readonly FieldOf<T, number | null>[]): Column<T>[] {
-  return names.map((name) => ({ name, value: (item) => formatUsd(item[name] as number | null | undefined) }));
+  return names.map((name) => ({ name, value: (item) => formatUsd(item[name] as number | null) }));
 }
 
 export function hidden<T>(columns: readonly Column<T>[]): Column<T>[] {
@@ -77,10 +75,7 @@ export function parseFormat(text: string): Format {
   if (text === 'table' || text === 'json' || text === 'yaml') return { kind: text };
   const list = /^columns=(.*)$/s.exec(text)?.[1];
   if (list === undefined) throw new Failure('usage', `--output: "${text}" is invalid; use ${FORMAT_SYNTAX}`);
-  const names = list
-    .split(',')
-    .map((name) => name.trim())
-    .filter(Boolean);
+  const names = splitCommas(list);
   if (names.length === 0)
     throw new Failure('usage', '--output: columns= needs names, such as columns=id,name');
   return { kind: 'columns', names };

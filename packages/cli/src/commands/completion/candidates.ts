@@ -1,6 +1,6 @@
 /** Computes completions from the rows: commands, options, choices, and names of the account's resources. */
 import type { Command } from '../../command.ts';
-import { type Argument, kebabCase, type Option } from '../../options.ts';
+import { kebabCase, type Option } from '../../options.ts';
 import { FORMATS } from '../../output/format.ts';
 
 export interface Candidate {
@@ -174,10 +174,7 @@ function completeSlot(
   if (slot.name === 'output' && typed.startsWith(`${prefix}columns=`)) return completeColumns(row, typed);
   if (slot.choices) {
     const words = slot.choices.map((choice) => `${prefix}${choice}`);
-    return {
-      candidates: words.filter((word) => word.startsWith(typed)).map((word) => ({ word })),
-      dynamic: null,
-    };
+    return wordsThatStart(typed, words);
   }
   const isFile = slot.value === 'file' || slot.value === 'path';
   const kind = slot.completionKind ?? (isFile ? 'file' : slot.name);
@@ -188,19 +185,20 @@ function completeSlot(
 function completeColumns(row: Command | undefined, typed: string): Completion {
   const kept = typed.replace(/[^=,]*$/, '');
   const columns = row?.columns?.map(({ name }) => name) ?? [];
-  const words = columns.map((name) => `${kept}${name}`).filter((word) => word.startsWith(typed));
-  return { candidates: words.map((word) => ({ word })), dynamic: null };
+  return wordsThatStart(
+    typed,
+    columns.map((name) => `${kept}${name}`),
+  );
+}
+
+function wordsThatStart(typed: string, words: readonly string[]): Completion {
+  const candidates = words.filter((word) => word.startsWith(typed)).map((word) => ({ word }));
+  return { candidates, dynamic: null };
 }
 
 function argumentAt(row: Command, at: number): { readonly name: string; readonly slot: Slot } | null {
   const all = Object.entries(row.args ?? {});
-  const [name, argument] = all[at] ?? variadicArgument(all) ?? [];
-  return name !== undefined && argument ? { name, slot: { ...argument, value: name } } : null;
-}
-
-function variadicArgument(
-  all: readonly [string, Argument<unknown>][],
-): [string, Argument<unknown>] | undefined {
-  const last = all.at(-1);
-  return last?.[1].variadic ? last : undefined;
+  const [name, argument] = all[Math.min(at, all.length - 1)] ?? [];
+  if (name === undefined || !argument || (at >= all.length && !argument.variadic)) return null;
+  return { name, slot: { ...argument, value: name } };
 }

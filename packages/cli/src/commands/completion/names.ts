@@ -39,27 +39,21 @@ function loadersByKind(skerry: Skerry): Readonly<Record<string, NameLoader>> {
     firewallgroup: firewall,
     group: firewall,
     token: namedLoader(() => skerry.tokens.list(page)),
-    webhook: listLoader(
+    webhook: idLoader(
       () => skerry.webhooks.list(page),
-      ({ id, url }) => ({ word: id, about: url }),
+      ({ url }) => url,
     ),
-    topup: listLoader(
+    topup: idLoader(
       () => skerry.topups.list(page),
-      ({ id, coin, amount_usd, status }) => ({
-        word: id,
-        about: `${coin}, ${amount_usd} USD, ${status}`,
-      }),
+      ({ coin, amount_usd, status }) => `${coin}, ${amount_usd} USD, ${status}`,
     ),
-    plan: listLoader(
+    plan: idLoader(
       () => skerry.plans.list(page),
-      ({ id, cpu, ram_mb, disk_gb }) => ({
-        word: id,
-        about: `${cpu} cores, ${ram_mb} MiB, ${disk_gb} GiB`,
-      }),
+      ({ cpu, ram_mb, disk_gb }) => `${cpu} cores, ${ram_mb} MiB, ${disk_gb} GiB`,
     ),
-    region: listLoader(
+    region: idLoader(
       () => skerry.regions.list(page),
-      ({ id, name }) => ({ word: id, about: name }),
+      ({ name }) => name,
     ),
     image: listLoader(
       () => skerry.images.list(page),
@@ -73,6 +67,13 @@ function namedLoader(list: () => Pages<{ readonly id: string; readonly name: str
   return listLoader(list, ({ id, name }) =>
     PLAIN_NAME.test(name) ? { word: name, about: id } : { word: id, about: name },
   );
+}
+
+function idLoader<T extends { readonly id: string }>(
+  list: () => Pages<T>,
+  about: (item: T) => string,
+): NameLoader {
+  return listLoader(list, (item) => ({ word: item.id, about: about(item) }));
 }
 
 function listLoader<T>(list: () => Pages<T>, candidate: (item: T) => Candidate): NameLoader {

@@ -104,18 +104,12 @@ const update = command({
   columns: FIREWALL_GROUP_COLUMNS,
   example: 'skerry firewall update web --default-action drop --server web-1',
   run: async ({ skerry, output }, { group, name, defaultAction, server }) => {
-    const asked = requireChanges({
-      name,
-      default_action: defaultAction as DefaultAction | undefined,
-      server,
-    });
+    const default_action = defaultAction as DefaultAction | undefined;
+    const { server: servers, ...asked } = requireChanges({ name, default_action, server });
     const { id } = await findFirewallGroup(skerry, group);
-    const { server: servers, ...body } = asked;
     const ids = servers && (await Promise.all(servers.map((one) => resolveServerId(skerry, one))));
-    showGroup(
-      output,
-      await skerry.firewallGroups.update(id, { ...body, ...omitUndefined({ applied_to: ids }) }),
-    );
+    const body = { ...asked, ...omitUndefined({ applied_to: ids }) };
+    showGroup(output, await skerry.firewallGroups.update(id, body));
   },
 });
 

@@ -50,40 +50,46 @@ async function changeMembers(
   );
 }
 
-const attach = command({
-  name: 'firewall attach',
-  about: 'Apply a firewall group to a server',
+const COMMON = {
   help: HELP,
   operations: ['firewall_groups.update', ...FIND_FIREWALL_GROUP, ...FIND_SERVER],
   args: ARGS,
   columns: FIREWALL_GROUP_COLUMNS,
+} as const;
+
+const attach = command({
+  ...COMMON,
+  name: 'firewall attach',
+  about: 'Apply a firewall group to a server',
   example: 'skerry firewall attach web web-1',
   run: async (context, { group, server }) => {
-    const { skerry, output, terminal } = context;
-    const { id, name } = await findServer(skerry, server);
-    const found = await findFirewallGroup(skerry, group);
-    const isIn = found.applied_to.includes(id);
-    if (isIn) terminal.note(`Firewall group ${found.name} is already applied to server ${name}.`);
-    showGroup(output, isIn ? found : await changeMembers(context, found.id, id, true));
+    const { id, name } = await findServer(context.skerry, server);
+    await ensureMember(context, { group, id, name }, true);
   },
 });
 
 const detach = command({
+  ...COMMON,
   name: 'firewall detach',
   about: 'Remove a firewall group from a server',
-  help: HELP,
-  operations: ['firewall_groups.update', ...FIND_FIREWALL_GROUP, ...FIND_SERVER],
-  args: ARGS,
-  columns: FIREWALL_GROUP_COLUMNS,
   example: 'skerry firewall detach web web-1',
   run: async (context, { group, server }) => {
-    const { skerry, output, terminal } = context;
-    const id = await resolveServerId(skerry, server);
-    const found = await findFirewallGroup(skerry, group);
-    const isIn = found.applied_to.includes(id);
-    if (!isIn) terminal.note(`Firewall group ${found.name} is not applied to server ${server}.`);
-    showGroup(output, isIn ? await changeMembers(context, found.id, id, false) : found);
+    const id = await resolveServerId(context.skerry, server);
+    await ensureMember(context, { group, id, name: server }, false);
   },
 });
+
+async function ensureMember(
+  context: Context,
+  { group, id, name }: { readonly group: string; readonly id: string; readonly name: string },
+  isMember: boolean,
+): Promise<void> {
+  const { skerry, output, terminal } = context;
+  const found = await findFirewallGroup(skerry, group);
+  const isDone = found.applied_to.includes(id) === isMember;
+  const state = isMember ? 'already' : 'not';
+  if (isDone) terminal.note(`Firewall group ${found.name} is ${state} applied to server ${name}.`);
+  showGroup(output, isDone ? found : await changeMembers(context, found.id, id, isMember));
+}
 
 export const FIREWALL_MEMBERS: readonly Command[] = [attach, detach];

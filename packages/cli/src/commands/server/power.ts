@@ -1,14 +1,14 @@
 /** Power on, shut down, and restart: into the server's own system or the rescue system. */
-import { isApiError, type RescuedServer, type Server, type Skerry, type StreamedEvent } from '@skerry/sdk';
-import { type Command, command } from '../../command.ts';
+import type { RescuedServer, Server, Skerry, StreamedEvent } from '@skerry/sdk';
+import { type Command, type Context, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
-import { FIND_SERVER, findServer } from '../../find.ts';
+import { FIND_SERVER, findServer, nullIf } from '../../find.ts';
 import { arg, flag } from '../../options.ts';
 import { type Column, formatUsd } from '../../output/format.ts';
 import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
-import { startAndWaitForEvent, WAIT_OPTIONS } from '../../terminal/wait.ts';
+import { startAndWaitForEvent, WAIT_OPTIONS, type WaitFlags } from '../../terminal/wait.ts';
 import { SERVER_COLUMNS } from './show.ts';
-import { failIfGivenUp, waitAndShowServer, waitForServer } from './wait-for-server.ts';
+import { failIfGivenUp, type Operation, waitAndShowServer, waitForServer } from './wait-for-server.ts';
 
 const ARGS = { server: arg('Name or ID', { completionKind: 'server' }) };
 
@@ -28,11 +28,20 @@ const start = command({
     const { skerry, terminal } = context;
     const found = await findServer(skerry, server);
     if (found.suspended_reason === 'not_renewed') await confirm(terminal, yes, describeCharge(found));
-    const begun = await skerry.servers.start(found.id);
-    const goal = { isDone: (seen: Server | null) => seen?.status === 'running', operation: 'start' } as const;
-    await waitAndShowServer(context, waits, begun, (wait) => waitForServer(skerry, begun, goal, wait));
+    await waitForStatus(context, waits, await skerry.servers.start(found.id), 'running', 'start');
   },
 });
+
+async function waitForStatus(
+  context: Context,
+  waits: WaitFlags,
+  begun: Server,
+  status: Server['status'],
+  operation: Operation,
+): Promise<void> {
+  const goal = { isDone: (seen: Server | null) => seen?.status === status, operation };
+  await waitAndShowServer(context, waits, begun, (wait) => waitForServer(context.skerry, begun, goal, wait));
+}
 
 /**
  * The service charges the current price, which may have changed since the last cycle; the API does not show
@@ -58,9 +67,7 @@ const stop = command({
   run: async (context, { server, ...waits }) => {
     const { skerry } = context;
     const { id } = await findServer(skerry, server);
-    const begun = await skerry.servers.stop(id);
-    const goal = { isDone: (seen: Server | null) => seen?.status === 'stopped', operation: 'stop' } as const;
-    await waitAndShowServer(context, waits, begun, (wait) => waitForServer(skerry, begun, goal, wait));
+    await waitForStatus(context, waits, await skerry.servers.stop(id), 'stopped', 'stop');
   },
 });
 
@@ -139,10 +146,8 @@ async function hasRestarted(
   before: Server,
   operation: 'reboot' | 'rescue',
 ): Promise<boolean> {
-  const seen = await skerry.servers.get(before.id).catch((error: unknown) => {
-    if (isApiError(error, 'not_found')) throw new Failure('failed', `${before.name} was deleted`);
-    throw error;
-  });
+  const seen = await nullIf('not_found', skerry.servers.get(before.id));
+  if (seen === null) throw new Failure('failed', `${before.name} was deleted`);
   if (seen.status !== 'running') throw new Failure('failed', `${before.name} is ${seen.status}, not running`);
   await failIfGivenUp(skerry, seen, operation);
   return seen.updated_at !== before.updated_at;

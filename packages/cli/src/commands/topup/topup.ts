@@ -20,18 +20,8 @@ const TOPUP_COLUMNS: readonly Column<Topup>[] = [
   ...amounts<Topup>('amount_usd'),
   ...hidden(amounts<Topup>('bonus_usd')),
   ...amounts<Topup>('credited_usd'),
-  ...hidden(
-    fields<Topup>(
-      'deposit_address',
-      'deposit_amount',
-      'payment_uri',
-      'rate_usd',
-      'confirmations',
-      'required_confirmations',
-      'txids',
-      'credit_held',
-    ),
-  ),
+  ...hidden(fields<Topup>('deposit_address', 'deposit_amount', 'payment_uri', 'rate_usd')),
+  ...hidden(fields<Topup>('confirmations', 'required_confirmations', 'txids', 'credit_held')),
   ...hidden(times<Topup>('expires_at', 'created_at')),
 ];
 
@@ -65,16 +55,10 @@ withholds credits. Requires a token with scope billing.`,
       coin: await chooseCoin(terminal, coin),
       amount_usd: await chooseAmount(terminal, amountUsd),
     };
-    const asked = {
-      key: idempotencyKey,
-      subject: 'the top-up',
-      lookupCommand: ['skerry', 'topup', 'list', '--status', 'pending'],
-    };
+    const lookupCommand = ['skerry', 'topup', 'list', '--status', 'pending'];
+    const asked = { key: idempotencyKey, subject: 'the top-up', lookupCommand };
     const topup = await createOnce(context, asked, (once) => skerry.topups.create(body, once));
-    if (noWait && output.isMachineReadable) {
-      output.show(topup, TOPUP_COLUMNS);
-      return;
-    }
+    if (noWait && output.isMachineReadable) return output.show(topup, TOPUP_COLUMNS);
     showPayment(terminal, topup, noQr);
     // The top-up is new, so the service's clock is at `created_at`.
     const leftMs = Date.parse(topup.expires_at) - Date.parse(topup.created_at);
@@ -118,11 +102,12 @@ const describe = command({
     const { skerry, terminal, output } = context;
     const topup = await skerry.topups.get(id);
     if (qr) showQr(terminal, topup);
-    const waits = wait && topup.status !== 'credited';
     const show = (seen: Topup) => output.show(seen, TOPUP_COLUMNS);
-    const last = waits
-      ? await waitForCredit(context, topup, timeout, await getRemainingMs(context, topup), show)
-      : topup;
+    let last = topup;
+    if (wait && topup.status !== 'credited') {
+      const remainingMs = await getRemainingMs(context, topup);
+      last = await waitForCredit(context, topup, timeout, remainingMs, show);
+    }
     show(last);
     await noteOutcome(context, last);
   },
