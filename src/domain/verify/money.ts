@@ -48,18 +48,21 @@ export const MONEY_INVARIANTS: readonly Invariant[] = [
         and not exists (select from transfers t where t.customer_id = b.customer_id and t.type = 'reversal')`,
   },
   {
-    // Transfers have business time, so their order is not stored. But if each balance after a transfer is
-    // the balance before another one, every value is left as often as it is reached, except for the first
-    // (0) and the last.
     name: 'balances after transfers form a chain',
-    description: 'the balance after each transfer is the balance before the next, from 0 to the current one',
+    description:
+      'in the order of booking, each balance is the previous one plus the amount, from 0 to the current one',
     source: 'transfers',
-    violations: `select distinct customer_id from (
-        select customer_id, balance_after_cents - (${DELTA}) as cents, 1 as n from transfers
-        union all select customer_id, balance_after_cents, -1 from transfers
-        union all select customer_id, balance_cents, 1 from balances
-        union all select customer_id, 0, -1 from balances) as step
-      group by customer_id, cents having sum(n) <> 0`,
+    violations: `select id from (
+        select id, balance_after_cents, ${DELTA}
+                 + lag(balance_after_cents, 1, 0::bigint) over (partition by customer_id order by booked_at)
+                 as expected_cents
+          from transfers) as step
+       where balance_after_cents <> expected_cents
+      union all
+      select b.customer_id from balances b cross join lateral (
+        select balance_after_cents, booked_at from transfers t where t.customer_id = b.customer_id
+         order by booked_at desc limit 1) as latest
+       where (latest.balance_after_cents, latest.booked_at) is distinct from (b.balance_cents, b.booked_at)`,
   },
   {
     name: 'reversals mirror their transfers',

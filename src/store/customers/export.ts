@@ -129,7 +129,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
              balance_after_cents, case resource_kind when 'server' then resource_id end as server_id,
              case resource_kind when 'topup' then resource_id end as topup_id, description, reverses,
              created_at
-             from transfers where customer_id = $1 order by created_at, id`,
+             from transfers where customer_id = $1 order by booked_at`,
   },
   {
     name: 'topups',

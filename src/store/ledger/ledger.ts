@@ -2,10 +2,14 @@
  * Transfers and balances. Only domain/ledger/transfer.ts and the deploy statement write them. Every transfer
  * moves money between two accounts and states the fact that caused it; facts are unique, so nothing is booked
  * twice.
+ *
+ * The order of a customer's transfers is that of `booked_at`. Those of one commit have the same `created_at`,
+ * and ids are random within a millisecond. So the time of booking is set under the balance's lock, above that
+ * of the previous one: each row's balance is that of the row before it plus its amount.
  */
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
-import { BY_CREATION, type Page, readPage } from '../page.ts';
+import { type Page, readPage } from '../page.ts';
 import { parametersFor } from '../parameters.ts';
 
 export type TransferType = 'charge' | 'topup' | 'bonus' | 'refund' | 'adjustment' | 'reversal';
@@ -29,6 +33,10 @@ export interface TransferRow {
 const COLUMNS = `id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind,
   resource_id, description, fact, reverses, created_at`;
 
+/** The balance's next time of booking, for a transfer with the creation time of that parameter. */
+export const nextBooking = (createdAt: string) =>
+  `greatest(${createdAt}::timestamptz, booked_at + interval '1 microsecond')`;
+
 /**
  * Inserts one transfer and updates the customer's balance in one statement. Returns the new balance, or
  * undefined if it would be negative without `mayOverdraw`. A fact that was already booked violates
@@ -43,11 +51,12 @@ export async function insertTransfer(
   const booked = await tx.row<{ balance_after_cents: bigint }>(
     `with moved as (
        update balances
-          set balance_cents = balance_cents + $delta, moved = true, debited = debited or $delta < 0
+          set balance_cents = balance_cents + $delta, moved = true, debited = debited or $delta < 0,
+              booked_at = ${nextBooking('$created_at')}
         where customer_id = $customer_id and ($delta > 0 or $mayOverdraw or balance_cents + $delta >= 0)
-       returning balance_cents)
-     insert into transfers (${COLUMNS}, balance_after_cents)
-     select ${parametersFor(COLUMNS)}, balance_cents from moved
+       returning balance_cents, booked_at)
+     insert into transfers (${COLUMNS}, balance_after_cents, booked_at)
+     select ${parametersFor(COLUMNS)}, balance_cents, booked_at from moved
      returning balance_after_cents`,
     { ...row, delta, mayOverdraw },
   );
@@ -123,7 +132,7 @@ export async function pageLedger(sql: Sql, customerId: string, page: PageRequest
       from: 'transfers',
       where: 'customer_id = $customerId',
       values: { customerId },
-      sorts: BY_CREATION,
+      sorts: { created_at: { column: 'booked_at', type: 'timestamptz' } },
       filters: {
         type: { where: 'type = $type', indexed: true },
         from: { bound: 'from', value: (text) => new Date(text) },
@@ -154,7 +163,7 @@ export async function listResourceLedger(
 ): Promise<LedgerRow[]> {
   return await sql.rows<LedgerRow>(
     `select ${ENTRY} from transfers where resource_id = $1 and customer_id = $2
-      order by created_at, id limit $3`,
+      order by booked_at limit $3`,
     [resourceId, customerId, limit],
   );
 }

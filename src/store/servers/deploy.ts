@@ -26,6 +26,7 @@
  * No row back means that something was unavailable; a read afterwards names it.
  */
 import type { Sql } from '../../kernel/sql.ts';
+import { nextBooking } from '../ledger/ledger.ts';
 import { parametersFor } from '../parameters.ts';
 import type { ServerRow } from './servers.ts';
 
@@ -120,10 +121,10 @@ place as materialized (
 debit as (
   update balances
      set balance_cents = balance_cents - $price_cents_cycle, servers = servers + 1, moved = true,
-         debited = true
+         debited = true, booked_at = ${nextBooking('$now')}
    where customer_id = $customer_id and balance_cents >= $price_cents_cycle and servers < $servers_max
      and exists (select from place)
-  returning balance_cents),
+  returning balance_cents, booked_at),
 take4 as (
   update ipv4_addresses set server_id = $id
    where addr = (select addr from place) and exists (select from debit)),
@@ -148,9 +149,10 @@ operation as (
    where $machine_id::uuid is null),
 transfer as (
   insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind,
-                         resource_id, description, fact, balance_after_cents, created_at)
+                         resource_id, description, fact, balance_after_cents, created_at,
+                         booked_at)
   select $transfer_id, $customer_id, $revenue_account, $price_cents_cycle, $customer_id, 'charge', 'server',
-         $id, $description, 'cycle:' || $id || ':1', balance_cents, $now from debit),
+         $id, $description, 'cycle:' || $id || ':1', balance_cents, $now, booked_at from debit),
 audit as (
   insert into audit_events (id, customer_id, action, resource, actor_token, actor_session, request_id,
                             ip_country, result, created_at)

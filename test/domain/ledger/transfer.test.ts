@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, test } from 'node:test';
-import { getLedgerPeriod } from '../../../src/domain/billing/ledger-period.ts';
 import { ledgerEntryObject } from '../../../src/domain/ledger/object.ts';
 import {
   charge,
@@ -202,8 +201,8 @@ describe('a transfer', () => {
       world.db.run(
         `insert into transfers
            (id, debit_account, credit_account, amount_cents, customer_id, type, description, fact,
-            balance_after_cents, created_at)
-         values ($1, $2, $3, 1, $4, 'adjustment', '', $1::uuid::text, 1, now())`,
+            balance_after_cents, created_at, booked_at)
+         values ($1, $2, $3, 1, $4, 'adjustment', '', $1::uuid::text, 1, now(), now())`,
         [newId(now()), debit, credited, customerId],
       );
     await failsAs('23514', () => insert(HOUSE.deposits, HOUSE.revenue));
@@ -244,45 +243,5 @@ test('a ledger entry in the REST shape is signed, in dollars, and names its reso
     resource: formatId('server', serverId),
     description: 's2 in par, 3 months',
     created_at: '2030-01-31T12:00:00Z',
-  });
-});
-
-describe('a ledger period', () => {
-  const at = (second: number) => new Date(Date.parse('2031-05-01') + second * 1_000);
-  const read = (from: number, to: number) =>
-    getLedgerPeriod(world.service, { customerId }, { from: at(from), to: at(to) });
-  async function book(second: number, ...cents: readonly number[]): Promise<void> {
-    for (const each of cents) {
-      const move = movement(BigInt(Math.abs(each)));
-      await (each < 0 ? charge : credit)(world.db, move, at(second));
-    }
-  }
-
-  it('a period has the balances of its ends, regardless of the id order within a millisecond', async () => {
-    const booked: [second: number, ...cents: number[]][] = [
-      [1, 10_000, 3_000, -500],
-      [2, -700],
-      // A closed walk, like the next one.
-      [4, 250, -250],
-      [5, -125, 125],
-      [7, 4_000, 1_000, 1_000, -1_000, -30],
-    ];
-    for (const each of booked) await book(...each);
-    const sum = (from: number, to: number, sign = 0) =>
-      booked
-        .flatMap(([second, ...cents]) => (second >= from && second < to ? cents : []))
-        .reduce((all, cents) => all + (sign * cents >= 0 ? cents : 0), 0) / 100;
-    for (let from = 0; from <= 9; from++) {
-      for (let to = from; to <= 9; to++) {
-        assert.deepEqual(await read(from, to), {
-          from: at(from).toISOString().replace('.000', ''),
-          to: at(to).toISOString().replace('.000', ''),
-          opening_usd: sum(0, from),
-          closing_usd: sum(0, to),
-          in_usd: sum(from, to, 1),
-          out_usd: sum(from, to, -1),
-        });
-      }
-    }
   });
 });

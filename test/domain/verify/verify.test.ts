@@ -28,6 +28,8 @@ const BREAKS: Record<string, readonly string[]> = {
   ],
   'balances after transfers form a chain': [
     `update transfers set balance_after_cents = balance_after_cents + 1 where type = 'bonus'`,
+    `update transfers set booked_at = booked_at - interval '1 microsecond' where type = 'bonus'`,
+    `update balances set booked_at = booked_at + interval '1 microsecond'`,
   ],
   'reversals mirror their transfers': [
     `update transfers set amount_cents = amount_cents + 1 where type = 'reversal'`,

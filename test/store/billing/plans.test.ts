@@ -35,11 +35,11 @@ async function insertRows(customerId: string): Promise<void> {
   const { db } = fixture;
   await db.run(
     `insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, description,
-                            fact, balance_after_cents, created_at)
+                            fact, balance_after_cents, created_at, booked_at)
      select gen_random_uuid(), gen_random_uuid(), $1::uuid, 1, $1::uuid,
-            case when i % 100 = 0 then 'refund' else 'charge' end, 'test', $1::uuid || ':' || i, i,
-            timestamptz '2030-01-01' + i * interval '1 second'
-       from generate_series(1, $2::int) i`,
+            case when i % 100 = 0 then 'refund' else 'charge' end, 'test', $1::uuid || ':' || i, i, at, at
+       from generate_series(1, $2::int) i,
+            lateral (select timestamptz '2030-01-01' + i * interval '1 second') t (at)`,
     [customerId, ROWS],
   );
   await db.run(`insert into coins (code) values ('BTC'), ('XMR') on conflict do nothing`);
@@ -104,7 +104,7 @@ test('a ledger period scans only its own rows and their neighbors, wherever it b
       );
       assert.deepEqual([opening, closing], [(from - 1) / 100, (from - 1 + SIZE) / 100]);
     });
-    assert.equal(statements.length, 2);
+    assert.equal(statements.length, 1);
     for (const { nodes, indexes, rowsTouched } of statements) {
       const details = `${from}: ${rowsTouched} rows by ${indexes}`;
       assert.ok(rowsTouched <= 2 * SIZE && !nodes.includes('Seq Scan'), details);

@@ -26,7 +26,7 @@ export const LEDGER: LongList = {
       columns: {
         ...{ ...CUSTOMER_COLUMNS, debit_account: idSql('0'), credit_account: 'customer', amount_cents: '1' },
         ...{ type: valueSql('adjustment', 'charge', 'topup'), resource_kind: `'server'`, resource_id: 'id' },
-        ...{ description: `'test'`, fact: `'test:' || i`, balance_after_cents: 'i' },
+        ...{ description: `'test'`, fact: `'test:' || i`, balance_after_cents: 'i', booked_at: 'at' },
       },
     },
   ],
