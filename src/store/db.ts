@@ -4,6 +4,7 @@
  */
 import pg from 'pg';
 import type { Database, Sql, SqlValues } from '../kernel/sql.ts';
+import { listenWithReconnect } from './listen.ts';
 import { bindParameters } from './parameters.ts';
 
 export type ConnectionSettings =
@@ -71,6 +72,9 @@ export function openDatabase(
     if (!closing) options.onError?.(error);
   };
   pool.on('error', onError);
+  // A fatal error may arrive with the message that made the connection usable, before its borrower has run.
+  // Without a listener it would end the process. The borrower's next statement fails anyway.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const listeners: { stop(): Promise<void> }[] = [];
   return {
     ...createSql(pool as unknown as Queryable),
@@ -158,54 +162,6 @@ const UNAVAILABLE_MESSAGE = new RegExp(
     'timeout exceeded when trying to connect',
     'Client has encountered a connection error',
     'not queryable',
+    'Received unexpected \\w+ message from backend',
   ].join('|'),
 );
-
-const RECONNECT_DELAY_MS = 1_000;
-
-/**
- * Listens on one connection and reconnects after a second. Polling guarantees progress; this only makes it
- * fast.
- */
-async function listenWithReconnect(
-  connect: () => pg.Client,
-  channel: string,
-  onNotification: () => void,
-  onError: ((error: Error) => void) | undefined,
-): Promise<{ stop(): Promise<void> }> {
-  let stopped = false;
-  let client: pg.Client | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  // A failed attempt is reported twice, by its promise and by its connection's end, but schedules only one
-  // retry.
-  const scheduleReconnect = () => {
-    clearTimeout(timer);
-    if (!stopped) timer = setTimeout(() => start().catch(scheduleReconnect), RECONNECT_DELAY_MS);
-  };
-  async function start(): Promise<void> {
-    const next = connect();
-    client = next;
-    next.on('error', (error) => onError?.(error));
-    next.on('end', scheduleReconnect);
-    next.on('notification', onNotification);
-    try {
-      await next.connect();
-      await next.query(`listen ${pg.escapeIdentifier(channel)}`);
-      // A notification may have been missed while disconnected.
-      onNotification();
-    } catch (error) {
-      await next.end().catch(() => undefined);
-      throw error;
-    }
-  }
-  async function stop(): Promise<void> {
-    stopped = true;
-    clearTimeout(timer);
-    await client?.end().catch(() => undefined);
-  }
-  await start().catch(async (error: unknown) => {
-    await stop();
-    throw error;
-  });
-  return { stop };
-}

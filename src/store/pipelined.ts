@@ -3,10 +3,10 @@
  * earlier results, which costs less than one pool connection each. A lost connection is replaced; meanwhile,
  * and for everything else, the pool is used.
  */
-import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Sql, SqlValues } from '../kernel/sql.ts';
 import type { OpenDatabase } from './db.ts';
+import { destroyConnection, socketOf } from './socket.ts';
 
 const CONNECTION_COUNT = 2;
 const RECONNECT_DELAY_MS = 1_000;
@@ -39,7 +39,7 @@ export async function openPipelined(db: OpenDatabase): Promise<PipelinedReads> {
 
 /** Sends statements of one event loop turn in one write: the system call costs more than most of the rest. */
 function batchWrites(client: pg.Client, sql: Sql): Sql {
-  const { stream } = client.connection as unknown as { stream: Socket };
+  const stream = socketOf(client);
   let corked = false;
   function corkOnce(): void {
     if (corked) return;
@@ -78,8 +78,12 @@ async function openConnection(db: OpenDatabase): Promise<PipelinedConnection> {
   let timer: NodeJS.Timeout | undefined;
   async function start(): Promise<void> {
     const candidate = new pg.Client({ ...db.settings, pipeline: true } as pg.ClientConfig);
-    // Pending statements on a lost connection fail; later ones use another connection.
+    // Pending statements on a lost connection fail; later ones use another connection. It may be lost before
+    // we learn that it is open.
+    let isLost = false;
     const onLost = () => {
+      isLost = true;
+      destroyConnection(candidate);
       if (client !== candidate) return;
       client = null;
       sql = null;
@@ -89,8 +93,9 @@ async function openConnection(db: OpenDatabase): Promise<PipelinedConnection> {
     candidate.on('end', onLost);
     try {
       await candidate.connect();
+      if (isLost || stopped) throw new Error('Connection terminated while it was opened');
     } catch (error) {
-      await candidate.end().catch(() => undefined);
+      destroyConnection(candidate);
       throw error;
     }
     client = candidate;

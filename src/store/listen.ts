@@ -1,0 +1,56 @@
+/** A connection that listens for notifications, and is replaced when it is lost. */
+import pg from 'pg';
+import { destroyConnection } from './socket.ts';
+
+const RECONNECT_DELAY_MS = 1_000;
+
+/**
+ * Listens on one connection and reconnects after a second. Polling guarantees progress; this only makes it
+ * fast.
+ */
+export async function listenWithReconnect(
+  connect: () => pg.Client,
+  channel: string,
+  onNotification: () => void,
+  onError: ((error: Error) => void) | undefined,
+): Promise<{ stop(): Promise<void> }> {
+  let stopped = false;
+  let client: pg.Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  // A failed attempt is reported twice, by its promise and by its connection's end, but schedules only one
+  // retry.
+  const scheduleReconnect = () => {
+    clearTimeout(timer);
+    if (!stopped) timer = setTimeout(() => start().catch(scheduleReconnect), RECONNECT_DELAY_MS);
+  };
+  async function start(): Promise<void> {
+    const next = connect();
+    client = next;
+    next.on('error', (error) => {
+      onError?.(error);
+      // The client is unusable, even if the server keeps the connection open.
+      destroyConnection(next);
+    });
+    next.on('end', scheduleReconnect);
+    next.on('notification', onNotification);
+    try {
+      await next.connect();
+      await next.query(`listen ${pg.escapeIdentifier(channel)}`);
+      // A notification may have been missed while disconnected.
+      onNotification();
+    } catch (error) {
+      destroyConnection(next);
+      throw error;
+    }
+  }
+  async function stop(): Promise<void> {
+    stopped = true;
+    clearTimeout(timer);
+    await client?.end().catch(() => undefined);
+  }
+  await start().catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
+  return { stop };
+}
