@@ -79,15 +79,6 @@ async function rebootForGoneReceiver({ api, base, receiver, url }: ScenarioConte
 const SCENARIOS: readonly Scenario[] = [
   {
     name: 'a renewal',
-    effects: [
-      'webhooks.send',
-      'transfers',
-      'events',
-      'deliveries',
-      'event_counters',
-      'webhook_queues',
-      'servers',
-    ],
     run: (context) => advanceToDay(context, 2),
     finish: async (context) => {
       await advanceToDay(context, 10);
@@ -102,15 +93,6 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a suspension and its end',
-    effects: [
-      'compute.power',
-      'compute.remove',
-      'mailer.send',
-      'webhooks.send',
-      'mails',
-      'operations',
-      'events',
-    ],
     run: letServerEnd,
     finish: async (context) => {
       await letServerEnd(context);
@@ -123,15 +105,6 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a payment for a suspended server',
-    effects: [
-      'compute.power',
-      'mailer.send',
-      'webhooks.send',
-      'transfers',
-      'operations',
-      'deposits',
-      'mails',
-    ],
     run: suspendAndPay,
     finish: async (context) => {
       await suspendAndPay(context);
@@ -152,7 +125,6 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a receiver that is gone',
-    effects: ['webhooks.send', 'mailer.send', 'webhooks', 'mails', 'deliveries'],
     run: rebootForGoneReceiver,
     finish: async (context) => {
       await rebootForGoneReceiver(context);
@@ -169,7 +141,6 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'mails over SMTP',
-    effects: ['mailer.send', 'mails'],
     smtp: true,
     run: letServerEnd,
     finish: async (context, place) => {
@@ -187,7 +158,6 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'the deletion of an account with a server',
-    effects: ['compute.remove', 'mailer.send', 'customers', 'tasks', 'operations', 'mails'],
     run: deleteAccount,
     finish: async (context) => {
       // If nothing was committed, the customer is still signed in and repeats the request.

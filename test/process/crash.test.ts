@@ -3,49 +3,29 @@
  * restart the work completes once, and `skerryd verify` finds every invariant intact.
  */
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { FULL_ONLY } from '../support/runs.ts';
-import { PASSWORD, SessionClient } from '../support/session-client.ts';
-import { killLeftovers, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
-import { createApiToken, V1Client } from '../support/v1-client.ts';
-import { callSandbox, serviceEnvironment } from './crash-world.ts';
+import { PASSWORD } from '../support/session-client.ts';
+import type { V1Client } from '../support/v1-client.ts';
+import {
+  BALANCE,
+  balance,
+  DEPLOY,
+  KEY,
+  pay,
+  runningServer,
+  type ScenarioContext,
+  useCustomerWorld,
+} from './crash-customer.ts';
+import { callSandbox } from './crash-world.ts';
 import { type KillScenario, testKillPlaces } from './kill-places.ts';
-
-const BALANCE = 90;
-const KEY = { 'idempotency-key': 'crash-test' };
-const DEPLOY = {
-  product: 'vps',
-  plan: 's1',
-  region: 'par',
-  os: 'debian',
-  billing: 1,
-  root_password: 'a root password',
-};
 
 const DELETE_ACCOUNT = { action: 'delete_account', current_password: PASSWORD };
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
 
-interface ScenarioContext {
-  readonly url: string;
-  readonly customer: SessionClient;
-}
-
 const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   {
     name: 'an order that is installed',
-    effects: [
-      'compute.ensure',
-      'compute.observe',
-      'servers',
-      'machines',
-      'transfers',
-      'operations',
-      'events',
-      'idempotency',
-    ],
     run: async ({ url, customer }) => {
       await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
       await callSandbox(url, 'settle');
@@ -62,7 +42,6 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'an order that no host can run',
-    effects: ['compute.ensure', 'compute.remove', 'hosts', 'machines', 'transfers', 'operations', 'tasks'],
     run: async ({ url, customer }) => {
       // More failures than hosts: the order moves from one host to the next and is then refunded.
       await callSandbox(url, 'faults', { driver: 'compute', operation: 'ensure', times: 1_000 });
@@ -78,7 +57,6 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'a reboot',
-    effects: ['compute.power', 'compute.observe', 'operations', 'events'],
     run: async (context) => {
       const { api, path } = await runningServer(context);
       await api.post(`${path}/reboot`);
@@ -93,7 +71,6 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'a rebuild',
-    effects: ['compute.rebuild', 'compute.observe', 'operations', 'servers', 'events'],
     run: rebuild,
     finish: async (context) => {
       await rebuild(context);
@@ -103,7 +80,6 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'a deletion',
-    effects: ['compute.remove', 'operations', 'servers', 'tasks', 'events'],
     run: async (context) => {
       const { api, path } = await runningServer(context);
       await api.delete(path);
@@ -113,23 +89,12 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
       const { api, path } = await runningServer(context).catch(() => ({ api: null, path: '' }));
       await api?.delete(path);
       await callSandbox(context.url, 'clock', { advance_s: 120 });
-      const left = await (await createApiClient(context)).get('/servers');
+      const left = await context.api.get('/servers');
       assert.deepEqual(left.body.data, []);
     },
   },
   {
     name: 'a volume and a snapshot',
-    effects: [
-      'compute.attach',
-      'compute.detach',
-      'compute.grow',
-      'compute.removeVolume',
-      'compute.snapshot',
-      'compute.removeSnapshot',
-      'volumes',
-      'snapshots',
-      'tasks',
-    ],
     run: async (context) => {
       const { api, path } = await runningServer(context);
       const volume = await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' });
@@ -140,7 +105,7 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
     },
     finish: async (context) => {
       await callSandbox(context.url, 'settle');
-      const api = await createApiClient(context);
+      const { api } = context;
       for (const snapshot of (await api.get('/snapshots')).body.data) assert.equal(snapshot.status, 'ready');
       await deleteVolumesAndSnapshots(context, api);
       const left = [await api.get('/volumes'), await api.get('/snapshots')];
@@ -152,7 +117,6 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'a top-up',
-    effects: ['BTC.allocate', 'topups', 'idempotency'],
     run: async ({ customer }) => {
       await customer.post('/topup-api.php', { action: 'create', amount: 50, coin: 'BTC' }, { headers: KEY });
     },
@@ -168,7 +132,6 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'a payment that leaves its block',
-    effects: ['BTC.poll', 'mailer.send', 'deposits', 'topups', 'transfers', 'coins'],
     run: async (context) => {
       const created = await context.customer.post(
         '/topup-api.php',
@@ -193,7 +156,6 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   },
   {
     name: 'an account deletion',
-    effects: ['mailer.send', 'customers', 'tasks', 'mails'],
     run: async ({ url, customer }) => {
       await customer.post('/account-api.php', DELETE_ACCOUNT);
       await callSandbox(url, 'clock', { advance_s: 300 });
@@ -212,65 +174,11 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
 ];
 
 describe('a process killed with SIGKILL', FULL_ONLY, () => {
-  let folder = '';
-  const customer = { cookie: '', csrf: '' };
-
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'skerry-crash-'));
-    // When root runs the tests, the database runs as another user, who must be able to enter this folder.
-    await chmod(folder, 0o755);
-    const serving = await startSkerryd(serviceEnvironment(join(folder, 'base')));
-    const client = SessionClient.forUrl(serving.url);
-    await client.signUp();
-    const created = await client.post('/topup-api.php', { action: 'create', amount: BALANCE, coin: 'BTC' });
-    await pay({ url: serving.url, customer: client }, String(created.body.order_ref), 'BTC');
-    assert.equal(await balance(client), BALANCE);
-    customer.cookie = client.cookie ?? '';
-    customer.csrf = client.csrf ?? '';
-    assert.equal((await serving.stop()).code, 0);
-  });
-
-  after(async () => {
-    killLeftovers();
-    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
-  });
-
-  const settings = (name: string) => serviceEnvironment(join(folder, name));
+  const world = useCustomerWorld();
   for (const scenario of SCENARIOS) {
-    it(`completes ${scenario.name} once`, async (t) => {
-      const context = (serving: SkerrydProcess) => createContext(serving, customer);
-      await testKillPlaces(t, { folder, settings, createContext: context }, scenario);
-    });
+    it(`completes ${scenario.name} once`, (t) => testKillPlaces(t, world, scenario));
   }
 });
-
-function createContext(serving: SkerrydProcess, session: { cookie: string; csrf: string }): ScenarioContext {
-  const customer = SessionClient.forUrl(serving.url);
-  customer.cookie = session.cookie;
-  customer.csrf = session.csrf;
-  return { url: serving.url, customer };
-}
-
-async function pay({ url, customer }: ScenarioContext, ref: string, coin: string): Promise<void> {
-  const { body } = await customer.get(`/topup-status.php?ref=${ref}`);
-  await callSandbox(url, 'payments', { coin, address: body.deposit_address, amount: body.deposit_amount });
-  await callSandbox(url, 'blocks', { coin, count: 12 });
-  await callSandbox(url, 'settle');
-}
-
-async function createApiClient({ url, customer }: ScenarioContext): Promise<V1Client> {
-  return V1Client.forUrl(url, await createApiToken(customer));
-}
-
-/** Returns the only server of these scenarios: ordered once, and running. */
-async function runningServer(context: ScenarioContext): Promise<{ api: V1Client; path: string }> {
-  await context.customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
-  await callSandbox(context.url, 'settle');
-  const api = await createApiClient(context);
-  const [server] = (await api.get('/servers')).body.data;
-  assert.equal(server?.status, 'running');
-  return { api, path: `/servers/${server.id}` };
-}
 
 /** Rebuilds the server with an SSH key, once. */
 async function rebuild(context: ScenarioContext): Promise<void> {
@@ -290,8 +198,4 @@ async function deleteVolumesAndSnapshots(context: ScenarioContext, api: V1Client
     assert.equal((await api.delete(`/snapshots/${id}`)).status, 204);
   }
   await callSandbox(context.url, 'settle');
-}
-
-async function balance(customer: SessionClient): Promise<number> {
-  return Number((await customer.get('/me.php')).body.balance);
 }

@@ -73,7 +73,6 @@ describe('a process killed with SIGKILL at a reverse name', { skip: FULL_ONLY.sk
 
   const publish: KillScenario<SkerrydProcess> = {
     name: 'a reverse name',
-    effects: ['dns.set', 'published_rdns', 'servers', 'tasks'],
     run: async (serving) => {
       await api(serving).post(`/servers/${server.id}/rdns`, { ipv4: NAME });
       await callSandbox(serving.url, 'settle');
@@ -89,7 +88,6 @@ describe('a process killed with SIGKILL at a reverse name', { skip: FULL_ONLY.sk
   };
   const remove: KillScenario<SkerrydProcess> = {
     name: 'the removal of a server with a reverse name',
-    effects: ['dns.set', 'compute.remove', 'published_rdns', 'servers', 'tasks'],
     run: async (serving) => {
       await publish.run(serving);
       await api(serving).delete(`/servers/${server.id}`);

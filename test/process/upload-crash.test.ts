@@ -1,6 +1,6 @@
 /**
- * A process that is killed with SIGKILL during an image upload: after the restart files and images match
- * exactly.
+ * A process that is killed with SIGKILL while a customer uploads or deletes an image: after the restart files
+ * and images match exactly.
  */
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -48,15 +48,13 @@ async function listImages(url: string): Promise<string[]> {
   return data.map(({ id }: { id: string }) => id);
 }
 
-const SCENARIO: KillScenario<{ readonly url: string; files(): Promise<string[]> }> = {
+interface UploadContext {
+  readonly url: string;
+  files(): Promise<string[]>;
+}
+
+const UPLOAD: KillScenario<UploadContext> = {
   name: 'an image upload',
-  effects: [
-    'blobs.createWriter',
-    'blobs.createWriter.write',
-    'blobs.createWriter.finish',
-    'images',
-    'image_uploads',
-  ],
   run: async ({ url }) => {
     await upload(url);
     await callSandbox(url, 'settle');
@@ -74,10 +72,29 @@ const SCENARIO: KillScenario<{ readonly url: string; files(): Promise<string[]> 
   },
 };
 
-describe('a process killed with SIGKILL during an image upload', FULL_ONLY, () => {
-  it('keeps a file only for a committed image, and accepts a retry', async (t) => {
-    const files = (name: string) => readdir(join(folder, name, 'images')).catch(() => []);
-    const createContext = ({ url }: SkerrydProcess, name: string) => ({ url, files: () => files(name) });
-    await testKillPlaces(t, { folder, settings: environment, createContext }, SCENARIO);
-  });
+const DELETION: KillScenario<UploadContext> = {
+  name: 'the deletion of an image',
+  run: async ({ url }) => {
+    const uploaded = (await (await upload(url)).json()) as { readonly id: string };
+    await V1Client.forUrl(url, token).delete(`/images/${uploaded.id}`);
+    await callSandbox(url, 'settle');
+  },
+  finish: async ({ url, files }) => {
+    await callSandbox(url, 'settle');
+    const left = await listImages(url);
+    assert.equal((await files()).length, left.length);
+    for (const id of left) await V1Client.forUrl(url, token).delete(`/images/${id}`);
+    await callSandbox(url, 'settle');
+    assert.deepEqual([await files(), await listImages(url)], [[], []]);
+  },
+};
+
+describe('a process killed with SIGKILL while a customer uploads or deletes an image', FULL_ONLY, () => {
+  for (const scenario of [UPLOAD, DELETION]) {
+    it(`${scenario.name} keeps a file only for a committed image, and accepts a retry`, async (t) => {
+      const files = (name: string) => readdir(join(folder, name, 'images')).catch(() => []);
+      const createContext = ({ url }: SkerrydProcess, name: string) => ({ url, files: () => files(name) });
+      await testKillPlaces(t, { folder, settings: environment, createContext }, scenario);
+    });
+  }
 });

@@ -1,0 +1,66 @@
+/** The kill scenarios together reach every driver call and every table that a kill could leave half done. */
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { openScratchDatabase, type ScratchDatabase } from '../support/database.ts';
+import { CALLS, EFFECTS } from './kill-effects.ts';
+
+/** Tables that no scenario has to reach, each with the reason why a kill there leaves nothing half done. */
+const HARMLESS_TABLES: Readonly<Record<string, string>> = {
+  address_pool: 'imported SOL addresses: taken by chain.allocate, proven in test/drivers/chain/solana',
+  beats: 'the heartbeat of a process',
+  findings: 'the reconciler writes them again',
+  ip_blocks: 'the operator runs the command again',
+  kysely_migration: 'migrations run in one transaction',
+  kysely_migration_lock: 'migrations run in one transaction',
+  mail_links: 'written in one commit with its mail',
+  maintenance_windows: 'the operator runs the command again',
+  metrics: 'the next sample writes them again',
+  migration_files: 'migrations run in one transaction',
+  plan_regions: 'the operator loads the catalog again',
+  plans: 'the operator loads the catalog again',
+  policies: 'the operator runs the command again',
+  price_changes: 'the operator loads the catalog again',
+  quotes: 'the next poll writes them again',
+  rate_buckets: 'a bucket refills',
+  regions: 'the operator loads the catalog again',
+  reset_requests: 'written in one commit with its mail',
+  samplings: 'the next sample writes them again',
+  service: 'one row of settings and marks, written in one statement',
+  spare_indexes: 'an index of a canceled invoice, written with it',
+  switches: 'the operator runs the command again',
+  transfers_out: 'sums of metrics, computed again every hour',
+};
+
+const EFFECT_NAMES = new Set<string>(Object.values(EFFECTS).flat());
+
+describe('the kill scenarios', () => {
+  let scratch: ScratchDatabase;
+  before(async () => {
+    scratch = await openScratchDatabase();
+  });
+  after(() => scratch.close());
+
+  it('reach every driver call that changes something', () => {
+    const calls = Object.entries(CALLS);
+    const killed = calls.filter(([, at]) => at === 'killed').map(([call]) => call);
+    const reached = [...EFFECT_NAMES].filter((name) => name.includes('.'));
+    assert.deepEqual(reached.sort(), killed.sort());
+  });
+
+  it('write every table, except those that a kill cannot leave half done', async () => {
+    const rows = await scratch.db.rows<{ name: string }>(
+      `select tablename as name from pg_tables where schemaname = 'public' order by 1`,
+    );
+    const missing = rows.map(({ name }) => name).filter((name) => !EFFECT_NAMES.has(name));
+    assert.deepEqual(missing, Object.keys(HARMLESS_TABLES).sort());
+  });
+
+  it('all run: a test file has each of them', async () => {
+    const folder = new URL('.', import.meta.url);
+    const files = (await readdir(folder)).filter((name) => /crash.*\.test\.ts$/.test(name));
+    const text = (await Promise.all(files.map((name) => readFile(new URL(name, folder), 'utf8')))).join('\n');
+    const names = [...text.matchAll(/^\s+name: '(.+)',$/gm)].map(([, name]) => name);
+    assert.deepEqual(names.sort(), Object.keys(EFFECTS).sort());
+  });
+});

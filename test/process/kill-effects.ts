@@ -1,0 +1,118 @@
+/**
+ * The driver calls, and the tables of commits, that each kill scenario must reach. `kill-effects.test.ts`
+ * proves that together they name every call and every table that a kill could leave half done.
+ */
+import type { BlobStore, BlobWriter } from '../../src/ports/blobs.ts';
+import type { ChainDriver } from '../../src/ports/chain.ts';
+import type { ComputeDriver } from '../../src/ports/compute.ts';
+import type { ReverseDns } from '../../src/ports/dns.ts';
+import type { Mailer } from '../../src/ports/mail.ts';
+import type { WebhookSender } from '../../src/ports/webhooks.ts';
+
+export const EFFECTS = {
+  'an order that is installed': [
+    ...['compute.ensure', 'compute.observe', 'servers', 'machines', 'transfers', 'balances'],
+    ...['ipv4_addresses', 'ipv6_prefixes', 'operations', 'events', 'audit_events', 'idempotency'],
+  ],
+  'an order that no host can run': [
+    ...['compute.ensure', 'compute.remove', 'hosts', 'machines', 'transfers', 'operations', 'tasks'],
+  ],
+  'a reboot': ['compute.power', 'compute.observe', 'operations', 'events'],
+  'a rebuild': ['compute.rebuild', 'compute.observe', 'operations', 'servers', 'events'],
+  'a rescue and a restore': ['compute.rescue', 'compute.restore', 'operations', 'servers', 'events'],
+  'a firewall': [...['compute.filter', 'firewall_groups', 'firewall_rules', 'firewall_attachments', 'tasks']],
+  'the permission to send mail': ['compute.traffic', 'tasks'],
+  'a sign-in and credentials': [
+    ...['sessions', 'api_tokens', 'ssh_keys', 'webhooks', 'totp_secrets', 'console_tickets', 'audit_events'],
+  ],
+  'a deletion': ['compute.remove', 'operations', 'servers', 'tasks', 'events'],
+  'a volume and a snapshot': [
+    ...['compute.attach', 'compute.detach', 'compute.grow', 'compute.removeVolume', 'compute.snapshot'],
+    ...['compute.removeSnapshot', 'volumes', 'volume_changes', 'snapshots', 'tasks'],
+  ],
+  'a top-up': ['chain.allocate', 'topups', 'idempotency'],
+  'a payment that leaves its block': [
+    ...['chain.poll', 'mailer.send', 'deposits', 'topups', 'transfers', 'coins'],
+  ],
+  'an account deletion': ['mailer.send', 'customers', 'tasks', 'mails'],
+  'a renewal': [
+    ...['webhooks.send', 'transfers', 'events', 'deliveries', 'event_counters', 'webhook_queues', 'servers'],
+  ],
+  'a suspension and its end': [
+    ...['compute.power', 'compute.remove', 'mailer.send', 'webhooks.send', 'mails', 'operations', 'events'],
+  ],
+  'a payment for a suspended server': [
+    ...['compute.power', 'mailer.send', 'webhooks.send', 'transfers', 'operations', 'deposits', 'mails'],
+  ],
+  'a receiver that is gone': ['webhooks.send', 'mailer.send', 'webhooks', 'mails', 'deliveries'],
+  'mails over SMTP': ['mailer.send', 'mails'],
+  'the deletion of an account with a server': [
+    ...['compute.remove', 'mailer.send', 'customers', 'tasks', 'operations', 'mails'],
+  ],
+  'a reverse name': ['dns.set', 'published_rdns', 'servers', 'tasks'],
+  'the removal of a server with a reverse name': [
+    ...['dns.set', 'compute.remove', 'published_rdns', 'servers', 'tasks'],
+  ],
+  'an image upload': [
+    ...['blobs.createWriter', 'blobs.createWriter.write', 'blobs.createWriter.finish', 'images'],
+    'image_uploads',
+  ],
+  'the deletion of an image': ['blobs.remove', 'images', 'tasks'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+type Calls<Name extends string, Port> = {
+  // biome-ignore lint/suspicious/noExplicitAny: any function is a call.
+  [Key in keyof Port & string]: Port[Key] extends (...args: any[]) => unknown ? `${Name}.${Key}` : never;
+}[keyof Port & string];
+
+export type DriverCall =
+  | Calls<'compute', ComputeDriver>
+  | Calls<'chain', ChainDriver>
+  | Calls<'blobs', BlobStore>
+  | Calls<'blobs.createWriter', BlobWriter>
+  | Calls<'dns', ReverseDns>
+  | Calls<'mailer', Mailer>
+  | Calls<'webhooks', WebhookSender>;
+
+/** Every call of a driver: killed at, or the reason why a kill there leaves nothing half done. */
+export const CALLS: Readonly<Record<DriverCall, 'killed' | `harmless: ${string}`>> = {
+  'compute.ensure': 'killed',
+  'compute.remove': 'killed',
+  'compute.power': 'killed',
+  'compute.observe': 'killed',
+  'compute.rebuild': 'killed',
+  'compute.restore': 'killed',
+  'compute.rescue': 'killed',
+  'compute.attach': 'killed',
+  'compute.detach': 'killed',
+  'compute.grow': 'killed',
+  'compute.removeVolume': 'killed',
+  'compute.snapshot': 'killed',
+  'compute.removeSnapshot': 'killed',
+  'compute.filter': 'killed',
+  'compute.traffic': 'killed',
+  'compute.console': 'harmless: the connection ends with the process',
+  'compute.sample': 'harmless: reads',
+  'compute.list': 'harmless: reads',
+  'compute.superviseMachines': 'harmless: compares with the host again on the next run',
+  'compute.examine': 'harmless: the operator runs it again',
+  'chain.allocate': 'killed',
+  'chain.poll': 'killed',
+  'chain.recheck': 'harmless: reads',
+  'chain.health': 'harmless: reads',
+  'chain.examine': 'harmless: reads',
+  'chain.checkSafety': 'harmless: reads',
+  'blobs.createWriter': 'killed',
+  'blobs.createWriter.write': 'killed',
+  'blobs.createWriter.finish': 'killed',
+  'blobs.createWriter.abort': 'harmless: deletes what a kill would leave for the cleanup job',
+  'blobs.path': 'harmless: reads',
+  'blobs.remove': 'killed',
+  'dns.set': 'killed',
+  'dns.zones': 'harmless: reads',
+  'dns.createZone': 'harmless: the operator runs it again',
+  'mailer.send': 'killed',
+  'mailer.close': 'harmless: the process is ending',
+  'webhooks.send': 'killed',
+  'webhooks.close': 'harmless: the process is ending',
+};
