@@ -51,8 +51,17 @@ export async function checkPassword(
 ): Promise<string> {
   const customer = await findCustomer(service.db, actor.customerId);
   const matches = await service.passwords.verify(password, customer?.password_hash ?? null);
-  if (!customer || !matches) fail('bad_credentials');
+  if (!customer || !matches) refusePassword(password);
   return customer.password_hash;
+}
+
+/** The caller is signed in, so the message names the password, not the email. */
+function refusePassword(password: string): never {
+  const message =
+    password === ''
+      ? 'Enter your current password in current_password.'
+      : 'The current password is incorrect.';
+  fail('bad_credentials', { field: 'current_password' }, message);
 }
 
 /** Locks the customer whose password was checked; fails with `bad_credentials` if it has changed since. */

@@ -84,6 +84,19 @@ describe('/account-api.php', () => {
     }
   });
 
+  it('a missing or wrong current password is named, without the email', async () => {
+    const client = await world.customer();
+    const { current_password: _, ...withoutPassword } = token;
+    for (const [fields, msg] of [
+      [withoutPassword, 'Enter your current password in current_password.'],
+      [{ ...token, current_password: 'not it' }, 'The current password is incorrect.'],
+    ] as const) {
+      const { body } = await client.post('/account-api.php', fields);
+      const expected = { ok: false, error: 'bad_credentials', msg, field: 'current_password' };
+      assert.deepEqual(body, expected);
+    }
+  });
+
   it('a frozen customer can read but not change anything', async () => {
     const client = await world.customer();
     await world.db.run('update customers set frozen_at = now() where email = $1', [client.email]);
