@@ -14,7 +14,7 @@ import { HttpsSender } from '../drivers/webhooks/https.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { Market } from '../kernel/market-rate.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
-import { parseQuoteSources } from '../kernel/settings/lists.ts';
+import { parseCidrBlocks, parseQuoteSources } from '../kernel/settings/lists.ts';
 import { parseSender, parseSmtpUrl } from '../kernel/settings/smtp-url.ts';
 import type { ReverseDns } from '../ports/dns.ts';
 import type { Mailer } from '../ports/mail.ts';
@@ -30,6 +30,7 @@ function qemuOptions(config: Config): Omit<QemuOptions, 'log'> {
       .filter((name) => name !== ''),
     accelerator: config.SKERRY_QEMU_ACCELERATOR,
     netns: config.SKERRY_QEMU_NETNS,
+    allowPrivate: parseCidrBlocks(config.SKERRY_QEMU_ALLOW_PRIVATE),
   };
 }
 

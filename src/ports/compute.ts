@@ -247,9 +247,10 @@ export interface ComputeDriver {
   list(): Promise<string[]>;
   /**
    * Powers on machines that should be on but aren't because their process died or their host restarted. A
-   * machine that its guest shut down stays off. Safe to run at any time, in any process.
+   * machine that its guest shut down stays off. Safe to run at any time, in any process. `blocks` are all
+   * CIDR blocks that machines have their addresses from, on any host; left out: those of the last call.
    */
-  superviseMachines(): Promise<SupervisionResult[]>;
+  superviseMachines(blocks?: readonly string[]): Promise<SupervisionResult[]>;
   /**
    * Checks everything that the driver needs on the host, one item at a time, and finally boots a test machine
    * from each imported disk.

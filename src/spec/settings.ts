@@ -117,6 +117,10 @@ export const SETTINGS = {
     null,
     'qemu: network namespace of the servers, for tests; unset: the network of this host',
   ),
+  SKERRY_QEMU_ALLOW_PRIVATE: text(
+    '',
+    'qemu: private networks that servers may reach, such as 10.20.0.0/16,fd00:1::/64; empty: none',
+  ),
   SKERRY_DNS_URL: url(
     'reverse DNS: HTTP API of PowerDNS, http://127.0.0.1:8081; unset: names are stored but not served',
   ),

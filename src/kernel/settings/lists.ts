@@ -27,7 +27,7 @@ export function parseQuotas(text: string): Quotas {
   return quotas as Quotas;
 }
 
-const PROXIES_MAX = 64;
+const BLOCKS_MAX = 64;
 
 /**
  * Parses `127.0.0.1, 10.0.0.0/8, 2001:db8::/64`; may be empty. Throws a RangeError that states the format.
@@ -35,8 +35,20 @@ const PROXIES_MAX = 64;
 export function parseTrustedProxies(text: string): readonly string[] {
   const parts = text.split(',').map((part) => part.trim());
   const named = parts.filter((part) => part !== '');
-  if (named.length > PROXIES_MAX) throw new RangeError(`must be at most ${PROXIES_MAX} addresses or blocks`);
+  if (named.length > BLOCKS_MAX) throw new RangeError(`must be at most ${BLOCKS_MAX} addresses or blocks`);
   return named.map((part) => (addressFamily(part) === undefined ? parseProxyBlock(part) : part));
+}
+
+/** Parses `10.20.0.0/16, fd00:1::/64`; may be empty. Throws a RangeError that states the format. */
+export function parseCidrBlocks(text: string): readonly string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  const named = parts.filter((part) => part !== '');
+  if (named.length > BLOCKS_MAX) throw new RangeError(`must be at most ${BLOCKS_MAX} blocks`);
+  return named.map((part) => {
+    const cidr = parseCidr(part);
+    if (cidr) return formatCidr(cidr);
+    throw new RangeError('must be CIDR blocks without host bits, such as 10.20.0.0/16, separated by commas');
+  });
 }
 
 function parseProxyBlock(text: string): string {

@@ -8,7 +8,13 @@ import { isCrashPlace } from '../crash.ts';
 import { OperatorError } from '../operator-error.ts';
 import { isPrintable } from '../printable.ts';
 import { KeyRing } from '../secrets.ts';
-import { parseQuotas, parseQuoteSources, parseTrustedProxies, validateFeedUrl } from './lists.ts';
+import {
+  parseCidrBlocks,
+  parseQuotas,
+  parseQuoteSources,
+  parseTrustedProxies,
+  validateFeedUrl,
+} from './lists.ts';
 import { parseSender, parseSmtpUrl } from './smtp-url.ts';
 
 /** A setting is invalid. The message is one line that names the setting and the valid values. */
@@ -98,6 +104,7 @@ const VALIDATORS: Partial<Record<SettingName, (text: string) => string | undefin
   SKERRY_EURO_URL: validateFeedUrl,
   SKERRY_QUOTAS: (text) => parseProblem(parseQuotas, text),
   SKERRY_TRUSTED_PROXIES: (text) => parseProblem(parseTrustedProxies, text),
+  SKERRY_QEMU_ALLOW_PRIVATE: (text) => parseProblem(parseCidrBlocks, text),
   SKERRY_CRASH_AT: (text) =>
     isCrashPlace(text) ? undefined : 'not a place where the process can be killed; unset it',
 };

@@ -5,6 +5,7 @@
  */
 import { formatId } from '../../../kernel/ids.ts';
 import type { MachineState } from '../../../ports/compute.ts';
+import { listBlocks } from '../../../store/inventory/addresses.ts';
 import {
   type Finding,
   type FindingKind,
@@ -115,7 +116,8 @@ async function observe(
  * not answer, because the state of the machines is unknown then.
  */
 export async function superviseMachines(service: Service): Promise<void> {
-  const outcomes = await withDriverTimeout(service.compute.superviseMachines());
+  const blocks = (await listBlocks(service.db)).map(({ block }) => block);
+  const outcomes = await withDriverTimeout(service.compute.superviseMachines(blocks));
   const restarted = outcomes.filter(({ outcome }) => outcome === 'restarted');
   for (const { id, message } of restarted) {
     const machine = isServerId(id) ? formatId('server', id) : id;

@@ -53,6 +53,6 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     traffic: (id, traffic) => setTraffic(host, id, traffic),
     list: () => listRecords(host.layout),
     examine: (promised) => examineHost(host, promised),
-    superviseMachines: () => supervisor.runRound(),
+    superviseMachines: (blocks) => supervisor.runRound(blocks),
   };
 }

@@ -13,6 +13,8 @@ export interface QemuOptions {
   readonly accelerator: 'kvm' | 'tcg';
   /** Network namespace of the guests' interfaces. Null: the default namespace of this machine. */
   readonly netns: string | null;
+  /** CIDR blocks of private networks that guests may reach; none by default. */
+  readonly allowPrivate?: readonly string[];
   readonly log: Logger;
 }
 

@@ -7,6 +7,7 @@
  *   machines/<id>/          machine.json, disk-<generation>.qcow2, seed-<generation>.iso, …
  *   volumes/<id>.qcow2      volumes/<id>.json
  *   snapshots/<id>.qcow2    snapshots/<id>.json
+ *   server-blocks.json      the private blocks that servers have their addresses from
  *   locks/<name>             reserve
  */
 import { createHash } from 'node:crypto';
@@ -65,6 +66,9 @@ export class Layout {
   }
   snapshot(id: string, ending: 'qcow2' | 'json'): string {
     return join(this.snapshots(), `${requireId(id)}.${ending}`);
+  }
+  serverBlocks(): string {
+    return join(this.dir, 'server-blocks.json');
   }
   lock(name: string): string {
     return join(this.dir, 'locks', requireId(name));

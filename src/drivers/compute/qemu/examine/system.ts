@@ -101,7 +101,7 @@ const SAMPLE_FILTER: Filter = {
 
 async function checkKernel(): Promise<HostFinding[]> {
   const settings = { filter: SAMPLE_FILTER, traffic: { bitsPerS: null, mail: false } };
-  const rules = machineRules(SAMPLE_LINK.tap, machineChains(SAMPLE_LINK, settings));
+  const rules = machineRules(SAMPLE_LINK.tap, machineChains(SAMPLE_LINK, settings, []));
   const problems = await run('unshare', ['--net', 'nft', '-f', '-'], { input: `${rules.join('\n')}\n` }).then(
     () => [],
     ({ message }: Error) => [

@@ -143,7 +143,8 @@ export function networkCard(tap: string, mac: string) {
 function auxiliaryDevices(): Option[] {
   return [
     ['-object', 'rng-random,id=random,filename=/dev/urandom'],
-    ['-device', `virtio-rng-pci,rng=random,addr=${SLOT.random}`],
+    // Guests seed their own generator with some bytes; more would be work of the host at their command.
+    ['-device', `virtio-rng-pci,rng=random,addr=${SLOT.random},max-bytes=1024,period=1000`],
     // Reports the guest's memory usage and returns unused memory to the host.
     ['-device', `virtio-balloon-pci,id=balloon,addr=${SLOT.balloon},free-page-reporting=on`],
     // An absolute pointing device, so that the guest's pointer matches the viewer's.

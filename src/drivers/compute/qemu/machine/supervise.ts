@@ -12,6 +12,7 @@ import { MACHINE_CONCURRENCY, type QemuHost } from '../host.ts';
 import { LockBusyError } from '../lock.ts';
 import { METER_EVERY_MS, meterMachines } from '../metrics/sample.ts';
 import { readCarriers } from '../net/link.ts';
+import { storeServerBlocks } from '../net/private-networks.ts';
 import { repairNetwork } from '../net/repair.ts';
 import { createSocketCheck } from '../processes.ts';
 import { listRecords, readRecord } from '../record.ts';
@@ -48,16 +49,16 @@ export class Supervisor {
   }
 
   /** Returns the results of the current round if there is one; otherwise starts a round. */
-  async runRound(): Promise<SupervisionResult[]> {
-    this.#round ??= this.#superviseAll().finally(() => {
+  async runRound(blocks?: readonly string[]): Promise<SupervisionResult[]> {
+    this.#round ??= this.#superviseAll(blocks).finally(() => {
       this.#round = undefined;
     });
     return await this.#round;
   }
 
-  async #superviseAll(): Promise<SupervisionResult[]> {
+  async #superviseAll(blocks: readonly string[] | undefined): Promise<SupervisionResult[]> {
     const host = this.#host;
-    await repairRules(host);
+    await repairRules(host, blocks);
     const deadline = Date.now() + ROUND_TIMEOUT_MS;
     const view = { carriers: await readCarriers(host), hasProcess: await createSocketCheck() };
     const outcomes = await pMap(
@@ -89,8 +90,9 @@ export class Supervisor {
 }
 
 /** Rules that could not be restored are still missing in the next round, which tries again. */
-async function repairRules(host: QemuHost): Promise<void> {
+async function repairRules(host: QemuHost, blocks: readonly string[] | undefined): Promise<void> {
   try {
+    if (blocks) await storeServerBlocks(host, blocks);
     await repairNetwork(host);
   } catch (error) {
     host.log.warn({ err: error }, 'restoring the packet filter failed');

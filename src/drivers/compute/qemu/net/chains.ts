@@ -13,6 +13,7 @@ import type { MachineRecord } from '../record.ts';
 import { filterStatements } from './customer-filter.ts';
 import { arpStatements, guardStatements } from './guard.ts';
 import type { MachineLink } from './link.ts';
+import { privateNetworkStatements } from './private-networks.ts';
 
 export const INET = 'inet skerry';
 const ARP = 'arp skerry';
@@ -81,15 +82,20 @@ export const SHARED_CHAINS: readonly Chain[] = [SOURCE, FORWARD, INPUT, ARP_INPU
  */
 const NEW_CONNECTION_LIMIT = 'ct state new limit rate over 2000/second burst 20000 packets drop';
 
-/** Returns the machine's own chains: its guard and its filter. */
+/**
+ * Returns the machine's own chains: its guard and its filter. `allowed` are the private networks that it
+ * reaches.
+ */
 export function machineChains(
   link: MachineLink,
   { filter, traffic }: Pick<MachineRecord, 'filter' | 'traffic'>,
+  allowed: readonly string[],
 ): Chain[] {
   const { tap } = link;
   const leaving = [
     // A packet that the guest sends back to its own interface would loop until its TTL expires.
     `oifname ${tap} drop`,
+    ...privateNetworkStatements(link, allowed),
     ...(traffic.mail ? [] : [`${MAIL} reject with tcp reset`]),
     NEW_CONNECTION_LIMIT,
     ...filterStatements(filter, 'out'),

@@ -10,6 +10,7 @@ import { type QmpEvent, withQmp } from '../qmp.ts';
 import { type MachineRecord, readRecord, withMachine, writeRecord } from '../record.ts';
 import { machineChains } from './chains.ts';
 import { ensureLink, hasLink, linkBatch, linkSettings, removeLink, toMachineLink } from './link.ts';
+import { readAllowedNetworks } from './private-networks.ts';
 import { applyRuleset, machineRules, removeMachineRules } from './ruleset.ts';
 import { limitSpeed, removeEgressLink } from './speed-limit.ts';
 
@@ -22,7 +23,8 @@ const UNPLUG_MAX_MS = 10_000;
 export async function plugNetwork(host: QemuHost, record: MachineRecord): Promise<void> {
   const link = toMachineLink(host, record.spec);
   // Install the guard first: the tap must never exist without it.
-  await applyRuleset(host, machineRules(link.tap, machineChains(link, record)));
+  const chains = machineChains(link, record, await readAllowedNetworks(host));
+  await applyRuleset(host, machineRules(link.tap, chains));
   await ensureLink(host, link.tap, 'tap');
   await host.runInNet('sysctl', ['-q', '-w', ...linkSettings(link.tap)]);
   await limitSpeed(host, link.tap, record.traffic.bitsPerS);
@@ -53,7 +55,8 @@ export async function setTraffic(host: QemuHost, id: string, traffic: Traffic): 
 async function storeAndApply(host: QemuHost, record: MachineRecord): Promise<void> {
   const link = toMachineLink(host, record.spec);
   // Build the rules before storing the record, so that an invalid filter is rejected and not stored.
-  const rules = machineRules(link.tap, machineChains(link, record));
+  const chains = machineChains(link, record, await readAllowedNetworks(host));
+  const rules = machineRules(link.tap, chains);
   await writeRecord(host.layout, record);
   if (!(await hasLink(host, link.tap))) return;
   await applyRuleset(host, rules);

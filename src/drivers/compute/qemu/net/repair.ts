@@ -15,6 +15,7 @@ import {
 } from './installed-rules.ts';
 import { hasLink, readCarriers, toMachineLink } from './link.ts';
 import { plugNetwork } from './network.ts';
+import { readAllowedNetworks } from './private-networks.ts';
 import { applyRuleset, machineRules, removeJump, sharedRules } from './ruleset.ts';
 
 /**
@@ -30,7 +31,8 @@ export async function repairNetwork(host: QemuHost): Promise<void> {
     await applyRuleset(host, sharedRules());
     installed = await readInstalledRules(host);
   }
-  const repairs = await pMap(ids, (id) => repairMachineRules(host, id, installed), {
+  const allowed = await readAllowedNetworks(host);
+  const repairs = await pMap(ids, (id) => repairMachineRules(host, id, { installed, allowed }), {
     concurrency: MACHINE_CONCURRENCY,
   });
   const repaired = repairs.filter((isRepaired) => isRepaired).length;
@@ -45,11 +47,17 @@ async function listPlugged(host: QemuHost): Promise<string[]> {
   return ids.filter((id) => links.has(host.tap(id)));
 }
 
+/** The installed rules, and the private networks that the expected ones allow. */
+interface RulesView {
+  readonly installed: InstalledRules;
+  readonly allowed: readonly string[];
+}
+
 /** Whether rules were restored. A failure with one machine does not affect the others. */
-async function repairMachineRules(host: QemuHost, id: string, installed: InstalledRules): Promise<boolean> {
+async function repairMachineRules(host: QemuHost, id: string, view: RulesView): Promise<boolean> {
   try {
     const record = await readRecord(host.layout, id);
-    if (!record || isIntact(host, record, installed)) return false;
+    if (!record || isIntact(host, record, view)) return false;
     return await host.withMachineLock(id, () => reapplyRules(host, id));
   } catch (error) {
     // The lock holder may be about to set the rules. If not, the next run repairs them.
@@ -64,12 +72,13 @@ async function reapplyRules(host: QemuHost, id: string): Promise<boolean> {
   const record = await readRecord(host.layout, id);
   if (!record || !(await hasLink(host, host.tap(id)))) return false;
   const installed = await readInstalledRules(host);
-  if (isIntact(host, record, installed)) return false;
+  const allowed = await readAllowedNetworks(host);
+  if (isIntact(host, record, { installed, allowed })) return false;
   const tap = host.tap(id);
   const strays = strayJumps(installed, tap);
   if (strays.length > 0) {
     // Fix the jumps in the same transaction, so that every packet meets some rules.
-    const chains = machineChains(toMachineLink(host, record.spec), record);
+    const chains = machineChains(toMachineLink(host, record.spec), record, allowed);
     const removals = strays.map((jump) => removeJump(tap, jump));
     await applyRuleset(host, [...removals, ...machineRules(tap, chains)]);
   }
@@ -77,7 +86,7 @@ async function reapplyRules(host: QemuHost, id: string): Promise<boolean> {
   return true;
 }
 
-function isIntact(host: QemuHost, record: MachineRecord, installed: InstalledRules): boolean {
+function isIntact(host: QemuHost, record: MachineRecord, { installed, allowed }: RulesView): boolean {
   const link = toMachineLink(host, record.spec);
-  return hasMachineRules(installed, link.tap, machineChains(link, record));
+  return hasMachineRules(installed, link.tap, machineChains(link, record, allowed));
 }

@@ -11,7 +11,7 @@ describe('machineRules', () => {
     ipv6: { address: '2001:db8:a::1', prefix: '2001:db8:a::/64' },
   };
   const rulesWith = (mail: boolean) =>
-    machineRules(wire.tap, machineChains(wire, { filter: null, traffic: { bitsPerS: null, mail } }));
+    machineRules(wire.tap, machineChains(wire, { filter: null, traffic: { bitsPerS: null, mail } }, []));
   const rules = rulesWith(false);
   const text = rules.join('\n');
 
