@@ -1,15 +1,14 @@
 /** `audit`: the audit log across all customers. */
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { requireCustomer } from '../domain/customers/operator.ts';
-import { closestMatch } from '../kernel/closest-match.ts';
 import { formatId } from '../kernel/ids.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { ACTIONS, type Action } from '../spec/actions.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { listOperatorAudit, type OperatorAuditRow } from '../store/audit.ts';
 import type { OperatorContext } from './context.ts';
-import { formatMoreHint, formatTable } from './format/table.ts';
-import { parsePositiveInt } from './options.ts';
+import { formatMoreHint, printTable } from './format/table.ts';
+import { parsePositiveInt, parseWord } from './options.ts';
 
 const LIMIT = 100;
 
@@ -38,18 +37,13 @@ export function addAudit(program: Command, { resources, terminal }: OperatorCont
       const rows = await listOperatorAudit(db, { ...filter, ...owner, ...attribution }, limit + 1);
       const heading = ['time (UTC)', 'action', 'resource', 'result', 'customer', 'actor'];
       heading.push('country', 'request', 'note');
-      for (const line of formatTable([heading, ...rows.slice(0, limit).map(columns)])) terminal.out(line);
+      printTable(terminal, heading, rows.slice(0, limit).map(columns));
       if (rows.length > limit) terminal.err(formatMoreHint(limit, 'entry', 'entries'));
     });
 }
 
 function parseAction(text: string): Action {
-  const action = ACTIONS.find((each) => each === text);
-  if (action !== undefined) return action;
-  const suggestion = closestMatch(text, ACTIONS);
-  throw new InvalidArgumentError(
-    suggestion ? `Did you mean ${suggestion}?` : 'It must be an action, such as server.freeze.',
-  );
+  return parseWord(text, ACTIONS, 'an action, such as server.freeze');
 }
 
 function columns(row: OperatorAuditRow): string[] {

@@ -9,10 +9,10 @@ import { COIN_CODES, type CoinCode } from '../spec/coins.ts';
 import { findIssuedAddresses, type IssuedAddress, listPoolAddresses } from '../store/topups/addresses.ts';
 import { addReread, addSkip } from './chain-repair.ts';
 import { checkChains } from './chains.ts';
-import { type OpenService, type OperatorContext, ProblemsFound } from './context.ts';
+import type { OpenService, OperatorContext } from './context.ts';
 import { ADDRESS_HEADING, type AddressLine, addressRow, explainNoAddresses } from './format/address.ts';
-import { formatFindings, hasProblem } from './format/findings.ts';
-import { formatCount, formatTable } from './format/table.ts';
+import { reportFindings } from './format/findings.ts';
+import { formatCount, printTable } from './format/table.ts';
 import { parseNonNegativeInt, parsePositiveInt } from './options.ts';
 
 const DEFAULT_COUNT = 10;
@@ -37,8 +37,7 @@ function addDoctor(chain: Command, { resources, terminal }: OperatorContext): vo
     .description('Check every node and every price; exits 1 if anything needs attention')
     .action(async () => {
       const findings = await checkChains(await resources.service());
-      for (const line of formatFindings(findings)) terminal.out(line);
-      if (hasProblem(findings)) throw new ProblemsFound();
+      reportFindings(findings, terminal.out);
     });
 }
 
@@ -66,7 +65,7 @@ function addAddresses(chain: Command, { resources, terminal }: OperatorContext):
       const { service, coins } = await resources.service();
       const lines = await withAllocations(service.db, await listAddresses({ service, coins }, coin, options));
       const rows = lines.filter(({ given }) => !options.paid || (given?.units ?? 0n) > 0n).map(addressRow);
-      for (const line of formatTable([ADDRESS_HEADING, ...rows])) terminal.out(line);
+      printTable(terminal, ADDRESS_HEADING, rows);
     });
 }
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { verify } from '../domain/verify/verify.ts';
 import { migrate } from '../store/migrate.ts';
 import { type OperatorContext, ProblemsFound } from './context.ts';
-import { formatTable } from './format/table.ts';
+import { printTable } from './format/table.ts';
 
 const SHOWN_EXAMPLES = 10;
 
@@ -27,8 +27,7 @@ export function addDatabase(program: Command, { resources, terminal }: OperatorC
         invariant.name,
         invariant.description,
       ]);
-      for (const line of formatTable([['', 'checked', 'invariant', 'description'], ...rows]))
-        terminal.out(line);
+      printTable(terminal, ['', 'checked', 'invariant', 'description'], rows);
       const violated = findings.filter((finding) => finding.broken > 0n);
       for (const { invariant, broken, examples } of violated) {
         const more = broken > BigInt(SHOWN_EXAMPLES) ? ' …' : '';
@@ -44,7 +43,6 @@ export function addDatabase(program: Command, { resources, terminal }: OperatorC
       const rows = resources
         .settings()
         .map(({ name, value, source, about }) => [name, value ?? '(unset)', source, about]);
-      for (const line of formatTable([['setting', 'value', 'source', 'description'], ...rows]))
-        terminal.out(line);
+      printTable(terminal, ['setting', 'value', 'source', 'description'], rows);
     });
 }

@@ -14,28 +14,20 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { CYCLE_MONTHS, type CycleMonths, isCycleMonths } from '../spec/limits.ts';
 import type { OperatorContext } from './context.ts';
-import { formatCount, formatFacts, formatTable } from './format/table.ts';
+import { addList, formatCount, formatFacts } from './format/table.ts';
 
 export function addDedicated(program: Command, context: OperatorContext): void {
   const dedicated = program
     .command('dedicated')
     .description('Deliver and maintain dedicated servers of customers by hand');
-  addList(dedicated, context);
+  addList(dedicated, context, {
+    about: 'List every machine with its state, its customer, and the action it needs',
+    heading: ['machine', 'region', 'plan', 'state', 'since (UTC)', 'server', 'customer', ''],
+    read: async (service) => (await listDedicated(service)).map(machineColumns),
+  });
   addFulfill(dedicated, context);
   addPowerRecord(dedicated, context);
   addWipe(dedicated, context);
-}
-
-function addList(dedicated: Command, { resources, terminal }: OperatorContext): void {
-  dedicated
-    .command('list')
-    .description('List every machine with its state, its customer, and the action it needs')
-    .action(async () => {
-      const { service } = await resources.service();
-      const heading = ['machine', 'region', 'plan', 'state', 'since (UTC)', 'server', 'customer', ''];
-      const machines = await listDedicated(service);
-      for (const line of formatTable([heading, ...machines.map(machineColumns)])) terminal.out(line);
-    });
 }
 
 function machineColumns(machine: MachineWithAction): string[] {

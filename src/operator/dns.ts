@@ -4,9 +4,9 @@ import { checkReverseDns } from '../domain/dns/check.ts';
 import { type BlockZone, createMissingZones, listBlockZones, publishAllNames } from '../domain/dns/zones.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { DnsError } from '../ports/dns.ts';
-import { type OperatorContext, ProblemsFound } from './context.ts';
-import { formatFindings, hasProblem } from './format/findings.ts';
-import { formatCount, formatTable } from './format/table.ts';
+import type { OperatorContext } from './context.ts';
+import { reportFindings } from './format/findings.ts';
+import { formatCount, printTable } from './format/table.ts';
 
 interface ZonesOptions {
   readonly create?: true;
@@ -21,8 +21,7 @@ export function addDns(program: Command, { resources, terminal }: OperatorContex
     .action(async () => {
       const { service } = await resources.service();
       const findings = await checkReverseDns(service);
-      for (const line of formatFindings(findings)) terminal.out(line);
-      if (hasProblem(findings)) throw new ProblemsFound();
+      reportFindings(findings, terminal.out);
     });
   dns
     .command('zones')
@@ -39,9 +38,7 @@ export function addDns(program: Command, { resources, terminal }: OperatorContex
         terminal.out(`${formatCount(created.length, 'zone')} created`);
       }
       const zones = await refuseOnDnsError(listBlockZones(service));
-      for (const line of formatTable([['region', 'block', 'zone', 'exists'], ...zones.map(zoneColumns)])) {
-        terminal.out(line);
-      }
+      printTable(terminal, ['region', 'block', 'zone', 'exists'], zones.map(zoneColumns));
     });
   dns
     .command('publish')

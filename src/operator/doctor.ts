@@ -6,8 +6,8 @@ import { type Finding, readStatus } from '../domain/health/status.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { ExpectedResources, HostFinding } from '../ports/compute.ts';
 import { checkChains, checkRates } from './chains.ts';
-import { type OperatorContext, type OperatorResources, ProblemsFound } from './context.ts';
-import { formatFindings, hasProblem } from './format/findings.ts';
+import type { OperatorContext, OperatorResources } from './context.ts';
+import { reportFindings } from './format/findings.ts';
 import { checkSettings } from './going-live.ts';
 
 export interface DoctorOptions {
@@ -34,8 +34,7 @@ export function addDoctor(program: Command, { resources, out, progress, examine 
         progress?.(`checked: ${finding.subject}`);
         findings.push(finding);
       }
-      for (const line of formatFindings(findings)) out(line);
-      if (hasProblem(findings)) throw new ProblemsFound();
+      reportFindings(findings, out);
     });
 }
 
@@ -66,8 +65,6 @@ export function addStatus(program: Command, { resources, terminal }: OperatorCon
     .action(async () => {
       const open = await resources.service();
       const rates = (await checkRates(open)).filter(({ level }) => level !== 'ok');
-      const findings = [...(await readStatus(open.service)), ...rates];
-      for (const line of formatFindings(findings)) terminal.out(line);
-      if (hasProblem(findings)) throw new ProblemsFound();
+      reportFindings([...(await readStatus(open.service)), ...rates], terminal.out);
     });
 }

@@ -4,7 +4,7 @@ import { addHost, drainHost, type HostSize, resizeHost } from '../domain/invento
 import { OperatorError } from '../kernel/operator-error.ts';
 import { listHosts } from '../store/inventory/hosts.ts';
 import type { OperatorContext } from './context.ts';
-import { formatTable } from './format/table.ts';
+import { addList } from './format/table.ts';
 import { parsePositiveInt } from './options.ts';
 
 interface HostOptions {
@@ -14,7 +14,8 @@ interface HostOptions {
   readonly diskGb: number;
 }
 
-export function addHosts(program: Command, { resources, terminal }: OperatorContext): void {
+export function addHosts(program: Command, context: OperatorContext): void {
+  const { resources, terminal } = context;
   const hosts = program.command('hosts').description('Manage the hosts that run virtual servers');
   hosts
     .command('add')
@@ -58,12 +59,11 @@ export function addHosts(program: Command, { resources, terminal }: OperatorCont
         terminal.out(`host ${name} ${state}${changed ? '' : ' (unchanged)'}`);
       });
   }
-  hosts
-    .command('list')
-    .description('List hosts and their usage')
-    .action(async () => {
-      const { service } = await resources.service();
-      const rows = (await listHosts(service.db)).map((host) => [
+  addList(hosts, context, {
+    about: 'List hosts and their usage',
+    heading: ['host', 'region', 'cpu', 'ram_mb used', 'disk_gb used', 'servers', ''],
+    read: async (service) =>
+      (await listHosts(service.db)).map((host) => [
         host.name,
         host.region_id,
         String(host.cpu),
@@ -71,8 +71,6 @@ export function addHosts(program: Command, { resources, terminal }: OperatorCont
         `${host.used_disk_gb}/${host.disk_gb}`,
         String(host.servers),
         host.draining ? 'drained' : '',
-      ]);
-      const heading = ['host', 'region', 'cpu', 'ram_mb used', 'disk_gb used', 'servers', ''];
-      for (const line of formatTable([heading, ...rows])) terminal.out(line);
-    });
+      ]),
+  });
 }

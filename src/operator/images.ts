@@ -5,7 +5,7 @@ import { getBaseImages, type ImportedBaseImage, importBaseImage } from '../domai
 import { formatId } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { OperatorContext } from './context.ts';
-import { formatTable } from './format/table.ts';
+import { printTable } from './format/table.ts';
 
 interface ImportOptions {
   readonly image?: string;
@@ -49,7 +49,7 @@ export function addImages(program: Command, { resources, terminal }: OperatorCon
         ? [rescue.sha256.slice(0, SHOWN_CHARS), String(rescue.diskGb), '']
         : ['not imported', '', ''];
       const heading = ['image', 'id', 'sha256', 'disk_gb', ''];
-      for (const line of formatTable([heading, ...rows, ['rescue', '', ...rescueRow]])) terminal.out(line);
+      printTable(terminal, heading, [...rows, ['rescue', '', ...rescueRow]]);
     });
 }
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { addBlock, blockAddresses } from '../domain/inventory/blocks.ts';
 import { countPool } from '../store/inventory/addresses.ts';
 import type { OperatorContext } from './context.ts';
-import { formatCount, formatTable } from './format/table.ts';
+import { addList, formatCount } from './format/table.ts';
 
 interface BlockOptions {
   readonly region: string;
@@ -11,7 +11,8 @@ interface BlockOptions {
   readonly gateway?: string;
 }
 
-export function addIps(program: Command, { resources, terminal }: OperatorContext): void {
+export function addIps(program: Command, context: OperatorContext): void {
+  const { resources, terminal } = context;
   const ips = program.command('ips').description('Manage the address pool');
   ips
     .command('add')
@@ -43,17 +44,14 @@ export function addIps(program: Command, { resources, terminal }: OperatorContex
         terminal.out(`${formatCount(changed, 'address', 'addresses')} ${verb}ed${note}`);
       });
   }
-  ips
-    .command('list')
-    .description('List the pool by region')
-    .action(async () => {
-      const { service } = await resources.service();
-      const rows = (await countPool(service.db, service.clock.now())).map((row) => [
+  addList(ips, context, {
+    about: 'List the pool by region',
+    heading: ['region', 'family', 'free', 'assigned', 'released', 'blocked'],
+    read: async (service) =>
+      (await countPool(service.db, service.clock.now())).map((row) => [
         row.region_id,
         row.family === 4 ? 'IPv4' : 'IPv6 /64',
         ...[row.free, row.held, row.resting, row.blocked].map(String),
-      ]);
-      const heading = ['region', 'family', 'free', 'assigned', 'released', 'blocked'];
-      for (const line of formatTable([heading, ...rows])) terminal.out(line);
-    });
+      ]),
+  });
 }

@@ -3,9 +3,10 @@ import type { Command } from 'commander';
 import { addMachines as addToStock } from '../domain/inventory/hosts.ts';
 import { countMachines } from '../store/inventory/hosts.ts';
 import type { OperatorContext } from './context.ts';
-import { formatCount, formatTable } from './format/table.ts';
+import { addList, formatCount } from './format/table.ts';
 
-export function addMachines(program: Command, { resources, terminal }: OperatorContext): void {
+export function addMachines(program: Command, context: OperatorContext): void {
+  const { resources, terminal } = context;
   const machines = program.command('machines').description('Manage the stock of dedicated machines');
   machines
     .command('add')
@@ -18,17 +19,15 @@ export function addMachines(program: Command, { resources, terminal }: OperatorC
       await addToStock(service, { names, regionId: region, planId: plan }, register);
       terminal.out(`${formatCount(names.length, 'machine')} added: plan ${plan} in ${region}`);
     });
-  machines
-    .command('list')
-    .description('List the stock by region and plan')
-    .action(async () => {
-      const { service } = await resources.service();
-      const rows = (await countMachines(service.db)).map((row) => [
+  addList(machines, context, {
+    about: 'List the stock by region and plan',
+    heading: ['region', 'plan', 'machines', 'free'],
+    read: async (service) =>
+      (await countMachines(service.db)).map((row) => [
         row.region_id,
         row.plan_id,
         String(row.total),
         String(row.free),
-      ]);
-      for (const line of formatTable([['region', 'plan', 'machines', 'free'], ...rows])) terminal.out(line);
-    });
+      ]),
+  });
 }

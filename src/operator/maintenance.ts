@@ -4,7 +4,7 @@ import { endMaintenance, listMaintenance, startMaintenance } from '../domain/rul
 import { formatSessionTime } from '../kernel/time.ts';
 import type { Operation } from '../spec/operations.ts';
 import type { OperatorContext } from './context.ts';
-import { formatCount, formatTable } from './format/table.ts';
+import { addList, formatCount } from './format/table.ts';
 import { parseOperation, parsePositiveInt } from './options.ts';
 
 interface StartOptions {
@@ -13,7 +13,8 @@ interface StartOptions {
   readonly reason?: string;
 }
 
-export function addMaintenance(program: Command, { resources, terminal }: OperatorContext): void {
+export function addMaintenance(program: Command, context: OperatorContext): void {
+  const { resources, terminal } = context;
   const maintenance = program
     .command('maintenance')
     .description('Block the service or one operation for a limited time');
@@ -39,20 +40,17 @@ export function addMaintenance(program: Command, { resources, terminal }: Operat
       const ended = await endMaintenance(service);
       terminal.out(ended === 0 ? 'no open windows' : `ended ${formatCount(ended, 'window')}`);
     });
-  maintenance
-    .command('list')
-    .description('List the open windows')
-    .action(async () => {
-      const { service } = await resources.service();
-      const rows = (await listMaintenance(service)).map((window) => [
+  addList(maintenance, context, {
+    about: 'List the open windows',
+    heading: ['operation', 'from (UTC)', 'to (UTC)', 'reason'],
+    read: async (service) =>
+      (await listMaintenance(service)).map((window) => [
         window.operation ?? 'every operation',
         formatSessionTime(window.starts_at),
         formatSessionTime(window.ends_at),
         window.reason ?? '',
-      ]);
-      for (const line of formatTable([['operation', 'from (UTC)', 'to (UTC)', 'reason'], ...rows]))
-        terminal.out(line);
-    });
+      ]),
+  });
 }
 
 /** A window of more than a year is a mistake and could exceed the range of database timestamps. */

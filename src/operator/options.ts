@@ -1,31 +1,31 @@
 /** Parsers for option values. Commander reports what they throw as incorrect usage. */
 import { InvalidArgumentError } from 'commander';
 import { closestMatch } from '../kernel/closest-match.ts';
-import { isOperation, OPERATIONS, type Operation } from '../spec/operations.ts';
+import { OPERATIONS, type Operation } from '../spec/operations.ts';
 
 /** Parses a whole number from 1 up to what a database integer holds. */
-export function parsePositiveInt(text: string): number {
-  const number = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > 2_000_000_000) {
-    throw new InvalidArgumentError('It must be a whole number of 1 or more.');
-  }
-  return number;
-}
+export const parsePositiveInt = wholeNumber(1, 2_000_000_000);
 
 /** Parses a whole number from 0 up to the largest address index. */
-export function parseNonNegativeInt(text: string): number {
-  const number = /^\d{1,10}$/.test(text) ? Number(text) : -1;
-  if (number < 0 || number >= 2 ** 31) {
-    throw new InvalidArgumentError('It must be a whole number of 0 or more.');
-  }
-  return number;
+export const parseNonNegativeInt = wholeNumber(0, 2 ** 31 - 1);
+
+function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,10}$/.test(text) ? Number(text) : -1;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be a whole number of ${min} or more.`);
+  };
 }
 
 /** Parses the name of a REST operation. For an unknown one, commander reports the closest match. */
 export function parseOperation(text: string): Operation {
-  if (isOperation(text)) return text;
-  const suggestion = closestMatch(text, OPERATIONS);
-  throw new InvalidArgumentError(
-    suggestion ? `Did you mean ${suggestion}?` : 'It must be an operation id, such as servers.create.',
-  );
+  return parseWord(text, OPERATIONS, 'an operation id, such as servers.create');
+}
+
+/** `expected` describes the words in the message for one that is close to none of them. */
+export function parseWord<Word extends string>(text: string, words: readonly Word[], expected: string): Word {
+  const word = words.find((each) => each === text);
+  if (word !== undefined) return word;
+  const suggestion = closestMatch(text, words);
+  throw new InvalidArgumentError(suggestion ? `Did you mean ${suggestion}?` : `It must be ${expected}.`);
 }

@@ -5,7 +5,7 @@ import { formatId } from '../kernel/ids.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import type { Operation } from '../spec/operations.ts';
 import type { OperatorContext } from './context.ts';
-import { formatTable } from './format/table.ts';
+import { addList } from './format/table.ts';
 import { parseOperation } from './options.ts';
 
 interface BlockOptions {
@@ -15,7 +15,8 @@ interface BlockOptions {
   readonly order: string;
 }
 
-export function addPolicy(program: Command, { resources, terminal }: OperatorContext): void {
+export function addPolicy(program: Command, context: OperatorContext): void {
+  const { resources, terminal } = context;
   const policy = program.command('policy').description('Block operations by legal order');
   policy
     .command('block')
@@ -39,22 +40,19 @@ export function addPolicy(program: Command, { resources, terminal }: OperatorCon
       ];
       terminal.out(`${id}: ${operation} is refused ${scope.join(' ') || 'to everyone'}`);
     });
-  policy
-    .command('list')
-    .description('List the policies in force')
-    .action(async () => {
-      const { service } = await resources.service();
-      const rows = (await listPolicies(service)).map((row) => [
+  addList(policy, context, {
+    about: 'List the policies in force',
+    heading: ['policy', 'operation', 'country', 'region', 'since (UTC)', 'order'],
+    read: async (service) =>
+      (await listPolicies(service)).map((row) => [
         formatId('policy', row.id),
         row.operation,
         row.country ?? 'any',
         row.region_id ?? 'any',
         formatSessionTime(row.created_at),
         row.order_text,
-      ]);
-      const heading = ['policy', 'operation', 'country', 'region', 'since (UTC)', 'order'];
-      for (const line of formatTable([heading, ...rows])) terminal.out(line);
-    });
+      ]),
+  });
   policy
     .command('unblock')
     .argument('<id>', 'Policy id from policy list: pol_…')

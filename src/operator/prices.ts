@@ -5,7 +5,7 @@ import { formatCents } from '../kernel/money.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { LIMITS } from '../spec/limits.ts';
 import type { OperatorContext } from './context.ts';
-import { formatTable } from './format/table.ts';
+import { addList } from './format/table.ts';
 
 interface AnnounceOptions {
   readonly plan: string;
@@ -13,7 +13,8 @@ interface AnnounceOptions {
   readonly at?: string;
 }
 
-export function addPrices(program: Command, { resources, terminal }: OperatorContext): void {
+export function addPrices(program: Command, context: OperatorContext): void {
+  const { resources, terminal } = context;
   const prices = program.command('prices').description('Change prices of existing servers');
   prices
     .command('announce')
@@ -36,12 +37,11 @@ export function addPrices(program: Command, { resources, terminal }: OperatorCon
         );
       }
     });
-  prices
-    .command('list')
-    .description('List announced prices, newest first')
-    .action(async () => {
-      const { service } = await resources.service();
-      const rows = (await listPrices(service)).map((row) => [
+  addList(prices, context, {
+    about: 'List announced prices, newest first',
+    heading: ['price', 'plan', 'USD', 'catalog', 'announced (UTC)', 'from (UTC)', ''],
+    read: async (service) =>
+      (await listPrices(service)).map((row) => [
         row.shownId,
         row.plan_id,
         formatCents(row.price_cents_month),
@@ -49,10 +49,8 @@ export function addPrices(program: Command, { resources, terminal }: OperatorCon
         formatSessionTime(row.announced_at),
         formatSessionTime(row.effective_at),
         row.state,
-      ]);
-      const heading = ['price', 'plan', 'USD', 'catalog', 'announced (UTC)', 'from (UTC)', ''];
-      for (const line of formatTable([heading, ...rows])) terminal.out(line);
-    });
+      ]),
+  });
   prices
     .command('cancel')
     .argument('<id>', 'Price id from prices list: prc_…')

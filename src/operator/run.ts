@@ -26,6 +26,29 @@ import { addSwitch } from './switch.ts';
 import { addTopups } from './topups.ts';
 import { addWebhooks } from './webhooks.ts';
 
+/** In the order of the help. */
+const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[] = [
+  addStatus,
+  addAudit,
+  addDatabase,
+  addCatalogue,
+  addHosts,
+  addImages,
+  addMachines,
+  addIps,
+  addDns,
+  addCustomers,
+  addServers,
+  addDedicated,
+  addTopups,
+  addChain,
+  addWebhooks,
+  addPrices,
+  addSwitch,
+  addMaintenance,
+  addPolicy,
+];
+
 /** Adds commands that only the composition root can provide, such as `serve`. */
 export type AddCommands = (program: Command) => void;
 
@@ -61,31 +84,7 @@ export function buildProgram(context: OperatorContext, addCommands: AddCommands)
     })
     .exitOverride();
   addCommands(program);
-  for (const add of [
-    addStatus,
-    addAudit,
-    addDatabase,
-    addCatalogue,
-    addHosts,
-    addImages,
-    addMachines,
-    addIps,
-    addDns,
-  ])
-    add(program, context);
-  for (const add of [
-    addCustomers,
-    addServers,
-    addDedicated,
-    addTopups,
-    addChain,
-    addWebhooks,
-    addPrices,
-    addSwitch,
-    addMaintenance,
-    addPolicy,
-  ])
-    add(program, context);
+  for (const add of COMMANDS) add(program, context);
   inheritSettings(program);
   return program;
 }
@@ -97,6 +96,7 @@ function inheritSettings(command: Command): void {
     inheritSettings(child);
   }
 }
+
 function readVersion(): string {
   const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { readonly version: string }).version;

@@ -8,11 +8,12 @@ import {
 import { SERVER_STATUSES } from '../spec/states.ts';
 import type { OperatorContext } from './context.ts';
 import { serverColumns, serverFacts } from './format/server.ts';
-import { formatFacts, formatMoreHint, formatTable } from './format/table.ts';
+import { formatFacts, formatMoreHint, printTable } from './format/table.ts';
 import { parsePositiveInt } from './options.ts';
 import { addServerControls } from './server-controls.ts';
 
 const LIMIT = 100;
+const HEADING = ['server', 'customer', 'name', 'status', 'plan', 'region', 'host', 'IPv4', 'paid until', ''];
 
 export function addServers(program: Command, { resources, terminal }: OperatorContext): void {
   const servers = program.command('servers').description('Manage customers’ servers');
@@ -29,19 +30,7 @@ export function addServers(program: Command, { resources, terminal }: OperatorCo
     .action(async (query: OperatorServerQuery) => {
       const { service } = await resources.service();
       const { servers: rows, hasMore } = await listServersForOperator(service, query);
-      const heading = [
-        'server',
-        'customer',
-        'name',
-        'status',
-        'plan',
-        'region',
-        'host',
-        'IPv4',
-        'paid until',
-        '',
-      ];
-      for (const line of formatTable([heading, ...rows.map(serverColumns)])) terminal.out(line);
+      printTable(terminal, HEADING, rows.map(serverColumns));
       if (hasMore) terminal.err(formatMoreHint(rows.length, 'server'));
     });
   servers

@@ -10,7 +10,7 @@ import { COIN_CODES } from '../spec/coins.ts';
 import { TOPUP_STATUSES } from '../spec/states.ts';
 import { listWithheldTopups } from '../store/topups/operator.ts';
 import type { OperatorContext } from './context.ts';
-import { formatFacts, formatMoreHint, formatTable } from './format/table.ts';
+import { addList, formatFacts, formatMoreHint, printTable } from './format/table.ts';
 import {
   formatCoinAmount,
   paymentColumns,
@@ -32,7 +32,8 @@ export function addTopups(program: Command, context: OperatorContext): void {
   addResolutions(topups, context);
 }
 
-function addQueries(topups: Command, { resources, terminal }: OperatorContext): void {
+function addQueries(topups: Command, context: OperatorContext): void {
+  const { resources, terminal } = context;
   topups
     .command('list')
     .option('--customer <email>', 'Only top-ups of this customer')
@@ -43,7 +44,7 @@ function addQueries(topups: Command, { resources, terminal }: OperatorContext): 
     .action(async (query: TopupQuery) => {
       const { service } = await resources.service();
       const result = await listTopupsForOperator(service, query);
-      for (const line of formatTable([TOPUP_HEADING, ...result.topups.map(topupColumns)])) terminal.out(line);
+      printTable(terminal, TOPUP_HEADING, result.topups.map(topupColumns));
       if (result.more) terminal.err(formatMoreHint(result.topups.length, 'top-up'));
     });
   topups
@@ -57,28 +58,26 @@ function addQueries(topups: Command, { resources, terminal }: OperatorContext): 
       const rows = payments.map((payment) => paymentColumns(payment, refunds));
       terminal.out('');
       const heading = ['paid', 'state', 'confirmations', 'seen (UTC)', 'outcome', 'transaction'];
-      for (const line of formatTable([heading, ...rows])) terminal.out(line);
+      printTable(terminal, heading, rows);
       for (const refund of refunds) {
         const lines = formatFacts(refundFacts(refund, topup.coin));
         if (lines.length > 0) terminal.out('');
         for (const line of lines) terminal.out(line);
       }
     });
-  topups
-    .command('held')
-    .description('List top-ups with withheld payments or pending refunds, oldest first')
-    .action(async () => {
-      const { service } = await resources.service();
-      const rows = (await listWithheldTopups(service.db)).map((row) => [
+  addList(topups, context, {
+    name: 'held',
+    about: 'List top-ups with withheld payments or pending refunds, oldest first',
+    heading: ['order_ref', 'customer', 'withheld', 'refund pending', 'created (UTC)'],
+    read: async (service) =>
+      (await listWithheldTopups(service.db)).map((row) => [
         row.order_ref,
         row.email,
         row.withheld_units === '0' ? '' : formatCoinAmount(row.withheld_units, row.coin),
         row.unsent_units === '0' ? '' : formatCoinAmount(row.unsent_units, row.coin),
         formatSessionTime(row.created_at),
-      ]);
-      const heading = ['order_ref', 'customer', 'withheld', 'refund pending', 'created (UTC)'];
-      for (const line of formatTable([heading, ...rows])) terminal.out(line);
-    });
+      ]),
+  });
 }
 
 function addResolutions(topups: Command, { resources, terminal }: OperatorContext): void {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { listWebhooksForOperator, pauseWebhook } from '../domain/webhooks/operator.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import type { OperatorContext } from './context.ts';
-import { formatTable } from './format/table.ts';
+import { printTable } from './format/table.ts';
 
 export function addWebhooks(program: Command, { resources, terminal }: OperatorContext): void {
   const webhooks = program.command('webhooks').description('Manage customers’ webhooks');
@@ -23,7 +23,7 @@ export function addWebhooks(program: Command, { resources, terminal }: OperatorC
         ],
       );
       const heading = ['webhook', '', 'since (UTC)', 'events', 'URL'];
-      for (const line of formatTable([heading, ...rows])) terminal.out(line);
+      printTable(terminal, heading, rows);
     });
   webhooks
     .command('pause')

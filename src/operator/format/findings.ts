@@ -1,5 +1,6 @@
 /** Findings as the operator's commands print them: what blocks comes first. */
 import type { Finding } from '../../domain/health/status.ts';
+import { ProblemsFound } from '../context.ts';
 import { formatTable } from './table.ts';
 
 type Level = Finding['level'];
@@ -8,7 +9,7 @@ const LABELS: Readonly<Record<Level, string>> = { ok: 'OK', note: 'NOTE', warn: 
 const LEVELS_BY_URGENCY: readonly Level[] = ['fail', 'warn', 'note', 'ok'];
 
 /** Returns one line per finding: FAIL, WARN, NOTE, OK, each in the order it was found. */
-export function formatFindings(findings: readonly Finding[]): string[] {
+function formatFindings(findings: readonly Finding[]): string[] {
   const rank = ({ level }: Finding) => LEVELS_BY_URGENCY.indexOf(level);
   return formatTable(
     findings
@@ -17,7 +18,8 @@ export function formatFindings(findings: readonly Finding[]): string[] {
   );
 }
 
-/** Whether a command that reports these findings exits 1. */
-export function hasProblem(findings: readonly Finding[]): boolean {
-  return findings.some(({ level }) => level === 'warn' || level === 'fail');
+/** Prints findings; throws ProblemsFound if any needs attention. */
+export function reportFindings(findings: readonly Finding[], out: (line: string) => void): void {
+  for (const line of formatFindings(findings)) out(line);
+  if (findings.some(({ level }) => level === 'warn' || level === 'fail')) throw new ProblemsFound();
 }

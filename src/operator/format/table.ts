@@ -1,3 +1,8 @@
+/** Tables, counts, and facts as the operator's commands print them. */
+import type { Command } from 'commander';
+import type { Service } from '../../domain/context.ts';
+import type { OperatorContext, Terminal } from '../context.ts';
+
 /** Formats rows as aligned columns. The first row is the heading. */
 export function formatTable(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
@@ -24,4 +29,33 @@ export function formatMoreHint(shown: number, one: string, many?: string): strin
 /** Formats one fact per line and omits those that are null. */
 export function formatFacts(rows: readonly (readonly [name: string, value: string | null])[]): string[] {
   return formatTable(rows.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
+}
+
+/** Prints rows below their heading. */
+export function printTable(
+  { out }: Terminal,
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  for (const line of formatTable([heading, ...rows])) out(line);
+}
+
+/** Adds a command `list` without options, which prints a table. */
+export function addList(
+  parent: Command,
+  { resources, terminal }: OperatorContext,
+  list: {
+    readonly name?: string;
+    readonly about: string;
+    readonly heading: readonly string[];
+    readonly read: (service: Service) => Promise<readonly (readonly string[])[]>;
+  },
+): void {
+  parent
+    .command(list.name ?? 'list')
+    .description(list.about)
+    .action(async () => {
+      const { service } = await resources.service();
+      printTable(terminal, list.heading, await list.read(service));
+    });
 }
