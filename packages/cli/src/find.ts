@@ -69,13 +69,10 @@ export async function findImage(skerry: Skerry, text: string): Promise<Image> {
   const ofFamily = images.filter(
     ({ type, family, deprecated_at }) => type === 'official' && family === wanted && !deprecated_at,
   );
-  const [found] = [...named, ...ofFamily.sort(newestFirst)];
+  const newestFirst = ofFamily.sort((one, other) => other.released_at.localeCompare(one.released_at));
+  const [found] = [...named, ...newestFirst];
   if (found) return found;
   throw new Failure('not_found', `image "${text}" not found; see \`skerry image list\``);
-}
-
-function newestFirst(one: Image, other: Image): number {
-  return other.released_at.localeCompare(one.released_at);
 }
 
 /** Resources with the same identity are interchangeable. */

@@ -13,7 +13,9 @@ const SEVEN_BIT = { 'content-transfer-encoding': '7bit' };
 
 /** The library encodes and folds headers, and lets no line break in them through. */
 export async function messageBytes(mail: OutgoingMail, from: Sender, date: Date): Promise<Buffer> {
-  const root = mail.encrypted ? encryptedNode(mail.text) : plainNode(mail.text);
+  const root = mail.encrypted
+    ? encryptedNode(mail.text)
+    : new MimeNode('text/plain; charset=utf-8').setContent(toCrlf(mail.text));
   root.setHeader({
     from: { name: from.name, address: from.address },
     to: { name: '', address: mail.to },
@@ -24,10 +26,6 @@ export async function messageBytes(mail: OutgoingMail, from: Sender, date: Date)
     'auto-submitted': 'auto-generated',
   });
   return await root.build();
-}
-
-function plainNode(text: string): MimeNode {
-  return new MimeNode('text/plain; charset=utf-8').setContent(toCrlf(text));
 }
 
 function encryptedNode(armored: string): MimeNode {

@@ -94,13 +94,9 @@ function describeDisagreement({ agreed }: DepositRow): string {
   return agreed ? '' : '; not confirmed by the second node';
 }
 
-function describeRefund({ refunded_at, note, ...refund }: RefundRow): string {
-  const state = isUnsent(refund) ? 'refund pending, approved' : 'refunded, recorded';
+function describeRefund({ refunded_at, note, address, txid }: RefundRow): string {
+  const state = address !== null && txid === null ? 'refund pending, approved' : 'refunded, recorded';
   return `${state} ${formatSessionTime(refunded_at)}${note === null ? '' : `: ${note}`}`;
-}
-
-function isUnsent({ address, txid }: Pick<RefundRow, 'address' | 'txid'>): boolean {
-  return address !== null && txid === null;
 }
 
 /** Returns the facts of a refund. Refunds by older versions have at most a note, so they return none. */

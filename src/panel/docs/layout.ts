@@ -92,14 +92,11 @@ function tableOfContents(headings: readonly PageHeading[]): Html | null {
   if (headings.length < 2) return null;
   const rows = headings.map(({ id, text, level, endpoint }) => {
     const style = level === 3 && new Html(' class="sub"');
-    return html`<li${style}><a href="#${id}">${text}${endpoint && endpointLine(endpoint)}</a>`;
+    const code = endpoint && html`<code><b>${endpoint.method}</b> ${breakablePath(endpoint.path)}</code>`;
+    return html`<li${style}><a href="#${id}">${text}${code}</a>`;
   });
   return html`<nav class="toc" aria-label="On this page">
 ${fold('On this page', html`<p>On this page</p>\n<ul>${rows}</ul>`)}</nav>`;
-}
-
-function endpointLine({ method, path }: NonNullable<PageHeading['endpoint']>): Html {
-  return html`<code><b>${method}</b> ${breakablePath(path)}</code>`;
 }
 
 /** A path that can wrap before every slash. */

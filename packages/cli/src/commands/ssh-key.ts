@@ -69,7 +69,8 @@ const create = command({
   example: 'skerry ssh-key create --name desk --public-key-file ~/.ssh/id_ed25519.pub',
   run: async ({ skerry, output, env }, { name, ...source }) => {
     const publicKey = await readPublicKey(source, env);
-    const called = name ?? commentOf(publicKey);
+    // The comment: `me@laptop` in `ssh-ed25519 AAAA… me@laptop`.
+    const called = name ?? publicKey.split(/\s+/).slice(2).join(' ');
     if (!called) throw new Failure('usage', 'the key has no comment to use as its name; pass --name');
     output.show(await skerry.sshKeys.create({ name: called, public_key: publicKey }), SSH_KEY_COLUMNS);
   },
@@ -108,11 +109,6 @@ export async function readPublicKey(
   if (publicKey !== undefined) return parseKeyLine(publicKey, '--public-key');
   const path = publicKeyFile ?? findDefaultFile(env);
   return parseKeyLine(await readText(path, FILE_MAX_BYTES), path);
-}
-
-/** Returns the comment: `me@laptop` in `ssh-ed25519 AAAA… me@laptop`. */
-function commentOf(line: string): string | undefined {
-  return line.split(/\s+/).slice(2).join(' ') || undefined;
 }
 
 function findDefaultFile(env: Context['env']): string {

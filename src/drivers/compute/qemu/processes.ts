@@ -19,7 +19,7 @@ export function qmpSocketArg(path: string): string {
 export async function findProcesses(socket: string): Promise<QemuProcess[]> {
   return (await listQemuProcesses())
     .filter(({ args }) => args.includes(qmpSocketArg(socket)))
-    .map(toQemuProcess);
+    .map(({ pid, args }) => ({ pid, name: args[args.indexOf('-name') + 1] ?? '' }));
 }
 
 /** Returns a check for any number of sockets, from a single scan of all processes. */
@@ -61,16 +61,12 @@ interface ProcessArgs {
   readonly args: readonly string[];
 }
 
-function toQemuProcess({ pid, args }: ProcessArgs): QemuProcess {
-  return { pid, name: args[args.indexOf('-name') + 1] ?? '' };
-}
-
 async function listQemuProcesses(): Promise<ProcessArgs[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const processes = await Promise.all(pids.map(async (pid) => ({ pid, args: await readProcessArgs(pid) })));
+  const readOne = async (pid: number): Promise<ProcessArgs> => {
+    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    return { pid, args: commandLine.split('\0') };
+  };
+  const processes = await Promise.all(pids.map(readOne));
   return processes.filter(({ args }) => args.some((word) => word.endsWith(',server=on,wait=off')));
-}
-
-async function readProcessArgs(pid: number): Promise<string[]> {
-  return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
 }

@@ -77,7 +77,7 @@ function fieldRows(schema: Schema, prefix: string, context: TableContext): Row[]
       required: required.has(field),
       type:
         match?.extra === null
-          ? html`${listPrefix(inner)}${context.linkTo(match.object.name)}`
+          ? html`${inner.items ? 'list of ' : ''}${context.linkTo(match.object.name)}`
           : formatType(inner),
       description: describeField(inner),
     };
@@ -90,10 +90,6 @@ function nestedRows(schema: Schema, name: string, context: TableContext): Row[] 
   if (schema.properties) return fieldRows(schema, `${name}.`, context);
   if (schema.items?.properties) return fieldRows(schema.items, `${name}[].`, context);
   return [];
-}
-
-function listPrefix({ items }: Schema): string {
-  return items ? 'list of ' : '';
 }
 
 /** Type in words: `string or null`, `list of strings`. */

@@ -212,9 +212,5 @@ function errorMessage(code: string): string {
 }
 
 function objectTitle(name: string): string {
-  return `The ${humanize(name)} object`;
-}
-
-function humanize(name: string): string {
-  return name.replaceAll('_', ' ');
+  return `The ${name.replaceAll('_', ' ')} object`;
 }

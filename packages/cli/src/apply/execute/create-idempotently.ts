@@ -53,7 +53,8 @@ export async function createIdempotently(making: CreateRequest): Promise<string>
       if (!isApiError(error) || tries >= MAX_KEYS) throw error;
       if (error.replayed) key = digestOf([key, error.requestId]);
       else if (error.status === 409) {
-        const [other] = await findNew(making);
+        const named = (await making.list()).filter((one) => matchesName(making.name, one));
+        const other = named.find(({ id }) => !seen.includes(id));
         if (other) return other.id;
         conflicts += 1;
         if (conflicts >= MAX_CONFLICTS) throw error;
@@ -66,10 +67,6 @@ export async function createIdempotently(making: CreateRequest): Promise<string>
 async function exists(id: string, { name, get }: CreateRequest): Promise<boolean> {
   const found = await nullIf('not_found', get(id));
   return found !== null && matchesName(name, found);
-}
-
-async function findNew({ name, seen, list }: CreateRequest): Promise<readonly CreatedResource[]> {
-  return (await list()).filter((one) => matchesName(name, one) && !seen.includes(one.id));
 }
 
 function matchesName(name: string, { name: has, status }: CreatedResource): boolean {

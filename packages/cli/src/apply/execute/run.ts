@@ -36,7 +36,9 @@ export async function runPlan(
     await pMap(states, runItem, { concurrency: CONCURRENCY });
     if (phase.includes('settle_server')) await waitForItems(progress, 'settle_server', () => true);
     if (phase.includes('wait_server')) {
-      await waitForItems(progress, 'wait_server', (item) => !isRebuilt(item));
+      await waitForItems(progress, 'wait_server', (item) =>
+        item.actions.every((act) => act.do !== 'rebuild_server'),
+      );
       await rebuildSequentially(progress);
     }
   }
@@ -130,10 +132,6 @@ async function rebuildSequentially(progress: RunProgress): Promise<void> {
       await waitForItems(progress, 'wait_server', (one) => one === item);
     }
   }
-}
-
-function isRebuilt({ actions }: PlanItem): boolean {
-  return actions.some((act) => act.do === 'rebuild_server');
 }
 
 function resultId({ kind, name, id, changeType }: PlanItem, ids: ResourceIds): string | null {

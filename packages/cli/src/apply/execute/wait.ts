@@ -19,8 +19,10 @@ export async function waitForItems(
 ): Promise<void> {
   const { states, run, notRunning } = progress;
   const { ids } = progress.context;
-  const nameOf = ({ item, status }: ItemState) =>
-    status === 'open' && isSelected(item) ? awaitedServer(item, wait) : undefined;
+  const nameOf = ({ item, status }: ItemState): string | undefined => {
+    if (status !== 'open' || !isSelected(item)) return undefined;
+    return item.actions.flatMap((act) => (act.do === wait ? [act.server] : []))[0];
+  };
   const waiting = new Map<string, string>();
   for (const state of states) {
     const name = nameOf(state);
@@ -50,10 +52,6 @@ export async function waitForItems(
     const rebuilt = isOver ? await finishRebuild(state.item, came.server, run) : {};
     states[at] = { ...state, ...after, ...rebuilt };
   }
-}
-
-function awaitedServer({ actions }: PlanItem, wait: WaitKind): string | undefined {
-  return actions.flatMap((act) => (act.do === wait ? [act.server] : []))[0];
 }
 
 function stateAfterWait(waited: WaitOutcome, item: PlanItem, run: RunContext): Partial<ItemState> {

@@ -122,14 +122,17 @@ function changeItem(
     reasons.push(...ruleReasons(found.rules, rules));
   }
   // The rules also affect servers of the group that are not in the file.
-  if (actions.length > 0) reasons.push(...describeOutsiders(findOutsiders(found, own), actual));
+  const outsiders = findOutsiders(found, own);
+  if (actions.length > 0 && outsiders.length > 0) {
+    reasons.push(`also affects servers outside of the project: ${formatNames(outsiders, actual)}`);
+  }
   if (servers) {
     const here = servers.map((server) => planned.staying.get(server)?.id);
     const before = found.applied_to.filter((id) => own.has(id));
     if (here.length !== before.length || !here.every((id) => id !== undefined && before.includes(id))) {
       // A server that is being replaced keeps its firewall until it is deleted.
       const leaving = before.filter((id) => planned.leaving.has(id));
-      const keptIds = [...findOutsiders(found, own), ...leaving];
+      const keptIds = [...outsiders, ...leaving];
       const removedIds = before.filter((id) => !here.includes(id) && !leaving.includes(id));
       actions.push({ do: 'apply_group', group: name, servers, keptIds, removedIds });
       const [from, to] = [formatNames(before, actual), servers.join(', ') || 'none'];
@@ -148,10 +151,6 @@ function changeItem(
 
 function findOutsiders({ applied_to }: ActualGroup, own: ReadonlySet<string>): string[] {
   return applied_to.filter((id) => !own.has(id));
-}
-
-function describeOutsiders(ids: readonly string[], actual: Actual): string[] {
-  return ids.length === 0 ? [] : [`also affects servers outside of the project: ${formatNames(ids, actual)}`];
 }
 
 function formatNames(ids: readonly string[], { servers }: Actual): string {

@@ -107,13 +107,12 @@ function sparkline(
   }
   const means = bars.map((values) => (values.length === 0 ? null : meanOf(values)));
   const highest = Math.max(0, ...means.map((mean) => mean ?? 0));
-  return means.map((mean) => (mean === null ? ' ' : barFor(highest === 0 ? 0 : mean / highest))).join('');
+  const top = BARS.length - 1;
+  const barFor = (mean: number) =>
+    BARS[highest === 0 ? 0 : Math.min(top, Math.floor((mean / highest) * BARS.length))];
+  return means.map((mean) => (mean === null ? ' ' : barFor(mean))).join('');
 }
 
 function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-function barFor(share: number): string {
-  return BARS[Math.min(BARS.length - 1, Math.floor(share * BARS.length))] ?? '';
 }

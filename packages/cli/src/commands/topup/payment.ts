@@ -74,7 +74,7 @@ export function describeOutcome(topup: Topup, now: Date | null): string[] {
   const lines = [`${formatDollars(topup.credited_usd)} is on your balance${describeBonus(topup)}.`];
   const overpaid = overpaidUsd(topup);
   if (overpaid === 0) return lines;
-  const until = rateLockedUntil(topup);
+  const until = new Date(Date.parse(topup.expires_at) + RATE_GRACE_HOURS * HOUR_MS);
   if (now !== null && now <= until)
     return [...lines, ...(overpaid > 0 ? [overpaidLine(overpaid)] : underpaidLines(topup, -overpaid, until))];
   const rate = `payments in a block after ${formatUtc(until)} are credited at the rate at that time`;
@@ -134,10 +134,6 @@ export const EXPIRED_LINES: readonly string[] = [
   `if its block is at most ${RATE_GRACE_HOURS} hours after the expiration,`,
   'otherwise at the rate at that time.',
 ];
-
-function rateLockedUntil({ expires_at }: Topup): Date {
-  return new Date(Date.parse(expires_at) + RATE_GRACE_HOURS * HOUR_MS);
-}
 
 function formatUtc(moment: Date): string {
   return `${formatTime(moment.toISOString())} UTC`;
