@@ -7,6 +7,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncPath } from '../../kernel/files.ts';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
 import { type BlobInfo, type BlobStore, BlobStoreFullError, type BlobWriter } from '../../ports/blobs.ts';
 
@@ -44,7 +45,7 @@ export class DiskBlobs implements BlobStore {
       checkSpace: () => this.#requireSpace(0),
       publish: async () => {
         await rename(part, whole);
-        await syncFolder(this.#folder);
+        await syncPath(this.#folder);
       },
       remove: () => this.remove(key),
     });
@@ -167,15 +168,6 @@ class DiskWriter implements BlobWriter {
     if (this.#closed) return;
     this.#closed = true;
     await this.#file.close();
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

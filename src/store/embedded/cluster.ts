@@ -1,9 +1,10 @@
 /** The cluster: created atomically, owned by its user, and refused if another major version created it. */
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncPath } from '../../kernel/files.ts';
 import { type Binaries, MAJOR_VERSION } from './binaries.ts';
 import { findErrorLine, run } from './child.ts';
-import { exists, syncPath } from './files.ts';
+import { exists } from './files.ts';
 import { chownToDatabaseUser, type Home } from './home.ts';
 import type { Lock } from './lock.ts';
 

@@ -1,17 +1,7 @@
-/** Files and directories: syncing, ownership, and flocks. */
+/** Files and directories: ownership, and flocks. */
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, lstat, mkdir, open } from 'node:fs/promises';
 import { run } from './child.ts';
-
-/** Syncs a file, or the entries of a directory, to disk. */
-export async function syncPath(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
 
 export async function exists(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null)) !== null;
@@ -38,10 +28,8 @@ export function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
-/** Takes flocks. Node has no call for it, but the program `flock` can take one on an inherited descriptor. */
-
 /**
- * Takes the lock on an open file; every process with that open file holds it. Returns false at once if it is
+ * Takes the flock on an open file, by the program `flock`, because Node has no call for it; every process with that open file holds it. Returns false at once if it is
  * taken.
  */
 export async function tryLock(file: FileHandle): Promise<boolean> {

@@ -10,8 +10,9 @@
  */
 import { chmod, chown, lstat, mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { syncPath } from '../../kernel/files.ts';
 import { canEnter, databaseUser, run, type SystemUser } from './child.ts';
-import { exists, ignoreExisting, syncPath } from './files.ts';
+import { exists, ignoreExisting } from './files.ts';
 import { claimHome, createExternalHome, readRememberedHome } from './location.ts';
 
 export interface Home {

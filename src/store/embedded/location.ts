@@ -5,7 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, readdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createSystemFolder, exists, isUnlocked, syncPath } from './files.ts';
+import { syncPath, undefinedIfMissing } from '../../kernel/files.ts';
+import { createSystemFolder, exists, isUnlocked } from './files.ts';
 
 const SYSTEM_FOLDER = '/var/lib/skerry';
 
@@ -70,12 +71,7 @@ export async function createExternalHome(dataDir: string): Promise<string> {
 }
 
 async function readPath(file: string): Promise<string | null> {
-  try {
-    return (await readFile(file, 'utf8')).trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
+  return (await readFile(file, 'utf8').catch(undefinedIfMissing))?.trim() ?? null;
 }
 
 /**

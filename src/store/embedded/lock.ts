@@ -10,6 +10,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { undefinedIfMissing } from '../../kernel/files.ts';
 import { tryLock } from './files.ts';
 import type { Home } from './home.ts';
 import { readStartTicks } from './process.ts';
@@ -79,9 +80,6 @@ async function waitForLock(home: Home, file: FileHandle): Promise<void> {
 }
 
 async function readOwner(home: Home): Promise<string[]> {
-  const text = await readFile(home.lock, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
+  const text = (await readFile(home.lock, 'utf8').catch(undefinedIfMissing)) ?? '';
   return text.trim() === '' ? [] : text.trim().split(' ');
 }

@@ -1,6 +1,7 @@
 /** Running processes, read from /proc, and `postmaster.pid`, which PostgreSQL writes to its cluster. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { undefinedIfMissing } from '../../kernel/files.ts';
 
 /**
  * Returns when process `pid` started, in clock ticks since boot, or null when it has exited. A zombie has
@@ -48,19 +49,10 @@ export function pidFilePath(cluster: string): string {
 
 /** Reads a cluster's `postmaster.pid`; null when there is none or it is not fully written. */
 export async function readPidFile(cluster: string): Promise<PidFile | null> {
-  let text: string;
-  try {
-    text = await readFile(pidFilePath(cluster), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
+  const text = await readFile(pidFilePath(cluster), 'utf8').catch(undefinedIfMissing);
+  if (text === undefined) return null;
   const [pid, , , port, socketFolder, , , status] = text.split('\n').map((line) => line.trim());
   if (!Number(pid)) return null;
-  return {
-    pid: Number(pid),
-    port: Number(port),
-    socketFolder: socketFolder ?? '',
-    ready: status === 'ready',
-  };
+  const ready = status === 'ready';
+  return { pid: Number(pid), port: Number(port), socketFolder: socketFolder ?? '', ready };
 }

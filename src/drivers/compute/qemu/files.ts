@@ -1,6 +1,7 @@
 /** Files of the driver. A record is a small JSON file. A file gets its final name when it is complete. */
 import { access, open, readdir, readFile, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { syncPath, undefinedIfMissing } from '../../../kernel/files.ts';
 import { ComputeError } from '../../../ports/compute.ts';
 import type { QemuHost } from './host.ts';
 import { isId } from './layout.ts';
@@ -14,12 +15,11 @@ export class DiskFullError extends ComputeError {
 
 /** Returns undefined if the file does not exist. Throws a `host` error if it is not valid JSON. */
 export async function readJson<T>(path: string): Promise<T | undefined> {
+  const text = await readFile(path, 'utf8').catch(undefinedIfMissing);
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as T;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    if (error instanceof SyntaxError) throw damagedRecord(path);
-    throw error;
+    return text === undefined ? undefined : (JSON.parse(text) as T);
+  } catch {
+    throw damagedRecord(path);
   }
 }
 
@@ -40,10 +40,7 @@ export async function readAllRecords<T>(
   folder: string,
   read: (id: string) => Promise<T | undefined>,
 ): Promise<T[]> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+  const names = (await readdir(folder).catch(undefinedIfMissing)) ?? [];
   const ids = names.filter((name) => name.endsWith('.json')).map((name) => basename(name, '.json'));
   const records = await Promise.all(
     ids.filter(isId).map((id) =>
@@ -81,23 +78,13 @@ async function writeAtomically(path: string, text: string): Promise<void> {
     await file.close();
   }
   await commitFile(tempPath, path);
-  await flush(dirname(path));
+  await syncPath(dirname(path));
 }
 
 /** Flushes the file and renames it, so that it is complete or absent even after a power failure. */
 export async function commitFile(tempPath: string, path: string): Promise<void> {
-  await flush(tempPath);
+  await syncPath(tempPath);
   await rename(tempPath, path);
-}
-
-/** Waits until a file, or the names in a folder, are on the disk. */
-export async function flush(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
 
 export async function exists(path: string): Promise<boolean> {

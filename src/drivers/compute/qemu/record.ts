@@ -1,6 +1,7 @@
 /** The driver's record of a machine: its desired state, stored next to its disks. Contains no secrets. */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { undefinedIfMissing } from '../../../kernel/files.ts';
 import { ComputeError, type MachineSpec, type Traffic } from '../../../ports/compute.ts';
 import type { Filter } from '../../../ports/network.ts';
 import { DiskFullError, readRecordFile, writeJson } from './files.ts';
@@ -67,11 +68,6 @@ export async function writeRecord(layout: Layout, record: MachineRecord): Promis
  * never created, and names that are not ids, such as `lost+found`.
  */
 export async function listRecords(layout: Layout): Promise<string[]> {
-  try {
-    const ids = (await readdir(layout.machines())).sort();
-    return ids.filter((id) => isId(id) && existsSync(layout.machine(id, 'machine.json')));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
+  const ids = (await readdir(layout.machines()).catch(undefinedIfMissing)) ?? [];
+  return ids.sort().filter((id) => isId(id) && existsSync(layout.machine(id, 'machine.json')));
 }

@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, stat, statfs, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { undefinedIfMissing } from '../../../kernel/files.ts';
 import { ComputeError } from '../../../ports/compute.ts';
 import type { Layout } from './layout.ts';
 
@@ -43,12 +44,8 @@ export async function freeBytes(folder: string): Promise<number> {
  * exist.
  */
 export async function allocatedBytes(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).blocks * 512;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const found = await stat(path).catch(undefinedIfMissing);
+  return found && found.blocks * 512;
 }
 
 const reservePath = ({ dir }: Layout) => join(dir, 'reserve');

@@ -8,9 +8,10 @@ import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { access, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { syncPath } from '../../../../kernel/files.ts';
 import { type BaseImage, type BaseImages, ComputeError } from '../../../../ports/compute.ts';
 import { run } from '../command.ts';
-import { flush, readJson, writeJson } from '../files.ts';
+import { readJson, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import { GIB } from '../space.ts';
 import { inspectDisk } from './inspect-disk.ts';
@@ -76,12 +77,12 @@ export class QemuImages implements BaseImages {
     const disk = join(scratch, 'disk.qcow2');
     const convert = ['convert', '-f', format, '-O', 'qcow2', copy, disk];
     await run('qemu-img', convert, { timeoutMs: CONVERT_MAX_MS });
-    await flush(disk);
+    await syncPath(disk);
     const image = { ...file, diskGb: Math.ceil(virtualBytes / GIB) };
     await this.#host.withHostLock('images', async () => {
       await writeJson(this.#factsFile(file.sha256), image);
       await rename(disk, this.#host.layout.image(file.sha256));
-      await flush(this.#host.layout.images());
+      await syncPath(this.#host.layout.images());
     });
     return image;
   }
