@@ -24,6 +24,14 @@ export class NodeError extends Error {
   }
 }
 
+/** For `.catch`: null for an error of the node, with one of these codes if there are any. */
+export function nullForNodeError(...codes: readonly number[]): (error: unknown) => null {
+  return (error) => {
+    if (error instanceof NodeError && (codes.length === 0 || codes.includes(error.code))) return null;
+    throw error;
+  };
+}
+
 /** No valid response came from the node. */
 export class NodeUnreachable extends Error {
   override readonly name = 'NodeUnreachable';

@@ -130,7 +130,9 @@ export class PowerDns implements ReverseDns {
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     })
-      .then(readResponse)
+      .then(async (response): Promise<ApiResponse> => {
+        return { status: response.status, text: await readBoundedBody(response, RESPONSE_MAX_BYTES) };
+      })
       .catch((error: unknown) => {
         this.#backoffUntil = performance.now() + BACKOFF_MS;
         throw unreachable(describeFailure(error));
@@ -158,10 +160,6 @@ function describeFailure(error: unknown): string {
   if (cause.message === 'bad port') return 'its port is reserved for another protocol; use a port above 1024';
   const fault = toSendFault(cause);
   return fault === 'failed' ? 'connection failed' : fault;
-}
-
-async function readResponse(response: Response): Promise<ApiResponse> {
-  return { status: response.status, text: await readBoundedBody(response, RESPONSE_MAX_BYTES) };
 }
 
 /** Returns null if the text is not a list of zones. */

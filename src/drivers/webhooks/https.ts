@@ -120,7 +120,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(timeoutMs: number, retry: () => void) {
     this.#retry = retry;
     // Data that arrived while this process was busy is in time: the event loop reads it first.
-    this.#timer = setTimeout(() => setImmediate(() => this.#onAnswerTimeout()), timeoutMs);
+    const onTimeout = () => void (this.#status === undefined && this.#timeOut());
+    this.#timer = setTimeout(() => setImmediate(onTimeout), timeoutMs);
   }
 
   get answer(): Promise<WebhookResponse> {
@@ -171,10 +172,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     const error = new SenderClosed();
     if (!this.#isDone) this.#fail(error);
     this.#controller?.abort(error);
-  }
-
-  #onAnswerTimeout(): void {
-    if (this.#status === undefined) this.#timeOut();
   }
 
   /** Ends the exchange on a timeout or an endless body. */

@@ -15,12 +15,12 @@ import type {
 import type { AccountKey } from '../account-key.ts';
 import { evmAddress, publicKeyHash } from '../addresses.ts';
 import { BlockWalk } from '../block-walk.ts';
-import type { NodeEndpoint } from '../node-http.ts';
 import { SafetyCheck } from '../safety-check.ts';
 import { EtherReader, TRACE_CONCURRENCY } from './ether-reader.ts';
 import { examineEvm } from './examine.ts';
 import { EvmNode } from './node.ts';
 import { checkNetwork, checksumAddress, evmHealth, type Network, requireToken } from './safety.ts';
+import type { EvmSecondNodeOptions } from './second-node.ts';
 import { type EvmCoin, EvmSource, FINAL_DEPTH } from './source.ts';
 import { TokenReader } from './token-reader.ts';
 import { requireTracing } from './trace-apis.ts';
@@ -35,15 +35,9 @@ const MAX_BLOCKS_PER_POLL = { ETH: TRACE_CONCURRENCY, USDT: 40 };
  */
 const INITIAL_BLOCKS = { ETH: 100, USDT: 1_800 };
 
-export interface EvmOptions {
-  readonly coin: EvmCoin;
-  readonly node: NodeEndpoint;
+export interface EvmOptions extends EvmSecondNodeOptions {
   readonly account: AccountKey;
   readonly own: OwnAddressLookup;
-  /** Address of the USDT contract. */
-  readonly contract: string;
-  /** Whether test networks are allowed. */
-  readonly allowTest: boolean;
   /** Receives a log line for each transaction that could not be read completely. */
   readonly onUnreadable?: (line: string) => void;
 }

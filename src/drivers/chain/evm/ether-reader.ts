@@ -11,7 +11,7 @@
  */
 import pMap from 'p-map';
 import { BoundedMap } from '../../../kernel/bounded-map.ts';
-import { NodeError } from '../node-http.ts';
+import { nullForNodeError } from '../node-http.ts';
 import { declaredMovements, LargeBlockReader } from './large-block.ts';
 import type { IncludedReceipt, Movement, MovementReader, ReadMovements } from './movement.ts';
 import type { EvmBlockHead, EvmNode } from './node.ts';
@@ -86,24 +86,14 @@ export class EtherReader implements MovementReader {
   }
 
   async #readInBlock(head: EvmBlockHead, txids: readonly string[]): Promise<[string, ReadMovements][]> {
-    const traced = await this.#tryReadBlock(head);
+    // Null: the node can't trace the block, or no longer can.
+    const traced = this.#api && (await this.#readBlock(head).catch(nullForNodeError()));
     const movements = traced ?? (await declaredMovements(this.#node, txids));
     return txids.map((txid) => {
       const own = movements.filter((each) => each.txid === txid);
       if (traced) this.#cache.set(cacheKey(txid, head), own);
       return [txid, { movements: own, isPartial: traced === null }];
     });
-  }
-
-  /** Returns null if the node can't trace the block, or no longer can. */
-  async #tryReadBlock(head: EvmBlockHead): Promise<readonly Movement[] | null> {
-    if (this.#api === null) return null;
-    try {
-      return await this.#readBlock(head);
-    } catch (error) {
-      if (error instanceof NodeError) return null;
-      throw error;
-    }
   }
 }
 

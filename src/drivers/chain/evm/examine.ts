@@ -1,6 +1,6 @@
 /** Findings about Ethereum coins, for the operator. */
 import type { ChainFinding } from '../../../ports/chain.ts';
-import { NodeError } from '../node-http.ts';
+import { NodeError, nullForNodeError } from '../node-http.ts';
 import type { EvmBlockHead, EvmNode } from './node.ts';
 import type { EvmCoin } from './source.ts';
 import { isTooLarge, type TraceApi } from './trace-apis.ts';
@@ -41,17 +41,12 @@ async function balanceNotes(
   txid: string | undefined,
 ): Promise<readonly ChainFinding[]> {
   if (txid === undefined || api === null) return [];
-  try {
-    await api.readIncreases(node, txid);
-    return [];
-  } catch (error) {
-    if (!(error instanceof NodeError)) throw error;
-    const message =
-      'the node supports neither trace_replayTransaction nor prestateTracer: if someone makes a ' +
-      'transaction too long to trace, its payments by contracts are missed. ' +
-      'The worker log names each such transaction';
-    return [{ level: 'note', message }];
-  }
+  if ((await api.readIncreases(node, txid).catch(nullForNodeError())) !== null) return [];
+  const message =
+    'the node supports neither trace_replayTransaction nor prestateTracer: if someone makes a ' +
+    'transaction too long to trace, its payments by contracts are missed. ' +
+    'The worker log names each such transaction';
+  return [{ level: 'note', message }];
 }
 
 async function tracingNote(node: EvmNode, api: TraceApi | null, height: number): Promise<ChainFinding> {

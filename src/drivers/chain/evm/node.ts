@@ -6,7 +6,7 @@
 import type { BlockHead } from '../block-walk.ts';
 import { JsonRpc, type RpcCall } from '../json-rpc.ts';
 import { asArray, asHexAddress, asHexBigInt, asHexHash, asHexUint, asObject } from '../json-values.ts';
-import { type NodeEndpoint, NodeError } from '../node-http.ts';
+import { type NodeEndpoint, nullForNodeError } from '../node-http.ts';
 
 /** Limit for headers and logs, for as many blocks as fit in one request. */
 const BATCH_MAX_BYTES = 16 * 1024 ** 2;
@@ -65,12 +65,8 @@ export class EvmNode {
 
   /** Returns a block of any branch; null if the node doesn't know it, or no longer does. */
   async headByHash(hash: string): Promise<EvmBlockHead | null> {
-    try {
-      return parseHead(await this.#rpc.call('eth_getBlockByHash', [hash, false]));
-    } catch (error) {
-      if (error instanceof NodeError) return null;
-      throw error;
-    }
+    const answer = this.#rpc.call('eth_getBlockByHash', [hash, false]);
+    return await answer.then(parseHead).catch(nullForNodeError());
   }
 
   /** Returns the heads in the order of `heights`. */
@@ -81,12 +77,8 @@ export class EvmNode {
 
   /** Returns null if the node doesn't know it, such as an old one or one without a consensus client. */
   async finalHeight(): Promise<number | null> {
-    try {
-      return parseHead(await this.#rpc.call(...headCall('finalized')))?.height ?? null;
-    } catch (error) {
-      if (error instanceof NodeError) return null;
-      throw error;
-    }
+    const answer = this.#rpc.call(...headCall('finalized'));
+    return (await answer.then(parseHead).catch(nullForNodeError()))?.height ?? null;
   }
 
   /** Returns null for a transaction that is in no block of the chain. */
@@ -145,12 +137,8 @@ export class EvmNode {
 
   /** Returns null if the node doesn't say. */
   async peers(): Promise<number | null> {
-    try {
-      return asHexUint(await this.#rpc.call('net_peerCount', []), 'peer count');
-    } catch (error) {
-      if (error instanceof NodeError) return null;
-      throw error;
-    }
+    const answer = this.#rpc.call('net_peerCount', []);
+    return await answer.then((count) => asHexUint(count, 'peer count')).catch(nullForNodeError());
   }
 
   async #batch(calls: readonly RpcCall[]): Promise<unknown[]> {

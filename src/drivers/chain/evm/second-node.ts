@@ -3,7 +3,7 @@ import { BoundedMap } from '../../../kernel/bounded-map.ts';
 import type { ChainFinding, ChainHealth, Observation } from '../../../ports/chain.ts';
 import type { BlockHead } from '../block-walk.ts';
 import type { SecondNode } from '../cross-checked.ts';
-import { type NodeEndpoint, NodeError } from '../node-http.ts';
+import { type NodeEndpoint, nullForNodeError } from '../node-http.ts';
 import { EtherReader } from './ether-reader.ts';
 import { EvmNode } from './node.ts';
 import { checkNetwork, evmHealth, type Network, requireToken } from './safety.ts';
@@ -20,6 +20,7 @@ export interface EvmSecondNodeOptions {
   readonly node: NodeEndpoint;
   /** Address of the USDT contract. */
   readonly contract: string;
+  /** Whether test networks are allowed. */
   readonly allowTest: boolean;
 }
 
@@ -127,13 +128,10 @@ class BalanceIncreases {
   }
 
   async #increase(address: string, head: BlockHead): Promise<bigint | null> {
-    try {
-      const before = await this.#node.balance(address, head.parentHash);
-      return (await this.#node.balance(address, head.hash)) - before;
-    } catch (error) {
-      if (error instanceof NodeError) return null;
-      throw error;
-    }
+    const before = await this.#node.balance(address, head.parentHash).catch(nullForNodeError());
+    const after =
+      before === null ? null : await this.#node.balance(address, head.hash).catch(nullForNodeError());
+    return before === null || after === null ? null : after - before;
   }
 
   #knownAt(address: string, { hash }: BlockHead): Map<string, bigint> {

@@ -81,7 +81,8 @@ export class MoneroAccount {
     const place = Buffer.alloc(8);
     place.writeUInt32LE(ACCOUNT);
     place.writeUInt32LE(minor, 4);
-    const offset = reduceScalar(keccak_256(Buffer.concat([SUBADDRESS_DOMAIN, hex.decode(viewKey), place])));
+    const hash = keccak_256(Buffer.concat([SUBADDRESS_DOMAIN, hex.decode(viewKey), place]));
+    const offset = littleEndian(hash) % Point.Fn.ORDER;
     const spend = this.#spendPublic.add(Point.BASE.multiply(offset));
     return moneroAddress(NETWORKS[this.network].subaddress, spend.toBytes(), spend.multiply(key).toBytes());
   }
@@ -106,10 +107,6 @@ function parseScalar(text: string): bigint | null {
   if (!/^[0-9a-f]{64}$/.test(text)) return null;
   const scalar = littleEndian(hex.decode(text));
   return scalar > 0n && scalar < Point.Fn.ORDER ? scalar : null;
-}
-
-function reduceScalar(hash: Uint8Array): bigint {
-  return littleEndian(hash) % Point.Fn.ORDER;
 }
 
 function littleEndian(bytes: Uint8Array): bigint {

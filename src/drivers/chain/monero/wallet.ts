@@ -14,7 +14,7 @@ import {
   type JsonObject,
   optionalArray,
 } from '../json-values.ts';
-import { type NodeEndpoint, NodeError, NodeResponseTooLarge } from '../node-http.ts';
+import { type NodeEndpoint, NodeError, NodeResponseTooLarge, nullForNodeError } from '../node-http.ts';
 
 /** The payment of one transaction to one of the wallet's addresses. */
 export interface MoneroTransfer {
@@ -138,14 +138,13 @@ export class MoneroWallet {
   }
 
   async #findAddress(minor: number): Promise<string | null> {
-    try {
-      const answer = await this.#call('get_address', { account_index: ACCOUNT, address_index: [minor] });
-      const [found] = asArray(answer.addresses, 'addresses');
-      return asString(asObject(found, 'addresses').address, 'address');
-    } catch (error) {
-      if (error instanceof NodeError && error.code === ADDRESS_NOT_FOUND_CODE) return null;
-      throw error;
-    }
+    const answer = await this.#call('get_address', {
+      account_index: ACCOUNT,
+      address_index: [minor],
+    }).catch(nullForNodeError(ADDRESS_NOT_FOUND_CODE));
+    if (answer === null) return null;
+    const [found] = asArray(answer.addresses, 'addresses');
+    return asString(asObject(found, 'addresses').address, 'address');
   }
 
   async #call(method: string, params: object, options: CallOptions = {}): Promise<JsonObject> {

@@ -128,7 +128,9 @@ export class SolanaChain implements ChainDriver {
       cursor,
       observations: scan.observations,
       isComplete: whole && !scan.hasMore,
-      commit: () => this.#saveMarks(scan.marks),
+      commit: async () => {
+        for (const [address, mark] of scan.marks) await this.#pool.saveMark(address, mark);
+      },
     };
   }
 
@@ -165,10 +167,6 @@ export class SolanaChain implements ChainDriver {
     if (tip.slot < requiredSlot) throw new NodeBehind(tip.slot, requiredSlot);
     this.#highestSlot = tip.slot;
     return tip;
-  }
-
-  async #saveMarks(marks: ReadonlyMap<string, string>): Promise<void> {
-    for (const [address, mark] of marks) await this.#pool.saveMark(address, mark);
   }
 
   async #scanPool(

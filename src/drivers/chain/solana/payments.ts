@@ -19,7 +19,7 @@ import { NodeError } from '../node-http.ts';
 export const FINAL_CONFIRMATIONS = 32;
 
 /** Returns 0 if it failed or took something away; null if the node doesn't return the balances. */
-export function creditedLamports(transaction: JsonObject, address: string): bigint | null {
+function creditedLamports(transaction: JsonObject, address: string): bigint | null {
   const { err, preBalances, postBalances, loadedAddresses } =
     optionalObject(transaction.meta, 'transaction metadata') ?? {};
   if (err === undefined) return null;
@@ -36,11 +36,7 @@ export function creditedLamports(transaction: JsonObject, address: string): bigi
   return change > 0n ? change : 0n;
 }
 
-export function paymentKey(signature: string, address: string): string {
-  return `${signature}:${address}`;
-}
-
-export interface PaymentSource {
+interface PaymentSource {
   readonly signature: string;
   readonly address: string;
   readonly final: boolean;
@@ -64,7 +60,7 @@ function readPayment(
   const slot = asUint(transaction.slot, 'transaction slot');
   if (amountUnits === null) return null;
   const seconds = optionalUint(transaction.blockTime, 'block time');
-  const base = { key: paymentKey(signature, address), txid: signature, address, amountUnits, agreed: true };
+  const base = { key: `${signature}:${address}`, txid: signature, address, amountUnits, agreed: true };
   if (!final) {
     const noBlock = { height: null, blockHash: null, blockTime: null };
     return { ...base, ...noBlock, state: 'mempool', confirmations: 0 };

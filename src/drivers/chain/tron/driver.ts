@@ -23,18 +23,13 @@ import type { NodeEndpoint } from '../node-http.ts';
 import { SafetyCheck } from '../safety-check.ts';
 import { TronNode } from './node.ts';
 import type { TronCoin } from './payments.ts';
-import { checkTronNode, tronHealth } from './safety.ts';
+import { checkTronNode, type TronNetworkOptions, tronHealth } from './safety.ts';
 import { ROUND_BLOCKS, TronSource } from './source.ts';
 
-export interface TronOptions {
-  readonly coin: TronCoin;
+export interface TronOptions extends TronNetworkOptions {
   readonly node: NodeEndpoint;
   readonly account: AccountKey;
   readonly own: OwnAddressLookup;
-  /** Address of the USDT contract; unused for TRX. */
-  readonly contract: string;
-  /** Whether test networks are allowed. */
-  readonly allowTest: boolean;
 }
 
 /** A few megabytes, read within a few seconds. */

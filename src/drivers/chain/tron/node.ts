@@ -83,8 +83,9 @@ export class TronNode {
       { num: height },
       BLOCKS_MAX_BYTES,
     );
-    const outcomes = isEmptyObject(answer) ? [] : asArray(answer, 'transaction outcomes');
-    return outcomes.map((each) => asObject(each, 'transaction outcome'));
+    // `{}` for a block without transactions.
+    if (!Array.isArray(answer) && Object.keys(asObject(answer, 'response')).length === 0) return [];
+    return asArray(answer, 'transaction outcomes').map((each) => asObject(each, 'transaction outcome'));
   }
 
   /** Returns the outcome of one transaction; null if it is in no block. */
@@ -152,10 +153,6 @@ export class TronNode {
       throw new NodeUnreachable(`${path}: the node responded with HTTP ${answer.status}`);
     return answer.body;
   }
-}
-
-function isEmptyObject(answer: unknown): boolean {
-  return !Array.isArray(answer) && Object.keys(asObject(answer, 'response')).length === 0;
 }
 
 /** Returns null for `{}`. The genesis block has neither number nor time. */

@@ -13,7 +13,7 @@ const USDT_CONTRACT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 
 export interface TronNetworkOptions {
   readonly coin: TronCoin;
-  /** Address of the USDT contract, base58. */
+  /** Address of the USDT contract, base58; unused for TRX. */
   readonly contract: string;
   /** Whether test networks are allowed. */
   readonly allowTest: boolean;

@@ -49,7 +49,8 @@ export class TronSource implements BlockSource {
   ): Promise<ReadonlyMap<string, { readonly head: BlockHead; readonly transfers: readonly Transfer[] }>> {
     const readOne = async (txid: string) => {
       const outcome = await this.#node.transactionOutcome(txid);
-      const transaction = outcome && (await this.#transaction(txid));
+      // Token transfers need only the outcome.
+      const transaction = outcome && (this.#coin === 'TRX' ? await this.#node.transaction(txid) : {});
       const height = optionalUint(outcome?.blockNumber, 'block height');
       const head = outcome && height !== null ? await this.#node.head(height) : null;
       if (!outcome || !transaction || !head) return [];
@@ -82,11 +83,6 @@ export class TronSource implements BlockSource {
       return this.#transfers({ txid, transaction, outcome });
     });
     return { ...head, transfers };
-  }
-
-  /** Token transfers need only the outcome. */
-  async #transaction(txid: string): Promise<JsonObject | null> {
-    return this.#coin === 'TRX' ? await this.#node.transaction(txid) : {};
   }
 
   #transfers(executed: { txid: string; transaction: JsonObject; outcome: JsonObject }): readonly Transfer[] {

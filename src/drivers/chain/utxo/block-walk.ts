@@ -9,11 +9,11 @@ import type { OwnAddressLookup, PollResult } from '../../../ports/chain.ts';
 import { type Cursor, formatCursor } from '../cursor.ts';
 import type { JsonRpc } from '../json-rpc.ts';
 import { asArray, asDate, asInteger, asObject, asString, asUint, type JsonObject } from '../json-values.ts';
-import { NodeError } from '../node-http.ts';
+import { nullForNodeError } from '../node-http.ts';
 import { DECIMALS } from './networks.ts';
 import { observeOutputs } from './observe.ts';
 import { type Output, outputKey, scriptAddress } from './outputs.ts';
-import { getBlockHeader, type Header, NOT_FOUND } from './rpc.ts';
+import { getBlockHeader, NOT_FOUND } from './rpc.ts';
 import { listNewestOutputs, MAX_PAYMENTS_PER_POLL, type ReadPosition } from './wallet-history.ts';
 
 const MAX_BLOCKS_PER_POLL = 4;
@@ -61,21 +61,12 @@ async function findLastReadBlock(
 ): Promise<Cursor> {
   const oldest = Math.max(0, (cursor?.height ?? tipHeight) - lookbackBlocks);
   for (let at = cursor; at !== null && at.height > oldest; ) {
-    const header = await findHeader(rpc, at.hash);
+    const header = await getBlockHeader(rpc, at.hash).catch(nullForNodeError(NOT_FOUND));
     if (header === null || header.parentHash === null) break;
     if (header.confirmations > 0) return at;
     at = { height: at.height - 1, hash: header.parentHash };
   }
   return { height: oldest, hash: await getBlockHash(rpc, oldest) };
-}
-
-async function findHeader(rpc: JsonRpc, hash: string): Promise<Header | null> {
-  try {
-    return await getBlockHeader(rpc, hash);
-  } catch (error) {
-    if (error instanceof NodeError && error.code === NOT_FOUND) return null;
-    throw error;
-  }
 }
 
 async function getBlockHash(rpc: JsonRpc, height: number): Promise<string> {

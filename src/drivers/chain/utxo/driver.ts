@@ -17,7 +17,6 @@ import type {
 import type { AccountKey } from '../account-key.ts';
 import { type Cursor, NodeBehind, parseCursor } from '../cursor.ts';
 import { JsonRpc } from '../json-rpc.ts';
-import type { NodeEndpoint } from '../node-http.ts';
 import { SafetyCheck } from '../safety-check.ts';
 import { walkBlocks } from './block-walk.ts';
 import { examineWallet } from './examine.ts';
@@ -25,17 +24,13 @@ import { DECIMALS, UTXO_PARAMS, type UtxoCoin } from './networks.ts';
 import { recheckPayments } from './observe.ts';
 import { heightUnlessRescanning } from './rpc.ts';
 import { checkKeyNetwork, checkNetwork, checkWatchOnly, walletHealth } from './safety.ts';
+import type { UtxoSecondNodeOptions } from './second-node.ts';
 import { ListTooLong, readWalletSince } from './wallet-history.ts';
 import { WatchList, type WatchWallet } from './watch-list.ts';
 
-export interface UtxoOptions {
-  readonly coin: UtxoCoin;
-  /** The path includes the wallet if the node has several. */
-  readonly node: NodeEndpoint;
+export interface UtxoOptions extends UtxoSecondNodeOptions {
   readonly account: AccountKey;
   readonly own: OwnAddressLookup;
-  /** Whether test networks are allowed. */
-  readonly allowTest: boolean;
   /** Returns how many indexes were assigned: their addresses are watched, even after the wallet was lost. */
   readonly allocatedCount?: () => Promise<number>;
   /** Returns those of the addresses that were paid, to compute the gap limit of the operator's own wallet. */

@@ -7,7 +7,7 @@ import { type ChainHealth, UnsafeChainError } from '../../../ports/chain.ts';
 import type { AccountKey } from '../account-key.ts';
 import { JsonRpc } from '../json-rpc.ts';
 import { asArray, asObject, asString, asUint, type JsonObject } from '../json-values.ts';
-import { type NodeEndpoint, NodeError } from '../node-http.ts';
+import { type NodeEndpoint, NodeError, nullForNodeError } from '../node-http.ts';
 import { MAIN, REGTEST, UTXO_PARAMS, type UtxoCoin } from './networks.ts';
 import {
   getBlockHeader,
@@ -95,17 +95,12 @@ export async function checkNoSpendingWallet(node: NodeEndpoint): Promise<void> {
 }
 
 async function loadedWallets(rpc: JsonRpc): Promise<string[]> {
-  try {
-    const names = asArray(await rpc.call('listwallets', []), 'wallets').map((name) =>
-      asString(name, 'wallet name'),
-    );
-    if (names.length > MAX_WALLETS)
-      throw new UnsafeChainError(`the node has more than ${MAX_WALLETS} wallets loaded; unload some`);
-    return names;
-  } catch (error) {
-    if (error instanceof NodeError && error.code === METHOD_NOT_FOUND) return [];
-    throw error;
-  }
+  const answer = rpc.call('listwallets', []).then((listed) => asArray(listed, 'wallets'));
+  const found = (await answer.catch(nullForNodeError(METHOD_NOT_FOUND))) ?? [];
+  const names = found.map((name) => asString(name, 'wallet name'));
+  if (names.length > MAX_WALLETS)
+    throw new UnsafeChainError(`the node has more than ${MAX_WALLETS} wallets loaded; unload some`);
+  return names;
 }
 
 async function walletInfo(rpc: JsonRpc): Promise<JsonObject> {

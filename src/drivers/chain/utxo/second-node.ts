@@ -15,6 +15,7 @@ import { checkNetwork, checkNoSpendingWallet, nodeHealth } from './safety.ts';
 
 export interface UtxoSecondNodeOptions {
   readonly coin: UtxoCoin;
+  /** For the first node, the path includes the wallet if the node has several. */
   readonly node: NodeEndpoint;
   /** Whether test networks are allowed. */
   readonly allowTest: boolean;
