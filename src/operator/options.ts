@@ -22,7 +22,7 @@ export function parseOperation(text: string): Operation {
   return parseWord(text, OPERATIONS, 'an operation id, such as servers.create');
 }
 
-/** `expected` describes the words in the message for one that is close to none of them. */
+/** `expected` describes the words if none of them is close. */
 export function parseWord<Word extends string>(text: string, words: readonly Word[], expected: string): Word {
   const word = words.find((each) => each === text);
   if (word !== undefined) return word;

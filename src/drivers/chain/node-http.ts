@@ -4,7 +4,7 @@
  */
 import { MAX_VALUES, parseExactJson, TooManyValuesError } from '../../kernel/exact-json.ts';
 import { toSingleLine } from '../../kernel/logger.ts';
-import { BodyTooLargeError, readBoundedBody } from '../../kernel/read-bounded.ts';
+import { BodyTooLargeError, readBoundedBody } from '../read-bounded.ts';
 
 const TIMEOUT_MS = 15_000;
 /** The default limit. Requests for blocks, traces, and lists set their own. */

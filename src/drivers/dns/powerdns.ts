@@ -4,9 +4,10 @@
  * many names don't each wait for a timeout. Response texts are never passed on, because they contain
  * addresses.
  */
-import { BodyTooLargeError, readBoundedBody } from '../../kernel/read-bounded.ts';
+
 import { ReverseZones } from '../../kernel/reverse-zones.ts';
 import { DnsError, type ReverseDns } from '../../ports/dns.ts';
+import { BodyTooLargeError, readBoundedBody } from '../read-bounded.ts';
 import { toSendFault } from '../webhooks/send-faults.ts';
 
 /** How long resolvers may cache a name. */

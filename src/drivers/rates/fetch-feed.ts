@@ -1,6 +1,7 @@
 /** Fetches a feed: GET, no redirects, bounded size. The caller bounds the time. */
-import { BodyTooLargeError, readBoundedBody } from '../../kernel/read-bounded.ts';
+
 import { FeedError } from '../../ports/rates.ts';
+import { BodyTooLargeError, readBoundedBody } from '../read-bounded.ts';
 import { toSendFault } from '../webhooks/send-faults.ts';
 
 export interface FeedRequest {

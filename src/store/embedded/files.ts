@@ -29,8 +29,8 @@ export function ignoreExisting(error: NodeJS.ErrnoException): void {
 }
 
 /**
- * Takes the flock on an open file, by the program `flock`, because Node has no call for it; every process with that open file holds it. Returns false at once if it is
- * taken.
+ * Takes the flock on an open file, with the program `flock`: Node has no call for it. Every process with that
+ * open file holds it. Returns false at once if it is taken.
  */
 export async function tryLock(file: FileHandle): Promise<boolean> {
   const { code, output } = await run('flock', ['-n', '3'], { descriptor: file.fd });
