@@ -25,6 +25,11 @@ export const EVENTS = {
   'topup.pending': { key: 'topup', when: 'a deposit was detected on chain and awaits confirmations' },
   'topup.confirmed': { key: 'topup', when: 'a deposit was confirmed and the balance credited' },
   'topup.expired': { key: 'topup', when: 'the rate lock expired before a payment was seen' },
+  'topup.reversed': {
+    key: 'topup',
+    when: 'a credit was taken back because its payment left the chain',
+    additive: true,
+  },
   'billing.charged': { key: 'ledger_entry', when: 'a billing cycle was charged' },
   'billing.low_balance': {
     key: 'balance',

@@ -1,3 +1,5 @@
+import type { ReversalFate } from './states.ts';
+
 /**
  * Every mail to customers, with the data of its template. Times are UTC, money is in cents of US dollars. A
  * `path` is a panel path; the base URL is added when the mail is rendered. `data` is stored sealed, so a path
@@ -80,6 +82,17 @@ export interface MailData {
     readonly balanceCents: bigint;
     readonly creditedAt: Date;
   };
+  /** Once per reversal. */
+  topup_reversed: {
+    /** The public id. */
+    readonly topup: string;
+    readonly coin: string;
+    /** Bonus included. */
+    readonly reversedCents: bigint;
+    readonly balanceCents: bigint;
+    readonly reversedAt: Date;
+    readonly fate: ReversalFate;
+  };
   /** Country only, `XX` if unknown: addresses are not stored. */
   new_sign_in: { readonly signedInAt: Date; readonly country: string };
   confirm_address: { readonly path: string; readonly expiresAt: Date };
@@ -146,6 +159,7 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
   price_change: { when: 'the operator announced a new price for a plan' },
   webhook_paused: { when: 'a webhook was paused because its receiver responded with 410' },
   topup_credited: { when: 'a payment was credited' },
+  topup_reversed: { when: 'a credit was taken back because its payment left the chain' },
   new_sign_in: { when: 'someone signed in to the account' },
   confirm_address: {
     when: 'the customer must confirm an email address',

@@ -158,6 +158,14 @@ export const TOPUP_TRANSITIONS = [
   { from: 'credited', trigger: 'payment_unconfirmed', to: 'confirming', event: 'topup.pending' },
 ] as const satisfies readonly Transition<TopupStatus>[];
 
+/** The fates of a payment whose credit was taken back, as its customer reads them. */
+export const REVERSAL_FATES = {
+  awaited: 'If the payment is confirmed again, we credit it again.',
+  spent: 'The coins were spent in another transaction, so the payment cannot return.',
+  moved: 'The payment is now in another block, and its exchange rate is lower there.',
+} as const;
+export type ReversalFate = keyof typeof REVERSAL_FATES;
+
 /** Surface A's statuses of an invoice. `error` shows a withheld payment in the panel and billing tab. */
 export const SESSION_TOPUP_STATUSES = [
   'waiting',

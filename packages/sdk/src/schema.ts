@@ -1668,6 +1668,8 @@ export interface components {
             txids: string[];
             /** @description The amount credited to the balance, without the bonus. */
             credited_usd: number;
+            /** @description The amount, bonus included, that was taken back because a payment left the chain and that has not been credited again. */
+            reversed_usd: number;
             /** @description Whether the payment is confirmed but withheld by the operator. */
             credit_held: boolean;
             /**
@@ -1742,7 +1744,7 @@ export interface components {
             object: "webhook";
             /** @example https://example.com/hooks */
             url: string;
-            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
             /** @description False pauses deliveries. */
             active: boolean;
             /** @description The last four characters of the signing secret. */
@@ -1763,7 +1765,7 @@ export interface components {
             object: "webhook";
             /** @example https://example.com/hooks */
             url: string;
-            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
             /** @description False pauses deliveries. */
             active: boolean;
             /** @description The last four characters of the signing secret. */
@@ -1793,7 +1795,7 @@ export interface components {
              */
             event: string;
             /** @enum {string} */
-            event_type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
+            event_type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
             /** @description Starts at 1. */
             attempt: number;
             /** @enum {string} */
@@ -1864,7 +1866,7 @@ export interface components {
             /** @constant */
             object: "event";
             /** @enum {string} */
-            type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
+            type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -4571,7 +4573,7 @@ export interface operations {
                     /** @description https only, with a valid certificate, on the public internet. No user name, no fragment. */
                     url: string;
                     /** @description Event names, or ["*"] for all. Duplicates count once. Replaces the whole list. */
-                    events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+                    events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
                     /** @default true */
                     active?: boolean;
                 };
@@ -4691,7 +4693,7 @@ export interface operations {
                     /** @description https only, with a valid certificate, on the public internet. No user name, no fragment. */
                     url?: string;
                     /** @description Event names, or ["*"] for all. Duplicates count once. Replaces the whole list. */
-                    events?: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+                    events?: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
                     active?: boolean;
                 };
             };
@@ -4767,7 +4769,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
                 "filter[status]"?: "pending" | "delivered" | "failed" | "cancelled";
-                "filter[event_type]"?: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
+                "filter[event_type]"?: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
             };
             header?: never;
             path: {

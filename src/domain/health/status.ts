@@ -1,6 +1,7 @@
 /** Findings about the running service, for `status`. */
 import { formatId } from '../../kernel/ids.ts';
-import { formatSessionTime, MINUTE_MS } from '../../kernel/time.ts';
+import { formatCents } from '../../kernel/money.ts';
+import { DAY_MS, formatSessionTime, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { LASTING_SEALED } from '../../spec/sealed.ts';
 import { countPool } from '../../store/inventory/addresses.ts';
@@ -13,6 +14,7 @@ import {
   listFailingChains,
   listStuckOperations,
   type StuckOperationRow,
+  sumReversedTopups,
   type WorkCounts,
 } from '../../store/service/status.ts';
 import type { Service } from '../context.ts';
@@ -38,6 +40,8 @@ const FAILURES_WARNING = 10;
 const STUCK_SHOWN = 10;
 const MACHINES_SHOWN = 10;
 const FINDINGS_SHOWN = 20;
+const REVERSALS_SHOWN = 5;
+const REVERSALS_SHOWN_DAYS = 30;
 /** Warn when less than this fraction of an address pool is free (a quarter). */
 const LOW_POOL_SHARE = 4n;
 
@@ -57,6 +61,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...(await listMachineFindings(service, FINDINGS_SHOWN)),
     ...(await taskAndChainFindings(service)),
     ...(await coinFindings(service)),
+    ...(await reversalFindings(service)),
     ...queueFindings(counts, switches),
     ...(await secretFindings(service)),
     ...(await keyFindings(service)),
@@ -105,6 +110,20 @@ async function taskAndChainFindings({ db }: Deps): Promise<Finding[]> {
     return { level: 'fail', subject: 'chains', message };
   });
   return [...tasks, ...chains];
+}
+
+/** Returns credits that were taken back lately. An attack on a chain shows here first. */
+async function reversalFindings({ db, clock }: Deps): Promise<Finding[]> {
+  const since = new Date(clock.now().getTime() - REVERSALS_SHOWN_DAYS * DAY_MS);
+  const reversed = await sumReversedTopups(db, { since, shown: REVERSALS_SHOWN });
+  if (!reversed || reversed.n === 0n) return [];
+  const { n, cents, ids } = reversed;
+  const names = ids.map((id) => formatId('topup', id)).join(', ');
+  const more = n > ids.length ? ` and ${n - BigInt(ids.length)} more` : '';
+  const message =
+    `${formatCents(cents)} USD taken back in the last ${REVERSALS_SHOWN_DAYS} days, because payments ` +
+    `left the chain: ${names}${more}`;
+  return [{ level: 'note', subject: 'top-ups', message }];
 }
 
 /** Returns overdue work, except work whose switch is off. */

@@ -138,6 +138,8 @@ function newTopup(
     credited_cents: 0n,
     bonus_paid_cents: 0n,
     bonus_transfers: [],
+    reversed_cents: 0n,
+    reversed_at: null,
     expires_at: expiresAt,
     created_at: createdAt,
   };

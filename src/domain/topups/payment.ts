@@ -7,14 +7,14 @@ import { getCoin as coinOf } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
-import type { SessionTopupStatus } from '../../spec/states.ts';
+import type { ReversalFate, SessionTopupStatus } from '../../spec/states.ts';
 import { type DepositRow, listDeposits } from '../../store/topups/deposits.ts';
 import { findPaidTopup, pageTopups, type TopupRow } from '../../store/topups/topups.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { findTopup, shownTopupStatus, topupObject } from './read.ts';
 import { shownConfirmations } from './settlement/deposit.ts';
 import { isLate, isUnpriced, worthCents } from './settlement/pricing.ts';
-import { hasArrived } from './settlement/status.ts';
+import { hasArrived, reversalFate } from './settlement/status.ts';
 
 /** One payment of an invoice. */
 export interface PaymentPart {
@@ -46,8 +46,8 @@ export interface PaymentView {
   /** The underpayment; `amount` is the rest at the locked rate, or null after the lock has ended. */
   readonly missing: { readonly usd: number; readonly amount: string | null } | null;
   readonly over_usd: number;
-  /** Whether a credit was reversed because its payment left the chain. */
-  readonly taken_back: boolean;
+  /** The amount taken back because a payment left its block, if it has not been credited again. */
+  readonly taken_back: { readonly usd: number; readonly at: string; readonly fate: ReversalFate } | null;
   /** A payment in a block by this time has the locked rate. */
   readonly counts_until: string;
   /** Until `expires_at`; 0 if it has passed. */
@@ -110,9 +110,11 @@ async function buildPaymentView(service: Service, row: TopupRow): Promise<Paymen
     bonus_paid_usd: centsToUsd(row.bonus_paid_cents),
     missing: arrived.length === 0 ? null : missingAmount(row, { arrived, units, worth }, now <= countsUntil),
     over_usd: centsToUsd(worth > row.amount_cents ? worth - row.amount_cents : 0n),
-    taken_back: deposits.some(
-      (deposit) => deposit.credits > 0 && deposit.credited_cents === null && deposit.refunded_at === null,
-    ),
+    taken_back: row.reversed_at && {
+      usd: centsToUsd(row.reversed_cents),
+      at: formatRfc3339(row.reversed_at),
+      fate: reversalFate(row, deposits),
+    },
     counts_until: formatRfc3339(countsUntil),
     left_ms: Math.max(0, row.expires_at.getTime() - now.getTime()),
   };

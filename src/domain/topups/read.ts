@@ -58,6 +58,7 @@ export function topupObject(row: TopupRow, txids: readonly string[]): Topup {
     required_confirmations: row.required_confirmations,
     txids: [...new Set(txids)].slice(0, LIMITS.topupTxidsMax),
     credited_usd: centsToUsd(row.credited_cents),
+    reversed_usd: centsToUsd(row.reversed_cents),
     credit_held: row.credit_held,
     created_at: formatRfc3339(row.created_at),
   };

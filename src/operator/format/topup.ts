@@ -27,6 +27,7 @@ export const TOPUP_HEADING = [
 export function topupColumns(row: OperatorTopupRow): string[] {
   const notes = [
     row.cancelled_at !== null && 'canceled',
+    row.reversed_at !== null && `${formatCents(row.reversed_cents)} USD taken back`,
     row.withheld_units !== '0' && `${formatCoinAmount(row.withheld_units, row.coin)} withheld`,
     sentUnits(row) !== 0n && `${formatCoinAmount(sentUnits(row), row.coin)} refunded`,
     row.unsent_units !== '0' && `${formatCoinAmount(row.unsent_units, row.coin)} refund pending`,
@@ -52,6 +53,7 @@ export function topupFacts(row: OperatorTopupRow): [string, string | null][] {
   const withheld = row.withheld_units === '0' ? null : formatCoinAmount(row.withheld_units, row.coin);
   const sent = sentUnits(row) === 0n ? null : formatCoinAmount(sentUnits(row), row.coin);
   const unsent = row.unsent_units === '0' ? null : formatCoinAmount(row.unsent_units, row.coin);
+  const takenBack = `${formatCents(row.reversed_cents)} USD`;
   const cancelled = row.cancelled_at && ` (canceled ${formatSessionTime(row.cancelled_at)} UTC)`;
   return [
     ['order_ref', row.order_ref],
@@ -67,6 +69,7 @@ export function topupFacts(row: OperatorTopupRow): [string, string | null][] {
     ['refunded', sent],
     ['refund pending', unsent],
     ['credited', `${formatCents(row.credited_cents)} USD, bonus ${formatCents(row.bonus_paid_cents)} USD`],
+    ['taken back', row.reversed_at && `${takenBack}, ${formatSessionTime(row.reversed_at)} UTC`],
     ['created', `${formatSessionTime(row.created_at)} UTC`],
   ];
 }

@@ -2,7 +2,7 @@
 import type { CoinCode } from '../../spec/coins.ts';
 import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
-import type { SessionTopupStatus } from '../../spec/states.ts';
+import { REVERSAL_FATES, type ReversalFate, type SessionTopupStatus } from '../../spec/states.ts';
 import { copyable, detailList, exactUsd, section, table, time, usd } from '../parts/components.ts';
 import { type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -29,7 +29,11 @@ interface PaymentData {
   readonly bonus_paid_usd: number;
   readonly missing: { readonly usd: number; readonly amount: string | null } | null;
   readonly over_usd: number;
-  readonly taken_back: boolean;
+  readonly taken_back: {
+    readonly usd: number;
+    readonly at: string;
+    readonly fate: ReversalFate;
+  } | null;
   readonly counts_until: string;
   readonly left_ms: number;
   /** When the locked rate expires by the visitor's own clock, for scripts. */
@@ -63,6 +67,7 @@ export function paymentView(data: PaymentData): View {
     breadcrumbs: [['Billing', PANEL_PATHS.billing]],
     ...(isPending ? { refreshS: REFRESH_S } : {}),
     body: html`<p>${topupStatusBadge(status)}</p>
+${data.taken_back && reversalNote(data.taken_back)}
 ${paymentStatus(data)}
 ${status === 'waiting' && howToPay(data)}
 ${data.missing && status !== 'error' && remainderSection(data, data.missing)}
@@ -83,16 +88,11 @@ function paymentStatus(data: PaymentData): Html {
 arrives.</p>`;
     case 'confirming':
       return html`${
-        data.taken_back &&
-        html`<p class="banner warn">A credited payment was dropped from the blockchain, so we reversed its
-credit. We’ll credit it again once it is confirmed again.</p>`
-      }
-${
-  data.received !== null &&
-  html`<p>We received ${coinIn}, worth ${usd(data.received_usd)}.
+        data.received !== null &&
+        html`<p>We received ${coinIn}, worth ${usd(data.received_usd)}.
 <strong>${topup.confirmations} of ${topup.required_confirmations} confirmations.</strong> We’ll credit your
 balance once all confirmations are in. You can close this page.</p>`
-}
+      }
 ${paymentNotes(data, 'We’ll credit')}`;
     case 'confirmed':
       return html`<p><strong>${usd(topup.credited_usd)}</strong> was credited to your balance${
@@ -109,6 +109,12 @@ instead.</p>
 a block by ${time(data.counts_until)}, we credit it at the rate below; otherwise, at the exchange rate at
 that time.</p>`;
   }
+}
+
+function reversalNote({ usd: amount, at, fate }: NonNullable<PaymentData['taken_back']>): Html {
+  return html`<p class="banner warn">The network removed the block of your payment, so we took back
+<strong>${usd(amount)}</strong> of its credit, bonus included, at ${time(at)}. ${REVERSAL_FATES[fate]}
+<a href="${BILLING_PATHS.ledger}">View ledger</a></p>`;
 }
 
 /** Explains late payments and overpayment. */

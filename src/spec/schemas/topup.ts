@@ -26,6 +26,11 @@ export const Topup = Type.Object({
     description: `Transactions that pay the invoice, oldest first; at most ${LIMITS.topupTxidsMax}.`,
   }),
   credited_usd: Type.Number({ description: 'The amount credited to the balance, without the bonus.' }),
+  reversed_usd: Type.Number({
+    description:
+      'The amount, bonus included, that was taken back because a payment left the chain and that has not ' +
+      'been credited again.',
+  }),
   credit_held: Type.Boolean({
     description: 'Whether the payment is confirmed but withheld by the operator.',
   }),

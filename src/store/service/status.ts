@@ -48,6 +48,26 @@ export async function countWork(tx: Sql, overdueBefore: Date): Promise<WorkCount
   );
 }
 
+export interface ReversedTopups {
+  readonly n: bigint;
+  readonly cents: bigint;
+  /** The latest ones. */
+  readonly ids: readonly string[];
+}
+
+/** Sums the invoices of which a credit was taken back since then, and not credited again. */
+export async function sumReversedTopups(
+  tx: Sql,
+  { since, shown }: { readonly since: Date; readonly shown: number },
+): Promise<ReversedTopups | undefined> {
+  return await tx.row<ReversedTopups>(
+    `select count(*) as n, coalesce(sum(reversed_cents), 0)::bigint as cents,
+            coalesce((array_agg(id order by reversed_at desc))[:$2], '{}') as ids
+       from topups where reversed_at >= $1`,
+    [since, shown],
+  );
+}
+
 export interface StuckOperationRow {
   readonly server_id: string;
   readonly kind: OperationKind;

@@ -28,6 +28,9 @@ export interface OperatorTopupRow {
   readonly unsent_units: string;
   readonly credited_cents: bigint;
   readonly bonus_paid_cents: bigint;
+  /** Taken back and not credited again; `reversed_at` is null if nothing was. */
+  readonly reversed_cents: bigint;
+  readonly reversed_at: Date | null;
   readonly expires_at: Date;
   readonly created_at: Date;
 }
@@ -43,8 +46,8 @@ const FROM = `topups t
       from deposits where topup_id = t.id) d`;
 const COLUMNS = `t.id, t.order_ref, c.email, t.coin, t.status, t.cancelled_at, t.amount_cents, t.rate_usd,
   t.quotes, t.deposit_address, t.deposit_units, d.received as received_units, d.held as withheld_units,
-  d.refunded as refunded_units, d.unsent as unsent_units, t.credited_cents, t.bonus_paid_cents, t.expires_at,
-  t.created_at`;
+  d.refunded as refunded_units, d.unsent as unsent_units, t.credited_cents, t.bonus_paid_cents,
+  t.reversed_cents, t.reversed_at, t.expires_at, t.created_at`;
 
 /** Omitted fields match everything. */
 export interface OperatorTopupFilter {

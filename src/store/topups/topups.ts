@@ -33,6 +33,10 @@ export interface TopupRow {
   readonly credited_cents: bigint;
   readonly bonus_paid_cents: bigint;
   readonly bonus_transfers: readonly string[];
+  /** The amount taken back, bonus included, and not credited again. */
+  readonly reversed_cents: bigint;
+  /** When an amount was last taken back; null if `reversed_cents` is zero. */
+  readonly reversed_at: Date | null;
   readonly expires_at: Date;
   readonly created_at: Date;
 }
@@ -40,7 +44,7 @@ export interface TopupRow {
 type StoredTopup = Omit<TopupRow, 'deposit_units'> & { readonly deposit_units: string };
 
 const CHANGING_COLUMNS = `status, cancelled_at, credit_held, confirmations, required_confirmations,
-  credited_cents, bonus_paid_cents, bonus_transfers`;
+  credited_cents, bonus_paid_cents, bonus_transfers, reversed_cents, reversed_at`;
 const COLUMNS = `id, public_no, order_ref, customer_id, coin, amount_cents, bonus_cents, deposit_address,
   deposit_uri, deposit_units, rate_usd, quotes, expires_at, created_at, ${CHANGING_COLUMNS}`;
 

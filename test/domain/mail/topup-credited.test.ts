@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { parseMailData } from '../../../src/domain/mail/enqueue.ts';
+import type { MailData, MailKind } from '../../../src/spec/mails.ts';
 import { SEALED } from '../../../src/spec/sealed.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 
@@ -10,20 +11,27 @@ before(async () => {
 });
 after(() => world.close());
 
-async function mails() {
+async function mailData<Kind extends MailKind>(kind: Kind): Promise<MailData[Kind][]> {
   const rows = await world.db.rows<{ id: string; data_sealed: string }>(
-    `select id, data_sealed from mails where kind = 'topup_credited' order by ctid`,
+    'select id, data_sealed from mails where kind = $1 order by ctid',
+    [kind],
   );
-  return rows.map(({ id, data_sealed }) => {
-    const data = parseMailData(
-      'topup_credited',
-      world.service.keys.open(SEALED.mail, id, data_sealed).toString(),
-    );
-    return [data.coin, data.creditedCents, data.bonusCents, data.balanceCents];
-  });
+  return rows.map(({ id, data_sealed }) =>
+    parseMailData(kind, world.service.keys.open(SEALED.mail, id, data_sealed).toString()),
+  );
 }
 
-test('each payment is mailed once when it is credited, even after a reorg', async () => {
+const mails = async () =>
+  (await mailData('topup_credited')).map((data) => [
+    data.coin,
+    data.creditedCents,
+    data.bonusCents,
+    data.balanceCents,
+  ]);
+const reversals = async () =>
+  (await mailData('topup_reversed')).map((data) => [data.reversedCents, data.balanceCents, data.fate]);
+
+test('each credit is mailed once, and each reversal by a reorg too', async () => {
   const topup = await world.createInvoice(100);
   world.btc.pay(topup.deposit_address, 200_000n);
   await world.runUntilIdle();
@@ -31,13 +39,16 @@ test('each payment is mailed once when it is credited, even after a reorg', asyn
   world.btc.mine(3);
   await world.runUntilIdle();
   assert.deepEqual(await mails(), [['BTC', 10_000n, 3_000n, 13_000n]]);
-  world.btc.reorg(3);
-  await world.runUntilIdle();
-  assert.equal(await world.balance(topup), 0n);
-  world.btc.mine(3);
-  await world.runUntilIdle();
-  assert.equal(await world.balance(topup), 13_000n);
-  assert.equal((await mails()).length, 1);
+  for (let round = 1; round <= 2; round++) {
+    world.btc.reorg(3);
+    await world.runUntilIdle();
+    assert.equal(await world.balance(topup), 0n);
+    assert.deepEqual(await reversals(), Array(round).fill([13_000n, 0n, 'awaited']));
+    world.btc.mine(3);
+    await world.runUntilIdle();
+    assert.equal(await world.balance(topup), 13_000n);
+    assert.deepEqual(await mails(), Array(round + 1).fill(['BTC', 10_000n, 3_000n, 13_000n]));
+  }
   world.btc.pay(topup.deposit_address, 20_000n);
   world.btc.mine(3);
   await world.runUntilIdle();

@@ -78,6 +78,7 @@ test('each API shows an invoice in its own form', async () => {
       expires_at: '2030-05-01T13:00:00Z',
       confirmations: 0,
       required_confirmations: 1,
+      reversed_usd: 0,
       txids: [],
       credited_usd: 0,
       credit_held: false,

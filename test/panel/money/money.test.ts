@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { readStatus } from '../../../src/domain/health/status.ts';
 import { setSwitch } from '../../../src/domain/rules/switches.ts';
 import { PanelClient, problemOf, textOf } from '../../support/panel-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -194,7 +195,7 @@ describe('money in the panel', () => {
       }
     });
 
-    it('the payment page shows that a reorganization reversed a credit', async () => {
+    it('the payment page and the operator’s status show a reversed credit', async () => {
       const { panel } = await createPayer(world);
       const invoice = await orderTopup(panel, '40');
       await payInvoice(world, invoice, invoice.units);
@@ -202,7 +203,11 @@ describe('money in the panel', () => {
       assert.match(await readPageText(panel, invoice.path), /\$40\.00 was credited to your balance/);
       await world.sandbox('reorgs', { coin: 'LTC', depth: 3, drop: true });
       await world.settle();
-      assert.match(await readPageText(panel, invoice.path), /we reversed its credit/);
+      const text = await readPageText(panel, invoice.path);
+      assert.match(text, /we took back \$40\.00 of its credit/);
+      const findings = await readStatus(world.opened.service);
+      const messages = findings.map(({ message }) => message).join('\n');
+      assert.match(messages, /40\.00 USD taken back in the last 30 days, .*: top_/);
     });
 
     it('a withheld payment shows refund instructions on its page and under billing', async () => {

@@ -30,6 +30,7 @@ const KNOWN_TYPES: Readonly<Record<EventType, true>> = {
   'topup.pending': true,
   'topup.confirmed': true,
   'topup.expired': true,
+  'topup.reversed': true,
   'billing.charged': true,
   'billing.low_balance': true,
   'token.created': true,

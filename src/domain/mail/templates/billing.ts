@@ -1,6 +1,7 @@
 /** Mail about money: balance, top-ups, and prices. */
 import type { MailData } from '../../../spec/mails.ts';
 import { PANEL_PATHS } from '../../../spec/paths.ts';
+import { REVERSAL_FATES } from '../../../spec/states.ts';
 import {
   describeTopup,
   formatDay,
@@ -42,6 +43,28 @@ export const BILLING_MAILS = {
         `Your ${sanitizeLine(data.coin)} payment is confirmed. We credited ` +
           `${formatUsd(data.creditedCents)}${bonus} at ${formatUtc(data.creditedAt)}. Your balance after ` +
           `this top-up is ${formatUsd(data.balanceCents)}.`,
+        `Top-up ID: ${sanitizeLine(data.topup)}`,
+        panelLink(panel, PANEL_PATHS.billing),
+      ],
+    };
+  },
+
+  topup_reversed(data, panel) {
+    const amount = formatUsd(data.reversedCents);
+    return {
+      subject: `Top-up reversed: ${amount}`,
+      paragraphs: [
+        `The network removed the block of your ${sanitizeLine(data.coin)} payment, so we took back ` +
+          `${amount} of its credit, bonus included, at ${formatUtc(data.reversedAt)}. Your balance is now ` +
+          `${formatUsd(data.balanceCents)}.`,
+        REVERSAL_FATES[data.fate],
+        ...(data.balanceCents < 0n
+          ? [
+              "Your balance is negative. Until it is at least $0.00, you can't buy anything. If it stays " +
+                `negative, we suspend your servers. Top up ${describeTopup(-data.balanceCents)}:`,
+              topupLink(panel, -data.balanceCents),
+            ]
+          : []),
         `Top-up ID: ${sanitizeLine(data.topup)}`,
         panelLink(panel, PANEL_PATHS.billing),
       ],

@@ -29,7 +29,7 @@ import { topupObject } from '../read.ts';
 import { type BookingResult, bookCredits, sumCents } from './credits.ts';
 import { creditStands, isConfirmed, shownConfirmations } from './deposit.ts';
 import { isUnpriced, requiredConfirmations, worthCents } from './pricing.ts';
-import { hasArrived, isPresent, topupStatus, topupTransitions } from './status.ts';
+import { hasArrived, isPresent, reversalFate, topupStatus, topupTransitions } from './status.ts';
 
 export interface Settlement {
   /** Locked in this transaction. */
@@ -61,9 +61,9 @@ export async function settle(tx: Sql, settlement: Settlement): Promise<TopupRow>
   const after = settledTopup(settlement, settled, booked, required);
   await updateTopup(tx, after);
   await recordSettlement(tx, settlement, after, settled, { ...booked, notify: !isAccountGone });
-  if (booked.credited) {
-    await notifyCredit(tx, settlement.keys, { before: topup, after, changed: booked.changed }, now);
-  }
+  const change = { before: topup, after, changed: booked.changed };
+  if (booked.credited) await notifyCredit(tx, settlement.keys, change, now);
+  if (isReversed(topup, after) && !isAccountGone) await notifyReversal(tx, settlement, after, settled);
   return after;
 }
 
@@ -108,7 +108,26 @@ function settledTopup(
     credited_cents: sumCents(deposits),
     bonus_paid_cents: booked.bonusPaidCents,
     bonus_transfers: booked.bonusTransfers,
+    ...reversedAmount(topup, sumCents(deposits) + booked.bonusPaidCents, now),
   };
+}
+
+/** Updates the amount that was taken back and not credited again, for the total that is credited now. */
+function reversedAmount(
+  topup: TopupRow,
+  totalCents: bigint,
+  now: Date,
+): Pick<TopupRow, 'reversed_cents' | 'reversed_at'> {
+  const reversedCents = topup.reversed_cents + topup.credited_cents + topup.bonus_paid_cents - totalCents;
+  if (reversedCents <= 0n) return { reversed_cents: 0n, reversed_at: null };
+  return {
+    reversed_cents: reversedCents,
+    reversed_at: reversedCents > topup.reversed_cents ? now : topup.reversed_at,
+  };
+}
+
+function isReversed(before: TopupRow, after: TopupRow): boolean {
+  return after.reversed_cents > before.reversed_cents;
 }
 
 /**
@@ -136,6 +155,9 @@ async function recordSettlement(
   if (reversed) await recordAudit(tx, { ...entry, action: 'topup.reverse' }, now);
   if (credited) await recordAudit(tx, { ...entry, action: 'topup.credit' }, now);
   const txids = deposits.filter(isPresent).map((deposit) => deposit.txid);
+  if (notify && isReversed(topup, after)) {
+    await recordEvent(tx, { customerId, type: 'topup.reversed', object: topupObject(after, txids) }, now);
+  }
   for (const { to, event } of topupTransitions(topup.status, after.status, credited || reversed)) {
     if (to === 'expired') await recordAudit(tx, { ...entry, action: 'topup.expire' }, now);
     if (!notify || !event || (to === 'expired' && topup.cancelled_at)) continue;
@@ -152,8 +174,8 @@ function intermediateTopup(before: TopupRow, after: TopupRow): TopupRow {
 }
 
 /**
- * Mails the customer about a credit, in its transaction. Only the first credit of each payment is mailed,
- * even if the payment leaves the chain and returns.
+ * Mails the customer about a credit, in its transaction: the first of each payment, and those after a
+ * reversal, which was mailed too. A payment that moves to another block in one step is not mailed again.
  */
 export async function notifyCredit(
   tx: Sql,
@@ -162,20 +184,46 @@ export async function notifyCredit(
   now: Date,
 ): Promise<void> {
   const { before, after } = invoice;
-  const first = invoice.changed.filter(
-    (deposit) => deposit.credits === 1 && (deposit.credited_cents ?? 0n) > 0n,
+  const mailed = invoice.changed.filter(
+    (deposit) => (deposit.credits === 1 || before.reversed_cents > 0n) && (deposit.credited_cents ?? 0n) > 0n,
   );
-  const keysOf = first.map((deposit) => deposit.key).sort();
-  if (keysOf.length === 0) return;
+  const [first] = mailed.toSorted(byKey);
+  if (!first) return;
   const bonusCents = after.bonus_paid_cents - before.bonus_paid_cents;
   const data = {
     topup: formatId('topup', after.id),
     coin: after.coin,
-    creditedCents: sumCents(first),
+    creditedCents: sumCents(mailed),
     bonusCents: bonusCents > 0n ? bonusCents : 0n,
     balanceCents: await readBalance(tx, after.customer_id),
     creditedAt: now,
   };
-  const cause = `deposit:${after.coin}:${keysOf[0]}`;
+  const cause = `deposit:${after.coin}:${first.key}${first.credits > 1 ? `:${first.credits}` : ''}`;
   await enqueueMail(tx, { customerId: after.customer_id, kind: 'topup_credited', cause, data }, now, keys);
+}
+
+/** Mails the customer about a reversal, in its transaction. */
+async function notifyReversal(
+  tx: Sql,
+  { topup, before, now, keys }: Settlement,
+  after: TopupRow,
+  deposits: readonly DepositRow[],
+): Promise<void> {
+  const { customer_id: customerId } = topup;
+  const [first] = before.filter((deposit) => deposit.credited_cents !== null).toSorted(byKey);
+  if (!first) throw new Error('a reversal without a credited payment');
+  const data = {
+    topup: formatId('topup', topup.id),
+    coin: topup.coin,
+    reversedCents: after.reversed_cents - topup.reversed_cents,
+    balanceCents: await readBalance(tx, customerId),
+    reversedAt: now,
+    fate: reversalFate(after, deposits),
+  };
+  const cause = `reversal:${topup.coin}:${first.key}:${first.credits}`;
+  await enqueueMail(tx, { customerId, kind: 'topup_reversed', cause, data }, now, keys);
+}
+
+function byKey(a: DepositRow, b: DepositRow): number {
+  return a.key < b.key ? -1 : 1;
 }

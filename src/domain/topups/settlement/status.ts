@@ -4,6 +4,7 @@
  */
 import {
   findTransition,
+  type ReversalFate,
   TOPUP_TRANSITIONS,
   type TopupStatus,
   type Transition,
@@ -46,6 +47,15 @@ export function topupStatus(
 
 function mayReturn(payment: StatusPayment): boolean {
   return payment.credits > 0 && payment.state === 'removed' && payment.refunded_at === null;
+}
+
+/** Returns what became of the payments whose credit was taken back. */
+export function reversalFate(
+  { status }: { readonly status: TopupStatus },
+  payments: readonly StatusPayment[],
+): ReversalFate {
+  if (status === 'confirming' || payments.some(mayReturn)) return 'awaited';
+  return payments.some((payment) => payment.credits > 0 && !isPresent(payment)) ? 'spent' : 'moved';
 }
 
 type TopupTransition = Transition<TopupStatus> & { readonly to: TopupStatus };

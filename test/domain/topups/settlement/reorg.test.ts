@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { HOUSE } from '../../../../src/domain/ledger/transfer.ts';
 import { cancelTopup } from '../../../../src/domain/topups/end.ts';
+import { getPayment } from '../../../../src/domain/topups/payment.ts';
 import { topupView } from '../../../../src/domain/topups/read.ts';
+import { formatId } from '../../../../src/kernel/ids.ts';
 import type { TopupRow } from '../../../../src/store/topups/topups.ts';
 import { type LedgerEntry, TopupWorld } from '../../../support/topup-world.ts';
 
@@ -41,7 +43,7 @@ test('a payment that returns to the mempool is reversed with its bonus, then cre
   await world.runUntilIdle();
   const waiting = await world.reloadTopup(topup);
   assert.equal(waiting.status, 'confirming');
-  assert.equal(waiting.credited_cents, 0n);
+  assert.deepEqual([waiting.credited_cents, waiting.reversed_cents], [0n, 13_000n]);
   assert.equal(await world.balance(topup), 0n);
   assert.deepEqual(await world.ledgerEntries(topup), [...PAID, ...TAKEN_BACK]);
   world.btc.mine();
@@ -53,9 +55,12 @@ test('a payment that returns to the mempool is reversed with its bonus, then cre
   assert.deepEqual(await eventTypes(topup), [
     'topup.pending',
     'topup.confirmed',
+    'topup.reversed',
     'topup.pending',
     'topup.confirmed',
   ]);
+  const { reversed_cents: cents, reversed_at: at } = await world.reloadTopup(topup);
+  assert.deepEqual([cents, at], [0n, null]);
   assert.deepEqual(await world.auditActions(topup), [
     'topup.create',
     'topup.credit',
@@ -94,9 +99,18 @@ test('a payment that vanishes after the expiry leaves the invoice expired', asyn
   assert.deepEqual(await eventTypes(topup), [
     'topup.pending',
     'topup.confirmed',
+    'topup.reversed',
     'topup.pending',
     'topup.expired',
   ]);
+  const reversed = (await world.topupEvents(topup)).find(({ type }) => type === 'topup.reversed');
+  assert.deepEqual([reversed?.topup.reversed_usd, reversed?.topup.status], [130, 'expired']);
+  const { taken_back: note } = await getPayment(
+    world.service,
+    { ...(await world.createCustomer()), customerId: topup.customer_id },
+    formatId('topup', topup.id),
+  );
+  assert.deepEqual([note?.usd, note?.fate], [130, 'spent']);
 });
 
 test('a vanished payment of a canceled invoice leaves it canceled, without an event', async () => {
@@ -206,12 +220,13 @@ test('a payment that moved past the rate lock is credited again at the new rate'
   ]);
   const events = await world.topupEvents(topup);
   assert.deepEqual(
-    events.map(({ type, topup: at }) => [type, at.status, at.credited_usd, at.bonus_usd]),
+    events.map(({ type, topup: at }) => [type, at.status, at.credited_usd, at.bonus_usd, at.reversed_usd]),
     [
-      ['topup.pending', 'confirming', 0, 30],
-      ['topup.confirmed', 'credited', 100, 30],
-      ['topup.pending', 'confirming', 80, 0],
-      ['topup.confirmed', 'credited', 80, 0],
+      ['topup.pending', 'confirming', 0, 30, 0],
+      ['topup.confirmed', 'credited', 100, 30, 0],
+      ['topup.reversed', 'credited', 80, 0, 50],
+      ['topup.pending', 'confirming', 80, 0, 50],
+      ['topup.confirmed', 'credited', 80, 0, 50],
     ],
   );
   world.rates.set('BTC', '50000');
