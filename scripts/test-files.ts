@@ -19,7 +19,7 @@ const RUNS_ALONE = new RegExp(
   'child_process|worker_threads|support\\/(?:process|chromium|firefox|installed|pdns)|' +
     'process\\.(?:exit|chdir|on)\\b|globalThis|mock\\.timers',
 );
-const FILES_PER_PROCESS = 8;
+const FILES_PER_PROCESS = 12;
 
 /**
  * `npm test` runs every file but the house rules, which `npm run check` runs. The other levels run only the

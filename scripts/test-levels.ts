@@ -4,6 +4,8 @@ export const TEST_LEVELS = ['sample', 'full', 'soak'] as const;
 export type TestLevel = (typeof TEST_LEVELS)[number];
 
 export interface LevelLimits {
+  /** Processes at once. The samples often wait for a state, so two cores have time for a third. */
+  readonly processes: number;
   /** Runs of each property, unless SKERRY_TEST_RUNS is set. */
   readonly propertyRuns: number;
   /** A test that takes longer fails by name. */
@@ -17,9 +19,27 @@ export interface LevelLimits {
 const MINUTE_S = 60;
 
 export const LEVEL_LIMITS: Record<TestLevel, LevelLimits> = {
-  sample: { propertyRuns: 20, testMaxS: 4 * MINUTE_S, processMaxS: 5 * MINUTE_S, totalMaxS: 10 * MINUTE_S },
-  full: { propertyRuns: 60, testMaxS: 10 * MINUTE_S, processMaxS: 25 * MINUTE_S, totalMaxS: 50 * MINUTE_S },
-  soak: { propertyRuns: 200, testMaxS: 60 * MINUTE_S, processMaxS: 70 * MINUTE_S, totalMaxS: 240 * MINUTE_S },
+  sample: {
+    processes: 3,
+    propertyRuns: 20,
+    testMaxS: 4 * MINUTE_S,
+    processMaxS: 5 * MINUTE_S,
+    totalMaxS: 10 * MINUTE_S,
+  },
+  full: {
+    processes: 2,
+    propertyRuns: 60,
+    testMaxS: 10 * MINUTE_S,
+    processMaxS: 25 * MINUTE_S,
+    totalMaxS: 50 * MINUTE_S,
+  },
+  soak: {
+    processes: 2,
+    propertyRuns: 200,
+    testMaxS: 60 * MINUTE_S,
+    processMaxS: 70 * MINUTE_S,
+    totalMaxS: 240 * MINUTE_S,
+  },
 };
 
 /** The level from the environment of a test process. */

@@ -103,7 +103,8 @@ function serverSettings(text: string): object {
 
 /** Resolves to the exit code. */
 async function runTests(files: readonly string[], folder: string, server: object): Promise<number> {
-  const options = ['--test', '--test-concurrency=2', '--test-reporter=./scripts/test-reporter.ts'];
+  const options = ['--test', `--test-concurrency=${limits.processes}`];
+  options.push('--test-reporter=./scripts/test-reporter.ts');
   options.push('--test-force-exit', `--test-timeout=${limits.testMaxS * 1_000}`);
   options.push('--import=./scripts/test-deadline.ts', '--disable-warning=ExperimentalWarning');
   // A separate process group, so that a signal reaches everything that the tests started.

@@ -55,7 +55,7 @@ async function killEverywhere(
 ): Promise<void> {
   const { code, signal, places } = await runChild(LIST_PLACES, await act.prepare());
   assert.deepEqual([code, signal], [0, null], 'the unharmed process ended well');
-  const chosen = rotate(places, { sample: 3, full: 1, soak: 1 });
+  const chosen = rotate(places, { sample: 6, full: 3, soak: 1 });
   t.diagnostic(`${chosen.length} of ${places.length} places, rotation ${ROTATION}`);
   assert.ok(places.length >= PLACES_MIN, `only ${places.length} places: ${places.join('; ')}`);
   for (const place of chosen) {
