@@ -14,6 +14,15 @@ interface Listed {
   readonly current: boolean;
 }
 
+/** Also counts copied rows, whose sealed data does not open. */
+async function countMails({ db }: HttpWorld, { email }: SessionClient, kind: string): Promise<number> {
+  const mails = await db.rows(
+    'select from mails m join customers c on c.id = m.customer_id where c.email = $1 and m.kind = $2',
+    [email, kind],
+  );
+  return mails.length;
+}
+
 describe('the account over /account-api.php', () => {
   let world: HttpWorld;
   before(async () => {
@@ -97,8 +106,7 @@ describe('the account over /account-api.php', () => {
       [LIMITS.signInMailsPerHour],
     );
     await client.signIn();
-    const after = await queuedMails(world.service, 'new_sign_in', client.email);
-    assert.equal(after.length, LIMITS.signInMailsPerHour);
+    assert.equal(await countMails(world, client, 'new_sign_in'), LIMITS.signInMailsPerHour);
   });
 
   it('an account accepts an OpenPGP key, shows its fingerprint, and removes it', async () => {
@@ -138,9 +146,9 @@ describe('the account over /account-api.php', () => {
     const change = { action: 'change_password', new_password: PASSWORD };
     assert.equal((await postAccountAction(client, { ...change, current_password: 'not it' })).body.ok, false);
     assert.equal((await postAccountAction(client, change)).body.ok, true);
-    const mails = () => queuedMails(world.service, 'password_changed', client.email);
+    const mails = await queuedMails(world.service, 'password_changed', client.email);
     assert.deepEqual(
-      (await mails()).map(({ to, data }) => [to, data.country]),
+      mails.map(({ to, data }) => [to, data.country]),
       [[client.email, 'XX']],
     );
     await world.db.run(
@@ -150,7 +158,7 @@ describe('the account over /account-api.php', () => {
       [LIMITS.accountMailsPerHour],
     );
     assert.equal((await postAccountAction(client, change)).body.ok, true);
-    assert.equal((await mails()).length, LIMITS.accountMailsPerHour);
+    assert.equal(await countMails(world, client, 'password_changed'), LIMITS.accountMailsPerHour);
   });
 
   it('an account without resources is deleted at once, and its address can sign up again', async () => {
