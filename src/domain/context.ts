@@ -12,6 +12,7 @@ import type { ReverseDns } from '../ports/dns.ts';
 import type { Mailer } from '../ports/mail.ts';
 import type { Rates } from '../ports/rates.ts';
 import type { CoinCode } from '../spec/coins.ts';
+import type { Scope } from '../spec/scopes.ts';
 
 export interface Service {
   readonly db: Database;
@@ -78,4 +79,9 @@ export interface CustomerActor extends Actor {
    * transaction, with what it returns.
    */
   readonly saveResponse?: SaveResponse | undefined;
+}
+
+/** An actor whose verb depends on the scope of the token. A session has the scope `billing`. */
+export interface ScopedActor extends CustomerActor {
+  readonly scope: Scope;
 }

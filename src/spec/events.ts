@@ -22,28 +22,55 @@ export const EVENTS = {
   'snapshot.failed': { key: 'snapshot', when: 'a snapshot failed', additive: true },
   'volume.attached': { key: 'volume', when: 'a volume was attached' },
   'volume.detached': { key: 'volume', when: 'a volume was detached' },
-  'topup.pending': { key: 'topup', when: 'a deposit was detected on chain and awaits confirmations' },
-  'topup.confirmed': { key: 'topup', when: 'a deposit was confirmed and the balance credited' },
-  'topup.expired': { key: 'topup', when: 'the rate lock expired before a payment was seen' },
+  'topup.pending': {
+    key: 'topup',
+    scope: 'billing',
+    when: 'a deposit was detected on chain and awaits confirmations',
+  },
+  'topup.confirmed': {
+    key: 'topup',
+    scope: 'billing',
+    when: 'a deposit was confirmed and the balance credited',
+  },
+  'topup.expired': {
+    key: 'topup',
+    scope: 'billing',
+    when: 'the rate lock expired before a payment was seen',
+  },
   'topup.reversed': {
     key: 'topup',
+    scope: 'billing',
     when: 'a credit was taken back because its payment left the chain',
     additive: true,
   },
-  'billing.charged': { key: 'ledger_entry', when: 'a billing cycle was charged' },
+  'billing.charged': { key: 'ledger_entry', scope: 'billing', when: 'a billing cycle was charged' },
   'billing.low_balance': {
     key: 'balance',
+    scope: 'billing',
     when: 'a cycle ends within 7 days and the balance does not cover the renewals',
   },
   'token.created': { key: 'api_token', when: 'an API token was created' },
   'token.revoked': { key: 'api_token', when: 'an API token was revoked' },
   'firewall.applied': { key: 'firewall_group', when: 'a firewall group was attached to a server' },
-} as const satisfies Record<string, { key: string; when: string; additive?: true }>;
+} as const satisfies Record<string, EventRow>;
 
-/** The scope that an event requires in the stream: money events need the scope of the billing endpoints. */
+interface EventRow {
+  readonly key: string;
+  readonly when: string;
+  /** The scope that reads it; `read` if missing. Money events have that of the billing endpoints. */
+  readonly scope?: Scope;
+  readonly additive?: true;
+}
+
+/** The scope that an event requires, in the stream and of a webhook. An unknown type is not about money. */
 export function eventScope(type: string): Scope {
-  return /^(?:billing|topup)\./.test(type) ? 'billing' : 'read';
+  const rows: Readonly<Record<string, EventRow | undefined>> = EVENTS;
+  return rows[type]?.scope ?? 'read';
 }
 
 export type EventType = keyof typeof EVENTS;
 export const EVENT_TYPES = Object.keys(EVENTS) as readonly EventType[];
+/** Events about money. */
+export const MONEY_EVENTS: readonly EventType[] = EVENT_TYPES.filter(
+  (type) => eventScope(type) === 'billing',
+);

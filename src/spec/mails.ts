@@ -1,3 +1,4 @@
+import type { Scope } from './scopes.ts';
 import type { ReversalFate } from './states.ts';
 
 /**
@@ -70,6 +71,34 @@ export interface MailData {
       /** When this server first pays the new price. */
       readonly renewsAt: Date;
     }[];
+  };
+  /** Tokens were revoked and webhooks paused, to take the account back. */
+  access_revoked: {
+    readonly changedAt: Date;
+    readonly by: 'recovery_code' | 'reset_link' | 'password_change';
+    readonly tokens: number;
+    readonly webhooks: number;
+    readonly country: string;
+  };
+  /** `isLast`: further mails of this kind are held back for up to an hour. */
+  token_created: {
+    readonly changedAt: Date;
+    readonly name: string;
+    readonly scope: Scope;
+    readonly expiresAt: Date | null;
+    /** Created with another token, not by a signed-in person. */
+    readonly byToken: boolean;
+    readonly country: string;
+    readonly isLast: boolean;
+  };
+  webhook_created: {
+    readonly changedAt: Date;
+    /** The public id. */
+    readonly webhook: string;
+    readonly url: string;
+    readonly byToken: boolean;
+    readonly country: string;
+    readonly isLast: boolean;
   };
   /** The receiver answered 410. */
   webhook_paused: { readonly webhook: string; readonly url: string; readonly pausedAt: Date };
@@ -175,6 +204,12 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
   password_changed: { when: 'the password was changed by a signed-in customer', mustBeRead: true },
   openpgp_key_changed: { when: 'the OpenPGP key of the account was set or removed', mustBeRead: true },
   totp_changed: { when: 'one-time codes were turned on or off', mustBeRead: true },
+  access_revoked: {
+    when: 'API tokens were revoked and webhooks paused to take the account back',
+    mustBeRead: true,
+  },
+  token_created: { when: 'an API token was created', mustBeRead: true },
+  webhook_created: { when: 'a webhook was created', mustBeRead: true },
   account_deleted: { when: 'the account was deleted', outlivesCustomer: true },
 };
 export const MAIL_KINDS = Object.keys(MAILS) as readonly MailKind[];

@@ -229,7 +229,11 @@ export const MACHINE_TRANSITIONS = [
   { from: 'tested', trigger: 'free', to: 'free' },
 ] as const satisfies readonly Transition<MachineState>[];
 
-// ---- webhook delivery attempts
+// ---- webhooks and their delivery attempts
+
+/** The reason for a pause by the service; a pause by the customer has none. */
+export const PAUSED_REASONS = ['endpoint_gone', 'access_revoked', 'operator'] as const;
+export type PausedReason = (typeof PAUSED_REASONS)[number];
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];

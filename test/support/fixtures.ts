@@ -1,5 +1,6 @@
 /** Fixtures to sell: regions, plans, hosts, machines, addresses, and customers with a balance. */
-import type { CustomerActor } from '../../src/domain/context.ts';
+import { randomBytes } from 'node:crypto';
+import type { ScopedActor } from '../../src/domain/context.ts';
 import { credit } from '../../src/domain/ledger/transfer.ts';
 import type { DeployOrder } from '../../src/domain/servers/deploy/deploy.ts';
 import type { SimulatorControl } from '../../src/drivers/compute/simulator/control.ts';
@@ -7,6 +8,7 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import { formatId, newId, newPublicNumber } from '../../src/kernel/ids.ts';
 import type { Database } from '../../src/kernel/sql.ts';
 import { insertCustomer } from '../../src/store/customers/customers.ts';
+import { insertSession } from '../../src/store/customers/sessions.ts';
 
 export interface TestPlan {
   readonly id: string;
@@ -147,7 +149,7 @@ export class Fixtures {
   }
 
   /** Creates a customer with this balance and returns them as a session actor. */
-  async addCustomer(balanceCents = 0n): Promise<CustomerActor> {
+  async addCustomer(balanceCents = 0n): Promise<ScopedActor> {
     const now = this.#clock.now();
     const customerId = newId(now);
     const email = `${customerId}@example.org`;
@@ -166,7 +168,9 @@ export class Fixtures {
       await credit(this.#db, { ...entry, type: 'adjustment', description: 'test' }, now);
     }
     const requestId = formatId('request', newId(now));
-    return { customerId, sessionId: newId(now), tokenId: null, requestId, ipCountry: 'IS' };
+    const sessionId = newId(now);
+    await insertSession(this.#db, { digest: randomBytes(32), id: sessionId, customerId, now });
+    return { customerId, sessionId, tokenId: null, requestId, ipCountry: 'IS', scope: 'billing' };
   }
 
   /** Returns an order for one month of plan s1 in par. */

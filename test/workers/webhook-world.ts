@@ -1,7 +1,7 @@
 /** Customers with webhooks to a local receiver, and the jobs that deliver events there. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import type { CustomerActor, Service } from '../../src/domain/context.ts';
+import type { ScopedActor, Service } from '../../src/domain/context.ts';
 import { recordEvent } from '../../src/domain/record.ts';
 import { createWebhook } from '../../src/domain/webhooks/change.ts';
 import { listDeliveries } from '../../src/domain/webhooks/read.ts';
@@ -27,12 +27,12 @@ export interface WebhookWorld {
   readonly runner: JobRunner;
   /** Starts the jobs of another process on the same database. */
   startRunner(): JobRunner;
-  customer(): Promise<CustomerActor>;
-  webhook(actor: CustomerActor, url: string, more?: Partial<CreateWebhook>): Promise<CreatedWebhook>;
-  publish(actor: CustomerActor, count?: number, type?: EventType): Promise<void>;
+  customer(): Promise<ScopedActor>;
+  webhook(actor: ScopedActor, url: string, more?: Partial<CreateWebhook>): Promise<CreatedWebhook>;
+  publish(actor: ScopedActor, count?: number, type?: EventType): Promise<void>;
   /** Delivers everything that is due now. */
   runUntilIdle(): Promise<void>;
-  log(actor: CustomerActor, webhook: { readonly id: string }): Promise<Delivery[]>;
+  log(actor: ScopedActor, webhook: { readonly id: string }): Promise<Delivery[]>;
   close(): Promise<void>;
 }
 

@@ -457,7 +457,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API token
-         * @description The response contains the plaintext token, which we show only once. A token can create tokens only up to its own scope.
+         * @description The response contains the plaintext token, which we show only once. A token can create tokens only up to its own scope, that expire no later than it does, and that are revoked with it.
          *
          *     Scope: `write`.
          */
@@ -480,7 +480,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API token
-         * @description Takes effect immediately, for a token of any scope. A token can revoke itself.
+         * @description Takes effect immediately, for a token of any scope, and for all tokens that it created. A token can revoke itself. To rotate a token, revoke it with the token that it created, which then stays valid.
          *
          *     Scope: `write`.
          */
@@ -1700,6 +1700,11 @@ export interface components {
              */
             expires_at: string | null;
             /**
+             * @description The token that created it, and with which it is revoked; null if a person did.
+             * @example tok_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            created_by_token: string | null;
+            /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
              */
@@ -1727,6 +1732,11 @@ export interface components {
              */
             expires_at: string | null;
             /**
+             * @description The token that created it, and with which it is revoked; null if a person did.
+             * @example tok_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            created_by_token: string | null;
+            /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
              */
@@ -1747,6 +1757,16 @@ export interface components {
             events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
             /** @description False pauses deliveries. */
             active: boolean;
+            /**
+             * @description Why we paused it: its endpoint returned 410, access to the account was revoked (recovery, reset), or our team did. Null while it is active, or if you paused it.
+             * @enum {string|null}
+             */
+            paused_reason: "endpoint_gone" | "access_revoked" | "operator" | null;
+            /**
+             * @description The scope of its creator: only a webhook with scope `billing` receives money events.
+             * @enum {string}
+             */
+            scope: "read" | "write" | "billing";
             /** @description The last four characters of the signing secret. */
             secret_hint: string;
             /**
@@ -1768,6 +1788,16 @@ export interface components {
             events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
             /** @description False pauses deliveries. */
             active: boolean;
+            /**
+             * @description Why we paused it: its endpoint returned 410, access to the account was revoked (recovery, reset), or our team did. Null while it is active, or if you paused it.
+             * @enum {string|null}
+             */
+            paused_reason: "endpoint_gone" | "access_revoked" | "operator" | null;
+            /**
+             * @description The scope of its creator: only a webhook with scope `billing` receives money events.
+             * @enum {string}
+             */
+            scope: "read" | "write" | "billing";
             /** @description The last four characters of the signing secret. */
             secret_hint: string;
             /**
@@ -3301,6 +3331,7 @@ export interface operations {
                     scope: "read" | "write" | "billing";
                     /**
                      * Format: date-time
+                     * @description No later than the requesting token expires: a later time becomes that time.
                      * @example 2026-01-31T12:00:00Z
                      */
                     expires_at?: string | null;
@@ -4572,7 +4603,7 @@ export interface operations {
                 "application/json": {
                     /** @description https only, with a valid certificate, on the public internet. No user name, no fragment. */
                     url: string;
-                    /** @description Event names, or ["*"] for all. Duplicates count once. Replaces the whole list. */
+                    /** @description Event names, or ["*"] for all that the scope may read. Duplicates count once. Replaces the whole list. Naming a money event (`billing.*`, `topup.*`) requires scope `billing`. */
                     events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
                     /** @default true */
                     active?: boolean;
@@ -4692,7 +4723,7 @@ export interface operations {
                 "application/json": {
                     /** @description https only, with a valid certificate, on the public internet. No user name, no fragment. */
                     url?: string;
-                    /** @description Event names, or ["*"] for all. Duplicates count once. Replaces the whole list. */
+                    /** @description Event names, or ["*"] for all that the scope may read. Duplicates count once. Replaces the whole list. Naming a money event (`billing.*`, `topup.*`) requires scope `billing`. */
                     events?: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
                     active?: boolean;
                 };

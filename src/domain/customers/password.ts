@@ -13,16 +13,22 @@ import { invalidateLinks } from '../../store/customers/mail-links.ts';
 import { deleteOtherSessions } from '../../store/customers/sessions.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
+import { revokeAccess } from './access.ts';
 import { notifyAccountChange } from './notify-change.ts';
 
 /**
- * Changes the password, ends all other sessions, and notifies by mail. Fails with `weak_password`,
- * `bad_credentials`.
+ * Changes the password, ends all other sessions, revokes all other access on request, and notifies by mail.
+ * Fails with `weak_password`, `bad_credentials`.
  */
 export async function changePassword(
   service: Service,
   actor: CustomerActor,
-  form: { readonly currentPassword: string; readonly newPassword: string },
+  form: {
+    readonly currentPassword: string;
+    readonly newPassword: string;
+    /** Revokes all API tokens and pauses all webhooks. */
+    readonly revokeTokens: boolean;
+  },
 ): Promise<void> {
   requireValidPassword(form.newPassword);
   const checked = await checkPassword(service, actor, form.currentPassword);
@@ -35,6 +41,7 @@ export async function changePassword(
     // Links requested with the old password stop working.
     await invalidateLinks(tx, actor.customerId, ['change', 'reset']);
     await recordAudit(tx, { actor, action: 'customer.change_password', resource: null }, now);
+    if (form.revokeTokens) await revokeAccess(tx, service, actor, 'password_change', now);
     await notifyAccountChange(tx, service, actor, { kind: 'password_changed', to: current.email }, now);
   });
   service.wake();

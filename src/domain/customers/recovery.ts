@@ -17,6 +17,7 @@ import { deleteOtherSessions } from '../../store/customers/sessions.ts';
 import { deleteTotp } from '../../store/customers/totp.ts';
 import type { Service } from '../context.ts';
 import { notifySignIn, type OpenedSession, openSession, type Visit } from '../sessions/open.ts';
+import { revokeAccess } from './access.ts';
 import { parseEmail } from './email/email.ts';
 import { notifyAccountChange } from './notify-change.ts';
 import { requireNewPassword } from './password.ts';
@@ -31,10 +32,10 @@ const NO_DIGEST = Buffer.alloc(32);
 const WRONG_CREDENTIALS = 'The email address or recovery code is incorrect.';
 
 /**
- * Sets a new password with the recovery code, ends all sessions, signs in, and returns a new single-use
- * code. Also turns off the second factor, because the code is the way in after a lost phone. Fails with
- * `weak_password` or `password_mismatch`, then `bad_credentials` after the same amount of work for every
- * address.
+ * Sets a new password with the recovery code, ends all sessions, revokes all other access, signs in, and
+ * returns a new single-use code. Also turns off the second factor, because the code is the way in after a
+ * lost phone. Fails with `weak_password` or `password_mismatch`, then `bad_credentials` after the same amount
+ * of work for every address.
  */
 export async function recoverAccount(
   service: Service,
@@ -72,6 +73,8 @@ export async function recoverAccount(
     }
     const recovered = { id: customer.id, action: 'customer.recover', recoveryCode: newCode.text } as const;
     const opened = await openSession(tx, visit, recovered, now);
+    const actor = { ...visit.actor, customerId: customer.id, sessionId: opened.sessionId };
+    await revokeAccess(tx, service, actor, 'recovery_code', now);
     await notifySignIn(tx, service, { customerId: customer.id, ...opened }, now);
     return { ...opened, recoveryCode: newCode.text };
   });

@@ -37,6 +37,7 @@ import type { Actor, Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { notifySignIn, type OpenedSession, openSession, type Visit } from '../sessions/open.ts';
+import { revokeAccess } from './access.ts';
 import { revertEmailChange, withEmailTakenCheck } from './email/address.ts';
 import { requireEmail } from './email/email.ts';
 import {
@@ -122,10 +123,10 @@ interface ResetForm {
 }
 
 /**
- * Sets the password, ends all sessions, and signs in. The recovery code stays valid. Fails with
- * `weak_password` or `password_mismatch`, then `bad_link` or `account_frozen`, then `code_required` or
- * `bad_code`, which keep the link usable until too many codes were incorrect, and `email_taken` if the
- * previous address cannot be restored.
+ * Sets the password, ends all sessions, revokes all other access, and signs in. The recovery code stays
+ * valid. Fails with `weak_password` or `password_mismatch`, then `bad_link` or `account_frozen`, then
+ * `code_required` or `bad_code`, which keep the link usable until too many codes were incorrect, and
+ * `email_taken` if the previous address cannot be restored.
  */
 export async function resetPassword(
   service: Service,
@@ -154,6 +155,8 @@ export async function resetPassword(
       const action = locked.link.purpose === 'undo' ? 'customer.undo_email' : 'customer.reset_password';
       const by = { ...visit, actor: linkActor(visit.actor, id) };
       const session = await openSession(tx, by, { id, action }, now);
+      const actor = { ...by.actor, customerId: id, sessionId: session.sessionId };
+      if (!isSet) await revokeAccess(tx, service, actor, 'reset_link', now);
       await notifySignIn(tx, service, { customerId: id, ...session }, now);
       return session;
     }),

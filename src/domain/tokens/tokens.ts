@@ -4,28 +4,29 @@
  */
 import { randomBytes } from 'node:crypto';
 import { fail, notFound, quotaExceeded } from '../../kernel/fail.ts';
-import { base32, formatId, newId, parseId } from '../../kernel/ids.ts';
+import { base32, newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
 import { digest } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { ApiToken, ApiTokenBody, NewApiToken } from '../../spec/schemas/api-token.ts';
 import { isScope, type Scope, scopeCovers } from '../../spec/scopes.ts';
-import { lockCustomer } from '../../store/customers/customers.ts';
+import { type CustomerRow, lockCustomer } from '../../store/customers/customers.ts';
 import {
   countTokens,
   deleteExpiredBuckets,
-  deleteToken,
+  deleteTokenTree,
+  findToken,
   insertToken,
   listTokens as listRows,
   pageTokens as pageRows,
-  type TokenRow,
 } from '../../store/customers/tokens.ts';
-import type { CustomerActor, Service } from '../context.ts';
+import type { CustomerActor, ScopedActor, Service } from '../context.ts';
+import { notifyAccountChange } from '../customers/notify-change.ts';
 import { checkPassword, lockChecked } from '../customers/password.ts';
 import { requireExpiry } from '../expiry.ts';
 import { recordAudit, recordEvent } from '../record.ts';
+import { recordRevocations, tokenObject } from './object.ts';
 
 /** A form as submitted. A missing field is an empty string. */
 export interface TokenForm {
@@ -50,18 +51,24 @@ export async function createToken(
 ): Promise<CreatedToken> {
   const wanted = checkToken(service, { ...form, expiresAt: form.expiresAt === '' ? null : form.expiresAt });
   const checked = await checkPassword(service, actor, form.currentPassword);
-  return await service.db.transaction(async (tx) => {
-    await lockChecked(tx, actor, checked);
-    const created = await addToken(tx, service, actor, wanted);
+  const answer = await service.db.transaction(async (tx) => {
+    const customer = await lockChecked(tx, actor, checked);
+    const created = await addToken(tx, service, { actor, customer }, { ...wanted, createdByToken: null });
     await actor.saveResponse?.(tx, created);
     return created;
   });
+  service.wake();
+  return answer;
 }
 
-/** Creates a token with a token, of its own or a narrower scope; fails with `forbidden_scope` otherwise. */
+/**
+ * Creates a token with a token, of its own or a narrower scope; fails with `forbidden_scope` otherwise. It
+ * expires with its creator at the latest, and is revoked with it. Otherwise, a token for one day could make
+ * one forever.
+ */
 export async function createTokenByToken(
   service: Service,
-  actor: CustomerActor & { readonly scope: Scope },
+  actor: ScopedActor,
   body: ApiTokenBody,
 ): Promise<NewApiToken> {
   const { name, scope, expires_at: expiresAt = null } = body;
@@ -73,19 +80,40 @@ export async function createTokenByToken(
       `A token with scope ${actor.scope} cannot create one with scope ${wanted.scope}.`,
     );
   }
-  return await service.db.transaction(async (tx) => {
-    await lockCustomer(tx, actor.customerId);
-    const { token, plaintext } = await addToken(tx, service, actor, wanted);
+  const answer = await service.db.transaction(async (tx) => {
+    const customer = (await lockCustomer(tx, actor.customerId)) ?? fail('auth_required');
+    const inherited = await withCreator(tx, actor, wanted);
+    const { token, plaintext } = await addToken(tx, service, { actor, customer }, inherited);
     const created = { ...token, token: plaintext };
     await actor.saveResponse?.(tx, created);
     return created;
   });
+  service.wake();
+  return answer;
+}
+
+/** Under the customer's lock, a creator that exists is not being revoked. */
+async function withCreator(
+  tx: Sql,
+  { customerId, tokenId }: CustomerActor,
+  wanted: WantedToken,
+): Promise<NewToken> {
+  if (tokenId === null) return { ...wanted, createdByToken: null };
+  const creator = (await findToken(tx, customerId, tokenId)) ?? fail('auth_required');
+  const latest = creator.expires_at;
+  const isWithin = latest === null || (wanted.expiresAt !== null && wanted.expiresAt <= latest);
+  return { ...wanted, expiresAt: isWithin ? wanted.expiresAt : latest, createdByToken: tokenId };
 }
 
 interface WantedToken {
   readonly name: string;
   readonly scope: Scope;
   readonly expiresAt: Date | null;
+}
+
+interface NewToken extends WantedToken {
+  /** The token that creates it; null: a session does. */
+  readonly createdByToken: string | null;
 }
 
 function checkToken(
@@ -102,8 +130,8 @@ function checkToken(
 async function addToken(
   tx: Sql,
   service: Service,
-  actor: CustomerActor,
-  wanted: WantedToken,
+  { actor, customer }: { readonly actor: CustomerActor; readonly customer: CustomerRow },
+  wanted: NewToken,
 ): Promise<CreatedToken> {
   const now = service.clock.now();
   const { customerId } = actor;
@@ -115,6 +143,10 @@ async function addToken(
   await deleteExpiredBuckets(tx, customerId, now);
   await recordAudit(tx, { actor, action: 'token.create', resource: token.id }, now);
   await recordEvent(tx, { customerId, type: 'token.created', object: token }, now);
+  const { name, scope, expiresAt, createdByToken } = wanted;
+  const mailed = { name, scope, expiresAt, byToken: createdByToken !== null };
+  const change = { kind: 'token_created', token: mailed, to: customer.email } as const;
+  await notifyAccountChange(tx, service, actor, change, now);
   return { token, plaintext };
 }
 
@@ -133,30 +165,18 @@ export async function pageTokens(
   return { items: rows.map(tokenObject), next };
 }
 
-/** Revokes a token at once. Unknown, malformed, and another customer's ids are `not_found`. */
+/**
+ * Revokes a token at once, with all tokens that it created. A token that revokes its creator stays: that is a
+ * rotation. Unknown, malformed, and another customer's ids are `not_found`.
+ */
 export async function revokeToken(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
   const id = parseId('token', shownId) ?? notFound('token');
   await service.db.transaction(async (tx) => {
-    const now = service.clock.now();
-    const row = (await deleteToken(tx, actor.customerId, id)) ?? notFound('token');
-    await recordAudit(tx, { actor, action: 'token.revoke', resource: tokenObject(row).id }, now);
-    await recordEvent(
-      tx,
-      { customerId: actor.customerId, type: 'token.revoked', object: tokenObject(row) },
-      now,
-    );
+    // Creating a token takes this lock too, so no token is created while its creator is revoked.
+    await lockCustomer(tx, actor.customerId);
+    const { customerId, tokenId: revokedBy } = actor;
+    const revoked = await deleteTokenTree(tx, { customerId, id, revokedBy });
+    if (revoked.length === 0) notFound('token');
+    await recordRevocations(tx, actor, revoked, service.clock.now());
   });
-}
-
-/** Returns a token in the REST shape, without its plaintext. */
-export function tokenObject(row: TokenRow): ApiToken {
-  return {
-    id: formatId('token', row.id),
-    object: 'api_token',
-    name: row.name,
-    scope: row.scope,
-    last_used_at: row.last_used_at && formatRfc3339(row.last_used_at),
-    expires_at: row.expires_at && formatRfc3339(row.expires_at),
-    created_at: formatRfc3339(row.created_at),
-  };
 }

@@ -1,10 +1,14 @@
 /** Creates, changes, and deletes webhooks. */
 import { randomBytes } from 'node:crypto';
-import { notFound, quotaExceeded } from '../../kernel/fail.ts';
+import { fail, notFound, quotaExceeded } from '../../kernel/fail.ts';
 import { base32, newId, parseId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { eventScope } from '../../spec/events.ts';
 import type { CreatedWebhook, CreateWebhook, UpdateWebhook, Webhook } from '../../spec/schemas/webhook.ts';
+import { type Scope, scopeCovers } from '../../spec/scopes.ts';
 import { SEALED } from '../../spec/sealed.ts';
 import { lockCustomer } from '../../store/customers/customers.ts';
+import { credentialsExist } from '../../store/customers/sessions.ts';
 import { cancelDeliveries } from '../../store/webhooks/deliveries.ts';
 import { incrementQueueRevision } from '../../store/webhooks/queues.ts';
 import {
@@ -15,27 +19,30 @@ import {
   updateWebhook as updateRow,
   type WebhookRow,
 } from '../../store/webhooks/webhooks.ts';
-import type { CustomerActor, Service } from '../context.ts';
+import type { CustomerActor, ScopedActor, Service } from '../context.ts';
+import { notifyAccountChange } from '../customers/notify-change.ts';
 import { recordAudit } from '../record.ts';
 import { webhookObject } from './read.ts';
 import { requireWebhookUrl } from './url.ts';
 
 /**
- * Creates a webhook. The response contains the signing secret, only here. Fails with `limit_reached`
- * {limit}.
+ * Creates a webhook with the scope of its creator. The response contains the signing secret, only here. Fails
+ * with `forbidden_scope` if an event needs a broader scope, and with `limit_reached` {limit}.
  */
 export async function createWebhook(
   service: Service,
-  actor: CustomerActor,
+  actor: ScopedActor,
   body: CreateWebhook,
 ): Promise<CreatedWebhook> {
   const wanted = normalizeWebhook(service, body);
+  requireEventScopes(actor.scope, wanted.events);
   const { customerId } = actor;
   const secret = `whsec_${base32(randomBytes(32))}`;
-  return await service.db.transaction(async (tx) => {
+  const answer = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     // Under the customer's lock, concurrent requests count each other.
-    await lockCustomer(tx, customerId);
+    const customer = (await lockCustomer(tx, customerId)) ?? fail('auth_required');
+    await requireCredentials(tx, actor);
     const limit = service.settings.quotas.webhooks;
     if ((await countWebhooks(tx, customerId, limit)) >= limit) quotaExceeded('webhooks', limit);
     const row: WebhookRow = {
@@ -43,6 +50,8 @@ export async function createWebhook(
       url: wanted.url,
       events: wanted.events,
       active: wanted.active ?? true,
+      paused_reason: null,
+      scope: actor.scope,
       secret_hint: secret.slice(-4),
       created_at: now,
     };
@@ -50,16 +59,24 @@ export async function createWebhook(
     await insertWebhook(tx, { ...row, customer_id: customerId, secret_sealed });
     const webhook = webhookObject(row);
     await recordAudit(tx, { actor, action: 'webhook.create', resource: webhook.id }, now);
+    const mailed = { webhook: webhook.id, url: row.url, byToken: actor.tokenId !== null };
+    const change = { kind: 'webhook_created', webhook: mailed, to: customer.email } as const;
+    await notifyAccountChange(tx, service, actor, change, now);
     const created = { ...webhook, secret };
     await actor.saveResponse?.(tx, created);
     return created;
   });
+  service.wake();
+  return answer;
 }
 
-/** Updates the given fields. Pausing a webhook cancels its pending deliveries. */
+/**
+ * Updates the given fields. Pausing a webhook cancels its pending deliveries. Fails with `forbidden_scope` if
+ * a lesser token changes the URL or the events, which decide what is sent to whom.
+ */
 export async function updateWebhook(
   service: Service,
-  actor: CustomerActor,
+  actor: ScopedActor,
   shownId: string,
   body: UpdateWebhook,
 ): Promise<Webhook> {
@@ -68,13 +85,9 @@ export async function updateWebhook(
   const id = parseId('webhook', shownId) ?? notFound('webhook');
   return await service.db.transaction(async (tx) => {
     const current = (await lockWebhook(tx, customerId, id)) ?? notFound('webhook');
+    await requireCredentials(tx, actor);
     const now = service.clock.now();
-    const row: WebhookRow = {
-      ...current,
-      url: wanted.url ?? current.url,
-      events: wanted.events ?? current.events,
-      active: wanted.active ?? current.active,
-    };
+    const row = changedRow(current, wanted, actor.scope);
     await updateRow(tx, customerId, row, now);
     if (!row.active) await cancelDeliveries(tx, customerId, id);
     else if (row.url !== current.url) await incrementQueueRevision(tx, id);
@@ -82,6 +95,55 @@ export async function updateWebhook(
     await recordAudit(tx, { actor, action: 'webhook.update', resource: webhook.id }, now);
     return webhook;
   });
+}
+
+/**
+ * Fails with `auth_required` if the caller's token or session was revoked after the request was admitted. The
+ * caller holds a lock that customers/access.ts takes too: a request in flight must not leave behind what the
+ * customer just revoked.
+ */
+async function requireCredentials(tx: Sql, actor: CustomerActor): Promise<void> {
+  if (!(await credentialsExist(tx, actor))) fail('auth_required');
+}
+
+function changedRow(current: WebhookRow, wanted: UpdateWebhook, actorScope: Scope): WebhookRow {
+  const url = wanted.url ?? current.url;
+  const events = wanted.events ?? current.events;
+  const active = wanted.active ?? current.active;
+  const hasNewEvents = String(events) !== String(current.events);
+  if (hasNewEvents) requireEventScopes(actorScope, events);
+  if ((hasNewEvents || url !== current.url) && !scopeCovers(actorScope, current.scope)) {
+    fail(
+      'forbidden_scope',
+      {},
+      `A token with scope ${actorScope} cannot change the URL or the events of a webhook with scope ` +
+        `${current.scope}. It can pause or delete the webhook.`,
+    );
+  }
+  // Only a name raises the scope: saving a form with `*` must not show a lesser webhook more than before.
+  const scope = events.some((type) => !scopeCovers(current.scope, eventScope(type)))
+    ? actorScope
+    : current.scope;
+  const isPausedByUs = !active && !current.active;
+  return {
+    ...current,
+    url,
+    events,
+    active,
+    scope,
+    paused_reason: isPausedByUs ? current.paused_reason : null,
+  };
+}
+
+/** Fails with `forbidden_scope` if an event needs a broader scope. `*` means all that the scope may read. */
+function requireEventScopes(scope: Scope, events: readonly string[]): void {
+  const refused = events.find((type) => !scopeCovers(scope, eventScope(type)));
+  if (refused === undefined) return;
+  fail(
+    'forbidden_scope',
+    {},
+    `A token with scope ${scope} cannot subscribe to ${refused}, which needs scope ${eventScope(refused)}.`,
+  );
 }
 
 /** Deletes a webhook and cancels its pending deliveries. */

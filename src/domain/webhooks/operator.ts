@@ -51,7 +51,7 @@ export async function pauseWebhook(
     const webhook = (await lockWebhook(tx, customerId, id)) ?? throwWebhookNotFound();
     if (!webhook.active) return false;
     const now = service.clock.now();
-    await updateWebhook(tx, customerId, { ...webhook, active: false }, now);
+    await updateWebhook(tx, customerId, { ...webhook, active: false, paused_reason: 'operator' }, now);
     await cancelDeliveries(tx, customerId, id);
     const actor = systemActor(now);
     await recordAudit(tx, { actor, action: 'webhook.update', resource: shownId, customerId }, now);

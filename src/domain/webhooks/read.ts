@@ -52,6 +52,8 @@ export function webhookObject(row: WebhookRow): Webhook {
     url: row.url,
     events: [...row.events],
     active: row.active,
+    paused_reason: row.active ? null : row.paused_reason,
+    scope: row.scope,
     secret_hint: row.secret_hint,
     created_at: formatRfc3339(row.created_at),
   };

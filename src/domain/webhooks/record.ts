@@ -67,7 +67,7 @@ export async function recordGone(
       paused ? results.map((result) => ({ ...result, nextAttemptAt: null })) : results,
     );
     if (!paused) return;
-    await updateWebhook(tx, customerId, { ...webhook, active: false }, now);
+    await updateWebhook(tx, customerId, { ...webhook, active: false, paused_reason: 'endpoint_gone' }, now);
     await cancelDeliveries(tx, customerId, webhookId);
     const shown = formatId('webhook', webhookId);
     const actor = systemActor(now);

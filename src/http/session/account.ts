@@ -23,6 +23,7 @@ const changePasswordOperation: Operation = {
     await changePassword(edge.service, customer(), {
       currentPassword: field(form, 'current_password'),
       newPassword: field(form, 'new_password'),
+      revokeTokens: field(form, 'revoke_tokens') === '1',
     });
     return { ok: true };
   },

@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
+import type { ScopedActor } from '../../domain/context.ts';
 import type { ApiResponse, IdempotentResult } from '../../domain/idempotency.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
 import { InvalidRequest, invalidRequest } from '../../kernel/fail.ts';
@@ -22,7 +23,6 @@ import {
   type Feed,
   type ListPage,
   type Route,
-  type ScopedActor,
   type StreamCall,
   type TokenActor,
   UNPAGED,

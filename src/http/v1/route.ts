@@ -3,7 +3,7 @@
  * authorization, rate limits, idempotency, errors, and the OpenAPI document.
  */
 import type { Static, TObject, TSchema } from 'typebox';
-import type { CustomerActor, Service } from '../../domain/context.ts';
+import type { ScopedActor, Service } from '../../domain/context.ts';
 import type { EventStreams } from '../../domain/events/streams.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
 import type { Action } from '../../spec/actions.ts';
@@ -12,11 +12,6 @@ import type { Operation } from '../../spec/operations.ts';
 import type { Scope } from '../../spec/scopes.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-
-/** The caller: a token, or a panel session, which has every scope. */
-export interface ScopedActor extends CustomerActor {
-  readonly scope: Scope;
-}
 
 export interface TokenActor extends ScopedActor {
   readonly tokenId: string;

@@ -68,8 +68,12 @@ function passwordForm(forms: FormContext): Html {
     html`${passwordField(fields)}
 ${fields.text('new_password', 'New password', { ...typed, hint })}
 ${fields.text('new_password_confirm', 'Confirm new password', typed)}
+${fields.checkbox('revoke_tokens', 'Revoke all API tokens and pause all webhooks', {
+  value: true,
+  hint: 'Clear this only if no one else can know your password.',
+})}
 <button>Change password</button>
-<p class="hint">This signs out all other sessions. Your API tokens stay valid.</p>`,
+<p class="hint">This signs out all other sessions.</p>`,
   );
 }
 

@@ -39,6 +39,10 @@ ${
     ? tokensTable(tokens, forms)
     : emptyState('No API tokens yet.', 'Programs use a token to access the API. Create one below.')
 }
+${
+  tokens.some(({ created_by_token }) => created_by_token !== null) &&
+  html`<p class="hint">Revoking a token also revokes the tokens that it created.</p>\n`
+}
 ${pager(data)}
 ${section('Create API token', createForm(forms), 'make')}`,
   };

@@ -72,6 +72,17 @@ function activeBadge({ active }: Webhook): Html {
   return active ? statusBadge('active', 'good') : statusBadge('paused');
 }
 
+const PAUSED_NOTES: Readonly<Record<NonNullable<Webhook['paused_reason']>, string>> = {
+  endpoint_gone: 'We paused it because its endpoint responded with 410 (Gone).',
+  access_revoked:
+    'We paused it when the account’s access was revoked. Check that the URL is yours before you activate it.',
+  operator: 'Our team paused it.',
+};
+
+function pausedNote({ paused_reason: reason }: Webhook): Html | null {
+  return reason && html` · ${PAUSED_NOTES[reason]}`;
+}
+
 function secretNotice({ id, secret }: { readonly id: string; readonly secret: string }): Html {
   const page = resourcePath(PANEL_PATHS.webhooks, id);
   return html`<div class="once" role="status"><p>Webhook created. This is its signing secret. It is shown
@@ -146,7 +157,8 @@ export function webhookView(data: {
     body: html`${detailList([
       ['URL', html`<code>${webhook.url}</code>`],
       ['Events', webhook.events.includes('*') ? 'All' : webhook.events.join(', ')],
-      ['Status', activeBadge(webhook)],
+      ['Status', html`${activeBadge(webhook)}${pausedNote(webhook)}`],
+      ['Scope', webhook.scope === 'billing' ? 'billing' : html`${webhook.scope} · no money events`],
       [
         'Signing secret',
         html`<code>whsec_…${webhook.secret_hint}</code> ·

@@ -11,6 +11,12 @@ const fields = {
   scope: oneOf(SCOPES),
   last_used_at: nullable(Time),
   expires_at: nullable(Time),
+  created_by_token: nullable(
+    Type.String({
+      description: 'The token that created it, and with which it is revoked; null if a person did.',
+      examples: ['tok_aaaqk3m7qzb5x2l6v4t7n8wyja'],
+    }),
+  ),
   created_at: Time,
 };
 
@@ -27,7 +33,15 @@ export const ApiTokenBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars }),
     scope: oneOf(SCOPES, { description: 'At most the scope of the requesting token.' }),
-    expires_at: Type.Optional(nullable(Time)),
+    expires_at: Type.Optional(
+      nullable(
+        Type.String({
+          format: 'date-time',
+          description: 'No later than the requesting token expires: a later time becomes that time.',
+          examples: ['2026-01-31T12:00:00Z'],
+        }),
+      ),
+    ),
   },
   { additionalProperties: false },
 );

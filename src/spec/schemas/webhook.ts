@@ -5,7 +5,8 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_TYPES } from '../events.ts';
 import { LIMITS } from '../limits.ts';
-import { DELIVERY_STATUSES } from '../states.ts';
+import { SCOPES } from '../scopes.ts';
+import { DELIVERY_STATUSES, PAUSED_REASONS } from '../states.ts';
 import { Id, nullable, oneOf, Time } from './parts.ts';
 
 /** Event names that a subscription can contain; `*` means all events, even in a list with others. */
@@ -17,6 +18,16 @@ export const Webhook = Type.Object({
   url: Type.String({ examples: ['https://example.com/hooks'] }),
   events: Type.Array(oneOf(SUBSCRIBABLE_EVENTS)),
   active: Type.Boolean({ description: 'False pauses deliveries.' }),
+  paused_reason: nullable(
+    oneOf(PAUSED_REASONS, {
+      description:
+        'Why we paused it: its endpoint returned 410, access to the account was revoked (recovery, reset), ' +
+        'or our team did. Null while it is active, or if you paused it.',
+    }),
+  ),
+  scope: oneOf(SCOPES, {
+    description: 'The scope of its creator: only a webhook with scope `billing` receives money events.',
+  }),
   secret_hint: Type.String({ description: 'The last four characters of the signing secret.' }),
   created_at: Time,
 });
@@ -40,7 +51,9 @@ const webhookFields = {
   events: Type.Array(oneOf(SUBSCRIBABLE_EVENTS), {
     minItems: 1,
     maxItems: LIMITS.webhookEventsMax,
-    description: 'Event names, or ["*"] for all. Duplicates count once. Replaces the whole list.',
+    description:
+      'Event names, or ["*"] for all that the scope may read. Duplicates count once. Replaces the whole ' +
+      'list. Naming a money event (`billing.*`, `topup.*`) requires scope `billing`.',
   }),
   active: Type.Boolean(),
 };

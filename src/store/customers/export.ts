@@ -38,8 +38,9 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'api_tokens',
-    ids: { id: 'token' },
-    rows: `select id, name, scope, last_used_at, expires_at, created_at from api_tokens where customer_id = $1
+    ids: { id: 'token', created_by_token: 'token' },
+    rows: `select id, name, scope, last_used_at, expires_at, created_by_token, created_at
+             from api_tokens where customer_id = $1
             order by created_at`,
   },
   {
@@ -111,7 +112,8 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'webhooks',
     ids: { id: 'webhook' },
-    rows: `select id, url, events, active, secret_hint, created_at from webhooks where customer_id = $1
+    rows: `select id, url, events, active, paused_reason, scope, secret_hint, created_at
+             from webhooks where customer_id = $1
             order by created_at`,
   },
   {

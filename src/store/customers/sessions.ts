@@ -43,6 +43,23 @@ export async function findSession(
   );
 }
 
+/** Whether the customer's token and session exist; null counts as existing. */
+export async function credentialsExist(
+  tx: Sql,
+  {
+    customerId,
+    tokenId,
+    sessionId,
+  }: { customerId: string; tokenId: string | null; sessionId: string | null },
+): Promise<boolean> {
+  const row = await tx.row<{ exist: boolean }>(
+    `select ($2::uuid is null or exists (select from api_tokens where id = $2 and customer_id = $1))
+        and ($3::uuid is null or exists (select from sessions where id = $3 and customer_id = $1)) as exist`,
+    [customerId, tokenId, sessionId],
+  );
+  return row?.exist ?? false;
+}
+
 /** Updates the last use of a session. Of several concurrent requests, only one writes. */
 export async function touchSession(tx: Sql, id: string, now: Date, seenBefore: Date): Promise<void> {
   await tx.run(`update sessions set seen_at = $2 where id = $1 and seen_at <= $3`, [id, now, seenBefore]);

@@ -10,10 +10,13 @@ export interface TokenRow {
   readonly scope: Scope;
   readonly last_used_at: Date | null;
   readonly expires_at: Date | null;
+  /** The token that created it, with which it is revoked; null: a session did, or it stands alone. */
+  readonly created_by_token: string | null;
   readonly created_at: Date;
 }
 
-const COLUMNS = 'id, name, scope, last_used_at, expires_at, created_at';
+const COLUMNS = 'id, name, scope, last_used_at, expires_at, created_by_token, created_at';
+const OWN_COLUMNS = COLUMNS.replace(/\w+/g, 't.$&');
 
 export async function insertToken(
   tx: Sql,
@@ -24,13 +27,16 @@ export async function insertToken(
     readonly scope: Scope;
     readonly digest: Buffer;
     readonly expiresAt: Date | null;
+    /** Missing: a session creates it. */
+    readonly createdByToken?: string | null;
     readonly createdAt: Date;
   },
 ): Promise<TokenRow> {
   const [inserted] = await tx.rows<TokenRow>(
-    `insert into api_tokens (id, customer_id, name, scope, digest, expires_at, created_at)
-     values ($id, $customerId, $name, $scope, $digest, $expiresAt, $createdAt) returning ${COLUMNS}`,
-    row,
+    `insert into api_tokens (id, customer_id, name, scope, digest, expires_at, created_by_token, created_at)
+     values ($id, $customerId, $name, $scope, $digest, $expiresAt, $createdByToken, $createdAt)
+     returning ${COLUMNS}`,
+    { createdByToken: null, ...row },
   );
   if (!inserted) throw new Error('the insert of a token did not return its row');
   return inserted;
@@ -65,16 +71,43 @@ export async function pageTokens(tx: Sql, customerId: string, page: PageRequest)
   );
 }
 
+/** Finds the customer's own token. */
+export async function findToken(tx: Sql, customerId: string, id: string): Promise<TokenRow | undefined> {
+  return await tx.row<TokenRow>(`select ${COLUMNS} from api_tokens where id = $1 and customer_id = $2`, [
+    id,
+    customerId,
+  ]);
+}
+
 /**
- * Deletes the token with its buckets; undefined if the customer has no such token. It stops working on
- * commit.
+ * Deletes the token, all tokens that it created, directly or not, and their buckets. They stop working on
+ * commit. A token that revokes its creator, `revokedBy`, stays with what it created. Returns the rows, oldest
+ * first; empty if the customer has no such token.
  */
-export async function deleteToken(tx: Sql, customerId: string, id: string): Promise<TokenRow | undefined> {
-  return await tx.row<TokenRow>(
-    `with deleted as (delete from api_tokens where id = $1 and customer_id = $2 returning ${COLUMNS}),
+export async function deleteTokenTree(
+  tx: Sql,
+  { customerId, id, revokedBy }: { customerId: string; id: string; revokedBy: string | null },
+): Promise<TokenRow[]> {
+  return await tx.rows<TokenRow>(
+    `with recursive doomed as (
+       select id from api_tokens where id = $1 and customer_id = $2
+       union
+       select t.id from api_tokens t join doomed d on t.created_by_token = d.id
+        where t.customer_id = $2 and not (t.id is not distinct from $3::uuid and t.created_by_token = $1)),
+     deleted as (delete from api_tokens t using doomed d where t.id = d.id returning ${OWN_COLUMNS}),
      buckets as (delete from rate_buckets b using deleted where b.token_id = deleted.id)
-     select * from deleted`,
-    [id, customerId],
+     select * from deleted order by created_at, id`,
+    [id, customerId, revokedBy],
+  );
+}
+
+/** Deletes all tokens of the customer with their buckets. Returns the rows, oldest first. */
+export async function deleteAllTokens(tx: Sql, customerId: string): Promise<TokenRow[]> {
+  return await tx.rows<TokenRow>(
+    `with deleted as (delete from api_tokens where customer_id = $1 returning ${COLUMNS}),
+     buckets as (delete from rate_buckets b using deleted where b.token_id = deleted.id)
+     select * from deleted order by created_at, id`,
+    [customerId],
   );
 }
 

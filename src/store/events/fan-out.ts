@@ -4,6 +4,7 @@
  * before it. Inserting an event never waits for this lock.
  */
 import type { Sql } from '../../kernel/sql.ts';
+import { MONEY_EVENTS } from '../../spec/events.ts';
 
 /** The key of the advisory lock. */
 const FAN_OUT_LOCK = 7_355_614;
@@ -87,6 +88,7 @@ export async function fanOut(
          from numbered n join webhooks w on w.customer_id = n.customer_id
         where w.active and w.active_since <= n.created_at
           and (w.events @> array['*'] or w.events @> array[n.type])
+          and (w.scope = 'billing' or n.type <> all($moneyEvents::text[]))
         -- Rows adjacent in the indexes are inserted together.
         order by w.id),
      queued as (
@@ -97,6 +99,6 @@ export async function fanOut(
      update webhook_queues set due_at = $now
       where webhook_id = any(array(select distinct webhook_id from queued))
         and (due_at is null or due_at > $now)`,
-    { events, now },
+    { events, now, moneyEvents: MONEY_EVENTS },
   );
 }

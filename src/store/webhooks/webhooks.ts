@@ -2,6 +2,8 @@
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { SUBSCRIBABLE_EVENTS } from '../../spec/schemas/webhook.ts';
+import type { Scope } from '../../spec/scopes.ts';
+import type { PausedReason } from '../../spec/states.ts';
 import { BY_CREATION, countUpTo, type Page, readPage } from '../page.ts';
 import { assignmentsFor, parametersFor } from '../parameters.ts';
 
@@ -10,11 +12,15 @@ export interface WebhookRow {
   readonly url: string;
   readonly events: readonly (typeof SUBSCRIBABLE_EVENTS)[number][];
   readonly active: boolean;
+  /** Why the service paused it; meaningless while it is active, null if its customer paused it. */
+  readonly paused_reason: PausedReason | null;
+  /** The scope of its creator: money events need `billing`. */
+  readonly scope: Scope;
   readonly secret_hint: string;
   readonly created_at: Date;
 }
 
-const COLUMNS = 'id, url, events, active, secret_hint, created_at';
+const COLUMNS = 'id, url, events, active, paused_reason, scope, secret_hint, created_at';
 
 export async function insertWebhook(
   tx: Sql,
@@ -87,10 +93,18 @@ export async function countRequestedDeliveries(
 export async function updateWebhook(tx: Sql, customerId: string, row: WebhookRow, now: Date): Promise<void> {
   await tx.run(
     `update webhooks
-        set ${assignmentsFor('url, events, active')},
+        set ${assignmentsFor('url, events, active, paused_reason, scope')},
             active_since = case when $active and not active then $now else active_since end
       where id = $id and customer_id = $customerId`,
     { ...row, customerId, now },
+  );
+}
+
+/** Locks the customer's active webhooks, in the order of their ids. The quota bounds their number. */
+export async function lockActiveWebhooks(tx: Sql, customerId: string): Promise<WebhookRow[]> {
+  return await tx.rows<WebhookRow>(
+    `select ${COLUMNS} from webhooks where customer_id = $1 and active order by id for no key update`,
+    [customerId],
   );
 }
 

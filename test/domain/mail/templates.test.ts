@@ -45,6 +45,15 @@ function sample(name: string): MailData {
     password_changed: { changedAt: NOW, country: 'IS' },
     openpgp_key_changed: { changedAt: NOW, fingerprint: 'AB12'.repeat(10), country: 'XX' },
     totp_changed: { changedAt: NOW, on: true, by: 'customer', country: 'IS' },
+    access_revoked: { changedAt: NOW, by: 'recovery_code', tokens: 2, webhooks: 1, country: 'IS' },
+    token_created: {
+      ...{ changedAt: NOW, name, scope: 'billing', expiresAt: LATER, byToken: true, country: 'IS' },
+      isLast: false,
+    },
+    webhook_created: {
+      ...{ changedAt: NOW, webhook: 'whk_abc', url: `https://hooks.example/${name}`, byToken: false },
+      ...{ country: 'XX', isLast: true },
+    },
     account_deleted: { deletedAt: NOW },
   };
 }
@@ -138,6 +147,26 @@ const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
     'turned on for your account at 2026-03-01 12:30 UTC from Iceland',
     'with your recovery code',
     'https://panel.example/',
+  ],
+  access_revoked: [
+    'revoked 2 API tokens and paused 1 webhook of your account at 2026-03-01 12:30 UTC from Iceland',
+    'because your account was recovered',
+    'https://panel.example/account/tokens',
+    'https://panel.example/webhooks',
+  ],
+  token_created: [
+    'created with another API token at 2026-03-01 12:30 UTC from Iceland',
+    ...['web-1 (billing)', 'expires at 2026-03-08 12:30 UTC', 'https://panel.example/account/tokens'],
+    'https://panel.example/reset',
+  ],
+  webhook_created: [
+    'created in your account at 2026-03-01 12:30 UTC from an unknown country',
+    ...[
+      'https://hooks.example/web-1',
+      'last email about new webhooks',
+      'https://panel.example/webhooks/whk_abc',
+    ],
+    'https://panel.example/reset',
   ],
   account_deleted: ['Your account was deleted', '2026-03-01 12:30 UTC'],
 };

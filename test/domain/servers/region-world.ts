@@ -1,6 +1,6 @@
 /** One region with three hosts for three, two, and one servers, and a customer with a hundred dollars. */
 import assert from 'node:assert/strict';
-import type { CustomerActor } from '../../../src/domain/context.ts';
+import type { ScopedActor } from '../../../src/domain/context.ts';
 import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy/deploy.ts';
 import type { SimulatedMachine } from '../../../src/drivers/compute/simulator/control.ts';
 import { formatId, newId } from '../../../src/kernel/ids.ts';
@@ -15,10 +15,10 @@ const ADDRESSES = 5;
 export class RegionWorld {
   readonly world: TestService;
   hosts: readonly string[] = [];
-  #actor: CustomerActor;
+  #actor: ScopedActor;
   #regions = 0;
 
-  private constructor(world: TestService, actor: CustomerActor) {
+  private constructor(world: TestService, actor: ScopedActor) {
     this.world = world;
     this.#actor = actor;
   }
@@ -42,7 +42,7 @@ export class RegionWorld {
     return `x${this.#regions}`;
   }
 
-  get actor(): CustomerActor {
+  get actor(): ScopedActor {
     return this.#actor;
   }
 

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { CustomerActor } from '../../../src/domain/context.ts';
+import type { CustomerActor, ScopedActor } from '../../../src/domain/context.ts';
 import { identify } from '../../../src/domain/sessions/identify.ts';
-import { createToken, listTokens, revokeToken } from '../../../src/domain/tokens/tokens.ts';
+import {
+  createToken,
+  createTokenByToken,
+  listTokens,
+  revokeToken,
+} from '../../../src/domain/tokens/tokens.ts';
 import { formatId, newId, parseId } from '../../../src/kernel/ids.ts';
 import { formatRfc3339 } from '../../../src/kernel/time.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
+import type { Scope } from '../../../src/spec/scopes.ts';
 import { type HttpWorld, startHttpWorld } from '../../http/http-world.ts';
 import { PASSWORD } from '../../support/session-client.ts';
 
@@ -153,6 +159,71 @@ describe('an API token', () => {
     world.clock.offsetMs = 61_000;
     await create({}, by);
     assert.deepEqual(await owners(), twice(other));
+  });
+
+  const asToken = (by: CustomerActor, shown: string, scope: Scope = 'billing'): ScopedActor => ({
+    ...by,
+    ...{ scope, sessionId: null, tokenId: parseId('token', shown) ?? assert.fail() },
+  });
+  const createByToken = (by: ScopedActor, form: { scope?: Scope; expires_at?: string } = {}) =>
+    createTokenByToken(world.service, by, { name: 'child', scope: 'read', ...form });
+
+  it('a token that an expiring token creates expires no later', async () => {
+    const by = await newCustomer();
+    const { token } = await create({ expiresAt: inSeconds(3_600) }, by);
+    const parent = asToken(by, token.id);
+    const expiries = [];
+    for (const form of [{}, { expires_at: inSeconds(7_200) }, { expires_at: inSeconds(60) }]) {
+      const child = await createByToken(parent, form);
+      assert.equal(child.created_by_token, token.id);
+      expiries.push(child.expires_at);
+    }
+    assert.deepEqual(expiries, [token.expires_at, token.expires_at, inSeconds(60)]);
+  });
+
+  it('revoking a token revokes what it created, directly or not, each with an event', async () => {
+    const by = await newCustomer();
+    const [parent, other] = [await create({ scope: 'billing' }, by), await create({}, by)];
+    const child = await createByToken(asToken(by, parent.token.id), { scope: 'write' });
+    const grandchild = await createByToken(asToken(by, child.id));
+    await revokeToken(world.service, by, parent.token.id);
+    assert.deepEqual(await listTokens(world.service, by), [other.token]);
+    const events = await world.db.rows<{ id: string }>(
+      `select data->'api_token'->>'id' as id from events where customer_id = $1 and type = 'token.revoked'
+        order by place`,
+      [by.customerId],
+    );
+    assert.deepEqual(
+      events.map(({ id }) => id),
+      [parent.token.id, child.id, grandchild.id],
+    );
+  });
+
+  it('a token that revokes its creator stands alone, and only that token', async () => {
+    const by = await newCustomer();
+    const { token } = await create({ scope: 'billing', expiresAt: inSeconds(3_600) }, by);
+    const next = await createByToken(asToken(by, token.id), { scope: 'billing' });
+    await createByToken(asToken(by, token.id));
+    const kept = await createByToken(asToken(by, next.id));
+    await revokeToken(world.service, asToken(by, next.id), token.id);
+    const left = (await listTokens(world.service, by)).map(({ id, created_by_token, expires_at }) => [
+      ...[id, created_by_token, expires_at],
+    ]);
+    assert.deepEqual(left, [
+      [kept.id, next.id, token.expires_at],
+      [next.id, null, token.expires_at],
+    ]);
+  });
+
+  it('no token outlives a creator that is revoked while it creates', async () => {
+    for (let round = 0; round < 5; round++) {
+      const by = await newCustomer();
+      const { token } = await create({ scope: 'billing' }, by);
+      const parent = asToken(by, token.id);
+      const creating = Array.from({ length: 6 }, () => createByToken(parent));
+      await Promise.allSettled([...creating, revokeToken(world.service, by, token.id)]);
+      assert.deepEqual(await listTokens(world.service, by), []);
+    }
   });
 
   it('a token is revoked once, even with concurrent requests', async () => {

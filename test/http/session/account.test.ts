@@ -58,6 +58,7 @@ describe('/account-api.php', () => {
         name: 'ci',
         scope: 'read',
         last_used_at: null,
+        created_by_token: null,
         expires_at: '2038-01-01T00:00:00Z',
         created_at: '',
       },

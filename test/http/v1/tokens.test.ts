@@ -26,12 +26,13 @@ describe('REST tokens', () => {
     assert.equal(made.status, 201);
     const { token, ...shown } = made.body;
     assert.match(token, /^skerry_live_[a-z2-7]{52}$/);
+    const { body: list } = await client(token).get('/account/tokens');
     assert.deepEqual(shown, {
       ...{ id: shown.id, object: 'api_token', name: 'deploys', scope: 'write', last_used_at: null },
       ...{ expires_at: '2038-01-19T03:14:07Z', created_at: shown.created_at },
+      created_by_token: list.data.find((one: JsonBody) => one.id !== shown.id)?.id,
     });
     assert.equal((await api.post('/account/tokens', wanted, { key: 'a' })).text, made.text);
-    const { body: list } = await client(token).get('/account/tokens');
     const used = list.data.find((one: JsonBody) => one.id === shown.id);
     assert.deepEqual({ ...used, last_used_at: null }, shown);
     assert.match(used.last_used_at, /Z$/);

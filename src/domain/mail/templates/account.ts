@@ -9,9 +9,8 @@ import {
   type MailTemplates,
   panelLink,
   sanitizeLine,
+  URL_MAX_CHARS,
 } from './format.ts';
-
-const URL_MAX_CHARS = 300;
 
 export const ACCOUNT_MAILS = {
   confirm_address: (data, panel) => ({

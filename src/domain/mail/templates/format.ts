@@ -50,6 +50,11 @@ export function formatNextMonths(count: number): string {
   return count === 1 ? 'the next month' : `the next ${count} months`;
 }
 
+/** `1 webhook`, `2 webhooks`. */
+export function formatCount(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+}
+
 export function formatDays(count: number): string {
   return count === 1 ? '1 day' : `${count} days`;
 }
@@ -60,6 +65,9 @@ export function sanitizeLine(text: string, maxChars = 63): string {
   const chars = [...line];
   return chars.length <= maxChars ? line : `${chars.slice(0, maxChars - 1).join('')}…`;
 }
+
+/** The length to which a customer's URL is cut. */
+export const URL_MAX_CHARS = 300;
 
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 

@@ -1,6 +1,16 @@
 /** Mail about access to the account: sign-ins, passwords, keys, and one-time codes. */
-import { LINK_PATHS, PANEL_PATHS } from '../../../spec/paths.ts';
-import { accountLink, countryName, formatUtc, type MailTemplates, panelLink } from './format.ts';
+import { ACCOUNT_PATHS, LINK_PATHS, PANEL_PATHS, resourcePath } from '../../../spec/paths.ts';
+import {
+  accountLink,
+  countryName,
+  formatCount,
+  formatUtc,
+  type MailPanel,
+  type MailTemplates,
+  panelLink,
+  sanitizeLine,
+  URL_MAX_CHARS,
+} from './format.ts';
 
 export const SECURITY_MAILS = {
   new_sign_in: (data, panel) => ({
@@ -95,4 +105,64 @@ export const SECURITY_MAILS = {
       ],
     };
   },
+
+  access_revoked(data, panel) {
+    const why = {
+      recovery_code: 'because your account was recovered',
+      reset_link: 'because your password was reset',
+      password_change: 'as requested with a change of your password',
+    }[data.by];
+    const at = `at ${formatUtc(data.changedAt)} from ${countryName(data.country)}`;
+    return {
+      subject: 'API tokens were revoked and webhooks paused',
+      paragraphs: [
+        `We revoked ${formatCount(data.tokens, 'API token')} and paused ` +
+          `${formatCount(data.webhooks, 'webhook')} of your account ${at}, ${why}. Consoles opened ` +
+          'with those tokens were closed.',
+        'Your programs need new tokens:',
+        panelLink(panel, ACCOUNT_PATHS.tokens),
+        'Check the URL of each webhook before you make it active again. Delete those that are not yours:',
+        panelLink(panel, PANEL_PATHS.webhooks),
+      ],
+    };
+  },
+
+  token_created: (data, panel) => ({
+    subject: 'An API token was created',
+    paragraphs: [
+      `An API token was created ${data.byToken ? 'with another API token' : 'in your account'} at ` +
+        `${formatUtc(data.changedAt)} from ${countryName(data.country)}. Its name and scope:`,
+      `${sanitizeLine(data.name)} (${data.scope})`,
+      data.expiresAt === null ? 'It never expires.' : `It expires at ${formatUtc(data.expiresAt)}.`,
+      ...heldBack(data.isLast, 'API tokens'),
+      "If this was you, you don't need to do anything.",
+      "If this wasn't you, revoke the token:",
+      panelLink(panel, ACCOUNT_PATHS.tokens),
+      ...takeBack(panel),
+    ],
+  }),
+
+  webhook_created: (data, panel) => ({
+    subject: 'A webhook was created',
+    paragraphs: [
+      `A webhook was created ${data.byToken ? 'with an API token' : 'in your account'} at ` +
+        `${formatUtc(data.changedAt)} from ${countryName(data.country)}. Events of your account are sent to:`,
+      sanitizeLine(data.url, URL_MAX_CHARS),
+      ...heldBack(data.isLast, 'webhooks'),
+      "If this was you, you don't need to do anything.",
+      "If this wasn't you, delete the webhook:",
+      panelLink(panel, resourcePath(PANEL_PATHS.webhooks, sanitizeLine(data.webhook))),
+      ...takeBack(panel),
+    ],
+  }),
 } satisfies Partial<MailTemplates>;
+
+/** The last mail before a pause says that it is the last. */
+function heldBack(isLast: boolean, what: string): readonly string[] {
+  return isLast ? [`This is the last email about new ${what} for up to an hour.`] : [];
+}
+
+function takeBack(panel: MailPanel): readonly string[] {
+  const reset = panelLink(panel, LINK_PATHS.reset);
+  return ['Then reset your password, which revokes all API tokens and pauses all webhooks:', reset];
+}

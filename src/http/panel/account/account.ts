@@ -49,6 +49,7 @@ const changePasswordForm: CustomForm = {
       changePassword(edge.service, customer(), {
         currentPassword: field(form, PASSWORD_FIELD),
         newPassword,
+        revokeTokens: form.has('revoke_tokens'),
       }),
     );
     return { to: OVERVIEW_PATH, notice: 'password_changed' };

@@ -23,7 +23,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
     summary: 'Create an API token',
     description:
       'The response contains the plaintext token, which we show only once. A token can create tokens only ' +
-      'up to its own scope.',
+      'up to its own scope, that expire no later than it does, and that are revoked with it.',
     status: 201,
     errorStatuses: [422],
     audit: 'token.create',
@@ -38,7 +38,9 @@ export const TOKEN_ROUTES: readonly Route[] = [
     path: '/account/tokens/{id}',
     scope: 'write',
     summary: 'Revoke an API token',
-    description: 'Takes effect immediately, for a token of any scope. A token can revoke itself.',
+    description:
+      'Takes effect immediately, for a token of any scope, and for all tokens that it created. A token can ' +
+      'revoke itself. To rotate a token, revoke it with the token that it created, which then stays valid.',
     status: 204,
     audit: 'token.revoke',
     reply: null,
