@@ -147,6 +147,7 @@ function serviceSettings(config: Config, baseUrlHolder: { readonly url: string }
     shutdownDeadlineS: config.SKERRY_SHUTDOWN_DEADLINE_S,
     throttleMbps: config.SKERRY_THROTTLE_MBPS,
     webhookAllowLoopback: config.SKERRY_WEBHOOK_ALLOW_LOOPBACK,
+    auditHeadsFile: join(config.SKERRY_DATA_DIR, 'audit-heads.log'),
     quotas: parseQuotas(config.SKERRY_QUOTAS),
   };
 }

@@ -53,6 +53,8 @@ export interface ServiceSettings {
   readonly throttleMbps: number;
   /** For tests: webhooks may use loopback addresses. */
   readonly webhookAllowLoopback: boolean;
+  /** The file of the audit log's daily heads; absent: none are recorded. */
+  readonly auditHeadsFile?: string;
   /** Limits per customer. */
   readonly quotas: Quotas;
 }

@@ -1,11 +1,54 @@
 /** `migrate`, `verify`, `config`. */
 import type { Command } from 'commander';
-import { verify } from '../domain/verify/verify.ts';
+import { checkHeads } from '../domain/audit/heads.ts';
+import type { Service } from '../domain/context.ts';
+import { type InvariantResult, verify } from '../domain/verify/verify.ts';
+import { countUnlinked, readChainHead } from '../store/audit-chain.ts';
 import { migrate } from '../store/migrate.ts';
-import { type OperatorContext, ProblemsFound } from './context.ts';
+import { type OperatorContext, ProblemsFound, type Terminal } from './context.ts';
 import { printTable } from './format/table.ts';
 
 const SHOWN_EXAMPLES = 10;
+
+type Finding = Omit<InvariantResult, 'invariant'> & {
+  readonly invariant: Pick<InvariantResult['invariant'], 'name' | 'description'>;
+};
+
+function printFindings(terminal: Terminal, findings: readonly Finding[]): void {
+  const rows = findings.map(({ invariant, checked, broken }) => [
+    broken === 0n ? 'OK' : 'BROKEN',
+    String(checked),
+    invariant.name,
+    invariant.description,
+  ]);
+  printTable(terminal, ['', 'checked', 'invariant', 'description'], rows);
+  const violated = findings.filter((finding) => finding.broken > 0n);
+  for (const { invariant, broken, examples } of violated) {
+    const more = broken > BigInt(SHOWN_EXAMPLES) ? ' …' : '';
+    terminal.err(`skerryd: BROKEN ${invariant.name}: ${broken} rows: ${examples.join(' ')}${more}`);
+  }
+}
+
+/** Compares the signed heads outside the database with the audit log. */
+async function verifyHeads(service: Service, path: string | undefined): Promise<Finding> {
+  const { checked, broken, faults, unknownKeys } = await checkHeads(service, path);
+  const unverified = unknownKeys > 0n ? `; ${unknownKeys} lines have a key that is no longer set` : '';
+  return {
+    invariant: {
+      name: 'audit log matches its daily heads',
+      description: `each line of audit-heads.log is authentic and fits the chain${unverified}`,
+    },
+    checked,
+    broken,
+    examples: faults.map((fault) => `${fault};`),
+  };
+}
+
+async function describeAuditHead({ db }: Service): Promise<string> {
+  const { no, hash } = await readChainHead(db);
+  const waiting = await countUnlinked(db);
+  return `audit log: head is link ${no}, ${hash.toString('hex')}; ${waiting} rows wait for their link`;
+}
 
 export function addDatabase(program: Command, { resources, terminal }: OperatorContext): void {
   program
@@ -17,24 +60,16 @@ export function addDatabase(program: Command, { resources, terminal }: OperatorC
     });
   program
     .command('verify')
-    .description('Verify the ledger and the inventory; exits 1 if an invariant is broken')
-    .action(async () => {
+    .option('--heads <file>', 'A copy of audit-heads.log, default: the one in the data folder')
+    .description('Verify the ledger, the inventory, and the audit log; exits 1 if an invariant is broken')
+    .action(async ({ heads }: { readonly heads?: string }) => {
       const { service } = await resources.service();
-      const findings = await verify(service);
-      const rows = findings.map(({ invariant, checked, broken }) => [
-        broken === 0n ? 'OK' : 'BROKEN',
-        String(checked),
-        invariant.name,
-        invariant.description,
-      ]);
-      printTable(terminal, ['', 'checked', 'invariant', 'description'], rows);
-      const violated = findings.filter((finding) => finding.broken > 0n);
-      for (const { invariant, broken, examples } of violated) {
-        const more = broken > BigInt(SHOWN_EXAMPLES) ? ' …' : '';
-        terminal.err(`skerryd: BROKEN ${invariant.name}: ${broken} rows: ${examples.join(' ')}${more}`);
-      }
-      terminal.out(`${findings.length - violated.length} of ${findings.length} invariants hold`);
-      if (violated.length > 0) throw new ProblemsFound();
+      const findings = [...(await verify(service)), await verifyHeads(service, heads)];
+      printFindings(terminal, findings);
+      terminal.out(await describeAuditHead(service));
+      const holding = findings.filter(({ broken }) => broken === 0n).length;
+      terminal.out(`${holding} of ${findings.length} invariants hold`);
+      if (holding < findings.length) throw new ProblemsFound();
     });
   program
     .command('config')

@@ -7,6 +7,7 @@ import { sampleServers } from '../domain/servers/metrics.ts';
 import { HOUR_MS } from '../kernel/time.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import { hasUnnumberedEvents } from '../store/events/fan-out.ts';
+import { auditChainJob } from './audit-chain.ts';
 import { deliverJob } from './deliver.ts';
 import { expireTopupsJob } from './expire-topups.ts';
 import { housekeepingJob, type Job } from './job.ts';
@@ -40,6 +41,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     mailJob(service),
     retainJob(service),
     resealJob(service),
+    auditChainJob(service),
   ];
 }
 

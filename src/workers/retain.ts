@@ -3,6 +3,7 @@
  * previous one ended, and continues in small batches. It plans no due dates, so the sandbox's clock never
  * stops for it. When that clock races through a year, a round starts once a second at most.
  */
+import { trimAuditChain } from '../domain/audit/chain.ts';
 import type { Service } from '../domain/context.ts';
 import { purgeExpired, RETENTION_NAMES } from '../domain/retention.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
@@ -26,6 +27,8 @@ async function* purgeRounds(service: Service): Rounds {
     const startedAtMs = performance.now();
     // A rule that fails does not block the others.
     for (const rule of RETENTION_NAMES) yield* untilFailure(purgeExpired(service, rule));
+    // A link goes after its row.
+    yield* untilFailure(trimAuditChain(service));
     const nextAt = service.clock.now().getTime() + ROUND_INTERVAL_MS;
     const isResting = () =>
       service.clock.now().getTime() < nextAt || performance.now() - startedAtMs < ROUND_START_SPACING_MS;

@@ -34,6 +34,7 @@ const KEPT: Record<string, string> = {
   ...stay('deleted when done', 'operations', 'tasks', 'volume_changes', 'image_uploads', 'reset_requests'),
   ...stay('operator data', 'service', 'switches', 'policies', 'regions', 'plans', 'plan_regions', 'hosts'),
   ...stay('operator data', 'machines', 'ip_blocks', 'ipv4_addresses', 'ipv6_prefixes', 'price_changes'),
+  ...stay('deleted after their audit row; the anchor is one row', 'audit_links', 'audit_anchor'),
   ...stay('applied migrations', 'migration_files', 'kysely_migration', 'kysely_migration_lock'),
 };
 

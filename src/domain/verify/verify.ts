@@ -1,6 +1,7 @@
 /** `skerryd verify`: queries the database for violations of its invariants. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { Service } from '../context.ts';
+import { AUDIT_INVARIANTS } from './audit-chain.ts';
 import { CALENDAR_INVARIANTS } from './calendar.ts';
 import type { Invariant } from './invariant.ts';
 import { FIREWALL_INVARIANTS, INVENTORY_INVARIANTS, VOLUME_INVARIANTS } from './inventory.ts';
@@ -18,6 +19,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...FIREWALL_INVARIANTS,
   ...WEBHOOK_INVARIANTS,
   ...RECORD_INVARIANTS,
+  ...AUDIT_INVARIANTS,
 ];
 
 export interface InvariantResult {

@@ -187,6 +187,19 @@ const BREAKS: Record<string, readonly string[]> = {
     `update audit_events set actor_token = gen_random_uuid() where actor_session is not null`,
     `update audit_events set customer_id = null where actor_session is not null`,
   ],
+  'audit links form a chain': [
+    `delete from audit_links where no = 2`,
+    `update audit_links set hash = sha256('x') where no = 2`,
+    `update audit_links set row_hash = sha256('x') where no = 2`,
+    `update audit_anchor set no = 1`,
+  ],
+  'audit rows match their links': [
+    `update audit_events set resource = 'srv_x' where id in (select event_id from audit_links where no = 2)`,
+    `update audit_events set created_at = created_at + interval '1 ms'`,
+  ],
+  'linked audit rows exist': [
+    `delete from audit_events where id in (select event_id from audit_links where no = 2)`,
+  ],
 };
 
 describe('verify', () => {

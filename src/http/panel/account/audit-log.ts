@@ -1,5 +1,5 @@
 /** The audit log pages. */
-import { getAuditEvent, listAuditEvents } from '../../../domain/audit.ts';
+import { getAuditEvent, listAuditEvents } from '../../../domain/audit/read.ts';
 import { auditEventView, auditLogView } from '../../../panel/account/audit-log.ts';
 import { ACCOUNT_PATHS } from '../../../spec/paths.ts';
 import type { Form } from '../../form.ts';

@@ -1,5 +1,5 @@
 /** The audit log. */
-import { getAuditEvent, listAuditEvents } from '../../../domain/audit.ts';
+import { getAuditEvent, listAuditEvents } from '../../../domain/audit/read.ts';
 import { ACTIONS } from '../../../spec/actions.ts';
 import { BY_AGE } from '../../../spec/lists.ts';
 import { AuditEvent } from '../../../spec/schemas/audit-event.ts';

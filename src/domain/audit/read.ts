@@ -1,12 +1,12 @@
 /** The customer's audit log: the last 90 days. */
-import { notFound } from '../kernel/fail.ts';
-import { formatId, parseId } from '../kernel/ids.ts';
-import { DAY_MS, formatRfc3339 } from '../kernel/time.ts';
-import { LIMITS } from '../spec/limits.ts';
-import type { Page, PageRequest } from '../spec/lists.ts';
-import type { AuditEvent } from '../spec/schemas/audit-event.ts';
-import { type AuditEventRow, findAuditEvent, pageAuditEvents } from '../store/audit.ts';
-import type { CustomerActor, Service } from './context.ts';
+import { notFound } from '../../kernel/fail.ts';
+import { formatId, parseId } from '../../kernel/ids.ts';
+import { DAY_MS, formatRfc3339 } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import type { Page, PageRequest } from '../../spec/lists.ts';
+import type { AuditEvent } from '../../spec/schemas/audit-event.ts';
+import { type AuditEventRow, findAuditEvent, pageAuditEvents } from '../../store/audit.ts';
+import type { CustomerActor, Service } from '../context.ts';
 
 /** Returns one event. An id that is unknown, malformed, expired, or another customer's is `not_found`. */
 export async function getAuditEvent(

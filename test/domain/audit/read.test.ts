@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { getAuditEvent, listAuditEvents } from '../../src/domain/audit.ts';
-import type { CustomerActor } from '../../src/domain/context.ts';
-import { recordAudit, systemActor } from '../../src/domain/record.ts';
-import { formatId, newId } from '../../src/kernel/ids.ts';
-import { DAY_MS, formatRfc3339 } from '../../src/kernel/time.ts';
-import type { Action } from '../../src/spec/actions.ts';
-import type { PageRequest } from '../../src/spec/lists.ts';
-import { pageAuditEvents } from '../../src/store/audit.ts';
-import { captureStatement } from '../support/query-plans.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { getAuditEvent, listAuditEvents } from '../../../src/domain/audit/read.ts';
+import type { CustomerActor } from '../../../src/domain/context.ts';
+import { recordAudit, systemActor } from '../../../src/domain/record.ts';
+import { formatId, newId } from '../../../src/kernel/ids.ts';
+import { DAY_MS, formatRfc3339 } from '../../../src/kernel/time.ts';
+import type { Action } from '../../../src/spec/actions.ts';
+import type { PageRequest } from '../../../src/spec/lists.ts';
+import { pageAuditEvents } from '../../../src/store/audit.ts';
+import { captureStatement } from '../../support/query-plans.ts';
+import { startTestService, type TestService } from '../../support/test-service.ts';
 
 const NEWEST: PageRequest = { filter: {}, sort: 'created_at', descending: true, after: null, size: 25 };
 
