@@ -22,10 +22,7 @@ export class CryptHasher {
     this.#thread = new WorkerThread(options.script ?? SCRIPT);
   }
 
-  /**
-   * Returns `$6$salt$hash`; the salt has up to 16 characters. Fails with `maintenance` when the queue is
-   * full.
-   */
+  /** Returns `$6$salt$hash`; a salt has up to 16 characters. Fails with `maintenance` on a full queue. */
   async hash(password: string, salt = base32(randomBytes(10))): Promise<string> {
     // One is being hashed, the others wait.
     if (this.#pendingCount > this.#queueMax) fail('maintenance', { retry_after_s: 5 });

@@ -22,10 +22,7 @@ export function parseExactJson(text: string, maxValues = MAX_VALUES): unknown {
 
 const [COMMA, BRACKET, BRACE] = [',', '[', '{'].map((character) => character.charCodeAt(0));
 
-/**
- * Each value except the first follows one of these characters. Those inside strings count, too: there are
- * few.
- */
+/** Each value except the first follows one of these. Those inside strings count, too: there are few. */
 function hasAtMostValues(text: string, maxValues: number): boolean {
   let count = 0;
   for (let i = 0; i < text.length && count <= maxValues; i++) {
@@ -48,10 +45,7 @@ export function parseCoinAmount(value: unknown, decimals: number): bigint {
   return units;
 }
 
-/**
- * Converts a number or numeric string from `parseExactJson` to decimal text. Undefined if invalid or
- * negative.
- */
+/** Converts a number or numeric text of `parseExactJson` to decimals. Undefined if invalid or negative. */
 export function toPlainDecimal(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   const decimal = typeof text === 'string' ? expandExponent(text) : undefined;

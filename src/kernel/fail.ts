@@ -39,10 +39,7 @@ export function notFound(resource: FindableResource): never {
   fail('not_found', {}, NOT_FOUND_MESSAGES[resource]);
 }
 
-/**
- * Throws for an id in a body that does not match a resource of the customer; `field` is its path:
- * `ssh_keys.1`.
- */
+/** Throws for an id in a body that is no resource of the customer; `field` is its path: `ssh_keys.1`. */
 export function unknownReference(field: ReferenceField | `${ReferenceField}.${number}`): never {
   fail(
     'unknown_reference',
@@ -51,10 +48,7 @@ export function unknownReference(field: ReferenceField | `${ReferenceField}.${nu
   );
 }
 
-/**
- * Throws when the quota would be exceeded. `field` names the field at fault; `more` is appended to the
- * message.
- */
+/** Throws if the quota would be exceeded. `field` is at fault; `more` is appended to the message. */
 export function quotaExceeded(
   quota: Quota,
   limit: number,

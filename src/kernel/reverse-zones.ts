@@ -1,7 +1,4 @@
-/**
- * Reverse DNS: the name of an address, the zone that contains it, and the zones that an address block
- * requires.
- */
+/** Reverse DNS: the name of an address, the zone that contains it, and the zones that a block requires. */
 import { addressFamily, type Cidr, cidrSize, ipv4AddressAt, parseCidr } from './cidr.ts';
 
 /** Returns the reverse name of an address: `10.113.0.203.in-addr.arpa.`, or 32 digits and `ip6.arpa.`. */
@@ -77,10 +74,7 @@ function splitFirstLabel(name: string): [label: string, rest: string] {
   return [name.slice(0, dot), name.slice(dot + 1)];
 }
 
-/**
- * A zone that a block requires, and the existing zone that covers its part of the block; null if not fully
- * covered.
- */
+/** A zone that a block requires, and the zone that covers its part of it; null if not fully. */
 export interface RequiredZone {
   readonly zone: string;
   readonly coveredBy: string | null;

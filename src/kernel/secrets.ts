@@ -24,10 +24,7 @@ export class KeyRing {
   /** Derived keys by key id and purpose. Purposes are constants, so there are few. */
   readonly #derived = new Map<string, Buffer>();
 
-  /**
-   * `text` is `id:base64,id:base64,…` of 32-byte keys, newest first. Throws a RangeError that never shows a
-   * key.
-   */
+  /** `text` is `id:base64,id:base64,…` of 32-byte keys, newest first. The RangeError shows no key. */
   constructor(text: string) {
     const keys = new Map<string, Buffer>();
     for (const part of text.split(',').map((piece) => piece.trim())) {

@@ -8,10 +8,7 @@ export function formatSessionTime(time: Date): string {
   return time.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/**
- * Parses an RFC 3339 time. Undefined if invalid; a date that does not exist (February 30) is invalid, not
- * shifted.
- */
+/** Parses an RFC 3339 time. Undefined if invalid: a date such as February 30 is not shifted. */
 export function parseRfc3339(text: string): Date | undefined {
   const match =
     /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/.exec(text);

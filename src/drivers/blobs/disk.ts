@@ -138,10 +138,7 @@ class DiskWriter implements BlobWriter {
     return this.#chunks[this.#current] as WriteChunk;
   }
 
-  /**
-   * Queues the filled chunk for writing and returns when the next buffer is free. Throws an earlier write
-   * error.
-   */
+  /** Queues the filled chunk; returns when the next buffer is free. Throws an earlier write error. */
   async #flushChunk(): Promise<void> {
     const chunk = this.#currentChunk();
     const filled = chunk.bytes.subarray(0, this.#filledBytes);

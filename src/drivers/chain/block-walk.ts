@@ -33,10 +33,7 @@ export interface BlockSource {
   tip(): Promise<Tip>;
   /** Returns null above the tip. */
   head(height: number): Promise<BlockHead | null>;
-  /**
-   * Returns a block of any branch, or null if the node no longer has it. Absent if the node can't look up
-   * hashes.
-   */
+  /** Returns a block of any branch; null if the node lacks it. Absent if it can't look up hashes. */
   headByHash?(hash: string): Promise<BlockHead | null>;
   /** Returns the blocks at these heights, both inclusive, in order; throws if one is missing. */
   blocks(from: number, to: number): Promise<readonly BlockWithTransfers[]>;

@@ -1,7 +1,4 @@
-/**
- * Renders a mail as bytes (RFC 5322): plain text, or PGP/MIME (RFC 3156) around text that is already
- * encrypted.
- */
+/** Renders a mail as bytes (RFC 5322): plain text, or PGP/MIME (RFC 3156) around encrypted text. */
 import MimeNode from 'nodemailer/lib/mime-node';
 import type { Sender } from '../../kernel/settings/smtp-url.ts';
 import type { OutgoingMail } from '../../ports/mail.ts';

@@ -11,10 +11,7 @@ import { pricedAs } from '../../spec/quote-sources.ts';
 
 export interface MarketRatesOptions {
   readonly book: QuoteStore;
-  /**
-   * Business clock. Only a sandbox moves it: in a live service it is real time and measures how old prices
-   * are.
-   */
+  /** Business clock. In a live service, where nothing moves it, it measures how old prices are. */
   readonly clock: Clock;
   /** Stored quotes of sources that are no longer configured are ignored. */
   readonly market: Market;

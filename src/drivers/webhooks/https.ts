@@ -194,10 +194,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/**
- * A connector that only connects to checked addresses. IP literals are checked here, because they skip the
- * lookup.
- */
+/** Connects only to checked addresses. IP literals are checked here, because they skip the lookup. */
 function createCheckedConnector(
   build: typeof buildConnector,
   options: HttpsSenderOptions,

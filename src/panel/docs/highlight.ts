@@ -68,10 +68,7 @@ const CLASSES: ReadonlyMap<string, string> = new Map(
   }).flatMap(([name, scopes]) => scopes.map((scope) => [scope, name] as const)),
 );
 
-/**
- * Shortens the markup: a page can hold a thousand colored words. Spans without a color of their own are
- * dropped.
- */
+/** Shortens the markup: a page can have a thousand colored words. Spans without a color are dropped. */
 function shortenClasses(markup: string): string {
   const open: { readonly name: string | undefined; readonly kept: boolean }[] = [];
   return markup.replace(/<span class="(?:hljs-)?([\w-]*)[^"]*">|<\/span>/g, (tag, scope?: string) => {

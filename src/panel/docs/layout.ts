@@ -67,10 +67,7 @@ ${neighborLinks(view.path, contents)}</article></div>`,
   };
 }
 
-/**
- * A list that narrow screens fold. Older browsers cannot style the content of a closed <details>, so it
- * follows it.
- */
+/** A list that narrow screens fold. It follows <details>: older browsers cannot style closed content. */
 function fold(label: string, content: Html): Html {
   return html`<details class="fold no-print"><summary>${label}</summary></details>
 <div class="folded">${content}</div>`;

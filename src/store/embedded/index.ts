@@ -122,10 +122,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ELOOP: 'the path has too many symbolic links',
 };
 
-/**
- * Turns a system call error into one line with a remedy. Returns other errors unchanged: they already have
- * one.
- */
+/** Turns a system call error into one line with a remedy. Other errors already have one. */
 function explainSystemError(error: unknown, dataDir: string): unknown {
   const { code = '', path } = error as NodeJS.ErrnoException;
   const reason = REASONS[code];

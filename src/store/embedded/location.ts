@@ -10,10 +10,7 @@ import { createSystemFolder, exists, isUnlocked } from './files.ts';
 
 const SYSTEM_FOLDER = '/var/lib/skerry';
 
-/**
- * Returns the home named by the data directory's `location`, or null without that file. Throws if it is
- * unusable.
- */
+/** Returns the home that `location` names; null without that file. Throws if the home is unusable. */
 export async function readRememberedHome(dataDir: string): Promise<string | null> {
   const file = join(dataDir, 'location');
   const folder = await readPath(file);

@@ -33,10 +33,7 @@ const WAIT_FOR_DEAD_OWNER_MS = 15_000;
 const KILL_GRACE_MS = 200;
 const POLL_MS = 40;
 
-/**
- * Takes the lock. Throws FolderInUse at once while its owner runs, and after 15 s while only its database
- * does.
- */
+/** Takes the lock. Throws FolderInUse at once while its owner runs, after 15 s if only its database does. */
 export async function acquireLock(home: Home): Promise<Lock> {
   const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
   const file = await open(home.lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);

@@ -20,10 +20,7 @@ export interface Socket {
   readonly temporary: boolean;
 }
 
-/**
- * Creates the socket directory of this run: in the home or, if that path is too long, in the temporary
- * directory.
- */
+/** Creates this run's socket directory: in the home, or for a short path in the temporary directory. */
 export async function createSocketFolder(home: Home): Promise<Socket> {
   if (fitsSocketPath(home.run)) {
     await chownToDatabaseUser(home, home.run);

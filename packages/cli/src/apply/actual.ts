@@ -74,10 +74,7 @@ export async function fetchActual(
   return { servers, finalDigests, pending, volumes, groups, keys, images, plans, regions };
 }
 
-/**
- * Until the outcome of a rebuild is known, a server shows the digest that it will have if the rebuild
- * succeeds.
- */
+/** Until its outcome is known, a rebuild counts as successful: a server shows the digest of its new data. */
 async function resolvePending(
   skerry: Skerry,
   listed: readonly Server[],

@@ -1,7 +1,4 @@
-/**
- * Problems of a file, on its own or with the account. All of them are reported at once, and nothing is
- * changed.
- */
+/** Problems of a file, alone or with the account. All are reported at once, and nothing is changed. */
 import { type ExitName, Failure } from '../exit-codes.ts';
 
 export interface Fault {

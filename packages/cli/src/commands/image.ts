@@ -60,10 +60,7 @@ const remove = deleteCommand(IMAGE, {
 
 const MIB = 1_024 ** 2;
 const PROGRESS_INTERVAL_MS = 200;
-/**
- * Diagnostics channels of Node's fetch: a request starts, a chunk was sent. Older versions lack the second
- * one.
- */
+/** Diagnostics channels of Node's fetch: a request starts, a chunk was sent (not in older versions). */
 const REQUEST_CREATED = 'undici:request:create';
 const CHUNK_SENT = 'undici:request:bodyChunkSent';
 

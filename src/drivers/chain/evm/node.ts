@@ -1,7 +1,4 @@
-/**
- * The JSON-RPC calls to an Ethereum node. Calls with small responses are batched; each block trace is its own
- * request.
- */
+/** The JSON-RPC calls to an Ethereum node. Small ones are batched; each block trace is its own request. */
 
 import type { BlockHead } from '../block-walk.ts';
 import { JsonRpc, type RpcCall } from '../json-rpc.ts';

@@ -49,10 +49,7 @@ export function checksumAddress(address: string): string {
   return evmAddress(hex.decode(address.slice(2).toLowerCase()));
 }
 
-/**
- * Throws UnsafeChainError unless the address has a token with 6 decimals; NodeError if the node is still
- * syncing.
- */
+/** Throws UnsafeChainError unless it is a token with 6 decimals; NodeError if the node is still syncing. */
 export async function requireToken(node: EvmNode, contract: string, network: Network): Promise<void> {
   requireAddress(contract);
   if (!(await node.hasCode(contract))) await throwTokenMissing(node, network);
@@ -64,10 +61,7 @@ export async function requireToken(node: EvmNode, contract: string, network: Net
   }
 }
 
-/**
- * A syncing node responds with the state of an early block, so only a synced one proves that the token is
- * missing.
- */
+/** A syncing node has the state of an early block: only a synced one proves that the token is missing. */
 async function throwTokenMissing(node: EvmNode, network: Network): Promise<never> {
   const { ok, height, detail } = await evmHealth(node, network);
   if (ok && height > 0) throw new UnsafeChainError('the USDT contract does not exist on this network');

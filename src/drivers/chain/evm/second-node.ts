@@ -112,10 +112,7 @@ class BalanceIncreases {
     this.#knownAt(address, head).set(key, amountUnits);
   }
 
-  /**
-   * Whether the address received this amount in the block in addition to the recorded payments. False if
-   * unknown.
-   */
+  /** Whether the address received this in the block, beyond recorded payments. False if unknown. */
   async covers(observation: Observation, head: BlockHead): Promise<boolean> {
     const { key, address, amountUnits } = observation;
     const recorded = this.#knownAt(address, head);

@@ -120,10 +120,7 @@ function toMovements(txid: string, to: unknown, value: unknown): Movement[] {
   return amountUnits === 0n ? [] : [{ txid, to: asHexAddress(to, 'payee'), amountUnits }];
 }
 
-/**
- * Reads `stateDiff` of `trace_replayTransaction`: a balance is unchanged (`=`), new (`+`), deleted (`-`), or
- * changed (`*`).
- */
+/** Reads `stateDiff` of `trace_replayTransaction`: `=` unchanged, `+` new, `-` deleted, `*` changed. */
 export function movementsFromStateDiff(answer: unknown, txid: string): Movement[] {
   const { stateDiff } = asObject(answer, 'transaction replay');
   return Object.entries(asObject(stateDiff, 'state diff')).flatMap(([address, account]) => {
@@ -142,10 +139,7 @@ function balanceIncrease(change: JsonObject): bigint {
   return asHexBigInt(to, 'balance') - asHexBigInt(from, 'balance');
 }
 
-/**
- * Reads `prestateTracer` in diff mode: the changed fields before and after. A new account is missing from
- * `pre`.
- */
+/** Reads `prestateTracer` in diff mode: changed fields, before and after. `pre` lacks new accounts. */
 export function movementsFromPrestate(answer: unknown, txid: string): Movement[] {
   const { pre, post } = asObject(answer, 'prestate diff');
   const before = asObject(pre, 'state before the transaction');

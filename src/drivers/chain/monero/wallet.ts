@@ -1,7 +1,4 @@
-/**
- * A monero-wallet-rpc with a view-only wallet. It knows payments to the subaddresses that it created or scans
- * ahead.
- */
+/** A monero-wallet-rpc with a view-only wallet. It knows subaddresses that it created or scans ahead. */
 
 import { type CallOptions, JsonRpc } from '../json-rpc.ts';
 import {
@@ -105,10 +102,7 @@ export class MoneroWallet {
     }
   }
 
-  /**
-   * Returns payments in the pool and in these blocks, to all or to these subaddresses; `blocks` null: only
-   * the pool.
-   */
+  /** Returns payments in the pool and, unless null, in these blocks, to all or these subaddresses. */
   async transfers(blocks: HeightRange | null, minors?: readonly number[]): Promise<MoneroTransfer[]> {
     const filter = minors === undefined ? {} : { subaddr_indices: [...new Set(minors)] };
     return blocks === null

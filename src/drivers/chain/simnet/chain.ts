@@ -56,10 +56,7 @@ export async function mineBlocks(tx: Sql, chain: Chain, times: readonly Date[]):
   });
 }
 
-/**
- * Removes blocks from the tip, at most down to the first block; returns how many. Their payments become
- * `state`.
- */
+/** Removes blocks from the tip, down to the first at most; returns how many. Their payments get `state`. */
 export async function removeBlocks(
   tx: Sql,
   chain: Chain,

@@ -1,7 +1,4 @@
-/**
- * The sandbox's controls for the simulated networks: payments, blocks, reorganizations, and the passage of
- * time.
- */
+/** The sandbox's controls for the simulated networks: payments, blocks, reorganizations, and time. */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../../kernel/clock.ts';
 import { parseUnits } from '../../../kernel/money.ts';
@@ -58,10 +55,7 @@ export class SimnetControl {
     return { txid };
   }
 
-  /**
-   * Mines `count` blocks (1–1000) now; the first includes the mempool. Throws SandboxInputError on `coin` or
-   * `count`.
-   */
+  /** Mines 1–1000 blocks now; the first has the mempool. Throws SandboxInputError on `coin` or `count`. */
   async mine(input: { coin: string; count: number }): Promise<{ height: number }> {
     const count = parseBlockCount('count', input.count);
     return await this.#updateChain(parseCoin(input.coin), async (tx, chain, now) => {
@@ -129,10 +123,7 @@ export class SimnetControl {
     return mined;
   }
 
-  /**
-   * Returns when the next block is due (business time); null if no payment waits or blocks are mined on
-   * demand.
-   */
+  /** Returns when the next block is due (business time); null without payments, or if mined on demand. */
   async nextBlockDue(): Promise<Date | null> {
     if (this.#blockS <= 0) return null;
     const first = await this.#db.row<{ waiting_from: Date | null }>(

@@ -127,10 +127,7 @@ export class TronNode {
     };
   }
 
-  /**
-   * Returns the token's decimals; null if it isn't a token or the node can't call contracts. `contract` is
-   * hex.
-   */
+  /** Returns a token's decimals; null if it isn't one, or without contract calls. `contract` is hex. */
   async tokenDecimals(contract: string): Promise<bigint | null> {
     const answer = asObject(
       await this.#request('/wallet/triggerconstantcontract', {

@@ -14,10 +14,7 @@ export interface UtxoParams {
   readonly blocksPerDay: number;
   /** If the newest block is older than this, the node has lost its connection. */
   readonly tipMaxAgeMs: number;
-  /**
-   * Minimum version on the main network, as `getnetworkinfo` reports it: older nodes accept invalid blocks.
-   * Null: any.
-   */
+  /** Minimum version on the main network, as in `getnetworkinfo`: older nodes accept invalid blocks. */
   readonly minVersion: { readonly number: number; readonly text: string } | null;
 }
 

@@ -73,10 +73,7 @@ export function checkKeyNetwork(account: AccountKey, network: Network): void {
   }
 }
 
-/**
- * Throws UnsafeChainError unless this wallet and all loaded ones are watch-only; returns if it has
- * descriptors.
- */
+/** Throws UnsafeChainError unless all loaded wallets are watch-only; returns if this has descriptors. */
 export async function checkWatchOnly(node: NodeEndpoint): Promise<{ readonly descriptors: boolean }> {
   const wallet = await walletInfo(new JsonRpc(node));
   requireWatchOnly(wallet, 'the wallet');

@@ -125,10 +125,7 @@ async function cursorAt(rpc: JsonRpc, hash: string, cursor: Cursor | null): Prom
   return { height: (await getBlockHeader(rpc, hash)).height, hash };
 }
 
-/**
- * Limits a poll after a long outage: reports the oldest payments first and sets the cursor to continue from
- * there.
- */
+/** Limits a poll after a long outage: the oldest payments come first, and the cursor continues there. */
 function capObservations(observations: readonly Observation[], tip: Cursor): PollResult {
   const heights = observations
     .flatMap(({ height }) => (height === null ? [] : [height]))

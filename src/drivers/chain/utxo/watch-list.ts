@@ -125,10 +125,7 @@ export class WatchList {
     return missing[0] === undefined ? null : missing[0] * CHUNK_SIZE;
   }
 
-  /**
-   * A descriptor has one range, which can only grow: nodes refuse a range that doesn't include the current
-   * one.
-   */
+  /** A descriptor has one range. It can only grow: nodes refuse a range without the current one. */
   async #extendDescriptor(wallet: WatchWallet, index: number): Promise<number | null> {
     const { descriptors } = asObject(await this.#callRedacted('listdescriptors', []), 'wallet info');
     const ours = asArray(descriptors, 'descriptors')

@@ -62,10 +62,7 @@ export class Qmp {
     });
   }
 
-  /**
-   * Returns undefined if no QEMU has this socket: the machine is off. Throws `QmpUnresponsiveError` if one
-   * has.
-   */
+  /** Returns undefined if no QEMU has this socket: it is off. Throws `QmpUnresponsiveError` if one has. */
   static async open(path: string): Promise<Qmp | undefined> {
     const qmp = await Qmp.tryConnect(path);
     if (qmp) return qmp;

@@ -39,10 +39,7 @@ export async function freeBytes(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
-/**
- * Returns the file's size on disk, which is less than its length if it has holes. Undefined if it does not
- * exist.
- */
+/** Returns the size on disk, less than the length of a file with holes. Undefined if it does not exist. */
 export async function allocatedBytes(path: string): Promise<number | undefined> {
   const found = await stat(path).catch(undefinedIfMissing);
   return found && found.blocks * 512;

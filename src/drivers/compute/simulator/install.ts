@@ -67,10 +67,7 @@ async function insertMachine(tx: Sql, spec: MachineSpec, { now, installS }: Inst
   if (inserted === 0) throw machineOnOtherHost();
 }
 
-/**
- * Starts an install of `spec.generation` unless the machine already has it. `readContent` returns its
- * content.
- */
+/** Starts an install of `spec.generation` unless the machine has it. `readContent` returns its content. */
 export async function reinstall(
   tx: Sql,
   spec: MachineSpec,

@@ -1,7 +1,4 @@
-/**
- * Membership in firewall groups. The API replaces the whole list, so it is read right before; others' servers
- * stay.
- */
+/** Members of firewall groups. The API replaces the whole list: it is read right before, so others stay. */
 import type { Action } from '../plan/plan.ts';
 import type { ResourceIds, RunContext } from './state.ts';
 

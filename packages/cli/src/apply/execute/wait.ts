@@ -1,7 +1,4 @@
-/**
- * The phases of a run that only wait, with one list call per poll: a call per server would exceed the rate
- * limit.
- */
+/** The phases that only wait. One list call per poll: a call per server would exceed the rate limit. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mayPass, type Server, type Skerry } from '@skerry/sdk';
 import { rebuildFailure, resolvePendingDigest, updateLabels, userDataDigest, withDigest } from '../labels.ts';

@@ -1,7 +1,4 @@
-/**
- * Readers for values of unknown shape. A reader returns undefined after it reported a problem; others
- * continue.
- */
+/** Readers of unknown values. A reader that reported a problem returns undefined; others continue. */
 export type Path = readonly (string | number)[];
 export type Report = (path: Path, message: string) => void;
 export type Reader<T> = (value: unknown, path: Path, report: Report) => T | undefined;

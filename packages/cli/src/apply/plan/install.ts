@@ -1,7 +1,4 @@
-/**
- * Compares the contents of a server's disk: its image and its user data. A file names an image by ID,
- * version, or family.
- */
+/** Compares a server's disk: its user data, and its image, which a file names by ID, version, or family. */
 import type { Actual, ActualImage, ActualServer } from '../actual.ts';
 import type { Placed, WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';

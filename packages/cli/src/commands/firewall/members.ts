@@ -1,7 +1,4 @@
-/**
- * Adds or removes one server of a group. The API has only the whole list, so it is read, changed, and
- * written.
- */
+/** Adds or removes a server of a group. The API has only the whole list: read it, change it, write it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FirewallGroup } from '@skerry/sdk';
 import { type Command, type Context, command } from '../../command.ts';

@@ -86,10 +86,7 @@ function requireOneOf(
 /** Four times the size of 100 rules with long notes. */
 const FILE_MAX_BYTES = 256 * 1024;
 
-/**
- * Reads rules from JSON or YAML: a list, or an object with the list as `rules`, as `firewall describe` prints
- * it.
- */
+/** Reads a JSON or YAML list of rules, or an object with it as `rules`, as `firewall describe` prints it. */
 export async function readRulesFile(path: string): Promise<readonly CreateFirewallRule[]> {
   const read = parseYaml(await readText(path, FILE_MAX_BYTES), path);
   const list = Array.isArray(read) ? read : (read as { readonly rules?: unknown } | null)?.rules;

@@ -43,10 +43,7 @@ async function waitForStatus(
   await waitAndShowServer(context, waits, begun, (wait) => waitForServer(context.skerry, begun, goal, wait));
 }
 
-/**
- * The service charges the current price, which may have changed since the last cycle; the API does not show
- * it.
- */
+/** The service charges the current price. It may have changed since, and the API does not show it. */
 function describeCharge({ name, id, billing_months, price_usd_cycle }: Server): string {
   const cycle = billing_months === 1 ? 'another month' : `another ${billing_months} months`;
   const price = `${formatUsd(price_usd_cycle)} USD (or the new price if it has changed)`;

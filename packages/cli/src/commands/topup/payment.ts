@@ -26,10 +26,7 @@ export function paymentInstructions(topup: Topup): string[] {
   ];
 }
 
-/**
- * Describes the progress; '' if there is nothing to wait for. `remainingMs` is the time until the rate
- * expires.
- */
+/** Describes the progress; '' without one to wait for. `remainingMs`: the time until the rate expires. */
 export function describeProgress(topup: Topup, remainingMs: number | null): string {
   if (topup.status === 'confirming')
     return `payment received: ${topup.confirmations} of ${formatConfirmations(topup.required_confirmations)}`;
@@ -93,10 +90,7 @@ export function describeOutcome(topup: Topup, now: Date | null): string[] {
   ];
 }
 
-/**
- * Returns the excess over the requested amount in dollars, negative for a shortfall; 0 while nothing is
- * credited.
- */
+/** Returns dollars above the requested amount, negative for a shortfall; 0 while nothing is credited. */
 export function overpaidUsd(topup: Topup): number {
   if (topup.status !== 'credited') return 0;
   return Math.round((topup.credited_usd - topup.amount_usd) * 100) / 100;

@@ -49,10 +49,7 @@ export async function readCounters(
   };
 }
 
-/**
- * Returns the traffic of all taps by name, or an empty map on failure: the other counters do not depend on
- * it.
- */
+/** Returns the traffic of all taps by name; empty on failure, because other counters do not depend on it. */
 export async function readFlows(host: QemuHost): Promise<Map<string, Flow>> {
   try {
     const links = JSON.parse(await host.runInNet('ip', ['-s', '-j', 'link', 'show', 'type', 'tun']));

@@ -10,10 +10,7 @@ import type { Counters } from './counters.ts';
 
 const RETENTION_MS = 31 * DAY_MS;
 
-/**
- * Sums of one hour so far. `hour` is its start in milliseconds; memory in MiB × milliseconds; traffic in
- * bytes.
- */
+/** Sums of an hour so far. `hour`: its start in milliseconds; memory in MiB × ms; traffic in bytes. */
 export interface HourSum {
   readonly hour: number;
   /** How long the machine was on. */

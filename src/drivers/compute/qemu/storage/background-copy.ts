@@ -22,10 +22,7 @@ export interface Copy {
   readonly diskGb: number | null;
 }
 
-/**
- * Writes its process group to a file, so that others can kill it. Keeps holes, and uses reflinks where
- * possible.
- */
+/** Writes its process group to a file, so that others can kill it. Keeps holes; uses reflinks if possible. */
 const SCRIPT = `
 echo $PPID > "$2.copy" || { : > "$2.failed"; exit 1; }
 cp --reflink=auto --sparse=always -- "$1" "$2.part" &&

@@ -29,10 +29,7 @@ async function findSourceNode(host: QemuHost, qmp: Qmp, record: SnapshotRecord):
   return nodes.find(({ drv, file }) => drv === 'qcow2' && file === path)?.['node-name'];
 }
 
-/**
- * Starts the job and removes leftovers of an earlier attempt. Returns false if this QEMU lacks the source
- * disk.
- */
+/** Starts the job without leftovers of an earlier attempt. Returns false if this QEMU lacks the disk. */
 export async function startJob(host: QemuHost, qmp: Qmp, record: SnapshotRecord): Promise<boolean> {
   const device = await findSourceNode(host, qmp, record);
   if (device === undefined) return false;

@@ -24,10 +24,7 @@ export interface VolumeRecord {
   readonly device: string | null;
   /** The guest was asked to release it and has not done so yet. */
   readonly leaving: boolean;
-  /**
-   * The file existed once, so it is never recreated. Records of older versions lack this until the file is
-   * seen.
-   */
+  /** The file existed once: never recreate it. Records of older versions get this when it is seen. */
   readonly made?: true;
 }
 
