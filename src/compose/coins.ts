@@ -6,14 +6,13 @@ import { EvmChain } from '../drivers/chain/evm/driver.ts';
 import { EvmSecondNode } from '../drivers/chain/evm/second-node.ts';
 import { MoneroAccount } from '../drivers/chain/monero/account.ts';
 import { MoneroChain } from '../drivers/chain/monero/driver.ts';
-import { MoneroSecondNode } from '../drivers/chain/monero/second-node.ts';
+import { moneroSecondNode } from '../drivers/chain/monero/second-node.ts';
 import { type NodeEndpoint, parseNodeUrl } from '../drivers/chain/node-http.ts';
 import { SolanaChain } from '../drivers/chain/solana/driver.ts';
-import { SolanaSecondNode } from '../drivers/chain/solana/second-node.ts';
-import { TronChain } from '../drivers/chain/tron/driver.ts';
-import { TronSecondNode } from '../drivers/chain/tron/second-node.ts';
+import { solanaSecondNode } from '../drivers/chain/solana/second-node.ts';
+import { TronChain, tronSecondNode } from '../drivers/chain/tron/driver.ts';
 import { UtxoChain } from '../drivers/chain/utxo/driver.ts';
-import { UtxoSecondNode } from '../drivers/chain/utxo/second-node.ts';
+import { utxoSecondNode } from '../drivers/chain/utxo/second-node.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { AddressPool, ChainDriver, OwnAddressLookup } from '../ports/chain.ts';
 import type { CoinCode } from '../spec/coins.ts';
@@ -105,7 +104,7 @@ function utxoCoin({ config, dependencies, allowTest }: CoinParts, coin: 'BTC' | 
     withSecondNode(
       { driver, settings: [setting] },
       secondSetting,
-      other && new UtxoSecondNode({ coin, node: other, allowTest }),
+      other && utxoSecondNode({ coin, node: other, allowTest }),
     ),
   ];
 }
@@ -123,7 +122,7 @@ function moneroCoin({ config, dependencies, allowTest }: CoinParts): readonly Re
     allocatedCount: () => dependencies.nextIndex('XMR'),
   });
   const other = configuredNode(config, 'SKERRY_XMR_SECOND_URL');
-  const secondNode = other && new MoneroSecondNode({ daemon: other, allowTest });
+  const secondNode = other && moneroSecondNode({ daemon: other, allowTest });
   // Either can be unreachable, or on another network.
   const settings = ['SKERRY_XMR_WALLET_URL', 'SKERRY_XMR_DAEMON_URL'] as const;
   return [withSecondNode({ driver, settings }, 'SKERRY_XMR_SECOND_URL', secondNode)];
@@ -168,7 +167,7 @@ function tronCoins({ config, dependencies, allowTest }: CoinParts): readonly Rea
       contract,
       allowTest,
     });
-    const secondNode = other && new TronSecondNode({ coin, node: other, contract, allowTest });
+    const secondNode = other && tronSecondNode({ coin, node: other, contract, allowTest });
     const settings =
       coin === 'TRX' ? (['SKERRY_TRON_URL'] as const) : (['SKERRY_TRON_URL', 'SKERRY_TRON_USDT'] as const);
     return withSecondNode({ driver, settings }, 'SKERRY_TRON_SECOND_URL', secondNode);
@@ -185,7 +184,7 @@ function solanaCoin({ config, dependencies, allowTest }: CoinParts): readonly Re
     now: dependencies.now,
   });
   const other = configuredNode(config, 'SKERRY_SOL_SECOND_URL');
-  const secondNode = other && new SolanaSecondNode({ node: other, allowTest });
+  const secondNode = other && solanaSecondNode({ node: other, allowTest });
   return [withSecondNode({ driver, settings: ['SKERRY_SOL_URL'] }, 'SKERRY_SOL_SECOND_URL', secondNode)];
 }
 

@@ -18,6 +18,7 @@ import type {
 import type { AccountKey } from '../account-key.ts';
 import { publicKeyHash, tronAddress } from '../addresses.ts';
 import { BlockWalk } from '../block-walk.ts';
+import type { SecondNode } from '../cross-checked.ts';
 import { optionalArray } from '../json-values.ts';
 import type { NodeEndpoint } from '../node-http.ts';
 import { SafetyCheck } from '../safety-check.ts';
@@ -26,8 +27,11 @@ import type { TronCoin } from './payments.ts';
 import { checkTronNode, type TronNetworkOptions, tronHealth } from './safety.ts';
 import { ROUND_BLOCKS, TronSource } from './source.ts';
 
-export interface TronOptions extends TronNetworkOptions {
+export interface TronNodeOptions extends TronNetworkOptions {
   readonly node: NodeEndpoint;
+}
+
+export interface TronOptions extends TronNodeOptions {
   readonly account: AccountKey;
   readonly own: OwnAddressLookup;
 }
@@ -123,4 +127,25 @@ export class TronChain implements ChainDriver {
       return { level: 'note', message: `this network has too little traffic to tell: ${fix}` };
     return { level: 'warn', message: `the node does not seem to save internal transactions: ${fix}` };
   }
+}
+
+/** A second node: confirms that it has the same payments in the same blocks. */
+export function tronSecondNode(options: TronNodeOptions): SecondNode {
+  const node = new TronNode(options.node);
+  const source = new TronSource(node, options.coin, options.contract);
+  return {
+    checkSafety: () => checkTronNode(node, options),
+    confirm: async (observations) => {
+      const { height } = await node.latestBlock();
+      const found = await source.transactions([...new Set(observations.map(({ txid }) => txid))]);
+      const confirmed = observations.flatMap(({ key, txid, blockHash }) => {
+        const { head, transfers = [] } = found.get(txid) ?? {};
+        // The key includes address and amount.
+        const has = head?.hash === blockHash && transfers.some((transfer) => transfer.key === key);
+        return head && has ? [[key, Math.max(1, height - head.height + 1)] as const] : [];
+      });
+      return new Map(confirmed);
+    },
+    health: () => tronHealth(node, options.allowTest),
+  };
 }

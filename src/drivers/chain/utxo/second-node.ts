@@ -3,7 +3,7 @@
  * block.
  */
 import { parseCoinAmount } from '../../../kernel/exact-json.ts';
-import type { ChainHealth, Observation } from '../../../ports/chain.ts';
+import type { Observation } from '../../../ports/chain.ts';
 import type { SecondNode } from '../cross-checked.ts';
 import { JsonRpc } from '../json-rpc.ts';
 import { asArray, asObject, type JsonObject } from '../json-values.ts';
@@ -21,44 +21,32 @@ export interface UtxoSecondNodeOptions {
   readonly allowTest: boolean;
 }
 
-export class UtxoSecondNode implements SecondNode {
-  readonly #options: UtxoSecondNodeOptions;
-  readonly #rpc: JsonRpc;
-
-  constructor(options: UtxoSecondNodeOptions) {
-    this.#options = options;
-    this.#rpc = new JsonRpc(options.node);
-  }
-
-  async checkSafety(): Promise<void> {
-    const { coin, node, allowTest } = this.#options;
-    await checkNetwork(this.#rpc, coin, allowTest);
-    await checkNoSpendingWallet(node);
-  }
-
-  async confirm(observations: readonly Observation[]): Promise<ReadonlyMap<string, number>> {
-    const byPlace = Map.groupBy(observations, ({ txid, blockHash }) => `${txid} ${blockHash}`);
-    const groups = [...byPlace.values()];
-    // With the block hash, the node needs no transaction index.
-    const calls = groups.map(([first]) => ({
-      method: 'getrawtransaction',
-      params: [first?.txid, true, first?.blockHash],
-    }));
-    const transactions = await batchSettledLarge(this.#rpc, calls);
-    const confirmed = new Map<string, number>();
-    for (const [i, group] of groups.entries()) {
-      const transaction = transactions[i];
-      // It doesn't have the block (yet, or no longer): no agreement.
-      if (transaction instanceof NodeError) continue;
-      for (const [key, confirmations] of matchingOutputs(group, asObject(transaction, 'transaction')))
-        confirmed.set(key, confirmations);
-    }
-    return confirmed;
-  }
-
-  async health(): Promise<ChainHealth> {
-    return await nodeHealth(this.#rpc, this.#options.coin);
-  }
+export function utxoSecondNode({ coin, node, allowTest }: UtxoSecondNodeOptions): SecondNode {
+  const rpc = new JsonRpc(node);
+  return {
+    checkSafety: async () => {
+      await checkNetwork(rpc, coin, allowTest);
+      await checkNoSpendingWallet(node);
+    },
+    confirm: async (observations) => {
+      const byPlace = Map.groupBy(observations, ({ txid, blockHash }) => `${txid} ${blockHash}`);
+      const groups = [...byPlace.values()];
+      // With the block hash, the node needs no transaction index.
+      const calls = groups.map(([first]) => ({
+        method: 'getrawtransaction',
+        params: [first?.txid, true, first?.blockHash],
+      }));
+      const transactions = await batchSettledLarge(rpc, calls);
+      const confirmed = groups.flatMap((group, i) => {
+        const transaction = transactions[i];
+        // It doesn't have the block (yet, or no longer): no agreement.
+        if (transaction instanceof NodeError) return [];
+        return matchingOutputs(group, asObject(transaction, 'transaction'));
+      });
+      return new Map(confirmed);
+    },
+    health: () => nodeHealth(rpc, coin),
+  };
 }
 
 function matchingOutputs(observations: readonly Observation[], transaction: JsonObject): [string, number][] {

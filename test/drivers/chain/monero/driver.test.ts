@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it } from 'node:test';
 import { NodeBehind } from '../../../../src/drivers/chain/cursor.ts';
-import { MoneroSecondNode } from '../../../../src/drivers/chain/monero/second-node.ts';
+import { moneroSecondNode } from '../../../../src/drivers/chain/monero/second-node.ts';
 import { UnsafeChainError } from '../../../../src/ports/chain.ts';
 import { MoneroStub, StubRpcError } from './monero-stub.ts';
 
@@ -283,7 +283,7 @@ it('health reports the problem of the node or its wallet', async () => {
 it('a second Monero node agrees only to the same block', async () => {
   const payment = stub.pay(1, 5n, 99);
   const { observations } = await stub.driver().poll({ cursor: null });
-  const witness = new MoneroSecondNode({ daemon: stub.node, allowTest: false });
+  const witness = moneroSecondNode({ daemon: stub.node, allowTest: false });
   const key = `${payment.txid}:1`;
   assert.deepEqual([...(await witness.confirm(observations))], [[key, 2]]);
   stub.blocks[99] = { hash: TXID, time: 1 };

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { CrossCheckedChain } from '../../../../src/drivers/chain/cross-checked.ts';
 import { NodeBehind } from '../../../../src/drivers/chain/cursor.ts';
 import { MoneroChain } from '../../../../src/drivers/chain/monero/driver.ts';
-import { MoneroSecondNode } from '../../../../src/drivers/chain/monero/second-node.ts';
+import { moneroSecondNode } from '../../../../src/drivers/chain/monero/second-node.ts';
 import { type ChainDriver, type Observation, UnsafeChainError } from '../../../../src/ports/chain.ts';
 import type { TopupRow } from '../../../../src/store/topups/topups.ts';
 import { FULL_ONLY } from '../../../support/runs.ts';
@@ -233,7 +233,7 @@ describe('Monero on real nodes', { skip: NO_MONERO || FULL_ONLY.skip }, () => {
 
   it('a second node agrees to a payment in the same block, with its own confirmations', async () => {
     await monero.daemon.relayBlocksTo(monero.second);
-    const witness = new MoneroSecondNode({ daemon: monero.second.node, allowTest: true });
+    const witness = moneroSecondNode({ daemon: monero.second.node, allowTest: true });
     const chain = new CrossCheckedChain(monero.driver(), witness);
     await chain.checkSafety();
     const topup = await invoice();

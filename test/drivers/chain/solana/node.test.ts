@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { CrossCheckedChain } from '../../../../src/drivers/chain/cross-checked.ts';
-import { SolanaSecondNode } from '../../../../src/drivers/chain/solana/second-node.ts';
+import { solanaSecondNode } from '../../../../src/drivers/chain/solana/second-node.ts';
 import { type ChainDriver, UnsafeChainError } from '../../../../src/ports/chain.ts';
 import { type SolanaWorld, startSolana } from './solana-world.ts';
 import { StubSolana } from './stub-node.ts';
@@ -31,14 +31,14 @@ describe('Solana nodes', () => {
   it('a node is unhealthy if it says so or its newest final block is old', async () => {
     const stub = await StubSolana.start();
     try {
-      const witness = new SolanaSecondNode({ node: stub.node, allowTest: false });
+      const witness = solanaSecondNode({ node: stub.node, allowTest: false });
       assert.equal((await witness.health()).ok, true);
       stub.healthProblem = 'Node is behind by 42 slots';
       const health = await witness.health();
       assert.equal(health.ok, false);
       assert.match(health.detail, /behind by 42 slots/);
       const late = await StubSolana.start(() => Date.now() - 6 * 60_000);
-      assert.equal((await new SolanaSecondNode({ node: late.node, allowTest: false }).health()).ok, false);
+      assert.equal((await solanaSecondNode({ node: late.node, allowTest: false }).health()).ok, false);
       await late.close();
     } finally {
       await stub.close();
@@ -81,7 +81,7 @@ describe('Solana nodes', () => {
   it('a payment that the node pruned before it was agreed is neither removed nor credited', async () => {
     const other = await StubSolana.start();
     try {
-      const second = new SolanaSecondNode({ node: other.node, allowTest: false });
+      const second = solanaSecondNode({ node: other.node, allowTest: false });
       sol.world.chains.set('SOL', new CrossCheckedChain(chain, second));
       const topup = await sol.world.createInvoice(50, 'SOL');
       const key = `${sol.stub.pay(topup.deposit_address, topup.deposit_units)}:${topup.deposit_address}`;
@@ -118,7 +118,7 @@ describe('Solana nodes', () => {
 
 describe('second Solana node', () => {
   it('a second node agrees to a final payment with the same amount in the same slot', async () => {
-    const second = new SolanaSecondNode({ node: sol.stub.node, allowTest: false });
+    const second = solanaSecondNode({ node: sol.stub.node, allowTest: false });
     const topup = await sol.world.createInvoice(50, 'SOL');
     sol.stub.pay(topup.deposit_address, topup.deposit_units);
     sol.stub.finalize();
@@ -132,14 +132,14 @@ describe('second Solana node', () => {
   it('a payment is not credited until the second node has it', async () => {
     const other = await StubSolana.start();
     try {
-      const second = new SolanaSecondNode({ node: other.node, allowTest: false });
+      const second = solanaSecondNode({ node: other.node, allowTest: false });
       sol.world.chains.set('SOL', new CrossCheckedChain(chain, second));
       const topup = await sol.world.createInvoice(50, 'SOL');
       sol.stub.pay(topup.deposit_address, topup.deposit_units);
       sol.stub.finalize();
       await sol.world.runUntilIdle();
       assert.equal((await sol.world.reloadTopup(topup)).credited_cents, 0n);
-      const agreeing = new SolanaSecondNode({ node: sol.stub.node, allowTest: false });
+      const agreeing = solanaSecondNode({ node: sol.stub.node, allowTest: false });
       sol.world.chains.set('SOL', new CrossCheckedChain(chain, agreeing));
       sol.stub.finalize();
       await sol.world.runUntilIdle();

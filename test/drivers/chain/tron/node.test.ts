@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { CrossCheckedChain } from '../../../../src/drivers/chain/cross-checked.ts';
+import { tronSecondNode } from '../../../../src/drivers/chain/tron/driver.ts';
 import { TronNode } from '../../../../src/drivers/chain/tron/node.ts';
 import { transfersOf } from '../../../../src/drivers/chain/tron/payments.ts';
-import { TronSecondNode } from '../../../../src/drivers/chain/tron/second-node.ts';
 import { UnsafeChainError } from '../../../../src/ports/chain.ts';
 import { MAIN_NET, StubTron, USDT } from './stub-node.ts';
 import { tronChain } from './tron-world.ts';
@@ -150,7 +150,7 @@ describe('second Tron node', () => {
   it('a second node agrees only to the same payment in the same block', async () => {
     const own = async (addresses: readonly string[]) => new Set(addresses);
     const first = tronChain(stub, 'TRX', { own });
-    const second = new TronSecondNode({ coin: 'TRX', node: stub.node, contract: USDT, allowTest: false });
+    const second = tronSecondNode({ coin: 'TRX', node: stub.node, contract: USDT, allowTest: false });
     stub.transfer(OTHER_TOKEN, 5n);
     stub.mine(3);
     const { observations } = await first.poll({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { UtxoChain } from '../../../../src/drivers/chain/utxo/driver.ts';
-import { UtxoSecondNode } from '../../../../src/drivers/chain/utxo/second-node.ts';
+import { utxoSecondNode } from '../../../../src/drivers/chain/utxo/second-node.ts';
 import { UnsafeChainError } from '../../../../src/ports/chain.ts';
 import { BitcoinStub, createDriver, FIRST_ADDRESSES } from './bitcoin-stub.ts';
 
@@ -77,7 +77,7 @@ describe('Bitcoin health', () => {
 
 describe('second Bitcoin node', () => {
   it('a second node confirms only the same amount to the same address in the same block', async () => {
-    const witness = new UtxoSecondNode({ coin: 'BTC', node: node.node, allowTest: false });
+    const witness = utxoSecondNode({ coin: 'BTC', node: node.node, allowTest: false });
     const key = node.pay({ height: node.height - 2, vout: 3 });
     const [observed] = (await chain.poll({ cursor: null })).observations;
     assert.ok(observed);
@@ -92,7 +92,7 @@ describe('second Bitcoin node', () => {
   });
 
   it('a second node must be on the main network and have no wallet that can spend', async () => {
-    const witness = new UtxoSecondNode({ coin: 'BTC', node: node.node, allowTest: false });
+    const witness = utxoSecondNode({ coin: 'BTC', node: node.node, allowTest: false });
     await witness.checkSafety();
     node.overrideWalletInfo({ private_keys_enabled: true });
     await assert.rejects(witness.checkSafety(), UnsafeChainError);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { CrossCheckedChain } from '../../../../src/drivers/chain/cross-checked.ts';
-import { UtxoSecondNode } from '../../../../src/drivers/chain/utxo/second-node.ts';
+import { utxoSecondNode } from '../../../../src/drivers/chain/utxo/second-node.ts';
 import { UnsafeChainError } from '../../../../src/ports/chain.ts';
 import type { TopupRow } from '../../../../src/store/topups/topups.ts';
 import { FULL_ONLY } from '../../../support/runs.ts';
@@ -22,7 +22,7 @@ describe('second Litecoin node', { skip: FULL_ONLY.skip || NO_LITECOIND }, () =>
     coins = await LitecoinWorld.start();
     second = await coins.addNode();
     await second.connect(coins.payer);
-    const witness = new UtxoSecondNode({ coin: 'LTC', node: second.endpoint(), allowTest: true });
+    const witness = utxoSecondNode({ coin: 'LTC', node: second.endpoint(), allowTest: true });
     world = await TopupWorld.start({
       chains: () => new Map([['LTC', new CrossCheckedChain(coins.driver(), witness)]]),
     });
@@ -103,11 +103,11 @@ describe('second Litecoin node', { skip: FULL_ONLY.skip || NO_LITECOIND }, () =>
   });
 
   it('a second node with a wallet that can spend is rejected', async () => {
-    const witness = new UtxoSecondNode({ coin: 'LTC', node: second.endpoint(), allowTest: true });
+    const witness = utxoSecondNode({ coin: 'LTC', node: second.endpoint(), allowTest: true });
     await witness.checkSafety();
     await second.call('createwallet', ['spends']);
     await assert.rejects(witness.checkSafety(), UnsafeChainError);
-    const strict = new UtxoSecondNode({ coin: 'LTC', node: second.endpoint(), allowTest: false });
+    const strict = utxoSecondNode({ coin: 'LTC', node: second.endpoint(), allowTest: false });
     await assert.rejects(strict.checkSafety(), UnsafeChainError);
     assert.equal((await witness.health()).ok, true);
   });
