@@ -4,12 +4,7 @@ import { formatUnits, parseDecimal, parseUnits } from '../../kernel/money.ts';
 import type { QuoteSourceConfig } from '../../kernel/settings/lists.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { FeedError, type FeedPrice, type QuoteFeed } from '../../ports/rates.ts';
-import {
-  type PricedCoin,
-  QUOTE_SOURCES,
-  type QuoteSource,
-  type QuoteSourceName,
-} from '../../spec/quote-sources.ts';
+import { type PricedCoin, QUOTE_SOURCES, type QuoteSource } from '../../spec/quote-sources.ts';
 import { type BookQuote, FEED_READERS, type FeedQuote } from './feed-readers.ts';
 import { fetchFeed } from './fetch-feed.ts';
 
@@ -34,64 +29,54 @@ export function quoteFeeds(
   sources: readonly QuoteSourceConfig[],
   options: FeedOptions,
 ): readonly QuoteFeed[] {
-  return sources.map((source) => new HttpFeed(source, options));
+  return sources.map((source) => quoteFeed(source, options));
 }
 
-class HttpFeed implements QuoteFeed {
-  readonly source: QuoteSourceName;
-  readonly intervalS: number;
-  readonly #url: string;
-  readonly #symbols: QuoteSource['symbols'];
-  readonly #options: FeedOptions;
+function quoteFeed({ name, url }: QuoteSourceConfig, options: FeedOptions): QuoteFeed {
+  const { intervalS, symbols }: QuoteSource = QUOTE_SOURCES[name];
+  return {
+    source: name,
+    intervalS,
+    read: async (coins, stop) => {
+      const listed = coins.flatMap((coin) => {
+        const symbol = symbols[coin];
+        return symbol === undefined ? [] : [{ coin, symbol }];
+      });
+      if (listed.length === 0) return { prices: [], missing: [] };
+      const signal = AbortSignal.any([stop, AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)]);
+      const quotes = await FEED_READERS[name](
+        (path) => fetchJson(url + path, signal),
+        listed.map(({ symbol }) => symbol),
+      );
+      const read = listed.map(({ coin, symbol }) => {
+        return { coin, price: priceOf(coin, quotes.get(symbol), options.maxSpreadPercent) };
+      });
+      return {
+        prices: read.flatMap(({ price }) => price ?? []),
+        missing: read.flatMap(({ coin, price }) => (price === undefined ? [coin] : [])),
+      };
+    },
+  };
+}
 
-  constructor({ name, url }: QuoteSourceConfig, options: FeedOptions) {
-    const { intervalS, symbols } = QUOTE_SOURCES[name];
-    this.source = name;
-    this.intervalS = intervalS;
-    this.#url = url;
-    this.#symbols = symbols;
-    this.#options = options;
-  }
+function priceOf(
+  coin: PricedCoin,
+  quote: FeedQuote | undefined,
+  maxSpreadPercent: number,
+): FeedPrice | undefined {
+  if (quote === undefined) return undefined;
+  const isBook = 'bid' in quote;
+  const usd = isBook ? midPrice(quote, maxSpreadPercent) : toPlainDecimal(quote.usd);
+  const at = isBook ? null : quote.at;
+  return usd === undefined || at === undefined || !isPlausiblePrice(usd) ? undefined : { coin, usd, at };
+}
 
-  async read(
-    coins: readonly PricedCoin[],
-    stop: AbortSignal,
-  ): Promise<{ readonly prices: readonly FeedPrice[]; readonly missing: readonly PricedCoin[] }> {
-    const symbols = new Map(coins.flatMap((coin) => this.#pairFor(coin)));
-    if (symbols.size === 0) return { prices: [], missing: [] };
-    const signal = AbortSignal.any([stop, AbortSignal.timeout(this.#options.timeoutMs ?? TIMEOUT_MS)]);
-    const quotes = await FEED_READERS[this.source](
-      (path) => this.#fetchJson(path, signal),
-      [...symbols.values()],
-    );
-    const read = [...symbols].map(([coin, name]) => ({ coin, price: this.#priceOf(coin, quotes.get(name)) }));
-    return {
-      prices: read.flatMap(({ price }) => price ?? []),
-      missing: read.flatMap(({ coin, price }) => (price === undefined ? [coin] : [])),
-    };
-  }
-
-  #pairFor(coin: PricedCoin): [PricedCoin, string][] {
-    const name = this.#symbols[coin];
-    return name === undefined ? [] : [[coin, name]];
-  }
-
-  #priceOf(coin: PricedCoin, quote: FeedQuote | undefined): FeedPrice | undefined {
-    if (quote === undefined) return undefined;
-    const isBook = 'bid' in quote;
-    const usd = isBook ? midPrice(quote, this.#options.maxSpreadPercent) : toPlainDecimal(quote.usd);
-    const at = isBook ? null : quote.at;
-    return usd === undefined || at === undefined || !isPlausiblePrice(usd) ? undefined : { coin, usd, at };
-  }
-
-  async #fetchJson(path: string, signal: AbortSignal): Promise<unknown> {
-    const request = { signal, maxBytes: RESPONSE_MAX_BYTES, accept: 'application/json' };
-    const text = await fetchFeed(this.#url + path, request);
-    try {
-      return parseExactJson(text);
-    } catch {
-      throw new FeedError('response is not JSON');
-    }
+async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
+  const text = await fetchFeed(url, { signal, maxBytes: RESPONSE_MAX_BYTES, accept: 'application/json' });
+  try {
+    return parseExactJson(text);
+  } catch {
+    throw new FeedError('response is not JSON');
   }
 }
 

@@ -22,7 +22,7 @@ import { EvmNode } from './node.ts';
 import { checkNetwork, checksumAddress, evmHealth, type Network, requireToken } from './safety.ts';
 import type { EvmSecondNodeOptions } from './second-node.ts';
 import { type EvmCoin, EvmSource, FINAL_DEPTH } from './source.ts';
-import { TokenReader } from './token-reader.ts';
+import { tokenReader } from './token-reader.ts';
 import { requireTracing } from './trace-apis.ts';
 
 /**
@@ -58,7 +58,7 @@ export class EvmChain implements ChainDriver {
     this.#options = options;
     this.#node = new EvmNode(options.node);
     this.#ether = coin === 'ETH' ? new EtherReader(this.#node, options.onUnreadable) : null;
-    const reader = this.#ether ?? new TokenReader(this.#node, contract);
+    const reader = this.#ether ?? tokenReader(this.#node, contract);
     this.#walk = new BlockWalk(new EvmSource(this.#node, reader), own, {
       rewindBlocks: FINAL_DEPTH,
       maxBlocksPerPoll: MAX_BLOCKS_PER_POLL[coin],

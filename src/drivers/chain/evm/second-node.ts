@@ -8,7 +8,7 @@ import { EtherReader } from './ether-reader.ts';
 import { EvmNode } from './node.ts';
 import { checkNetwork, evmHealth, type Network, requireToken } from './safety.ts';
 import { type EvmCoin, EvmSource } from './source.ts';
-import { TokenReader } from './token-reader.ts';
+import { tokenReader } from './token-reader.ts';
 
 /** Maximum (block, address) pairs whose confirmed payments are cached. */
 const CACHE_MAX = 10_000;
@@ -38,7 +38,7 @@ export class EvmSecondNode implements SecondNode {
     this.#options = options;
     this.#node = new EvmNode(node);
     this.#ether = coin === 'ETH' ? new EtherReader(this.#node) : null;
-    this.#source = new EvmSource(this.#node, this.#ether ?? new TokenReader(this.#node, contract));
+    this.#source = new EvmSource(this.#node, this.#ether ?? tokenReader(this.#node, contract));
     this.#balanceIncreases = new BalanceIncreases(this.#node);
   }
 

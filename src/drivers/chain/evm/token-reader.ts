@@ -1,38 +1,26 @@
 /** Reads what moved in the token: its contract logs every transfer. */
 import { asArray, asHexAddress, asHexHash, asObject, type JsonObject } from '../json-values.ts';
-import type { IncludedReceipt, Movement, MovementReader, ReadMovements } from './movement.ts';
-import type { EvmBlockHead, EvmNode } from './node.ts';
+import type { Movement, MovementReader } from './movement.ts';
+import type { EvmNode } from './node.ts';
 
 /** Keccak of `Transfer(address,address,uint256)`. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-export class TokenReader implements MovementReader {
-  readonly #node: EvmNode;
-  readonly #contract: string;
-
-  constructor(node: EvmNode, contract: string) {
-    this.#node = node;
-    this.#contract = contract.toLowerCase();
-  }
-
-  async readBlocks(heads: readonly EvmBlockHead[]): Promise<(readonly Movement[])[]> {
-    const logs = await this.#node.logs(
-      heads.map(({ hash }) => hash),
-      { contract: this.#contract, topic: TRANSFER_TOPIC },
-    );
-    return heads.map(({ hash }, i) =>
-      movementsFromLogs(logs[i] ?? [], { contract: this.#contract, blockHash: hash }),
-    );
-  }
-
-  async readTransactions(found: readonly IncludedReceipt[]): Promise<ReadonlyMap<string, ReadMovements>> {
-    return new Map(
-      found.map(({ receipt: { txid, logs, blockHash } }) => {
-        const movements = movementsFromLogs(logs, { contract: this.#contract, blockHash });
-        return [txid, { movements, isPartial: false }];
-      }),
-    );
-  }
+export function tokenReader(node: EvmNode, address: string): MovementReader {
+  const contract = address.toLowerCase();
+  return {
+    readBlocks: async (heads) => {
+      const hashes = heads.map(({ hash }) => hash);
+      const logs = await node.logs(hashes, { contract, topic: TRANSFER_TOPIC });
+      return hashes.map((blockHash, i) => movementsFromLogs(logs[i] ?? [], { contract, blockHash }));
+    },
+    readTransactions: async (found) =>
+      new Map(
+        found.map(({ receipt: { txid, logs, blockHash } }) => {
+          return [txid, { movements: movementsFromLogs(logs, { contract, blockHash }), isPartial: false }];
+        }),
+      ),
+  };
 }
 
 /** Returns the contract's transfers in this block. Logs of any other shape are ignored. */

@@ -4,7 +4,7 @@ import { EvmChain } from '../../../../src/drivers/chain/evm/driver.ts';
 import { EvmNode } from '../../../../src/drivers/chain/evm/node.ts';
 import { EvmSecondNode } from '../../../../src/drivers/chain/evm/second-node.ts';
 import { EvmSource } from '../../../../src/drivers/chain/evm/source.ts';
-import { TokenReader } from '../../../../src/drivers/chain/evm/token-reader.ts';
+import { tokenReader } from '../../../../src/drivers/chain/evm/token-reader.ts';
 import { NodeError, NodeUnreachable, parseNodeUrl } from '../../../../src/drivers/chain/node-http.ts';
 import { UnsafeChainError } from '../../../../src/ports/chain.ts';
 import { testAccount } from './evm-world.ts';
@@ -207,7 +207,7 @@ describe('Ethereum polls', () => {
     ] as const) {
       node.finalized = finalized;
       const evm = new EvmNode(parseNodeUrl(node.url));
-      const source = new EvmSource(evm, new TokenReader(evm, USDT));
+      const source = new EvmSource(evm, tokenReader(evm, USDT));
       assert.equal((await source.tip()).finalHeight, finalHeight);
     }
   });
