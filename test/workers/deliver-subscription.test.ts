@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { deleteWebhook, updateWebhook } from '../../src/domain/webhooks/change.ts';
 import { replayDelivery, testWebhook } from '../../src/domain/webhooks/queue.ts';
@@ -207,10 +208,13 @@ describe('a webhook subscription', () => {
       }),
     );
     const actor = await world.customer();
-    const hook = await world.webhook(
-      actor,
-      world.receiver.url(path, (response) => setTimeout(() => response.end(), 2)),
-    );
+    // The first requests wait for each other: a slow machine would send them one by one.
+    const four = Promise.withResolvers<void>();
+    const respondToFour = (response: ServerResponse) => {
+      if (world.receiver.maxInFlight.get(path) === 4) four.resolve();
+      void four.promise.then(() => setTimeout(() => response.end(), 2));
+    };
+    const hook = await world.webhook(actor, world.receiver.url(path, respondToFour));
     for (const [customer] of hanging) await world.publish(customer, 6);
     await world.publish(actor, 100);
     const settled = world.runUntilIdle();
