@@ -4,7 +4,7 @@
  * written yet. Everywhere else nothing is wrapped.
  */
 import { EventEmitter } from 'node:events';
-import { CrashPlaces } from '../kernel/crash.ts';
+import { CrashPlaces } from '../kernel/faults/crash.ts';
 import type { Database, Sql } from '../kernel/sql.ts';
 
 export interface Seams {

@@ -10,7 +10,9 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import type { PasswordCost } from '../kernel/passwords.ts';
 import { parseTrustedProxies } from '../kernel/settings/lists.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
+import { LIMITS } from '../spec/limits.ts';
 import { type ConnectionSettings, isUnavailable } from '../store/db.ts';
+import { Readiness } from '../store/readiness.ts';
 import { readClockOffset, WAKE_CHANNEL } from '../store/service/service.ts';
 import type { Job } from '../workers/job.ts';
 import { JobRunner } from '../workers/job-runner.ts';
@@ -158,7 +160,8 @@ function createHttp(
   },
 ): FastifyInstance {
   const { service, db, simulation } = opened;
-  return buildHttpServer({
+  const readiness = new Readiness(db, LIMITS.readyTimeoutMs);
+  const http = buildHttpServer({
     service,
     geo: opened.geo,
     requestLog: opened.requestLog,
@@ -174,7 +177,7 @@ function createHttp(
       rates,
       isUnavailable,
     },
-    ready: async () => (await db.rows('select 1 as one')).length === 1,
+    ready: () => readiness.isReady(),
     // With several processes, another one may serve the next request of the caller that moved the clock.
     ...(sharedPort ? { beforeRequest: () => syncClock(opened) } : {}),
     ...(simulation && {
@@ -182,6 +185,8 @@ function createHttp(
         registerSandboxRoutes(scope, createSandboxControl({ ...opened, simulation }, runner)),
     }),
   });
+  http.addHook('onClose', async () => readiness.close());
+  return http;
 }
 
 function configuredRateLimits(config: Config): BucketRules {

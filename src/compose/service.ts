@@ -46,11 +46,12 @@ export interface OpenedService {
 }
 
 /**
- * Connections that one process may open: the pool, the simulation's, the pipelined reads', and one listener.
+ * Connections that one process may open: the pool, the simulation's, the pipelined reads', the listener's,
+ * and that of readiness.
  */
 export function connectionsPerProcess(config: Config): number {
   const simulated = config.SKERRY_MODE === 'live' ? 0 : SIMULATION_POOL_SIZE;
-  return config.SKERRY_DB_POOL + simulated + PIPELINED_CONNECTIONS + 1;
+  return config.SKERRY_DB_POOL + simulated + PIPELINED_CONNECTIONS + 2;
 }
 
 interface OpenOptions {

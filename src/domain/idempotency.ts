@@ -11,18 +11,24 @@
  * replay is identical and a database dump reveals nothing. A keyed hash of method, path, query, and body
  * identifies the request.
  */
+
 import { fail } from '../kernel/fail.ts';
+import { OutcomeUnknown, runApart } from '../kernel/faults/deadline.ts';
 import { deriveKey, digest, openWith, sealWith } from '../kernel/secrets.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { HOUR_MS } from '../kernel/time.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
 import { LIMITS } from '../spec/limits.ts';
-import { sqlState } from '../store/db.ts';
+import { isUnavailable, sqlState } from '../store/db.ts';
 import { findStoredResponse, type StoredResponse, storeResponse } from '../store/idempotency.ts';
 import type { CustomerActor, SaveResponse, Service } from './context.ts';
 
 /** SQLSTATE of a lock timeout. */
 const LOCK_NOT_AVAILABLE = '55P03';
+/** To find out whether a change was made whose commit was not confirmed. */
+const CHECK_AGAIN_MS = 1_000;
+/** The database's own limit for one lock ends the wait first. */
+const KEY_LOCK_WAIT_MS = LIMITS.idempotencyWaitMs + 1_000;
 
 export interface IdempotentRequest<Caller extends CustomerActor = CustomerActor> {
   readonly actor: Caller;
@@ -94,7 +100,7 @@ export async function runIdempotent<Caller extends CustomerActor, Result extends
     const other = inFlight.get(slot);
     if (!other) return await trackInFlight(slot, runAttempt(service, request, key, { verb, respond }));
     const waitMs = Math.max(deadline - Date.now(), 0);
-    if (!(await settlesWithin(other, waitMs))) throwStillInFlight();
+    if (!(await runApart(waitMs, () => settlesWithin(other, waitMs)))) throwStillInFlight();
   }
 }
 
@@ -146,13 +152,27 @@ async function runAttempt<Caller extends CustomerActor, Result extends object>(
     return { response: { status, body }, replayed: false, requestId };
   } catch (error) {
     // The failure may result from the winner's success: for example, its deploy spent the balance.
-    const other = await findReplay(service, request, key);
+    const other = await findReplayAfter(error, service, request, key);
     if (other) return other;
     if (error instanceof KeyAlreadyUsed) fail('idempotency_conflict');
     const failed = request.refusal?.(error);
     if (!failed) throw error;
     return await storeRefusal(service, request, key, failed, error);
   }
+}
+
+/** If the database does not respond, throws the first error: it says whether something was changed. */
+async function findReplayAfter(
+  error: unknown,
+  service: Service,
+  request: IdempotentRequest,
+  key: string,
+): Promise<IdempotentResult | undefined> {
+  const isUnknown = error instanceof OutcomeUnknown;
+  const find = () => findReplay(service, request, key);
+  return await (isUnknown ? runApart(CHECK_AGAIN_MS, find) : find()).catch((fault: unknown) => {
+    throw isUnknown || isUnavailable(fault) ? error : fault;
+  });
 }
 
 /** Stores a failure. If another process stored a response first, returns that one. */
@@ -184,7 +204,7 @@ async function storeForKey(
   { status, body }: ApiResponse,
 ): Promise<void> {
   const now = service.clock.now();
-  const stored = await storeResponse(tx, {
+  const row = {
     customerId: request.actor.customerId,
     keyDigest: digest(key),
     retainedSince: retentionCutoff(now),
@@ -193,7 +213,8 @@ async function storeForKey(
     status,
     answer: sealWith(responseKey(request, key), JSON.stringify(body)),
     request_id: request.actor.requestId,
-  }).catch(rethrowLockTimeout);
+  };
+  const stored = await runApart(KEY_LOCK_WAIT_MS, () => storeResponse(tx, row)).catch(rethrowLockTimeout);
   if (!stored) throw new KeyAlreadyUsed();
 }
 

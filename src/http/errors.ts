@@ -1,6 +1,8 @@
 /** Maps a thrown error to the response of the session surface. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../kernel/fail.ts';
+import { OutcomeUnknown } from '../kernel/faults/deadline.ts';
+import { OUTCOME_UNKNOWN_MESSAGE } from '../spec/error-messages.ts';
 import { FAILURES, type FailureCode } from '../spec/errors.ts';
 import type { Edge } from './settings.ts';
 
@@ -50,6 +52,9 @@ export function setRetryAfter(reply: FastifyReply, { code, extras }: Failure): v
  */
 export function toFailure(edge: Edge, error: unknown): Failure {
   if (error instanceof Failure) return error;
+  if (error instanceof OutcomeUnknown) {
+    return new Failure('maintenance', { retry_after_s: RETRY_AFTER_S }, OUTCOME_UNKNOWN_MESSAGE);
+  }
   if (edge.settings.isUnavailable(error)) return new Failure('maintenance', { retry_after_s: RETRY_AFTER_S });
   if (isRequestError(error)) return new Failure('bad_request', {}, error.message);
   return new Failure('internal');

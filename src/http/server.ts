@@ -11,6 +11,7 @@ import type { Geo } from '../ports/geo.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { AccountBackoff } from './admission/account-backoff.ts';
 import { AttemptLimiter } from './admission/attempt-limiter.ts';
+import { addDeadlines, type Timeouts } from './admission/deadlines.ts';
 import { registerConsolePages } from './console/pages.ts';
 import { handleUpgrades, isConsoleUpgrade } from './console/upgrade.ts';
 import { errorBody, prepareErrorResponse } from './errors.ts';
@@ -30,9 +31,11 @@ export interface HttpOptions {
   readonly geo: Geo;
   /** For a body from its first byte to its last, uploads excepted. Defaults to one minute. */
   readonly bodyTimeoutMs?: number;
+  /** For each request. Defaults to those of `spec/limits.ts`. */
+  readonly timeouts?: Timeouts;
   /** Receives one line per request. Defaults to the service's log. */
   readonly requestLog?: Logger;
-  /** Whether the database responds and is fully migrated. */
+  /** Whether the database responds and accepts writes. */
   readonly ready: () => Promise<boolean>;
   /** Awaited before each request, after it has an id. */
   readonly beforeRequest?: () => Promise<void>;
@@ -102,6 +105,7 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
   app.addHook('preClose', endConsoles);
   app.addHook('preClose', () => streams.close());
   addHooks(app, options.requestLog ?? service.log, options.bodyTimeoutMs ?? BODY_TIMEOUT_MS);
+  addDeadlines(app, options.timeouts ?? { readMs: LIMITS.readTimeoutMs, writeMs: LIMITS.writeTimeoutMs });
   if (beforeRequest) app.addHook('onRequest', beforeRequest);
   // Each surface declares the bodies that it parses. An unknown path parses none.
   app.removeAllContentTypeParsers();
@@ -204,7 +208,7 @@ function drainRequest(raw: IncomingMessage): void {
 
 function registerHealth(scope: FastifyInstance, ready: () => Promise<boolean>): void {
   scope.get('/healthz', async () => ({ ok: true }));
-  scope.get('/readyz', async () => {
+  scope.get('/readyz', { config: { untimed: true } }, async () => {
     if (!(await ready())) fail('maintenance', { retry_after_s: 1 });
     return { ok: true };
   });

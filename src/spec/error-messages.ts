@@ -84,3 +84,8 @@ export const MANUAL_HARDWARE_MESSAGES = {
   plan: 'This plan is not sold automatically. Contact us to order a machine.',
   server: 'We manage this machine manually. Contact us for this operation.',
 } as const;
+
+/** The database did not confirm a change in time: it may or may not have been made. */
+export const OUTCOME_UNKNOWN_MESSAGE =
+  'We do not know whether your change was made. Check before you try again, ' +
+  'or repeat the request with the same Idempotency-Key.';

@@ -58,6 +58,10 @@ export const LIMITS = {
   idempotencyKeyMaxChars: 255,
   idempotencyRetentionHours: 24,
   idempotencyWaitMs: 30_000,
+  /** Time limits of requests, by method; then they get 503, and nothing was changed. */
+  readTimeoutMs: 5_000,
+  writeTimeoutMs: 15_000,
+  readyTimeoutMs: 1_000,
   consoleUrlMinutes: 5,
   metricsRetentionDays: 30,
   auditRetentionDays: 90,

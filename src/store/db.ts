@@ -3,7 +3,9 @@
  * arrive as bigint, numerics as text, times as Date.
  */
 import pg from 'pg';
+import { DeadlineExceeded, OutcomeUnknown, remainingMs, runApart } from '../kernel/faults/deadline.ts';
 import type { Database, Sql, SqlValues } from '../kernel/sql.ts';
+import { settlesWithin } from '../kernel/timeout.ts';
 import { listenWithReconnect } from './listen.ts';
 import { bindParameters } from './parameters.ts';
 
@@ -34,12 +36,12 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 /** For one lock; equals how long a request waits for another one with the same Idempotency-Key. */
 const LOCK_TIMEOUT_MS = 30_000;
 
-type Queryable = Pick<pg.ClientBase, 'query'>;
+/** For the end of a transaction whose request has failed. */
+const ROLLBACK_TIMEOUT_MS = 1_000;
 
-function createSql(client: Queryable): Sql {
-  async function query(text: string, values?: SqlValues): Promise<pg.QueryResult> {
-    return await client.query(bindParameters(text, values) as pg.QueryConfig);
-  }
+type Query = (text: string, values?: SqlValues) => Promise<pg.QueryResult>;
+
+function createSql(query: Query): Sql {
   return {
     rows: async <Row extends object>(text: string, values?: SqlValues) =>
       (await query(text, values)).rows as Row[],
@@ -48,6 +50,36 @@ function createSql(client: Queryable): Sql {
     run: async (text, values) => (await query(text, values)).rowCount ?? 0,
   };
 }
+
+/** Sends a statement. If its response does not come in time, the connection still waits for it. */
+async function send(client: pg.ClientBase, statement: pg.QueryConfig): Promise<pg.QueryResult> {
+  const timeoutMs = remainingMs();
+  if (timeoutMs === Number.POSITIVE_INFINITY) return await client.query(statement);
+  if (timeoutMs <= 0) throw new DeadlineExceeded();
+  try {
+    return await client.query({ ...statement, query_timeout: Math.ceil(timeoutMs) } as pg.QueryConfig);
+  } catch (error) {
+    throw isClientTimeout(error) ? new StatementTimeout() : error;
+  }
+}
+
+/** Each distinct text is prepared once per connection. */
+async function sendPrepared(
+  client: pg.ClientBase,
+  text: string,
+  values?: SqlValues,
+): Promise<pg.QueryResult> {
+  return await send(client, bindParameters(text, values) as pg.QueryConfig);
+}
+
+/** A statement was sent, and its response did not come within the request's time. */
+class StatementTimeout extends DeadlineExceeded {}
+
+function isClientTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}
+
+const CONNECTION_CHECK_MS = 2_000;
 
 export function openDatabase(
   connection: ConnectionSettings,
@@ -60,7 +92,9 @@ export function openDatabase(
     application_name: 'skerry',
     options:
       `-c timezone=UTC -c statement_timeout=${statementTimeoutMs} -c lock_timeout=${LOCK_TIMEOUT_MS} ` +
-      '-c idle_in_transaction_session_timeout=60000',
+      '-c idle_in_transaction_session_timeout=60000 ' +
+      // A statement ends soon after its request has given up and closed the connection.
+      `-c client_connection_check_interval=${CONNECTION_CHECK_MS}`,
     connectionTimeoutMillis: 10_000,
     // Give up a little later on a server that does not even report its own timeout.
     ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 5_000 } : {}),
@@ -77,10 +111,10 @@ export function openDatabase(
   pool.on('connect', (client) => client.on('error', () => undefined));
   const listeners: { stop(): Promise<void> }[] = [];
   return {
-    ...createSql(pool as unknown as Queryable),
+    ...createSql((text, values) => runOnPool(pool, text, values)),
     pool,
     settings,
-    withClient: (client) => createSql(client),
+    withClient: (client) => createSql((text, values) => sendPrepared(client, text, values)),
     transaction: (work) => withRetries(() => inTransaction(pool, work)),
     listen: async (channel, onNotification) => {
       const connect = () => new pg.Client(settings);
@@ -104,30 +138,70 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-async function inTransaction<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
+/** Borrows a connection within the request's time. */
+async function acquire(pool: pg.Pool): Promise<pg.PoolClient> {
+  const timeoutMs = remainingMs();
+  if (timeoutMs <= 0) throw new DeadlineExceeded();
+  const connecting = pool.connect();
+  if (timeoutMs === Number.POSITIVE_INFINITY) return await connecting;
+  if (await settlesWithin(connecting, timeoutMs)) return await connecting;
+  connecting.then((client) => client.release()).catch(() => undefined);
+  throw new DeadlineExceeded();
+}
+
+/** Runs one statement, which commits on its own. */
+async function runOnPool(pool: pg.Pool, text: string, values?: SqlValues): Promise<pg.QueryResult> {
+  const client = await acquire(pool);
   let broken: Error | undefined;
-  // A connection may break between two statements. Without a listener, that error would end the process; the
-  // next statement fails anyway.
-  const onClientError = (error: Error) => {
-    broken = error;
-  };
-  client.on('error', onClientError);
   try {
-    await client.query('begin');
-    const result = await work(createSql(client));
-    await client.query('commit');
+    return await sendPrepared(client, text, values);
+  } catch (error) {
+    if (!hasNoResponse(error)) throw error;
+    broken = error;
+    throw WRITES.test(text) ? new OutcomeUnknown(undefined, { cause: error }) : error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+const WRITES = /\b(?:insert|update|delete|merge)\b/i;
+
+async function inTransaction<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
+  const client = await acquire(pool);
+  let broken: Error | undefined;
+  let isCommitting = false;
+  try {
+    await send(client, { text: 'begin' });
+    const result = await work(createSql((text, values) => sendPrepared(client, text, values)));
+    if (remainingMs() <= 0) throw new DeadlineExceeded();
+    isCommitting = true;
+    const { command } = await send(client, { text: 'commit' });
+    if (command !== 'COMMIT') throw new Error('a transaction went on after one of its statements had failed');
     return result;
   } catch (error) {
-    await client.query('rollback').catch((failure: Error) => {
-      broken = failure;
-    });
-    throw error;
+    broken = hasNoResponse(error) ? error : await rollBack(client);
+    throw isCommitting && broken ? new OutcomeUnknown(undefined, { cause: broken }) : error;
   } finally {
-    // A connection that broke or could not roll back is closed, never handed to another caller.
+    // A connection that broke or could not roll back is closed, never handed to another caller. Its server
+    // rolls back.
     client.release(broken);
-    client.off('error', onClientError);
   }
+}
+
+/** Returns the error if the connection cannot be used again. */
+async function rollBack(client: pg.PoolClient): Promise<Error | undefined> {
+  return await runApart(ROLLBACK_TIMEOUT_MS, () => send(client, { text: 'rollback' })).then(
+    () => undefined,
+    (error: Error) => error,
+  );
+}
+
+/** Whether the connection failed before it received the response to a statement. */
+function hasNoResponse(error: unknown): error is Error {
+  if (error instanceof DeadlineExceeded) return error instanceof StatementTimeout;
+  const { severity } = (error ?? {}) as { readonly severity?: unknown };
+  if (severity === undefined) return isUnavailable(error);
+  return severity === 'FATAL' || severity === 'PANIC' || /^(?:08|57P)/.test(sqlState(error));
 }
 
 /** Returns the SQLSTATE of a database error, or an empty string. */
@@ -143,17 +217,21 @@ export function violatedConstraint(error: unknown): string {
 }
 
 /**
- * Whether the database is down, full or overloaded, so that the request may be retried later. A missing or
- * forbidden file counts only when connecting to a socket: anywhere else it is our own error.
+ * Whether the database is down, full, read-only, or overloaded, so that the request may be retried later. A
+ * missing or forbidden file counts only when connecting to a socket: anywhere else it is our own error.
  */
 export function isUnavailable(error: unknown): boolean {
+  if (error instanceof DeadlineExceeded || error instanceof OutcomeUnknown) return true;
   const state = sqlState(error);
-  if (/^(08|53|57P|58)/.test(state) || state === '57014' || state === '55P03') return true;
+  if (/^(08|53|57P|58)/.test(state) || UNAVAILABLE_STATES.has(state)) return true;
   if (/^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH)/.test(state)) return true;
   if ((error as { syscall?: unknown } | null)?.syscall === 'connect') return true;
   const message = error instanceof Error ? error.message : '';
   return UNAVAILABLE_MESSAGE.test(message);
 }
+
+/** A canceled statement, a lock timeout, a database that is read-only. */
+const UNAVAILABLE_STATES = new Set(['57014', '55P03', '25006']);
 
 /** Errors of the pg client that carry no code. */
 const UNAVAILABLE_MESSAGE = new RegExp(
@@ -162,6 +240,7 @@ const UNAVAILABLE_MESSAGE = new RegExp(
     'timeout exceeded when trying to connect',
     'Client has encountered a connection error',
     'not queryable',
+    'Query read timeout',
     'Received unexpected \\w+ message from backend',
   ].join('|'),
 );

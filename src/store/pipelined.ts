@@ -5,11 +5,14 @@
  */
 import pg from 'pg';
 import type { Sql, SqlValues } from '../kernel/sql.ts';
+import { LIMITS } from '../spec/limits.ts';
 import type { OpenDatabase } from './db.ts';
 import { destroyConnection, socketOf } from './socket.ts';
 
 const CONNECTION_COUNT = 2;
 const RECONNECT_DELAY_MS = 1_000;
+/** A statement that takes longer closes its connection: all others wait for its response. */
+const STATEMENT_TIMEOUT_MS = LIMITS.readTimeoutMs;
 
 export interface PipelinedReads extends Sql {
   close(): Promise<void>;
@@ -77,7 +80,11 @@ async function openConnection(db: OpenDatabase): Promise<PipelinedConnection> {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   async function start(): Promise<void> {
-    const candidate = new pg.Client({ ...db.settings, pipeline: true } as pg.ClientConfig);
+    const candidate = new pg.Client({
+      ...db.settings,
+      query_timeout: STATEMENT_TIMEOUT_MS,
+      pipeline: true,
+    } as pg.ClientConfig);
     // Pending statements on a lost connection fail; later ones use another connection. It may be lost before
     // we learn that it is open.
     let isLost = false;

@@ -16,6 +16,7 @@ const KEPT: Record<string, string> = {
     'address_pool',
   ),
   ...stay('deleted when reused; no more than concurrent failures', 'spare_indexes'),
+  ...stay('one row', 'readiness'),
   ...stay('only the latest price per coin and source', 'quotes'),
   ...stay('customer resources, limited by quotas', 'customers', 'api_tokens', 'ssh_keys', 'servers'),
   ...stay('customer resources, limited by quotas', 'volumes', 'snapshots', 'webhooks', 'firewall_groups'),

@@ -14,6 +14,7 @@ import { SimulatedCompute } from '../../src/drivers/compute/simulator/driver.ts'
 import { SqlFaults } from '../../src/drivers/faults.ts';
 import { MailOutbox } from '../../src/drivers/mail/outbox.ts';
 import { FixedRates } from '../../src/drivers/rates/fixed.ts';
+import type { Timeouts } from '../../src/http/admission/deadlines.ts';
 import { buildHttpServer } from '../../src/http/server.ts';
 import type { HttpSettings } from '../../src/http/settings.ts';
 import { OffsetClock } from '../../src/kernel/clock.ts';
@@ -23,9 +24,10 @@ import type { Database, SqlValues } from '../../src/kernel/sql.ts';
 import type { Geo } from '../../src/ports/geo.ts';
 import { COIN_CODES } from '../../src/spec/coins.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
-import { isUnavailable, type OpenDatabase } from '../../src/store/db.ts';
+import { isUnavailable, type OpenDatabase, openDatabase } from '../../src/store/db.ts';
 import { CHEAP_PASSWORDS } from '../support/cheap-passwords.ts';
 import { openScratchDatabase } from '../support/database.ts';
+import { type PgProxy, startPgProxy } from '../support/pg-proxy.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { SessionClient } from '../support/session-client.ts';
 
@@ -45,6 +47,10 @@ export class CountingHasher extends PasswordHasher {
 export interface HttpWorld {
   readonly app: FastifyInstance;
   readonly db: OpenDatabase;
+  /** The same database, without the proxy. */
+  readonly scratch: OpenDatabase;
+  /** Null unless `proxied`. */
+  readonly proxy: PgProxy | null;
   readonly service: Service;
   readonly clock: OffsetClock;
   readonly passwords: CountingHasher;
@@ -71,12 +77,16 @@ export interface HttpWorldOptions {
   readonly passwordQueue?: number;
   readonly ready?: () => Promise<boolean>;
   readonly bodyTimeoutMs?: number;
+  readonly timeouts?: Timeouts;
+  /** Whether the service reaches its database through a proxy that can fail. */
+  readonly proxied?: boolean;
   readonly streams?: (service: Service) => EventStreams;
 }
 
 export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<HttpWorld> {
   const scratch = await openScratchDatabase();
-  const { db } = scratch;
+  const proxy = options.proxied ? await startPgProxy(scratch.connection as PgProxy['connection']) : null;
+  const db = proxy ? openDatabase(proxy.connection, { poolSize: 8 }) : scratch.db;
   await db.run(`insert into service (mode, key_check) values ('sandbox', 'of a test')`);
   const clock = new OffsetClock();
   const cost = options.passwordQueue === undefined ? CHEAP_PASSWORDS : undefined;
@@ -109,11 +119,14 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
     geo: options.geo ?? { countryOf: () => null },
     ready: options.ready ?? (async () => true),
     ...(options.streams ? { streams: options.streams(service) } : {}),
+    ...(options.timeouts ? { timeouts: options.timeouts } : {}),
     ...(options.bodyTimeoutMs === undefined ? {} : { bodyTimeoutMs: options.bodyTimeoutMs }),
   });
   await app.ready();
   const close = async () => {
     await app.close();
+    if (proxy) await db.close();
+    await proxy?.close();
     await scratch.close();
   };
   const visitor = () => SessionClient.forApp(app);
@@ -123,6 +136,8 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
     return client;
   };
   return {
+    proxy,
+    scratch: scratch.db,
     ...{ app, db, service, clock, passwords, outage, log, visitor, customer, close },
     customerId: (client) => customerId(db, client),
     creditBalance: async (client, cents) => creditBalance(db, await customerId(db, client), cents),

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { LIST_PLACES } from '../../src/kernel/crash.ts';
+import { LIST_PLACES } from '../../src/kernel/faults/crash.ts';
 import { parsePlaces } from '../support/crash-places.ts';
 import { type ManualWorld, startManualWorld } from '../support/manual-world.ts';
 import { FULL_ONLY } from '../support/runs.ts';

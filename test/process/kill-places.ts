@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { LIST_PLACES } from '../../src/kernel/crash.ts';
+import { LIST_PLACES } from '../../src/kernel/faults/crash.ts';
 import { parsePlaces } from '../support/crash-places.ts';
 import { byLevel, ROTATION } from '../support/runs.ts';
 import {

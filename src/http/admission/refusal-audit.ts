@@ -1,12 +1,14 @@
 /** Writes the audit row of a refused change. No other file writes one. */
 import { recordAudit } from '../../domain/record.ts';
 import { Failure } from '../../kernel/fail.ts';
+import { runApart } from '../../kernel/faults/deadline.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { FAILURES, type FailureCode, type V1Error } from '../../spec/errors.ts';
 import type { Admission } from './admission.ts';
 
 /** 401 and 429 are not audited. */
 const UNAUDITED_CODES: readonly FailureCode[] = ['auth_required', 'rate_limited'];
+const AUDIT_TIMEOUT_MS = 1_000;
 const DENIED_ERRORS: readonly V1Error[] = ['forbidden_scope', 'jurisdictional_block'];
 
 /** Writes the row with `sql`, if this kind of refusal is audited. */
@@ -28,7 +30,8 @@ export async function auditRefusal(admission: Admission, error: unknown): Promis
   if (admission.isRefusalAudited) return;
   const { service } = admission.edge;
   try {
-    await writeRefusalAudit(service.db, admission, error);
+    // The request's own time may be over.
+    await runApart(AUDIT_TIMEOUT_MS, () => writeRefusalAudit(service.db, admission, error));
   } catch (fault) {
     service.log.warn({ err: fault, requestId: admission.request.id }, 'auditing a rejected request failed');
   }

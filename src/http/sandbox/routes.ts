@@ -96,7 +96,7 @@ export function registerSandboxRoutes(scope: FastifyInstance, control: SandboxCo
     throw error;
   });
   for (const [name, { fields, act }] of Object.entries(SANDBOX_ROUTES)) {
-    scope.post(`/sandbox/${name}`, async (request) => {
+    scope.post(`/sandbox/${name}`, { config: { untimed: true } }, async (request) => {
       return { ok: true, ...(await act(control, parseBody(request.body, fields))) };
     });
   }

@@ -70,7 +70,11 @@ export function registerRoute(scope: FastifyInstance, edge: V1Edge, route: Route
   scope.route({
     method: route.method,
     url: route.path.replace(/\{(\w+)\}/g, ':$1'),
-    config: { v1: route, ...(route.multipart ? { slowBody: true } : {}) },
+    config: {
+      v1: route,
+      ...(route.multipart ? { slowBody: true } : {}),
+      ...(route.stream ? { untimed: true } : {}),
+    },
     schema: { response: { [route.status]: (route.stream ? null : responseSchema(route)) ?? {} } },
     onRequest: (request, reply) => admit(edge, route, request, reply),
     handler: async (request, reply) => {

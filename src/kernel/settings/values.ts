@@ -4,7 +4,7 @@
 import { isIP } from 'node:net';
 import { SETTINGS, type SettingName } from '../../spec/settings.ts';
 import { isPrivateHost } from '../address-safety.ts';
-import { isCrashPlace } from '../crash.ts';
+import { isCrashPlace } from '../faults/crash.ts';
 import { OperatorError } from '../operator-error.ts';
 import { isPrintable } from '../printable.ts';
 import { KeyRing } from '../secrets.ts';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { CustomerActor, Service } from '../../../../src/domain/context.ts';
 import { createTopup } from '../../../../src/domain/topups/create.ts';
 import type { SimnetControl } from '../../../../src/drivers/chain/simnet/control.ts';
-import { LIST_PLACES } from '../../../../src/kernel/crash.ts';
+import { LIST_PLACES } from '../../../../src/kernel/faults/crash.ts';
 import type { TopupRow } from '../../../../src/store/topups/topups.ts';
 import { watchJob } from '../../../../src/workers/watch.ts';
 import { parsePlaces } from '../../../support/crash-places.ts';
