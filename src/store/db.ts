@@ -6,7 +6,7 @@ import pg from 'pg';
 import { DeadlineExceeded, OutcomeUnknown, remainingMs, runApart } from '../kernel/faults/deadline.ts';
 import type { Database, Sql, SqlValues } from '../kernel/sql.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
-import { listenWithReconnect } from './listen.ts';
+import { listenWithReconnect } from './connections/listen.ts';
 import { bindParameters } from './parameters.ts';
 
 export type ConnectionSettings =

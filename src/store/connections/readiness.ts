@@ -4,8 +4,8 @@
  * a row that has room still works, but the new pages of a temporary file do not.
  */
 import pg from 'pg';
-import { settlesWithin } from '../kernel/timeout.ts';
-import type { OpenDatabase } from './db.ts';
+import { settlesWithin } from '../../kernel/timeout.ts';
+import type { OpenDatabase } from '../db.ts';
 import { destroyConnection } from './socket.ts';
 
 /** A result is used again for this time, so that frequent checks cost the database little. */

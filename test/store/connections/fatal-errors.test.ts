@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { isUnavailable, openDatabase } from '../../src/store/db.ts';
-import { openPipelined } from '../../src/store/pipelined.ts';
-import { openScratchDatabase, type ScratchDatabase } from '../support/database.ts';
-import { type AfterFatal, type PgProxy, startPgProxy } from '../support/pg-proxy.ts';
+import { openPipelined } from '../../../src/store/connections/pipelined.ts';
+import { isUnavailable, openDatabase } from '../../../src/store/db.ts';
+import { openScratchDatabase, type ScratchDatabase } from '../../support/database.ts';
+import { type AfterFatal, type PgProxy, startPgProxy } from '../../support/pg-proxy.ts';
 
 /** The users of a connection. */
 const USES = ['transaction', 'statement', 'pipelined reads', 'listener'] as const;

@@ -4,9 +4,9 @@
  * and for everything else, the pool is used.
  */
 import pg from 'pg';
-import type { Sql, SqlValues } from '../kernel/sql.ts';
-import { LIMITS } from '../spec/limits.ts';
-import type { OpenDatabase } from './db.ts';
+import type { Sql, SqlValues } from '../../kernel/sql.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import type { OpenDatabase } from '../db.ts';
 import { destroyConnection, socketOf } from './socket.ts';
 
 const CONNECTION_COUNT = 2;

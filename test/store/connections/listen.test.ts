@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it, mock } from 'node:test';
 import pg from 'pg';
-import { openScratchDatabase, type ScratchDatabase } from '../support/database.ts';
+import { openScratchDatabase, type ScratchDatabase } from '../../support/database.ts';
 
 let scratch: ScratchDatabase;
 before(async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { type OpenDatabase, openDatabase } from '../../src/store/db.ts';
-import { Readiness } from '../../src/store/readiness.ts';
-import { openScratchDatabase, type ScratchDatabase } from '../support/database.ts';
-import { type PgProxy, startPgProxy } from '../support/pg-proxy.ts';
+import { Readiness } from '../../../src/store/connections/readiness.ts';
+import { type OpenDatabase, openDatabase } from '../../../src/store/db.ts';
+import { openScratchDatabase, type ScratchDatabase } from '../../support/database.ts';
+import { type PgProxy, startPgProxy } from '../../support/pg-proxy.ts';
 
 const TIMEOUT_MS = 1_000;
 
