@@ -145,6 +145,7 @@ function serviceSettings(config: Config, baseUrlHolder: { readonly url: string }
     rateLockMinutes: config.SKERRY_RATE_LOCK_MINUTES,
     addressRestDays: config.SKERRY_ADDRESS_REST_DAYS,
     graceDays: config.SKERRY_GRACE_DAYS,
+    negativeBalanceDays: config.SKERRY_NEGATIVE_BALANCE_DAYS,
     shutdownDeadlineS: config.SKERRY_SHUTDOWN_DEADLINE_S,
     throttleMbps: config.SKERRY_THROTTLE_MBPS,
     webhookAllowLoopback: config.SKERRY_WEBHOOK_ALLOW_LOOPBACK,

@@ -47,6 +47,8 @@ export interface ServiceSettings {
   readonly addressRestDays: number;
   /** How long a suspended server is kept before it is destroyed. */
   readonly graceDays: number;
+  /** How long a balance may be negative before the customer's servers are suspended. */
+  readonly negativeBalanceDays: number;
   /** How long a guest may take to shut down before it is powered off. */
   readonly shutdownDeadlineS: number;
   /** The bandwidth of a server that exceeded its plan's transfer. */

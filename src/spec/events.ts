@@ -15,7 +15,7 @@ export const EVENTS = {
   'server.rebuilt': { key: 'server', when: 'a rebuild from an image completed' },
   'server.suspended': {
     key: 'server',
-    when: 'the prepaid cycle ended and could not be renewed; the server was stopped',
+    when: 'the cycle ended and could not be renewed, or the balance stayed negative; the server was stopped',
   },
   'server.destroyed': { key: 'server', when: 'the disk was wiped and the IP addresses were released' },
   'snapshot.ready': { key: 'snapshot', when: 'a snapshot is ready' },

@@ -1,5 +1,5 @@
 import type { Scope } from './scopes.ts';
-import type { ReversalFate } from './states.ts';
+import type { ReversalFate, SuspendedReason } from './states.ts';
 
 /**
  * Every mail to customers, with the data of its template. Times are UTC, money is in cents of US dollars. A
@@ -28,7 +28,7 @@ export interface MailData {
   };
   server_suspended: {
     readonly server: string;
-    readonly reason: SuspensionReason;
+    readonly reason: SuspendedReason;
     /** The operator's message to the customer, if the operator suspended the server. */
     readonly note?: string;
     readonly suspendedAt: Date;
@@ -42,7 +42,7 @@ export interface MailData {
   /** 7, 3, and 1 days before the end of the grace period. */
   destruction_warning: {
     readonly server: string;
-    readonly reason: SuspensionReason;
+    readonly reason: SuspendedReason;
     readonly days: number;
     readonly destroyAt: Date;
     readonly months: number;
@@ -52,7 +52,7 @@ export interface MailData {
   /** After the grace period only: a customer who deletes a server needs no mail. */
   server_destroyed: {
     readonly server: string;
-    readonly reason: SuspensionReason;
+    readonly reason: SuspendedReason;
     readonly suspendedAt: Date;
     readonly destroyedAt: Date;
   };
@@ -121,6 +121,8 @@ export interface MailData {
     readonly balanceCents: bigint;
     readonly reversedAt: Date;
     readonly fate: ReversalFate;
+    /** When the servers are suspended if the balance stays negative; null if it is not. */
+    readonly suspendAt: Date | null;
   };
   /** Country only, `XX` if unknown: addresses are not stored. */
   new_sign_in: { readonly signedInAt: Date; readonly country: string };
@@ -156,7 +158,6 @@ export interface MailData {
 }
 
 export type MailKind = keyof MailData;
-export type SuspensionReason = 'balance' | 'not_renewed' | 'operator';
 
 interface MailRow<Data> {
   readonly when: string;

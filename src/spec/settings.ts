@@ -66,6 +66,11 @@ export const SETTINGS = {
     'days before the address of a deleted server is assigned again',
   ),
   SKERRY_GRACE_DAYS: whole('14', [1, 365], 'days before a suspended server is deleted'),
+  SKERRY_NEGATIVE_BALANCE_DAYS: whole(
+    '7',
+    [0, 365],
+    'days before servers are suspended because a reversed payment left the balance below zero',
+  ),
   SKERRY_SHUTDOWN_DEADLINE_S: whole(
     '60',
     [1, 3600],

@@ -25,7 +25,7 @@ export const SERVER_STATUSES = [
 ] as const;
 export type ServerStatus = (typeof SERVER_STATUSES)[number];
 
-export const SUSPENDED_REASONS = ['balance', 'not_renewed', 'operator'] as const;
+export const SUSPENDED_REASONS = ['balance', 'not_renewed', 'operator', 'negative_balance'] as const;
 export type SuspendedReason = (typeof SUSPENDED_REASONS)[number];
 
 export const SERVER_TRANSITIONS = [
@@ -109,6 +109,10 @@ const SUSPENSION_MESSAGES: Record<SuspendedReason, string> = {
   not_renewed:
     'This server is suspended because its cycle ended and it was set not to renew. ' +
     'Start it to pay for another cycle and resume.',
+  negative_balance:
+    'This server is suspended because your balance is negative: a credited payment was reversed. ' +
+    'Top up your balance: the server resumes automatically at $0.00 or more, and its paid time is not ' +
+    'charged again.',
   operator: 'We have frozen this server. You can view or delete it, but not change it. Contact us.',
 };
 

@@ -228,6 +228,7 @@ function simulatedService(db: OpenDatabase, clock: OffsetClock, log: string[]): 
       rateLockMinutes: 60,
       addressRestDays: 7,
       graceDays: 14,
+      negativeBalanceDays: 7,
       shutdownDeadlineS: 60,
       throttleMbps: 10,
       webhookAllowLoopback: false,

@@ -139,6 +139,8 @@ describe('the actions on a server', () => {
       balance: ['detach', 'update', 'destroy'],
       not_renewed: ['start', 'detach', 'update', 'destroy'],
       operator: ['destroy'],
+      // It resumes automatically once the balance is zero or more.
+      negative_balance: ['detach', 'update', 'destroy'],
     });
   });
 

@@ -80,6 +80,7 @@ export async function startTestService(
       rateLockMinutes: 60,
       addressRestDays: 7,
       graceDays: 14,
+      negativeBalanceDays: 7,
       shutdownDeadlineS: 60,
       throttleMbps: 10,
       webhookAllowLoopback: false,

@@ -108,6 +108,7 @@ export class TopupWorld {
         rateLockMinutes: 60,
         addressRestDays: 7,
         graceDays: 14,
+        negativeBalanceDays: 7,
         shutdownDeadlineS: 60,
         throttleMbps: 10,
         webhookAllowLoopback: false,

@@ -1179,10 +1179,10 @@ export interface components {
             /** @description Price of the current cycle. The next cycle costs the same, unless a new price was announced 30 days before it. */
             price_usd_cycle: number;
             /**
-             * @description `balance`: the balance did not cover the next cycle; the server resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. A server that stays suspended is deleted after a grace period, with warnings by email.
+             * @description `balance`: the balance did not cover the next cycle; the server resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. `negative_balance`: a credited payment was reversed and left the balance negative; the server resumes automatically at zero or more. A server that stays suspended is deleted after a grace period, with warnings by email.
              * @enum {string|null}
              */
-            suspended_reason: "balance" | "not_renewed" | "operator" | null;
+            suspended_reason: "balance" | "not_renewed" | "operator" | "negative_balance" | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -1257,10 +1257,10 @@ export interface components {
             /** @description Price of the current cycle. The next cycle costs the same, unless a new price was announced 30 days before it. */
             price_usd_cycle: number;
             /**
-             * @description `balance`: the balance did not cover the next cycle; the server resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. A server that stays suspended is deleted after a grace period, with warnings by email.
+             * @description `balance`: the balance did not cover the next cycle; the server resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. `negative_balance`: a credited payment was reversed and left the balance negative; the server resumes automatically at zero or more. A server that stays suspended is deleted after a grace period, with warnings by email.
              * @enum {string|null}
              */
-            suspended_reason: "balance" | "not_renewed" | "operator" | null;
+            suspended_reason: "balance" | "not_renewed" | "operator" | "negative_balance" | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z

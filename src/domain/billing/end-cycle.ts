@@ -57,10 +57,30 @@ async function hasPendingPayment(
   if (!server.auto_renew) return false;
   const waitedMs = now.getTime() - (server.awaiting_since ?? now).getTime();
   if (waitedMs >= CHAIN_WAIT_MAX_MS) return false;
+  const { customer_id: customerId, paid_until: since } = server;
+  return await hasUnreadCoin(tx, service, { customerId, since }, now);
+}
+
+/** Whether the customer may have paid on a chain that was not read since then, for at most a day. */
+export async function hasUnreadPayment(
+  tx: Sql,
+  service: Service,
+  due: { readonly customerId: string; readonly since: Date },
+  now: Date,
+): Promise<boolean> {
+  if (now.getTime() - due.since.getTime() >= CHAIN_WAIT_MAX_MS) return false;
+  return await hasUnreadCoin(tx, service, due, now);
+}
+
+async function hasUnreadCoin(
+  tx: Sql,
+  service: Service,
+  due: { readonly customerId: string; readonly since: Date },
+  now: Date,
+): Promise<boolean> {
   const unread = await listUnreadCoins(tx, {
-    customerId: server.customer_id,
+    ...due,
     coins: [...service.chains.keys()],
-    since: server.paid_until,
     invoicesAfter: new Date(now.getTime() - RECENT_INVOICE_DAYS * DAY_MS),
   });
   return unread.length > 0;

@@ -5,6 +5,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { type BillingServerRow, setAwaitingSince, setGracePeriod } from '../../store/billing/calendar.ts';
+import { setSuspendedReason } from '../../store/billing/cycles.ts';
 import { lockBalance, readBalance } from '../../store/ledger/ledger.ts';
 import { hasOperation } from '../../store/servers/operations.ts';
 import type { Service } from '../context.ts';
@@ -29,9 +30,15 @@ export async function processSuspended(
   server: BillingServerRow,
   now: Date,
 ): Promise<BillingOutcome> {
-  const awaitsBalance =
-    server.suspended_reason === 'balance' && server.auto_renew && server.paid_until <= now;
-  if (awaitsBalance) {
+  const { suspended_reason: reason, paid_until: paidUntil } = server;
+  const paid = paidUntil > now;
+  if (reason === 'negative_balance' && !paid) {
+    // From now on it waits for its next cycle, like any other server.
+    const next = server.auto_renew ? 'balance' : 'not_renewed';
+    await setSuspendedReason(tx, { id: server.id, reason: next, now });
+    return await processSuspended(tx, service, { ...server, suspended_reason: next }, now);
+  }
+  if (reason === 'negative_balance' || (reason === 'balance' && server.auto_renew && !paid)) {
     const resumed = await resumeIfPaid(tx, service, server, now);
     if (resumed !== 'short') return resumed === 'resumed' ? 'resumed' : 'checked';
   }
@@ -39,8 +46,9 @@ export async function processSuspended(
 }
 
 /**
- * Charges a cycle from now and resumes a server that waits for the balance. The caller holds the server's
- * lock. `busy`: an operation must end first, and the server is checked again soon.
+ * Resumes a server that waits for the balance, and charges a cycle from now unless the current one is paid:
+ * then the balance need only be zero. The caller holds the server's lock. `busy`: an operation must end
+ * first, and the server is checked again soon.
  */
 export async function resumeIfPaid(
   tx: Sql,
@@ -48,13 +56,14 @@ export async function resumeIfPaid(
   server: BillingServerRow,
   now: Date,
 ): Promise<'resumed' | 'short' | 'busy'> {
-  const { cycleCents } = await priceFrom(tx, server, now);
-  if (((await lockBalance(tx, server.customer_id)) ?? 0n) < cycleCents) return 'short';
+  const isPaid = server.paid_until > now;
+  const needed = isPaid ? 0n : (await priceFrom(tx, server, now)).cycleCents;
+  if (((await lockBalance(tx, server.customer_id)) ?? 0n) < needed) return 'short';
   if (await hasOperation(tx, server.id)) {
     await setAwaitingSince(tx, server.id, nextAwaitCheck(server, now));
     return 'busy';
   }
-  const paidUntil = await chargeCycleFromNow(tx, server, now);
+  const paidUntil = isPaid ? server.paid_until : await chargeCycleFromNow(tx, server, now);
   await resumeServer(tx, service, { ...server, paid_until: paidUntil }, now);
   await recordSystemAudit(tx, server, 'server.resume', now);
   return 'resumed';
@@ -81,7 +90,7 @@ async function processGrace(
     days === undefined ? grace : await sendDestructionWarning(tx, service, server, { grace, days }, now);
   const { paid_until: paidUntil } = server;
   const nextCheck = nextGraceCheck(next);
-  // A paid server that is being powered on or is frozen: the end of its cycle comes first.
+  // A paid server: the end of its cycle comes first.
   await setGracePeriod(tx, id, {
     ...next,
     billAt: paidUntil > now && paidUntil < nextCheck ? paidUntil : nextCheck,

@@ -16,6 +16,7 @@ import type { Service } from '../context.ts';
 import { isSwitchOn } from '../rules/switches.ts';
 import { processBalanceChanges } from './balance-changes.ts';
 import { billNextDue } from './bill-due.ts';
+import { processNegativeBalances } from './negative-balance.ts';
 import { notifyPriceChanges } from './notify-prices.ts';
 import { sumConcurrent } from './sum-concurrent.ts';
 
@@ -28,6 +29,7 @@ export async function sweepCalendar(service: Service): Promise<number> {
   if (!work || !(work.on ?? SWITCHES.renewals.default)) return 0;
   let did = 0;
   if (work.due) did += await billDue(service);
+  if (work.negative) did += await processNegativeBalances(service);
   if (work.moved) did += await processBalanceChanges(service);
   if (work.unnotified) did += await notifyPriceChanges(service);
   if (did > 0) service.wake();

@@ -4,6 +4,7 @@ import { formatCents } from '../../kernel/money.ts';
 import { DAY_MS, formatSessionTime, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { LASTING_SEALED } from '../../spec/sealed.ts';
+import { sumNegativeBalances } from '../../store/billing/negative.ts';
 import { countPool } from '../../store/inventory/addresses.ts';
 import { countSealedByKey } from '../../store/service/sealed.ts';
 import {
@@ -41,6 +42,7 @@ const STUCK_SHOWN = 10;
 const MACHINES_SHOWN = 10;
 const FINDINGS_SHOWN = 20;
 const REVERSALS_SHOWN = 5;
+const CUSTOMERS_SHOWN = 5;
 const REVERSALS_SHOWN_DAYS = 30;
 /** Warn when less than this fraction of an address pool is free (a quarter). */
 const LOW_POOL_SHARE = 4n;
@@ -62,6 +64,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...(await taskAndChainFindings(service)),
     ...(await coinFindings(service)),
     ...(await reversalFindings(service)),
+    ...(await negativeBalanceFindings(service)),
     ...queueFindings(counts, switches),
     ...(await secretFindings(service)),
     ...(await keyFindings(service)),
@@ -124,6 +127,17 @@ async function reversalFindings({ db, clock }: Deps): Promise<Finding[]> {
     `${formatCents(cents)} USD taken back in the last ${REVERSALS_SHOWN_DAYS} days, because payments ` +
     `left the chain: ${names}${more}`;
   return [{ level: 'note', subject: 'top-ups', message }];
+}
+
+async function negativeBalanceFindings({ db }: Deps): Promise<Finding[]> {
+  const negative = await sumNegativeBalances(db, { shown: CUSTOMERS_SHOWN });
+  if (!negative || negative.n === 0n) return [];
+  const { n, cents, worst } = negative;
+  const each = worst.map((row) => `${row.email} ${formatCents(BigInt(row.cents))}`).join(', ');
+  const more = n > worst.length ? ` and ${n - BigInt(worst.length)} more` : '';
+  const total = `${formatCents(cents)} USD in all`;
+  const message = `${n} below zero, ${total}, after reversed payments: ${each}${more}`;
+  return [{ level: 'warn', subject: 'balances', message }];
 }
 
 /** Returns overdue work, except work whose switch is off. */

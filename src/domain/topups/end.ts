@@ -86,7 +86,7 @@ async function expireTopup(service: Service, id: string): Promise<boolean> {
       mayCredit,
       actor: systemActor(now),
       now,
-      keys: service.keys,
+      service,
     });
     return true;
   });

@@ -48,6 +48,15 @@ export const MONEY_INVARIANTS: readonly Invariant[] = [
         and not exists (select from transfers t where t.customer_id = b.customer_id and t.type = 'reversal')`,
   },
   {
+    name: 'negative balances have a start',
+    description:
+      'each negative balance, and no other, has the time since when it is negative, and a next check',
+    source: 'balances',
+    violations: `select customer_id from balances
+      where (balance_cents < 0) <> (negative_since is not null)
+         or (negative_since is null) <> (negative_check_at is null)`,
+  },
+  {
     name: 'balances after transfers form a chain',
     description:
       'in the order of booking, each balance is the previous one plus the amount, from 0 to the current one',

@@ -11,6 +11,8 @@ import { refundInstructions } from './payment.ts';
 
 interface BillingData {
   readonly balance: Balance;
+  /** When the servers are suspended if the balance stays negative; null if it is not. */
+  readonly suspend_at: string | null;
   readonly renewals: {
     readonly days: number;
     readonly items: readonly RenewalRow[];
@@ -68,9 +70,10 @@ export function billingView(data: BillingData): View {
     body: html`${billingTabs(PANEL_PATHS.billing)}
 ${balanceSummary(data.balance)}
 ${
-  data.balance.usd < 0 &&
+  data.suspend_at !== null &&
   html`<p class="banner warn">Your balance is negative because a credited payment was dropped from the
-blockchain. Top up before you order.</p>`
+blockchain. Top up before you order. If it is still negative at ${time(data.suspend_at)}, we suspend your
+servers.</p>`
 }
 <p><a class="button" href="${PANEL_PATHS.topup}">Top up</a></p>
 ${data.invoices

@@ -75,7 +75,9 @@ export const Server = Type.Object({
       description:
         '`balance`: the balance did not cover the next cycle; the server resumes automatically once it ' +
         'does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the ' +
-        'operator. A server that stays suspended is deleted after a grace period, with warnings by email.',
+        'operator. `negative_balance`: a credited payment was reversed and left the balance negative; the ' +
+        'server resumes automatically at zero or more. A server that stays suspended is deleted after a ' +
+        'grace period, with warnings by email.',
     }),
   ),
   created_at: Time,

@@ -40,6 +40,8 @@ export interface CalendarWork {
   readonly on: boolean | null;
   readonly due: boolean;
   readonly moved: boolean;
+  /** Whether a negative balance is due for a check. */
+  readonly negative: boolean;
   /** Whether customers are still to be notified of an announced price. */
   readonly unnotified: boolean;
 }
@@ -54,17 +56,21 @@ export async function findCalendarWork(sql: Sql, now: Date): Promise<CalendarWor
             coalesce((select bill_at from servers where bill_at is not null order by bill_at limit 1) <= $1,
                      false) as due,
             (select customer_id from balances where moved order by customer_id limit 1) is not null as moved,
+            coalesce((select negative_check_at from balances where negative_check_at is not null
+                       order by negative_check_at limit 1) <= $1, false) as negative,
             exists (select from price_changes where told_at is null and cancelled_at is null) as unnotified`,
     [now],
   );
 }
 
-/** Returns when the calendar next processes a server, or null. */
+/** Returns when the calendar next processes a server or a negative balance, or null. */
 export async function nextBillAt(sql: Sql): Promise<Date | null> {
-  const row = await sql.row<{ bill_at: Date }>(
-    `select bill_at from servers where bill_at is not null order by bill_at limit 1`,
+  const row = await sql.row<{ at: Date | null }>(
+    `select least((select bill_at from servers where bill_at is not null order by bill_at limit 1),
+                  (select negative_check_at from balances where negative_check_at is not null
+                    order by negative_check_at limit 1)) as at`,
   );
-  return row?.bill_at ?? null;
+  return row?.at ?? null;
 }
 
 /** Small against the tables, so that the planner uses their indexes. */
@@ -130,7 +136,7 @@ export async function listRenewingServers(tx: Sql, customerId: string, until: Da
 
 /**
  * Locks a batch of balances that changed since the calendar's last run. Clears the mark of customers for whom
- * nothing depends on it: no server suspended for balance and, after a debit, none that renews within the
+ * nothing depends on it: no server suspended for the balance and, after a debit, none that renews within the
  * window. Returns how many balances it locked and the remaining customers. A concurrent suspension has locked
  * its balance before, or waits for this transaction.
  */
@@ -149,7 +155,7 @@ export async function claimChangedBalances(
        update balances b set moved = false, debited = false
         where b.customer_id = any($1)
           and not exists (select from servers s where s.customer_id = b.customer_id
-                and (s.status = 'suspended' and s.suspended_reason = 'balance'
+                and (s.status = 'suspended' and s.suspended_reason in ('balance', 'negative_balance')
                      or b.debited and ${RENEWING_SQL}
                         and s.paid_until <= $2::timestamptz + ${LOW_BALANCE_WINDOW_SQL}))
        returning b.customer_id)
@@ -189,6 +195,7 @@ export async function lockAffectedServers(
     `select ${BILLING_COLUMNS} from ${SERVER_FROM}
       where s.customer_id = $1
         and (s.status = 'suspended' and s.suspended_reason = 'balance' and s.auto_renew and s.paid_until <= $2
+             or s.status = 'suspended' and s.suspended_reason = 'negative_balance' and s.paid_until > $2
              or ${RENEWING_SQL} and s.paid_until > $2
                 and s.paid_until <= $2::timestamptz + ${LOW_BALANCE_WINDOW_SQL}
                 and s.low_notified_for is distinct from s.paid_until)

@@ -37,6 +37,10 @@ const COLUMNS = `id, debit_account, credit_account, amount_cents, customer_id, t
 export const nextBooking = (createdAt: string) =>
   `greatest(${createdAt}::timestamptz, booked_at + interval '1 microsecond')`;
 
+/** The new value of a column that has the time of the transfer that made the balance negative, else null. */
+const whileNegative = (column: string) =>
+  `case when balance_cents + $delta < 0 then coalesce(${column}, $created_at) end`;
+
 /**
  * Inserts one transfer and updates the customer's balance in one statement. Returns the new balance, or
  * undefined if it would be negative without `mayOverdraw`. A fact that was already booked violates
@@ -52,7 +56,9 @@ export async function insertTransfer(
     `with moved as (
        update balances
           set balance_cents = balance_cents + $delta, moved = true, debited = debited or $delta < 0,
-              booked_at = ${nextBooking('$created_at')}
+              booked_at = ${nextBooking('$created_at')},
+              negative_since = ${whileNegative('negative_since')},
+              negative_check_at = ${whileNegative('negative_check_at')}
         where customer_id = $customer_id and ($delta > 0 or $mayOverdraw or balance_cents + $delta >= 0)
        returning balance_cents, booked_at)
      insert into transfers (${COLUMNS}, balance_after_cents, booked_at)

@@ -36,7 +36,7 @@ function sample(name: string): MailData {
     },
     topup_reversed: {
       ...{ topup: 'top_abc', coin: name, reversedCents: 13_000n, balanceCents: -250n, reversedAt: NOW },
-      fate: 'spent',
+      ...{ fate: 'spent', suspendAt: LATER },
     },
     new_sign_in: { signedInAt: NOW, country: 'IS' },
     confirm_address: { path: '/confirm?token=abc', expiresAt: LATER },
@@ -124,6 +124,7 @@ const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
     'at 2026-03-01 12:30 UTC',
     'balance is now -$2.50',
     'cannot return',
+    'still negative at 2026-03-08 12:30 UTC',
     'https://panel.example/topup?amount=30.00',
     'top_abc',
   ],

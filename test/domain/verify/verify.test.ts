@@ -26,6 +26,11 @@ const BREAKS: Record<string, readonly string[]> = {
     `update balances set balance_cents = -1 where customer_id in
        (select customer_id from balances except select customer_id from transfers where type = 'reversal')`,
   ],
+  'negative balances have a start': [
+    `update balances set negative_since = now()`,
+    `update balances set negative_since = now(), negative_check_at = now() where balance_cents >= 0`,
+    `update balances set balance_cents = -1 where negative_since is null`,
+  ],
   'balances after transfers form a chain': [
     `update transfers set balance_after_cents = balance_after_cents + 1 where type = 'bonus'`,
     `update transfers set booked_at = booked_at - interval '1 microsecond' where type = 'bonus'`,

@@ -58,10 +58,11 @@ export const BILLING_MAILS = {
           `${amount} of its credit, bonus included, at ${formatUtc(data.reversedAt)}. Your balance is now ` +
           `${formatUsd(data.balanceCents)}.`,
         REVERSAL_FATES[data.fate],
-        ...(data.balanceCents < 0n
+        ...(data.suspendAt !== null
           ? [
-              "Your balance is negative. Until it is at least $0.00, you can't buy anything. If it stays " +
-                `negative, we suspend your servers. Top up ${describeTopup(-data.balanceCents)}:`,
+              "Your balance is negative, so you can't buy anything. If it is still negative at " +
+                `${formatUtc(data.suspendAt)}, we suspend your servers: we power them off and keep their ` +
+                `disks and IP addresses. To prevent that, top up ${describeTopup(-data.balanceCents)}:`,
               topupLink(panel, -data.balanceCents),
             ]
           : []),

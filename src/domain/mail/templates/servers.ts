@@ -87,6 +87,12 @@ type Data = MailData['server_suspended'];
 function describeReason(data: Data): string {
   if (data.reason === 'operator') return 'We suspended it manually.';
   if (data.reason === 'not_renewed') return 'Its paid time ended, and its automatic renewal is off.';
+  if (data.reason === 'negative_balance') {
+    return (
+      `Your balance is ${formatUsd(data.balanceCents)}: the network removed a payment that we had ` +
+      'credited, so we took its credit back.'
+    );
+  }
   return (
     `Its paid time ended, and your balance of ${formatUsd(data.balanceCents)} did not cover ` +
     `${formatNextMonths(data.months)} (${formatUsd(data.priceCents)}).`
@@ -106,6 +112,13 @@ function resumeInstructions(
       serversLink(panel),
     ];
   }
+  if (data.reason === 'negative_balance') {
+    return [
+      `To resume it, top up ${describeTopup(-data.balanceCents)}. It resumes automatically as soon as your ` +
+        'balance is at least $0.00, and the time that you have paid for is not charged again:',
+      topupLink(panel, -data.balanceCents),
+    ];
+  }
   const shortfallCents = data.priceCents - data.balanceCents;
   return [
     `To resume it, top up ${describeTopup(shortfallCents)}. It resumes automatically as soon as your ` +
@@ -117,5 +130,6 @@ function resumeInstructions(
 function causeOfSuspension(reason: Data['reason']): string {
   if (reason === 'operator') return 'by our team';
   if (reason === 'not_renewed') return 'because automatic renewal was off';
+  if (reason === 'negative_balance') return 'because your balance was negative';
   return 'because your balance did not cover its renewal';
 }

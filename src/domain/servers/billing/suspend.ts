@@ -43,7 +43,9 @@ export async function suspendServer(
     throw new Error(`cannot suspend a server that is ${status}`);
   const { event } = findTransition(SERVER_TRANSITIONS, status, 'suspend');
   const destroyAt = graceEnd({ suspendedAt: now, paidUntil }, service.settings.graceDays);
-  const billAt = nextGraceCheck({ suspendedAt: now, destroyAt, warnedDays: null });
+  const nextCheck = nextGraceCheck({ suspendedAt: now, destroyAt, warnedDays: null });
+  // A paid server: the end of its cycle comes first.
+  const billAt = paidUntil > now && paidUntil < nextCheck ? paidUntil : nextCheck;
   await setSuspended(tx, { id, reason, resumeTo: status, destroyAt, billAt, now });
   await recordServerEvent(tx, server, event, now);
   if (status === 'running' && hasDriver(service, server)) {

@@ -8,6 +8,7 @@ import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { hasOperation } from '../../../store/servers/operations.ts';
 import { findServer, type ServerRow } from '../../../store/servers/servers.ts';
 import { graceEnd } from '../../billing/grace.ts';
+import { findSuspensionTime } from '../../billing/negative-balance.ts';
 import type { Service } from '../../context.ts';
 import { recordEvent } from '../../record.ts';
 import { priceFrom } from '../billing/price.ts';
@@ -44,6 +45,11 @@ async function freeze(tx: Sql, service: Deps, server: ServerRow, now: Date): Pro
 
 /** Notifies the customer if they must act: the cycle has ended and the balance cannot renew it. */
 async function unfreeze(tx: Sql, service: Deps, server: ServerRow, now: Date): Promise<void> {
+  const suspendAt = await findSuspensionTime(tx, service, { customerId: server.customer_id });
+  if (server.paid_until > now && suspendAt !== null && suspendAt <= now) {
+    await suspendServer(tx, service, server, 'negative_balance', now);
+    return await notifySuspensionChange(tx, service, server, server.suspended_at ?? now, now);
+  }
   await resumeServer(tx, service, server, now);
   if (server.paid_until > now) return;
   const balanceCents = (await lockBalance(tx, server.customer_id)) ?? 0n;

@@ -56,7 +56,7 @@ export async function changeDeposits(
       mayCredit,
       actor: systemActor(now),
       now,
-      keys: service.keys,
+      service,
     });
     return true;
   });

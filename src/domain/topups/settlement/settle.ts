@@ -22,7 +22,8 @@ import { isDeletingCustomer } from '../../../store/customers/deletion.ts';
 import { readBalance } from '../../../store/ledger/ledger.ts';
 import { type DepositRow, saveDeposits } from '../../../store/topups/deposits.ts';
 import { type TopupRow, updateTopup } from '../../../store/topups/topups.ts';
-import type { Actor } from '../../context.ts';
+import { findSuspensionTime } from '../../billing/negative-balance.ts';
+import type { Actor, Service } from '../../context.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';
 import { recordAudit, recordEvent } from '../../record.ts';
 import { topupObject } from '../read.ts';
@@ -41,8 +42,8 @@ export interface Settlement {
   readonly mayCredit: boolean;
   readonly actor: Actor;
   readonly now: Date;
-  /** Seals the mail about a credit. */
-  readonly keys: KeyRing;
+  /** To seal the mail about a change, and to say when a negative balance has consequences. */
+  readonly service: Pick<Service, 'keys' | 'settings'>;
 }
 
 /**
@@ -62,7 +63,7 @@ export async function settle(tx: Sql, settlement: Settlement): Promise<TopupRow>
   await updateTopup(tx, after);
   await recordSettlement(tx, settlement, after, settled, { ...booked, notify: !isAccountGone });
   const change = { before: topup, after, changed: booked.changed };
-  if (booked.credited) await notifyCredit(tx, settlement.keys, change, now);
+  if (booked.credited) await notifyCredit(tx, settlement.service.keys, change, now);
   if (isReversed(topup, after) && !isAccountGone) await notifyReversal(tx, settlement, after, settled);
   return after;
 }
@@ -205,7 +206,7 @@ export async function notifyCredit(
 /** Mails the customer about a reversal, in its transaction. */
 async function notifyReversal(
   tx: Sql,
-  { topup, before, now, keys }: Settlement,
+  { topup, before, now, service }: Settlement,
   after: TopupRow,
   deposits: readonly DepositRow[],
 ): Promise<void> {
@@ -217,11 +218,12 @@ async function notifyReversal(
     coin: topup.coin,
     reversedCents: after.reversed_cents - topup.reversed_cents,
     balanceCents: await readBalance(tx, customerId),
+    suspendAt: await findSuspensionTime(tx, service, { customerId }),
     reversedAt: now,
     fate: reversalFate(after, deposits),
   };
   const cause = `reversal:${topup.coin}:${first.key}:${first.credits}`;
-  await enqueueMail(tx, { customerId, kind: 'topup_reversed', cause, data }, now, keys);
+  await enqueueMail(tx, { customerId, kind: 'topup_reversed', cause, data }, now, service.keys);
 }
 
 function byKey(a: DepositRow, b: DepositRow): number {

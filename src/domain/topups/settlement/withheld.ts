@@ -61,7 +61,7 @@ export async function releaseTopup(service: Service, actor: Actor, topupId: stri
 /** Resolves payments of a locked invoice. Fails with `not_found` if none is selected. */
 export async function resolveWithheld(
   tx: Sql,
-  service: Pick<Service, 'keys'>,
+  service: Pick<Service, 'keys' | 'settings'>,
   { actor, topup }: { readonly actor: Actor; readonly topup: TopupRow },
   { selects, apply, audit, now }: Resolution,
 ): Promise<ResolvedTopup> {
@@ -80,7 +80,7 @@ export async function resolveWithheld(
     mayCredit: true,
     actor,
     now,
-    keys: service.keys,
+    service,
   });
   const entry = { actor, resource: formatId('topup', topup.id), customerId: topup.customer_id };
   if (audit) await recordAudit(tx, { ...entry, action: audit }, now);

@@ -7,10 +7,12 @@ import {
   listTopupEntries,
 } from '../../../domain/billing/ledger.ts';
 import { getLedgerPeriod } from '../../../domain/billing/ledger-period.ts';
+import { findSuspensionTime } from '../../../domain/billing/negative-balance.ts';
 import { listRenewals } from '../../../domain/billing/renewals.ts';
 import { findAccount } from '../../../domain/customers/read.ts';
 import { getPayment, listInvoices } from '../../../domain/topups/payment.ts';
 import { fail } from '../../../kernel/fail.ts';
+import { formatRfc3339 } from '../../../kernel/time.ts';
 import { billingView, RENEWAL_DAYS } from '../../../panel/money/billing.ts';
 import { ledgerView, statementView } from '../../../panel/money/ledger.ts';
 import { entryReceiptView, topupReceiptView } from '../../../panel/money/receipt.ts';
@@ -28,15 +30,23 @@ async function showBilling(context: PageContext): Promise<View> {
   const actor = context.customer();
   const requestedDays = Number(field(context.query, 'days'));
   const days = RENEWAL_DAYS.find((each) => each === requestedDays) ?? RENEWAL_DAYS[0];
-  const [balance, renewals, invoices] = await Promise.all([
+  const [balance, suspendAt, renewals, invoices] = await Promise.all([
     getBalance(service, actor),
+    findSuspensionTime(service.db, service, actor),
     listRenewals(service, actor, { days }),
     readList(context, 'topups.list', (page) => listInvoices(service, actor, page), {
       preservedQuery: days === RENEWAL_DAYS[0] ? {} : { days: String(days) },
     }),
   ]);
   const { items, next, first } = invoices;
-  return billingView({ balance, renewals: { days, ...renewals }, invoices: items, next, first });
+  return billingView({
+    balance,
+    suspend_at: suspendAt && formatRfc3339(suspendAt),
+    renewals: { days, ...renewals },
+    invoices: items,
+    next,
+    first,
+  });
 }
 
 async function showLedger(context: PageContext): Promise<View> {
