@@ -49,6 +49,7 @@ async function runYear({ http, url }: RunningService, receiver: WebhookReceiver)
     const response = await http.inject({
       method: 'POST',
       url: `/sandbox/${name}`,
+      headers: { 'content-type': 'application/json' },
       payload: JSON.stringify(body),
     });
     if (response.statusCode !== 200) throw new Error(`/sandbox/${name}: ${response.body}`);

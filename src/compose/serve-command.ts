@@ -9,6 +9,7 @@ import { releaseAllLeases } from '../store/leases.ts';
 import { checkCoins } from './check-coins.ts';
 import { serveWithChildren } from './child-processes.ts';
 import { acquireDatabase } from './database.ts';
+import { requireLiveSafety } from './live-safety.ts';
 import { prepareSandbox } from './seed.ts';
 import { type ServeOptions, startService } from './serve.ts';
 import { connectionsPerProcess, openService } from './service.ts';
@@ -27,6 +28,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
   stopRequested.then(() => forceExitAfterTimeout(options));
   if (options.child) return await serveAsChild(config, options, stopRequested);
   checkConnectionBudget(config, options.processes);
+  requireLiveSafety(config);
   const database = await acquireDatabase(config, 'own', options.warn);
   try {
     const opened = await openService(config, database.connection, { mayMigrate: true });

@@ -182,7 +182,9 @@ function createHttp(
     ...(sharedPort ? { beforeRequest: () => syncClock(opened) } : {}),
     ...(simulation && {
       sandbox: (scope) =>
-        registerSandboxRoutes(scope, createSandboxControl({ ...opened, simulation }, runner)),
+        registerSandboxRoutes(scope, createSandboxControl({ ...opened, simulation }, runner), {
+          publicUrl: () => (config.SKERRY_SANDBOX_PUBLIC ? service.settings.baseUrl : null),
+        }),
     }),
   });
   http.addHook('onClose', async () => readiness.close());

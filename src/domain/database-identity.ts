@@ -142,7 +142,10 @@ function matchesKeyCheck(keys: KeyRing, keyCheck: string): boolean {
 
 function parseKeyRing(options: IdentityOptions, list: string): KeyRing {
   try {
-    return new KeyRing(list);
+    const keys = new KeyRing(list);
+    const weakness = options.mode === 'live' ? keys.weakness() : null;
+    if (weakness !== null) throw new RangeError(weakness);
+    return keys;
   } catch (error) {
     throw new OperatorError(
       `${keySource(options)}: ${error instanceof Error ? error.message : 'not a list of keys'}`,

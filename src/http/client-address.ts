@@ -8,6 +8,7 @@ import type { FastifyRequest } from 'fastify';
 import { isForbiddenAddress } from '../kernel/address-safety.ts';
 import type { Geo } from '../ports/geo.ts';
 import { UNKNOWN_COUNTRY } from '../spec/countries.ts';
+import type { HttpSettings } from './settings.ts';
 
 /** The client's bare address. If a proxy sent something else, returns that text, or an empty one. */
 export function clientAddress(request: FastifyRequest): string {
@@ -27,4 +28,9 @@ export function resolveCountry(geo: Geo, address: string): string {
 /** Whether the client uses TLS, to us or to a trusted proxy. */
 export function isSecure(request: FastifyRequest): boolean {
   return request.protocol === 'https';
+}
+
+/** Whether customers reach the service over https: as its URL says, else as this request arrived. */
+export function isServedSecurely(settings: Pick<HttpSettings, 'baseUrl'>, request: FastifyRequest): boolean {
+  return settings.baseUrl?.startsWith('https:') ?? isSecure(request);
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isSecure } from './client-address.ts';
+import { isServedSecurely } from './client-address.ts';
 import type { HttpSettings } from './settings.ts';
 
 const SESSION_COOKIE = 'PHPSESSID';
@@ -13,6 +13,6 @@ export function readSessionCookie(request: FastifyRequest): string | undefined {
  * Sets a cookie that lasts until the browser closes. The session's own lifetime is enforced on the server.
  */
 export function setSessionCookie(settings: HttpSettings, reply: FastifyReply, value: string): void {
-  const secure = settings.baseUrl?.startsWith('https:') ?? isSecure(reply.request);
+  const secure = isServedSecurely(settings, reply.request);
   reply.setCookie(SESSION_COOKIE, value, { path: '/', httpOnly: true, sameSite: 'lax', secure });
 }

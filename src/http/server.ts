@@ -12,6 +12,7 @@ import { LIMITS } from '../spec/limits.ts';
 import { AccountBackoff } from './admission/account-backoff.ts';
 import { AttemptLimiter } from './admission/attempt-limiter.ts';
 import { addDeadlines, type Timeouts } from './admission/deadlines.ts';
+import { isServedSecurely } from './client-address.ts';
 import { registerConsolePages } from './console/pages.ts';
 import { handleUpgrades, isConsoleUpgrade } from './console/upgrade.ts';
 import { errorBody, prepareErrorResponse } from './errors.ts';
@@ -94,7 +95,7 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
       ),
     // Only paths that cannot be decoded reach this. The framework's own message would repeat the path.
     frameworkErrors: (_error, request, reply: FastifyReply) => {
-      reply.headers(commonHeaders(request));
+      reply.headers(commonHeaders(settings, request));
       if (/^\/v1\//.test(request.url)) return void sendMalformedPathError(v1, request, reply);
       const failure = new Failure('bad_request', {}, 'The path could not be decoded.');
       reply.send(prepareErrorResponse(edge, failure, request, reply));
@@ -104,7 +105,7 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
   const endConsoles = handleUpgrades(app.server, { edge, newRequestId, beforeRequest });
   app.addHook('preClose', endConsoles);
   app.addHook('preClose', () => streams.close());
-  addHooks(app, options.requestLog ?? service.log, options.bodyTimeoutMs ?? BODY_TIMEOUT_MS);
+  addHooks(app, settings, options);
   addDeadlines(app, options.timeouts ?? { readMs: LIMITS.readTimeoutMs, writeMs: LIMITS.writeTimeoutMs });
   if (beforeRequest) app.addHook('onRequest', beforeRequest);
   // Each surface declares the bodies that it parses. An unknown path parses none.
@@ -150,9 +151,13 @@ function createV1Edge(edge: Edge, streams: EventStreams): V1Edge {
   };
 }
 
-function addHooks(app: FastifyInstance, log: Logger, bodyTimeoutMs: number): void {
+function addHooks(
+  app: FastifyInstance,
+  settings: HttpSettings,
+  { service, requestLog: log = service.log, bodyTimeoutMs = BODY_TIMEOUT_MS }: HttpOptions,
+): void {
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers(commonHeaders(request));
+    reply.headers(commonHeaders(settings, request));
     if (!request.routeOptions.config.slowBody) enforceBodyTimeout(request.raw, bodyTimeoutMs);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       fail('bad_request', {}, 'Send a Host header.');
@@ -174,8 +179,12 @@ function addHooks(app: FastifyInstance, log: Logger, bodyTimeoutMs: number): voi
   });
 }
 
-function commonHeaders({ id }: FastifyRequest): Record<string, string> {
-  return { 'x-request-id': id, 'x-content-type-options': 'nosniff' };
+/** A year. Without subdomains: they may be another host's, or served without TLS. */
+const STRICT_TRANSPORT = { 'strict-transport-security': 'max-age=31536000' };
+
+function commonHeaders(settings: HttpSettings, request: FastifyRequest): Record<string, string> {
+  const headers = { 'x-request-id': request.id, 'x-content-type-options': 'nosniff' };
+  return isServedSecurely(settings, request) ? { ...headers, ...STRICT_TRANSPORT } : headers;
 }
 
 /** Answers 400 to a body that trickles in, because it holds a connection and its buffers. */

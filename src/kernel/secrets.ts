@@ -45,6 +45,16 @@ export class KeyRing {
     return `k1:${randomBytes(32).toString('base64')}`;
   }
 
+  /**
+   * Returns why the list must not protect real customers, or null. An older weak key may stay until its
+   * values are sealed with a newer one.
+   */
+  weakness(): string | null {
+    const [newest, ...older] = [...this.#keys.values()].map((key) => key.toString('hex'));
+    if (new Set([newest, ...older]).size <= older.length) return 'two keys are the same; generate each one';
+    return /^(..)\1*$/.test(newest ?? '') ? 'the newest key repeats one byte; generate it at random' : null;
+  }
+
   get newestId(): string {
     return this.#newest;
   }

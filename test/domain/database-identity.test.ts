@@ -132,3 +132,9 @@ test('coins of test networks and real coins never mix in one database', async ()
   await live(false);
   assert.match(await refusalMessage(live(true)), /^SKERRY_WORTHLESS_COINS: this database accepts real coins/);
 });
+
+test('a live service refuses a key of one repeated byte, which a sandbox may use', async () => {
+  const weak = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
+  assert.match(await refusalMessage(open('live', weak)), /^SKERRY_SECRET_KEY: .*repeats one byte/);
+  await open('sandbox', weak);
+});

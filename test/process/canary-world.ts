@@ -103,6 +103,7 @@ export async function startCanaryWorld() {
   async function sandbox(name: string, body: object = {}): Promise<JsonBody> {
     const response = await fetch(`${serving.url}/sandbox/${name}`, {
       method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
     const text = await response.text();

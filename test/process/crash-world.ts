@@ -12,7 +12,11 @@ export function serviceEnvironment(dataDir: string): Record<string, string> {
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read any field of the body and fail if it is missing.
 export async function callSandbox(url: string, name: string, body: object = {}): Promise<any> {
-  const response = await fetch(`${url}/sandbox/${name}`, { method: 'POST', body: JSON.stringify(body) });
+  const response = await fetch(`${url}/sandbox/${name}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
   const text = await response.text();
   assert.equal(response.status, 200, text);
   return JSON.parse(text);

@@ -34,6 +34,7 @@ export async function startProcesses(
   const sandbox = async (name: string, body: object = {}) => {
     const response = await fetch(`${serving.url}/sandbox/${name}`, {
       method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
     const text = await response.text();

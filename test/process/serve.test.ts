@@ -114,6 +114,7 @@ describe('skerryd serve', () => {
     })) {
       const response = await fetch(`${serving.url}/sandbox/${name}`, {
         method: 'POST',
+        headers: { 'content-type': 'application/json' },
         body: JSON.stringify(input),
       });
       assert.equal(response.status, 200, await response.text());
@@ -152,6 +153,7 @@ describe('skerryd serve', () => {
     await client.signUp();
     const advance = await fetch(`${serving.url}/sandbox/clock`, {
       method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: '{"advance_s":90000}',
     });
     assert.equal(advance.status, 200, await advance.text());
@@ -186,7 +188,11 @@ describe('skerryd serve', () => {
     const invoice = await client.get(`/topup-status.php?ref=${body.order_ref}`);
     const { deposit_address: address, deposit_amount: amount } = invoice.body;
     const call = (name: string, input: object) =>
-      fetch(`${serving.url}/sandbox/${name}`, { method: 'POST', body: JSON.stringify(input) });
+      fetch(`${serving.url}/sandbox/${name}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(input),
+      });
     await call('payments', { coin: 'LTC', address, amount });
     await call('blocks', { coin: 'LTC', count: 6 });
     await call('settle', {});

@@ -40,6 +40,7 @@ describe('skerryd serve refuses to start', () => {
       { SKERRY_MODE: 'live', DATABASE_URL: 'postgres://localhost/x' },
       /SKERRY_COMPUTE/,
     ],
+    ['a live service without a limit', { ...LIVE, SKERRY_SIGNUPS_PER_HOUR: '0' }, /SKERRY_SIGNUPS_PER_HOUR/],
     [
       'a private key for a coin',
       {

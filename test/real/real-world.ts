@@ -196,7 +196,8 @@ export class RealWorld {
     const session = SessionClient.forUrl(this.url);
     await session.signUp();
     const sandbox = async (name: string, body: object = {}) => {
-      const init = { method: 'POST', body: JSON.stringify(body) };
+      const headers = { 'content-type': 'application/json' };
+      const init = { method: 'POST', headers, body: JSON.stringify(body) };
       const answer = await fetch(`${this.url}/sandbox/${name}`, init);
       assert.equal(answer.status, 200, `/sandbox/${name}`);
       return (await answer.json()) as Record<string, unknown>;

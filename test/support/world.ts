@@ -45,7 +45,11 @@ export async function startWorld(settings: Readonly<Record<string, string>> = {}
   const running = await startService(config, scratch.connection, { passwordCost: CHEAP_PASSWORDS });
   const url = running.url ?? '';
   const sandbox = async (name: string, body: object = {}) => {
-    const response = await fetch(`${url}/sandbox/${name}`, { method: 'POST', body: JSON.stringify(body) });
+    const response = await fetch(`${url}/sandbox/${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
     const text = await response.text();
     if (response.status !== 200) throw new Error(`/sandbox/${name}: ${response.status} ${text}`);
     return JSON.parse(text) as Record<string, unknown>;

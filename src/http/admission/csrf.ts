@@ -35,6 +35,17 @@ export function isCrossSite(headers: IncomingHttpHeaders, baseUrl: string | null
   return originHost !== hostOf(`http://${headers.host ?? ''}`);
 }
 
+/**
+ * Whether the browser says that a page other than ours sent this form. `Sec-Fetch-Site` says it even where a
+ * page hides its origin, and with it, `Origin: null` is not one of our own forms. `none` is the address bar.
+ */
+export function isForeignForm(headers: IncomingHttpHeaders, baseUrl: string | null): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site === undefined) return isCrossSite(headers, baseUrl);
+  if (site !== 'same-origin' && site !== 'none') return true;
+  return headers.origin === 'null' || isCrossSite(headers, baseUrl);
+}
+
 /** Returns the host and port in lower case, without the default port of either scheme, as browsers do. */
 function hostOf(url: string): string | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;

@@ -22,7 +22,7 @@ import {
   requireServiceOpen,
   type Stages,
 } from './admission.ts';
-import { isCrossSite, isValidCsrfToken, submittedCsrfToken } from './csrf.ts';
+import { isForeignForm, isValidCsrfToken, submittedCsrfToken } from './csrf.ts';
 import { type LimitedAttempt, runLimited } from './limit-attempts.ts';
 import { auditRefusal } from './refusal-audit.ts';
 
@@ -137,7 +137,7 @@ function selectOperation<Answer extends object>(
 
 /** `csrf`: the form is ours, and readable. At a protected endpoint, a stranger first gets `auth_required`. */
 function requireCsrfToken({ edge, endpoint, request, body, identity }: FormAdmission<object>): void {
-  if (isCrossSite(request.headers, edge.settings.baseUrl)) fail('invalid_csrf');
+  if (isForeignForm(request.headers, edge.settings.baseUrl)) fail('invalid_csrf');
   const token = submittedCsrfToken(request.headers, body);
   const mustSignIn = endpoint.protected && identity.session === null;
   if (mustSignIn && token === undefined) fail('auth_required');

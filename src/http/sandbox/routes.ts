@@ -1,5 +1,6 @@
 /** `/sandbox/*` (DESIGN "Operating contract"): JSON in, JSON out; absent on a live database. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isLoopbackHost } from '../../kernel/address-safety.ts';
 import { Failure, fail } from '../../kernel/fail.ts';
 import { isPrintable } from '../../kernel/printable.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
@@ -77,10 +78,21 @@ const SANDBOX_ROUTES: Readonly<Record<string, SandboxRoute>> = {
   },
 };
 
-export function registerSandboxRoutes(scope: FastifyInstance, control: SandboxControl): void {
-  // Reject pages of other sites that are open in the same browser.
-  scope.addHook('onRequest', async (request) => {
-    if (isCrossSite(request.headers, null)) fail('invalid_csrf');
+export interface SandboxAccess {
+  /** The URL of a sandbox that is open to other machines; null: it serves this machine only. */
+  readonly publicUrl: () => string | null;
+}
+
+export function registerSandboxRoutes(
+  scope: FastifyInstance,
+  control: SandboxControl,
+  { publicUrl }: SandboxAccess,
+): void {
+  scope.addHook('onRequest', async ({ headers }) => {
+    // Reject pages of other sites that are open in the same browser, and hidden ones.
+    if (headers.origin === 'null' || isCrossSite(headers, null)) fail('invalid_csrf');
+    // A page whose name now resolves to this machine has our origin, but not our name.
+    if (!isOwnHost(headers.host, publicUrl())) fail('invalid_csrf', {}, 'The Host is not this sandbox.');
   });
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, payload, done) => done(null, payload));
@@ -97,6 +109,7 @@ export function registerSandboxRoutes(scope: FastifyInstance, control: SandboxCo
   });
   for (const [name, { fields, act }] of Object.entries(SANDBOX_ROUTES)) {
     scope.post(`/sandbox/${name}`, { config: { untimed: true } }, async (request) => {
+      requireJson(request);
       return { ok: true, ...(await act(control, parseBody(request.body, fields))) };
     });
   }
@@ -107,6 +120,25 @@ export function registerSandboxRoutes(scope: FastifyInstance, control: SandboxCo
       ...(await control.readMails(query.to === undefined ? null : readAddress(query, 'to'))),
     };
   });
+}
+
+/** Missing in HTTP/1.0, which no browser sends. */
+function isOwnHost(host: string | undefined, publicUrl: string | null): boolean {
+  if (host === undefined) return true;
+  const hostname = hostnameOf(`http://${host}`);
+  if (hostname === undefined) return false;
+  return isLoopbackHost(hostname) || (publicUrl !== null && hostname === hostnameOf(publicUrl));
+}
+
+function hostnameOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
+}
+
+/** A form of any page can send other types without asking; an empty body has none to check. */
+function requireJson({ body, headers }: FastifyRequest): void {
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (body === undefined || body === null || body === '' || type === 'application/json') return;
+  fail('bad_request', {}, 'Send the body with Content-Type: application/json.');
 }
 
 function parseBody(payload: unknown, fields: readonly string[]): Body {

@@ -104,6 +104,61 @@ describe('the CSRF token', () => {
   });
 });
 
+describe('the Sec-Fetch-Site header', () => {
+  let world: HttpWorld;
+  before(async () => {
+    world = await startHttpWorld();
+  });
+  after(() => world.close());
+
+  const send = async (headers: Record<string, string>) => {
+    const client = await world.customer();
+    return (await client.post('/account-api.php', { action: 'list_tokens' }, { headers })).status;
+  };
+  const OWN = 'http://localhost';
+  const host = 'localhost';
+
+  it('a form passes only if the browser says that it is our own', async () => {
+    for (const site of ['same-origin', 'none'])
+      assert.equal(await send({ 'sec-fetch-site': site }), 200, site);
+    for (const site of ['cross-site', 'same-site', '', 'rubbish']) {
+      assert.equal(await send({ 'sec-fetch-site': site }), 403, site);
+      assert.equal(await send({ 'sec-fetch-site': site, origin: OWN, host }), 403, site);
+    }
+    assert.equal(await send({ 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' }), 403);
+    assert.equal(await send({ 'sec-fetch-site': 'same-origin', origin: OWN, host }), 200);
+  });
+
+  it('Origin: null passes only without Sec-Fetch-Site', async () => {
+    assert.equal(await send({ origin: 'null' }), 200);
+    assert.equal(await send({ origin: 'null', 'sec-fetch-site': 'same-origin' }), 403);
+  });
+
+  it('a page opened from another site, and a call of the API, are not judged', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site', origin: 'null' };
+    assert.equal((await world.visitor().get('/csrf.php', headers)).status, 200);
+    const answer = await world.app.inject({ method: 'POST', url: '/v1/servers', headers });
+    assert.equal(answer.statusCode, 401);
+  });
+});
+
+describe('Strict-Transport-Security', () => {
+  it('responses require https from then on exactly if the service is served over it', async () => {
+    for (const [baseUrl, sent] of [
+      ['https://skerry.example', 'max-age=31536000'],
+      ['http://skerry.example'],
+      [null],
+    ]) {
+      const world = await startHttpWorld({ settings: { baseUrl: baseUrl ?? null } });
+      for (const url of ['/', '/v1/nothing', '/nothing']) {
+        const { headers } = await world.app.inject({ url });
+        assert.equal(headers['strict-transport-security'], sent, `${baseUrl} ${url}`);
+      }
+      await world.close();
+    }
+  });
+});
+
 describe('the Origin header', () => {
   let world: HttpWorld;
   before(async () => {

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
+import fastify from 'fastify';
+import { registerSandboxRoutes, type SandboxControl } from '../../../src/http/sandbox/routes.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -221,5 +223,47 @@ describe('the sandbox', () => {
     for (const advance_s of [0.0005, 5e-324, 1.0004]) {
       assert.equal((await post('clock', JSON.stringify({ advance_s }))).status, 200);
     }
+  });
+
+  it('every control refuses Origin: null, another site, and a Host that is not this machine', async () => {
+    const calls = [...NAMES.map((name) => ['POST', name] as const), ['GET', 'mails'] as const];
+    for (const [method, name] of calls) {
+      const send = async (headers: Record<string, string>) =>
+        (await world.http.inject({ method, url: `/sandbox/${name}`, headers })).statusCode;
+      const others = [{ origin: 'null' }, { origin: 'https://evil.example' }, { host: 'evil.example:8080' }];
+      for (const headers of others)
+        assert.equal(await send(headers), 403, `${name} ${JSON.stringify(headers)}`);
+      for (const host of ['127.0.0.1:8080', '[::1]:8080', 'localhost']) {
+        assert.notEqual(await send({ host }), 403, `${name} ${host}`);
+      }
+    }
+  });
+
+  it('a body needs Content-Type: application/json, and an empty body needs none', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {
+      assert.equal((await post('settle', '{}', type)).status, 400, type);
+      assert.equal((await post('settle', '', type)).status, 200, type);
+    }
+    assert.equal((await post('settle', '{}', 'application/json; charset=utf-8')).status, 200);
+    const bare = await world.http.inject({ method: 'POST', url: '/sandbox/settle' });
+    assert.equal(bare.statusCode, 200);
+    const untyped = await world.http.inject({ method: 'POST', url: '/sandbox/settle', payload: '{}' });
+    assert.equal(untyped.statusCode, 400);
+  });
+
+  it('a public sandbox accepts the Host of its URL too', async () => {
+    const open = fastify();
+    const control = { settle: async () => undefined } as unknown as SandboxControl;
+    open.register(async (scope) =>
+      registerSandboxRoutes(scope, control, { publicUrl: () => 'http://skerry.example:8080' }),
+    );
+    const statuses = [];
+    for (const host of ['skerry.example', 'SKERRY.example:8080', '127.0.0.1', 'evil.example']) {
+      statuses.push(
+        (await open.inject({ method: 'POST', url: '/sandbox/settle', headers: { host } })).statusCode,
+      );
+    }
+    await open.close();
+    assert.deepEqual(statuses, [200, 200, 200, 403]);
   });
 });

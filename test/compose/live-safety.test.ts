@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { requireLiveSafety } from '../../src/compose/live-safety.ts';
+import { loadConfig } from '../../src/config.ts';
+import { KeyRing } from '../../src/kernel/secrets.ts';
+
+const LIVE = {
+  SKERRY_MODE: 'live',
+  SKERRY_COMPUTE: 'qemu',
+  DATABASE_URL: 'postgres://u:hunter2@db.example/skerry',
+};
+const start = (env: Record<string, string>) => requireLiveSafety(loadConfig({ ...LIVE, ...env }));
+
+test('a live service refuses plain http on a public address without a trusted proxy', () => {
+  for (const SKERRY_HOST of ['0.0.0.0', '::', '198.51.100.7', '2a00::1', 'skerry.example']) {
+    assert.throws(() => start({ SKERRY_HOST }), { name: 'OperatorError', message: /^SKERRY_HOST: .*TLS/ });
+    start({ SKERRY_HOST, SKERRY_TRUSTED_PROXIES: '10.0.0.1' });
+  }
+  for (const SKERRY_HOST of ['127.0.0.1', '::1', 'localhost', '10.0.0.2', 'fd00::1']) start({ SKERRY_HOST });
+});
+
+test('a live service refuses webhook settings for tests', () => {
+  assert.throws(
+    () => start({ SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true' }),
+    /^OperatorError: SKERRY_WEBHOOK_ALLOW/,
+  );
+  assert.throws(() => start({ SKERRY_WEBHOOK_CA_FILE: '/ca.pem' }), /^OperatorError: SKERRY_WEBHOOK_CA_FILE/);
+});
+
+test('a live service refuses limits of 0, and a sandbox has them by default', () => {
+  for (const name of ['SIGNUPS', 'SIGNIN_FAILURES', 'TOKEN_FAILURES']) {
+    const setting = `SKERRY_${name}_PER_HOUR`;
+    assert.throws(() => start({ [setting]: '0' }), new RegExp(`^OperatorError: ${setting}`));
+    start({ [setting]: '1' });
+  }
+  requireLiveSafety(loadConfig({ SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true' }));
+});
+
+test('a key list is weak if two keys are the same, or the newest repeats one byte', () => {
+  const text = (byte: number) => Buffer.alloc(32, byte).toString('base64');
+  const random = KeyRing.generate().slice(3);
+  const weakness = (list: string) => new KeyRing(list).weakness();
+  assert.equal(weakness(`k1:${random}`), null);
+  assert.equal(weakness(`k2:${random},k1:${text(7)}`), null);
+  assert.match(weakness(`k1:${text(0)}`) ?? '', /repeats one byte/);
+  assert.match(weakness(`k2:${random},k1:${random}`) ?? '', /are the same/);
+});
