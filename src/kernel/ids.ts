@@ -27,6 +27,7 @@ export const ID_PREFIXES = {
   priceChange: 'prc_',
   mail: 'mail_',
   customer: 'cus_',
+  passkey: 'pkey_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

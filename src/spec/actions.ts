@@ -15,6 +15,9 @@ export const ACTIONS = [
   'customer.begin_totp',
   'customer.enable_totp',
   'customer.disable_totp',
+  'customer.add_passkey',
+  'customer.rename_passkey',
+  'customer.remove_passkey',
   'customer.end_session',
   'customer.delete',
   // Erases the personal data of a deleted account.

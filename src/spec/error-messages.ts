@@ -55,6 +55,7 @@ export const NOT_FOUND_MESSAGES = {
   delivery: 'Delivery not found in the log of your webhooks.',
   audit: 'Audit event not found in your account, or no longer stored.',
   topup: 'Top-up not found in your account.',
+  passkey: 'Passkey not found in your account.',
   session: 'Session not found in your account.',
   plan: 'Plan not found. List the available plans.',
   region: 'Region not found. List the available regions.',

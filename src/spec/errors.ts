@@ -75,6 +75,12 @@ export const FAILURES = {
   /** Only after the correct password, so that a stranger does not learn about the second factor. */
   code_required: failure(400, 'invalid_request', 'Enter a one-time code.'),
   bad_code: failure(400, 'invalid_request', 'The one-time code is incorrect. Enter the current code.'),
+  bad_passkey: failure(
+    400,
+    'invalid_request',
+    'The passkey was not accepted. Try again, or use your password.',
+    { field: 'passkey' },
+  ),
   bad_email: failure(400, 'invalid_request', 'Enter a valid email address.', {
     issue: 'invalid_format',
     field: 'email',

@@ -35,6 +35,9 @@ export const LIMITS = {
   totpFailuresPerLink: 5,
   /** A second factor younger than this at an address change may be an intruder's: undoing removes it. */
   totpTrustedDays: 7,
+  passkeysMax: 20,
+  /** How long the browser may take to answer. */
+  passkeyChallengeMinutes: 5,
   nameMaxChars: 63,
   labelPairsMax: 32,
   labelValueMaxChars: 255,

@@ -78,6 +78,8 @@ export interface MailData {
     readonly by: 'recovery_code' | 'reset_link' | 'password_change';
     readonly tokens: number;
     readonly webhooks: number;
+    /** Absent in mails of earlier versions. */
+    readonly passkeys?: number;
     readonly country: string;
   };
   /** `isLast`: further mails of this kind are held back for up to an hour. */
@@ -153,6 +155,13 @@ export interface MailData {
     readonly by: 'customer' | 'recovery_code' | 'operator';
     readonly country: string;
   };
+  passkey_changed: {
+    readonly changedAt: Date;
+    readonly name: string;
+    /** Whether it was added; otherwise it was removed. */
+    readonly added: boolean;
+    readonly country: string;
+  };
   /** To the former address of the account: pass it as `to`. */
   account_deleted: { readonly deletedAt: Date };
 }
@@ -205,6 +214,7 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
   password_changed: { when: 'the password was changed by a signed-in customer', mustBeRead: true },
   openpgp_key_changed: { when: 'the OpenPGP key of the account was set or removed', mustBeRead: true },
   totp_changed: { when: 'one-time codes were turned on or off', mustBeRead: true },
+  passkey_changed: { when: 'a passkey was added or removed', mustBeRead: true },
   access_revoked: {
     when: 'API tokens were revoked and webhooks paused to take the account back',
     mustBeRead: true,

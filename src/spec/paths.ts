@@ -63,6 +63,7 @@ export const BILLING_PATHS = {
 export const ACCOUNT_PATHS = {
   overview: PANEL_PATHS.account,
   totp: '/account/totp',
+  passkeys: '/account/passkeys',
   sessions: '/account/sessions',
   tokens: '/account/tokens',
   audit: '/account/audit',

@@ -139,6 +139,11 @@ export async function openRetentionRows(world: TestService) {
       keptMs: 7 * DAY_MS,
       goneMs: 7 * DAY_MS + 1,
     },
+    usedChallenges: {
+      insert: (at) => insert('used_challenges', { digest: digest(), expires_at: at }),
+      keptMs: 0,
+      goneMs: 1,
+    },
     consoleTickets: {
       insert: (at) =>
         insert('console_tickets', {

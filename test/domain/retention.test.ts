@@ -29,6 +29,7 @@ const KEPT: Record<string, string> = {
   ),
   ...stay('deleted when the name is withdrawn', 'published_rdns'),
   ...stay('one per customer', 'event_counters', 'totp_secrets'),
+  ...stay('customer resources, limited by a constant', 'passkeys'),
   ...stay('deleted when resolved; at most a thousand per scan', 'findings'),
   ...stay('one per kind of work', 'beats'),
   ...stay('deleted with their parent', 'transfers_out'),

@@ -6,6 +6,7 @@
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { MailData } from '../../spec/mails.ts';
+import { deletePasskeys } from '../../store/customers/passkeys.ts';
 import { deleteAllTokens } from '../../store/customers/tokens.ts';
 import { cancelDeliveries } from '../../store/webhooks/deliveries.ts';
 import { lockActiveWebhooks, updateWebhook } from '../../store/webhooks/webhooks.ts';
@@ -15,8 +16,9 @@ import { recordRevocations } from '../tokens/object.ts';
 import { notifyAccountChange } from './notify-change.ts';
 
 /**
- * Revokes all API tokens, which closes their consoles, and pauses all webhooks. Notifies by mail if there
- * were any. The caller holds the customer's lock, deletes the sessions, and wakes the service.
+ * Revokes all API tokens, which closes their consoles, removes all passkeys, and pauses all webhooks.
+ * Notifies by mail if there were any. The caller holds the customer's lock, deletes the sessions, and wakes
+ * the service.
  */
 export async function revokeAccess(
   tx: Sql,
@@ -35,8 +37,14 @@ export async function revokeAccess(
     const resource = formatId('webhook', webhook.id);
     await recordAudit(tx, { actor, action: 'webhook.update', resource }, now);
   }
-  if (tokens.length + webhooks.length === 0) return;
-  const revoked = { by, tokens: tokens.length, webhooks: webhooks.length };
+  const passkeys = await deletePasskeys(tx, customerId);
+  for (const id of passkeys) {
+    const resource = formatId('passkey', id);
+    await recordAudit(tx, { actor, action: 'customer.remove_passkey', resource }, now);
+  }
+  if (tokens.length + webhooks.length + passkeys.length === 0) return;
+  const counts = { tokens: tokens.length, webhooks: webhooks.length, passkeys: passkeys.length };
+  const revoked = { by, ...counts };
   // To the address at the time of sending: undoing a change of address has just restored it.
   await notifyAccountChange(tx, service, actor, { kind: 'access_revoked', revoked, to: null }, now);
 }

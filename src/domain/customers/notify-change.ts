@@ -12,6 +12,7 @@ type AccountChange =
   | { readonly kind: 'password_changed' }
   | { readonly kind: 'openpgp_key_changed'; readonly fingerprint: string | null }
   | { readonly kind: 'totp_changed'; readonly on: boolean; readonly by: MailData['totp_changed']['by'] }
+  | { readonly kind: 'passkey_changed'; readonly name: string; readonly added: boolean }
   | { readonly kind: 'access_revoked'; readonly revoked: Details<'access_revoked'> }
   | { readonly kind: 'token_created'; readonly token: Details<'token_created'> }
   | { readonly kind: 'webhook_created'; readonly webhook: Details<'webhook_created'> };
@@ -59,6 +60,8 @@ function changeMail(change: AccountChange, { isLast, ...context }: Context) {
       return { kind: change.kind, data: { ...context, fingerprint: change.fingerprint } };
     case 'totp_changed':
       return { kind: change.kind, data: { ...context, on: change.on, by: change.by } };
+    case 'passkey_changed':
+      return { kind: change.kind, data: { ...context, name: change.name, added: change.added } };
     case 'access_revoked':
       return { kind: change.kind, data: { ...context, ...change.revoked } };
     case 'token_created':

@@ -7,6 +7,8 @@ import type { Service } from '../context.ts';
 import { notifySignIn, type OpenedSession, openSession, type Visit } from '../sessions/open.ts';
 import { enqueueConfirmation } from './email/change.ts';
 import { parseEmail, requireEmail } from './email/email.ts';
+import { proveFactor } from './passkeys/sign-in.ts';
+import { consume } from './passkeys/verify.ts';
 import { requireNewPassword } from './password.ts';
 import { newRecoveryCode, type RecoverableSession } from './recovery.ts';
 import { commitThenThrow, consumeCode } from './totp-check.ts';
@@ -51,24 +53,32 @@ export async function signUp(
 /**
  * Signs in. `bad_credentials` takes the same amount of work whether the account exists or not. With a
  * second factor, and only after the correct password, fails with `code_required`, `bad_code`, or
- * `rate_limited`.
+ * `rate_limited`. A passkey takes the place of the code; fails with `bad_passkey`.
  */
 export async function signIn(
   service: Service,
   visit: Visit,
-  form: { readonly email: string; readonly password: string; readonly code: string },
+  form: {
+    readonly email: string;
+    readonly password: string;
+    readonly code: string;
+    /** The browser's answer of a passkey, in place of the code. */
+    readonly passkey?: string;
+  },
   atMs = Date.now(),
 ): Promise<OpenedSession> {
   const customer = await findCustomerByEmail(service.db, parseEmail(form.email)?.key ?? '');
   const matches = await service.passwords.verify(form.password, customer?.password_hash ?? null);
   if (!customer || !matches) fail('bad_credentials');
+  const proof = await proveFactor(service, visit, customer.id, form.passkey);
   const opened = await commitThenThrow(service.db, async (tx) => {
     // A concurrent password change ended all sessions. A sign-in with the old password must not add one.
     const current = await lockCustomer(tx, customer.id);
     if (current?.password_hash !== customer.password_hash || current.deleting_at) fail('bad_credentials');
-    const refused = await consumeCode(tx, service, customer.id, { code: form.code, atMs });
-    if (refused) return refused;
     const now = service.clock.now();
+    if (proof) await consume(tx, proof, now);
+    const refused = proof ? null : await consumeCode(tx, service, customer.id, { code: form.code, atMs });
+    if (refused) return refused;
     const session = await openSession(tx, visit, { id: customer.id, action: 'customer.sign_in' }, now);
     await notifySignIn(tx, service, { customerId: customer.id, ...session }, now);
     return session;

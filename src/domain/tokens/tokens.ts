@@ -23,18 +23,18 @@ import {
 } from '../../store/customers/tokens.ts';
 import type { CustomerActor, ScopedActor, Service } from '../context.ts';
 import { notifyAccountChange } from '../customers/notify-change.ts';
-import { checkPassword, lockChecked } from '../customers/password.ts';
+import { checkOwner, type OwnerProof } from '../customers/owner.ts';
+import { lockChecked } from '../customers/password.ts';
 import { requireExpiry } from '../expiry.ts';
 import { recordAudit, recordEvent } from '../record.ts';
 import { recordRevocations, tokenObject } from './object.ts';
 
 /** A form as submitted. A missing field is an empty string. */
-export interface TokenForm {
+export interface TokenForm extends OwnerProof {
   readonly name: string;
   readonly scope: string;
   /** RFC 3339; empty: the token does not expire. */
   readonly expiresAt: string;
-  readonly currentPassword: string;
 }
 
 export interface CreatedToken {
@@ -43,14 +43,14 @@ export interface CreatedToken {
   readonly plaintext: string;
 }
 
-/** Creates a token of any scope in a session, after checking the password. */
+/** Creates a token of any scope in a session, after checking the password or a passkey. */
 export async function createToken(
   service: Service,
   actor: CustomerActor,
   form: TokenForm,
 ): Promise<CreatedToken> {
   const wanted = checkToken(service, { ...form, expiresAt: form.expiresAt === '' ? null : form.expiresAt });
-  const checked = await checkPassword(service, actor, form.currentPassword);
+  const checked = await checkOwner(service, actor, form);
   const answer = await service.db.transaction(async (tx) => {
     const customer = await lockChecked(tx, actor, checked);
     const created = await addToken(tx, service, { actor, customer }, { ...wanted, createdByToken: null });

@@ -7,7 +7,11 @@ import type { Edge } from '../settings.ts';
 export type LimitedAttempt = 'signups' | 'failures' | 'mailings';
 
 /** Failures that count as a wrong guess. */
-const WRONG_GUESS_CODES: readonly (FailureCode | undefined)[] = ['bad_credentials', 'bad_code'];
+const WRONG_GUESS_CODES: readonly (FailureCode | undefined)[] = [
+  'bad_credentials',
+  'bad_code',
+  'bad_passkey',
+];
 
 /**
  * Outcomes that count, by failure code; undefined is success. A taken address counts, as a probe for
@@ -36,7 +40,9 @@ export async function runLimited<Answer>(
   if (retryAfterS > 0) fail('rate_limited', { retry_after_s: retryAfterS });
   let code: FailureCode | undefined = 'internal';
   try {
-    const response = kind === 'failures' ? await runWithBackoff(edge, account, verb) : await verb();
+    // Without an account, as with a passkey, there is no password to guess.
+    const delays = kind === 'failures' && account !== '';
+    const response = delays ? await runWithBackoff(edge, account, verb) : await verb();
     code = undefined;
     return response;
   } catch (error) {

@@ -6,6 +6,14 @@
 import { deleteAccount } from '../../domain/customers/deletion/start.ts';
 import { changeEmail, resendConfirmation } from '../../domain/customers/email/change.ts';
 import { setOpenPgpKey } from '../../domain/customers/openpgp-key.ts';
+import { beginOwnerCheck, type OwnerProof } from '../../domain/customers/owner.ts';
+import {
+  addPasskey,
+  beginPasskey,
+  listPasskeys,
+  removePasskey,
+  renamePasskey,
+} from '../../domain/customers/passkeys/manage.ts';
 import { changePassword } from '../../domain/customers/password.ts';
 import { getOwnAccount } from '../../domain/customers/read.ts';
 import { confirmTotp, startTotp, disableTotp as switchOff } from '../../domain/customers/totp.ts';
@@ -14,7 +22,13 @@ import { createToken, listTokens, revokeToken } from '../../domain/tokens/tokens
 import { centsToUsd } from '../../kernel/money.ts';
 import type { Operation, PostEndpoint } from '../admission/forms.ts';
 import { setSessionCookie } from '../cookie.ts';
-import { field } from '../form.ts';
+import { type Form, field } from '../form.ts';
+
+/** The current password, or a passkey in its place. */
+const ownerProof = (form: Form): OwnerProof => ({
+  currentPassword: field(form, 'current_password'),
+  passkey: field(form, 'passkey'),
+});
 
 const changePasswordOperation: Operation = {
   audit: 'customer.change_password',
@@ -38,7 +52,7 @@ const createTokenOperation: Operation = {
       name: field(form, 'name'),
       scope: field(form, 'scope'),
       expiresAt: field(form, 'expires_at'),
-      currentPassword: field(form, 'current_password'),
+      ...ownerProof(form),
     });
     return { ok: true, id: token.id, token: plaintext };
   },
@@ -78,7 +92,7 @@ const changeEmailOperation: Operation = {
   limitedBy: 'failures',
   run: async ({ edge, form, customer }) => {
     const change = await changeEmail(edge.service, customer(), {
-      currentPassword: field(form, 'current_password'),
+      ...ownerProof(form),
       email: field(form, 'email'),
     });
     return { ok: true, email: change.email, pending_email: change.pendingEmail };
@@ -124,6 +138,62 @@ const disableTotpOperation: Operation = {
   },
 };
 
+/** Returns the options for the browser to create a passkey. `add_passkey` sends what it created. */
+const beginPasskeyOperation: Operation = {
+  audit: 'customer.add_passkey',
+  limitedBy: 'failures',
+  run: async ({ edge, form, customer }) => ({
+    ok: true,
+    options: await beginPasskey(edge.service, customer(), {
+      ...ownerProof(form),
+      code: field(form, 'code'),
+    }),
+  }),
+};
+
+const addPasskeyOperation: Operation = {
+  audit: 'customer.add_passkey',
+  limitedBy: 'failures',
+  run: async ({ edge, form, customer }) => {
+    const wanted = { name: field(form, 'name'), answer: field(form, 'passkey') };
+    return { ok: true, passkey: await addPasskey(edge.service, customer(), wanted) };
+  },
+};
+
+const listPasskeysOperation: Operation = {
+  audit: null,
+  run: async ({ edge, customer }) => ({ ok: true, passkeys: await listPasskeys(edge.service, customer()) }),
+};
+
+const renamePasskeyOperation: Operation = {
+  audit: 'customer.rename_passkey',
+  resource: (form) => field(form, 'id'),
+  run: async ({ edge, form, customer }) => {
+    const wanted = { id: field(form, 'id'), name: field(form, 'name') };
+    await renamePasskey(edge.service, customer(), wanted);
+    return { ok: true };
+  },
+};
+
+const removePasskeyOperation: Operation = {
+  audit: 'customer.remove_passkey',
+  resource: (form) => field(form, 'id'),
+  limitedBy: 'failures',
+  run: async ({ edge, form, customer }) => {
+    await removePasskey(edge.service, customer(), { id: field(form, 'id'), ...ownerProof(form) });
+    return { ok: true };
+  },
+};
+
+/** Returns the options for the browser to ask for a passkey in place of the current password. */
+const beginPasskeyCheckOperation: Operation = {
+  audit: null,
+  run: async ({ edge, customer }) => ({
+    ok: true,
+    options: await beginOwnerCheck(edge.service, customer()),
+  }),
+};
+
 const listSessionsOperation: Operation = {
   audit: null,
   run: async ({ edge, customer }) => ({ ok: true, sessions: await listSessions(edge.service, customer()) }),
@@ -144,7 +214,7 @@ const deleteAccountOperation: Operation = {
   limitedBy: 'failures',
   run: async ({ edge, form, customer, reply, visit }) => {
     const { completed, forfeitedCents } = await deleteAccount(edge.service, customer(), {
-      currentPassword: field(form, 'current_password'),
+      ...ownerProof(form),
       destroyServers: field(form, 'destroy_servers') === 'yes',
     });
     setSessionCookie(edge.settings, reply, visit.visitor);
@@ -167,9 +237,22 @@ export const accountEndpoint: PostEndpoint = {
     ['set_openpgp_key', setOpenPgpKeyOperation],
     ['enable_totp', enableTotpOperation],
     ['disable_totp', disableTotpOperation],
+    ['begin_passkey', beginPasskeyOperation],
+    ['add_passkey', addPasskeyOperation],
+    ['list_passkeys', listPasskeysOperation],
+    ['rename_passkey', renamePasskeyOperation],
+    ['remove_passkey', removePasskeyOperation],
+    ['begin_passkey_check', beginPasskeyCheckOperation],
     ['list_sessions', listSessionsOperation],
     ['end_session', endSessionOperation],
     ['delete_account', deleteAccountOperation],
   ]),
-  errorsWithStatus200: ['bad_credentials', 'bad_code', 'weak_password', 'bad_email', 'email_taken'],
+  errorsWithStatus200: [
+    'bad_credentials',
+    'bad_code',
+    'bad_passkey',
+    'weak_password',
+    'bad_email',
+    'email_taken',
+  ],
 };

@@ -1,5 +1,6 @@
 /** POST /auth-api.php: sign-up, sign-in, sign-out, recovery, and the links in mails. */
 import { confirmAddress } from '../../domain/customers/email/change.ts';
+import { beginPasskeySignIn, signInWithPasskey } from '../../domain/customers/passkeys/sign-in.ts';
 import { type RecoverableSession, recoverAccount } from '../../domain/customers/recovery.ts';
 import { requestReset, resetPassword } from '../../domain/customers/reset-password.ts';
 import { signIn, signUp } from '../../domain/customers/sign-in.ts';
@@ -33,8 +34,30 @@ const signInOperation: Operation = {
       email: field(form, 'email'),
       password: field(form, 'password'),
       code: field(form, 'code'),
+      passkey: field(form, 'passkey'),
     });
     return respondWithSession(call, opened);
+  },
+};
+
+const beginPasskeySignInOperation: Operation = {
+  audit: null,
+  limitedBy: 'failures',
+  run: async ({ edge, visit, form }) => ({
+    ok: true,
+    options: await beginPasskeySignIn(edge.service, visit, {
+      email: field(form, 'email'),
+      password: field(form, 'password'),
+    }),
+  }),
+};
+
+const passkeySignInOperation: Operation = {
+  audit: 'customer.sign_in',
+  limitedBy: 'failures',
+  run: async (call) => {
+    const form = { passkey: field(call.form, 'passkey') };
+    return respondWithSession(call, await signInWithPasskey(call.edge.service, call.visit, form));
   },
 };
 
@@ -111,6 +134,8 @@ export const authEndpoint: PostEndpoint = {
     ['signin', signInOperation],
     ['login', signInOperation],
     ['sign_in', signInOperation],
+    ['begin_passkey_signin', beginPasskeySignInOperation],
+    ['passkey_signin', passkeySignInOperation],
     ['signout', signOutOperation],
     ['logout', signOutOperation],
     ['sign_out', signOutOperation],

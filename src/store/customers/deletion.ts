@@ -73,6 +73,7 @@ export async function revokeAccess(tx: Sql, customerId: string): Promise<void> {
   await tx.run('delete from api_tokens where customer_id = $1', [customerId]);
   await tx.run('delete from mail_links where customer_id = $1', [customerId]);
   await tx.run('delete from totp_secrets where customer_id = $1', [customerId]);
+  await tx.run('delete from passkeys where customer_id = $1', [customerId]);
 }
 
 /** Returns the servers that are not being destroyed yet. */

@@ -155,6 +155,12 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     rows: 'select id, seq, type, data, created_at from events where customer_id = $1 order by place',
   },
   {
+    name: 'passkeys',
+    ids: { id: 'passkey' },
+    rows: `select id, name, transports, created_at, last_used_at from passkeys where customer_id = $1
+            order by created_at`,
+  },
+  {
     name: 'mails',
     ids: { id: 'mail' },
     rows: `select id, kind, to_address, status, sent_at, created_at from mails where customer_id = $1

@@ -45,6 +45,7 @@ function sample(name: string): MailData {
     password_changed: { changedAt: NOW, country: 'IS' },
     openpgp_key_changed: { changedAt: NOW, fingerprint: 'AB12'.repeat(10), country: 'XX' },
     totp_changed: { changedAt: NOW, on: true, by: 'customer', country: 'IS' },
+    passkey_changed: { changedAt: NOW, name, added: true, country: 'IS' },
     access_revoked: { changedAt: NOW, by: 'recovery_code', tokens: 2, webhooks: 1, country: 'IS' },
     token_created: {
       ...{ changedAt: NOW, name, scope: 'billing', expiresAt: LATER, byToken: true, country: 'IS' },
@@ -148,6 +149,11 @@ const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
     'turned on for your account at 2026-03-01 12:30 UTC from Iceland',
     'with your recovery code',
     'https://panel.example/',
+  ],
+  passkey_changed: [
+    'A passkey was added to your account at 2026-03-01 12:30 UTC from Iceland',
+    'can sign in without your password',
+    'https://panel.example/reset',
   ],
   access_revoked: [
     'revoked 2 API tokens and paused 1 webhook of your account at 2026-03-01 12:30 UTC from Iceland',

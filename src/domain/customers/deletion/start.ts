@@ -16,7 +16,8 @@ import { enqueueTask } from '../../../store/tasks.ts';
 import type { Actor, CustomerActor, Service } from '../../context.ts';
 import { recordAudit, systemActor } from '../../record.ts';
 import { requireCustomer } from '../operator.ts';
-import { checkPassword, lockChecked } from '../password.ts';
+import { checkOwner, type OwnerProof } from '../owner.ts';
+import { lockChecked } from '../password.ts';
 import { getOwnAccount } from '../read.ts';
 import { tearDownAccount } from './tear-down.ts';
 
@@ -60,9 +61,9 @@ interface DeletionOptions {
 export async function deleteAccount(
   service: Service,
   actor: CustomerActor,
-  form: DeletionOptions & { readonly currentPassword: string },
+  form: DeletionOptions & OwnerProof,
 ): Promise<DeletionResult> {
-  const checked = await checkPassword(service, actor, form.currentPassword);
+  const checked = await checkOwner(service, actor, form);
   const { customerId } = actor;
   const forfeitedCents = await service.db.transaction(async (tx) => {
     await lockChecked(tx, actor, checked);

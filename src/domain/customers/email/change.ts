@@ -11,7 +11,8 @@ import { invalidateLinks, markLinkUsed } from '../../../store/customers/mail-lin
 import type { Actor, CustomerActor, Service } from '../../context.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';
 import { recordAudit } from '../../record.ts';
-import { checkPassword, lockChecked } from '../password.ts';
+import { checkOwner, type OwnerProof } from '../owner.ts';
+import { lockChecked } from '../password.ts';
 import { applyEmailChange, requireEmailAvailable, withEmailTakenCheck } from './address.ts';
 import { type Email, requireEmail } from './email.ts';
 import {
@@ -35,10 +36,10 @@ export interface EmailChange {
 export async function changeEmail(
   service: Service,
   actor: CustomerActor,
-  form: { readonly currentPassword: string; readonly email: string },
+  form: OwnerProof & { readonly email: string },
 ): Promise<EmailChange> {
   const email = requireEmail(form.email);
-  const checked = await checkPassword(service, actor, form.currentPassword);
+  const checked = await checkOwner(service, actor, form);
   const change = await withEmailTakenCheck(() =>
     service.db.transaction(async (tx) => {
       const now = service.clock.now();

@@ -106,6 +106,21 @@ export const SECURITY_MAILS = {
     };
   },
 
+  passkey_changed(data, panel) {
+    const at = `${formatUtc(data.changedAt)} from ${countryName(data.country)}`;
+    return {
+      subject: `A passkey was ${data.added ? 'added to' : 'removed from'} your account`,
+      paragraphs: [
+        `A passkey was ${data.added ? 'added to' : 'removed from'} your account at ${at}. Its name:`,
+        sanitizeLine(data.name),
+        ...(data.added ? ['It can sign in without your password.'] : []),
+        "If this was you, you don't need to do anything.",
+        "If this wasn't you, reset your password now. This also removes all passkeys:",
+        panelLink(panel, LINK_PATHS.reset),
+      ],
+    };
+  },
+
   access_revoked(data, panel) {
     const why = {
       recovery_code: 'because your account was recovered',
@@ -119,6 +134,12 @@ export const SECURITY_MAILS = {
         `We revoked ${formatCount(data.tokens, 'API token')} and paused ` +
           `${formatCount(data.webhooks, 'webhook')} of your account ${at}, ${why}. Consoles opened ` +
           'with those tokens were closed.',
+        ...((data.passkeys ?? 0) > 0
+          ? [
+              `We also removed ${formatCount(data.passkeys ?? 0, 'passkey')}. Add yours again:`,
+              passkeysLink(panel),
+            ]
+          : []),
         'Your programs need new tokens:',
         panelLink(panel, ACCOUNT_PATHS.tokens),
         'Check the URL of each webhook before you make it active again. Delete those that are not yours:',
@@ -156,6 +177,8 @@ export const SECURITY_MAILS = {
     ],
   }),
 } satisfies Partial<MailTemplates>;
+
+const passkeysLink = (panel: MailPanel): string => panelLink(panel, ACCOUNT_PATHS.passkeys);
 
 /** The last mail before a pause says that it is the last. */
 function heldBack(isLast: boolean, what: string): readonly string[] {
