@@ -87,8 +87,14 @@ describe('deleting an account', () => {
     const customerId = await idOf(client);
     const { secret } = (await postAccountAction(client, { action: 'enable_totp' })).body;
     await postAccountAction(client, { action: 'enable_totp', code: totpAt(String(secret)) });
+    await world.opened.db.run(
+      `insert into passkeys
+         (id, customer_id, credential_id, public_key, counter, transports, name, created_at)
+       values (gen_random_uuid(), $1, 'c', 'k', 0, '{usb}', 'key', now())`,
+      [customerId],
+    );
     const before = await tablesOf(customerId);
-    for (const table of ['deliveries', 'events', 'mails', 'mail_links', 'images', 'totp_secrets'])
+    for (const table of ['deliveries', 'events', 'mails', 'mail_links', 'images', 'totp_secrets', 'passkeys'])
       assert.ok(before.includes(table), table);
 
     const file = join(folder, 'customer.json');
