@@ -63,11 +63,8 @@ export async function checkPassword(
 }
 
 /** The caller is signed in, so the message names the password, not the email. */
-function refusePassword(password: string): never {
-  const message =
-    password === ''
-      ? 'Enter your current password in current_password.'
-      : 'The current password is incorrect.';
+function refusePassword(password?: string): never {
+  const message = password === '' ? 'Enter your current password.' : 'The current password is incorrect.';
   fail('bad_credentials', { field: 'current_password' }, message);
 }
 
@@ -78,7 +75,7 @@ export async function lockChecked(
   checked: string,
 ): Promise<CustomerRow> {
   const customer = await lockCustomer(tx, customerId);
-  if (customer?.password_hash !== checked) fail('bad_credentials');
+  if (customer?.password_hash !== checked) refusePassword();
   return customer;
 }
 

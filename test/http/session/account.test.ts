@@ -89,7 +89,7 @@ describe('/account-api.php', () => {
     const client = await world.customer();
     const { current_password: _, ...withoutPassword } = token;
     for (const [fields, msg] of [
-      [withoutPassword, 'Enter your current password in current_password.'],
+      [withoutPassword, 'Enter your current password.'],
       [{ ...token, current_password: 'not it' }, 'The current password is incorrect.'],
     ] as const) {
       const { body } = await client.post('/account-api.php', fields);

@@ -3,7 +3,7 @@ import { changeEmail, resendConfirmation } from '../../../domain/customers/email
 import { setOpenPgpKey } from '../../../domain/customers/openpgp-key.ts';
 import { changePassword } from '../../../domain/customers/password.ts';
 import { getOwnAccount } from '../../../domain/customers/read.ts';
-import { Failure, fail } from '../../../kernel/fail.ts';
+import { fail } from '../../../kernel/fail.ts';
 import { accountView } from '../../../panel/account/account.ts';
 import type { FormContext } from '../../../panel/parts/form.ts';
 import { ACCOUNT_PATHS } from '../../../spec/paths.ts';
@@ -26,12 +26,10 @@ const changeEmailForm: CustomForm = {
   audit: 'customer.change_email',
   limitedBy: 'failures',
   run: async ({ edge, form, customer }) => {
-    const change = await withPasswordError(() =>
-      changeEmail(edge.service, customer(), {
-        currentPassword: field(form, PASSWORD_FIELD),
-        email: field(form, 'email'),
-      }),
-    );
+    const change = await changeEmail(edge.service, customer(), {
+      currentPassword: field(form, PASSWORD_FIELD),
+      email: field(form, 'email'),
+    });
     return { to: OVERVIEW_PATH, notice: change.pendingEmail === null ? 'email_changed' : 'email_pending' };
   },
 };
@@ -45,21 +43,20 @@ const changePasswordForm: CustomForm = {
     // Without this check, a typing error would go unnoticed until the next sign-in.
     if (newPassword !== field(form, 'new_password_confirm'))
       fail('password_mismatch', { field: 'new_password_confirm' });
-    await withPasswordError(() =>
-      changePassword(edge.service, customer(), {
-        currentPassword: field(form, PASSWORD_FIELD),
-        newPassword,
-        revokeTokens: form.has('revoke_tokens'),
-      }),
-    );
+    await changePassword(edge.service, customer(), {
+      currentPassword: field(form, PASSWORD_FIELD),
+      newPassword,
+      revokeTokens: form.has('revoke_tokens'),
+    });
     return { to: OVERVIEW_PATH, notice: 'password_changed' };
   },
 };
 
 async function saveOpenPgpKey({ edge, form, customer }: Call, armored: string): Promise<FormResult> {
-  const set = await withPasswordError(() =>
-    setOpenPgpKey(edge.service, customer(), { currentPassword: field(form, PASSWORD_FIELD), armored }),
-  );
+  const set = await setOpenPgpKey(edge.service, customer(), {
+    currentPassword: field(form, PASSWORD_FIELD),
+    armored,
+  });
   return { to: OVERVIEW_PATH, notice: set === null ? 'openpgp_removed' : 'openpgp_set' };
 }
 
@@ -106,13 +103,3 @@ export const OVERVIEW_PAGE: PanelPage = {
 };
 
 export const PASSWORD_FIELD = 'current_password';
-
-/** For forms that ask for the current password: names that field, and a message without the email. */
-export async function withPasswordError<Result>(act: () => Promise<Result>): Promise<Result> {
-  try {
-    return await act();
-  } catch (error) {
-    if (!(error instanceof Failure) || error.code !== 'bad_credentials') throw error;
-    fail('bad_credentials', { field: PASSWORD_FIELD }, 'The password is incorrect.');
-  }
-}

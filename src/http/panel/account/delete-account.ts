@@ -9,7 +9,7 @@ import { ACCOUNT_PATHS } from '../../../spec/paths.ts';
 import type { Call } from '../../admission/forms.ts';
 import { field } from '../../form.ts';
 import type { CustomForm, PanelPage } from '../page-types.ts';
-import { PASSWORD_FIELD, withPasswordError } from './account.ts';
+import { PASSWORD_FIELD } from './account.ts';
 
 /** Checks the typed address, which confirms that this account is meant. */
 async function requireOwnEmail({ edge, form, customer }: Call): Promise<void> {
@@ -25,12 +25,10 @@ const deleteAccountForm: CustomForm = {
   run: async (call) => {
     const { edge, form, customer, visit } = call;
     await requireOwnEmail(call);
-    const { completed, forfeitedCents } = await withPasswordError(() =>
-      deleteAccount(edge.service, customer(), {
-        currentPassword: field(form, PASSWORD_FIELD),
-        destroyServers: form.has('destroy_servers'),
-      }),
-    );
+    const { completed, forfeitedCents } = await deleteAccount(edge.service, customer(), {
+      currentPassword: field(form, PASSWORD_FIELD),
+      destroyServers: form.has('destroy_servers'),
+    });
     const shown = { completed: completed ? 'yes' : '', forfeited: formatCents(forfeitedCents) };
     return { shown, cookie: visit.visitor };
   },

@@ -6,7 +6,7 @@ import { field } from '../../form.ts';
 import { dateTime } from '../field-readers.ts';
 import { readList } from '../list.ts';
 import { customForm, type PanelPage, restForm } from '../page-types.ts';
-import { PASSWORD_FIELD, withPasswordError } from './account.ts';
+import { PASSWORD_FIELD } from './account.ts';
 
 const createTokenForm = customForm<CreatedToken>({
   audit: 'token.create',
@@ -19,7 +19,7 @@ const createTokenForm = customForm<CreatedToken>({
       expiresAt: String(dateTime(form, 'expires_at') ?? ''),
       currentPassword: field(form, PASSWORD_FIELD),
     };
-    return await withPasswordError(() => createToken(edge.service, customer(), request));
+    return await createToken(edge.service, customer(), request);
   },
   done: ({ plaintext }) => ({ shown: { token: plaintext } }),
 });

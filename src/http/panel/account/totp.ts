@@ -17,7 +17,7 @@ import type { Edge } from '../../settings.ts';
 import { type CustomForm, customForm, type PageContext, type PanelPage } from '../page-types.ts';
 import { registerPicture } from '../pipeline.ts';
 import { qrPng } from '../png-renderer.ts';
-import { PASSWORD_FIELD, withPasswordError } from './account.ts';
+import { PASSWORD_FIELD } from './account.ts';
 
 const TOTP_PATH = ACCOUNT_PATHS.totp;
 
@@ -26,7 +26,7 @@ const startTotpForm = customForm<TotpEnrollment>({
   limitedBy: 'failures',
   run: async ({ edge, form, customer }) => {
     const currentPassword = field(form, PASSWORD_FIELD);
-    return await withPasswordError(() => startTotp(edge.service, customer(), { currentPassword }));
+    return await startTotp(edge.service, customer(), { currentPassword });
   },
   done: ({ secret, uri }) => ({ shown: { secret, uri } }),
 });
@@ -44,12 +44,10 @@ const disableTotpForm: CustomForm = {
   audit: 'customer.disable_totp',
   limitedBy: 'failures',
   run: async ({ edge, form, customer }) => {
-    await withPasswordError(() =>
-      disableTotp(edge.service, customer(), {
-        currentPassword: field(form, PASSWORD_FIELD),
-        code: field(form, 'code'),
-      }),
-    );
+    await disableTotp(edge.service, customer(), {
+      currentPassword: field(form, PASSWORD_FIELD),
+      code: field(form, 'code'),
+    });
     return { to: TOTP_PATH, notice: 'totp_off' };
   },
 };
