@@ -61,7 +61,7 @@ export class QemuHost {
 
   /** Serializes work on the whole host, such as its packet filter. */
   withHostLock<T>(
-    name: 'network' | 'images' | 'volumes' | 'space' | 'metrics',
+    name: 'network' | 'images' | 'volumes' | 'space' | 'metrics' | 'identities',
     work: () => Promise<T>,
   ): Promise<T> {
     return this.#locks.withLock(this.layout.lock(name), work);

@@ -4,7 +4,8 @@
  *
  *   images/<sha256>.qcow2   imported disks, never written again
  *   images/rescue.json      the image that rescue systems boot
- *   machines/<id>/          machine.json, disk-<generation>.qcow2, seed-<generation>.iso, …
+ *   machines/<id>/          machine.json, disk-<generation>.qcow2, seed-<generation>.iso, …;
+ *                           volumes/ and snapshots/ have links to what its QEMU has open
  *   volumes/<id>.qcow2      volumes/<id>.json
  *   snapshots/<id>.qcow2    snapshots/<id>.json
  *   server-blocks.json      the private blocks that servers have their addresses from
@@ -15,6 +16,10 @@ import { join } from 'node:path';
 
 /** A socket path has at most 107 bytes, and the data folder may have a longer path. */
 const RUN_DIR = '/run/skerry';
+
+/** Folders whose files a running QEMU opens and closes. */
+export const LENT_KINDS = ['volumes', 'snapshots'] as const;
+export type LentKind = (typeof LENT_KINDS)[number];
 
 /** Ids become file names, so anything else is rejected. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}$/;
@@ -55,6 +60,10 @@ export class Layout {
     const digest = createHash('sha256').update(snapshotId).digest('hex').slice(0, 20);
     return this.machine(id, `copy-${generation}-${digest}.qcow2`);
   }
+  /** A machine's links to volumes or snapshots that its QEMU has open. */
+  lentFolder(id: string, kind: LentKind): string {
+    return this.machine(id, kind);
+  }
   volumes(): string {
     return join(this.dir, 'volumes');
   }
@@ -72,6 +81,10 @@ export class Layout {
   }
   lock(name: string): string {
     return join(this.dir, 'locks', requireId(name));
+  }
+  /** An empty folder that each machine's mount namespace covers with its own root. */
+  emptyRoot(): string {
+    return join(this.runDir, 'root');
   }
   /**
    * A file of a running machine. `look` is a second QMP socket for queries, free while other work uses `qmp`.

@@ -28,6 +28,13 @@ export async function createSocketCheck(): Promise<(socket: string) => boolean> 
   return (socket) => args.has(qmpSocketArg(socket));
 }
 
+/** Returns the effective user of a process, or undefined if it has exited. */
+export async function readProcessUid(pid: number): Promise<number | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const [, uid] = /^Uid:\t\d+\t(\d+)/m.exec(status) ?? [];
+  return uid === undefined ? undefined : Number(uid);
+}
+
 /** Kills a process, or a whole process group if the id is negative. */
 export function killIfAlive(pid: number): void {
   try {

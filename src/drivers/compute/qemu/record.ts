@@ -54,12 +54,16 @@ export async function withMachine<T>(
 }
 
 export async function writeRecord(layout: Layout, record: MachineRecord): Promise<void> {
-  const path = layout.machine(record.spec.id, 'machine.json');
+  await writeEvenIfFull(layout, layout.machine(record.spec.id, 'machine.json'), record);
+}
+
+/** Writes a small file of a machine. On a full disk, the reserve makes room for it. */
+export async function writeEvenIfFull(layout: Layout, path: string, value: unknown): Promise<void> {
   try {
-    await writeJson(path, record);
+    await writeJson(path, value);
   } catch (error) {
     if (!(error instanceof DiskFullError) || !(await releaseReserve(layout))) throw error;
-    await writeJson(path, record);
+    await writeJson(path, value);
   }
 }
 

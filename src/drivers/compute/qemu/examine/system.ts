@@ -1,6 +1,6 @@
 /** Checks the user, the installed programs, the kernel and its settings, and the disk. */
 import { constants } from 'node:fs';
-import { access, mkdir, open, statfs } from 'node:fs/promises';
+import { access, mkdir, open, stat, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { ExpectedResources, HostFinding } from '../../../../ports/compute.ts';
@@ -52,6 +52,9 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   flock: 'util-linux',
   nsenter: 'util-linux',
   setpriv: 'util-linux',
+  unshare: 'util-linux',
+  pivot_root: 'util-linux',
+  mount: 'mount',
 };
 
 async function checkUser(): Promise<HostFinding[]> {
@@ -152,6 +155,20 @@ async function checkSpace({ layout }: QemuHost): Promise<HostFinding[]> {
   const free = Math.floor((await freeBytes(layout.dir)) / GIB);
   const fix = `use a separate disk with at least ${SPACE_MIN_GIB} GiB free`;
   const problems = free < SPACE_MIN_GIB ? [fail(`${free} GiB free in SKERRY_QEMU_DIR: ${fix}`)] : [];
+  const folders = [layout.dir, layout.machines(), layout.volumes(), layout.snapshots()];
+  const devices = await Promise.all(
+    folders.map((path) =>
+      stat(path).then(
+        ({ dev }) => dev,
+        () => null,
+      ),
+    ),
+  );
+  if (new Set(devices.filter((dev) => dev !== null)).size > 1) {
+    const message =
+      'machines, volumes, and snapshots must be on one file system: servers get hard links to them';
+    problems.push(fail(message));
+  }
   return report('space', problems, `${free} GiB free for disks`);
 }
 

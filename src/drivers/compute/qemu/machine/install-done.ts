@@ -5,6 +5,7 @@ import type { QemuHost } from '../host.ts';
 import { withQmp } from '../qmp.ts';
 import { type MachineRecord, readRecord, writeRecord } from '../record.ts';
 import { removePreviousDisks, seedPath } from './disks.ts';
+import { giveFile } from './isolation.ts';
 import { dropSecrets } from './seed.ts';
 import { changeSeed } from './start.ts';
 
@@ -48,11 +49,12 @@ async function finishInstall(host: QemuHost, record: MachineRecord): Promise<boo
   await withSameInstall(host, record, async (now) => {
     const { id } = now.spec;
     await dropSecrets(host, id, now.generation);
-    await withQmp(
-      host,
-      id,
-      async (qmp) => qmp && (await changeSeed(qmp, seedPath(host, id, now.generation))),
-    );
+    const seed = seedPath(host, id, now.generation);
+    await withQmp(host, id, async (qmp) => {
+      if (!qmp) return;
+      await giveFile(host, id, seed);
+      await changeSeed(qmp, seed);
+    });
     const installed = { ...now, installingSince: null, answersSince: null };
     await removePreviousDisks(host, installed);
     await writeRecord(host.layout, installed);

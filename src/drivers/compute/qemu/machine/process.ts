@@ -1,6 +1,6 @@
 /** QEMU as a detached process of the host: it keeps running when the service ends. */
 import { spawn } from 'node:child_process';
-import { open, readFile, rm } from 'node:fs/promises';
+import { chown, open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
@@ -8,6 +8,8 @@ import { BARE_ENV } from '../command.ts';
 import type { QemuHost } from '../host.ts';
 import { findProcesses, killIfAlive } from '../processes.ts';
 import { Qmp } from '../qmp.ts';
+import { buildCommandLine, type CommandLine } from './command-line.ts';
+import { isolate } from './isolation.ts';
 
 const START_MAX_MS = 15_000;
 /** How long QEMU may take to accept the quit command, and then to exit. */
@@ -16,24 +18,13 @@ const KILL_MAX_MS = 5_000;
 const POLL_INTERVAL_MS = 20;
 const LOG_LINE_MAX_CHARS = 200;
 
-/**
- * QEMU stays root because it opens files that are attached while it runs, wherever the operator keeps them.
- * It loses all of root's capabilities except opening files. Its sandbox limits its system calls.
- */
-const UNPRIVILEGED = [
-  'setpriv',
-  '--bounding-set=-all,+dac_override',
-  '--inh-caps=-all',
-  '--no-new-privs',
-  '--',
-] as const;
 const PROGRAM = 'qemu-system-x86_64';
 
-/** Starts QEMU and waits until QMP answers. The guest does not run yet. */
-export async function launch(host: QemuHost, id: string, args: readonly string[]): Promise<Qmp> {
+/** Starts QEMU in its own namespace and waits until QMP answers. The guest does not run yet. */
+export async function launch(host: QemuHost, id: string, line: CommandLine): Promise<Qmp> {
   const logPath = host.layout.machine(id, 'qemu.log');
-  const [first, ...setprivArgs] = UNPRIVILEGED;
-  const [program = first, ...words] = host.inNet(first, [...setprivArgs, PROGRAM, ...args]);
+  const [first = '', ...isolation] = await isolate(host, id, line);
+  const [program = first, ...words] = host.inNet(first, [...isolation, PROGRAM, ...buildCommandLine(line)]);
   // Open for appending, so that the log can be truncated while QEMU writes it.
   await rm(logPath, { force: true });
   const log = await open(logPath, 'a', 0o600);
@@ -56,7 +47,7 @@ export async function launch(host: QemuHost, id: string, args: readonly string[]
   try {
     while (!ended && Date.now() < deadline) {
       const qmp = await Qmp.tryConnect(host.layout.runtimeFile(id, 'qmp'));
-      if (qmp) return qmp;
+      if (qmp) return await withClosedFolder(host, id, qmp);
       await sleep(POLL_INTERVAL_MS);
     }
   } catch (error) {
@@ -65,6 +56,15 @@ export async function launch(host: QemuHost, id: string, args: readonly string[]
   }
   if (!ended) child.kill('SIGKILL');
   throw new ComputeError('transient', `QEMU did not start: ${await readFirstLogLine(logPath)}`);
+}
+
+/**
+ * From here on, QEMU cannot replace its sockets. We connect to them as root, so a guest that took over its
+ * QEMU could lead us to another socket of this host.
+ */
+async function withClosedFolder(host: QemuHost, id: string, qmp: Qmp): Promise<Qmp> {
+  await chown(dirname(host.layout.runtimeFile(id, 'qmp')), 0, 0);
+  return qmp;
 }
 
 async function readFirstLogLine(path: string): Promise<string> {

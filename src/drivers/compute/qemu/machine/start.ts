@@ -2,8 +2,7 @@
  * Makes QEMU match the machine's record. Any step may already be done, or half done by a killed process: a
  * partial start is ended and repeated. The caller holds the machine's lock and has written the record.
  */
-import { mkdir, readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
 import { DiskFullError, exists } from '../files.ts';
 import type { QemuHost } from '../host.ts';
@@ -14,7 +13,7 @@ import type { Qmp } from '../qmp.ts';
 import { type MachineRecord, writeRecord } from '../record.ts';
 import { plugVolumes } from '../storage/volumes.ts';
 import { limitProcess } from './cgroup.ts';
-import { buildCommandLine, type CommandLine } from './command-line.ts';
+import type { CommandLine } from './command-line.ts';
 import { resetCrashes } from './crashes.ts';
 import { isoPath, removePreviousDisks, removeRescue, rescuePath, seedPath } from './disks.ts';
 import { endProcess, launch } from './process.ts';
@@ -67,8 +66,7 @@ export async function start(host: QemuHost, record: MachineRecord): Promise<void
   await endProcess(host, id);
   await prepareDisks(host, record);
   await plugNetwork(host, record);
-  await mkdir(dirname(host.layout.runtimeFile(id, 'qmp')), { recursive: true, mode: 0o700 });
-  const qmp = await launch(host, id, buildCommandLine(await commandLineFor(host, record)));
+  const qmp = await launch(host, id, await commandLineFor(host, record));
   try {
     await limitProcess(host, record.spec, Number(await readFile(host.layout.runtimeFile(id, 'pid'), 'utf8')));
     await plugVolumes(host, id, qmp);

@@ -4,11 +4,13 @@
  *   from a guest to the host    `source` → guard of its machine → `input` → leaving of its machine
  *   from a guest to elsewhere   `source` → guard of its machine → `forward` → leaving of its machine
  *   from elsewhere to a guest   `forward` → entering of its machine, also if the sender is a guest
+ *   from a QEMU process         `output`: nothing; its guest's packets come from its tap
  *   ARP of a guest              `input` of the ARP table → guard of its machine
  *
  * This is the place to change a rule of all machines. The guard is in `guard.ts`, and a customer's firewall
  * becomes statements in `customer-filter.ts`. A changed chain is replaced on each host by the next repair.
  */
+import { GUEST_UIDS } from '../machine/isolation.ts';
 import type { MachineRecord } from '../record.ts';
 import { filterStatements } from './customer-filter.ts';
 import { arpStatements, guardStatements } from './guard.ts';
@@ -67,6 +69,13 @@ const INPUT: Chain = {
     'iifname @guests drop',
   ],
 };
+/** A guest that took over its QEMU has that process's sockets, which its tap's rules do not see. */
+const OUTPUT: Chain = {
+  table: INET,
+  name: 'output',
+  hook: 'output priority filter',
+  statements: [`meta skuid ${GUEST_UIDS.first}-${GUEST_UIDS.last} reject with icmpx admin-prohibited`],
+};
 const ARP_INPUT: Chain = {
   table: ARP,
   name: 'input',
@@ -74,7 +83,7 @@ const ARP_INPUT: Chain = {
   statements: ['iifname vmap @guards'],
 };
 /** Chains shared by all machines. */
-export const SHARED_CHAINS: readonly Chain[] = [SOURCE, FORWARD, INPUT, ARP_INPUT];
+export const SHARED_CHAINS: readonly Chain[] = [SOURCE, FORWARD, INPUT, OUTPUT, ARP_INPUT];
 
 /**
  * All machines of a host share the kernel's connection table. `ct count` is no option: for each new

@@ -31,19 +31,33 @@ export function toMachineLink(
   return { tap: host.tap(spec.id), mac: host.mac(spec.id), ipv4, ipv6 };
 }
 
-/** The tap belongs to root's user id, so QEMU can open it without network capabilities. */
-const CREATE_ARGS = {
-  tap: (name: string) => ['tuntap', 'add', 'dev', name, 'mode', 'tap', 'user', '0'],
-  ifb: (name: string) => ['link', 'add', 'dev', name, 'type', 'ifb'],
-} as const;
+interface Interface {
+  readonly flags: readonly string[];
+  readonly linkinfo?: {
+    readonly info_kind?: string;
+    readonly info_data?: { readonly user?: string | number };
+  };
+}
 
-/** Creates the interface unless one with that name exists. */
-export async function ensureLink(
-  host: QemuHost,
-  name: string,
-  kind: keyof typeof CREATE_ARGS,
-): Promise<void> {
-  if (!(await hasLink(host, name))) await host.runInNet('ip', CREATE_ARGS[kind](name));
+/**
+ * Ensures that the tap exists and belongs to the user of the machine's QEMU, which can then open it without
+ * network capabilities. An unused tap of another user is replaced: earlier versions of the service made them
+ * root's.
+ */
+export async function ensureTap(host: QemuHost, name: string, uid: number): Promise<void> {
+  if (await hasLink(host, name)) {
+    const printed = await host.runInNet('ip', ['-json', '-details', 'link', 'show', 'dev', name]);
+    const [{ flags, linkinfo } = { flags: [] }] = JSON.parse(printed) as readonly Interface[];
+    const isUsed = flags.includes('LOWER_UP') || linkinfo?.info_kind !== 'tun';
+    if (isUsed || linkinfo.info_data?.user === uid) return;
+    await removeLink(host, name);
+  }
+  await host.runInNet('ip', ['tuntap', 'add', 'dev', name, 'mode', 'tap', 'user', String(uid)]);
+}
+
+/** Creates an interface for outbound queues unless it exists. */
+export async function ensureIfb(host: QemuHost, name: string): Promise<void> {
+  if (!(await hasLink(host, name))) await host.runInNet('ip', ['link', 'add', 'dev', name, 'type', 'ifb']);
 }
 
 export async function hasLink(host: QemuHost, name: string): Promise<boolean> {

@@ -6,10 +6,12 @@ import { ComputeError, type Traffic } from '../../../../ports/compute.ts';
 import type { Filter } from '../../../../ports/network.ts';
 import type { QemuHost } from '../host.ts';
 import { networkCard } from '../machine/command-line.ts';
+import { guestUid } from '../machine/isolation.ts';
+import { findProcesses, readProcessUid } from '../processes.ts';
 import { type QmpEvent, withQmp } from '../qmp.ts';
 import { type MachineRecord, readRecord, withMachine, writeRecord } from '../record.ts';
 import { machineChains } from './chains.ts';
-import { ensureLink, hasLink, linkBatch, linkSettings, removeLink, toMachineLink } from './link.ts';
+import { ensureTap, hasLink, linkBatch, linkSettings, removeLink, toMachineLink } from './link.ts';
 import { readAllowedNetworks } from './private-networks.ts';
 import { applyRuleset, machineRules, removeMachineRules } from './ruleset.ts';
 import { limitSpeed, removeEgressLink } from './speed-limit.ts';
@@ -18,14 +20,14 @@ const UNPLUG_MAX_MS = 10_000;
 
 /**
  * Creates any missing part of the machine's tap, routes, spoofing guard, filter, and limits. Safe to repeat
- * at any time, also while the machine runs.
+ * at any time, also while the machine runs. `uid` is the user of a QEMU that runs, if known.
  */
-export async function plugNetwork(host: QemuHost, record: MachineRecord): Promise<void> {
+export async function plugNetwork(host: QemuHost, record: MachineRecord, uid?: number): Promise<void> {
   const link = toMachineLink(host, record.spec);
   // Install the guard first: the tap must never exist without it.
   const chains = machineChains(link, record, await readAllowedNetworks(host));
   await applyRuleset(host, machineRules(link.tap, chains));
-  await ensureLink(host, link.tap, 'tap');
+  await ensureTap(host, link.tap, uid ?? (await guestUid(host, record.spec.id)));
   await host.runInNet('sysctl', ['-q', '-w', ...linkSettings(link.tap)]);
   await limitSpeed(host, link.tap, record.traffic.bitsPerS);
   await host.runInNet('ip', ['-batch', '-'], { input: linkBatch(link) });
@@ -70,7 +72,10 @@ async function storeAndApply(host: QemuHost, record: MachineRecord): Promise<voi
  */
 export async function replugNetwork(host: QemuHost, record: MachineRecord): Promise<void> {
   const { id } = record.spec;
-  await plugNetwork(host, record);
+  // A QEMU that an earlier version of the service started runs as root.
+  const [qemu] = await findProcesses(host.layout.runtimeFile(id, 'qmp'));
+  const isRoot = qemu !== undefined && (await readProcessUid(qemu.pid)) === 0;
+  await plugNetwork(host, record, isRoot ? 0 : undefined);
   await withQmp(host, id, async (qmp) => {
     if (!qmp) return;
     // An earlier call that was killed may already have removed either part.

@@ -4,7 +4,7 @@
  * interface, and policing by drops is inaccurate.
  */
 import type { QemuHost } from '../host.ts';
-import { ensureLink, hasLink, removeLink } from './link.ts';
+import { ensureIfb, hasLink, removeLink } from './link.ts';
 
 /**
  * Burst size: the traffic of a hundredth of a second, but at least a few packets. The minimum applies below
@@ -20,7 +20,7 @@ export async function limitSpeed(host: QemuHost, tap: string, bitsPerS: number |
   if (bitsPerS === null) return await removeLimit(host, tap);
   if (!(Number.isSafeInteger(bitsPerS) && bitsPerS > 0)) throw new Error('invalid speed limit');
   const egressLink = egressLinkName(tap);
-  await ensureLink(host, egressLink, 'ifb');
+  await ensureIfb(host, egressLink);
   await host.runInNet('ip', ['link', 'set', 'dev', egressLink, 'up']);
   await host.runInNet('tc', ['-batch', '-'], { input: limitBatch(tap, egressLink, bitsPerS) });
 }

@@ -5,6 +5,7 @@ import { volumeSerial } from '../host.ts';
 import { type Qmp, QmpRefusedError, withQmp } from '../qmp.ts';
 import { GIB, requireSpace } from '../space.ts';
 import { type BlockNode, closeNode, listBlockNodes, openNode } from './block-nodes.ts';
+import { lendFile } from './lent-files.ts';
 import type { VolumeRecord } from './volume-record.ts';
 
 /**
@@ -31,12 +32,14 @@ export async function findVolumeNode(qmp: Qmp, volumeId: string): Promise<BlockN
 }
 
 /** Plugs the volume, whose file exists. A guest that has shut down gets it at the next power-on instead. */
-export async function plug(host: QemuHost, qmp: Qmp, { id, device }: VolumeRecord): Promise<void> {
-  if (device === null) throw new Error('a detached volume has no slot');
+export async function plug(host: QemuHost, qmp: Qmp, { id, device, machineId }: VolumeRecord): Promise<void> {
+  if (device === null || machineId === null) throw new Error('a detached volume has no slot');
   const { status } = await qmp.execute<{ readonly status: string }>('query-status');
   if (status === 'shutdown') return;
   if (!(await findVolumeNode(qmp, id))) {
-    await openNode(qmp, { name: nodeName(id), path: host.layout.volume(id, 'qcow2') });
+    const path = host.layout.volume(id, 'qcow2');
+    await lendFile(host, machineId, { kind: 'volumes', path });
+    await openNode(qmp, { name: nodeName(id), path });
   }
   if (await hasDevice(qmp, id)) return;
   await qmp.execute('device_add', {

@@ -7,9 +7,11 @@ import { rm } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { volumeSerial } from '../host.ts';
+import { readBackingImage } from '../machine/isolation.ts';
 import { createQcow2, readDiskInfo } from '../qcow2.ts';
 import { type Qmp, QmpRefusedError } from '../qmp.ts';
 import { closeNode, listBlockNodes, openNode } from './block-nodes.ts';
+import { lendFile } from './lent-files.ts';
 import type { SnapshotRecord } from './snapshot-record.ts';
 
 interface Job {
@@ -37,8 +39,10 @@ export async function startJob(host: QemuHost, qmp: Qmp, record: SnapshotRecord)
   await endJob(qmp, id);
   const path = host.layout.snapshot(id, 'qcow2');
   await rm(path, { force: true });
-  const { sizeBytes, backing } = await readDiskInfo(host.layout.disk(machineId, generation));
-  await createQcow2(path, { backing, sizeBytes });
+  const disk = host.layout.disk(machineId, generation);
+  const { sizeBytes } = await readDiskInfo(disk);
+  await createQcow2(path, { backing: await readBackingImage(host, disk), sizeBytes });
+  await lendFile(host, machineId, { kind: 'snapshots', path });
   const name = jobName(id);
   await openNode(qmp, { name, path });
   // Keep the finished job, so that a later query learns its result.

@@ -7,6 +7,7 @@ import { readAllRecords, readRecordFile, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import type { Layout } from '../layout.ts';
 import { allocatedBytes, GIB } from '../space.ts';
+import { reclaimFile } from './lent-files.ts';
 
 export interface SnapshotRecord {
   readonly id: string;
@@ -41,7 +42,9 @@ export async function listSnapshotsInProgress(host: QemuHost, machineId: string)
 
 /** Call when the snapshot's file is complete. */
 export async function markReady(layout: Layout, record: SnapshotRecord): Promise<SnapshotRecord> {
-  const bytes = (await allocatedBytes(layout.snapshot(record.id, 'qcow2'))) ?? 0;
+  const path = layout.snapshot(record.id, 'qcow2');
+  await reclaimFile(layout, record.machineId, { kind: 'snapshots', path });
+  const bytes = (await allocatedBytes(path)) ?? 0;
   // Round up and never to 0: even an empty disk has metadata.
   const sizeGb = Math.max(0.01, Math.ceil((100 * bytes) / GIB) / 100);
   return await writeSnapshot(layout, { ...record, state: 'ready', sizeGb });
@@ -49,6 +52,8 @@ export async function markReady(layout: Layout, record: SnapshotRecord): Promise
 
 export async function markFailed(layout: Layout, record: SnapshotRecord): Promise<SnapshotRecord> {
   const failed = await writeSnapshot(layout, { ...record, state: 'failed', sizeGb: 0 });
-  await rm(layout.snapshot(record.id, 'qcow2'), { force: true });
+  const path = layout.snapshot(record.id, 'qcow2');
+  await reclaimFile(layout, record.machineId, { kind: 'snapshots', path });
+  await rm(path, { force: true });
   return failed;
 }

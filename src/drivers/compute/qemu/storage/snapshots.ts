@@ -11,6 +11,7 @@ import { type Qmp, withQmp } from '../qmp.ts';
 import { requireRecord } from '../record.ts';
 import { allocatedBytes } from '../space.ts';
 import { copyInBackground, isStarted, stopCopy } from './background-copy.ts';
+import { reclaimFile } from './lent-files.ts';
 import { endJob, readJobState, startJob } from './snapshot-job.ts';
 import {
   listSnapshotsInProgress,
@@ -150,6 +151,7 @@ export async function removeSnapshot(host: QemuHost, snapshotId: string): Promis
       await withQmp(host, existing.machineId, async (qmp) => qmp && (await endJob(qmp, snapshotId)));
       await stopCopy(file);
     }
+    await reclaimFile(layout, existing.machineId, { kind: 'snapshots', path: file });
     await rm(file, { force: true });
     await rm(layout.snapshot(snapshotId, 'json'), { force: true });
   });

@@ -5,6 +5,7 @@ import type { QemuHost } from '../host.ts';
 import { type Qmp, withQmp } from '../qmp.ts';
 import { requireRecord, withMachine } from '../record.ts';
 import { findVolumeNode, growNode, pciSlot, plug, unplug } from './hot-plug.ts';
+import { reclaimFile } from './lent-files.ts';
 import { resumeSnapshots } from './snapshots.ts';
 import {
   ensureVolumeFile,
@@ -81,6 +82,9 @@ export async function detachVolume(host: QemuHost, volumeId: string): Promise<vo
 }
 
 async function markDetached(host: QemuHost, record: VolumeRecord): Promise<void> {
+  const { id, machineId } = record;
+  const path = host.layout.volume(id, 'qcow2');
+  if (machineId !== null) await reclaimFile(host.layout, machineId, { kind: 'volumes', path });
   await writeVolume(host.layout, { ...record, machineId: null, device: null, leaving: false });
 }
 

@@ -4,13 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
 import { readJson, writeJson } from '../../../../../src/drivers/compute/qemu/files.ts';
 import { restartDelayS } from '../../../../../src/drivers/compute/qemu/machine/crashes.ts';
+import { giveFile } from '../../../../../src/drivers/compute/qemu/machine/isolation.ts';
 import { readCarriers } from '../../../../../src/drivers/compute/qemu/net/link.ts';
 import { readRecord, writeRecord } from '../../../../../src/drivers/compute/qemu/record.ts';
 import type { MachineSpec } from '../../../../../src/ports/compute.ts';
@@ -96,12 +95,13 @@ describe('machines of the QEMU driver', REAL_MACHINES, () => {
   });
 
   it('the console shows the guest’s screen', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'skerry-screen-'));
-    const filename = join(folder, 'screen.ppm');
+    const filename = fileOf(spec.id, 'screen.ppm');
+    await writeFile(filename, '');
+    await giveFile(world.host, spec.id, filename);
     await executeQmp(world, spec.id, 'screendump', { filename });
     const pixels = (await readFile(filename)).subarray(15);
     const lit = pixels.filter((byte) => byte > 64).length;
-    await rm(folder, { recursive: true });
+    await rm(filename);
     assert.ok(lit > 500, `${lit} bytes are lit`);
   });
 

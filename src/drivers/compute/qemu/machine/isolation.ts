@@ -1,0 +1,212 @@
+/**
+ * The boundary of a machine's QEMU. Each machine has a user of its own, without capabilities, and a mount
+ * namespace of its own. Its root is a small read-only tree: the programs of the host, five devices, and the
+ * machine's files, each at its usual path. A guest that takes over its QEMU finds nothing else there.
+ *
+ * Files that are attached while QEMU runs cannot be mounted into its namespace later. They appear there as
+ * hard links: two folders of the machine stand for `volumes` and `snapshots` (`lent-files.ts`).
+ */
+import { createHash } from 'node:crypto';
+import { chmod, chown, mkdir, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { ComputeError } from '../../../../ports/compute.ts';
+import { readJson } from '../files.ts';
+import type { QemuHost } from '../host.ts';
+import { LENT_KINDS } from '../layout.ts';
+import { readDiskInfo } from '../qcow2.ts';
+import { listRecords, writeEvenIfFull } from '../record.ts';
+import type { CommandLine } from './command-line.ts';
+
+/** User ids that no distribution assigns. */
+export const GUEST_UIDS = { first: 0x7000_0000, last: 0x7fff_ffff } as const;
+
+/** Returns the user id of the machine's QEMU, which is assigned once. No two machines of a host share one. */
+export async function guestUid(host: QemuHost, id: string): Promise<number> {
+  return (await readUid(host, id)) ?? (await host.withHostLock('identities', () => assignUid(host, id)));
+}
+
+async function readUid(host: QemuHost, id: string): Promise<number | undefined> {
+  return await readJson<number>(host.layout.machine(id, 'uid.json'));
+}
+
+/** Starts from a digest of the id, so a lost file is most likely replaced by the same number. */
+async function assignUid(host: QemuHost, id: string): Promise<number> {
+  const others = await Promise.all(
+    (await listRecords(host.layout)).map((other) => readUid(host, other).catch(() => undefined)),
+  );
+  const count = GUEST_UIDS.last - GUEST_UIDS.first + 1;
+  let index = createHash('sha256').update(id).digest().readUInt32BE() % count;
+  while (others.includes(GUEST_UIDS.first + index)) index = (index + 1) % count;
+  const uid = GUEST_UIDS.first + index;
+  await writeEvenIfFull(host.layout, host.layout.machine(id, 'uid.json'), uid);
+  return uid;
+}
+
+/** Gives a file to the machine's QEMU. */
+export async function giveFile(host: QemuHost, id: string, path: string): Promise<void> {
+  const uid = await guestUid(host, id);
+  await chown(path, uid, uid);
+}
+
+/**
+ * Prepares the files and folders of a QEMU that is about to start. Returns the command that starts a program
+ * in the machine's namespace and as its user; the program and its arguments follow it.
+ */
+export async function isolate(
+  host: QemuHost,
+  id: string,
+  line: Pick<CommandLine, 'disk' | 'rescueDisk' | 'cd' | 'run' | 'accelerator'>,
+): Promise<string[]> {
+  const { layout } = host;
+  const uid = await guestUid(host, id);
+  const runDir = dirname(line.run.qmp);
+  await mkdir(runDir, { recursive: true, mode: 0o700 });
+  await mkdir(layout.emptyRoot(), { recursive: true, mode: 0o700 });
+  // QEMU creates its sockets there. `launch` takes the folder back before the guest runs.
+  await chown(runDir, uid, uid);
+  // QEMU may pass through the folder, but not list it.
+  await chmod(layout.machine(id), 0o711);
+  for (const kind of LENT_KINDS) {
+    await rm(layout.lentFolder(id, kind), { recursive: true, force: true });
+    await mkdir(layout.lentFolder(id, kind), { mode: 0o711 });
+  }
+  const disks = [line.disk, ...(line.rescueDisk === null ? [] : [line.rescueDisk])];
+  for (const disk of disks) await giveFile(host, id, disk);
+  if (line.cd !== null) await giveCd(host, id, line.cd);
+  const images = await Promise.all(disks.map((disk) => readBackingImage(host, disk)));
+  const mounts: Mount[] = [
+    ...SYSTEM.map((path): Mount => ({ mode: 'ro', from: path, to: path })),
+    { mode: 'rw', from: runDir, to: runDir },
+    { mode: 'rw', from: layout.machine(id), to: layout.machine(id) },
+    ...LENT_KINDS.map(
+      (kind): Mount => ({
+        mode: 'rw',
+        from: layout.lentFolder(id, kind),
+        to: layout[kind](),
+      }),
+    ),
+  ];
+  for (const image of new Set(images.filter((path) => path !== null))) {
+    // The folder of the images is closed to other users; in its namespace, a machine has only its own.
+    await chmod(image, 0o644);
+    mounts.push({ mode: 'ro', from: image, to: image });
+  }
+  return isolationCommand({ root: layout.emptyRoot(), uid, mounts, devices: devicesFor(line.accelerator) });
+}
+
+/**
+ * A customer's ISO may be a hard link to the uploaded file, which other machines use too: it keeps its owner
+ * and becomes readable.
+ */
+async function giveCd(host: QemuHost, id: string, path: string): Promise<void> {
+  if (/\/cd-\d+\.iso$/.test(path)) await chmod(path, 0o644);
+  else await giveFile(host, id, path);
+}
+
+/**
+ * Returns the imported image under a disk, or null. A guest that took over its QEMU can write any name into
+ * its disk's header, so no other file is accepted.
+ */
+export async function readBackingImage(host: QemuHost, disk: string): Promise<string | null> {
+  const { backing } = await readDiskInfo(disk);
+  if (backing === null) return null;
+  const [, sha256 = ''] = /\/([0-9a-f]{64})\.qcow2$/.exec(backing) ?? [];
+  if (sha256 !== '' && backing === host.layout.image(sha256)) return backing;
+  throw new ComputeError('host', 'the disk of the machine refers to a file that is not an image');
+}
+
+/** Programs, libraries, and firmware. Missing paths are skipped. */
+const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc/ld.so.cache'];
+
+/** Device nodes by name, with their numbers in Linux. */
+const DEVICES = {
+  null: 'c 1 3',
+  zero: 'c 1 5',
+  urandom: 'c 1 9',
+  'net/tun': 'c 10 200',
+  kvm: 'c 10 232',
+} as const;
+type Device = keyof typeof DEVICES;
+
+function devicesFor(accelerator: 'kvm' | 'tcg'): Device[] {
+  return ['null', 'zero', 'urandom', 'net/tun', ...(accelerator === 'kvm' ? (['kvm'] as const) : [])];
+}
+
+export interface Mount {
+  readonly mode: 'ro' | 'rw';
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface Isolation {
+  /** An empty folder of the host, which each namespace covers with its own root. */
+  readonly root: string;
+  readonly uid: number;
+  readonly mounts: readonly Mount[];
+  readonly devices: readonly Device[];
+}
+
+/**
+ * Arguments: root, user id, devices, then three for each mount, `--`, and the program. Everything is mounted
+ * before the program starts; nothing can be mounted later. The processes replace each other, so the program
+ * has the process id of the first.
+ */
+const SCRIPT = `
+set -eu
+umask 022
+root=$1 uid=$2 devices=$3
+shift 3
+mount -t tmpfs -o mode=755,nosuid,noexec,size=256k,nr_inodes=512 guest "$root"
+cd "$root"
+while [ "$1" != -- ]; do
+  if [ -L "$2" ]; then
+    cp -P "$2" ".$3"
+  elif [ -e "$2" ]; then
+    mkdir -p ".\${3%/*}"
+    if [ -d "$2" ]; then mkdir -p ".$3"; else : > ".$3"; fi
+    mount --bind "$2" ".$3"
+    mount -o "remount,bind,$1,nosuid,nodev" ".$3"
+  fi
+  shift 3
+done
+shift
+mkdir -p dev/net
+IFS=,
+for device in $devices; do
+  IFS=' '
+  set -- $device -- "$@"
+  mknod -m 666 "dev/$1" "$2" "$3" "$4"
+  shift 5
+done
+mkdir .host proc
+pivot_root . .host
+cd /
+# umount needs /proc to find what it unmounts.
+mount -t proc proc /proc
+umount -l /.host
+umount -l /proc
+rmdir /.host /proc
+mount -n -o remount,ro,nosuid,noexec /
+umask 077
+exec setpriv --reuid "$uid" --regid "$uid" --clear-groups --bounding-set=-all --inh-caps=-all \\
+  --no-new-privs -- "$@"`;
+
+export function isolationCommand({ root, uid, mounts, devices }: Isolation): string[] {
+  const nodes = devices.map((name) => `${name} ${DEVICES[name]}`).join(',');
+  const places = mounts.flatMap(({ mode, from, to }) => [mode, from, to]);
+  const namespaces = ['--mount', '--ipc', '--propagation', 'private'];
+  return [
+    'unshare',
+    ...namespaces,
+    '--',
+    'sh',
+    '-c',
+    SCRIPT,
+    'isolate',
+    root,
+    String(uid),
+    nodes,
+    ...places,
+    '--',
+  ];
+}
