@@ -157,7 +157,7 @@ export interface paths {
         put?: never;
         /**
          * Start a stopped server
-         * @description A server that was suspended because it was not renewed is charged a new cycle, which starts now, and resumes. A server that was suspended for insufficient balance resumes automatically after you top up.
+         * @description The status becomes `running` when the server is powered on, usually within seconds. The system boots after that: connect to it to learn when it is ready. A server that was suspended because it was not renewed is charged a new cycle, which starts now, and resumes. A server that was suspended for insufficient balance resumes automatically after you top up.
          *
          *     Scope: `write`.
          */
@@ -1125,7 +1125,10 @@ export interface components {
             /** @constant */
             object: "server";
             name: string;
-            /** @enum {string} */
+            /**
+             * @description `running`: powered on. After an install, rebuild, or restore, SSH has answered once, or the server ran for ten minutes without it. After `start`, `reboot`, or a resume, the system may still boot.
+             * @enum {string}
+             */
             status: "provisioning" | "installing" | "running" | "stopped" | "suspended" | "destroying";
             plan: string;
             region: string;
@@ -1203,7 +1206,10 @@ export interface components {
             /** @constant */
             object: "server";
             name: string;
-            /** @enum {string} */
+            /**
+             * @description `running`: powered on. After an install, rebuild, or restore, SSH has answered once, or the server ran for ten minutes without it. After `start`, `reboot`, or a resume, the system may still boot.
+             * @enum {string}
+             */
             status: "provisioning" | "installing" | "running" | "stopped" | "suspended" | "destroying";
             plan: string;
             region: string;
@@ -1302,7 +1308,7 @@ export interface components {
             series: {
                 /** @description Percent of all CPUs. */
                 cpu_pct: number[][];
-                /** @description MiB in use. */
+                /** @description MiB in use, without caches that the system can free. If the system has no virtio-balloon driver: the host memory that the server occupies. */
                 ram_mb: number[][];
                 /** @description Bytes per second. */
                 disk_read_bps: number[][];
@@ -2181,7 +2187,7 @@ export interface operations {
                     labels?: {
                         [key: string]: string;
                     };
-                    /** @description cloud-init user data in Base64, at most 64 KiB decoded. */
+                    /** @description cloud-init user data in Base64, at most 64 KiB decoded. We delete it after the install, except options such as `hostname` that cloud-init applies at every boot. `bootcmd` runs only during the install. */
                     user_data_b64?: string | null;
                     /**
                      * @description Months paid in advance. 3, 6, and 12 are discounted.

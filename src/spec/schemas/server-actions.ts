@@ -88,7 +88,10 @@ export const Metrics = Type.Object({
   step_s: Type.Literal(METRICS_STEP_S),
   series: Type.Object({
     cpu_pct: series('Percent of all CPUs.'),
-    ram_mb: series('MiB in use.'),
+    ram_mb: series(
+      'MiB in use, without caches that the system can free. ' +
+        'If the system has no virtio-balloon driver: the host memory that the server occupies.',
+    ),
     disk_read_bps: series('Bytes per second.'),
     disk_write_bps: series('Bytes per second.'),
     net_in_bps: series('Bytes per second.'),

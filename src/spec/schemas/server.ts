@@ -52,7 +52,11 @@ export const Server = Type.Object({
   id: Id('srv_'),
   object: Type.Literal('server'),
   name: Type.String(),
-  status: oneOf(SERVER_STATUSES),
+  status: oneOf(SERVER_STATUSES, {
+    description:
+      '`running`: powered on. After an install, rebuild, or restore, SSH has answered once, or the server ' +
+      'ran for ten minutes without it. After `start`, `reboot`, or a resume, the system may still boot.',
+  }),
   plan: Type.String(),
   region: Type.String(),
   image: Type.String(),
@@ -95,7 +99,14 @@ export const ServerBody = Type.Object(
     tags: Type.Optional(Tags),
     labels: Type.Optional(Labels),
     user_data_b64: Type.Optional(
-      nullable(Type.String({ description: 'cloud-init user data in Base64, at most 64 KiB decoded.' })),
+      nullable(
+        Type.String({
+          description:
+            'cloud-init user data in Base64, at most 64 KiB decoded. We delete it after the install, ' +
+            'except options such as `hostname` that cloud-init applies at every boot. `bootcmd` runs only ' +
+            'during the install.',
+        }),
+      ),
     ),
     billing_months: Type.Optional(BillingMonths),
     auto_renew: Type.Optional(

@@ -108,9 +108,10 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     scope: 'write',
     summary: 'Start a stopped server',
     description:
-      'A server that was suspended because it was not renewed is charged a new cycle, which starts now, ' +
-      'and resumes. A server that was suspended for insufficient balance resumes automatically after you ' +
-      'top up.',
+      'The status becomes `running` when the server is powered on, usually within seconds. The system ' +
+      'boots after that: connect to it to learn when it is ready. A server that was suspended because it ' +
+      'was not renewed is charged a new cycle, which starts now, and resumes. A server that was suspended ' +
+      'for insufficient balance resumes automatically after you top up.',
     status: 202,
     errorStatuses: [409, 422],
     audit: 'server.start',

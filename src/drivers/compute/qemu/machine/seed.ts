@@ -13,6 +13,7 @@ import type { QemuHost } from '../host.ts';
 import { GATEWAY_V6 } from '../net/link.ts';
 import type { StoredSpec } from '../record.ts';
 import { cleanSeedPath, createMachineFolder, rescuePath, seedPath } from './disks.ts';
+import { keptConfig } from './kept-config.ts';
 
 /** DNS resolvers of a guest, unless it configures its own. */
 const NAME_SERVERS = ['9.9.9.9', '2620:fe::fe'];
@@ -25,6 +26,8 @@ export interface Seed {
   readonly instanceId: string;
   /** Null: the guest keeps its hostname, keys, and identity, and takes only the addresses. */
   readonly hostname: string | null;
+  /** The guest keeps the host name that it has. */
+  readonly preserveHostname?: boolean;
   readonly sshKeys: readonly string[];
   readonly rootPasswordHash: string | null;
   readonly userData: Uint8Array | null;
@@ -44,9 +47,19 @@ export function renderSeed(seed: Seed): SeedFiles {
   };
 }
 
-/** Returns the seed of a finished install: same instance and addresses, without secrets. */
+/**
+ * Returns the seed of a finished install: same instance and addresses, without secrets. cloud-init reads it
+ * at every boot. User data that we cannot read may have set a host name, which the guest then keeps.
+ */
 export function withoutSecrets(seed: Seed): Seed {
-  return { ...seed, sshKeys: [], rootPasswordHash: null, userData: null };
+  const kept = seed.userData === null ? '' : keptConfig(seed.userData);
+  return {
+    ...seed,
+    sshKeys: [],
+    rootPasswordHash: null,
+    userData: kept ? Buffer.from(kept) : null,
+    preserveHostname: kept === null,
+  };
 }
 
 function metaData({ instanceId, hostname, sshKeys }: Seed): string {
@@ -57,12 +70,13 @@ function metaData({ instanceId, hostname, sshKeys }: Seed): string {
   );
 }
 
-function vendorData({ hostname, rootPasswordHash: hash }: Seed): string {
+function vendorData({ hostname, preserveHostname, rootPasswordHash: hash }: Seed): string {
   const config = joinLines(
     '#cloud-config',
     // The customer owns the machine, so the keys are root's.
     'disable_root: false',
-    ...(hostname === null ? ['preserve_hostname: true', 'ssh_deletekeys: false'] : []),
+    ...(hostname === null || preserveHostname ? ['preserve_hostname: true'] : []),
+    ...(hostname === null ? ['ssh_deletekeys: false'] : []),
     ...(hash === null ? [] : ['ssh_pwauth: true', 'chpasswd:', '  expire: false', '  users:']),
     ...(hash === null ? [] : ['    - name: root', `      password: ${quote(hash)}`, '      type: hash']),
   );

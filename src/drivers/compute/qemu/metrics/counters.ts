@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
-import { type Qmp, withQmp } from '../qmp.ts';
+import { type Qmp, QmpRefusedError, withQmp } from '../qmp.ts';
 
 /**
  * All values only increase, except `ramMb`. A value that could not be read is null until the next reading.
@@ -12,7 +12,7 @@ export interface Counters {
   readonly run: string;
   readonly runSince: number;
   readonly cpuMs: number;
-  /** Current memory usage. */
+  /** Memory in use now: the guest's own count if it reports one, else what QEMU has taken from the host. */
   readonly ramMb: number;
   readonly diskRead: number | null;
   readonly diskWritten: number | null;
@@ -28,6 +28,7 @@ export interface Flow {
 
 /** Linux reports process times in hundredths of a second. It may count more precisely. */
 const TICK_MS = 10;
+const MIB = 1024 ** 2;
 
 /** Returns undefined if the machine is off: no QEMU, or its guest has shut down. */
 export async function readCounters(
@@ -37,13 +38,14 @@ export async function readCounters(
 ): Promise<Counters | undefined> {
   const running = await readProcess(host, id);
   if (!running) return undefined;
-  const disks = await readDisks(host, id);
-  if (disks === 'off') return undefined;
+  const qemu = await askQemu(host, id);
+  if (qemu === 'off') return undefined;
   const flow = flows.get(host.tap(id));
   return {
     ...running,
-    diskRead: disks?.read ?? null,
-    diskWritten: disks?.written ?? null,
+    ramMb: qemu?.guestRamMb ?? running.ramMb,
+    diskRead: qemu?.read ?? null,
+    diskWritten: qemu?.written ?? null,
     netIn: flow?.in ?? null,
     netOut: flow?.out ?? null,
   };
@@ -104,28 +106,69 @@ interface BlockStats {
   readonly stats: { readonly rd_bytes: number; readonly wr_bytes: number };
 }
 
+interface QemuCounters {
+  readonly read: number;
+  readonly written: number;
+  /** Null if the guest does not report it. */
+  readonly guestRamMb: number | null;
+}
+
 /** Returns undefined if QEMU is busy with another client. */
-async function readDisks(
-  host: QemuHost,
-  id: string,
-): Promise<{ read: number; written: number } | 'off' | undefined> {
+async function askQemu(host: QemuHost, id: string): Promise<QemuCounters | 'off' | undefined> {
   try {
-    return await withQmp(host, id, sumDisks, 'look');
+    return await withQmp(host, id, readQemu, 'look');
   } catch (error) {
     if (error instanceof ComputeError) return undefined;
     throw error;
   }
 }
 
-async function sumDisks(
-  qmp: Qmp | undefined,
-): Promise<{ read: number; written: number } | 'off' | undefined> {
+async function readQemu(qmp: Qmp | undefined): Promise<QemuCounters | 'off' | undefined> {
   if (!qmp) return undefined;
   const { status } = await qmp.execute<{ status: string }>('query-status');
   if (status === 'shutdown') return 'off';
   const devices = await qmp.execute<BlockStats[]>('query-blockstats');
   const sum = (kind: keyof BlockStats['stats']) => devices.reduce((all, { stats }) => all + stats[kind], 0);
-  return { read: sum('rd_bytes'), written: sum('wr_bytes') };
+  return { read: sum('rd_bytes'), written: sum('wr_bytes'), guestRamMb: await readGuestRam(qmp) };
+}
+
+const BALLOON = '/machine/peripheral/balloon';
+/** How often QEMU asks the guest. */
+const GUEST_STATS_EVERY_S = 20;
+/** The guest's driver may have been removed, or the guest may have crashed. */
+const GUEST_STATS_MAX_AGE_S = 120;
+
+export interface GuestStats {
+  /** In seconds; 0: the guest has not answered yet. */
+  readonly 'last-update': number;
+  /** In bytes. A value that the guest does not report is 2^64 − 1. */
+  readonly stats: Readonly<Record<string, number>>;
+}
+
+/** The first reading of a QEMU starts the questions to the guest, and the next one has an answer. */
+async function readGuestRam(qmp: Qmp): Promise<number | null> {
+  try {
+    const polling = { path: BALLOON, property: 'guest-stats-polling-interval', value: GUEST_STATS_EVERY_S };
+    await qmp.execute('qom-set', polling);
+    const stats = await qmp.execute<GuestStats>('qom-get', { path: BALLOON, property: 'guest-stats' });
+    return guestRamMb(stats, Date.now() / 1000);
+  } catch (error) {
+    if (error instanceof QmpRefusedError) return null;
+    throw error;
+  }
+}
+
+/** Returns the memory that the guest's programs and kernel use, without caches that it can free. */
+export function guestRamMb({ 'last-update': at, stats }: GuestStats, nowS: number): number | null {
+  if (nowS - at > GUEST_STATS_MAX_AGE_S) return null;
+  const value = (name: string) => {
+    const bytes = stats[`stat-${name}`] ?? Number.POSITIVE_INFINITY;
+    return bytes < Number.MAX_SAFE_INTEGER ? bytes : null;
+  };
+  const total = value('total-memory');
+  // Linux since 3.14 reports what is available; BSD and older kernels, only what is free.
+  const unused = value('available-memory') ?? value('free-memory');
+  return total === null || unused === null ? null : Math.max(0, total - unused) / MIB;
 }
 
 async function readIfExists(path: string): Promise<string | undefined> {

@@ -42,6 +42,45 @@ describe("a guest's seed", () => {
     assert.equal(done['meta-data'], 'instance-id: "srv-1"\nlocal-hostname: "web-1.example"\n');
     assert.equal(done['user-data'], '');
     assert.ok(!String(done['vendor-data']).includes('$6$'));
+    // This user data is a script, which may have set a host name.
+    assert.match(String(done['vendor-data']), /^preserve_hostname: true$/m);
+    const none = String(renderSeed(withoutSecrets({ ...SEED, userData: null }))['vendor-data']);
+    assert.doesNotMatch(none, /preserve_hostname/);
+  });
+
+  it('the seed of a finished install keeps what cloud-init acts on at every boot, and nothing else', () => {
+    const keptOf = (text: string) => {
+      const done = renderSeed(withoutSecrets({ ...SEED, userData: Buffer.from(text) }));
+      assert.equal(
+        /preserve_hostname/.test(String(done['vendor-data'])),
+        done['user-data'] === '' && !/: x/.test(text),
+      );
+      const [head, json, ...rest] = String(done['user-data']).split('\n');
+      return head === '' ? null : [head, JSON.parse(json ?? ''), ...rest];
+    };
+    const secrets =
+      'password: not-for-us\nbootcmd: [echo not-for-us]\nwrite_files: [{content: not-for-us}]\n';
+    const own = 'hostname: mine\nfqdn: mine.example\nmanage_etc_hosts: no\ngrowpart: {mode: off}\n';
+    const kept = {
+      hostname: 'mine',
+      fqdn: 'mine.example',
+      manage_etc_hosts: false,
+      growpart: { mode: false },
+    };
+    assert.deepEqual(keptOf(`#cloud-config\n${own}${secrets}`), ['#cloud-config', kept, '']);
+    // Values that are not what the option takes may be secrets.
+    for (const odd of [
+      'hostname: "a b"',
+      'manage_etc_hosts: not-for-us',
+      'growpart: {mode: auto, note: not-for-us}',
+    ])
+      assert.equal(keptOf(`#cloud-config\n${odd}\nother: x\n`), null, odd);
+    for (const other of [
+      '#!/bin/sh\nhostname: mine',
+      '## template: jinja\n#cloud-config\nhostname: mine',
+      '#cloud-config\n[a',
+    ])
+      assert.equal(keptOf(other), null, other);
   });
 
   it('a restored guest only takes its new addresses', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { readLimitsState } from '../../../../../src/drivers/compute/qemu/machine/cgroup.ts';
-import { readHours } from '../../../../../src/drivers/compute/qemu/metrics/metrics-store.ts';
+import { readHours, readLast } from '../../../../../src/drivers/compute/qemu/metrics/metrics-store.ts';
 import { HOUR_MS } from '../../../../../src/kernel/time.ts';
 import type { HourSample } from '../../../../../src/ports/compute.ts';
 import { ContractFixture } from '../../compute-world.ts';
@@ -53,6 +53,17 @@ describe('metrics of real machines', REAL_MACHINES, () => {
     const { cpu, read, on } = await sums();
     assert.ok(cpu > 500 && read > 5 * MIB && on > 1000, JSON.stringify({ cpu, read, on }));
     assert.ok(seen.ramMb > 16 && seen.ramMb <= 128, `${seen.ramMb} MiB`);
+  });
+
+  it('memory is what the guest counts as used, not what its QEMU occupies', async () => {
+    await world.eventually(async () => {
+      await sums();
+      const meminfo = await world.ssh(id, 'cat /proc/meminfo');
+      const kb = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, 'm').exec(meminfo)?.[1]);
+      const usedMb = (kb('MemTotal') - kb('MemAvailable')) / 1024;
+      const seenMb = (await readLast(world.host, id))?.ramMb ?? 0;
+      return seenMb > 0 && Math.abs(seenMb - usedMb) < 8;
+    });
   });
 
   it('a busy CPU shows in the metrics', async () => {

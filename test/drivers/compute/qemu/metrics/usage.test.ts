@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Counters, parseStat } from '../../../../../src/drivers/compute/qemu/metrics/counters.ts';
+import {
+  type Counters,
+  guestRamMb,
+  parseStat,
+} from '../../../../../src/drivers/compute/qemu/metrics/counters.ts';
 import {
   type HourSum,
   type Reading,
@@ -23,6 +27,28 @@ const readingAt = (minutes: number, wanted: Partial<Counters> = {}): Reading => 
 });
 const total = (hours: readonly HourSum[], of: keyof HourSum) =>
   Math.round(hours.reduce((sum, hour) => sum + hour[of], 0));
+
+describe('the memory of a guest', () => {
+  const MIB = 1024 ** 2;
+  const NOW_S = 1_800_000_000;
+  const UNKNOWN = 2 ** 64;
+  const used = (stats: Record<string, number>, ageS = 10) =>
+    guestRamMb({ 'last-update': NOW_S - ageS, stats }, NOW_S);
+  const all = { 'stat-total-memory': 512 * MIB, 'stat-free-memory': 100 * MIB };
+
+  it('memory in use is the total without what is available, or else free', () => {
+    assert.equal(used({ ...all, 'stat-available-memory': 400 * MIB }), 112);
+    assert.equal(used({ ...all, 'stat-available-memory': UNKNOWN }), 412);
+    assert.equal(used({ ...all, 'stat-available-memory': 600 * MIB }), 0);
+  });
+
+  it('a guest that reports nothing, or no longer, has no memory of its own', () => {
+    assert.equal(used({}), null);
+    assert.equal(used({ ...all, 'stat-total-memory': UNKNOWN }), null);
+    assert.equal(used(all, 600), null);
+    assert.equal(used(all, NOW_S), null);
+  });
+});
 
 describe('usage between readings', () => {
   it('usage is the increase of the counters over the time between two readings', () => {
