@@ -8,6 +8,8 @@ import { CALLS, EFFECTS } from './kill-effects.ts';
 /** Tables that no scenario has to reach, each with the reason why a kill there leaves nothing half done. */
 const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   address_pool: 'imported SOL addresses: taken by chain.allocate, proven in test/drivers/chain/solana',
+  audit_anchor: 'written in one commit with the deletion that it proves',
+  audit_links: 'the next run links what is left',
   beats: 'the heartbeat of a process',
   findings: 'the reconciler writes them again',
   ip_blocks: 'the operator runs the command again',
@@ -17,12 +19,14 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   maintenance_windows: 'the operator runs the command again',
   metrics: 'the next sample writes them again',
   migration_files: 'migrations run in one transaction',
+  passkeys: 'written in one commit with its audit row and mail',
   plan_regions: 'the operator loads the catalog again',
   plans: 'the operator loads the catalog again',
   policies: 'the operator runs the command again',
   price_changes: 'the operator loads the catalog again',
   quotes: 'the next poll writes them again',
   rate_buckets: 'a bucket refills',
+  readiness: 'the next check writes it again',
   regions: 'the operator loads the catalog again',
   reset_requests: 'written in one commit with its mail',
   samplings: 'the next sample writes them again',
@@ -30,6 +34,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   spare_indexes: 'an index of a canceled invoice, written with it',
   switches: 'the operator runs the command again',
   transfers_out: 'sums of metrics, computed again every hour',
+  used_challenges: 'written in one commit with what the challenge allowed',
 };
 
 const EFFECT_NAMES = new Set<string>(Object.values(EFFECTS).flat());

@@ -6,7 +6,10 @@ import { PASSWORD } from '../../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 /** Actions that change nothing of the caller. Signed-in customers never send `request_reset`. */
-const UNAUDITED = ['list_tokens', 'get_account', 'get', 'list_sessions', 'request_reset'];
+const UNAUDITED = [
+  ...['list_tokens', 'get_account', 'get', 'list_sessions', 'list_passkeys', 'request_reset'],
+  ...['begin_passkey_signin', 'begin_passkey_check'],
+];
 
 const TOPUP = { action: 'create', amount: 50, coin: 'LTC' };
 

@@ -7,7 +7,8 @@ import type { PgProxy } from '../../support/pg-proxy.ts';
 import { assertApiError, createApiToken, V1Client } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
-const TIMEOUTS = { readMs: 300, writeMs: 900 };
+/** A busy machine signs a customer up within them. */
+const TIMEOUTS = { readMs: 1_000, writeMs: 3_000 };
 /** For a slow machine, and the time that a rollback may take. */
 const SLACK_MS = 2_500;
 const ITEM = { field: '', issue: 'unavailable', retry_after_s: 5 };
