@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { newDeviceCookie } from '../domain/sessions/device.ts';
 import { isServedSecurely } from './client-address.ts';
-import type { HttpSettings } from './settings.ts';
+import { type Form, field } from './form.ts';
+import type { Edge, HttpSettings } from './settings.ts';
 
 const SESSION_COOKIE = 'PHPSESSID';
 
@@ -15,4 +17,30 @@ export function readSessionCookie(request: FastifyRequest): string | undefined {
 export function setSessionCookie(settings: HttpSettings, reply: FastifyReply, value: string): void {
   const secure = isServedSecurely(settings, reply.request);
   reply.setCookie(SESSION_COOKIE, value, { path: '/', httpOnly: true, sameSite: 'lax', secure });
+}
+
+interface SignInCall {
+  readonly edge: Edge;
+  readonly reply: FastifyReply;
+  readonly form: Form;
+}
+
+const DEVICE_COOKIE = 'skerry_device';
+/** Each sign-in renews it. */
+const DEVICE_MAX_AGE_S = 180 * 86_400;
+
+export function readDeviceCookie(request: FastifyRequest): string | undefined {
+  return request.cookies[DEVICE_COOKIE];
+}
+
+/**
+ * Lets this device sign in to the account of the form's address during a flood of guesses. Set before the
+ * session cookie: simple clients read only the last one.
+ */
+export function rememberDevice({ edge, reply, form }: SignInCall): void {
+  const value = newDeviceCookie(edge.service.keys, field(form, 'email'));
+  if (value === undefined) return;
+  const secure = isServedSecurely(edge.settings, reply.request);
+  const options = { path: '/', httpOnly: true, sameSite: 'lax', secure, maxAge: DEVICE_MAX_AGE_S } as const;
+  reply.setCookie(DEVICE_COOKIE, value, options);
 }

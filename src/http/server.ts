@@ -3,14 +3,14 @@ import fastifyCookie from '@fastify/cookie';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Service } from '../domain/context.ts';
 import { EventStreams } from '../domain/events/streams.ts';
+import { MemoryAttempts, SharedAttempts } from '../domain/sessions/attempts.ts';
 import { MemoryBuckets } from '../domain/tokens/buckets.ts';
 import { Failure, fail, InvalidRequest } from '../kernel/fail.ts';
 import { formatId, newId } from '../kernel/ids.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { Geo } from '../ports/geo.ts';
 import { LIMITS } from '../spec/limits.ts';
-import { AccountBackoff } from './admission/account-backoff.ts';
-import { AttemptLimiter } from './admission/attempt-limiter.ts';
+import { AccountLanes } from './admission/account-lanes.ts';
 import { addDeadlines, type Timeouts } from './admission/deadlines.ts';
 import { isServedSecurely } from './client-address.ts';
 import { registerConsolePages } from './console/pages.ts';
@@ -62,10 +62,8 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
     service,
     settings,
     geo: options.geo,
-    signups: new AttemptLimiter(settings.signupsPerHour),
-    failures: new AttemptLimiter(settings.signinFailuresPerHour),
-    mailings: new AttemptLimiter(settings.signinFailuresPerHour),
-    backoff: new AccountBackoff({ enabled: settings.signinFailuresPerHour > 0 }),
+    attempts: settings.rates.shared ? new SharedAttempts(service) : new MemoryAttempts(),
+    lanes: new AccountLanes(),
     rules: new RulesCache(service),
   };
   const streams = options.streams ?? new EventStreams(service);
@@ -142,11 +140,11 @@ declare module 'fastify' {
 }
 
 function createV1Edge(edge: Edge, streams: EventStreams): V1Edge {
-  const { rates, tokenFailuresPerHour } = edge.settings;
+  const { rates } = edge.settings;
   return {
     ...edge,
     buckets: { rules: rates, memory: rates.shared ? null : new MemoryBuckets() },
-    tokenFailures: new AttemptLimiter(tokenFailuresPerHour),
+    tokenFailures: new MemoryAttempts(),
     streams,
   };
 }

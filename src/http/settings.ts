@@ -1,9 +1,9 @@
 import type { Service } from '../domain/context.ts';
 import { loadRules, type Rules, readCurrentRulesVersion } from '../domain/rules/rules.ts';
+import type { AttemptCounter } from '../domain/sessions/attempts.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
 import type { Geo } from '../ports/geo.ts';
-import type { AccountBackoff } from './admission/account-backoff.ts';
-import type { AttemptLimiter } from './admission/attempt-limiter.ts';
+import type { AccountLanes } from './admission/account-lanes.ts';
 
 export interface HttpSettings {
   /** The operator's terms of service in Markdown, and contact details. Null: not configured. */
@@ -30,11 +30,9 @@ export interface Edge {
   readonly service: Service;
   readonly settings: HttpSettings;
   readonly geo: Geo;
-  readonly signups: AttemptLimiter;
-  readonly failures: AttemptLimiter;
-  /** Mails that strangers request. The hourly limit is the same as for `failures`. */
-  readonly mailings: AttemptLimiter;
-  readonly backoff: AccountBackoff;
+  /** Sign-ups, wrong passwords, and requested mails. */
+  readonly attempts: AttemptCounter;
+  readonly lanes: AccountLanes;
   readonly rules: RulesCache;
 }
 

@@ -16,8 +16,6 @@ export const BACKOFF = {
   coinReader: { firstMs: 25, maxMs: SECOND_MS / 2 },
   /** A lost race for a host's capacity: the transaction that reserved the last slot may still roll back. */
   deployRace: { firstMs: 1, maxMs: 50 },
-  /** Guesses for one account, after those that may be typing errors. */
-  signIn: { firstMs: SECOND_MS / 4, maxMs: 8 * SECOND_MS },
   /** A virtual machine whose process crashes. */
   machineStart: { firstMs: 5 * SECOND_MS, maxMs: 5 * MINUTE_MS },
   /** The embedded database. */

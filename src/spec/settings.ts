@@ -56,7 +56,7 @@ export const SETTINGS = {
   SKERRY_SIGNIN_FAILURES_PER_HOUR: whole(
     { sandbox: '0', live: '30' },
     [0, 1e6],
-    'failed sign-ins per hour from one address; 0: no limit',
+    'failed sign-ins per hour from one address, and ten times as many on one account; 0: no limit',
   ),
   SKERRY_PASSWORD_QUEUE: whole('64', [1, 10000], 'queued password checks; beyond that, requests get 503'),
   SKERRY_RATE_LOCK_MINUTES: whole('60', [1, 1440], 'minutes that a top-up keeps its exchange rate'),

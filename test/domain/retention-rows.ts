@@ -164,6 +164,15 @@ export async function openRetentionRows(world: TestService) {
       keptMs: DAY_MS - MINUTE_MS,
       goneMs: DAY_MS + 1,
     },
+    attemptBuckets: {
+      insert: (at) =>
+        insert('attempt_buckets', {
+          name: digest(),
+          full_at: new Date(Date.now() - (now().getTime() - at.getTime())),
+        }),
+      keptMs: -MINUTE_MS,
+      goneMs: 1,
+    },
     windows: {
       insert: (at) =>
         insert('maintenance_windows', {

@@ -18,7 +18,7 @@ import type { Timeouts } from '../../src/http/admission/deadlines.ts';
 import { buildHttpServer } from '../../src/http/server.ts';
 import type { HttpSettings } from '../../src/http/settings.ts';
 import { OffsetClock } from '../../src/kernel/clock.ts';
-import { PasswordHasher } from '../../src/kernel/passwords.ts';
+import { PasswordHasher, type PasswordLane } from '../../src/kernel/passwords.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import type { Database, SqlValues } from '../../src/kernel/sql.ts';
 import type { Geo } from '../../src/ports/geo.ts';
@@ -34,13 +34,13 @@ import { SessionClient } from '../support/session-client.ts';
 /** Counts Argon2 derivations, the work that a timing attack would measure. */
 export class CountingHasher extends PasswordHasher {
   derivations = 0;
-  override async hash(password: string): Promise<string> {
+  override async hash(password: string, lane?: PasswordLane): Promise<string> {
     this.derivations += 1;
-    return await super.hash(password);
+    return await super.hash(password, lane);
   }
-  override async verify(password: string, stored: string | null): Promise<boolean> {
+  override async verify(password: string, stored: string | null, lane?: PasswordLane): Promise<boolean> {
     this.derivations += 1;
-    return await super.verify(password, stored);
+    return await super.verify(password, stored, lane);
   }
 }
 

@@ -153,4 +153,21 @@ describe('many passwords at once', () => {
       ['rejected', 'fulfilled', 'fulfilled'],
     );
   });
+
+  it('known customers neither wait behind a full queue of others nor shut it out', async () => {
+    const hasher = new PasswordHasher({ queueMax: 3 });
+    const argon2 = blockedArgon2();
+    const order: string[] = [];
+    const derive = (lane: 'known' | 'others') =>
+      hasher.hash('a long password', lane).then(() => void order.push(lane));
+    const others = Array.from({ length: 5 }, () => derive('others'));
+    const known = [derive('known'), derive('known')];
+    assert.equal((await captureFailure(hasher.hash('a long password'))).code, 'maintenance');
+    for (let n = 0; n < 7; n++) {
+      await flushMicrotasks();
+      await argon2.end();
+    }
+    await Promise.all([...others, ...known]);
+    assert.deepEqual(order, ['others', 'others', 'known', 'others', 'known', 'others', 'others']);
+  });
 });

@@ -129,7 +129,9 @@ export class PanelClient {
   async #exchange(sent: PanelRequest): Promise<PanelResponse> {
     const cookie = this.cookie === undefined ? {} : { cookie: `PHPSESSID=${this.cookie}` };
     const response = await this.#send({ ...sent, headers: { ...cookie, ...sent.headers } });
-    for (const line of response.headers.getSetCookie()) this.cookie = /^PHPSESSID=([^;]*)/.exec(line)?.[1];
+    for (const line of response.headers.getSetCookie()) {
+      this.cookie = /^PHPSESSID=([^;]*)/.exec(line)?.[1] ?? this.cookie;
+    }
     return { ...response, path: sent.path, location: response.headers.get('location') };
   }
 }

@@ -110,7 +110,9 @@ export class SessionClient {
       ...request,
       headers: { ...cookie, ...request.headers },
     });
-    for (const line of headers.getSetCookie()) this.cookie = /^PHPSESSID=([^;]*)/.exec(line)?.[1];
+    for (const line of headers.getSetCookie()) {
+      this.cookie = /^PHPSESSID=([^;]*)/.exec(line)?.[1] ?? this.cookie;
+    }
     return { status, headers, text, body: parseObject(text) };
   }
 }

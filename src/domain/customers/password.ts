@@ -32,7 +32,7 @@ export async function changePassword(
 ): Promise<void> {
   requireValidPassword(form.newPassword);
   const checked = await checkPassword(service, actor, form.currentPassword);
-  const passwordHash = await service.passwords.hash(form.newPassword);
+  const passwordHash = await service.passwords.hash(form.newPassword, 'known');
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const current = await lockChecked(tx, actor, checked);
@@ -57,7 +57,7 @@ export async function checkPassword(
   password: string,
 ): Promise<string> {
   const customer = await findCustomer(service.db, actor.customerId);
-  const matches = await service.passwords.verify(password, customer?.password_hash ?? null);
+  const matches = await service.passwords.verify(password, customer?.password_hash ?? null, 'known');
   if (!customer || !matches) refusePassword(password);
   return customer.password_hash;
 }

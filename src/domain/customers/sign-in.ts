@@ -68,7 +68,8 @@ export async function signIn(
   atMs = Date.now(),
 ): Promise<OpenedSession> {
   const customer = await findCustomerByEmail(service.db, parseEmail(form.email)?.key ?? '');
-  const matches = await service.passwords.verify(form.password, customer?.password_hash ?? null);
+  const lane = visit.isKnownDevice ? 'known' : 'others';
+  const matches = await service.passwords.verify(form.password, customer?.password_hash ?? null, lane);
   if (!customer || !matches) fail('bad_credentials');
   const proof = await proveFactor(service, visit, customer.id, form.passkey);
   const opened = await commitThenThrow(service.db, async (tx) => {

@@ -16,6 +16,8 @@ import { sessionCutoffs } from './identify.ts';
 export interface Visit {
   readonly visitor: string;
   readonly actor: Actor;
+  /** Whether this device has signed in to the account before (device.ts). */
+  readonly isKnownDevice?: boolean;
   /** Saves the response for a second submission of the form (visitor-idempotency.ts). */
   readonly saveResponse?: SaveSignInResponse | undefined;
 }

@@ -5,6 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { regionIdBySessionCode } from '../../domain/catalogue/offers.ts';
 import type { CustomerActor } from '../../domain/context.ts';
+import { knownDevice } from '../../domain/sessions/device.ts';
 import type { Identity } from '../../domain/sessions/identify.ts';
 import type { Visit } from '../../domain/sessions/open.ts';
 import { Failure, fail } from '../../kernel/fail.ts';
@@ -12,6 +13,7 @@ import type { Action } from '../../spec/actions.ts';
 import type { FailureCode } from '../../spec/errors.ts';
 import type { Operation as RestOperation } from '../../spec/operations.ts';
 import { clientAddress, resolveCountry } from '../client-address.ts';
+import { readDeviceCookie } from '../cookie.ts';
 import { type Form, type FormBody, field, lookupField } from '../form.ts';
 import type { Edge } from '../settings.ts';
 import {
@@ -116,10 +118,12 @@ export async function handleForm<Answer extends object>(
   try {
     await passStages(endpoint.protected ? CUSTOMER_STAGES : PUBLIC_STAGES, admission);
     if (!row || body instanceof Failure) throw new Error('a form was admitted without its operation');
-    const call = { edge, request, reply, form: body, visit, customer: () => requireCustomer(visit) };
-    const { limitedBy: kind } = row;
+    const attempt = row.limitedBy ? { kind: row.limitedBy, ...attemptOf(admission, body) } : null;
+    const customer = () => requireCustomer(visit);
+    const isKnownDevice = attempt !== null && attempt.device !== null;
+    const call = { edge, request, reply, form: body, visit: { ...visit, isKnownDevice }, customer };
     const verb = () => row.run(call);
-    const limited = kind ? () => runLimited(edge, { kind, ...attemptOf(admission, body) }, verb) : verb;
+    const limited = attempt ? () => runLimited(edge, attempt, verb) : verb;
     return await (row.around?.(call, limited) ?? limited());
   } catch (error) {
     await auditRefusal(admission, error);
@@ -154,9 +158,12 @@ async function regionOf({ edge, row, body }: FormAdmission<object>): Promise<str
 }
 
 /** A public endpoint identifies the account by the form's email, a protected one by the session. */
-function attemptOf({ endpoint, identity, request }: FormAdmission<object>, form: Form) {
-  const account = (endpoint.protected ? identity.session?.customerId : undefined) ?? field(form, 'email');
-  return { address: clientAddress(request), account };
+function attemptOf({ edge, endpoint, identity, request, action }: FormAdmission<object>, form: Form) {
+  const common = { address: clientAddress(request), operation: action ?? '' };
+  const customerId = endpoint.protected ? identity.session?.customerId : undefined;
+  if (customerId !== undefined) return { ...common, account: customerId, device: null };
+  const account = field(form, 'email');
+  return { ...common, account, device: knownDevice(edge.service.keys, readDeviceCookie(request), account) };
 }
 
 /** Builds the visit that a verb may turn into a session. */

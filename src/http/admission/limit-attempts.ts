@@ -1,7 +1,15 @@
-/** The stage `rate` of forms: attempts per address, and delays per account. It surrounds the verb. */
+/**
+ * The stage `rate` of forms: attempts per address, and per account. It surrounds the verb.
+ *
+ * A device that has signed in to the account before has a budget and a lane of its own. So neither a flood of
+ * guesses on the account, nor one from an address that many share, shuts its customer out. Everyone else
+ * draws on the budgets of their address and of the account.
+ */
+import type { AttemptBucket } from '../../domain/sessions/attempts.ts';
 import { Failure, fail } from '../../kernel/fail.ts';
 import type { FailureCode } from '../../spec/errors.ts';
 import type { Edge } from '../settings.ts';
+import { addressBuckets } from './address-buckets.ts';
 
 /** Counted per address: sign-ups, wrong passwords and recovery codes, or mails that strangers request. */
 export type LimitedAttempt = 'signups' | 'failures' | 'mailings';
@@ -23,49 +31,58 @@ const COUNTS_AGAINST_LIMIT: Readonly<Record<LimitedAttempt, (code: FailureCode |
   mailings: (code) => code === undefined,
 };
 
+/** More than a single network has, so that none of them can use up the budget of an account. */
+const ACCOUNT_TIMES = 10;
+
 interface Attempt {
   readonly kind: LimitedAttempt;
   readonly address: string;
-  /** The email or the id of the account whose password is checked. */
+  /** The operation, the account whose password is checked, and the device if the account knows it. */
+  readonly operation: string;
   readonly account: string;
+  readonly device: string | null;
 }
 
-/** Runs `verb` within its address's limit. Counting first keeps a burst from slipping through. */
+/** Runs `verb` within its limits. Counting first keeps a burst from slipping through. */
 export async function runLimited<Answer>(
   edge: Edge,
-  { kind, address, account }: Attempt,
+  attempt: Attempt,
   verb: () => Promise<Answer>,
 ): Promise<Answer> {
-  const retryAfterS = edge[kind].consume(address);
+  const { attempts, lanes } = edge;
+  const buckets = bucketsOf(edge, attempt);
+  const retryAfterS = await attempts.consume(buckets);
   if (retryAfterS > 0) fail('rate_limited', { retry_after_s: retryAfterS });
   let code: FailureCode | undefined = 'internal';
   try {
     // Without an account, as with a passkey, there is no password to guess.
-    const delays = kind === 'failures' && account !== '';
-    const response = delays ? await runWithBackoff(edge, account, verb) : await verb();
+    const guesses = attempt.kind === 'failures' && attempt.account !== '';
+    const response = guesses ? await lanes.run(laneOf(attempt), verb) : await verb();
     code = undefined;
     return response;
   } catch (error) {
     if (error instanceof Failure) code = error.code;
     throw error;
   } finally {
-    if (!COUNTS_AGAINST_LIMIT[kind](code)) edge[kind].refund(address);
+    if (!COUNTS_AGAINST_LIMIT[attempt.kind](code)) await attempts.refund(buckets);
   }
 }
 
-/** Runs a verb that checks a password. A wrong password or code delays the account's next attempt. */
-async function runWithBackoff<Answer>(
-  { backoff }: Edge,
-  account: string,
-  verb: () => Promise<Answer>,
-): Promise<Answer> {
-  await backoff.wait(account);
-  try {
-    const response = await verb();
-    backoff.recordSuccess(account);
-    return response;
-  } catch (error) {
-    if (error instanceof Failure && WRONG_GUESS_CODES.includes(error.code)) backoff.recordFailure(account);
-    throw error;
+function bucketsOf({ settings }: Edge, attempt: Attempt): AttemptBucket[] {
+  const { kind, address, device } = attempt;
+  const { signupsPerHour, signinFailuresPerHour } = settings;
+  if (kind !== 'failures') {
+    return addressBuckets(kind, address, kind === 'signups' ? signupsPerHour : signinFailuresPerHour);
   }
+  if (signinFailuresPerHour === 0) return [];
+  const ofAccount = `${kind} ${laneOf(attempt)}`;
+  if (device !== null) return [{ name: ofAccount, perHour: signinFailuresPerHour }];
+  const ofAddress = addressBuckets(kind, address, signinFailuresPerHour);
+  if (attempt.account === '') return ofAddress;
+  return [...ofAddress, { name: ofAccount, perHour: signinFailuresPerHour * ACCOUNT_TIMES }];
+}
+
+/** Recovering an account has its own lane: it is the way in during a flood of passwords. */
+function laneOf({ operation, account, device }: Attempt): string {
+  return JSON.stringify([operation, account.trim().normalize('NFC').toLowerCase(), device]);
 }

@@ -4,10 +4,12 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EventStreams } from '../../domain/events/streams.ts';
+import type { MemoryAttempts } from '../../domain/sessions/attempts.ts';
 import { type BucketRule, costMs, type Draw } from '../../domain/tokens/buckets.ts';
 import { type BearerIdentity, type Buckets, identifyBearer } from '../../domain/tokens/identify-bearer.ts';
 import { fail, InvalidRequest } from '../../kernel/fail.ts';
 import { scopeCovers } from '../../spec/scopes.ts';
+import { addressBuckets } from '../admission/address-buckets.ts';
 import {
   type Admission,
   passStages,
@@ -16,7 +18,6 @@ import {
   requireServiceOpen,
   type Stages,
 } from '../admission/admission.ts';
-import type { AttemptLimiter } from '../admission/attempt-limiter.ts';
 import { resourceFromParams } from '../admission/refusal-audit.ts';
 import { clientAddress, resolveCountry } from '../client-address.ts';
 import type { Edge } from '../settings.ts';
@@ -25,8 +26,11 @@ import type { Route, TokenActor } from './route.ts';
 /** The dependencies of the REST surface, in addition to those of every surface. */
 export interface V1Edge extends Edge {
   readonly buckets: Buckets;
-  /** Failed authentication, per address. */
-  readonly tokenFailures: AttemptLimiter;
+  /**
+   * Failed authentication, per address. In the memory of each process: no one guesses 256 random bits, so the
+   * limit only saves work.
+   */
+  readonly tokenFailures: MemoryAttempts;
   readonly streams: EventStreams;
 }
 
@@ -127,7 +131,9 @@ function toTokenActor(
 /** `token`: counts failed authentication per address. A valid token is never delayed by it. */
 function requireToken({ edge, caller, token, request, reply }: RestAdmission): void {
   if (caller) return;
-  const retryAfterS = edge.tokenFailures.consume(clientAddress(request));
+  const perHour = edge.settings.tokenFailuresPerHour;
+  const buckets = addressBuckets('tokens', clientAddress(request), perHour);
+  const retryAfterS = edge.tokenFailures.consumeNow(buckets);
   if (retryAfterS > 0)
     fail('rate_limited', { retry_after_s: retryAfterS }, 'Too many failed tokens. Wait and try again.');
   reply.header('www-authenticate', 'Bearer');

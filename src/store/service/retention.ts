@@ -55,6 +55,13 @@ export const PURGES = {
     type: 'uuid',
     removableWhen: `aged.tat < clock_timestamp() - interval '1 day'`,
   },
+  // In real time as well: a full bucket equals no bucket.
+  attemptBuckets: {
+    table: 'attempt_buckets',
+    by: 'full_at',
+    type: 'timestamptz',
+    removableWhen: 'aged.full_at < clock_timestamp()',
+  },
   windows: {
     table: 'maintenance_windows',
     by: 'id',

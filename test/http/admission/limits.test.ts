@@ -1,49 +1,112 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { AttemptLimiter, addressNetwork } from '../../../src/http/admission/attempt-limiter.ts';
+import {
+  type AttemptCounter,
+  MemoryAttempts,
+  SharedAttempts,
+} from '../../../src/domain/sessions/attempts.ts';
+import { addressBuckets, addressNetworks } from '../../../src/http/admission/address-buckets.ts';
+import { KeyRing } from '../../../src/kernel/secrets.ts';
 import { HOUR_MS } from '../../../src/kernel/time.ts';
+import { openScratchDatabase, type ScratchDatabase } from '../../support/database.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
-describe('attempts per hour', () => {
-  it('attempts count per address and become available again with time', () => {
-    let now = 0;
-    const limiter = new AttemptLimiter(3, () => now);
-    const take = (address = '192.0.2.1') => limiter.consume(address);
-    assert.deepEqual([take(), take(), take(), take()], [0, 0, 0, 1200]);
-    assert.equal(take('192.0.2.2'), 0);
-    now += HOUR_MS / 3;
-    assert.deepEqual([take(), take()], [0, 1200]);
-  });
+const MORNING = Date.parse('2026-01-31T08:00:00Z');
 
-  it('attempts that do not count are given back', () => {
-    const limiter = new AttemptLimiter(2, () => 0);
-    for (let attempt = 0; attempt < 50; attempt++) {
-      assert.equal(limiter.consume('192.0.2.1'), 0);
-      limiter.refund('192.0.2.1');
-    }
+describe('attempts per hour', () => {
+  let scratch: ScratchDatabase;
+  const keys = new KeyRing(KeyRing.generate());
+  before(async () => {
+    scratch = await openScratchDatabase();
   });
+  after(() => scratch.close());
+
+  const counters: Readonly<Record<string, (now: () => number) => AttemptCounter>> = {
+    'in memory': (now) => new MemoryAttempts(now),
+    'in the database': (now) => new SharedAttempts({ db: scratch.db, keys }, now),
+  };
+  for (const [where, create] of Object.entries(counters)) {
+    it(`attempts ${where} count per bucket and become available again with time`, async () => {
+      const clock = { ms: MORNING };
+      const counter = create(() => clock.ms);
+      const take = (name = 'a') => counter.consume([{ name, perHour: 3 }]);
+      const waits = [];
+      for (let n = 0; n < 4; n++) waits.push(await take());
+      assert.deepEqual(waits, [0, 0, 0, 1200]);
+      assert.equal(await take('b'), 0);
+      clock.ms += HOUR_MS / 3;
+      assert.deepEqual([await take(), await take()], [0, 1200]);
+    });
+
+    it(`attempts ${where} count nowhere if one bucket is empty, and can be given back`, async () => {
+      const counter = create(() => MORNING);
+      const [wide, narrow] = [
+        { name: 'wide', perHour: 4 },
+        { name: 'narrow', perHour: 1 },
+      ];
+      for (let n = 0; n < 5; n++) {
+        assert.equal(await counter.consume([wide, narrow]), 0);
+        await counter.refund([wide, narrow]);
+      }
+      assert.equal(await counter.consume([wide, narrow]), 0);
+      for (let n = 0; n < 9; n++) assert.ok((await counter.consume([wide, narrow])) > 0);
+      const left = [];
+      for (let n = 0; n < 4; n++) left.push(await counter.consume([wide]));
+      assert.deepEqual(
+        left.map((wait) => wait === 0),
+        [true, true, true, false],
+      );
+    });
+
+    it(`attempts ${where} never exceed the limit in a parallel burst`, async () => {
+      const counter = create(() => MORNING);
+      const bucket = { name: 'burst', perHour: 30 };
+      const waits = await Promise.all(Array.from({ length: 80 }, () => counter.consume([bucket])));
+      assert.equal(waits.filter((wait) => wait === 0).length, 30);
+    });
+  }
 
   it('attempts never exceed the limit in any burst, at any limit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 0, max: 2 ** 41 }), (perHour, now) => {
-        const limiter = new AttemptLimiter(perHour, () => now);
-        const granted = Array.from({ length: perHour + 5 }, () => limiter.consume('x')).filter(
-          (wait) => wait === 0,
-        );
-        assert.equal(granted.length, perHour);
+        const counter = new MemoryAttempts(() => now);
+        const waits = Array.from({ length: perHour + 5 }, () => counter.consumeNow([{ name: 'x', perHour }]));
+        assert.equal(waits.filter((wait) => wait === 0).length, perHour);
       }),
       { numRuns: PROPERTY_RUNS },
     );
   });
 
-  it('attempts do not count when the limit is 0', () => {
-    const limiter = new AttemptLimiter(0);
-    assert.ok(Array.from({ length: 1000 }, () => limiter.consume('192.0.2.1')).every((wait) => wait === 0));
+  it('all processes share the attempts in the database, under a key that changes every day', async () => {
+    const clock = { ms: Date.parse('2026-02-01T23:59:00Z') };
+    const processes = [1, 2].map(() => counters['in the database']?.(() => clock.ms) ?? assert.fail());
+    const bucket = { name: 'failures 198.51.100.7', perHour: 2 };
+    const take = async () => {
+      const waits = [];
+      for (const counter of [...processes, ...processes]) waits.push((await counter.consume([bucket])) === 0);
+      return waits;
+    };
+    assert.deepEqual(await take(), [true, true, false, false]);
+    const names = () =>
+      scratch.db.rows<{ name: string }>(`select encode(name, 'hex') as name from attempt_buckets`);
+    const before = (await names()).length;
+    clock.ms += 120_000;
+    assert.deepEqual(await take(), [true, true, false, false]);
+    assert.equal((await names()).length, before + 1);
+    assert.ok((await names()).every(({ name }) => name.length === 64));
   });
 
-  it('attempts count by /64 for IPv6 and by address for IPv4', () => {
+  it('a limit of 0 counts nothing', () => {
+    assert.deepEqual(addressBuckets('failures', '192.0.2.1', 0), []);
+  });
+
+  it('IPv6 counts by /64, /56, and /48, and IPv4 by address', () => {
+    const networks = (address: string) => addressNetworks(address).map(({ network }) => network);
+    assert.deepEqual(networks('2001:db8:1:2fe:3:4:5:6'), [
+      ...['20010db8000102fe/64', '20010db8000102/56', '20010db80001/48'],
+    ]);
     const same = [
       ['2001:db8::1', '2001:db8:0:0:ffff::9'],
       ['2001:0db8:0000:0000::', '2001:db8::5:6:7:8'],
@@ -51,10 +114,12 @@ describe('attempts per hour', () => {
       ['::1', '::2'],
       ['fe80::1%eth0', 'fe80::2'],
     ] as const;
-    for (const [one, other] of same) assert.equal(addressNetwork(one), addressNetwork(other));
-    assert.notEqual(addressNetwork('2001:db8:0:1::1'), addressNetwork('2001:db8:0:2::1'));
-    assert.notEqual(addressNetwork('192.0.2.7'), addressNetwork('192.0.2.8'));
-    assert.equal(addressNetwork('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2');
+    for (const [one, other] of same) assert.deepEqual(networks(one), networks(other));
+    assert.notDeepEqual(networks('192.0.2.7'), networks('192.0.2.8'));
+    assert.deepEqual(
+      addressBuckets('failures', '2001:db8::1', 30).map(({ perHour }) => perHour),
+      [30, 60, 120],
+    );
   });
 });
 

@@ -15,6 +15,7 @@ import {
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import { PANEL_FIELDS } from '../../../spec/paths.ts';
 import type { Call } from '../../admission/forms.ts';
+import { rememberDevice } from '../../cookie.ts';
 import { type Form, field } from '../../form.ts';
 import type { CustomForm, FormResult } from '../page-types.ts';
 
@@ -25,10 +26,10 @@ interface SessionFormRow extends Pick<CustomForm, 'audit' | 'limitedBy'> {
 }
 
 export function sessionForm({ identifyAccount, openSession, done, ...row }: SessionFormRow): CustomForm {
-  const formResult = (call: Call, session: SignInResponse): FormResult => ({
-    ...done(session, call),
-    cookie: session.cookie,
-  });
+  const formResult = (call: Call, session: SignInResponse): FormResult => {
+    rememberDevice(call);
+    return { ...done(session, call), cookie: session.cookie };
+  };
   return {
     ...row,
     skipIdempotency: true,
