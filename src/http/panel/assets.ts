@@ -1,5 +1,5 @@
 /**
- * The stylesheet and the script of all pages: read once, served from memory, with a hash of their content as
+ * The stylesheet and the scripts of all pages: read once, served from memory, with a hash of their content as
  * name. And the two files that browsers and robots request from every site.
  */
 import { createHash } from 'node:crypto';
@@ -22,12 +22,13 @@ function loadAsset(file: string, type: string): Asset {
 
 const STYLE = loadAsset('style.css', 'text/css; charset=utf-8');
 const SCRIPT = loadAsset('enhance.js', 'text/javascript; charset=utf-8');
+const PASSKEYS = loadAsset('passkeys.js', 'text/javascript; charset=utf-8');
 
 /** Their paths. */
-export const ASSETS = { style: STYLE.path, script: SCRIPT.path } as const;
+export const ASSETS = { style: STYLE.path, script: SCRIPT.path, passkeys: PASSKEYS.path } as const;
 
 export function registerAssets(scope: FastifyInstance): void {
-  for (const { path, type, bytes } of [STYLE, SCRIPT]) {
+  for (const { path, type, bytes } of [STYLE, SCRIPT, PASSKEYS]) {
     scope.get(path, (_request, reply) => {
       reply
         .headers({

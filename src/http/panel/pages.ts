@@ -6,6 +6,7 @@ import { OVERVIEW_PAGE } from './account/account.ts';
 import { AUDIT_PAGES } from './account/audit-log.ts';
 import { DELETE_PAGE } from './account/delete-account.ts';
 import { LINK_PAGES } from './account/links.ts';
+import { PASSKEYS_PAGE } from './account/passkeys.ts';
 import { SESSIONS_PAGE } from './account/sessions.ts';
 import { SIGN_IN_PAGES } from './account/sign-in.ts';
 import { SSH_KEY_PAGES } from './account/ssh-keys.ts';
@@ -39,6 +40,7 @@ const ACCOUNT_PAGES: readonly PanelPage[] = [
   ...LINK_PAGES,
   OVERVIEW_PAGE,
   TOTP_PAGE,
+  PASSKEYS_PAGE,
   SESSIONS_PAGE,
   TOKENS_PAGE,
   ...AUDIT_PAGES,

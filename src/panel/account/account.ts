@@ -5,7 +5,7 @@ import { day, detailList, section, statusBadge } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
-import { accountTabs, passwordField, sessionTimeToRfc3339 } from './components.ts';
+import { accountTabs, ownerFields, passwordField, sessionTimeToRfc3339 } from './components.ts';
 
 interface Account {
   readonly id: number;
@@ -21,12 +21,14 @@ export function accountView(data: {
   readonly account: Account;
   /** Whether this service sends mail. */
   readonly sendsMail: boolean;
+  readonly hasPasskeys: boolean;
   readonly forms: FormContext;
 }): View {
-  const { account, sendsMail, forms } = data;
+  const { account, sendsMail, hasPasskeys, forms } = data;
   return {
     title: 'Account',
     section: 'account',
+    usesPasskeys: hasPasskeys,
     body: html`${accountTabs(ACCOUNT_PATHS.overview)}
 ${accountDetails(account)}
 ${
@@ -36,7 +38,7 @@ ${
 }
 <div class="columns">
 ${section('Change password', passwordForm(forms))}
-${section('Change email address', emailForm(forms, sendsMail))}
+${section('Change email address', emailForm(forms, sendsMail, hasPasskeys))}
 </div>
 ${section('Encrypted email', openPgpSection(account, forms), 'openpgp')}`,
   };
@@ -77,7 +79,7 @@ ${fields.checkbox('revoke_tokens', 'Revoke all API tokens and pause all webhooks
   );
 }
 
-function emailForm(forms: FormContext, sendsMail: boolean): Html {
+function emailForm(forms: FormContext, sendsMail: boolean, hasPasskeys: boolean): Html {
   const fields = new Fields(forms, 'email');
   const typed = { type: 'email', required: true, autocomplete: 'email' } as const;
   const after = sendsMail
@@ -88,7 +90,7 @@ function emailForm(forms: FormContext, sendsMail: boolean): Html {
     forms,
     { name: 'email' },
     html`${fields.text('email', 'New email address', typed)}
-${passwordField(fields)}
+${ownerFields(fields, hasPasskeys)}
 <button>Change email address</button>
 <p class="hint">${after}</p>`,
   );

@@ -5,7 +5,7 @@ import { exactUsd, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
-import { accountTabs, passwordField } from './components.ts';
+import { accountTabs, ownerFields } from './components.ts';
 
 interface DeletionImpact {
   readonly email: string;
@@ -19,16 +19,18 @@ interface DeletionImpact {
 export function deleteAccountView(data: {
   readonly impact: DeletionImpact;
   readonly forms: FormContext;
+  readonly hasPasskeys: boolean;
 }): View {
-  const { impact, forms } = data;
+  const { impact, forms, hasPasskeys } = data;
   const obstacle = deletionObstacle(impact);
   return {
     title: 'Delete account',
     section: 'account',
     breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
+    usesPasskeys: hasPasskeys,
     body: html`${accountTabs(ACCOUNT_PATHS.delete)}
 ${losses(impact)}
-${obstacle === null ? deleteForm(impact, forms) : html`<p class="banner warn">${obstacle}</p>`}`,
+${obstacle === null ? deleteForm(impact, forms, hasPasskeys) : html`<p class="banner warn">${obstacle}</p>`}`,
   };
 }
 
@@ -67,7 +69,7 @@ function deletionObstacle({ legalHold, paymentPending }: DeletionImpact): string
   return null;
 }
 
-function deleteForm({ servers, email }: DeletionImpact, forms: FormContext): Html {
+function deleteForm({ servers, email }: DeletionImpact, forms: FormContext, hasPasskeys: boolean): Html {
   const fields = new Fields(forms, 'delete');
   const label = servers === 1 ? 'Delete my server' : `Delete my ${servers} servers`;
   return form(
@@ -78,7 +80,7 @@ ${fields.text('email', `Enter ${email} to confirm`, {
   required: true,
   autocomplete: 'off',
 })}
-${passwordField(fields)}
+${ownerFields(fields, hasPasskeys)}
 <button class="danger">Delete account</button>`,
   );
 }

@@ -5,6 +5,7 @@ import { copyable } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { passkeyButton } from './components.ts';
 
 export const PASSWORD_HINT = `At least ${LIMITS.passwordMinChars} characters.`;
 
@@ -62,14 +63,20 @@ phone with your one-time codes. It is not shown again. It works once; then you r
 export function signInView({
   forms,
   signUp,
+  next,
+  offersPasskeys,
 }: {
   readonly forms: FormContext;
   readonly signUp: string;
+  /** The page after signing in. */
+  readonly next: string;
+  readonly offersPasskeys: boolean;
 }): View {
   const fields = new Fields(forms, 'sign_in');
   const wasRefused = forms.refused?.name === 'sign_in';
   return {
     title: 'Sign in',
+    usesPasskeys: offersPasskeys,
     body: html`${form(
       forms,
       { name: 'sign_in' },
@@ -81,12 +88,23 @@ ${fields.text('password', 'Password', {
   ...(wasRefused && { hint: 'Enter your password again. We never fill it in for you.' }),
 })}
 ${codeField(fields)}
+${
+  offersPasskeys &&
+  fields.problem('code') !== null &&
+  passkeyButton('factor', 'Use a passkey instead of the code')
+}
 <button>Sign in</button>`,
     )}
+${offersPasskeys && passkeySignIn(next)}
 <p>Lost your password or phone? <a href="${LINK_PATHS.reset}">Get a password reset link by email</a>, or
 <a href="${PANEL_PATHS.recover}">use your recovery code</a>.</p>
 <p class="soft">Don’t have an account? <a href="${signUp}">Sign up</a></p>`,
   };
+}
+
+function passkeySignIn(next: string): Html {
+  return html`<p data-passkeys hidden><button type="button" class="plain" data-passkey="sign_in"
+data-next="${next}">Sign in with a passkey</button></p>`;
 }
 
 /** Returns the field for the second factor. It becomes required once the server asked for a code. */

@@ -7,7 +7,7 @@ import { copyable, day, emptyState, pager, section, table, time } from '../parts
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
-import { accountTabs, passwordField } from './components.ts';
+import { accountTabs, ownerFields } from './components.ts';
 
 const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   read: 'Views servers and their resources. Makes no changes and sees no billing data.',
@@ -22,12 +22,14 @@ export function tokensView(data: {
   readonly forms: FormContext;
   /** The secret of the token that was just created. */
   readonly createdToken: string | null;
+  readonly hasPasskeys: boolean;
 }): View {
-  const { tokens, forms, createdToken } = data;
+  const { tokens, forms, createdToken, hasPasskeys } = data;
   return {
     title: 'API tokens',
     section: 'account',
     breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
+    usesPasskeys: hasPasskeys,
     body: html`${accountTabs(ACCOUNT_PATHS.tokens)}
 ${
   createdToken &&
@@ -44,7 +46,7 @@ ${
   html`<p class="hint">Revoking a token also revokes the tokens that it created.</p>\n`
 }
 ${pager(data)}
-${section('Create API token', createForm(forms), 'make')}`,
+${section('Create API token', createForm(forms, hasPasskeys), 'make')}`,
   };
 }
 
@@ -67,7 +69,7 @@ function tokensTable(tokens: readonly ApiToken[], forms: FormContext): Html {
   });
 }
 
-function createForm(forms: FormContext): Html {
+function createForm(forms: FormContext, hasPasskeys: boolean): Html {
   const fields = new Fields(forms, 'create');
   const scopes = SCOPES.map((scope) =>
     fields.radio('scope', scope, html`<strong>${scope}</strong><br>${SCOPE_DESCRIPTIONS[scope]}`, {
@@ -90,7 +92,7 @@ ${fields.text('expires_at', 'Expires at (UTC, optional)', {
   type: 'datetime-local',
   hint: 'Leave empty for a token that never expires.',
 })}
-${passwordField(fields)}
+${ownerFields(fields, hasPasskeys)}
 <button>Create token</button>`,
   );
 }

@@ -19,6 +19,8 @@ export interface View {
   readonly status?: number;
   /** Seconds between automatic reloads, until the visitor turns them off. */
   readonly refreshS?: number;
+  /** Whether it has elements for passkeys, which a script shows. */
+  readonly usesPasskeys?: boolean;
 }
 
 /** Everything the frame needs to render a page. */
@@ -33,7 +35,7 @@ export interface Frame {
   /** The confirmation of the last action, or null. */
   readonly notice: string | null;
   readonly forms: FormContext;
-  readonly assets: { readonly style: string; readonly script: string };
+  readonly assets: { readonly style: string; readonly script: string; readonly passkeys: string };
   /** The page's URL without automatic reloads; null if it does not reload. */
   readonly autoRefresh: {
     readonly path: string;
@@ -73,7 +75,9 @@ ${view.body}`;
 <meta name="color-scheme" content="light dark">
 <title>${view.title} · ${frame.site}</title>
 <link rel="stylesheet" href="${assets.style}">
-<script src="${assets.script}" defer></script>
+<script src="${assets.script}" defer></script>${
+    view.usesPasskeys && html`\n<script src="${assets.passkeys}" defer></script>`
+  }
 </head>
 <body${account && new Html(' class="inside"')}>
 <a class="skip" href="#content">Skip to content</a>

@@ -21,6 +21,8 @@ const NOTICES = {
   openpgp_removed: 'OpenPGP key removed. Emails to you are no longer encrypted.',
   totp_on: 'One-time codes are on. You need one each time you sign in.',
   totp_off: 'One-time codes are off. You sign in with your password only.',
+  passkey_added: 'Passkey added. You can sign in with it.',
+  passkey_removed: 'Passkey removed. It no longer signs in.',
   session_ended: 'Session ended.',
   sessions_ended: 'All other sessions were signed out.',
   token_revoked: 'API token revoked. It stopped working immediately.',

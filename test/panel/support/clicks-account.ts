@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { generateKey } from 'openpgp';
+import { formatId } from '../../../src/kernel/ids.ts';
 import { PASSWORD } from '../../support/session-client.ts';
 import { STEP_MS, totpAt } from '../../support/totp.ts';
 import type { Click, Clicker } from './click.ts';
@@ -18,6 +20,23 @@ const newCredentials = () => ({
 const openPgpKey = async () => {
   const { publicKey } = await generateKey({ userIDs: [{ email: 'ada@example.org' }] });
   return { ...passwordField, openpgp_key: publicKey };
+};
+
+/** One passkey for each customer, with an id made of their address. */
+const passkeyUuid = (email: string) =>
+  createHash('sha256')
+    .update(email)
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
+const passkeyOf = (email: string) => formatId('passkey', passkeyUuid(email));
+const addPasskey = async ({ world, session }: Clicker): Promise<void> => {
+  await world.opened.db.run(
+    `insert into passkeys
+       (id, customer_id, credential_id, public_key, counter, transports, name, created_at)
+     select $1::uuid, id, sha256($1::uuid::text::bytea), '', 0, '{}', 'laptop', now()
+       from customers where email = $2`,
+    [passkeyUuid(session.email), session.email],
+  );
 };
 
 export const ACCOUNT_CLICKS: readonly Click[] = [
@@ -78,6 +97,22 @@ export const ACCOUNT_CLICKS: readonly Click[] = [
       // A code is accepted once, so use the next one.
       return { ...passwordField, code: totpAt(secret, Date.now() + STEP_MS) };
     },
+  },
+  {
+    form: ['/account/passkeys', 'rename'],
+    once: 'customer.rename_passkey',
+    who: 'fresh',
+    prepare: addPasskey,
+    key: ({ session }) => passkeyOf(session.email),
+    fields: { name: 'phone' },
+  },
+  {
+    form: ['/account/passkeys', 'remove'],
+    once: 'customer.remove_passkey',
+    who: 'fresh',
+    prepare: addPasskey,
+    key: ({ session }) => passkeyOf(session.email),
+    fields: passwordField,
   },
   {
     form: ['/account/sessions', 'end'],

@@ -1,6 +1,9 @@
 /** The account page: email, password, and OpenPGP key. */
 import { changeEmail, resendConfirmation } from '../../../domain/customers/email/change.ts';
 import { setOpenPgpKey } from '../../../domain/customers/openpgp-key.ts';
+import type { OwnerProof } from '../../../domain/customers/owner.ts';
+import { findRelyingParty } from '../../../domain/customers/passkeys/challenge.ts';
+import { listPasskeys } from '../../../domain/customers/passkeys/manage.ts';
 import { changePassword } from '../../../domain/customers/password.ts';
 import { getOwnAccount } from '../../../domain/customers/read.ts';
 import { fail } from '../../../kernel/fail.ts';
@@ -8,8 +11,8 @@ import { accountView } from '../../../panel/account/account.ts';
 import type { FormContext } from '../../../panel/parts/form.ts';
 import { ACCOUNT_PATHS } from '../../../spec/paths.ts';
 import type { Call } from '../../admission/forms.ts';
-import { field } from '../../form.ts';
-import type { CustomForm, FormResult, PanelPage } from '../page-types.ts';
+import { type Form, field } from '../../form.ts';
+import type { CustomForm, FormResult, PageContext, PanelPage } from '../page-types.ts';
 
 const OVERVIEW_PATH = ACCOUNT_PATHS.overview;
 const ECHOED_MAX_CHARS = 16_000;
@@ -27,7 +30,7 @@ const changeEmailForm: CustomForm = {
   limitedBy: 'failures',
   run: async ({ edge, form, customer }) => {
     const change = await changeEmail(edge.service, customer(), {
-      currentPassword: field(form, PASSWORD_FIELD),
+      ...readOwnerProof(form),
       email: field(form, 'email'),
     });
     return { to: OVERVIEW_PATH, notice: change.pendingEmail === null ? 'email_changed' : 'email_pending' };
@@ -91,6 +94,7 @@ export const OVERVIEW_PAGE: PanelPage = {
     accountView({
       account: await getOwnAccount(context.service, context.customer()),
       sendsMail: context.service.mailer !== null,
+      hasPasskeys: await hasPasskeys(context),
       forms: withoutUnsafeEcho(context.forms),
     }),
   forms: {
@@ -103,3 +107,13 @@ export const OVERVIEW_PAGE: PanelPage = {
 };
 
 export const PASSWORD_FIELD = 'current_password';
+
+/** Reads the current password, or the passkey that the script put in its place. */
+export function readOwnerProof(form: Form): OwnerProof {
+  return { currentPassword: field(form, PASSWORD_FIELD), passkey: field(form, 'passkey') };
+}
+
+/** Whether the customer can use a passkey in place of the current password. */
+export async function hasPasskeys({ service, customer }: PageContext): Promise<boolean> {
+  return findRelyingParty(service) !== null && (await listPasskeys(service, customer())).length > 0;
+}

@@ -9,7 +9,7 @@ import { ACCOUNT_PATHS } from '../../../spec/paths.ts';
 import type { Call } from '../../admission/forms.ts';
 import { field } from '../../form.ts';
 import type { CustomForm, PanelPage } from '../page-types.ts';
-import { PASSWORD_FIELD } from './account.ts';
+import { hasPasskeys, readOwnerProof } from './account.ts';
 
 /** Checks the typed address, which confirms that this account is meant. */
 async function requireOwnEmail({ edge, form, customer }: Call): Promise<void> {
@@ -26,7 +26,7 @@ const deleteAccountForm: CustomForm = {
     const { edge, form, customer, visit } = call;
     await requireOwnEmail(call);
     const { completed, forfeitedCents } = await deleteAccount(edge.service, customer(), {
-      currentPassword: field(form, PASSWORD_FIELD),
+      ...readOwnerProof(form),
       destroyServers: form.has('destroy_servers'),
     });
     const shown = { completed: completed ? 'yes' : '', forfeited: formatCents(forfeitedCents) };
@@ -37,12 +37,14 @@ const deleteAccountForm: CustomForm = {
 export const DELETE_PAGE: PanelPage = {
   path: ACCOUNT_PATHS.delete,
   access: 'customer',
-  render: async ({ shown, service, customer, forms }) => {
+  render: async (context) => {
+    const { shown, service, customer, forms } = context;
     if (shown) {
       const { completed, forfeited = '0.00' } = shown.texts;
       return deletedView({ isCompleted: completed === 'yes', forfeited });
     }
-    return deleteAccountView({ impact: await previewDeletion(service, customer()), forms });
+    const impact = await previewDeletion(service, customer());
+    return deleteAccountView({ impact, forms, hasPasskeys: await hasPasskeys(context) });
   },
   forms: { delete: deleteAccountForm },
 };

@@ -1,4 +1,5 @@
 /** Sign-up, sign-in, sign-out, and recovery with the recovery code. */
+import { findRelyingParty } from '../../../domain/customers/passkeys/challenge.ts';
 import { recoverAccount } from '../../../domain/customers/recovery.ts';
 import { signIn, signUp } from '../../../domain/customers/sign-in.ts';
 import { signOut } from '../../../domain/sessions/active.ts';
@@ -45,6 +46,7 @@ const signInForm = sessionForm({
       email: field(form, 'email'),
       password: field(form, 'password'),
       code: field(form, 'code'),
+      passkey: field(form, 'passkey'),
     }),
   done: (_letIn, { request }) => ({ to: nextPath(request.url) ?? PANEL_PATHS.servers }),
 });
@@ -96,8 +98,15 @@ export const SIGN_IN_PAGES: readonly PanelPage[] = [
     path: PANEL_PATHS.signIn,
     access: 'anyone',
     redirect: redirectIfSignedIn,
-    render: ({ forms, request }) =>
-      signInView({ forms, signUp: withNextPath(PANEL_PATHS.signUp, nextPath(request.url)) }),
+    render: ({ forms, request, service }) => {
+      const next = nextPath(request.url);
+      return signInView({
+        forms,
+        signUp: withNextPath(PANEL_PATHS.signUp, next),
+        next: next ?? PANEL_PATHS.servers,
+        offersPasskeys: findRelyingParty(service) !== null,
+      });
+    },
     forms: { sign_in: signInForm },
   },
   {

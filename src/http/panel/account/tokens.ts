@@ -6,7 +6,7 @@ import { field } from '../../form.ts';
 import { dateTime } from '../field-readers.ts';
 import { readList } from '../list.ts';
 import { customForm, type PanelPage, restForm } from '../page-types.ts';
-import { PASSWORD_FIELD } from './account.ts';
+import { hasPasskeys, readOwnerProof } from './account.ts';
 
 const createTokenForm = customForm<CreatedToken>({
   audit: 'token.create',
@@ -17,7 +17,7 @@ const createTokenForm = customForm<CreatedToken>({
       name: field(form, 'name'),
       scope: field(form, 'scope'),
       expiresAt: String(dateTime(form, 'expires_at') ?? ''),
-      currentPassword: field(form, PASSWORD_FIELD),
+      ...readOwnerProof(form),
     };
     return await createToken(edge.service, customer(), request);
   },
@@ -38,6 +38,7 @@ export const TOKENS_PAGE: PanelPage = {
       next,
       forms: context.forms,
       createdToken: context.shown?.texts.token ?? null,
+      hasPasskeys: await hasPasskeys(context),
     });
   },
   forms: {
