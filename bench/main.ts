@@ -14,6 +14,7 @@ import { benchClaim } from './deliver-claim.ts';
 import { benchFanOutLatency } from './deliver-latency.ts';
 import { benchDeploy } from './deploy.ts';
 import { benchLists } from './lists.ts';
+import { benchOverload } from './overload.ts';
 import { benchPanel } from './panel.ts';
 import { benchPanelPictures } from './panel-pictures.ts';
 import { benchReal } from './real.ts';
@@ -37,6 +38,7 @@ try {
     benchServe,
     benchDeploy,
     benchRest,
+    benchOverload,
     benchUpload,
     benchLists,
     benchRetain,

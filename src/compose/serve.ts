@@ -175,6 +175,7 @@ function createHttp(
       signinFailuresPerHour: config.SKERRY_SIGNIN_FAILURES_PER_HOUR,
       tokenFailuresPerHour: config.SKERRY_TOKEN_FAILURES_PER_HOUR,
       rates,
+      overload: { targetMs: config.SKERRY_OVERLOAD_MS, requestsMax: config.SKERRY_REQUESTS_MAX },
       isUnavailable,
     },
     ready: () => readiness.isReady(),

@@ -12,9 +12,12 @@ import type { Geo } from '../ports/geo.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { AccountLanes } from './admission/account-lanes.ts';
 import { addDeadlines, type Timeouts } from './admission/deadlines.ts';
+import { LoadGate, measureLag } from './admission/load-gate.ts';
+import { guardServer } from './admission/overload.ts';
 import { isServedSecurely } from './client-address.ts';
 import { registerConsolePages } from './console/pages.ts';
 import { handleUpgrades, isConsoleUpgrade } from './console/upgrade.ts';
+import { drainRequest } from './drain-request.ts';
 import { errorBody, prepareErrorResponse } from './errors.ts';
 import { handleOddRequests, rejectSocket } from './malformed-requests.ts';
 import { registerPanel } from './panel/pages.ts';
@@ -51,7 +54,6 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 12 * 3_600_000;
 /** For any other body, from its first byte to its last. */
 const BODY_TIMEOUT_MS = 60_000;
-const DRAIN_TIMEOUT_MS = 2_000;
 /** Above Node's limit for request headers, so that an id of any length is looked up normally. */
 const PATH_PARAM_MAX_CHARS = 64 * 1024;
 
@@ -101,6 +103,7 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
   });
   handleOddRequests(app.server, malformedContext);
   const endConsoles = handleUpgrades(app.server, { edge, newRequestId, beforeRequest });
+  guardAgainstOverload(app, service, settings, newRequestId);
   app.addHook('preClose', endConsoles);
   app.addHook('preClose', () => streams.close());
   addHooks(app, settings, options);
@@ -115,6 +118,18 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
   app.register(fastifyCookie);
   registerSurfaces(app, edge, v1, options);
   return app;
+}
+
+function guardAgainstOverload(
+  app: FastifyInstance,
+  { log, settings: { siteName, mode } }: Service,
+  { overload }: HttpSettings,
+  newRequestId: () => string,
+): void {
+  const { lagMs, stop } = measureLag();
+  app.addHook('onClose', async () => stop());
+  const site = { name: siteName, sandbox: mode === 'sandbox' };
+  guardServer(app.server, new LoadGate(overload, { lagMs }), { newRequestId, log, site });
 }
 
 /** Registers each surface in its own scope. */
@@ -197,20 +212,6 @@ function enforceBodyTimeout(request: IncomingMessage, bodyTimeoutMs: number): vo
   timer.unref();
   const clearTimer = () => clearTimeout(timer);
   request.once('end', clearTimer).once('close', clearTimer);
-}
-
-/**
- * Reads and discards the rest of a body after its response, for a short time, then closes the connection.
- * Closing immediately could lose the response to a client that is still sending; reading on would let it send
- * for hours.
- */
-function drainRequest(raw: IncomingMessage): void {
-  if (raw.complete || raw.destroyed) return;
-  const timer = setTimeout(() => {
-    if (!raw.complete) raw.destroy();
-  }, DRAIN_TIMEOUT_MS).unref();
-  raw.once('close', () => clearTimeout(timer));
-  raw.on('error', () => undefined).resume();
 }
 
 function registerHealth(scope: FastifyInstance, ready: () => Promise<boolean>): void {

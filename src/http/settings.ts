@@ -4,6 +4,7 @@ import type { AttemptCounter } from '../domain/sessions/attempts.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
 import type { Geo } from '../ports/geo.ts';
 import type { AccountLanes } from './admission/account-lanes.ts';
+import type { LoadLimits } from './admission/load-gate.ts';
 
 export interface HttpSettings {
   /** The operator's terms of service in Markdown, and contact details. Null: not configured. */
@@ -21,6 +22,8 @@ export interface HttpSettings {
   readonly tokenFailuresPerHour: number;
   /** The token buckets of the REST surface. `shared`: stored in the database for several processes. */
   readonly rates: BucketRules & { readonly shared: boolean };
+  /** When requests are refused, because there are too many. */
+  readonly overload: LoadLimits;
   /** Whether an error means that the database is away, full, or overloaded, which is answered with 503. */
   readonly isUnavailable: (error: unknown) => boolean;
 }

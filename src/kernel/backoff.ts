@@ -18,6 +18,10 @@ export const BACKOFF = {
   deployRace: { firstMs: 1, maxMs: 50 },
   /** A virtual machine whose process crashes. */
   machineStart: { firstMs: 5 * SECOND_MS, maxMs: 5 * MINUTE_MS },
+  /** A background job that fails. */
+  job: { firstMs: SECOND_MS / 2, maxMs: 4 * SECOND_MS },
+  /** Between two lines of the log about the same fault. */
+  faultLog: [SECOND_MS, 5 * SECOND_MS, 30 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS],
   /** The embedded database. */
   databaseStart: [0, SECOND_MS / 5, SECOND_MS, 5 * SECOND_MS],
   /** A mail that its server defers. */

@@ -90,3 +90,6 @@ export const MANUAL_HARDWARE_MESSAGES = {
 export const OUTCOME_UNKNOWN_MESSAGE =
   'We do not know whether your change was made. Check before you try again, ' +
   'or repeat the request with the same Idempotency-Key.';
+
+/** More requests arrive than the service can answer. */
+export const OVERLOAD_MESSAGE = 'The service is overloaded. Try again in a moment.';

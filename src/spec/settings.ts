@@ -59,6 +59,12 @@ export const SETTINGS = {
     'failed sign-ins per hour from one address, and ten times as many on one account; 0: no limit',
   ),
   SKERRY_PASSWORD_QUEUE: whole('64', [1, 10000], 'queued password checks; beyond that, requests get 503'),
+  SKERRY_OVERLOAD_MS: whole(
+    '100',
+    [0, 10000],
+    'mean milliseconds per request above which new requests get 503; 0: no request is refused',
+  ),
+  SKERRY_REQUESTS_MAX: whole('4000', [64, 100000], 'requests in progress; beyond that, requests get 503'),
   SKERRY_RATE_LOCK_MINUTES: whole('60', [1, 1440], 'minutes that a top-up keeps its exchange rate'),
   SKERRY_ADDRESS_REST_DAYS: whole(
     '7',

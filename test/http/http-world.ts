@@ -113,6 +113,7 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
         trustedProxies: [],
       },
       ...limits,
+      overload: { targetMs: 0, requestsMax: 1_000 },
       isUnavailable,
       ...options.settings,
     },

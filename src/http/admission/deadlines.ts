@@ -2,8 +2,9 @@
  * The time limit of each request. Its statements fail when the time is over, and the transaction is rolled
  * back. A handler that waits for anything else is answered a little later.
  */
-import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { Deadline, DeadlineExceeded, OutcomeUnknown, runWithin } from '../../kernel/faults/deadline.ts';
+import { setWaiting } from './overload.ts';
 
 export interface Timeouts {
   readonly readMs: number;
@@ -26,9 +27,9 @@ const GRACE_MS = 500;
 const WAIT_POLL_MS = 1_000;
 
 export function addDeadlines(app: FastifyInstance, { readMs, writeMs }: Timeouts): void {
-  const newDeadline = (method: string) => {
+  const newDeadline = ({ method, raw }: FastifyRequest) => {
     const changes = !['GET', 'HEAD', 'OPTIONS'].includes(method);
-    return new Deadline(changes ? writeMs : readMs, changes);
+    return new Deadline(changes ? writeMs : readMs, changes, (isWaiting) => setWaiting(raw, isWaiting));
   };
   app.decorateRequest('deadline', null);
   app.addHook('onRoute', (route) => {
@@ -37,13 +38,13 @@ export function addDeadlines(app: FastifyInstance, { readMs, writeMs }: Timeouts
   app.addHook('onRequest', (request, _reply, done) => {
     const { config } = request.routeOptions;
     if (config.untimed || config.slowBody) return done();
-    request.deadline = newDeadline(request.method);
+    request.deadline = newDeadline(request);
     runWithin(request.deadline, done);
   });
   // The client took its time for the body, and the parser has left the context of the request.
   app.addHook('preValidation', (request, _reply, done) => {
     if (!request.deadline) return done();
-    if (request.deadline.changes) request.deadline = newDeadline(request.method);
+    if (request.deadline.changes) request.deadline = newDeadline(request);
     runWithin(request.deadline, done);
   });
 }

@@ -21,10 +21,12 @@ export class Deadline {
   readonly changes: boolean;
   #endsAtMs: number;
   #waitCount = 0;
+  readonly #onWait: (isWaiting: boolean) => void;
 
-  constructor(timeoutMs: number, changes: boolean) {
+  constructor(timeoutMs: number, changes: boolean, onWait: (isWaiting: boolean) => void = () => undefined) {
     this.#endsAtMs = performance.now() + timeoutMs;
     this.changes = changes;
+    this.#onWait = onWait;
   }
 
   /** Infinite during a wait that does not count. */
@@ -36,10 +38,12 @@ export class Deadline {
   async extendBy<T>(work: () => Promise<T>): Promise<T> {
     const startedAtMs = performance.now();
     this.#waitCount += 1;
+    if (this.#waitCount === 1) this.#onWait(true);
     try {
       return await work();
     } finally {
       this.#waitCount -= 1;
+      if (this.#waitCount === 0) this.#onWait(false);
       this.#endsAtMs += performance.now() - startedAtMs;
     }
   }
