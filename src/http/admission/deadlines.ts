@@ -26,10 +26,11 @@ const GRACE_MS = 500;
 /** During a wait that does not count against the request's time. */
 const WAIT_POLL_MS = 1_000;
 
-export function addDeadlines(app: FastifyInstance, { readMs, writeMs }: Timeouts): void {
+export function addDeadlines(app: FastifyInstance, timeouts: Timeouts): void {
   const newDeadline = ({ method, raw }: FastifyRequest) => {
     const changes = !['GET', 'HEAD', 'OPTIONS'].includes(method);
-    return new Deadline(changes ? writeMs : readMs, changes, (isWaiting) => setWaiting(raw, isWaiting));
+    const timeoutMs = changes ? timeouts.writeMs : timeouts.readMs;
+    return new Deadline(timeoutMs, changes, (isWaiting) => setWaiting(raw, isWaiting));
   };
   app.decorateRequest('deadline', null);
   app.addHook('onRoute', (route) => {
