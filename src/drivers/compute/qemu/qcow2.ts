@@ -1,7 +1,12 @@
-/** Disks as qcow2 files, created and read by qemu-img. */
-import { rm } from 'node:fs/promises';
+/**
+ * Disks as qcow2 files, created and read by qemu-img. A guest that took over its QEMU can write anything into
+ * its disk, so an existing one is opened in a namespace of its own, where its header can name no other file.
+ */
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { run } from './command.ts';
 import { commitFile } from './files.ts';
+import type { QemuHost } from './host.ts';
+import { isolationCommand, type Mount, SYSTEM_MOUNTS } from './namespace.ts';
 
 export interface NewDisk {
   /** The disk is an overlay of this file, which is never written again. Null: it is empty. */
@@ -32,11 +37,51 @@ export interface DiskInfo {
 }
 
 /** Works for any qcow2 file, also while QEMU has it open. */
-export async function readDiskInfo(path: string): Promise<DiskInfo> {
-  const printed = await run('qemu-img', ['info', '-U', '-f', 'qcow2', '--output=json', path]);
+export async function readDiskInfo(host: QemuHost, path: string): Promise<DiskInfo> {
+  const { uid } = await stat(path);
+  const args = ['info', '-U', '-f', 'qcow2', '--output=json', path];
+  const [program = '', ...words] = await isolatedQemuImg(host, { uid, files: [[path, 'ro']] }, args);
+  const printed = await run(program, words);
   const info = JSON.parse(printed) as {
     readonly 'virtual-size': number;
     readonly 'full-backing-filename'?: string;
   };
   return { sizeBytes: info['virtual-size'], backing: info['full-backing-filename'] ?? null };
+}
+
+/** Enlarges a disk that no QEMU has open. */
+export async function resizeDisk(host: QemuHost, path: string, sizeGb: number): Promise<void> {
+  const { uid } = await stat(path);
+  const [program = '', ...words] = await resizeCommand(host, { path, uid, sizeGb, backing: null });
+  await run(program, words);
+}
+
+/** Returns the command that enlarges a disk of that user. */
+export async function resizeCommand(
+  host: QemuHost,
+  disk: {
+    readonly path: string;
+    readonly uid: number;
+    readonly sizeGb: number;
+    readonly backing: string | null;
+  },
+): Promise<string[]> {
+  const { path, uid, sizeGb, backing } = disk;
+  const files: OpenedFile[] = [[path, 'rw'], ...(backing === null ? [] : [[backing, 'ro'] as const])];
+  return await isolatedQemuImg(host, { uid, files }, ['resize', '-q', '-f', 'qcow2', path, `${sizeGb}G`]);
+}
+
+type OpenedFile = readonly [path: string, mode: Mount['mode']];
+
+/** Only root has privileges to lose, and needs a namespace for that. */
+async function isolatedQemuImg(
+  host: QemuHost,
+  { uid, files }: { readonly uid: number; readonly files: readonly OpenedFile[] },
+  args: readonly string[],
+): Promise<string[]> {
+  if (process.getuid?.() !== 0) return ['qemu-img', ...args];
+  const root = host.layout.emptyRoot();
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  const mounts = [...SYSTEM_MOUNTS, ...files.map(([path, mode]) => ({ mode, from: path, to: path }))];
+  return [...isolationCommand({ root, uid, mounts, devices: ['null'] }), 'qemu-img', ...args];
 }

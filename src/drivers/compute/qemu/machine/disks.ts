@@ -18,7 +18,7 @@ export async function requireInstallable(host: QemuHost, { image, diskGb }: Stor
   if (base === null || !(await exists(base))) {
     throw new ComputeError('refused', `image ${image.family} ${image.version} is not imported`);
   }
-  if ((await readDiskInfo(base)).sizeBytes > diskGb * GIB) {
+  if ((await readDiskInfo(host, base)).sizeBytes > diskGb * GIB) {
     throw new ComputeError('refused', `image ${image.family} ${image.version} needs a larger disk`);
   }
 }

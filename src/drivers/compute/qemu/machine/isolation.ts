@@ -13,6 +13,7 @@ import { ComputeError } from '../../../../ports/compute.ts';
 import { readJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import { LENT_KINDS } from '../layout.ts';
+import { type Device, isolationCommand, type Mount, SYSTEM_MOUNTS } from '../namespace.ts';
 import { readDiskInfo } from '../qcow2.ts';
 import { listRecords, writeEvenIfFull } from '../record.ts';
 import type { CommandLine } from './command-line.ts';
@@ -75,7 +76,7 @@ export async function isolate(
   if (line.cd !== null) await giveCd(host, id, line.cd);
   const images = await Promise.all(disks.map((disk) => readBackingImage(host, disk)));
   const mounts: Mount[] = [
-    ...SYSTEM.map((path): Mount => ({ mode: 'ro', from: path, to: path })),
+    ...SYSTEM_MOUNTS,
     { mode: 'rw', from: runDir, to: runDir },
     { mode: 'rw', from: layout.machine(id), to: layout.machine(id) },
     ...LENT_KINDS.map(
@@ -108,105 +109,13 @@ async function giveCd(host: QemuHost, id: string, path: string): Promise<void> {
  * its disk's header, so no other file is accepted.
  */
 export async function readBackingImage(host: QemuHost, disk: string): Promise<string | null> {
-  const { backing } = await readDiskInfo(disk);
+  const { backing } = await readDiskInfo(host, disk);
   if (backing === null) return null;
   const [, sha256 = ''] = /\/([0-9a-f]{64})\.qcow2$/.exec(backing) ?? [];
   if (sha256 !== '' && backing === host.layout.image(sha256)) return backing;
   throw new ComputeError('host', 'the disk of the machine refers to a file that is not an image');
 }
 
-/** Programs, libraries, and firmware. Missing paths are skipped. */
-const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc/ld.so.cache'];
-
-/** Device nodes by name, with their numbers in Linux. */
-const DEVICES = {
-  null: 'c 1 3',
-  zero: 'c 1 5',
-  urandom: 'c 1 9',
-  'net/tun': 'c 10 200',
-  kvm: 'c 10 232',
-} as const;
-type Device = keyof typeof DEVICES;
-
 function devicesFor(accelerator: 'kvm' | 'tcg'): Device[] {
   return ['null', 'zero', 'urandom', 'net/tun', ...(accelerator === 'kvm' ? (['kvm'] as const) : [])];
-}
-
-export interface Mount {
-  readonly mode: 'ro' | 'rw';
-  readonly from: string;
-  readonly to: string;
-}
-
-export interface Isolation {
-  /** An empty folder of the host, which each namespace covers with its own root. */
-  readonly root: string;
-  readonly uid: number;
-  readonly mounts: readonly Mount[];
-  readonly devices: readonly Device[];
-}
-
-/**
- * Arguments: root, user id, devices, then three for each mount, `--`, and the program. Everything is mounted
- * before the program starts; nothing can be mounted later. The processes replace each other, so the program
- * has the process id of the first.
- */
-const SCRIPT = `
-set -eu
-umask 022
-root=$1 uid=$2 devices=$3
-shift 3
-mount -t tmpfs -o mode=755,nosuid,noexec,size=256k,nr_inodes=512 guest "$root"
-cd "$root"
-while [ "$1" != -- ]; do
-  if [ -L "$2" ]; then
-    cp -P "$2" ".$3"
-  elif [ -e "$2" ]; then
-    mkdir -p ".\${3%/*}"
-    if [ -d "$2" ]; then mkdir -p ".$3"; else : > ".$3"; fi
-    mount --bind "$2" ".$3"
-    mount -o "remount,bind,$1,nosuid,nodev" ".$3"
-  fi
-  shift 3
-done
-shift
-mkdir -p dev/net
-IFS=,
-for device in $devices; do
-  IFS=' '
-  set -- $device -- "$@"
-  mknod -m 666 "dev/$1" "$2" "$3" "$4"
-  shift 5
-done
-mkdir .host proc
-pivot_root . .host
-cd /
-# umount needs /proc to find what it unmounts.
-mount -t proc proc /proc
-umount -l /.host
-umount -l /proc
-rmdir /.host /proc
-mount -n -o remount,ro,nosuid,noexec /
-umask 077
-exec setpriv --reuid "$uid" --regid "$uid" --clear-groups --bounding-set=-all --inh-caps=-all \\
-  --no-new-privs -- "$@"`;
-
-export function isolationCommand({ root, uid, mounts, devices }: Isolation): string[] {
-  const nodes = devices.map((name) => `${name} ${DEVICES[name]}`).join(',');
-  const places = mounts.flatMap(({ mode, from, to }) => [mode, from, to]);
-  const namespaces = ['--mount', '--ipc', '--propagation', 'private'];
-  return [
-    'unshare',
-    ...namespaces,
-    '--',
-    'sh',
-    '-c',
-    SCRIPT,
-    'isolate',
-    root,
-    String(uid),
-    nodes,
-    ...places,
-    '--',
-  ];
 }

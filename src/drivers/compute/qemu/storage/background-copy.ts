@@ -11,7 +11,9 @@ import { ComputeError } from '../../../../ports/compute.ts';
 import { BARE_ENV, run } from '../command.ts';
 import { exists } from '../files.ts';
 import type { QemuHost } from '../host.ts';
+import { readBackingImage } from '../machine/isolation.ts';
 import { killIfAlive } from '../processes.ts';
+import { resizeCommand } from '../qcow2.ts';
 
 export type CopyState = 'done' | 'copying' | 'failed';
 
@@ -22,11 +24,15 @@ export interface Copy {
   readonly diskGb: number | null;
 }
 
-/** Writes its process group to a file, so that others can kill it. Keeps holes; uses reflinks if possible. */
+/**
+ * Writes its process group to a file, so that others can kill it. Keeps holes; uses reflinks if possible. The
+ * command that enlarges the copy, if any, follows the two paths.
+ */
 const SCRIPT = `
+resize() { shift 2; "$@"; }
 echo $PPID > "$2.copy" || { : > "$2.failed"; exit 1; }
 cp --reflink=auto --sparse=always -- "$1" "$2.part" &&
-  { [ -z "$3" ] || qemu-img resize -q -f qcow2 "$2.part" "$3"; } &&
+  { [ $# -eq 2 ] || resize "$@"; } &&
   sync -- "$2.part" && mv -- "$2.part" "$2" || : > "$2.failed"
 rm -f -- "$2.copy"`;
 const POLL_INTERVAL_MS = 20;
@@ -62,8 +68,12 @@ async function readOutcome(to: string): Promise<'done' | 'failed' | undefined> {
 async function startCopy(host: QemuHost, { from, to, diskGb }: Copy): Promise<void> {
   // The file of a killed copy could name a process group that was reused since.
   await rm(`${to}.copy`, { force: true });
-  const size = diskGb === null ? '' : `${diskGb}G`;
-  const args = ['--nonblock', `${to}.lock`, 'sh', '-c', SCRIPT, 'sh', from, to, size];
+  const part = { path: `${to}.part`, uid: process.getuid?.() ?? 0 };
+  const resize =
+    diskGb === null
+      ? []
+      : await resizeCommand(host, { ...part, sizeGb: diskGb, backing: await readBackingImage(host, from) });
+  const args = ['--nonblock', `${to}.lock`, 'sh', '-c', SCRIPT, 'sh', from, to, ...resize];
   const child = spawn('flock', args, { detached: true, stdio: 'ignore', cwd: '/', env: BARE_ENV });
   let ended = false;
   child.once('exit', () => {

@@ -3,7 +3,7 @@
  * has a hard link in a folder of the machine, which is that QEMU's only view of the volumes or snapshots of
  * this host. So all of them must be on one file system.
  */
-import { chown, link, mkdir, rm } from 'node:fs/promises';
+import { chown, link, mkdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
@@ -35,9 +35,10 @@ export async function reclaimFile(
   file: { readonly kind: LentKind; readonly path: string },
 ): Promise<void> {
   await rm(lentPath(layout, machineId, file), { force: true });
-  await chown(file.path, 0, 0).catch((error: NodeJS.ErrnoException) => {
+  const owner = await stat(file.path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });
+  if (owner && owner.uid !== process.getuid?.()) await chown(file.path, 0, 0);
 }
 
 function lentPath(

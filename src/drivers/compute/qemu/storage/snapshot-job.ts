@@ -40,7 +40,7 @@ export async function startJob(host: QemuHost, qmp: Qmp, record: SnapshotRecord)
   const path = host.layout.snapshot(id, 'qcow2');
   await rm(path, { force: true });
   const disk = host.layout.disk(machineId, generation);
-  const { sizeBytes } = await readDiskInfo(disk);
+  const { sizeBytes } = await readDiskInfo(host, disk);
   await createQcow2(path, { backing: await readBackingImage(host, disk), sizeBytes });
   await lendFile(host, machineId, { kind: 'snapshots', path });
   const name = jobName(id);

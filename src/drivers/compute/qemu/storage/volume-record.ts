@@ -8,11 +8,10 @@
 
 import { mkdir } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
-import { run } from '../command.ts';
 import { exists, readAllRecords, readRecordFile, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import type { Layout } from '../layout.ts';
-import { createDisk, readDiskInfo } from '../qcow2.ts';
+import { createDisk, readDiskInfo, resizeDisk } from '../qcow2.ts';
 import { GIB, requireSpace } from '../space.ts';
 
 export interface VolumeRecord {
@@ -91,8 +90,8 @@ export async function markCreated(host: QemuHost, record: VolumeRecord): Promise
 }
 
 async function enlarge(host: QemuHost, { sizeGb }: VolumeRecord, path: string): Promise<void> {
-  const moreBytes = sizeGb * GIB - (await readDiskInfo(path)).sizeBytes;
+  const moreBytes = sizeGb * GIB - (await readDiskInfo(host, path)).sizeBytes;
   if (moreBytes <= 0) return;
   await requireSpace(host.layout.volumes(), moreBytes);
-  await run('qemu-img', ['resize', '-q', '-f', 'qcow2', path, `${sizeGb}G`]);
+  await resizeDisk(host, path, sizeGb);
 }

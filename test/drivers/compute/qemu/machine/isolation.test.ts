@@ -6,13 +6,11 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
-import {
-  GUEST_UIDS,
-  isolationCommand,
-  readBackingImage,
-} from '../../../../../src/drivers/compute/qemu/machine/isolation.ts';
+import { GUEST_UIDS, readBackingImage } from '../../../../../src/drivers/compute/qemu/machine/isolation.ts';
+import { isolationCommand } from '../../../../../src/drivers/compute/qemu/namespace.ts';
 import { readCarriers } from '../../../../../src/drivers/compute/qemu/net/link.ts';
 import { plugNetwork } from '../../../../../src/drivers/compute/qemu/net/network.ts';
+import { resizeDisk } from '../../../../../src/drivers/compute/qemu/qcow2.ts';
 import { Qmp } from '../../../../../src/drivers/compute/qemu/qmp.ts';
 import { readRecord } from '../../../../../src/drivers/compute/qemu/record.ts';
 import { ContractFixture, failsAs } from '../../compute-world.ts';
@@ -202,6 +200,18 @@ describe('the isolation of a machine', REAL_MACHINES, () => {
     const create = ['create', '-q', '-f', 'qcow2', '-u', '-b', '/etc/shadow', '-F', 'raw', path, '1M'];
     await run('qemu-img', create);
     await failsAs('host', readBackingImage(world.host, path));
+  });
+
+  it('enlarging a disk does not touch a file that its header names', async () => {
+    const [disk, victim] = ['volume.qcow2', 'victim'].map((name) => join(world.host.layout.dir, name)) as [
+      string,
+      string,
+    ];
+    const options = ['-o', `data_file=${victim},data_file_raw=on`];
+    await run('qemu-img', ['create', '-q', '-f', 'qcow2', ...options, disk, '1M']);
+    await writeFile(victim, 'of the host\n');
+    await assert.rejects(resizeDisk(world.host, disk, 1), /Could not open|No such file/);
+    assert.equal(await readFile(victim, 'utf8'), 'of the host\n');
   });
 
   it('the program of a machine that emulates nothing finds /dev/kvm in its namespace', async () => {
