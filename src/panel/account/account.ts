@@ -70,7 +70,7 @@ function passwordForm(forms: FormContext): Html {
     html`${passwordField(fields)}
 ${fields.text('new_password', 'New password', { ...typed, hint })}
 ${fields.text('new_password_confirm', 'Confirm new password', typed)}
-${fields.checkbox('revoke_tokens', 'Revoke all API tokens and pause all webhooks', {
+${fields.checkbox('revoke_tokens', 'Revoke all API tokens, remove all passkeys, and pause all webhooks', {
   value: true,
   hint: 'Clear this only if no one else can know your password.',
 })}

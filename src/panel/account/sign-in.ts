@@ -131,8 +131,9 @@ export function recoverView({ forms }: { readonly forms: FormContext }): View {
   const fields = new Fields(forms, 'recover');
   return {
     title: 'Use your recovery code',
-    body: html`<p>This sets a new password, ends all sessions, and turns off one-time codes. You receive a
-new recovery code. Your API tokens stay valid.</p>
+    body: html`<p>This sets a new password, ends all sessions, and turns off one-time codes.
+It revokes all API tokens, removes all passkeys, and pauses all webhooks. You receive a new recovery
+code.</p>
 ${form(
   forms,
   { name: 'recover' },
