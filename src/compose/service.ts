@@ -6,6 +6,7 @@ import { openDatabaseIdentity } from '../domain/database-identity.ts';
 import { DiskBlobs } from '../drivers/blobs/disk.ts';
 import { MmdbGeo } from '../drivers/geo/mmdb.ts';
 import { OffsetClock } from '../kernel/clock.ts';
+import { logFault } from '../kernel/faults/fault-log.ts';
 import { createLoggers, type Logger } from '../kernel/logger.ts';
 import { type PasswordCost, PasswordHasher } from '../kernel/passwords.ts';
 import { parseQuotas } from '../kernel/settings/lists.ts';
@@ -67,7 +68,7 @@ export async function openService(
 ): Promise<OpenedService> {
   validateCoinKeys(config);
   const { log, unredacted: requestLog } = createLoggers(config.SKERRY_LOG_LEVEL);
-  const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
+  const onError = (error: Error) => logFault(log, 'warn', 'database connection lost', { err: error });
   const db = await openMigratedDatabase(config, connection, {
     poolSize: config.SKERRY_DB_POOL,
     allowMigration,

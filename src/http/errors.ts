@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../kernel/fail.ts';
 import { OutcomeUnknown } from '../kernel/faults/deadline.ts';
+import { logFault as logRepeatedFault } from '../kernel/faults/fault-log.ts';
 import { OUTCOME_UNKNOWN_MESSAGE } from '../spec/error-messages.ts';
 import { FAILURES, type FailureCode } from '../spec/errors.ts';
 import type { Edge } from './settings.ts';
@@ -36,10 +37,12 @@ export function prepareErrorResponse(
 
 /** Logs what is our fault: a bug, and a database outage with its cause. Maintenance is expected. */
 export function logFault(edge: Edge, error: unknown, failure: Failure, requestId: string): void {
+  const { log } = edge.service;
   const line = { err: error, requestId };
-  if (failure.code === 'internal') edge.service.log.error(line, 'request failed');
+  // A bug is rare, and each of its requests has its own cause.
+  if (failure.code === 'internal') log.error(line, 'request failed');
   if (failure.code === 'maintenance' && failure !== error)
-    edge.service.log.warn(line, 'database unavailable');
+    logRepeatedFault(log, 'warn', 'database unavailable', line);
 }
 
 export function setRetryAfter(reply: FastifyReply, { code, extras }: Failure): void {

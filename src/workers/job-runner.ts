@@ -3,6 +3,8 @@
  * Polling is the guarantee, waking only makes it faster. `runUntilIdle` runs everything until nothing is left
  * (for the sandbox and tests); `runExclusively` and `runDue` are for callers that move the clock.
  */
+import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
+import { logFault } from '../kernel/faults/fault-log.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { Job } from './job.ts';
 
@@ -13,6 +15,8 @@ export class JobRunner {
   readonly #pollMs: number;
   readonly #log: Logger;
   readonly #running = new Map<Job, Promise<number>>();
+  /** Consecutive failures. */
+  readonly #failures = new Map<Job, number>();
   #loops: Promise<void>[] = [];
   /** Sleepers and their jobs: a loop has its job, a caller of `runUntilIdle` has null. */
   readonly #waiters = new Map<() => void, Job | null>();
@@ -122,11 +126,24 @@ export class JobRunner {
         continue;
       }
       const seen = this.#signalCount(job);
+      const failedBefore = this.#failures.get(job) ?? 0;
       const did = await this.#runOnce(job);
+      const failures = this.#failures.get(job) ?? 0;
+      if (failures === failedBefore) this.#failures.delete(job);
+      else await this.#backOff(failures);
       if (did > 0 && !job.follows) this.#wakeFollowers();
       // A signal during the run may have come too late for it: run again.
       if (did === 0 && seen === this.#signalCount(job) && !this.#isStopped)
         await this.#sleep(this.#pollMs, job);
+    }
+  }
+
+  /** After the second failure in a row, signals don't shorten the wait. */
+  async #backOff(failures: number): Promise<void> {
+    if (failures < 2) return;
+    const until = performance.now() + backoffMs(BACKOFF.job, failures - 1);
+    for (let leftMs = 1; leftMs > 0 && !this.#isStopped; leftMs = until - performance.now()) {
+      await this.#sleep(Math.max(until - performance.now(), 1));
     }
   }
 
@@ -143,7 +160,9 @@ export class JobRunner {
   async #runOnce(job: Job): Promise<number> {
     for (let other = this.#running.get(job); other; other = this.#running.get(job)) await other;
     const run = job.run().catch((error: unknown) => {
-      if (!this.#isStopped) this.#log.error({ err: error, job: job.name }, 'job failed');
+      const fields = { err: error, job: job.name, place: job.name };
+      if (!this.#isStopped) logFault(this.#log, 'error', 'job failed', fields);
+      this.#failures.set(job, (this.#failures.get(job) ?? 0) + 1);
       return 0;
     });
     this.#running.set(job, run);

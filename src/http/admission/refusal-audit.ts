@@ -2,6 +2,7 @@
 import { recordAudit } from '../../domain/record.ts';
 import { Failure } from '../../kernel/fail.ts';
 import { runApart } from '../../kernel/faults/deadline.ts';
+import { logFault } from '../../kernel/faults/fault-log.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { FAILURES, type FailureCode, type V1Error } from '../../spec/errors.ts';
 import type { Admission } from './admission.ts';
@@ -33,7 +34,8 @@ export async function auditRefusal(admission: Admission, error: unknown): Promis
     // The request's own time may be over.
     await runApart(AUDIT_TIMEOUT_MS, () => writeRefusalAudit(service.db, admission, error));
   } catch (fault) {
-    service.log.warn({ err: fault, requestId: admission.request.id }, 'auditing a rejected request failed');
+    const line = { err: fault, requestId: admission.request.id };
+    logFault(service.log, 'warn', 'auditing a rejected request failed', line);
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { BACKOFF, backoffMs } from '../backoff.ts';
 import { BoundedMap } from '../bounded-map.ts';
+import type { Logger } from '../logger.ts';
 import { MINUTE_MS } from '../time.ts';
 
 const FAULTS_MAX = 1_000;
@@ -40,4 +41,22 @@ export class FaultLog {
     Object.assign(repeated, { count: 0, lines: repeated.lines + 1, lineAtMs: now });
     tell(count);
   }
+}
+
+const ofLoggers = new WeakMap<Logger, FaultLog>();
+
+/** Writes a line about an error unless a recent one has this message, place, and kind of error. */
+export function logFault(
+  log: Logger,
+  level: 'warn' | 'error',
+  message: string,
+  fields: { readonly err: unknown; readonly place?: string; readonly [name: string]: unknown },
+): void {
+  const faults = ofLoggers.get(log) ?? new FaultLog();
+  ofLoggers.set(log, faults);
+  const { err, place = '', ...others } = fields;
+  const { code, name } = (err ?? {}) as { readonly code?: unknown; readonly name?: unknown };
+  faults.report(`${message} ${place} ${String(code ?? name)}`, (count) =>
+    log[level]({ err, ...others, ...(count > 1 ? { count } : {}) }, message),
+  );
 }
