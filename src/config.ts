@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { validateCoinSettings } from './config-coins.ts';
+import { isPrivateHost } from './kernel/address-safety.ts';
 import { closestMatch } from './kernel/closest-match.ts';
 import { ConfigError, parseSettingValue, type SettingValue } from './kernel/settings/values.ts';
 import { CLI_SETTING_NAMES, SETTINGS, type SettingName, type SettingView } from './spec/settings.ts';
@@ -120,6 +121,12 @@ function validateCombinations(config: Config): void {
     const missing = config[one] === null ? one : other;
     throw new ConfigError(
       `${missing}: required, because ${one} and ${other} go together; set both or neither`,
+    );
+  }
+  if (!isPrivateHost(config.SKERRY_ONION_HOST)) {
+    throw new ConfigError(
+      'SKERRY_ONION_HOST: anyone who reaches this port can claim any circuit; set it to 127.0.0.1 or a ' +
+        'private address that only Tor reaches',
     );
   }
   if (config.SKERRY_MODE === 'live') {

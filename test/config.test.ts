@@ -208,3 +208,12 @@ test('the description has every setting and its source, and no secret', () => {
   assert.partialDeepStrictEqual(view('SKERRY_SIGNUPS_PER_HOUR'), { value: '10', source: 'default' });
   assert.doesNotMatch(JSON.stringify(views), /hunter2/);
 });
+
+test('the port for Tor is off by default, and only this machine or a private network reaches it', () => {
+  assert.equal(loadConfig({}).SKERRY_ONION_PORT, null);
+  assert.equal(loadConfig({ SKERRY_ONION_PORT: '8081' }).SKERRY_ONION_PORT, 8081);
+  for (const host of ['0.0.0.0', '::', '198.51.100.7', 'tor.example']) {
+    assert.match(configErrorMessage({ SKERRY_ONION_HOST: host }), /^SKERRY_ONION_HOST: .*any circuit/);
+  }
+  loadConfig({ SKERRY_ONION_HOST: '10.0.0.2' });
+});

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyListenOptions as ListenOptions } from 'fas
 import { baseUrl, type Config } from '../config.ts';
 import { EventStreams } from '../domain/events/streams.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
+import { listenForOnion, type OnionListener } from '../http/onion-listener.ts';
 import { registerSandboxRoutes } from '../http/sandbox/routes.ts';
 import { buildHttpServer } from '../http/server.ts';
 import type { HttpSettings } from '../http/settings.ts';
@@ -85,6 +86,7 @@ export async function startService(
   };
   const streams = new EventStreams(opened.service);
   const http = createHttp(config, opened, runner, { sharedPort, rates, streams, terms });
+  let onion: OnionListener | null = null;
   const stop = async () => {
     const drainTimer = setTimeout(() => {
       http.server.closeAllConnections();
@@ -95,7 +97,9 @@ export async function startService(
     const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_INTERVAL_MS);
     // Stop the runner first, so that a request that waits for work to settle gets its response.
     const runnerStopped = runner.stop();
+    onion?.close();
     await http.close();
+    onion?.endAll();
     clearInterval(sweep);
     await runnerStopped;
     clearTimeout(drainTimer);
@@ -109,6 +113,7 @@ export async function startService(
     if (roles.has('api') && config.SKERRY_GEO_FILE !== null) await requireGeoDatabase(opened);
     const url = roles.has('api') ? await listen(config, http, sharedPort) : null;
     if (url !== null) opened.setListenUrl(url);
+    if (url !== null) onion = await listenForTor(config, http, { opened, sharedPort });
     if (roles.has('worker')) runner.start();
     if (roles.has('api')) preloadGeoDatabase(opened);
     return { opened, http, runner, url, stop };
@@ -214,6 +219,23 @@ async function listen(config: Config, http: FastifyInstance, sharedPort: boolean
   const address = http.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : config.SKERRY_PORT;
   return baseUrl({ ...config, SKERRY_BASE_URL: null }, port);
+}
+
+/** Opens the port of the onion service, if it is set. */
+async function listenForTor(
+  config: Config,
+  http: FastifyInstance,
+  { opened, sharedPort }: { readonly opened: OpenedService; readonly sharedPort: boolean },
+): Promise<OnionListener | null> {
+  const { SKERRY_ONION_HOST: host, SKERRY_ONION_PORT: port } = config;
+  if (port === null) return null;
+  try {
+    return await listenForOnion(http.server, opened.log, { host, port, reusePort: sharedPort });
+  } catch (error) {
+    const known = toListenError({ ...config, SKERRY_HOST: host, SKERRY_PORT: port }, error);
+    if (!(known instanceof OperatorError)) throw known;
+    throw new OperatorError(known.message.replace(/^SKERRY_/, 'SKERRY_ONION_'));
+  }
 }
 
 /** Fails on an unreadable file: a typing error must not disable the operator's blocks by country. */

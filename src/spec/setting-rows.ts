@@ -24,7 +24,7 @@ export function choice<const Word extends string>(choices: readonly Word[], byDe
   return { type: 'text', default: byDefault as string, choices, about } as const;
 }
 
-export function port(byDefault: string, about: string) {
+export function port<const Unset extends string | null>(byDefault: Unset, about: string) {
   return { type: 'port', default: byDefault, about } as const;
 }
 

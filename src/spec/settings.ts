@@ -24,6 +24,11 @@ export const SETTINGS = {
     '',
     'reverse proxies to trust for X-Forwarded-For and -Proto: addresses or CIDR blocks, comma-separated',
   ),
+  SKERRY_ONION_PORT: port(
+    null,
+    'port for an onion service, to which Tor sends the circuit of each connection; unset: none',
+  ),
+  SKERRY_ONION_HOST: text('127.0.0.1', 'address of that port: this machine, or private'),
   SKERRY_GEO_FILE: text(null, 'country database for IP addresses, an .mmdb file; unset: the bundled file'),
   SKERRY_SECRET_KEY: secret(
     '32-byte keys as id:base64,…, newest first; unset: the key file in the data folder',
