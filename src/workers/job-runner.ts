@@ -6,6 +6,7 @@
 import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
 import { logFault } from '../kernel/faults/fault-log.ts';
 import type { Logger } from '../kernel/logger.ts';
+import { isUnavailable } from '../store/db.ts';
 import type { Job } from './job.ts';
 
 const BUSY_POLL_MS = 25;
@@ -160,7 +161,8 @@ export class JobRunner {
   async #runOnce(job: Job): Promise<number> {
     for (let other = this.#running.get(job); other; other = this.#running.get(job)) await other;
     const run = job.run().catch((error: unknown) => {
-      const fields = { err: error, job: job.name, place: job.name };
+      // An outage of the database fails all jobs, so it is one fault.
+      const fields = { err: error, job: job.name, place: isUnavailable(error) ? 'database' : job.name };
       if (!this.#isStopped) logFault(this.#log, 'error', 'job failed', fields);
       this.#failures.set(job, (this.#failures.get(job) ?? 0) + 1);
       return 0;
