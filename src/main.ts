@@ -9,6 +9,7 @@ import { serve } from './compose/serve-command.ts';
 import { openService } from './compose/service.ts';
 import { type Config, describeConfig, loadConfig } from './config.ts';
 import { requireSameMode } from './domain/database-identity.ts';
+import { compareMarks } from './domain/topups/recovery.ts';
 import { createLogger, describeError } from './kernel/logger.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import type { OperatorResources } from './operator/context.ts';
@@ -77,6 +78,11 @@ function createOperatorResources(): OperatorResources {
       const quiet = { ...config(), SKERRY_LOG_LEVEL: 'error' as const };
       const { service, simulation, live, close } = await openService(quiet, connection);
       closers.push(close);
+      // A user without access to the data folder can still run commands.
+      await compareMarks(service).catch((error: unknown) => {
+        if (!(error instanceof OperatorError)) throw error;
+        warn(`skerryd: ${error.message}`);
+      });
       return {
         service,
         register: createHostRegistrar(service, simulation?.compute ?? null),

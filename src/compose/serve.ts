@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyListenOptions as ListenOptions } from 'fas
 import { baseUrl, type Config } from '../config.ts';
 import { EventStreams } from '../domain/events/streams.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
+import { compareMarks } from '../domain/topups/recovery.ts';
 import { listenForOnion, type OnionListener } from '../http/onion-listener.ts';
 import { registerSandboxRoutes } from '../http/sandbox/routes.ts';
 import { buildHttpServer } from '../http/server.ts';
@@ -19,6 +20,7 @@ import type { Job } from '../workers/job.ts';
 import { JobRunner } from '../workers/job-runner.ts';
 import { commonJobs } from '../workers/jobs.ts';
 import { quotesJob } from '../workers/quotes.ts';
+import { addressMarksJob, holdInRecovery } from '../workers/recovery.ts';
 import { createWebhookSender } from './drivers.ts';
 import { createSandboxControl } from './sandbox.ts';
 import { type OpenedService, openService } from './service.ts';
@@ -74,6 +76,10 @@ export async function startService(
   const sender = createWebhookSender(config);
   const terms = readTerms(config);
   const opened = await openService(config, connection, { passwordCost });
+  await compareMarks(opened.service).catch(async (error: unknown) => {
+    await opened.close();
+    throw error;
+  });
   const runner = new JobRunner({
     jobs: createJobs(opened, sender),
     pollMs: config.SKERRY_WORKER_POLL_MS,
@@ -132,7 +138,8 @@ function createJobs(opened: OpenedService, sender: WebhookSender): Job[] {
     busy: async () => false,
   };
   const webhooks = opened.seams.port('webhooks', sender);
-  return [clockJob, ...createModeJobs(opened), ...commonJobs(service, webhooks)];
+  const jobs = [...createModeJobs(opened), ...commonJobs(service, webhooks)];
+  return [clockJob, addressMarksJob(service), ...holdInRecovery(service, jobs)];
 }
 /** Jobs of one mode only: a sandbox mines its own blocks, and a live service polls prices. */
 function createModeJobs({ service, simulation, live }: OpenedService): Job[] {

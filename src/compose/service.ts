@@ -12,6 +12,7 @@ import { type PasswordCost, PasswordHasher } from '../kernel/passwords.ts';
 import { parseQuotas } from '../kernel/settings/lists.ts';
 import { openPipelined, type PipelinedReads } from '../store/connections/pipelined.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
+import { MarkFile } from '../store/service/mark-file.ts';
 import { notifyWorkers } from '../store/service/service.ts';
 import { validateCoinKeys } from './coins.ts';
 import { openMigratedDatabase } from './database.ts';
@@ -84,7 +85,7 @@ export async function openService(
     await db.close();
   };
   try {
-    const { keys, clockOffsetMs } = await openDatabaseIdentity(db, {
+    const { keys, clockOffsetMs, incarnation } = await openDatabaseIdentity(db, {
       mode: config.SKERRY_MODE,
       secretKey: config.SKERRY_SECRET_KEY,
       dataDir: config.SKERRY_DATA_DIR,
@@ -108,6 +109,7 @@ export async function openService(
       chains: new Map([...chains].map(([coin, chain]) => [coin, seams.port(coin, chain)])),
       rates: seams.port('rates', rates),
       mailer: seams.port('mailer', mailer),
+      marks: new MarkFile(join(config.SKERRY_DATA_DIR, 'address-marks', `${incarnation}.log`)),
       blobs: seams.port('blobs', new DiskBlobs({ folder: join(config.SKERRY_DATA_DIR, 'images') })),
       dns: seams.port('dns', createReverseDns(config)),
       settings: serviceSettings(config, baseUrlHolder),

@@ -13,6 +13,7 @@ import type { Mailer } from '../ports/mail.ts';
 import type { Rates } from '../ports/rates.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import type { Scope } from '../spec/scopes.ts';
+import type { MarkFile } from '../store/service/mark-file.ts';
 
 export interface Service {
   readonly db: Database;
@@ -24,6 +25,8 @@ export interface Service {
   readonly compute: ComputeDriver;
   readonly chains: ReadonlyMap<CoinCode, ChainDriver>;
   readonly rates: Rates;
+  /** The highest address numbers, outside the database. */
+  readonly marks: MarkFile;
   /** Customers' files: their uploaded images. */
   readonly blobs: BlobStore;
   /** Null: the service sends no mail and disables features that need it. */

@@ -13,6 +13,7 @@ import {
   findServiceRow,
   insertServiceRow,
   lockServiceRow,
+  readIncarnation,
   readWorthlessCoins,
   type ServiceRow,
   saveKeyCheck,
@@ -36,6 +37,8 @@ export interface DatabaseIdentity {
   readonly keys: KeyRing;
   /** Business time minus real time. */
   readonly clockOffsetMs: number;
+  /** Names this database and its restored copies. */
+  readonly incarnation: string;
 }
 
 /**
@@ -50,13 +53,13 @@ export async function openDatabaseIdentity(
   const stored = await findServiceRow(db);
   if (stored) {
     await requireSameNetworks(db, options.worthless ?? false);
-    return await resealKeyCheck(db, readIdentity(stored, options), stored);
+    return await resealKeyCheck(db, await readIdentity(db, stored, options), stored);
   }
   return await db.transaction(async (tx) => {
     await lockServiceRow(tx);
     await requireSameMode(tx, options.mode);
     const raced = await findServiceRow(tx);
-    const stamp = raced ? readIdentity(raced, options) : await createIdentity(tx, options);
+    const stamp = raced ? await readIdentity(tx, raced, options) : await createIdentity(tx, options);
     await requireSameNetworks(tx, options.worthless ?? false);
     return stamp;
   });
@@ -71,7 +74,7 @@ async function createIdentity(tx: Sql, options: IdentityOptions): Promise<Databa
     mode: options.mode,
     key_check: keys.seal(SEALED.keyCheck, CHECK_ROW, CHECK_TEXT),
   });
-  return { keys, clockOffsetMs: 0 };
+  return { keys, clockOffsetMs: 0, incarnation: await readIncarnation(tx) };
 }
 
 /**
@@ -115,7 +118,11 @@ async function resealKeyCheck(
   return stamp;
 }
 
-function readIdentity(stamp: ServiceRow, options: IdentityOptions): DatabaseIdentity {
+async function readIdentity(
+  sql: Sql,
+  stamp: ServiceRow,
+  options: IdentityOptions,
+): Promise<DatabaseIdentity> {
   const list = options.secretKey ?? readKeyFile(options.dataDir);
   if (list === undefined) {
     throw new OperatorError(
@@ -129,7 +136,8 @@ function readIdentity(stamp: ServiceRow, options: IdentityOptions): DatabaseIden
       `${keySource(options)} is not the key of this database: use the key that it was created with`,
     );
   }
-  return { keys, clockOffsetMs: Number(stamp.clock_offset_ms) };
+  const incarnation = await readIncarnation(sql);
+  return { keys, clockOffsetMs: Number(stamp.clock_offset_ms), incarnation };
 }
 
 function matchesKeyCheck(keys: KeyRing, keyCheck: string): boolean {

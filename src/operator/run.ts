@@ -21,6 +21,7 @@ import { addMachines } from './machines.ts';
 import { addMaintenance } from './maintenance.ts';
 import { addPolicy } from './policy.ts';
 import { addPrices } from './prices.ts';
+import { addRecover } from './recover.ts';
 import { addServers } from './servers.ts';
 import { addSwitch } from './switch.ts';
 import { addTopups } from './topups.ts';
@@ -42,6 +43,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addDedicated,
   addTopups,
   addChain,
+  addRecover,
   addWebhooks,
   addPrices,
   addSwitch,

@@ -109,6 +109,8 @@ export const ACTIONS = [
   'chain.import',
   // Skips unused deposit addresses.
   'chain.skip',
+  // Raises the numbers of a restored database.
+  'chain.recover',
   // Reads blocks again.
   'chain.reread',
 ] as const;

@@ -73,3 +73,11 @@ export const REGIONAL_OPERATIONS = ['servers.create', 'volumes.create'] as const
 export function isOperation(word: string): word is Operation {
   return (OPERATIONS as readonly string[]).includes(word);
 }
+
+/**
+ * Whether the operation stays open while a restored database is behind its address marks: it reads, or it
+ * revokes access.
+ */
+export function isOpenInRecovery(operation: Operation): boolean {
+  return /\.(?:list|get|metrics|stream|console)$/.test(operation) || operation === 'tokens.delete';
+}

@@ -25,6 +25,7 @@ import type { Geo } from '../../src/ports/geo.ts';
 import { COIN_CODES } from '../../src/spec/coins.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import { isUnavailable, type OpenDatabase, openDatabase } from '../../src/store/db.ts';
+import { MarkFile } from '../../src/store/service/mark-file.ts';
 import { CHEAP_PASSWORDS } from '../support/cheap-passwords.ts';
 import { openScratchDatabase } from '../support/database.ts';
 import { type PgProxy, startPgProxy } from '../support/pg-proxy.ts';
@@ -218,6 +219,7 @@ function simulatedService(db: OpenDatabase, clock: OffsetClock, log: string[]): 
     compute: new SimulatedCompute({ db, clock, faults, installS: 0 }),
     chains: new Map(chains),
     rates: new FixedRates({ db, clock }),
+    marks: new MarkFile(null),
     blobs: new DiskBlobs({ folder: scratchFolder(), reserveBytes: 0 }),
     mailer: new MailOutbox({ db, keys, faults }),
     dns: null,

@@ -139,6 +139,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   'chain import': { args: () => ['SOL', poolFile()], audits: 'chain.import' },
   'chain skip': { args: () => ['XMR', '1000'], audits: 'chain.skip' },
   'chain reread': { args: () => ['LTC', '--from', '1'], audits: 'chain.reread' },
+  recover: { args: () => [], audits: 'chain.recover' },
   'webhooks list': 'reads',
   'webhooks pause': { args: () => [webhookId], audits: 'webhook.update', of: 'customer' },
   'prices list': 'reads',
@@ -185,6 +186,7 @@ async function run(argv: readonly string[]): Promise<{ code: number; said: strin
   const lines: string[] = [];
   const write = (line: string) => void lines.push(line);
   const { service: opened, db } = world.opened;
+  if (argv.join() === 'recover') await db.run(`insert into address_marks values ('LTC', 5000, 5000, 0)`);
   const service = argv[0] === 'dns' ? { ...opened, dns: new ScriptedDns([]) } : opened;
   const resources = {
     settings: () => [],

@@ -12,6 +12,7 @@ describe('repairing missed payments', () => {
   let live: Service;
   before(async () => {
     world = await TopupWorld.start();
+    await world.db.run(`insert into service (mode, key_check) values ('live', 'none')`);
     live = { ...world.service, settings: { ...world.service.settings, mode: 'live' } };
   });
   after(() => world.close());

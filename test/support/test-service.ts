@@ -17,6 +17,7 @@ import { KeyRing } from '../../src/kernel/secrets.ts';
 import type { ReverseDns } from '../../src/ports/dns.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
 import { type OpenDatabase, openDatabase } from '../../src/store/db.ts';
+import { MarkFile } from '../../src/store/service/mark-file.ts';
 import { JobRunner } from '../../src/workers/job-runner.ts';
 import { operateJob } from '../../src/workers/operate.ts';
 import { tasksJob } from '../../src/workers/tasks.ts';
@@ -69,6 +70,7 @@ export async function startTestService(
     compute: new SimulatedCompute({ db: simulatorDb, clock, faults, installS: INSTALL_S }),
     chains: new Map(),
     rates: new FixedRates({ db: simulatorDb, clock }),
+    marks: new MarkFile(null),
     blobs: new DiskBlobs({ folder: blobsFolder, reserveBytes: 0 }),
     mailer: new MailOutbox({ db: simulatorDb, keys, faults }),
     dns: options.dns ?? null,

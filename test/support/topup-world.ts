@@ -16,6 +16,7 @@ import type { Topup } from '../../src/spec/schemas/topup.ts';
 import { insertCustomer } from '../../src/store/customers/customers.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../../src/store/db.ts';
 import { readBalance } from '../../src/store/ledger/ledger.ts';
+import { MarkFile } from '../../src/store/service/mark-file.ts';
 import { type DepositRow, listDeposits } from '../../src/store/topups/deposits.ts';
 import { findTopupByRef, type TopupRow } from '../../src/store/topups/topups.ts';
 import type { Job } from '../../src/workers/job.ts';
@@ -102,6 +103,7 @@ export class TopupWorld {
       rates: { usdPerCoin: async (coin: CoinCode) => this.#rate(coin), eurPerUsd: async () => '0.9' },
       keys: new KeyRing(KeyRing.generate()),
       log: createLogger('silent'),
+      marks: new MarkFile(null),
       settings: {
         mode: 'sandbox',
         tokenPrefix: 'skerry',

@@ -26,6 +26,7 @@ import { listPolicies } from '../rules/policies.ts';
 import { readSwitches, type SwitchState } from '../rules/switches.ts';
 import { listMachineFindings } from '../servers/machines/findings.ts';
 import { coinFindings } from '../topups/chains/coin-findings.ts';
+import { listRecovering } from '../topups/recovery.ts';
 
 export interface Finding {
   /** `fail`: something does not work; `warn`: needs attention soon; `note`: intended, or good to know. */
@@ -58,6 +59,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
   const since = new Date(now - STUCK_AFTER_MS);
   const stuck = await listStuckOperations(db, { attempts: FAILURES_WARNING, since, limit: STUCK_SHOWN });
   return [
+    ...(await recoveryFindings(service)),
     await serverFinding(service),
     ...operationFindings(counts, stuck),
     ...(await listMachineFindings(service, FINDINGS_SHOWN)),
@@ -74,6 +76,15 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...controlFindings(counts, switches),
     ...(await ruleFindings(service)),
   ];
+}
+
+async function recoveryFindings(service: Deps): Promise<Finding[]> {
+  return (await listRecovering(service)).map(({ coin, next_index: index, marked_index: marked, ...row }) => {
+    const missing = `${row.marked_given - row.given} of its addresses were given out after the backup`;
+    const place = `${coin} is at index ${index}, its mark at ${marked}`;
+    const message = `${place}: ${missing}; run \`skerryd recover\``;
+    return { level: 'fail', subject: 'recovery', message };
+  });
 }
 
 async function serverFinding({ db }: Deps): Promise<Finding> {

@@ -5,7 +5,7 @@
  */
 import { fail } from '../../kernel/fail.ts';
 import { formatRfc3339, SECOND_MS } from '../../kernel/time.ts';
-import type { Operation } from '../../spec/operations.ts';
+import { isOpenInRecovery, type Operation } from '../../spec/operations.ts';
 import { SWITCHES, type SwitchName } from '../../spec/switches.ts';
 import {
   type PolicyRow,
@@ -73,9 +73,9 @@ export interface OperationClosure {
 /** The end of a switch is not known in advance. */
 const SWITCH_RETRY_S = 600;
 
-/** Returns why a window or a switch closes the operation; null while it is open. */
+/** Returns why a window, a switch, or a recovery closes the operation; null while it is open. */
 export function findClosure(
-  rules: Pick<Rules, 'windows' | 'switches'>,
+  rules: Pick<Rules, 'windows' | 'switches' | 'recovering'>,
   operation: Operation | null,
   now: Date,
 ): OperationClosure | null {
@@ -86,6 +86,10 @@ export function findClosure(
       message: `Closed for maintenance until ${until}. Try again then.`,
       retryAfterS: Math.ceil((window.endsAt.getTime() - now.getTime()) / SECOND_MS),
     };
+  }
+  if (rules.recovering && operation !== null && !isOpenInRecovery(operation)) {
+    const message = 'We are restoring the service from a backup, so nothing can be changed. Try again later.';
+    return { message, retryAfterS: SWITCH_RETRY_S };
   }
   const closes = (name: SwitchName): readonly (string | null)[] => SWITCHES[name].blockedOperations;
   const off = rules.switches.find(({ name, on_ }) => !on_ && closes(name).includes(operation));
@@ -98,9 +102,9 @@ function parenthesize(reason: string | null): string {
   return reason === null ? '' : ` (${reason})`;
 }
 
-/** Fails with `maintenance` {retry_after_s} while a window or a switch closes the operation. */
+/** Fails with `maintenance` {retry_after_s} while the operation is closed. */
 export function requireOpen(
-  rules: Pick<Rules, 'windows' | 'switches'>,
+  rules: Pick<Rules, 'windows' | 'switches' | 'recovering'>,
   operation: Operation | null,
   now: Date,
 ): void {

@@ -4,6 +4,7 @@
  */
 import type { Sql } from '../../kernel/sql.ts';
 import type { SwitchName } from '../../spec/switches.ts';
+import { isBehindMarks } from '../topups/marks.ts';
 
 export interface WindowRow {
   readonly id: string;
@@ -32,13 +33,16 @@ export interface RulesRow {
   readonly policies: readonly PolicyRow[];
   /** Only switches that were ever set. */
   readonly switches: readonly SwitchRow[];
+  /** The database is behind its address marks. */
+  readonly recovering: boolean;
 }
 
 export async function readRules(tx: Sql): Promise<RulesRow> {
   // Read the version first: rules that change meanwhile then look newer than the version and are read again.
   const version = await readRulesVersion(tx);
   const [windows, policies] = [await listWindows(tx), await listPolicies(tx)];
-  return { version, windows, policies, switches: await listSwitches(tx) };
+  const recovering = await isBehindMarks(tx);
+  return { version, windows, policies, switches: await listSwitches(tx), recovering };
 }
 
 export async function readRulesVersion(tx: Sql): Promise<bigint> {

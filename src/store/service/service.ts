@@ -24,6 +24,13 @@ export async function insertServiceRow(tx: Sql, row: Pick<ServiceRow, 'mode' | '
   await tx.run('insert into service (mode, key_check) values ($1, $2)', [row.mode, row.key_check]);
 }
 
+/** Returns the name of this database, which restored copies share. Requires a migrated database. */
+export async function readIncarnation(tx: Sql): Promise<string> {
+  const row = await tx.row<{ incarnation: string }>('select incarnation from service');
+  if (!row) throw new Error('the service row is missing');
+  return row.incarnation;
+}
+
 /** Whether test network coins are credited here. Requires a migrated database with its service row. */
 export async function readWorthlessCoins(tx: Sql): Promise<boolean> {
   return (await tx.row<{ worthless: boolean }>('select worthless from service'))?.worthless ?? false;

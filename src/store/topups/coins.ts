@@ -59,8 +59,9 @@ const INDEX_MAX = 1_000_000_000;
 export async function skipIndexes(tx: Sql, coin: CoinCode, count: number): Promise<number | null> {
   await tx.run('delete from spare_indexes where coin = $1', [coin]);
   const row = await tx.row<{ next: number }>(
-    `insert into coins (code, next_index) values ($1, $2)
-     on conflict (code) do update set next_index = coins.next_index + $2 where coins.next_index <= $3 - $2
+    `insert into coins (code, next_index, given) values ($1, $2::int, $2::int)
+     on conflict (code) do update
+       set next_index = coins.next_index + $2, given = coins.given + $2 where coins.next_index <= $3 - $2
      returning next_index as next`,
     [coin, count, INDEX_MAX],
   );

@@ -9,7 +9,7 @@ const at = (minutes: number) => new Date(NOON.getTime() + minutes * 60_000);
 
 function windows(...rows: Partial<WindowRow>[]) {
   const full = { id: 'a', operation: null, starts_at: NOON, ends_at: at(10), reason: null };
-  return { windows: rows.map((row) => ({ ...full, ...row })), switches: [] };
+  return { windows: rows.map((row) => ({ ...full, ...row })), switches: [], recovering: false };
 }
 
 function policies(...rows: Partial<PolicyRow>[]) {
@@ -58,7 +58,7 @@ test('of several open windows, the last end is reported', () => {
 
 test('a switch that is off closes its operations with a reason and no end', () => {
   const off = { name: 'deploys', on_: false, reason: 'storage', changed_at: NOON } as const;
-  const rules = { windows: [], switches: [off] };
+  const rules = { windows: [], switches: [off], recovering: false };
   assert.deepEqual(
     failureOf(() => requireOpen(rules, 'servers.create', NOON)),
     {
@@ -69,8 +69,12 @@ test('a switch that is off closes its operations with a reason and no end', () =
   );
   requireOpen(rules, 'servers.list', NOON);
   requireOpen(rules, null, NOON);
-  requireOpen({ windows: [], switches: [{ ...off, on_: true }] }, 'servers.create', NOON);
-  requireOpen({ windows: [], switches: [{ ...off, name: 'mail' }] }, 'servers.create', NOON);
+  requireOpen({ windows: [], switches: [{ ...off, on_: true }], recovering: false }, 'servers.create', NOON);
+  requireOpen(
+    { windows: [], switches: [{ ...off, name: 'mail' }], recovering: false },
+    'servers.create',
+    NOON,
+  );
 });
 
 test('a policy without country and region blocks its operation for everyone, and no other', () => {

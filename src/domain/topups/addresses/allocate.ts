@@ -5,13 +5,14 @@ import type { ChainDriver, Deposit } from '../../../ports/chain.ts';
 import type { CoinCode } from '../../../spec/coins.ts';
 import { releasePooledAddress } from '../../../store/topups/addresses.ts';
 import { allocateIndex, initializeCursor, releaseIndex } from '../../../store/topups/coins.ts';
+import { countGiven } from '../../../store/topups/marks.ts';
 import type { Service } from '../../context.ts';
 import { isPoolCoin } from './pool.ts';
 
 /** A customer is waiting, at a rate that was just quoted. */
 const TIMEOUT_MS = 10 * SECOND_MS;
 
-type Deps = Pick<Service, 'db'>;
+type Deps = Pick<Service, 'db' | 'marks'>;
 
 interface AddressRequest {
   readonly id: string;
@@ -49,7 +50,7 @@ export async function allocateAddress(
 }
 
 async function allocateOnce(
-  { db }: Deps,
+  { db, marks }: Deps,
   driver: ChainDriver,
   wanted: AddressRequest,
 ): Promise<AllocatedAddress> {
@@ -64,6 +65,8 @@ async function allocateOnce(
     // read individually.
     if (isUnread && !isPoolCoin(coin)) await initializeCursor(db, coin, await chainTip(driver));
     const deposit = await driver.allocate({ id, index, amountUnits });
+    // Outside the database, before anyone sees the address: a restored database does not know it.
+    await marks.raise(coin, await countGiven(db, coin, { pooled: isPoolCoin(coin) }));
     return { deposit, release };
   } catch (error) {
     await release();

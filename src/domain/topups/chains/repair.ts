@@ -2,8 +2,10 @@
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { CoinCode } from '../../../spec/coins.ts';
 import { LIMITS } from '../../../spec/limits.ts';
+import { incrementRulesVersion } from '../../../store/service/rules.ts';
 import { skipPooledAddresses } from '../../../store/topups/addresses.ts';
 import { cursorHeight, lockCoin, rereadCoin, skipIndexes } from '../../../store/topups/coins.ts';
+import { countSkipped } from '../../../store/topups/marks.ts';
 import type { Actor, Service } from '../../context.ts';
 import { recordAudit } from '../../record.ts';
 import { isPoolCoin } from '../addresses/pool.ts';
@@ -32,6 +34,7 @@ export async function skipAddresses(
     if (isPoolCoin(coin)) {
       const addresses = await skipPooledAddresses(tx, coin, count, now);
       if (addresses === 0) throw new OperatorError(`no ${coin} address is left to skip`);
+      await countSkipped(tx, coin, addresses);
       skipped = { addresses };
     } else {
       const next = await skipIndexes(tx, coin, count);
@@ -40,6 +43,8 @@ export async function skipAddresses(
     }
     const note = 'next' in skipped ? `${count}, to index ${skipped.next}` : `${skipped.addresses} addresses`;
     await recordAudit(tx, { actor, action: 'chain.skip', resource: coin, note }, now);
+    // It may have ended a recovery.
+    await incrementRulesVersion(tx);
     return skipped;
   });
 }

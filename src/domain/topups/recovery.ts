@@ -1,0 +1,92 @@
+/**
+ * Recovery after a restore. A database from a backup does not know which addresses it gave out since. Each
+ * machine keeps the highest numbers in a file outside the database (store/service/mark-file.ts), written
+ * before an address is shown. A database that is behind a machine's file is in recovery, for all processes:
+ * no job runs, and every change is refused, until `skerryd recover` has raised its numbers. A new database
+ * has another incarnation, and so another file.
+ */
+import type { Sql } from '../../kernel/sql.ts';
+import type { CoinCode } from '../../spec/coins.ts';
+import { isAbove } from '../../store/service/mark-file.ts';
+import { incrementRulesVersion } from '../../store/service/rules.ts';
+import {
+  type BehindRow,
+  deleteReachedMarks,
+  isBehindMarks,
+  listAddressNumbers,
+  listBehind,
+  raiseToMarks,
+  saveMark,
+} from '../../store/topups/marks.ts';
+import type { Service } from '../context.ts';
+import { recordAudit, systemActor } from '../record.ts';
+
+type Deps = Pick<Service, 'db' | 'log' | 'marks'>;
+
+/**
+ * Compares the file of this machine with the database. Where the database is behind, stores the marks in it,
+ * so that every process learns of them. Where it is ahead, raises the file: any machine may be the last.
+ */
+export async function compareMarks({ db, log, marks }: Deps): Promise<void> {
+  const seen = await marks.read();
+  const numbers = new Map((await listAddressNumbers(db)).map((row) => [row.coin, row]));
+  const ahead = [...seen].filter(([coin, mark]) => isAbove(mark, numbers.get(coin)));
+  if (ahead.length > 0) {
+    const raised = await db.transaction(async (tx) => {
+      const saved: CoinCode[] = [];
+      for (const [coin, mark] of ahead) if (await saveMark(tx, coin, mark)) saved.push(coin);
+      if (saved.length > 0) await incrementRulesVersion(tx);
+      return saved;
+    });
+    if (raised.length > 0) log.error({ coins: raised }, 'the database is behind its address marks');
+  }
+  try {
+    for (const [coin, row] of numbers) await marks.raise(coin, row);
+  } catch (error) {
+    // Each new address raises the file again, or is not given out.
+    log.error({ err: error }, 'the address marks cannot be written');
+  }
+}
+
+/** Whether the service is in recovery. */
+export async function isRecovering({ db }: { readonly db: Sql }): Promise<boolean> {
+  return await isBehindMarks(db);
+}
+
+/** Lists the coins whose numbers are behind. */
+export async function listRecovering({ db }: { readonly db: Sql }): Promise<BehindRow[]> {
+  return await listBehind(db);
+}
+
+export interface RecoveredCoin extends BehindRow {
+  /** Addresses of the pool that were taken out of use. */
+  readonly taken: number;
+  /** Addresses that the pool lacks: they were imported after the backup. The coin stays in recovery. */
+  readonly missing: bigint;
+}
+
+/** Raises the numbers of every coin that is behind, and ends the recovery unless a pool lacks addresses. */
+export async function recoverNumbers(
+  service: Deps & Pick<Service, 'clock' | 'wake'>,
+): Promise<RecoveredCoin[]> {
+  await compareMarks(service);
+  const recovered = await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const coins: RecoveredCoin[] = [];
+    for (const row of await listBehind(tx)) {
+      const raised = { ...row, ...(await raiseToMarks(tx, row, now)) };
+      const note = `index ${row.next_index} to ${row.marked_index}, ${raised.taken} pool addresses skipped`;
+      await recordAudit(
+        tx,
+        { actor: systemActor(now), action: 'chain.recover', resource: row.coin, note },
+        now,
+      );
+      coins.push(raised);
+    }
+    await deleteReachedMarks(tx);
+    await incrementRulesVersion(tx);
+    return coins;
+  });
+  service.wake();
+  return recovered;
+}

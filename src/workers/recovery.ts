@@ -1,0 +1,33 @@
+/** Jobs and recovery: nothing runs while a restored database is behind its address marks. */
+import type { Service } from '../domain/context.ts';
+import { compareMarks, isRecovering } from '../domain/topups/recovery.ts';
+import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
+import { atMostEvery, housekeepingJob, type Job } from './job.ts';
+
+/**
+ * Compares the machine's file with the database: another machine, or a restore, may have moved either. It
+ * also runs during a recovery, so that marks of this machine are not missed.
+ */
+export function addressMarksJob(service: Service): Job {
+  const compare = atMostEvery(MINUTE_MS, () => compareMarks(service), { startsAtOnce: false });
+  return housekeepingJob('address marks', () => compare().then(() => 0));
+}
+
+/** Holds the jobs during a recovery. Reads the state at most once a second. */
+export function holdInRecovery(service: Service, jobs: readonly Job[]): Job[] {
+  let held = Promise.resolve(false);
+  let nextReadAt = Number.NEGATIVE_INFINITY;
+  const isHeld = () => {
+    if (performance.now() >= nextReadAt) {
+      nextReadAt = performance.now() + SECOND_MS;
+      held = isRecovering(service);
+    }
+    return held;
+  };
+  return jobs.map((job) => ({
+    ...job,
+    run: async () => ((await isHeld()) ? 0 : await job.run()),
+    nextDue: async () => ((await isHeld()) ? null : await job.nextDue()),
+    busy: async () => !(await isHeld()) && (await job.busy()),
+  }));
+}
