@@ -34,10 +34,11 @@ export function readDeviceCookie(request: FastifyRequest): string | undefined {
 }
 
 /**
- * Lets this device sign in to the account of the form's address during a flood of guesses. Set before the
- * session cookie: simple clients read only the last one.
+ * Lets this browser sign in to the account of the form's address during a flood of guesses, also after its
+ * session. Only the panel sets it: clients of the session surface may know no cookie but the session's.
  */
 export function rememberDevice({ edge, reply, form }: SignInCall): void {
+  if (edge.settings.signinFailuresPerHour === 0) return;
   const value = newDeviceCookie(edge.service.keys, field(form, 'email'));
   if (value === undefined) return;
   const secure = isServedSecurely(edge.settings, reply.request);

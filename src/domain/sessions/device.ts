@@ -6,6 +6,15 @@
 import { randomBytes } from 'node:crypto';
 import { type KeyRing, timingSafeEqualText } from '../../kernel/secrets.ts';
 import { parseEmail } from '../customers/email/email.ts';
+import type { Session } from './identify.ts';
+
+/** The name of a device whose session is open: it needs no cookie of its own. */
+export const SIGNED_IN = 'signed in';
+
+/** Whether the session is that of the account with this address. */
+export function isSignedInAs(session: Pick<Session, 'email'> | null, typedEmail: string): boolean {
+  return session !== null && parseEmail(session.email)?.key === parseEmail(typedEmail)?.key;
+}
 
 const COOKIE = /^([a-zA-Z0-9_-]{1,16})\.([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 

@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { regionIdBySessionCode } from '../../domain/catalogue/offers.ts';
 import type { CustomerActor } from '../../domain/context.ts';
-import { knownDevice } from '../../domain/sessions/device.ts';
+import { isSignedInAs, knownDevice, SIGNED_IN } from '../../domain/sessions/device.ts';
 import type { Identity } from '../../domain/sessions/identify.ts';
 import type { Visit } from '../../domain/sessions/open.ts';
 import { Failure, fail } from '../../kernel/fail.ts';
@@ -160,10 +160,13 @@ async function regionOf({ edge, row, body }: FormAdmission<object>): Promise<str
 /** A public endpoint identifies the account by the form's email, a protected one by the session. */
 function attemptOf({ edge, endpoint, identity, request, action }: FormAdmission<object>, form: Form) {
   const common = { address: clientAddress(request), operation: action ?? '' };
-  const customerId = endpoint.protected ? identity.session?.customerId : undefined;
-  if (customerId !== undefined) return { ...common, account: customerId, device: null };
+  const { session } = identity;
+  if (endpoint.protected && session) return { ...common, account: session.customerId, device: SIGNED_IN };
   const account = field(form, 'email');
-  return { ...common, account, device: knownDevice(edge.service.keys, readDeviceCookie(request), account) };
+  const device = isSignedInAs(session, account)
+    ? SIGNED_IN
+    : knownDevice(edge.service.keys, readDeviceCookie(request), account);
+  return { ...common, account, device };
 }
 
 /** Builds the visit that a verb may turn into a session. */

@@ -1,9 +1,10 @@
 /**
  * The stage `rate` of forms: attempts per address, and per account. It surrounds the verb.
  *
- * A device that has signed in to the account before has a budget and a lane of its own. So neither a flood of
- * guesses on the account, nor one from an address that many share, shuts its customer out. Everyone else
- * draws on the budgets of their address and of the account.
+ * A device that has signed in to the account before, or is signed in, has a budget of its own, and shares a
+ * lane and a second budget with the account's other known devices. So neither a flood of guesses on the
+ * account, nor one from an address that many share, shuts its customer out, and who collected cookies of one
+ * account gets no more guesses. Everyone else draws on the budgets of their address and of the account.
  */
 import type { AttemptBucket } from '../../domain/sessions/attempts.ts';
 import { Failure, fail } from '../../kernel/fail.ts';
@@ -75,14 +76,16 @@ function bucketsOf({ settings }: Edge, attempt: Attempt): AttemptBucket[] {
     return addressBuckets(kind, address, kind === 'signups' ? signupsPerHour : signinFailuresPerHour);
   }
   if (signinFailuresPerHour === 0) return [];
-  const ofAccount = `${kind} ${laneOf(attempt)}`;
-  if (device !== null) return [{ name: ofAccount, perHour: signinFailuresPerHour }];
+  const ofAccount = { name: `${kind} ${laneOf(attempt)}`, perHour: signinFailuresPerHour * ACCOUNT_TIMES };
+  if (device !== null) {
+    return [{ name: `${kind} ${laneOf(attempt)} ${device}`, perHour: signinFailuresPerHour }, ofAccount];
+  }
   const ofAddress = addressBuckets(kind, address, signinFailuresPerHour);
-  if (attempt.account === '') return ofAddress;
-  return [...ofAddress, { name: ofAccount, perHour: signinFailuresPerHour * ACCOUNT_TIMES }];
+  return attempt.account === '' ? ofAddress : [...ofAddress, ofAccount];
 }
 
 /** Recovering an account has its own lane: it is the way in during a flood of passwords. */
 function laneOf({ operation, account, device }: Attempt): string {
-  return JSON.stringify([operation, account.trim().normalize('NFC').toLowerCase(), device]);
+  const lane = device === null ? 'others' : 'known';
+  return JSON.stringify([operation, account.trim().normalize('NFC').toLowerCase(), lane]);
 }

@@ -113,7 +113,7 @@ export function registerSandboxRoutes(
       return { ok: true, ...(await act(control, parseBody(request.body, fields))) };
     });
   }
-  scope.get('/sandbox/mails', async (request) => {
+  scope.get('/sandbox/mails', { config: { untimed: true } }, async (request) => {
     const query = requireKnownFields(request.query as Body, ['to'], 'query');
     return {
       ok: true,

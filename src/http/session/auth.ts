@@ -8,7 +8,7 @@ import { signOut } from '../../domain/sessions/active.ts';
 import type { OpenedSession } from '../../domain/sessions/open.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import type { Call, Operation, PostEndpoint } from '../admission/forms.ts';
-import { rememberDevice, setSessionCookie } from '../cookie.ts';
+import { setSessionCookie } from '../cookie.ts';
 import { field } from '../form.ts';
 
 const signUpOperation: Operation = {
@@ -119,7 +119,6 @@ const confirmOperation: Operation = {
 
 /** Sets the new session's cookie, and includes a new recovery code, which is shown only once. */
 function respondWithSession(call: Call, opened: OpenedSession | RecoverableSession): object {
-  rememberDevice(call);
   setSessionCookie(call.edge.settings, call.reply, opened.cookie);
   const code = 'recoveryCode' in opened ? { recovery_code: opened.recoveryCode } : {};
   return { ok: true, redirect: PANEL_PATHS.account, ...code };

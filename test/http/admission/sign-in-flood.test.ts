@@ -25,11 +25,20 @@ describe('a flood of sign-ins', () => {
     await visitor.fetchCsrf();
     const cookie = [`PHPSESSID=${visitor.cookie}`, ...(from.device ? [`skerry_device=${from.device}`] : [])];
     const headers = { cookie: cookie.join('; '), 'x-forwarded-for': from.address };
-    const answer = await visitor.post('/auth-api.php', { action: 'signin', email, password }, { headers });
-    const device = answer.headers
-      .getSetCookie()
-      .flatMap((line) => /^skerry_device=([^;]+)/.exec(line)?.[1] ?? []);
-    return { status: answer.status, device: device[0], cookies: answer.headers.getSetCookie() };
+    return await visitor.post('/auth-api.php', { action: 'signin', email, password }, { headers });
+  }
+  /** Signs in with the panel's form, which remembers the browser. Returns its cookie. */
+  async function deviceOf(email: string, address: string): Promise<string> {
+    const visitor = world.visitor();
+    await visitor.fetchCsrf();
+    const headers = { 'x-forwarded-for': address };
+    const form = { _form: 'sign_in', email, password: PASSWORD };
+    const answer = await visitor.post('/signin', form, { headers });
+    assert.equal(answer.status, 303, answer.text);
+    const cookies = answer.headers.getSetCookie().join('\n');
+    const [line = '', device = ''] = /^skerry_device=([^;]+).*$/m.exec(cookies) ?? [];
+    assert.match(line, /; Path=\/; HttpOnly; SameSite=Lax$/);
+    return device;
   }
   const customer = async (): Promise<SessionClient> => await world.customer();
   const guess = (email: string, address: string) => signIn(email, 'a wrong guess', { address });
@@ -53,8 +62,7 @@ describe('a flood of sign-ins', () => {
 
   it('guesses from everywhere stop at the budget of the account, but a known device signs in', async () => {
     const { email } = await customer();
-    const { device } = await signIn(email, PASSWORD, { address: '198.51.100.10' });
-    assert.ok(device);
+    const device = await deviceOf(email, '198.51.100.10');
     let tried = 0;
     for (let network = 0; tried < 10 * PER_HOUR && network < 40; network++) {
       const address = `203.0.113.${network}`;
@@ -74,9 +82,7 @@ describe('a flood of sign-ins', () => {
 
   it('the cookie of a device names no address and works for its account only', async () => {
     const [one, other] = [await customer(), await customer()];
-    const { device = '', cookies } = await signIn(one.email, PASSWORD, { address: '198.51.100.20' });
-    assert.match(cookies[0] ?? '', /^skerry_device=.*; Path=\/; HttpOnly; SameSite=Lax$/);
-    assert.match(cookies.at(-1) ?? '', /^PHPSESSID=/, 'simple clients read the last cookie');
+    const device = await deviceOf(one.email, '198.51.100.20');
     assert.doesNotMatch(device, /198|@|example/);
     const tampered = device.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
     for (const [email, cookie] of [
@@ -95,7 +101,7 @@ describe('a flood of sign-ins', () => {
 
   it('a known device has a budget of its own, and the limits leave no address in the database', async () => {
     const { email } = await customer();
-    const { device = '' } = await signIn(email, PASSWORD, { address: '198.51.100.30' });
+    const device = await deviceOf(email, '198.51.100.30');
     const address = '198.51.100.31';
     for (let n = 0; n < PER_HOUR; n++) {
       assert.equal((await signIn(email, 'a wrong guess', { address, device })).status, 400);
@@ -104,5 +110,45 @@ describe('a flood of sign-ins', () => {
     assert.equal((await signIn(email, PASSWORD, { address })).status, 200, 'the address has not failed');
     const rows = await world.db.rows<{ text: string }>('select t::text as text from attempt_buckets t');
     assert.ok(rows.length > 0 && rows.every(({ text }) => !/198\.51|2001:|@/.test(text)));
+  });
+
+  it('the session surface sets no cookie but that of the session', async () => {
+    const { email } = await customer();
+    const answer = await signIn(email, PASSWORD, { address: '198.51.100.40' });
+    assert.match(answer.headers.getSetCookie().join('\n'), /^PHPSESSID=[^\n]*$/);
+  });
+
+  it('many devices of one account share a second budget', async () => {
+    const { email } = await customer();
+    const address = '198.51.100.50';
+    let tried = 0;
+    for (let n = 0; n < 12; n++) {
+      const device = await deviceOf(email, address);
+      const guesses = Array.from({ length: PER_HOUR }, () =>
+        signIn(email, 'a wrong guess', { address, device }),
+      );
+      tried += count(await Promise.all(guesses), 400);
+    }
+    assert.equal(tried, 10 * PER_HOUR);
+  });
+
+  it('a flood from a shared address shuts out no customer who is signed in', async () => {
+    const client = await customer();
+    const address = '198.51.100.60';
+    for (let n = 0; n < PER_HOUR; n++) await guess('nobody@example.com', address);
+    assert.equal((await guess('nobody@example.com', address)).status, 429);
+    const headers = { 'x-forwarded-for': address };
+    const token = { action: 'create_token', name: 'ci', scope: 'read', current_password: PASSWORD };
+    assert.equal((await client.post('/account-api.php', token, { headers })).body.ok, true);
+    const again = { action: 'signin', email: client.email, password: PASSWORD };
+    assert.equal((await client.post('/auth-api.php', again, { headers })).body.ok, true);
+  });
+
+  it('guesses of a signed-in customer stop at 429, and no one else draws on their budget', async () => {
+    const client = await customer();
+    const change = { action: 'change_password', new_password: 'a fine new password' };
+    const guess = () => client.post('/account-api.php', { ...change, current_password: 'a wrong guess' });
+    for (let n = 0; n < PER_HOUR; n++) assert.equal((await guess()).body.error, 'bad_credentials');
+    assert.equal((await guess()).status, 429);
   });
 });
