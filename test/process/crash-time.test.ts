@@ -136,7 +136,8 @@ const SCENARIOS: readonly Scenario[] = [
         [true, false],
       );
       assertEventsDelivered(context, { 'server.rebooted': 2 });
-      await assertMails(context, 1);
+      // The webhook was announced, and then paused.
+      await assertMails(context, 2);
     },
   },
   {
