@@ -51,17 +51,17 @@ export const SETTINGS = {
   SKERRY_TOKEN_FAILURES_PER_HOUR: whole(
     { sandbox: '0', live: '600' },
     [0, 1e6],
-    'requests per hour from one address with a missing or invalid API token; 0: no limit',
+    'requests per hour from one address with a missing or invalid API token; 0: no limit (sandbox only)',
   ),
   SKERRY_SIGNUPS_PER_HOUR: whole(
     { sandbox: '0', live: '10' },
     [0, 1e6],
-    'sign-ups per hour from one address; 0: no limit',
+    'sign-ups per hour from one address; 0: no limit (sandbox only)',
   ),
   SKERRY_SIGNIN_FAILURES_PER_HOUR: whole(
     { sandbox: '0', live: '30' },
     [0, 1e6],
-    'failed sign-ins per hour from one address, and ten times as many on one account; 0: no limit',
+    'failed sign-ins per hour from one address, ten times as many on one account; 0: no limit (sandbox only)',
   ),
   SKERRY_PASSWORD_QUEUE: whole('64', [1, 10000], 'queued password checks; beyond that, requests get 503'),
   SKERRY_OVERLOAD_MS: whole(
