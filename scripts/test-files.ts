@@ -19,6 +19,9 @@ const RUNS_ALONE = new RegExp(
   'child_process|worker_threads|support\\/(?:process|chromium|firefox|installed|pdns)|' +
     'process\\.(?:exit|chdir|on)\\b|globalThis|mock\\.timers',
 );
+/** A file that drives a browser, a coin node, a DNS server, or QEMU. */
+const DRIVES_PROGRAMS = /^test\/drivers\/(?:chain\/(?:evm|monero|utxo)|compute\/qemu)\/|^test\/real\//;
+const IMPORTS_PROGRAMS = /support\/(?:chromium|firefox|installed-programs|pdns)/;
 const FILES_PER_PROCESS = 12;
 
 /**
@@ -56,6 +59,14 @@ export function groupTestFiles(files: readonly string[], folder: string): string
 
 function canShare(file: string): boolean {
   return !SINGLE_FOLDERS.test(relative(ROOT, file)) && !RUNS_ALONE.test(readFileSync(file, 'utf8'));
+}
+
+/**
+ * Returns whether the file's outcome also depends on a program that is not ours: a browser that starts late,
+ * or a node that loses a port to another process.
+ */
+export function drivesOutsidePrograms(file: string): boolean {
+  return DRIVES_PROGRAMS.test(relative(ROOT, file)) || IMPORTS_PROGRAMS.test(readFileSync(file, 'utf8'));
 }
 
 function writeGroup(files: readonly string[], index: number, folder: string): string {

@@ -1,7 +1,9 @@
 /**
  * A reporter that prints nothing for a passing test. It prints each failure when it happens, then the output
- * of the failed files, every skipped test with its reason, and Node's own summary.
+ * of the failed files, every skipped test with its reason, and Node's own summary. It writes the list of
+ * failed files to SKERRY_TEST_FAILED, as JSON.
  */
+import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
@@ -40,6 +42,8 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
     const text = printed.get(file);
     if (text) yield `\n${relativePath(file)} printed:\n${indent(text)}\n`;
   }
+  const { SKERRY_TEST_FAILED } = process.env;
+  if (SKERRY_TEST_FAILED) writeFileSync(SKERRY_TEST_FAILED, JSON.stringify([...failed]));
   if (skipped.length > 0) yield `\nskipped:\n${skipped.join('')}\n`;
   if (fullOnlyCount > 0) yield `\n${fullOnlyCount} tests or suites run only in npm run test:full\n`;
   yield summary.join('');

@@ -9,19 +9,23 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { constants as FILE } from 'node:fs';
-import { access, chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
+import { access, chmod, mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startEmbedded } from '../src/store/embedded/index.ts';
-import { filesOfLevel, findTestFiles, groupTestFiles } from './test-files.ts';
+import { drivesOutsidePrograms, filesOfLevel, findTestFiles, groupTestFiles } from './test-files.ts';
 import { LEVEL_LIMITS, type TestLevel } from './test-levels.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const RAM_DISK = '/dev/shm';
 const MEMORY_NEEDED_BYTES = 4 * 1024 ** 3;
 const STOP_GRACE_MS = 10_000;
+const MAX_REPEATED_FILES = 3;
+const FAILED_FILES = 'failed.json';
+/** Selects the items of long lists that this run tries. Failures print it, to repeat the run. */
+const ROTATION = String(Math.floor(Math.random() * 1_000_000));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -58,13 +62,14 @@ async function main(): Promise<number> {
   const folder = await mkdtemp(join(await scratchParent(), 'skerry-test-'));
   try {
     const entries = isWhole ? groupTestFiles(files, folder) : files;
+    const run = isWhole ? runAndRepeat : runTests;
     const url = process.env.SKERRY_TEST_DATABASE_URL;
-    if (url) return await runTests(entries, folder, serverSettings(url));
+    if (url) return await run(entries, folder, serverSettings(url));
     // When root runs the tests, the database runs as another user, who must be able to enter this folder.
     await chmod(folder, 0o755);
     const database = await startEmbedded({ dataDir: join(folder, 'data'), log });
     try {
-      return await runTests(entries, folder, database.connection);
+      return await run(entries, folder, database.connection);
     } finally {
       await database.stop();
     }
@@ -101,9 +106,31 @@ function serverSettings(text: string): object {
   };
 }
 
+/**
+ * Runs the tests, and repeats a few failed files if all of them drive outside programs, which can fail by
+ * themselves. The repetition is alone on the machine and tries the same items. Resolves to the exit code.
+ */
+async function runAndRepeat(files: readonly string[], folder: string, server: object): Promise<number> {
+  const code = await runTests(files, folder, server);
+  if (code === 0 || stopSignal !== null) return code;
+  const failed = JSON.parse(await readFile(join(folder, FAILED_FILES), 'utf8')) as string[];
+  const mayRepeat = failed.length <= MAX_REPEATED_FILES && failed.every(drivesOutsidePrograms);
+  if (failed.length === 0 || !mayRepeat) return code;
+  const names = failed.map((file) => relative(ROOT, file)).join(', ');
+  log(`\nrepeating ${names}, because outside programs take part`);
+  const repeated = await runTests(failed, folder, server, 1);
+  log(repeated === 0 ? `passed when repeated: ${names}` : `failed twice: ${names}`);
+  return repeated;
+}
+
 /** Resolves to the exit code. */
-async function runTests(files: readonly string[], folder: string, server: object): Promise<number> {
-  const options = ['--test', `--test-concurrency=${limits.processes}`];
+async function runTests(
+  files: readonly string[],
+  folder: string,
+  server: object,
+  processes = limits.processes,
+): Promise<number> {
+  const options = ['--test', `--test-concurrency=${processes}`];
   options.push('--test-reporter=./scripts/test-reporter.ts');
   options.push('--test-force-exit', `--test-timeout=${limits.testMaxS * 1_000}`);
   options.push('--import=./scripts/test-deadline.ts', '--disable-warning=ExperimentalWarning');
@@ -119,8 +146,8 @@ async function runTests(files: readonly string[], folder: string, server: object
       SKERRY_TEST_LEVEL: level,
       SKERRY_TEST_PROCESS_MAX_S: String(limits.processMaxS),
       SKERRY_TEST_RUNS: String(limits.propertyRuns),
-      // Selects the items of long lists that this run tries. Failures print it, to repeat the run.
-      SKERRY_TEST_ROTATION: String(Math.floor(Math.random() * 1_000_000)),
+      SKERRY_TEST_ROTATION: ROTATION,
+      SKERRY_TEST_FAILED: join(folder, FAILED_FILES),
       ...process.env,
     },
   });

@@ -67,13 +67,18 @@ describe('the panel in Tor Browser’s safest mode', {
   it('every page shows the same text as with scripts', async () => {
     const open = await tabs();
     const browser = await PageBrowser.start(world.url, cookie);
-    const found: string[] = [];
-    for (const example of examples) {
+    const difference = async (example: Example): Promise<string | null> => {
       const tab = await open(example);
       const safest = (await tab.page.evaluate(MAIN_TEXT)) as string;
       const { page } = await browser.open(example);
       const scripted = await page.evaluate<string>(MAIN_TEXT);
-      if (safest !== scripted) found.push(`${example.name}: ${renderingDifference(safest, scripted)}`);
+      return safest === scripted ? null : `${example.name}: ${renderingDifference(safest, scripted)}`;
+    };
+    const found: string[] = [];
+    for (const example of examples) {
+      // Pages show the time, and a minute can end between the two. It cannot end twice in a row.
+      const differs = (await difference(example)) && (await difference(example));
+      if (differs) found.push(differs);
     }
     await browser.close();
     assert.deepEqual(found, []);
