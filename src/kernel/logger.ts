@@ -1,9 +1,14 @@
-/** The log: JSON lines on stderr. It never contains an address, an email, a token, a password or a cookie. */
+/**
+ * The log on stderr: JSON lines, or readable ones on a terminal. It never contains an address, an email, a
+ * token, a password or a cookie.
+ */
+import { createRequire } from 'node:module';
 import { isIPv6 } from 'node:net';
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger };
 
+const STDERR = 2;
 const REDACTED = '[redacted]';
 const MESSAGE_MAX_CHARS = 300;
 
@@ -27,6 +32,15 @@ const SECRET_NAMES = [
   'key',
 ];
 
+/** The part of the library that we use. */
+interface PinoPretty {
+  prettyFactory(options: {
+    readonly colorize: boolean;
+    readonly singleLine: boolean;
+    readonly translateTime: boolean;
+  }): (line: object) => string;
+}
+
 export interface Loggers {
   readonly log: Logger;
   /** For lines whose fields contain only our own words: skips redaction, which is half the cost of a line. */
@@ -34,9 +48,7 @@ export interface Loggers {
 }
 
 export function createLoggers(level: string): Loggers {
-  // Lines are written in batches: one write per line would cost more than the line. A kill loses the last
-  // batch.
-  const destination = pino.destination({ dest: 2, sync: false, minLength: 8_192, periodicFlush: 200 });
+  const destination = process.stderr.isTTY ? openTerminalLog() : openJsonLog();
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   const paths = SECRET_NAMES.flatMap((name) => ['', '*', '*.*'].map((depth) => `${depth}["${name}"]`));
   const redact = { paths, censor: REDACTED };
@@ -48,6 +60,31 @@ export function createLoggers(level: string): Loggers {
 
 export function createLogger(level: string): Logger {
   return createLoggers(level).log;
+}
+
+/** Writes lines in batches: one write per line would cost more than the line. A kill loses the last batch. */
+function openJsonLog(): DestinationStream {
+  return pino.destination({ dest: STDERR, sync: false, minLength: 8_192, periodicFlush: 200 });
+}
+
+/**
+ * Formats the finished JSON line, which is redacted already. Each line is written before the call returns, in
+ * this thread, so that a crash loses none.
+ */
+function openTerminalLog(): DestinationStream {
+  // Loaded on a terminal only.
+  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as PinoPretty;
+  // `hasColors` follows NO_COLOR, FORCE_COLOR, and TERM.
+  const colorize = process.stderr.hasColors();
+  const format = prettyFactory({ colorize, singleLine: true, translateTime: false });
+  const destination = pino.destination({ dest: STDERR, sync: true });
+  return { write: (line) => destination.write(format(JSON.parse(line, withoutControls))) };
+}
+
+/** The values of a line may come from others: they must not control the terminal. A stack keeps its lines. */
+function withoutControls(name: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return name === 'stack' ? value.split('\n').map(toSingleLine).join('\n') : toSingleLine(value);
 }
 
 /**

@@ -2,23 +2,35 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { describeError, summarizeError } from '../../src/kernel/logger.ts';
+import { runLineOnTerminal } from '../cli/support/run-on-terminal.ts';
 
 const LOGGER = new URL('../../src/kernel/logger.ts', import.meta.url).href;
+const FAULT_LOG = new URL('../../src/kernel/faults/fault-log.ts', import.meta.url).href;
 const CANARY = 'canary-7f3a';
 
-/** Runs `body` with a `log` in a process and returns its stderr. */
-function captureLog(body: string, level = 'trace'): string {
+/** Returns the words of a process that runs `body` with a `log`. */
+function logProgram(body: string, level: string): string[] {
   const source = `import { createLogger } from ${JSON.stringify(LOGGER)};
     const log = createLogger(${JSON.stringify(level)});
     const CANARY = ${JSON.stringify(CANARY)};
     ${body}`;
-  const quiet = '--disable-warning=ExperimentalWarning';
-  const run = spawnSync(process.execPath, [quiet, '--input-type=module', '--eval', source], {
-    encoding: 'utf8',
-  });
+  return [process.execPath, '--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', source];
+}
+
+/** Runs `body` with a `log` in a process and returns its stderr. */
+function captureLog(body: string, level = 'trace'): string {
+  const [program = '', ...args] = logProgram(body, level);
+  const run = spawnSync(program, args, { encoding: 'utf8' });
   assert.equal(run.status, 0, run.stderr);
   assert.equal(run.stdout, '');
   return run.stderr;
+}
+
+/** Runs `body` with a `log` on a terminal and returns the lines of its screen. */
+async function captureTerminal(body: string, env: Readonly<Record<string, string>> = {}): Promise<string[]> {
+  const words = logProgram(body, 'trace').map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+  const { screen } = await runLineOnTerminal({ env, columns: 200 }, words.join(' '));
+  return screen.trimEnd().split('\r\n');
 }
 
 const NAMES = [
@@ -26,15 +38,17 @@ const NAMES = [
   ...['token', '_token', 'csrf', 'secret', 'email', 'cookie', 'authorization', 'ip', 'remoteAddress', 'key'],
 ];
 
-test('a value under the name of a secret is never logged, at any depth of a line', () => {
-  const text = captureLog(`
+const LOG_SECRETS = `
     for (const name of ${JSON.stringify(NAMES)}) {
       const secret = { [name]: CANARY };
       log.info(secret, 'bare');
       log.warn({ form: secret }, 'in a form');
       log.error({ req: { headers: secret } }, 'in the headers of a request');
       log.child(secret).info('bound to a child');
-    }`);
+    }`;
+
+test('a value under the name of a secret is never logged, at any depth of a line', () => {
+  const text = captureLog(LOG_SECRETS);
   assert.equal(text.trimEnd().split('\n').length, NAMES.length * 4);
   assert.ok(!text.includes(CANARY), text);
   assert.match(text, /\[redacted\]/);
@@ -49,6 +63,61 @@ test('a log line is one JSON object with a UTC time and a message, and no host o
   assert.deepEqual(Object.keys(line).sort(), ['level', 'msg', 'orders', 'time']);
   assert.equal(line.msg, 'two\nlines');
   assert.match(String(line.time), /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/);
+});
+
+test('a log line on a terminal is one readable line with time, message, and fields', async () => {
+  const lines = await captureTerminal(`log.info({ orders: 3 }, 'two\\nlines'); log.warn('careful');`, {
+    NO_COLOR: '1',
+  });
+  const [first = '', second = ''] = lines;
+  assert.match(first, /^\[\d{4}-\d{2}-\d{2}T[\d:.]+Z\] INFO: two lines \{"orders":3\}$/);
+  assert.match(second, /\] WARN: careful$/);
+});
+
+test('log lines on a terminal have colors unless NO_COLOR is set', async () => {
+  const isColored = async (env: Record<string, string>) =>
+    (await captureTerminal(`log.info('hello');`, env)).join('').includes('\u001b[');
+  assert.equal(await isColored({}), true);
+  assert.equal(await isColored({ NO_COLOR: '1' }), false);
+  assert.equal(await isColored({ TERM: 'dumb' }), false);
+});
+
+test('a value under the name of a secret is not shown on a terminal either', async () => {
+  const lines = await captureTerminal(LOG_SECRETS);
+  assert.equal(lines.length, NAMES.length * 4);
+  assert.ok(!lines.join('\n').includes(CANARY), lines.join('\n'));
+  assert.match(lines.join('\n'), /\[redacted\]/);
+});
+
+test('values that others chose do not control the terminal, and a stack keeps its lines', async () => {
+  const hostile = 'a\\u001b[2J\\u009b2Jb\\u202ec\\r\\nd';
+  const body = `log.info({ flat: '${hostile}', in: { list: ['${hostile}'] } }, '${hostile}');
+    log.error({ err: new Error('${hostile}') }, 'fault');`;
+  const lines = await captureTerminal(body, { NO_COLOR: '1' });
+  assert.doesNotMatch(lines.join(''), /\p{C}/u);
+  assert.match(
+    lines[0] ?? '',
+    /a \[2J 2Jb c d \{"flat":"a \[2J 2Jb c d","in":\{"list":\["a \[2J 2Jb c d"\]\}\}$/,
+  );
+  assert.ok(lines.filter((line) => /^\s+at /.test(line)).length > 1, lines.join('\n'));
+});
+
+test('a line on a terminal is written even if the process is killed at once', async () => {
+  const lines = await captureTerminal(`log.error('the last word'); process.kill(process.pid, 'SIGKILL');`);
+  assert.match(lines.join('\n'), /the last word/);
+});
+
+test('a repeated fault is shown on a terminal at growing intervals, with its count', async () => {
+  const body = `
+    const { logFault } = await import(${JSON.stringify(FAULT_LOG)});
+    const err = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    const startedAt = performance.now();
+    let nowMs = startedAt;
+    performance.now = () => nowMs;
+    for (; nowMs < startedAt + 60_000; nowMs += 100) logFault(log, 'warn', 'database is away', { err });`;
+  const lines = (await captureTerminal(body, { NO_COLOR: '1' })).filter((line) => /WARN/.test(line));
+  const counts = lines.map((line) => Number(/database is away \{"count":(\d+)\}$/.exec(line)?.[1] ?? 1));
+  assert.deepEqual(counts, [1, 10, 50, 300]);
 });
 
 test('lines below the log level are not written', () => {
