@@ -2160,7 +2160,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example web-1 */
+                    /**
+                     * @description Need not be unique.
+                     * @example web-1
+                     */
                     name: string;
                     /** @example s1 */
                     plan: string;
@@ -2314,7 +2317,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example web-1 */
+                    /**
+                     * @description Need not be unique.
+                     * @example web-1
+                     */
                     name?: string;
                     /**
                      * @description Free-form words. Replaces the whole list.
@@ -3166,6 +3172,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Need not be unique. */
                     name: string;
                     /** @description The line of a .pub file: ssh-ed25519, ssh-rsa, ecdsa-sha2-nistp256, ecdsa-sha2-nistp384, ecdsa-sha2-nistp521; RSA of at least 2048 bits. */
                     public_key: string;
@@ -3329,6 +3336,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Need not be unique. */
                     name: string;
                     /**
                      * @description At most the scope of the requesting token.
@@ -3676,6 +3684,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Need not be unique. */
                     name: string;
                     size_gb: number;
                     region: string;
@@ -3799,6 +3808,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Need not be unique. */
                     name?: string;
                     size_gb?: number;
                 };
@@ -3987,7 +3997,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Default: a name with the current time. */
+                    /** @description Default: a name with the current time. Need not be unique. */
                     name?: string;
                     /**
                      * Format: date-time
@@ -4164,6 +4174,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Need not be unique. */
                     name: string;
                     /**
                      * @description Action for packets that match no rule: always for inbound traffic, and for outbound traffic once an applied group has an `out` rule. `drop` is recommended, and wins if groups differ.
@@ -4314,6 +4325,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Need not be unique. */
                     name?: string;
                     /**
                      * @description Action for packets that match no rule: always for inbound traffic, and for outbound traffic once an applied group has an `out` rule. `drop` is recommended, and wins if groups differ.

@@ -4,6 +4,7 @@ import type { ListedSshKey, SshKey } from '../../spec/schemas/ssh-key.ts';
 import { day, detailList, emptyState, pager, section, table } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
+import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 
 export function sshKeysView(data: {
@@ -12,8 +13,9 @@ export function sshKeysView(data: {
   readonly first: string | null;
   readonly forms: FormContext;
 }): View {
+  const label = labelsOf(data.keys);
   const rows = data.keys.map((key) => [
-    html`<a href="${resourcePath(PANEL_PATHS.keys, key.id)}">${key.name}</a>`,
+    html`<a href="${resourcePath(PANEL_PATHS.keys, key.id)}">${label(key)}</a>`,
     key.type,
     html`<code>${key.fingerprint}</code>`,
     day(key.created_at),

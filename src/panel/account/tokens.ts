@@ -6,6 +6,7 @@ import { SCOPES, type Scope } from '../../spec/scopes.ts';
 import { copyable, day, emptyState, pager, section, table, time } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
+import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { accountTabs, ownerFields } from './components.ts';
 
@@ -51,11 +52,12 @@ ${section('Create API token', createForm(forms, hasPasskeys), 'make')}`,
 }
 
 function tokensTable(tokens: readonly ApiToken[], forms: FormContext): Html {
+  const label = labelsOf(tokens);
   return table({
     caption: 'API tokens',
     columns: ['Name', 'Scope', 'Last used', 'Expires', 'Created', { name: 'Actions', class: 'actions' }],
     rows: tokens.map((token) => [
-      token.name,
+      label(token),
       token.scope,
       token.last_used_at === null ? 'Never' : time(token.last_used_at),
       token.expires_at === null ? 'Never' : time(token.expires_at),
@@ -63,7 +65,7 @@ function tokensTable(tokens: readonly ApiToken[], forms: FormContext): Html {
       form(
         forms,
         { name: 'revoke', key: token.id, class: 'inline' },
-        html`<button class="quiet" aria-label="Revoke ${token.name}">Revoke</button>`,
+        html`<button class="quiet" aria-label="Revoke ${label(token)}">Revoke</button>`,
       ),
     ]),
   });

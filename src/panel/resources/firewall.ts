@@ -14,6 +14,7 @@ import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
 import { day, detailList, emptyState, pager, section, table } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { Html, html } from '../parts/html.ts';
+import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { isStale } from './firewall-rows.ts';
 import { serverLink } from './server-choice.ts';
@@ -28,8 +29,9 @@ export function groupsView(data: {
   readonly forms: FormContext;
 }): View {
   const filtered = Object.keys(data.filter).length > 0;
+  const label = labelsOf(data.groups);
   const rows = data.groups.map((group) => [
-    html`<a href="${resourcePath(PANEL_PATHS.firewall, group.id)}">${group.name}</a>`,
+    html`<a href="${resourcePath(PANEL_PATHS.firewall, group.id)}">${label(group)}</a>`,
     group.rules.length,
     group.applied_to.length,
     group.default_action === 'drop' ? 'Drop' : 'Accept',
@@ -211,13 +213,15 @@ function applyForm({ group, servers, seen, forms }: GroupData): Html {
   const rows = [...servers, ...others.map((id) => ({ id, name: id, region: '' }))];
   if (rows.length === 0) return html`<p class="hint">You have no servers yet.</p>`;
   const problem = appliedProblem(forms);
-  const boxes = rows.map(({ id, name, region }) => {
+  const label = labelsOf(rows);
+  const boxes = rows.map((row) => {
+    const { id, region } = row;
     const ticked = fields.isChecked(`applied_to.${id}`, group.applied_to.includes(id));
     const checked = ticked && new Html(' checked');
     const input = html`<input type="checkbox" name="applied_to.${id}"${checked}>`;
     const location = region !== '' && html` <span class="soft">${region}</span>`;
     const error = problem?.id === id && html`<span class="problem">${problem.message}</span>`;
-    return html`<label class="choice">${input} <span>${name}${location}${error}</span></label>\n`;
+    return html`<label class="choice">${input} <span>${label(row)}${location}${error}</span></label>\n`;
   });
   return form(
     forms,

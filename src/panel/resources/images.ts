@@ -6,6 +6,7 @@ import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
 import { day, detailList, emptyState, pager, section, statusBadge, table } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
+import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 
 const TYPE_LABELS = { official: 'Official', custom: 'Custom' } as const;
@@ -25,8 +26,9 @@ export function imagesView(data: {
   readonly limits: ImageLimits;
   readonly forms: FormContext;
 }): View {
+  const label = imageLabels(data.images);
   const rows = data.images.map((image) => [
-    html`<a href="${resourcePath(PANEL_PATHS.images, image.id)}">${formatImageName(image)}</a>`,
+    html`<a href="${resourcePath(PANEL_PATHS.images, image.id)}">${label(image)}</a>`,
     TYPE_LABELS[image.type],
     image.arch.join(', '),
     `${image.size_gb} GiB`,
@@ -182,10 +184,17 @@ export function formatImageName({ type, name, family, version, variant }: Image)
   return [FAMILY_NAMES[family] ?? family, version, variant].filter(Boolean).join(' ');
 }
 
+function imageLabels(images: readonly Image[]): (image: Image) => string {
+  const named = (image: Image) => ({ id: image.id, name: formatImageName(image) });
+  const label = labelsOf(images.map(named));
+  return (image) => label(named(image));
+}
+
 /** Returns the choices for a select. */
 export function imageChoices(images: readonly Image[]): (readonly [value: string, name: string])[] {
+  const label = imageLabels(images);
   return images.map((image) => [
     image.id,
-    image.type === 'custom' ? `Your image: ${formatImageName(image)}` : formatImageName(image),
+    image.type === 'custom' ? `Your image: ${label(image)}` : label(image),
   ]);
 }

@@ -17,6 +17,7 @@ import {
 } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
+import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { isActionAllowed, serverChoices, serverLink } from './server-choice.ts';
 
@@ -41,8 +42,9 @@ export function snapshotsView(data: {
 }): View {
   const { filter, servers, snapshots } = data;
   const filtered = Object.keys(filter).length > 0;
+  const label = labelsOf(snapshots);
   const rows = snapshots.map((snapshot) => [
-    html`<a href="${resourcePath(PANEL_PATHS.snapshots, snapshot.id)}">${snapshot.name}</a>`,
+    html`<a href="${resourcePath(PANEL_PATHS.snapshots, snapshot.id)}">${label(snapshot)}</a>`,
     snapshotStatusBadge(snapshot.status),
     serverLink(snapshot.server, servers),
     formatSize(snapshot),
@@ -78,6 +80,7 @@ ${section('Create snapshot', createSection(data.forms, servers))}`,
 
 function filterForm(filter: Readonly<Record<string, string>>, servers: readonly Server[]): Html {
   const { name = '', status = '', server = '' } = filter;
+  const label = labelsOf(servers);
   return listFilterForm(
     PANEL_PATHS.snapshots,
     filter,
@@ -91,7 +94,7 @@ ${fields.select('status', 'Status', {
 })}
 ${fields.select('server', 'Server', {
   value: server,
-  choices: [['', 'Any'], ...servers.map((each) => [each.id, each.name] as const)],
+  choices: [['', 'Any'], ...servers.map((each) => [each.id, label(each)] as const)],
 })}`,
   );
 }

@@ -8,6 +8,7 @@ import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
 import { day, detailList, emptyState, pager, section, statusBadge, table } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
+import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { isActionAllowed, serverChoices, serverLink } from './server-choice.ts';
 
@@ -24,8 +25,9 @@ export function volumesView(data: {
 }): View {
   const { filter, servers, regions } = data;
   const filtered = Object.keys(filter).length > 0;
+  const label = labelsOf(data.volumes);
   const rows = data.volumes.map((volume) => [
-    html`<a href="${resourcePath(PANEL_PATHS.volumes, volume.id)}">${volume.name}</a>`,
+    html`<a href="${resourcePath(PANEL_PATHS.volumes, volume.id)}">${label(volume)}</a>`,
     `${volume.size_gb} GiB`,
     volume.region,
     volume.attached_to === null ? statusBadge('detached') : serverLink(volume.attached_to, servers),
@@ -57,6 +59,7 @@ function filterForm(
   regions: readonly RegionOption[],
 ): Html {
   const { name = '', region = '', attached_to: attachedTo = '' } = filter;
+  const label = labelsOf(servers);
   return listFilterForm(
     PANEL_PATHS.volumes,
     filter,
@@ -64,7 +67,7 @@ function filterForm(
 ${fields.select('region', 'Region', { value: region, choices: [['', 'Any'], ...regionChoices(regions)] })}
 ${fields.select('attached_to', 'Attached to', {
   value: attachedTo,
-  choices: [['', 'Any'], ...servers.map((server) => [server.id, server.name] as const)],
+  choices: [['', 'Any'], ...servers.map((server) => [server.id, label(server)] as const)],
 })}`,
   );
 }

@@ -13,6 +13,7 @@ import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';
 import { detailList, emptyState, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { Html, html } from '../parts/html.ts';
+import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { imageChoices } from '../resources/images.ts';
 import { formatDisk, formatTraffic } from '../site/plans.ts';
@@ -150,10 +151,11 @@ function keyChoices({ keys, given }: DeployData, fields: Fields): Html {
   const add = html`<a href="${PANEL_PATHS.keys}">Add an SSH key</a>`;
   // Preselect the only key.
   const ticked = (id: string) => (given.has('sent') ? given.has(`ssh_keys.${id}`) : keys.length === 1);
+  const label = labelsOf(keys);
   const boxes = keys.map(({ id, name }) => {
     const checked = ticked(id) && new Html(' checked');
     const input = html`<input type="checkbox" name="ssh_keys.${id}"${checked}>`;
-    return html`<label class="choice">${input} <span>${name}</span></label>\n`;
+    return html`<label class="choice">${input} <span>${label({ id, name })}</span></label>\n`;
   });
   const emptyNote = html`<p class="soft">You have no SSH keys yet. ${add}, or set a root password below.</p>`;
   return choiceGroup(

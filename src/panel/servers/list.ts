@@ -5,6 +5,7 @@ import { SERVER_STATUSES } from '../../spec/states.ts';
 import { listFilterForm } from '../parts/compact-forms.ts';
 import { day, emptyState, pager, table } from '../parts/components.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
+import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { formatCyclePrice, serverStatusBadge } from './format.ts';
 
@@ -54,8 +55,9 @@ href="${DEPLOY_PATH}">Deploy server</a>`,
 }
 
 function serversTable({ servers, regions }: ServersData): Html {
+  const label = labelsOf(servers);
   const rows = servers.map((server): HtmlValue[] => [
-    html`<a href="${serverPagePath(server.id)}">${server.name}</a>`,
+    html`<a href="${serverPagePath(server.id)}">${label(server)}</a>`,
     serverStatusBadge(server.status),
     regions[server.region] ?? server.region,
     server.plan,

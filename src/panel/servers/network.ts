@@ -6,6 +6,7 @@ import { collapsibleForm } from '../parts/compact-forms.ts';
 import { section, table } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
+import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
 
@@ -91,11 +92,12 @@ function firewallTable({ groups }: NetworkData): Html {
   if (groups.length === 0)
     return html`<p>No firewall group applies to this server, so all its ports are open. <a
 href="${PANEL_PATHS.firewall}">View firewall groups</a></p>`;
+  const label = labelsOf(groups);
   const list = table({
     caption: 'Firewall groups of this server, in order',
     columns: ['Group', { name: 'Rules', class: 'number' }, 'Default inbound policy'],
     rows: groups.map((group) => [
-      html`<a href="${resourcePath(PANEL_PATHS.firewall, group.id)}">${group.name}</a>`,
+      html`<a href="${resourcePath(PANEL_PATHS.firewall, group.id)}">${label(group)}</a>`,
       group.rules.length,
       group.default_action === 'drop' ? 'Drop' : 'Accept',
     ]),

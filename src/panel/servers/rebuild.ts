@@ -4,6 +4,7 @@ import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';
 import { copyable, detailList, section } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { Html, html } from '../parts/html.ts';
+import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { imageChoices } from '../resources/images.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
@@ -74,10 +75,11 @@ ${fields.textarea('user_data', 'User data', {
 
 function keyBoxes({ keys }: RebuildData, fields: Fields, hasKeys: boolean): Html {
   const problem = fields.problem('ssh_keys') !== null;
+  const label = labelsOf(keys);
   const boxes = keys.map(({ id, name }) => {
     const checked = fields.isChecked(`ssh_keys.${id}`, false) && new Html(' checked');
     const input = html`<input type="checkbox" name="ssh_keys.${id}"${checked}>`;
-    return html`<label class="choice">${input} <span>${name}</span></label>\n`;
+    return html`<label class="choice">${input} <span>${label({ id, name })}</span></label>\n`;
   });
   const hint = hasKeys
     ? 'Select none to keep the current keys.'

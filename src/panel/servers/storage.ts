@@ -6,6 +6,7 @@ import type { Volume } from '../../spec/schemas/volume.ts';
 import { day, section, statusBadge, table } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
+import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
 
@@ -34,6 +35,7 @@ function volumesSection(data: StorageData): Html {
   if (capabilities.volumes === 0) return html`<p>This server’s hardware doesn’t support volumes.</p>`;
   const blocked = blockedReason(data, 'detach');
   const here = html`<input type="hidden" name="server" value="${data.server.id}">`;
+  const label = labelsOf(attached);
   const detach = (volume: Volume) =>
     blocked === null &&
     form(forms, { name: 'detach', key: volume.id }, html`${here}<button class="quiet">Detach</button>`);
@@ -48,7 +50,7 @@ function volumesSection(data: StorageData): Html {
             { name: 'Actions', class: 'actions' },
           ],
           rows: attached.map((volume) => [
-            html`<a href="${resourcePath(PANEL_PATHS.volumes, volume.id)}">${volume.name}</a>`,
+            html`<a href="${resourcePath(PANEL_PATHS.volumes, volume.id)}">${label(volume)}</a>`,
             `${volume.size_gb} GiB`,
             html`<code>${volume.device}</code>`,
             detach(volume),
@@ -68,7 +70,8 @@ function attachForm(data: StorageData): Html {
 href="${PANEL_PATHS.volumes}">Create a volume</a></p>`;
   if (blocked !== null) return html`<p>${blocked}</p>`;
   const fields = new Fields(forms, 'attach');
-  const choices = free.map(({ id, name, size_gb }) => [id, `${name}, ${size_gb} GiB`] as const);
+  const label = labelsOf(free);
+  const choices = free.map((volume) => [volume.id, `${label(volume)}, ${volume.size_gb} GiB`] as const);
   return form(
     forms,
     { name: 'attach', class: 'row' },
@@ -83,13 +86,14 @@ const TONES = { creating: 'busy', ready: 'good', error: 'bad' } as const;
 function snapshotsSection(data: StorageData): Html {
   const { capabilities, forms } = data;
   if (!capabilities.snapshots) return html`<p>This server’s hardware doesn’t support snapshots.</p>`;
+  const label = labelsOf(data.snapshots);
   const list =
     data.snapshots.length > 0 &&
     table({
       caption: 'Snapshots of this server',
       columns: ['Name', 'Status', { name: 'Size', class: 'number' }, 'Created', 'Expires'],
       rows: data.snapshots.map((snapshot) => [
-        html`<a href="${resourcePath(PANEL_PATHS.snapshots, snapshot.id)}">${snapshot.name}</a>`,
+        html`<a href="${resourcePath(PANEL_PATHS.snapshots, snapshot.id)}">${label(snapshot)}</a>`,
         statusBadge(snapshot.status === 'error' ? 'failed' : snapshot.status, TONES[snapshot.status]),
         snapshot.status === 'ready' ? `${snapshot.size_gb} GiB` : '–',
         day(snapshot.created_at),
@@ -123,12 +127,12 @@ function restoreForm(data: StorageData): Html {
   const blocked = blockedReason(data, 'restore');
   if (blocked !== null) return html`<p>${blocked}</p>`;
   const fields = new Fields(forms, 'restore');
+  const label = labelsOf([...own, ...fromOtherServers]);
+  const text = (snapshot: Snapshot) => `${label(snapshot)}, ${snapshot.created_at.slice(0, 10)}`;
   const choices = [
     ['', 'Choose a snapshot'] as const,
-    ...own.map(({ id, name, created_at }) => [id, `${name}, ${created_at.slice(0, 10)}`] as const),
-    ...fromOtherServers.map(
-      ({ id, name, created_at }) => [id, `From another server: ${name}, ${created_at.slice(0, 10)}`] as const,
-    ),
+    ...own.map((snapshot) => [snapshot.id, text(snapshot)] as const),
+    ...fromOtherServers.map((snapshot) => [snapshot.id, `From another server: ${text(snapshot)}`] as const),
   ];
   const isOpen = data.forms.refused?.name === 'restore' && html` open`;
   return html`<details${isOpen}><summary>Restore the disk from a snapshot</summary>

@@ -1,8 +1,7 @@
 /** API token (SPEC "API token"). Only the response to its creation contains the plaintext. */
 import { type Static, Type } from 'typebox';
-import { LIMITS } from '../limits.ts';
 import { SCOPES } from '../scopes.ts';
-import { Id, nullable, oneOf, Time } from './parts.ts';
+import { DisplayName, Id, nullable, oneOf, Time } from './parts.ts';
 
 const fields = {
   id: Id('tok_'),
@@ -31,7 +30,7 @@ export type NewApiToken = Static<typeof NewApiToken>;
 
 export const ApiTokenBody = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars }),
+    name: DisplayName,
     scope: oneOf(SCOPES, { description: 'At most the scope of the requesting token.' }),
     expires_at: Type.Optional(
       nullable(

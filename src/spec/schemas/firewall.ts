@@ -1,7 +1,7 @@
 /** Firewall group and rule (SPEC "Firewall group (`fwg_`) and rule (`fwr_`)", DECISIONS "Firewall"). */
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
-import { Id, nullable, oneOf, Time } from './parts.ts';
+import { DisplayName, Id, nullable, oneOf, Time } from './parts.ts';
 
 export const FIREWALL_DEFAULTS = ['drop', 'accept'] as const;
 export const RULE_DIRECTIONS = ['in', 'out'] as const;
@@ -41,7 +41,6 @@ export const FirewallRule = Type.Object({
 });
 export type FirewallRule = Static<typeof FirewallRule>;
 
-const name = Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars });
 const defaultAction = oneOf(FIREWALL_DEFAULTS, {
   description:
     'Action for packets that match no rule: always for inbound traffic, and for outbound traffic once ' +
@@ -89,7 +88,7 @@ const appliedTo = Type.Array(Type.String(), {
 
 export const FirewallGroupBody = Type.Object(
   {
-    name,
+    name: DisplayName,
     default_action: defaultAction,
     rules: Type.Optional(Type.Array(FirewallRuleBody)),
     applied_to: Type.Optional(appliedTo),
@@ -100,7 +99,7 @@ export type FirewallGroupBody = Static<typeof FirewallGroupBody>;
 
 export const FirewallGroupPatch = Type.Object(
   {
-    name: Type.Optional(name),
+    name: Type.Optional(DisplayName),
     default_action: Type.Optional(defaultAction),
     applied_to: Type.Optional(appliedTo),
   },

@@ -1,5 +1,6 @@
 /** Schema parts shared by all resources. */
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
+import { LIMITS } from '../limits.ts';
 
 /** A string from a closed list. */
 export function oneOf<const Words extends readonly string[]>(
@@ -28,6 +29,13 @@ export const Time = Type.String({ format: 'date-time', examples: ['2026-01-31T12
 /** A public id: a type prefix and opaque letters. Never parse it. */
 export const Id = (prefix: string) =>
   Type.String({ examples: [`${prefix}aaaqk3m7qzb5x2l6v4t7n8wyja`], description: 'Opaque.' });
+
+/** A name that a customer gives a resource. SPEC calls it a display name: only the ID identifies. */
+export const DisplayName = Type.String({
+  minLength: 1,
+  maxLength: LIMITS.nameMaxChars,
+  description: 'Need not be unique.',
+});
 
 /** US dollars with two decimals. */
 export const Usd = Type.Number({ description: 'US dollars, two decimals.' });

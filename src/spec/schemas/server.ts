@@ -45,6 +45,7 @@ const Name = Type.String({
   minLength: 1,
   maxLength: LIMITS.nameMaxChars,
   pattern: SERVER_NAME_PATTERN,
+  description: 'Need not be unique.',
   examples: ['web-1'],
 });
 

@@ -24,7 +24,7 @@ export const SnapshotBody = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: LIMITS.nameMaxChars,
-        description: 'Default: a name with the current time.',
+        description: 'Default: a name with the current time. Need not be unique.',
       }),
     ),
     expires_at: Type.Optional(nullable(EXPIRES)),

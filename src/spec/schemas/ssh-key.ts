@@ -1,7 +1,7 @@
 /** SSH key (SPEC "SSH key (`k_`)"). */
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
-import { Id, oneOf, Time } from './parts.ts';
+import { DisplayName, Id, oneOf, Time } from './parts.ts';
 
 /** Accepted SSH key types (SPEC "SSH key (`k_`)"). */
 export const SSH_KEY_TYPES = [
@@ -33,7 +33,7 @@ export type SshKey = Static<typeof SshKey>;
 
 export const SshKeyBody = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars }),
+    name: DisplayName,
     public_key: Type.String({
       maxLength: LIMITS.sshPublicKeyMaxChars,
       description: `The line of a .pub file: ${SSH_KEY_TYPES.join(', ')}; RSA of at least 2048 bits.`,

@@ -1,7 +1,7 @@
 /** Volume (SPEC "Volume (`vol_`)", DECISIONS "Volumes"). */
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
-import { Id, nullable, PRINTABLE, Time } from './parts.ts';
+import { DisplayName, Id, nullable, PRINTABLE, Time } from './parts.ts';
 
 const ENCRYPTED = {
   description:
@@ -28,12 +28,11 @@ export const Volume = Type.Object({
 });
 export type Volume = Static<typeof Volume>;
 
-const name = Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars });
 const sizeGb = Type.Integer({ minimum: LIMITS.volumeMinGb, maximum: LIMITS.volumeMaxGb });
 
 export const VolumeBody = Type.Object(
   {
-    name,
+    name: DisplayName,
     size_gb: sizeGb,
     region: Type.String(),
     encrypted: Type.Optional(Type.Boolean(ENCRYPTED)),
@@ -48,7 +47,7 @@ export const VolumeBody = Type.Object(
 export type VolumeBody = Static<typeof VolumeBody>;
 
 export const VolumePatch = Type.Object(
-  { name: Type.Optional(name), size_gb: Type.Optional(sizeGb) },
+  { name: Type.Optional(DisplayName), size_gb: Type.Optional(sizeGb) },
   { additionalProperties: false },
 );
 export type VolumePatch = Static<typeof VolumePatch>;

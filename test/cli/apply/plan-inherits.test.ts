@@ -220,3 +220,20 @@ test('changes that a suspended server does not allow are reported before anythin
   const frozen = { ...suspended, suspended_reason: 'operator' } as const;
   assert.match(faultsOf(S2, frozen).join(), /conflict cannot be changed/);
 });
+
+test('a name that several groups or volumes have is reported with their IDs', () => {
+  const desired = fileOf(
+    'firewall_groups: [{ name: web, default_action: drop }]\n' +
+      'volumes: [{ name: data, region: par, size_gb: 10 }]\n',
+  );
+  const volume = { name: 'data', region: 'par', size_gb: 10, attached_to: null } as const;
+  const actual = account({
+    groups: [GROUP, { ...GROUP, id: 'fwg_2' }],
+    volumes: ['vol_1', 'vol_2'].map((id) => ({ ...volume, id }) as Actual['volumes'][number]),
+  });
+  const messages = compare(desired, actual).faults.map(({ message }) => message);
+  assert.deepEqual(messages.sort(), [
+    'more than one firewall group is named "web" (fwg_1, fwg_2); rename all but one',
+    'more than one volume is named "data" (vol_1, vol_2); rename all but one',
+  ]);
+});

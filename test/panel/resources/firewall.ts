@@ -42,6 +42,23 @@ export function firewallPages(at: () => ResourceFixture): void {
     assert.equal((await panel.open(path)).status, 404);
   });
 
+  it('firewall groups with the same name are shown with their IDs', async () => {
+    const { panel, api, web } = at();
+    const create = async (name: string) => {
+      const body = { name, default_action: 'drop', applied_to: [web] };
+      return expectSuccess(await api.post('/firewall/groups', body));
+    };
+    const [one, other, single] = [await create('twin'), await create('twin'), await create('single')];
+    for (const path of ['/firewall', `/servers/${web}/network`]) {
+      const { text } = await panel.open(path);
+      for (const { id } of [one, other]) assert.ok(text.includes(`>twin (${id})</a>`), path);
+      assert.ok(text.includes('>single</a>'), path);
+    }
+    for (const { id } of [one, other, single]) {
+      expectSuccess(await api.patch(`/firewall/groups/${id}`, { applied_to: [] }));
+    }
+  });
+
   it('renaming a firewall group keeps its servers, and a stale page cannot remove one', async () => {
     const { panel, api, web, db } = at();
     const path = await group();

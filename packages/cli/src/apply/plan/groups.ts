@@ -1,4 +1,7 @@
-/** Compares firewall groups. Names are unique in an account; only `absent: true` deletes a group. */
+/**
+ * Compares firewall groups. The file names groups, so their names must be unique; only
+ * `absent: true` deletes a group.
+ */
 import type { Actual, ActualGroup } from '../actual.ts';
 import { type Desired, isWanted, type Rule, type WantedGroup } from '../desired.ts';
 import type { Fault } from '../faults.ts';
@@ -28,7 +31,8 @@ export function compareGroups(
     const namesakes = actual.groups.filter((group) => group.name === name);
     const [found] = namesakes;
     if (namesakes.length > 1) {
-      const message = `more than one firewall group is named "${name}"; rename one of them`;
+      const same = namesakes.map(({ id }) => id).join(', ');
+      const message = `more than one firewall group is named "${name}" (${same}); rename all but one`;
       faults.push({ place, message, exit: 'conflict' });
       continue;
     }

@@ -27,7 +27,8 @@ export function compareVolumes(desired: Desired, actual: Actual, servers: Planne
     const [found] = namesakes;
     const conflict = (message: string) => faults.push({ place, message, exit: 'conflict' });
     if (namesakes.length > 1) {
-      conflict(`more than one volume is named "${name}"; rename one of them`);
+      const same = namesakes.map(({ id }) => id).join(', ');
+      conflict(`more than one volume is named "${name}" (${same}); rename all but one`);
       continue;
     }
     if (found) ids.set(name, found.id);
