@@ -76,6 +76,31 @@ describe('skerry token', FULL_ONLY, () => {
     assert.equal((await cli.with(run, 'server', 'list')).code, 3);
   });
 
+  it('token create says if a token expires with its creator, and token list shows both', async () => {
+    const short = ['token', 'create', '--name', 'short', '--scope', 'write', '--expires-at', '1d'];
+    const parent = await cli.json(...short);
+    const run = { env: { SKERRY_TOKEN: parent.token as string } };
+    const made = ['token', 'create', '--name', 'child', '--scope', 'read'];
+    const expiry = parent.expires_at.slice(0, 16).replace('T', ' ');
+    for (const [wish, isClamped] of [
+      [[], true],
+      [['--expires-at', '9d'], true],
+      [['--expires-at', '1h'], false],
+    ] as const) {
+      const { code, stderr } = await cli.with(run, ...made, ...wish);
+      assert.equal(code, 0);
+      assert.equal(
+        stderr.includes(`expires at ${expiry} UTC, with the token that you use`),
+        isClamped,
+        stderr,
+      );
+    }
+    const { stdout } = await cli('token', 'list', '--name', 'short');
+    assert.match(stdout, new RegExp(`^ID +NAME +SCOPE +LAST USED AT +EXPIRES AT\\n.* ${expiry}\\n$`));
+    const creators = ['token', 'list', '--name', 'child', '-o', 'columns=created_by_token', '--no-header'];
+    assert.equal((await cli(...creators)).stdout, `${parent.id}\n`.repeat(3));
+  });
+
   it('token create cannot exceed the scope of the token in use', async () => {
     assert.equal((await cli('token', 'create', '--name', 'more', '--scope', 'billing')).code, 4);
   });

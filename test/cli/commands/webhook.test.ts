@@ -44,6 +44,14 @@ describe('skerry webhook and events', FULL_ONLY, () => {
     assert.deepEqual([replayed.status, replayed.event], ['delivered', failed.event]);
   });
 
+  it('webhook describe shows the scope of a webhook and why it is paused', async () => {
+    const { id } = await cli.json('webhook', 'create', account.world.receiver.url('/gone', respondWith(410)));
+    assert.match((await cli('webhook', 'describe', id)).stdout, /Paused reason: +-\nScope: +billing\n/);
+    assert.equal((await cli('webhook', 'test', id)).code, 10);
+    const shown = ['webhook', 'list', '--active', 'false', '-o', 'columns=id,paused_reason', '--no-header'];
+    assert.match((await cli(...shown)).stdout, new RegExp(`^${id} +endpoint_gone$`, 'm'));
+  });
+
   it('webhook create and events reject an unknown event type', async () => {
     const { code, stderr } = await cli(
       'webhook',

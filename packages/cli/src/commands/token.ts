@@ -3,14 +3,15 @@ import { type Command, command } from '../command.ts';
 import { requireSingle } from '../find.ts';
 import { listCommand, omitUndefined } from '../lists.ts';
 import { arg, futureTime, requiredText, text } from '../options.ts';
-import { type Column, fields, hidden, times } from '../output/format.ts';
+import { type Column, fields, formatTime, hidden, times } from '../output/format.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
 import { confirm, YES_OPTION } from '../terminal/terminal.ts';
 
 const TOKEN_COLUMNS: readonly Column<ApiToken>[] = [
   ...fields<ApiToken>('id', 'name', 'scope'),
-  ...times<ApiToken>('last_used_at'),
-  ...hidden(times<ApiToken>('expires_at', 'created_at')),
+  ...times<ApiToken>('last_used_at', 'expires_at'),
+  ...hidden(fields<ApiToken>('created_by_token')),
+  ...hidden(times<ApiToken>('created_at')),
 ];
 
 const CREATED_TOKEN_COLUMNS: readonly Column<CreatedApiToken>[] = [
@@ -43,7 +44,7 @@ const create = command({
   options: {
     name: requiredText('name', 'Name of the token'),
     scope: requiredText('scope', 'Scope; each includes the previous ones', { choices: SCOPES }),
-    expiresAt: futureTime('Expiration; omit for a token that does not expire'),
+    expiresAt: futureTime('Expiration, no later than that of the token you use; omit for none'),
     ...IDEMPOTENCY_OPTIONS,
   },
   columns: CREATED_TOKEN_COLUMNS,
@@ -60,9 +61,20 @@ const create = command({
       skerry.tokens.create(body, once),
     );
     output.show(made, CREATED_TOKEN_COLUMNS);
+    if (expiresEarlier(made, expiresAt)) {
+      terminal.warn(
+        `skerry: the token expires at ${formatTime(made.expires_at)} UTC, with the token that you use`,
+      );
+    }
     terminal.warn('skerry: the token is shown only once; store it now');
   },
 });
+
+/** A token expires no later than its creator. The service shows times in whole seconds. */
+function expiresEarlier({ expires_at }: ApiToken, requested: string | undefined): boolean {
+  if (expires_at === null) return false;
+  return requested === undefined || Date.parse(expires_at) <= Date.parse(requested) - 1_000;
+}
 
 const IN_USE = {
   yes: 'skerry: you are using this token right now; revoking it ends your own access',

@@ -8,12 +8,12 @@ import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
 
 const WEBHOOK_COLUMNS: readonly Column<Webhook>[] = [
   ...fields<Webhook>('id', 'url', 'active'),
-  ...hidden(fields<Webhook>('events', 'secret_hint')),
+  ...hidden(fields<Webhook>('paused_reason', 'scope', 'events', 'secret_hint')),
   ...hidden(times<Webhook>('created_at')),
 ];
 
 const CREATED_WEBHOOK_COLUMNS: readonly Column<CreatedWebhook>[] = [
-  ...WEBHOOK_COLUMNS.filter(({ name }) => name !== 'secret_hint'),
+  ...WEBHOOK_COLUMNS.filter(({ name }) => name !== 'secret_hint' && name !== 'paused_reason'),
   { name: 'secret', value: ({ secret }) => secret },
 ];
 
