@@ -37,6 +37,7 @@ export const RETENTION = {
   consoleTickets: { purge: PURGES.consoleTickets, keepMs: 0, batch: BATCH },
   rateBuckets: { purge: PURGES.rateBuckets, keepMs: 0, batch: BATCH },
   attemptBuckets: { purge: PURGES.attemptBuckets, keepMs: 0, batch: BATCH },
+  attemptKeys: { purge: PURGES.attemptKeys, keepMs: 0, batch: BATCH },
   // The statement keeps ended windows as long as the audit log.
   windows: { purge: PURGES.windows, keepMs: 0, batch: BATCH },
   deletedImages: { purge: PURGES.deletedImages, keepMs: 0, batch: 100 },

@@ -173,6 +173,15 @@ export async function openRetentionRows(world: TestService) {
       keptMs: -MINUTE_MS,
       goneMs: 1,
     },
+    attemptKeys: {
+      insert: (at) =>
+        insert('attempt_keys', {
+          ends_at: new Date(Date.now() - (now().getTime() - at.getTime())),
+          key: digest(),
+        }),
+      keptMs: -MINUTE_MS,
+      goneMs: 1,
+    },
     windows: {
       insert: (at) =>
         insert('maintenance_windows', {

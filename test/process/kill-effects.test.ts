@@ -10,6 +10,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   address_marks: 'the next comparison writes them again',
   address_pool: 'imported SOL addresses: taken by chain.allocate, proven in test/drivers/chain/solana',
   attempt_buckets: 'a bucket refills',
+  attempt_keys: 'the next attempt writes a new one',
   audit_anchor: 'written in one commit with the deletion that it proves',
   audit_links: 'the next run links what is left',
   beats: 'the heartbeat of a process',

@@ -2,12 +2,18 @@
  * Counts attempts per hour in named buckets: a flood of guesses must not get through, and must not shut out
  * honest people. A name may contain an address, so only its keyed hash is kept, and never an address.
  * One process keeps the buckets in memory, under a key that is lost with it. Several share them in unlogged
- * rows, under a key that is derived from the service key for one day and stored nowhere.
+ * rows. Their key takes both the service key and a random key of the day, which is an unlogged row, too: a
+ * backup has neither, and the next day deletes it.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../kernel/bounded-map.ts';
-import { HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
-import { drawAttempts, latestFullAt, refundAttempts } from '../../store/customers/attempts.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
+import {
+  drawAttempts,
+  findOrInsertAttemptKey,
+  latestFullAt,
+  refundAttempts,
+} from '../../store/customers/attempts.ts';
 import type { Service } from '../context.ts';
 
 export interface AttemptBucket {
@@ -94,7 +100,7 @@ export class SharedAttempts implements AttemptCounter {
     if (buckets.length === 0) return 0;
     const { db } = this.#service;
     const now = new Date(this.#now());
-    const rows = this.#rows(buckets);
+    const rows = await this.#rows(buckets);
     const drawn = new Set((await drawAttempts(db, rows, now)).map((name) => name.toString('hex')));
     if (drawn.size === rows.length) return 0;
     const granted = rows.filter(({ name }) => drawn.has(name.toString('hex')));
@@ -110,15 +116,21 @@ export class SharedAttempts implements AttemptCounter {
   }
 
   async refund(buckets: readonly AttemptBucket[]): Promise<void> {
-    if (buckets.length > 0) await refundAttempts(this.#service.db, this.#rows(buckets));
+    if (buckets.length > 0) await refundAttempts(this.#service.db, await this.#rows(buckets));
   }
 
-  #rows(buckets: readonly AttemptBucket[]) {
-    const day = new Date(this.#now()).toISOString().slice(0, 10);
-    const key = this.#service.keys.hmac('attempt buckets', day);
+  async #rows(buckets: readonly AttemptBucket[]) {
+    const key = await this.#readKey();
     return buckets.map((bucket) => ({
       name: createHmac('sha256', key).update(bucket.name).digest(),
       cost_ms: costMs(bucket),
     }));
+  }
+
+  /** Reads it every time: a database that has crashed has a new one. */
+  async #readKey(): Promise<Buffer> {
+    const { db, keys } = this.#service;
+    const endsAt = new Date((Math.floor(this.#now() / DAY_MS) + 1) * DAY_MS);
+    return keys.hmac('attempt buckets', await findOrInsertAttemptKey(db, endsAt, randomBytes(32)));
   }
 }

@@ -54,3 +54,21 @@ export async function latestFullAt(sql: Sql, names: readonly Buffer[]): Promise<
   );
   return row?.full_at ?? null;
 }
+
+/**
+ * Returns the random part of the key of the day that ends at `endsAt`: `candidate`, if no process has stored
+ * another. A new one replaces those of earlier days.
+ */
+export async function findOrInsertAttemptKey(sql: Sql, endsAt: Date, candidate: Buffer): Promise<Buffer> {
+  const stored = await sql.row<{ key: Buffer }>('select key from attempt_keys where ends_at = $1', [endsAt]);
+  if (stored) return stored.key;
+  // The update changes nothing, and returns the key of a process that was faster.
+  const inserted = await sql.row<{ key: Buffer }>(
+    `with ended as (delete from attempt_keys where ends_at < $1)
+     insert into attempt_keys as k (ends_at, key) values ($1, $2)
+     on conflict (ends_at) do update set key = k.key
+     returning key`,
+    [endsAt, candidate],
+  );
+  return inserted?.key ?? candidate;
+}

@@ -62,6 +62,12 @@ export const PURGES = {
     type: 'timestamptz',
     removableWhen: 'aged.full_at < clock_timestamp()',
   },
+  attemptKeys: {
+    table: 'attempt_keys',
+    by: 'ends_at',
+    type: 'timestamptz',
+    removableWhen: 'aged.ends_at < clock_timestamp()',
+  },
   windows: {
     table: 'maintenance_windows',
     by: 'id',

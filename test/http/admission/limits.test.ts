@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
@@ -8,7 +9,7 @@ import {
 } from '../../../src/domain/sessions/attempts.ts';
 import { addressBuckets, addressNetworks } from '../../../src/http/admission/address-buckets.ts';
 import { KeyRing } from '../../../src/kernel/secrets.ts';
-import { HOUR_MS } from '../../../src/kernel/time.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
 import { openScratchDatabase, type ScratchDatabase } from '../../support/database.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
@@ -96,6 +97,36 @@ describe('attempts per hour', () => {
     assert.deepEqual(await take(), [true, true, false, false]);
     assert.equal((await names()).length, before + 1);
     assert.ok((await names()).every(({ name }) => name.length === 64));
+  });
+
+  it('the key of a day of attempts needs a random row that no backup has, and that day only', async () => {
+    const clock = { ms: Date.parse('2026-03-01T12:00:00Z') };
+    const counter = counters['in the database']?.(() => clock.ms) ?? assert.fail();
+    const name = 'failures 198.51.100.8';
+    const count = async () => await counter.consume([{ name, perHour: 2 }]);
+    const stored = async () =>
+      await scratch.db.rows<{ ends_at: Date; key: Buffer }>('select ends_at, key from attempt_keys');
+    /** Whether someone with the database, the service key, and this material finds the address. */
+    const finds = async (material: Buffer | string) => {
+      const hash = createHmac('sha256', keys.hmac('attempt buckets', material)).update(name).digest();
+      const found = 'select name from attempt_buckets where name = $1';
+      return (await scratch.db.row(found, [hash])) !== undefined;
+    };
+    assert.equal(await count(), 0);
+    const [today, ...others] = await stored();
+    assert.ok(today && others.length === 0, 'the keys of other days are deleted');
+    assert.deepEqual(today.ends_at, new Date('2026-03-02T00:00:00Z'));
+    assert.equal(await finds(today.key), true);
+    for (const material of ['2026-03-01', '2026-03-02T00:00:00.000Z', ''])
+      assert.equal(await finds(material), false, material);
+    clock.ms += DAY_MS;
+    assert.equal(await count(), 0);
+    const [tomorrow, ...rest] = await stored();
+    assert.ok(tomorrow && rest.length === 0 && !tomorrow.key.equals(today.key));
+    const kinds = await scratch.db.rows(
+      `select relpersistence as kind from pg_class where relname in ('attempt_buckets', 'attempt_keys')`,
+    );
+    assert.deepEqual(kinds, [{ kind: 'u' }, { kind: 'u' }]);
   });
 
   it('a limit of 0 counts nothing', () => {
