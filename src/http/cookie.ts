@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newDeviceCookie } from '../domain/sessions/device.ts';
 import { isServedSecurely } from './client-address.ts';
-import { type Form, field } from './form.ts';
 import type { Edge, HttpSettings } from './settings.ts';
 
 const SESSION_COOKIE = 'PHPSESSID';
@@ -19,12 +18,6 @@ export function setSessionCookie(settings: HttpSettings, reply: FastifyReply, va
   reply.setCookie(SESSION_COOKIE, value, { path: '/', httpOnly: true, sameSite: 'lax', secure });
 }
 
-interface SignInCall {
-  readonly edge: Edge;
-  readonly reply: FastifyReply;
-  readonly form: Form;
-}
-
 const DEVICE_COOKIE = 'skerry_device';
 /** Each sign-in renews it. */
 const DEVICE_MAX_AGE_S = 180 * 86_400;
@@ -34,12 +27,15 @@ export function readDeviceCookie(request: FastifyRequest): string | undefined {
 }
 
 /**
- * Lets this browser sign in to the account of the form's address during a flood of guesses, also after its
- * session. Only the panel sets it: clients of the session surface may know no cookie but the session's.
+ * Lets this browser sign in to the account of this session during a flood of guesses, also after the session.
+ * Only for browsers: other clients of the session surface may know no cookie but the session's.
  */
-export function rememberDevice({ edge, reply, form }: SignInCall): void {
+export async function rememberDevice(
+  { edge, reply }: { readonly edge: Edge; readonly reply: FastifyReply },
+  sessionCookie: string | undefined,
+): Promise<void> {
   if (edge.settings.signinFailuresPerHour === 0) return;
-  const value = newDeviceCookie(edge.service.keys, field(form, 'email'));
+  const value = await newDeviceCookie(edge.service, sessionCookie);
   if (value === undefined) return;
   const secure = isServedSecurely(edge.settings, reply.request);
   const options = { path: '/', httpOnly: true, sameSite: 'lax', secure, maxAge: DEVICE_MAX_AGE_S } as const;

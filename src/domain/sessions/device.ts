@@ -1,11 +1,19 @@
 /**
  * Recognizes a browser that has signed in to an account before, so that a flood of guesses from others does
- * not shut it out. Its cookie is `keyId.account.seed.mac`: a keyed hash of the account's address, and a
- * signed random seed. Nothing is stored, and it opens nothing: the password is checked as always.
+ * not shut it out. Its cookie is `keyId.account.seed.mac`: a keyed hash of the account and its current
+ * password hash, and a signed random seed. So a new password ends all of them. Nothing is stored, and it
+ * opens nothing: the password is checked as always.
  */
 import { randomBytes } from 'node:crypto';
 import { type KeyRing, timingSafeEqualText } from '../../kernel/secrets.ts';
+import {
+  type CustomerRow,
+  findCustomerByEmail,
+  findCustomerBySession,
+} from '../../store/customers/customers.ts';
+import type { Service } from '../context.ts';
 import { parseEmail } from '../customers/email/email.ts';
+import { readCookie } from './cookie.ts';
 import type { Session } from './identify.ts';
 
 /** The name of a device whose session is open: it needs no cookie of its own. */
@@ -16,31 +24,52 @@ export function isSignedInAs(session: Pick<Session, 'email'> | null, typedEmail:
   return session !== null && parseEmail(session.email)?.key === parseEmail(typedEmail)?.key;
 }
 
+export async function findTypedAccount(
+  { db }: Pick<Service, 'db'>,
+  typedEmail: string,
+): Promise<CustomerRow | undefined> {
+  const email = parseEmail(typedEmail);
+  return email && (await findCustomerByEmail(db, email.key));
+}
+
 const COOKIE = /^([a-zA-Z0-9_-]{1,16})\.([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
-/** Returns the cookie for a device that has just signed in with this address; undefined if it is invalid. */
-export function newDeviceCookie(keys: KeyRing, typedEmail: string): string | undefined {
-  const email = parseEmail(typedEmail);
-  if (!email) return undefined;
-  const account = computeAccount(keys, keys.newestId, email.key);
+/** Returns the cookie for the device that has this session cookie; undefined if its session has ended. */
+export async function newDeviceCookie(
+  { db, keys }: Pick<Service, 'db' | 'keys'>,
+  sessionCookie: string | undefined,
+): Promise<string | undefined> {
+  const digest = readCookie(keys, sessionCookie)?.sessionDigest;
+  const customer = digest && (await findCustomerBySession(db, digest));
+  if (!customer) return undefined;
+  const account = computeAccount(keys, keys.newestId, customer);
   const signed = `${keys.newestId}.${account}.${randomBytes(16).toString('base64url')}`;
   return `${signed}.${computeMac(keys, keys.newestId, signed)}`;
 }
 
-/** Returns the device's own name if it has signed in with this address before, or null. */
-export function knownDevice(keys: KeyRing, cookie: string | undefined, typedEmail: string): string | null {
+/**
+ * Returns the device's own name if it has signed in to the account since the last change of its password, or
+ * null. Looks the account up only for a cookie that we signed.
+ */
+export async function findKnownDevice(
+  keys: KeyRing,
+  cookie: string | undefined,
+  findAccount: () => Promise<CustomerRow | undefined>,
+): Promise<string | null> {
   const match = COOKIE.exec(cookie ?? '');
-  const email = parseEmail(typedEmail);
-  if (!match || !email) return null;
+  if (!match) return null;
   const [text, keyId = '', account = '', seed = '', mac = ''] = match;
   if (!keys.has(keyId)) return null;
   const signed = text.slice(0, -mac.length - 1);
-  const isOurs = timingSafeEqualText(mac, computeMac(keys, keyId, signed));
-  return isOurs && timingSafeEqualText(account, computeAccount(keys, keyId, email.key)) ? seed : null;
+  if (!timingSafeEqualText(mac, computeMac(keys, keyId, signed))) return null;
+  const customer = await findAccount();
+  return customer && timingSafeEqualText(account, computeAccount(keys, keyId, customer)) ? seed : null;
 }
 
-function computeAccount(keys: KeyRing, keyId: string, emailKey: string): string {
-  return keys.hmac('known device account', emailKey, keyId).toString('base64url');
+/** The hash of a password has a new salt each time, so it also differs if the same password is set again. */
+function computeAccount(keys: KeyRing, keyId: string, { id, password_hash }: CustomerRow): string {
+  const account = JSON.stringify([id, password_hash]);
+  return keys.hmac('known device account', account, keyId).toString('base64url');
 }
 
 function computeMac(keys: KeyRing, keyId: string, signed: string): string {

@@ -46,7 +46,7 @@ const NO_CUSTOMER_ID = '00000000-0000-0000-0000-000000000000';
 /** Handles a form that signs in: `again` recreates the result of `first` from its stored response. */
 interface SignInForm<Result> {
   readonly first: () => Promise<Result>;
-  readonly again: (letIn: SignInResponse) => Result;
+  readonly again: (letIn: SignInResponse) => Promise<Result>;
 }
 
 class ResponseAlreadyStored extends Error {}
@@ -81,13 +81,13 @@ async function runAttempt<Result>(
   { first, again }: SignInForm<Result>,
 ): Promise<Result> {
   const earlier = await findSignInResponse(service, form);
-  if (earlier) return again(earlier);
+  if (earlier) return await again(earlier);
   try {
     return await first();
   } catch (error) {
     // The failure may be a side effect of a concurrent success in another process, such as a taken address.
     const concurrent = await findSignInResponse(service, form);
-    if (concurrent) return again(concurrent);
+    if (concurrent) return await again(concurrent);
     if (error instanceof ResponseAlreadyStored) fail('idempotency_conflict');
     throw error;
   }

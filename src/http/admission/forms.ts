@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { regionIdBySessionCode } from '../../domain/catalogue/offers.ts';
 import type { CustomerActor } from '../../domain/context.ts';
-import { isSignedInAs, knownDevice, SIGNED_IN } from '../../domain/sessions/device.ts';
+import { findKnownDevice, findTypedAccount, isSignedInAs, SIGNED_IN } from '../../domain/sessions/device.ts';
 import type { Identity } from '../../domain/sessions/identify.ts';
 import type { Visit } from '../../domain/sessions/open.ts';
 import { Failure, fail } from '../../kernel/fail.ts';
@@ -118,7 +118,7 @@ export async function handleForm<Answer extends object>(
   try {
     await passStages(endpoint.protected ? CUSTOMER_STAGES : PUBLIC_STAGES, admission);
     if (!row || body instanceof Failure) throw new Error('a form was admitted without its operation');
-    const attempt = row.limitedBy ? { kind: row.limitedBy, ...attemptOf(admission, body) } : null;
+    const attempt = row.limitedBy ? { kind: row.limitedBy, ...(await attemptOf(admission, body)) } : null;
     const customer = () => requireCustomer(visit);
     const isKnownDevice = attempt !== null && attempt.device !== null;
     const call = { edge, request, reply, form: body, visit: { ...visit, isKnownDevice }, customer };
@@ -158,14 +158,16 @@ async function regionOf({ edge, row, body }: FormAdmission<object>): Promise<str
 }
 
 /** A public endpoint identifies the account by the form's email, a protected one by the session. */
-function attemptOf({ edge, endpoint, identity, request, action }: FormAdmission<object>, form: Form) {
+async function attemptOf({ edge, endpoint, identity, request, action }: FormAdmission<object>, form: Form) {
   const common = { address: clientAddress(request), operation: action ?? '' };
   const { session } = identity;
   if (endpoint.protected && session) return { ...common, account: session.customerId, device: SIGNED_IN };
   const account = field(form, 'email');
   const device = isSignedInAs(session, account)
     ? SIGNED_IN
-    : knownDevice(edge.service.keys, readDeviceCookie(request), account);
+    : await findKnownDevice(edge.service.keys, readDeviceCookie(request), () =>
+        findTypedAccount(edge.service, account),
+      );
   return { ...common, account, device };
 }
 

@@ -51,6 +51,14 @@ export async function findCustomer(tx: Sql, id: string): Promise<CustomerRow | u
   return await tx.row<CustomerRow>(`select ${COLUMNS} from customers where id = $1`, [id]);
 }
 
+/** Finds the owner of a session by the digest of its cookie. */
+export async function findCustomerBySession(tx: Sql, digest: Buffer): Promise<CustomerRow | undefined> {
+  return await tx.row<CustomerRow>(
+    `select ${COLUMNS} from customers where id = (select customer_id from sessions where digest = $1)`,
+    [digest],
+  );
+}
+
 /** Locks the row until the transaction ends, so that changes to credentials run one after another. */
 export async function lockCustomer(tx: Sql, id: string): Promise<CustomerRow | undefined> {
   return await tx.row<CustomerRow>(`select ${COLUMNS} from customers where id = $1 for no key update`, [id]);

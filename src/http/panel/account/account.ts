@@ -11,6 +11,7 @@ import { accountView } from '../../../panel/account/account.ts';
 import type { FormContext } from '../../../panel/parts/form.ts';
 import { ACCOUNT_PATHS } from '../../../spec/paths.ts';
 import type { Call } from '../../admission/forms.ts';
+import { readSessionCookie, rememberDevice } from '../../cookie.ts';
 import { type Form, field } from '../../form.ts';
 import type { CustomForm, FormResult, PageContext, PanelPage } from '../page-types.ts';
 
@@ -41,7 +42,8 @@ const changePasswordForm: CustomForm = {
   audit: 'customer.change_password',
   limitedBy: 'failures',
   fieldNames: { password: 'new_password' },
-  run: async ({ edge, form, customer }) => {
+  run: async (call) => {
+    const { edge, form, customer, request } = call;
     const newPassword = field(form, 'new_password');
     // Without this check, a typing error would go unnoticed until the next sign-in.
     if (newPassword !== field(form, 'new_password_confirm'))
@@ -51,6 +53,8 @@ const changePasswordForm: CustomForm = {
       newPassword,
       revokeTokens: form.has('revoke_tokens'),
     });
+    // The new password ended the device's earlier cookie.
+    await rememberDevice(call, readSessionCookie(request));
     return { to: OVERVIEW_PATH, notice: 'password_changed' };
   },
 };

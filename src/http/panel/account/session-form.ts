@@ -26,8 +26,8 @@ interface SessionFormRow extends Pick<CustomForm, 'audit' | 'limitedBy'> {
 }
 
 export function sessionForm({ identifyAccount, openSession, done, ...row }: SessionFormRow): CustomForm {
-  const formResult = (call: Call, session: SignInResponse): FormResult => {
-    rememberDevice(call);
+  const formResult = async (call: Call, session: SignInResponse): Promise<FormResult> => {
+    await rememberDevice(call, session.cookie);
     return { ...done(session, call), cookie: session.cookie };
   };
   return {
@@ -42,7 +42,7 @@ export function sessionForm({ identifyAccount, openSession, done, ...row }: Sess
       const saveResponse = signInResponseSaver(call.edge.service, visitorForm(call, identifyAccount));
       const opened = await openSession(call, { ...call.visit, saveResponse });
       const recoveryCode = 'recoveryCode' in opened ? opened.recoveryCode : null;
-      return formResult(call, { cookie: opened.cookie, recoveryCode });
+      return await formResult(call, { cookie: opened.cookie, recoveryCode });
     },
   };
 }
