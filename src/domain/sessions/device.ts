@@ -16,6 +16,9 @@ import { parseEmail } from '../customers/email/email.ts';
 import { readCookie } from './cookie.ts';
 import type { Session } from './identify.ts';
 
+/** The account that a device's cookie is bound to. */
+export type DeviceAccount = Pick<CustomerRow, 'id' | 'email' | 'password_hash'>;
+
 /** The name of a device whose session is open: it needs no cookie of its own. */
 export const SIGNED_IN = 'signed in';
 
@@ -27,7 +30,7 @@ export function isSignedInAs(session: Pick<Session, 'email'> | null, typedEmail:
 export async function findTypedAccount(
   { db }: Pick<Service, 'db'>,
   typedEmail: string,
-): Promise<CustomerRow | undefined> {
+): Promise<DeviceAccount | undefined> {
   const email = parseEmail(typedEmail);
   return email && (await findCustomerByEmail(db, email.key));
 }
@@ -48,14 +51,14 @@ export async function newDeviceCookie(
 }
 
 /**
- * Returns the device's own name if it has signed in to the account since the last change of its password, or
- * null. Looks the account up only for a cookie that we signed.
+ * Returns the device's own name and the address of the account, if the device has signed in to it since the
+ * last change of its password; otherwise null. Looks the account up only for a cookie that we signed.
  */
 export async function findKnownDevice(
   keys: KeyRing,
   cookie: string | undefined,
-  findAccount: () => Promise<CustomerRow | undefined>,
-): Promise<string | null> {
+  findAccount: () => Promise<DeviceAccount | undefined>,
+): Promise<{ readonly account: string; readonly device: string } | null> {
   const match = COOKIE.exec(cookie ?? '');
   if (!match) return null;
   const [text, keyId = '', account = '', seed = '', mac = ''] = match;
@@ -63,11 +66,12 @@ export async function findKnownDevice(
   const signed = text.slice(0, -mac.length - 1);
   if (!timingSafeEqualText(mac, computeMac(keys, keyId, signed))) return null;
   const customer = await findAccount();
-  return customer && timingSafeEqualText(account, computeAccount(keys, keyId, customer)) ? seed : null;
+  const isKnown = customer && timingSafeEqualText(account, computeAccount(keys, keyId, customer));
+  return isKnown ? { account: customer.email, device: seed } : null;
 }
 
 /** The hash of a password has a new salt each time, so it also differs if the same password is set again. */
-function computeAccount(keys: KeyRing, keyId: string, { id, password_hash }: CustomerRow): string {
+function computeAccount(keys: KeyRing, keyId: string, { id, password_hash }: DeviceAccount): string {
   const account = JSON.stringify([id, password_hash]);
   return keys.hmac('known device account', account, keyId).toString('base64url');
 }

@@ -5,7 +5,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { regionIdBySessionCode } from '../../domain/catalogue/offers.ts';
 import type { CustomerActor } from '../../domain/context.ts';
-import { findKnownDevice, findTypedAccount, isSignedInAs, SIGNED_IN } from '../../domain/sessions/device.ts';
 import type { Identity } from '../../domain/sessions/identify.ts';
 import type { Visit } from '../../domain/sessions/open.ts';
 import { Failure, fail } from '../../kernel/fail.ts';
@@ -13,7 +12,6 @@ import type { Action } from '../../spec/actions.ts';
 import type { FailureCode } from '../../spec/errors.ts';
 import type { Operation as RestOperation } from '../../spec/operations.ts';
 import { clientAddress, resolveCountry } from '../client-address.ts';
-import { readDeviceCookie } from '../cookie.ts';
 import { type Form, type FormBody, field, lookupField } from '../form.ts';
 import type { Edge } from '../settings.ts';
 import {
@@ -25,6 +23,7 @@ import {
   type Stages,
 } from './admission.ts';
 import { isForeignForm, isValidCsrfToken, submittedCsrfToken } from './csrf.ts';
+import { type Guess, identifyAttempt } from './guess.ts';
 import { type LimitedAttempt, runLimited } from './limit-attempts.ts';
 import { auditRefusal } from './refusal-audit.ts';
 
@@ -52,6 +51,7 @@ export interface Operation<Answer extends object = object> {
    */
   readonly regionOf?: (form: Form) => string | null;
   readonly limitedBy?: LimitedAttempt;
+  readonly guess?: Guess;
   readonly run: (call: Call) => Promise<Answer>;
   /** Wraps the counting and `run`, so that a replayed second click is not counted again. */
   around?(call: Call, go: () => Promise<Answer>): Promise<Answer>;
@@ -118,7 +118,7 @@ export async function handleForm<Answer extends object>(
   try {
     await passStages(endpoint.protected ? CUSTOMER_STAGES : PUBLIC_STAGES, admission);
     if (!row || body instanceof Failure) throw new Error('a form was admitted without its operation');
-    const attempt = row.limitedBy ? { kind: row.limitedBy, ...(await attemptOf(admission, body)) } : null;
+    const attempt = await identifyAttempt({ edge, endpoint, row, identity, request, form: body });
     const customer = () => requireCustomer(visit);
     const isKnownDevice = attempt !== null && attempt.device !== null;
     const call = { edge, request, reply, form: body, visit: { ...visit, isKnownDevice }, customer };
@@ -155,20 +155,6 @@ async function regionOf({ edge, row, body }: FormAdmission<object>): Promise<str
   if (row?.regionOf) return row.regionOf(body);
   const code = lookupField(body, 'region');
   return code === '' ? null : await regionIdBySessionCode(edge.service, code);
-}
-
-/** A public endpoint identifies the account by the form's email, a protected one by the session. */
-async function attemptOf({ edge, endpoint, identity, request, action }: FormAdmission<object>, form: Form) {
-  const common = { address: clientAddress(request), operation: action ?? '' };
-  const { session } = identity;
-  if (endpoint.protected && session) return { ...common, account: session.customerId, device: SIGNED_IN };
-  const account = field(form, 'email');
-  const device = isSignedInAs(session, account)
-    ? SIGNED_IN
-    : await findKnownDevice(edge.service.keys, readDeviceCookie(request), () =>
-        findTypedAccount(edge.service, account),
-      );
-  return { ...common, account, device };
 }
 
 /** Builds the visit that a verb may turn into a session. */

@@ -15,6 +15,13 @@ import { addressBuckets } from './address-buckets.ts';
 /** Counted per address: sign-ups, wrong passwords and recovery codes, or mails that strangers request. */
 export type LimitedAttempt = 'signups' | 'failures' | 'mailings';
 
+/**
+ * The secret that failures guess. All operations that check the same one share its lane and budgets, so that
+ * none of them gives more guesses. A passkey counts as the password that it replaces. Recovering an account
+ * has its own: it is the way in during a flood of passwords.
+ */
+export type GuessedSecret = 'password' | 'recovery code';
+
 /** Failures that count as a wrong guess. */
 const WRONG_GUESS_CODES: readonly (FailureCode | undefined)[] = [
   'bad_credentials',
@@ -35,11 +42,11 @@ const COUNTS_AGAINST_LIMIT: Readonly<Record<LimitedAttempt, (code: FailureCode |
 /** More than a single network has, so that none of them can use up the budget of an account. */
 const ACCOUNT_TIMES = 10;
 
-interface Attempt {
+export interface Attempt {
   readonly kind: LimitedAttempt;
   readonly address: string;
-  /** The operation, the account whose password is checked, and the device if the account knows it. */
-  readonly operation: string;
+  /** The secret that is guessed, the address of its account, and the device if the account knows it. */
+  readonly secret: GuessedSecret;
   readonly account: string;
   readonly device: string | null;
 }
@@ -56,7 +63,7 @@ export async function runLimited<Answer>(
   if (retryAfterS > 0) fail('rate_limited', { retry_after_s: retryAfterS });
   let code: FailureCode | undefined = 'internal';
   try {
-    // Without an account, as with a passkey, there is no password to guess.
+    // Without an account, as with the passkey of an unknown device, there is no password to guess.
     const guesses = attempt.kind === 'failures' && attempt.account !== '';
     const response = guesses ? await lanes.run(laneOf(attempt), verb) : await verb();
     code = undefined;
@@ -84,8 +91,7 @@ function bucketsOf({ settings }: Edge, attempt: Attempt): AttemptBucket[] {
   return attempt.account === '' ? ofAddress : [...ofAddress, ofAccount];
 }
 
-/** Recovering an account has its own lane: it is the way in during a flood of passwords. */
-function laneOf({ operation, account, device }: Attempt): string {
+function laneOf({ secret, account, device }: Attempt): string {
   const lane = device === null ? 'others' : 'known';
-  return JSON.stringify([operation, account.trim().normalize('NFC').toLowerCase(), lane]);
+  return JSON.stringify([secret, account.trim().normalize('NFC').toLowerCase(), lane]);
 }

@@ -1,6 +1,10 @@
 /** POST /auth-api.php: sign-up, sign-in, sign-out, recovery, and the links in mails. */
 import { confirmAddress } from '../../domain/customers/email/change.ts';
-import { beginPasskeySignIn, signInWithPasskey } from '../../domain/customers/passkeys/sign-in.ts';
+import {
+  beginPasskeySignIn,
+  findClaimedAccount,
+  signInWithPasskey,
+} from '../../domain/customers/passkeys/sign-in.ts';
 import { type RecoverableSession, recoverAccount } from '../../domain/customers/recovery.ts';
 import { requestReset, resetPassword } from '../../domain/customers/reset-password.ts';
 import { signIn, signUp } from '../../domain/customers/sign-in.ts';
@@ -43,6 +47,8 @@ const signInOperation: Operation = {
 const beginPasskeySignInOperation: Operation = {
   audit: null,
   limitedBy: 'failures',
+  // Without an address, the options are the same for everyone.
+  guess: { isMade: (form) => field(form, 'email') !== '' },
   run: async ({ edge, visit, form }) => ({
     ok: true,
     options: await beginPasskeySignIn(edge.service, visit, {
@@ -55,6 +61,7 @@ const beginPasskeySignInOperation: Operation = {
 const passkeySignInOperation: Operation = {
   audit: 'customer.sign_in',
   limitedBy: 'failures',
+  guess: { findAccount: (service, form) => findClaimedAccount(service, field(form, 'passkey')) },
   run: async (call) => {
     const form = { passkey: field(call.form, 'passkey') };
     return respondWithSession(call, await signInWithPasskey(call.edge.service, call.visit, form));
@@ -73,6 +80,7 @@ const signOutOperation: Operation = {
 const recoverOperation: Operation = {
   audit: 'customer.recover',
   limitedBy: 'failures',
+  guess: { secret: 'recovery code' },
   run: async (call) => {
     const { form } = call;
     const recovered = await recoverAccount(call.edge.service, call.visit, {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { tasksJob } from '../../../src/workers/tasks.ts';
+import { Authenticator } from '../../support/authenticator.ts';
 import { lastMailedPath, tokenFromPath } from '../../support/queued-mails.ts';
 import { PASSWORD, type SessionClient, type SessionResponse } from '../../support/session-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
@@ -9,6 +10,7 @@ import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 const PER_HOUR = 4;
 const NEW = 'a completely new password';
 const AUTH = '/auth-api.php';
+const ORIGIN = 'https://panel.test';
 
 describe('known devices', () => {
   let world: HttpWorld;
@@ -16,6 +18,7 @@ describe('known devices', () => {
     world = await startHttpWorld({
       settings: { signinFailuresPerHour: PER_HOUR, trustedProxies: ['127.0.0.1'] },
     });
+    Object.assign(world.service.settings, { baseUrl: ORIGIN });
   });
   after(() => world.close());
 
@@ -85,4 +88,83 @@ describe('known devices', () => {
       assert.equal((await signIn(client.email, NEW, address, own)).status, 200);
     });
   }
+
+  const guess = async (email: string, action: string, from: { device?: string } = {}) =>
+    (await post(world.visitor(), AUTH, { action, email, password: 'a wrong guess' }, from)).status;
+
+  it('guesses through a passkey sign-in draw on the budgets of sign-in, not of recovery', async () => {
+    const { email, recoveryCode } = await world.customer();
+    const device = await deviceOf(email);
+    const statuses = [];
+    for (let n = 0; n < 10 * PER_HOUR; n++)
+      statuses.push(await guess(email, n % 2 === 0 ? 'signin' : 'begin_passkey_signin'));
+    assert.deepEqual([...new Set(statuses)], [400]);
+    for (const action of ['signin', 'begin_passkey_signin']) assert.equal(await guess(email, action), 429);
+    for (let n = 0; n < PER_HOUR; n++)
+      assert.equal(await guess(email, 'begin_passkey_signin', { device }), 400);
+    assert.equal(await guess(email, 'signin', { device }), 429);
+    const recovery = { action: 'recover', email, recovery_code: recoveryCode, ...typed };
+    assert.equal((await post(world.visitor(), AUTH, recovery)).status, 200);
+  });
+
+  it('guesses of a signed-in customer share one budget over all operations', async () => {
+    const client = await world.customer();
+    const wrong = { current_password: 'a wrong guess' };
+    const tries = [
+      { action: 'create_token', name: 'ci', scope: 'read' },
+      { action: 'change_password', new_password: NEW },
+      { action: 'begin_passkey', code: '' },
+    ];
+    const statuses = [];
+    for (let n = 0; n < PER_HOUR; n++)
+      statuses.push((await post(client, '/account-api.php', { ...tries[n % 3], ...wrong })).body.error);
+    assert.deepEqual([...new Set(statuses)], ['bad_credentials']);
+    for (const fields of tries)
+      assert.equal((await post(client, '/account-api.php', { ...fields, ...wrong })).status, 429);
+    const again = { action: 'signin', email: client.email, password: PASSWORD };
+    assert.equal((await post(client, AUTH, again)).status, 429);
+  });
+
+  it('the password before a passkey of a known device is checked in their queue', async (t) => {
+    const { email } = await world.customer();
+    const device = await deviceOf(email);
+    const verify = t.mock.method(world.passwords, 'verify');
+    const begin = { action: 'begin_passkey_signin', email, password: PASSWORD };
+    assert.equal((await post(world.visitor(), AUTH, begin, { device })).status, 200);
+    assert.equal((await post(world.visitor(), AUTH, begin)).status, 200);
+    assert.deepEqual(
+      verify.mock.calls.map(({ arguments: [, , lane] }) => lane),
+      ['known', 'others'],
+    );
+  });
+
+  /** Signs in with a passkey alone. */
+  async function signInByPasskey(
+    key: Authenticator,
+    from: { address?: string; device?: string | undefined } = {},
+  ) {
+    const visitor = world.visitor();
+    const { body } = await post(visitor, AUTH, { action: 'begin_passkey_signin' }, from);
+    return await post(visitor, AUTH, { action: 'passkey_signin', passkey: key.get(body.options) }, from);
+  }
+
+  async function addPasskey(client: SessionClient): Promise<Authenticator> {
+    const key = new Authenticator(ORIGIN);
+    const account = '/account-api.php';
+    const { body } = await post(client, account, { action: 'begin_passkey', current_password: PASSWORD });
+    const passkey = key.create(body.options);
+    const added = await post(client, account, { action: 'add_passkey', name: 'laptop', passkey });
+    assert.equal(added.body.ok, true);
+    return key;
+  }
+
+  it('a flood from a shared address shuts out no known device that signs in with a passkey', async () => {
+    const [client, other] = [await world.customer(), await world.customer()];
+    const key = await addPasskey(client);
+    const device = await deviceOf(client.email);
+    const address = await floodedAddress();
+    assert.equal((await signInByPasskey(key, { address, device })).body.ok, true);
+    assert.equal((await signInByPasskey(key, { address })).status, 429);
+    assert.equal((await signInByPasskey(key, { address, device: await deviceOf(other.email) })).status, 429);
+  });
 });

@@ -1,11 +1,13 @@
 /** Signs in with a passkey: alone, or in place of the one-time code after the password. */
 import { fail } from '../../../kernel/fail.ts';
-import { findCustomerByEmail, lockCustomer } from '../../../store/customers/customers.ts';
+import { findCustomer, findCustomerByEmail, lockCustomer } from '../../../store/customers/customers.ts';
+import { findPasskey } from '../../../store/customers/passkeys.ts';
 import type { Service } from '../../context.ts';
+import type { DeviceAccount } from '../../sessions/device.ts';
 import { notifySignIn, type OpenedSession, openSession, type Visit } from '../../sessions/open.ts';
 import { parseEmail } from '../email/email.ts';
 import { type ChallengeContext, requireRelyingParty } from './challenge.ts';
-import { consume, type Proof, prove, requestOptions } from './verify.ts';
+import { consume, type Proof, parseAnswer, prove, requestOptions } from './verify.ts';
 
 const signInContext = ({ visitor }: Visit): ChallengeContext => ({
   purpose: 'sign_in',
@@ -31,9 +33,19 @@ export async function beginPasskeySignIn(
   requireRelyingParty(service);
   if (form.email === '') return await requestOptions(service, signInContext(visit));
   const customer = await findCustomerByEmail(service.db, parseEmail(form.email)?.key ?? '');
-  const matches = await service.passwords.verify(form.password, customer?.password_hash ?? null);
+  const lane = visit.isKnownDevice ? 'known' : 'others';
+  const matches = await service.passwords.verify(form.password, customer?.password_hash ?? null, lane);
   if (!customer || !matches || customer.deleting_at) fail('bad_credentials');
   return await requestOptions(service, factorContext(visit, customer.id));
+}
+
+/** Finds the account whose passkey an answer claims to be from, without verifying it. */
+export async function findClaimedAccount(
+  { db }: Pick<Service, 'db'>,
+  text: string,
+): Promise<DeviceAccount | undefined> {
+  const passkey = await findPasskey(db, Buffer.from(parseAnswer(text).id, 'base64url'));
+  return passkey && (await findCustomer(db, passkey.customer_id));
 }
 
 /** Signs in with a passkey alone. Fails with `bad_passkey`, for every reason alike. */

@@ -19,7 +19,7 @@ import { rememberDevice } from '../../cookie.ts';
 import { type Form, field } from '../../form.ts';
 import type { CustomForm, FormResult } from '../page-types.ts';
 
-interface SessionFormRow extends Pick<CustomForm, 'audit' | 'limitedBy'> {
+interface SessionFormRow extends Pick<CustomForm, 'audit' | 'limitedBy' | 'guess'> {
   readonly identifyAccount: (form: Form) => VisitorForm['target'];
   readonly openSession: (call: Call, visit: Visit) => Promise<OpenedSession | RecoverableSession>;
   readonly done: (letIn: SignInResponse, call: Call) => FormResult;

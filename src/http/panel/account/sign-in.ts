@@ -54,6 +54,7 @@ const signInForm = sessionForm({
 const recoverForm = sessionForm({
   audit: 'customer.recover',
   limitedBy: 'failures',
+  guess: { secret: 'recovery code' },
   identifyAccount: readEmail,
   openSession: ({ edge, form }, visit) =>
     recoverAccount(edge.service, visit, {
