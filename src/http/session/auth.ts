@@ -12,7 +12,7 @@ import { signOut } from '../../domain/sessions/active.ts';
 import type { OpenedSession } from '../../domain/sessions/open.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import type { Call, Operation, PostEndpoint } from '../admission/forms.ts';
-import { setSessionCookie } from '../cookie.ts';
+import { rememberDevice, setSessionCookie } from '../cookie.ts';
 import { field } from '../form.ts';
 
 const signUpOperation: Operation = {
@@ -64,7 +64,9 @@ const passkeySignInOperation: Operation = {
   guess: { findAccount: (service, form) => findClaimedAccount(service, field(form, 'passkey')) },
   run: async (call) => {
     const form = { passkey: field(call.form, 'passkey') };
-    return respondWithSession(call, await signInWithPasskey(call.edge.service, call.visit, form));
+    const opened = await signInWithPasskey(call.edge.service, call.visit, form);
+    await rememberDevice(call, opened.cookie);
+    return respondWithSession(call, opened);
   },
 };
 

@@ -167,4 +167,13 @@ describe('known devices', () => {
     assert.equal((await signInByPasskey(key, { address })).status, 429);
     assert.equal((await signInByPasskey(key, { address, device: await deviceOf(other.email) })).status, 429);
   });
+
+  it('a browser that signed in with a passkey is known after its session', async () => {
+    const client = await world.customer();
+    const device = cookieOf(await signInByPasskey(await addPasskey(client)));
+    assert.ok(device);
+    const address = await floodedAddress();
+    assert.equal((await signIn(client.email, PASSWORD, address)).status, 429);
+    assert.equal((await signIn(client.email, PASSWORD, address, device)).status, 200);
+  });
 });
