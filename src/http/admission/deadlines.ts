@@ -23,10 +23,10 @@ declare module 'fastify' {
 
 /** The failed statement knows whether something was changed, so it answers first. */
 const GRACE_MS = 500;
-/** During a wait that does not count against the request's time. */
-const WAIT_POLL_MS = 1_000;
+const CHECK_MS = 100;
 
 export function addDeadlines(app: FastifyInstance, timeouts: Timeouts): void {
+  const watch = new LateWatch();
   const newDeadline = ({ method, raw }: FastifyRequest) => {
     const changes = !['GET', 'HEAD', 'OPTIONS'].includes(method);
     const timeoutMs = changes ? timeouts.writeMs : timeouts.readMs;
@@ -34,7 +34,7 @@ export function addDeadlines(app: FastifyInstance, timeouts: Timeouts): void {
   };
   app.decorateRequest('deadline', null);
   app.addHook('onRoute', (route) => {
-    route.handler = answerInTime(route.handler);
+    route.handler = answerInTime(route.handler, watch);
   });
   app.addHook('onRequest', (request, _reply, done) => {
     const { config } = request.routeOptions;
@@ -44,35 +44,53 @@ export function addDeadlines(app: FastifyInstance, timeouts: Timeouts): void {
   });
   // The client took its time for the body, and the parser has left the context of the request.
   app.addHook('preValidation', (request, _reply, done) => {
-    if (!request.deadline) return done();
-    if (request.deadline.changes) request.deadline = newDeadline(request);
+    if (!request.deadline?.changes) return done();
+    request.deadline = newDeadline(request);
     runWithin(request.deadline, done);
   });
 }
 
-function answerInTime(handler: RouteHandlerMethod): RouteHandlerMethod {
-  return async function (request, reply) {
+function answerInTime(handler: RouteHandlerMethod, watch: LateWatch): RouteHandlerMethod {
+  return function (request, reply) {
+    const answer: unknown = handler.call(this, request, reply);
     const { deadline } = request;
-    const answer = handler.call(this, request, reply);
-    return deadline ? await within(deadline, Promise.resolve(answer)) : await answer;
+    return deadline && answer instanceof Promise ? watch.within(deadline, answer) : answer;
   };
 }
 
-async function within<T>(deadline: Deadline, answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const check = () => {
-      const leftMs = deadline.remainingMs + GRACE_MS;
-      if (leftMs <= 0) reject(deadline.changes ? new OutcomeUnknown() : new DeadlineExceeded());
-      else timer = setTimeout(check, Number.isFinite(leftMs) ? leftMs : WAIT_POLL_MS).unref();
-    };
-    check();
-  });
-  // It may fail after the response.
-  answer.catch(() => undefined);
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
+interface Waiting {
+  readonly deadline: Deadline;
+  readonly reject: (error: Error) => void;
+}
+
+/** Ends requests that are late, with one timer for all: a timer for each would cost more than the check. */
+class LateWatch {
+  readonly #waiting = new Set<Waiting>();
+  #timer: NodeJS.Timeout | undefined;
+
+  within<T>(deadline: Deadline, answer: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const waiting = { deadline, reject };
+      this.#waiting.add(waiting);
+      this.#timer ??= setTimeout(() => this.#check(), CHECK_MS).unref();
+      const settle =
+        <Value>(end: (value: Value) => void) =>
+        (value: Value) => {
+          this.#waiting.delete(waiting);
+          end(value);
+        };
+      answer.then(settle(resolve), settle(reject));
+    });
+  }
+
+  #check(): void {
+    for (const waiting of this.#waiting) {
+      const { deadline, reject } = waiting;
+      if (deadline.remainingMs + GRACE_MS > 0) continue;
+      // The answer may still come, or fail. It has no effect then.
+      this.#waiting.delete(waiting);
+      reject(deadline.changes ? new OutcomeUnknown() : new DeadlineExceeded());
+    }
+    this.#timer = this.#waiting.size > 0 ? setTimeout(() => this.#check(), CHECK_MS).unref() : undefined;
   }
 }

@@ -77,10 +77,7 @@ export function registerRoute(scope: FastifyInstance, edge: V1Edge, route: Route
     },
     schema: { response: { [route.status]: (route.stream ? null : responseSchema(route)) ?? {} } },
     onRequest: (request, reply) => admit(edge, route, request, reply),
-    handler: async (request, reply) => {
-      await answer(requireAdmitted(request), prepared);
-      return reply;
-    },
+    handler: (request) => answer(requireAdmitted(request), prepared),
   });
 }
 
@@ -100,31 +97,42 @@ function requireAdmitted({ admission }: FastifyRequest): AdmittedRequest {
   return admission as AdmittedRequest;
 }
 
-async function answerWithBody(admitted: AdmittedRequest, prepared: PreparedRoute): Promise<void> {
-  const content = await readContent(admitted, prepared);
-  const result = await serve(admitted, prepared, content).finally(() => content.upload?.discard());
-  writeResponse(admitted.reply, prepared.route, result);
+/** Returns the body, which the framework sends: it would wait for the end of a reply that is returned. */
+async function answerWithBody(
+  admitted: AdmittedRequest,
+  prepared: PreparedRoute,
+): Promise<object | undefined> {
+  const { route } = prepared;
+  const content = route.multipart ? await readUpload(admitted, prepared) : readBody(admitted, route);
+  try {
+    return writeResponse(admitted.reply, route, await serve(admitted, prepared, content));
+  } finally {
+    if (content.upload) await content.upload.discard();
+  }
 }
 
 /** Writes a stream: once admitted, it stays open until either side closes it. */
-async function answerWithStream(admitted: AdmittedRequest, prepared: PreparedRoute): Promise<void> {
+async function answerWithStream(admitted: AdmittedRequest, prepared: PreparedRoute): Promise<FastifyReply> {
   const { request, reply, caller, edge } = admitted;
   const call = buildCall(admitted, prepared, caller);
   const headers = prepared.readHeaders(request.headers);
   const streamCall: StreamCall = { ...call, actor: caller, headers, streams: edge.streams };
   sendFeed((await prepared.route.run(streamCall)) as Feed, request, reply);
+  return reply;
 }
 
-/** `read`: Fastify has parsed a JSON body (json-body.ts). An upload arrives only here. */
-async function readContent(
+/** `read`: Fastify has parsed a JSON body (json-body.ts). */
+function readBody({ request }: AdmittedRequest, route: Route): Content {
+  // An empty body counts as `{}` where DECISIONS say so.
+  const isEmptyAllowed = route.method === 'POST' || route.method === 'DELETE';
+  return { body: request.body === undefined && isEmptyAllowed ? {} : request.body };
+}
+
+/** `read`: an upload arrives only here. */
+async function readUpload(
   { request, edge, caller }: AdmittedRequest,
-  { route, readQuery }: PreparedRoute,
+  { readQuery }: PreparedRoute,
 ): Promise<Content> {
-  if (!route.multipart) {
-    // An empty body counts as `{}` where DECISIONS say so.
-    const isEmptyAllowed = route.method === 'POST' || route.method === 'DELETE';
-    return { body: request.body === undefined && isEmptyAllowed ? {} : request.body };
-  }
   // Validate the query before an upload that may take hours.
   readQuery(request.query as RawQuery);
   const upload = await receiveUpload(request, edge.service, caller);
@@ -216,11 +224,12 @@ function listEnvelope(edge: V1Edge, route: Route, call: Call, page: ListPage<unk
   };
 }
 
-/** `write`. */
-function writeResponse(reply: FastifyReply, route: Route, result: IdempotentResult): void {
+/** `write`: sets the status, and returns the body. */
+function writeResponse(reply: FastifyReply, route: Route, result: IdempotentResult): object | undefined {
   const { status, body } = result.response;
   markReplay(reply, result);
-  reply.code(status).send(status === route.status && route.reply === null ? undefined : body);
+  reply.code(status);
+  return status === route.status && route.reply === null ? undefined : body;
 }
 
 /** Returns the error response to store (DECISIONS "Idempotency"), or undefined if it is transient. */

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import fastify from 'fastify';
+import { addDeadlines } from '../../../src/http/admission/deadlines.ts';
+import { DeadlineExceeded, OutcomeUnknown } from '../../../src/kernel/faults/deadline.ts';
 import { OUTCOME_UNKNOWN_MESSAGE } from '../../../src/spec/error-messages.ts';
 import { FAILURES } from '../../../src/spec/errors.ts';
 import { inject } from '../../support/inject.ts';
@@ -108,4 +111,29 @@ describe('the time limit of a request', { timeout: 120_000 }, () => {
     }
     assert.deepEqual([...messages].sort(), [FAILURES.maintenance.message, OUTCOME_UNKNOWN_MESSAGE].sort());
   });
+});
+
+it('a request that waits for something else than the database ends, and others go on', async () => {
+  const app = fastify();
+  addDeadlines(app, { readMs: 20, writeMs: 20 });
+  const errors: unknown[] = [];
+  app.setErrorHandler((error, _request, reply) => {
+    errors.push(error);
+    reply.code(503).send();
+  });
+  const late = Promise.withResolvers<string>();
+  const inTime = Promise.withResolvers<string>();
+  app.get('/late', () => late.promise);
+  app.post('/late', () => late.promise);
+  app.get('/extended', (request) => request.deadline?.extendBy(() => inTime.promise));
+  const extended = app.inject('/extended');
+  assert.equal((await app.inject('/late')).statusCode, 503);
+  assert.equal((await app.inject({ method: 'POST', url: '/late' })).statusCode, 503);
+  assert.ok(errors[0] instanceof DeadlineExceeded);
+  assert.ok(errors[1] instanceof OutcomeUnknown);
+  late.reject(new Error('after the response'));
+  inTime.resolve('in time');
+  assert.equal((await extended).body, 'in time');
+  assert.equal(errors.length, 2);
+  await app.close();
 });
