@@ -7,6 +7,7 @@ import { DeadlineExceeded, OutcomeUnknown, remainingMs, runApart } from '../kern
 import type { Database, Sql, SqlValues } from '../kernel/sql.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
 import { listenWithReconnect } from './connections/listen.ts';
+import { type Statement, sendStatement } from './connections/prepared.ts';
 import { bindParameters } from './parameters.ts';
 
 export type ConnectionSettings =
@@ -51,25 +52,22 @@ function createSql(query: Query): Sql {
   };
 }
 
-/** Sends a statement. If its response does not come in time, the connection still waits for it. */
-async function send(client: pg.ClientBase, statement: pg.QueryConfig): Promise<pg.QueryResult> {
-  const timeoutMs = remainingMs();
-  if (timeoutMs === Number.POSITIVE_INFINITY) return await client.query(statement);
-  if (timeoutMs <= 0) throw new DeadlineExceeded();
-  try {
-    return await client.query({ ...statement, query_timeout: Math.ceil(timeoutMs) } as pg.QueryConfig);
-  } catch (error) {
-    throw isClientTimeout(error) ? new StatementTimeout() : error;
-  }
-}
+/** The time limit of a statement is rounded up to such steps, because timers of the same length are cheap. */
+const TIMEOUT_STEP_MS = 100;
 
-/** Each distinct text is prepared once per connection. */
-async function sendPrepared(
-  client: pg.ClientBase,
-  text: string,
-  values?: SqlValues,
-): Promise<pg.QueryResult> {
-  return await send(client, bindParameters(text, values) as pg.QueryConfig);
+/** Sends a statement. If its response does not come in time, the connection still waits for it. */
+async function send(client: pg.ClientBase, statement: Statement): Promise<pg.QueryResult> {
+  const leftMs = remainingMs();
+  if (leftMs <= 0) throw new DeadlineExceeded();
+  const timeoutMs =
+    leftMs === Number.POSITIVE_INFINITY ? undefined : Math.ceil(leftMs / TIMEOUT_STEP_MS) * TIMEOUT_STEP_MS;
+  try {
+    return await sendStatement(client, statement, timeoutMs);
+  } catch (error) {
+    // The driver made it where it read from the socket. Show who sent the statement.
+    if (error instanceof Error) Error.captureStackTrace(error);
+    throw timeoutMs !== undefined && isClientTimeout(error) ? new StatementTimeout() : error;
+  }
 }
 
 /** A statement was sent, and its response did not come within the request's time. */
@@ -114,7 +112,7 @@ export function openDatabase(
     ...createSql((text, values) => runOnPool(pool, text, values)),
     pool,
     settings,
-    withClient: (client) => createSql((text, values) => sendPrepared(client, text, values)),
+    withClient: (client) => createSql((text, values) => send(client, bindParameters(text, values))),
     transaction: (work) => withRetries(() => inTransaction(pool, work)),
     listen: async (channel, onNotification) => {
       const connect = () => new pg.Client(settings);
@@ -154,7 +152,7 @@ async function runOnPool(pool: pg.Pool, text: string, values?: SqlValues): Promi
   const client = await acquire(pool);
   let broken: Error | undefined;
   try {
-    return await sendPrepared(client, text, values);
+    return await send(client, bindParameters(text, values));
   } catch (error) {
     if (!hasNoResponse(error)) throw error;
     broken = error;
@@ -172,7 +170,7 @@ async function inTransaction<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): P
   let isCommitting = false;
   try {
     await send(client, { text: 'begin' });
-    const result = await work(createSql((text, values) => sendPrepared(client, text, values)));
+    const result = await work(createSql((text, values) => send(client, bindParameters(text, values))));
     if (remainingMs() <= 0) throw new DeadlineExceeded();
     isCommitting = true;
     const { command } = await send(client, { text: 'commit' });

@@ -21,56 +21,38 @@ export interface PipelinedReads extends Sql {
 export async function openPipelined(db: OpenDatabase): Promise<PipelinedReads> {
   const connections = await Promise.all(Array.from({ length: CONNECTION_COUNT }, () => openConnection(db)));
   let nextIndex = 0;
+  let ofThisTurn: PipelinedConnection | null = null;
+  // The statements of one event loop turn use one connection, so that they are sent in one write.
   function next(): Sql {
+    const open = ofThisTurn?.current();
+    if (open) return open;
     for (let attempts = 0; attempts < CONNECTION_COUNT; attempts++) {
       nextIndex = (nextIndex + 1) % CONNECTION_COUNT;
-      const sql = connections[nextIndex]?.current();
-      if (sql) return sql;
+      const connection = connections[nextIndex];
+      const sql = connection?.current();
+      if (!connection || !sql) continue;
+      ofThisTurn = connection;
+      connection.holdBack(() => {
+        ofThisTurn = null;
+      });
+      return sql;
     }
     return db;
   }
   return {
-    rows: async <Row extends object>(text: string, values?: SqlValues) =>
-      await next().rows<Row>(text, values),
-    row: async <Row extends object>(text: string, values?: SqlValues) => await next().row<Row>(text, values),
-    run: async (text, values) => await next().run(text, values),
+    rows: <Row extends object>(text: string, values?: SqlValues) => next().rows<Row>(text, values),
+    row: <Row extends object>(text: string, values?: SqlValues) => next().row<Row>(text, values),
+    run: (text, values) => next().run(text, values),
     close: async () => {
       await Promise.all(connections.map((connection) => connection.stop()));
     },
   };
 }
 
-/** Sends statements of one event loop turn in one write: the system call costs more than most of the rest. */
-function batchWrites(client: pg.Client, sql: Sql): Sql {
-  const stream = socketOf(client);
-  let corked = false;
-  function corkOnce(): void {
-    if (corked) return;
-    corked = true;
-    stream.cork();
-    setImmediate(() => {
-      corked = false;
-      stream.uncork();
-    });
-  }
-  return {
-    rows: <Row extends object>(text: string, values?: SqlValues) => {
-      corkOnce();
-      return sql.rows<Row>(text, values);
-    },
-    row: <Row extends object>(text: string, values?: SqlValues) => {
-      corkOnce();
-      return sql.row<Row>(text, values);
-    },
-    run: (text, values) => {
-      corkOnce();
-      return sql.run(text, values);
-    },
-  };
-}
-
 interface PipelinedConnection {
   current(): Sql | null;
+  /** Sends nothing until this turn of the event loop is over: a system call costs more than most of it. */
+  holdBack(onSend: () => void): void;
   stop(): Promise<void>;
 }
 
@@ -106,7 +88,7 @@ async function openConnection(db: OpenDatabase): Promise<PipelinedConnection> {
       throw error;
     }
     client = candidate;
-    sql = batchWrites(candidate, db.withClient(candidate));
+    sql = db.withClient(candidate);
   }
   function scheduleReconnect(): void {
     if (stopped) return;
@@ -116,6 +98,14 @@ async function openConnection(db: OpenDatabase): Promise<PipelinedConnection> {
   await start();
   return {
     current: () => sql,
+    holdBack: (onSend) => {
+      const stream = client && socketOf(client);
+      stream?.cork();
+      setImmediate(() => {
+        onSend();
+        stream?.uncork();
+      });
+    },
     stop: async () => {
       stopped = true;
       clearTimeout(timer);
