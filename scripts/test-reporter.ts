@@ -1,12 +1,15 @@
 /**
  * A reporter that prints nothing for a passing test. It prints each failure when it happens, then the output
  * of the failed files, every skipped test with its reason, and Node's own summary. It writes the list of
- * failed files to SKERRY_TEST_FAILED, as JSON.
+ * failed files to SKERRY_TEST_FAILED, as JSON, and at the soak level it prints the diagnostics of the tests.
  */
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
+
+/** People run the soak level for its figures. */
+const IS_SOAK = process.env.SKERRY_TEST_LEVEL === 'soak';
 
 type FailedTest = Extract<TestEvent, { type: 'test:fail' }>['data'];
 
@@ -31,7 +34,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       fullOnlyCount += 1;
     } else if (type === 'test:pass' && data.skip !== undefined) {
       skipped.push(`﹣ ${data.name} (${formatLocation(data)}): ${data.skip}\n`);
-    } else if (type === 'test:diagnostic' && data.file === undefined) {
+    } else if (type === 'test:diagnostic' && (data.file === undefined || IS_SOAK)) {
       summary.push(`ℹ ${data.message}\n`);
     } else if (type === 'test:interrupted') {
       yield* data.tests.map((test) => `✖ stopped while running: ${test.name} (${formatLocation(test)})\n`);
