@@ -52,7 +52,7 @@ export const INJECTABLE_FAULTS: Readonly<Record<string, readonly string[]>> = {
     health: true,
     examine: true,
   }),
-  rates: methodNames<Rates>({ usdPerCoin: true, eurPerUsd: true }),
+  rates: methodNames<Omit<Rates, 'findUnpriced'>>({ usdPerCoin: true, eurPerUsd: true }),
   mail: methodNames<Pick<Mailer, 'send'>>({ send: true }),
 };
 

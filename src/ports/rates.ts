@@ -1,4 +1,6 @@
 /** Prices of coins and of the dollar. Decimal strings, so that no digits are lost. */
+import type { CoinCode } from '../spec/coins.ts';
+import type { NoRateReason } from '../spec/error-messages.ts';
 import type { PricedCoin } from '../spec/quote-sources.ts';
 
 /** One price that a rate is based on, stored with everything that used the rate. */
@@ -18,16 +20,30 @@ export interface Rate {
 }
 
 export interface Rates {
-  /** Returns the current rate. Throws if no reliable rate is available. */
+  /** Returns the current rate. Throws RateUnavailable if no reliable rate is available. */
   usdPerCoin(coin: string): Promise<Rate>;
+  /** Returns those of the coins that have no rate now. */
+  findUnpriced(coins: readonly CoinCode[]): Promise<ReadonlyMap<CoinCode, NoRateReason>>;
   /**
    * Euros per US dollar, e.g. `0.92`; the last known value if the source is down. Displayed, never charged.
    */
   eurPerUsd(): Promise<string>;
 }
 
+/** No reliable rate is available. The message is for the operator, the reason for the customer. */
+export class RateUnavailable extends Error {
+  override readonly name = 'RateUnavailable';
+  readonly reason: NoRateReason;
+
+  constructor(reason: NoRateReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
 /** A source's latest price of a coin, as stored. */
 export interface StoredQuote {
+  readonly coin: string;
   readonly source: string;
   readonly usd: string;
   readonly quotedAt: Date;
@@ -35,7 +51,7 @@ export interface StoredQuote {
 
 /** The latest quotes of all sources: a worker writes them, and every process reads them. */
 export interface QuoteStore {
-  listQuotes(coin: PricedCoin): Promise<readonly StoredQuote[]>;
+  listQuotes(coins: readonly PricedCoin[]): Promise<readonly StoredQuote[]>;
   eurPerUsd(): Promise<string>;
 }
 

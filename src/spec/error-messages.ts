@@ -74,6 +74,20 @@ export const REFERENCE_MESSAGES = {
 } as const;
 export type ReferenceField = keyof typeof REFERENCE_MESSAGES;
 
+/** The message when a coin has no exchange rate, by the reason. */
+export const NO_RATE_MESSAGES = {
+  /** Too few price sources have responded recently; after a start, none has yet. */
+  unknown: (coin: string) =>
+    `The exchange rate of ${coin} is not known yet. Try again in a minute, or choose another coin.`,
+  disputed: (coin: string) =>
+    `The price sources disagree about ${coin}. Try again later, or choose another coin.`,
+} as const;
+export type NoRateReason = keyof typeof NO_RATE_MESSAGES;
+
+/** The message when a coin cannot be used for another reason. */
+export const COIN_UNAVAILABLE_MESSAGE =
+  'This coin is unavailable right now. Try again later, or choose another coin.';
+
 /** How to fill up an insufficient balance, on each interface. */
 export const TOPUP_HINTS = {
   session: 'Top up on the page in `topup`.',

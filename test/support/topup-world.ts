@@ -100,7 +100,11 @@ export class TopupWorld {
       reads: this.db,
       clock: this.clock,
       chains: this.chains,
-      rates: { usdPerCoin: async (coin: CoinCode) => this.#rate(coin), eurPerUsd: async () => '0.9' },
+      rates: {
+        usdPerCoin: async (coin: CoinCode) => this.#rate(coin),
+        findUnpriced: async () => new Map(),
+        eurPerUsd: async () => '0.9',
+      },
       keys: new KeyRing(KeyRing.generate()),
       log: createLogger('silent'),
       marks: new MarkFile(null),

@@ -5,7 +5,9 @@ import { coinUnitsDue } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
 import type { Deposit } from '../../ports/chain.ts';
+import { RateUnavailable } from '../../ports/rates.ts';
 import { type CoinCode, getCoin as coinOf, confirmationsNeeded } from '../../spec/coins.ts';
+import { COIN_UNAVAILABLE_MESSAGE, NO_RATE_MESSAGES } from '../../spec/error-messages.ts';
 import type { CreateTopup, Topup } from '../../spec/schemas/topup.ts';
 import { type CustomerRow, findCustomer, lockCustomer } from '../../store/customers/customers.ts';
 import { countOpenTopups, countUnpaidTopups, insertTopup, type TopupRow } from '../../store/topups/topups.ts';
@@ -104,13 +106,11 @@ async function allocateDeposit(service: Service, priced: PricedOrder): Promise<A
 }
 
 /** Logs the cause for the operator. The customer can only retry or choose another coin. */
-function failUnavailable(service: Service, coin: CoinCode, message: string, error: unknown): never {
-  service.log.warn({ err: error, coin }, message);
-  fail(
-    'unavailable',
-    { field: 'coin' },
-    'This coin is unavailable right now. Try again later or choose another coin.',
-  );
+function failUnavailable(service: Service, coin: CoinCode, line: string, error: unknown): never {
+  service.log.warn({ err: error, coin }, line);
+  const message =
+    error instanceof RateUnavailable ? NO_RATE_MESSAGES[error.reason](coin) : COIN_UNAVAILABLE_MESSAGE;
+  fail('unavailable', { field: 'coin' }, message);
 }
 
 function newTopup(

@@ -4,6 +4,7 @@
  */
 import { fail } from '../../kernel/fail.ts';
 import { centsToUsd, coinUnitsDue, formatUnits } from '../../kernel/money.ts';
+import { RateUnavailable } from '../../ports/rates.ts';
 import {
   COIN_CODES,
   COINS,
@@ -11,6 +12,7 @@ import {
   getCoin as coinOf,
   confirmationsNeeded,
 } from '../../spec/coins.ts';
+import { COIN_UNAVAILABLE_MESSAGE, NO_RATE_MESSAGES } from '../../spec/error-messages.ts';
 import { BONUS_TIERS_USD, LIMITS } from '../../spec/limits.ts';
 import { readBalance } from '../../store/ledger/ledger.ts';
 import { listFailingChains } from '../../store/service/status.ts';
@@ -54,7 +56,8 @@ export interface TopupOffer {
     readonly rate_usd: string;
     readonly confirmations: number;
   } | null;
-  readonly coin_unavailable: boolean;
+  /** Why the coin has no rate; null without a coin or with a rate. */
+  readonly coin_problem: string | null;
   /** How long the rate is locked after the invoice is created. */
   readonly kept_minutes: number;
 }
@@ -67,16 +70,16 @@ export async function offerTopup(
 ): Promise<TopupOffer> {
   const { coin, amountCents } = order;
   const bonus = bonusCents(amountCents);
-  const [balance, priced] = await Promise.all([
+  const [balance, { priced, problem }] = await Promise.all([
     readBalance(service.db, actor.customerId),
-    coin === null ? null : priceInCoin(service, coin, amountCents),
+    coin === null ? { priced: null, problem: null } : priceInCoin(service, coin, amountCents),
   ]);
   return {
     amount_usd: centsToUsd(amountCents),
     bonus_usd: centsToUsd(bonus),
     balance_after_usd: centsToUsd(balance + amountCents + bonus),
     coin: priced,
-    coin_unavailable: coin !== null && priced === null,
+    coin_problem: problem,
     kept_minutes: service.settings.rateLockMinutes,
   };
 }
@@ -85,16 +88,19 @@ async function priceInCoin(
   service: Service,
   coin: CoinCode,
   amountCents: bigint,
-): Promise<TopupOffer['coin']> {
-  if (!service.chains.has(coin)) return null;
+): Promise<{ readonly priced: TopupOffer['coin']; readonly problem: string | null }> {
+  if (!service.chains.has(coin)) return { priced: null, problem: COIN_UNAVAILABLE_MESSAGE };
   const { decimals } = coinOf(coin);
   try {
     const { usd: rateUsd } = await service.rates.usdPerCoin(coin);
     const amount = formatUnits(coinUnitsDue(amountCents, rateUsd, decimals), decimals);
-    return { code: coin, amount, rate_usd: rateUsd, confirmations: confirmationsNeeded(coin, amountCents) };
+    const confirmations = confirmationsNeeded(coin, amountCents);
+    return { priced: { code: coin, amount, rate_usd: rateUsd, confirmations }, problem: null };
   } catch (error) {
     service.log.warn({ err: error, coin }, 'no rate available for a top-up preview');
-    return null;
+    const problem =
+      error instanceof RateUnavailable ? NO_RATE_MESSAGES[error.reason](coin) : COIN_UNAVAILABLE_MESSAGE;
+    return { priced: null, problem };
   }
 }
 
@@ -109,6 +115,24 @@ export function listCoins(service: Pick<Service, 'chains'>): readonly OfferedCoi
   return COINS.map(({ code, network }) => ({ code, network, open: service.chains.has(code) }));
 }
 
+export interface PayableCoin extends OfferedCoin {
+  /** Why it has no exchange rate right now, in words; null if it has one. */
+  readonly problem: string | null;
+}
+
+/** Returns the coins that the service accepts. */
+export async function listPayableCoins({
+  chains,
+  rates,
+}: Pick<Service, 'chains' | 'rates'>): Promise<readonly PayableCoin[]> {
+  const unpriced = await rates.findUnpriced([...chains.keys()]);
+  return listCoins({ chains }).flatMap((coin) => {
+    const reason = unpriced.get(coin.code);
+    const problem = reason === undefined ? null : NO_RATE_MESSAGES[reason](coin.code);
+    return coin.open ? [{ ...coin, problem }] : [];
+  });
+}
+
 /** This many consecutive failures count as a delay; a single failure recovers within seconds. */
 const FAILURES_WARNING = 10;
 
@@ -118,11 +142,19 @@ export interface CoinState {
   readonly taken: boolean;
   /** Whether payments are detected later than usual. */
   readonly late: boolean;
+  /** Whether it has no exchange rate right now, so new top-ups are refused. */
+  readonly unpriced: boolean;
 }
 
-export async function readCoins(service: Pick<Service, 'db' | 'chains'>): Promise<CoinState[]> {
+export async function readCoins(service: Pick<Service, 'db' | 'chains' | 'rates'>): Promise<CoinState[]> {
   const late = new Set((await listFailingChains(service.db, FAILURES_WARNING)).map(({ code }) => code));
-  return COIN_CODES.map((coin) => ({ coin, taken: service.chains.has(coin), late: late.has(coin) }));
+  const unpriced = await service.rates.findUnpriced([...service.chains.keys()]);
+  return COIN_CODES.map((coin) => ({
+    coin,
+    taken: service.chains.has(coin),
+    late: late.has(coin),
+    unpriced: unpriced.has(coin),
+  }));
 }
 
 /** Longer than any amount of money, but short enough to parse. */

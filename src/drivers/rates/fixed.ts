@@ -44,6 +44,10 @@ export class FixedRates implements Rates {
     return { usd, quotes: [{ source: 'sandbox', usd, at: formatRfc3339(this.#options.clock.now()) }] };
   }
 
+  async findUnpriced(): Promise<ReadonlyMap<CoinCode, never>> {
+    return new Map<CoinCode, never>();
+  }
+
   async eurPerUsd(): Promise<string> {
     await this.#throwIfFaultArmed('eurPerUsd');
     return EUR_PER_USD;

@@ -14,10 +14,12 @@ export const AMOUNT_MAX_CHARS = 20;
 interface TopupData {
   /** Whether the operator withholds all credits. */
   readonly creditsWithheld: boolean;
+  /** Those that the service accepts. */
   readonly coins: readonly {
     readonly code: CoinCode;
     readonly network: string;
-    readonly open: boolean;
+    /** Why it has no exchange rate right now. */
+    readonly problem: string | null;
   }[];
   readonly coin: CoinCode | null;
   /** As shown in its field. */
@@ -36,7 +38,7 @@ interface TopupData {
       readonly rate_usd: string;
       readonly confirmations: number;
     } | null;
-    readonly coin_unavailable: boolean;
+    readonly coin_problem: string | null;
     readonly kept_minutes: number;
   } | null;
   /** The total cost of suspended servers that are paid first. */
@@ -59,7 +61,7 @@ ${
   html`<p class="banner warn">Credits are currently withheld. We confirm your payment now and credit or
 refund it later.</p>\n`
 }${
-  !data.coins.some(({ open }) => open) &&
+  data.coins.length === 0 &&
   html`<p class="banner warn">No coins are accepted right now. Try again later, or <a
 href="${PANEL_PATHS.contact}">contact us</a>.</p>`
 }
@@ -74,10 +76,9 @@ ${bonusTiers()}
 
 function orderForm(data: TopupData): Html {
   const fields = new Fields(data.forms, 'create');
-  // Hide coins that are not accepted. If none are, the banner above explains it.
-  const coins = data.coins
-    .filter(({ open }) => open)
-    .map((coin) => fields.radio('coin', coin.code, coinLabel(coin), { checked: coin.code === data.coin }));
+  const coins = data.coins.map((coin) =>
+    fields.radio('coin', coin.code, coinChoice(coin), { checked: coin.code === data.coin }),
+  );
   return form(
     data.forms,
     { name: 'create', action: PANEL_PATHS.topup, live: '#total' },
@@ -97,6 +98,12 @@ ${fields.text('amount', 'Amount (USD)', {
 <div class="row"><button class="plain" formaction="${BILLING_PATHS.offer}">Preview</button>
 <button>Continue to payment</button></div>`,
   );
+}
+
+/** A coin without a rate can be chosen: it may have one by the time that the form is sent. */
+function coinChoice(coin: TopupData['coins'][number]): Html {
+  if (coin.problem === null) return coinLabel(coin);
+  return html`${coinLabel(coin)}<br><span class="problem">Temporarily unavailable. ${coin.problem}</span>`;
 }
 
 /** Scripts refetch this part when a choice changes, so it includes the error on the amount. */
@@ -129,11 +136,7 @@ function offerDetails({ offer, problem, coin, waiting_usd: waiting }: TopupData)
   ])}
 ${waiting > 0 && html`<p>Your suspended servers are paid first: ${usd(waiting)}.</p>`}
 ${coin === null && html`<p>Choose a coin to see the amount to send.</p>`}
-${
-  offer.coin_unavailable &&
-  html`<p class="problem">No exchange rate is available for this coin. Try again later, or choose another
-coin.</p>`
-}
+${offer.coin_problem !== null && html`<p class="problem">${offer.coin_problem}</p>`}
 ${
   coinQuote &&
   html`<p>This is the current rate. We lock it for ${offer.kept_minutes} minutes when you continue to

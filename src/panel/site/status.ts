@@ -24,7 +24,12 @@ interface StatusData {
   /** Switches that are off. `reason` is set only if customers may see it. */
   readonly switchedOff: readonly { readonly name: SwitchName; readonly reason: string | null }[];
   readonly regions: readonly Region[];
-  readonly coins: readonly { readonly coin: string; readonly taken: boolean; readonly late: boolean }[];
+  readonly coins: readonly {
+    readonly coin: string;
+    readonly taken: boolean;
+    readonly late: boolean;
+    readonly unpriced: boolean;
+  }[];
   readonly now: string;
 }
 
@@ -41,7 +46,9 @@ export function statusView(data: StatusData): View {
   const { windows, switchedOff } = data;
   const open = windows.filter((window) => window.isActive);
   // A coin that this host does not accept is normal; accepting none at all is not.
-  const late = data.coins.some((coin) => coin.taken && coin.late) || !data.coins.some((coin) => coin.taken);
+  const late =
+    data.coins.some((coin) => coin.taken && (coin.late || coin.unpriced)) ||
+    !data.coins.some((coin) => coin.taken);
   const isNormal = open.length === 0 && switchedOff.length === 0 && !late;
   return {
     title: 'Status',
@@ -99,10 +106,15 @@ function coins({ coins: rows }: StatusData): Html {
   return table({
     caption: 'Payments by coin',
     columns: ['Coin', 'Network', 'Payments'],
-    rows: taken.map(({ coin, late }) => [
+    rows: taken.map(({ coin, late, unpriced }) => [
       `${coinName(coin)} (${coinUnit(coin)})`,
       coinOf(coin).network,
-      late ? statusBadge('delayed', 'busy') : statusBadge('accepted', 'good'),
+      paymentsBadge(late, unpriced),
     ]),
   });
+}
+
+function paymentsBadge(late: boolean, unpriced: boolean): Html {
+  if (unpriced) return statusBadge('no new top-ups: no exchange rate', 'busy');
+  return late ? statusBadge('delayed', 'busy') : statusBadge('accepted', 'good');
 }

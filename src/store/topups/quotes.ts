@@ -36,7 +36,7 @@ export async function listQuotes(tx: Sql, coins: readonly PricedAsset[]): Promis
 
 export function createQuoteStore(sql: Sql): QuoteStore {
   return {
-    listQuotes: (coin) => listQuotes(sql, [coin]),
+    listQuotes: (coins) => listQuotes(sql, coins),
     eurPerUsd: () => readEurRate(sql),
   };
 }

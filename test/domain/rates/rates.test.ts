@@ -5,10 +5,10 @@ import { eurPerUsd, refreshEuro } from '../../../src/domain/rates/rates.ts';
 import { createTopup } from '../../../src/domain/topups/create.ts';
 import { offerTopup } from '../../../src/domain/topups/offer.ts';
 import { EcbEuro } from '../../../src/drivers/rates/ecb.ts';
-import { RateUnavailable } from '../../../src/drivers/rates/market.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import type { Logger } from '../../../src/kernel/logger.ts';
 import type { Market } from '../../../src/kernel/market-rate.ts';
+import { RateUnavailable } from '../../../src/ports/rates.ts';
 import { readEurRate } from '../../../src/store/service/service.ts';
 import { watchJob } from '../../../src/workers/watch.ts';
 import { status, unresponsive } from '../../drivers/rates/stub-feeds.ts';
@@ -24,6 +24,9 @@ before(async () => {
 });
 after(() => market.close());
 beforeEach(() => market.reset());
+
+const UNKNOWN_ETH =
+  'The exchange rate of ETH is not known yet. Try again in a minute, or choose another coin.';
 
 async function noRate(coin: string, given?: Partial<Market>): Promise<string> {
   const error = await market
@@ -125,12 +128,22 @@ describe('without a rate to rely on', () => {
     });
     await assert.rejects(
       refused,
-      (error) => error instanceof Failure && error.code === 'unavailable' && error.extras.field === 'coin',
+      (error) => error instanceof Failure && error.code === 'unavailable' && error.message === UNKNOWN_ETH,
     );
     assert.equal(lines[0]?.coin, 'ETH');
     assert.equal(lines[0]?.err?.message, 'ETH: no prices from the last 300 s, 2 required');
     const offer = await offerTopup(market.service(), customer, { coin: 'ETH', amountCents: 10_000n });
-    assert.equal(offer.coin_unavailable, true);
+    assert.equal(offer.coin_problem, UNKNOWN_ETH);
+  });
+
+  it('a coin has no rate until enough sources responded, and while their prices differ', async () => {
+    const unpriced = async () => Object.fromEntries(await market.rates().findUnpriced(['BTC', 'USDTTRC']));
+    assert.deepEqual(await unpriced(), { BTC: 'unknown', USDTTRC: 'unknown' });
+    await market.refresh('kraken');
+    assert.deepEqual(await unpriced(), { BTC: 'unknown', USDTTRC: 'unknown' });
+    market.feeds.set('kraken', { XXBTZUSD: '70000' });
+    await market.refresh('kraken', 'bitfinex');
+    assert.deepEqual(await unpriced(), { BTC: 'disputed' });
   });
 
   it('outdated prices do not count', async () => {

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readStatus } from '../../../src/domain/health/status.ts';
 import { setSwitch } from '../../../src/domain/rules/switches.ts';
+import { MarketRates } from '../../../src/drivers/rates/market.ts';
+import { createQuoteStore, saveQuotes } from '../../../src/store/topups/quotes.ts';
 import { PanelClient, problemOf, textOf } from '../../support/panel-client.ts';
+import { createApiToken, V1Client } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { createPayer, mineBlocks, orderTopup, payInvoice, readPageText } from '../support/payer.ts';
 
@@ -43,6 +46,40 @@ describe('money in the panel', () => {
       assert.match(text, /name="amount" type="text" value="30\.00"/);
       assert.match(textOf(text), /You need \$12\.34\. The minimum top-up is \$30\.00/);
       assert.match((await panel.get('/topup?amount=77.7')).text, /value="77\.7"/);
+    });
+
+    it('a coin whose exchange rate is not known yet says so on every surface', async () => {
+      const { db, clock, service } = world.opened;
+      const { rates } = service;
+      const rules = { maxAgeS: 300, sourcesMin: 1, maxSpreadPercent: 3 };
+      const now = clock.now();
+      await saveQuotes(db, [{ coin: 'BTC', source: 'kraken', usd: '60000', quotedAt: now }]);
+      const market = new MarketRates({
+        book: createQuoteStore(db),
+        clock,
+        market: { sources: ['kraken'], rules },
+      });
+      const message =
+        'The exchange rate of ETH is not known yet. Try again in a minute, or choose another coin.';
+      const { session, panel } = await createPayer(world);
+      const api = V1Client.forUrl(world.url, await createApiToken(session, 'billing'));
+      Object.assign(service, { rates: market });
+      try {
+        const rest = await api.post('/billing/topup', { coin: 'ETH', amount_usd: 50 });
+        assert.deepEqual([rest.status, rest.body.error], [422, { ...Object(rest.body.error), message }]);
+        const order = { action: 'create', amount: 50, coin: 'ETH' };
+        const form = (await session.post('/topup-api.php', order)).body;
+        assert.deepEqual([form.ok, form.error, form.msg], [false, 'unavailable', message]);
+        const page = await panel.get('/topup?coin=ETH&amount=50');
+        assert.ok(textOf(page.text).includes(`on Ethereum Temporarily unavailable. ${message}`));
+        assert.equal(textOf(page.text).match(/Temporarily unavailable\./g)?.length, 7);
+        assert.match(await readPageText(panel, '/status'), /Bitcoin \(BTC\) Bitcoin accepted/);
+        assert.match(await readPageText(panel, '/status'), /Ethereum no new top-ups: no exchange rate/);
+        const refused = await panel.submit(page, 'create', { coin: 'ETH', amount: '50' });
+        assert.equal(problemOf(refused.text, 'coin'), message);
+      } finally {
+        Object.assign(service, { rates });
+      }
     });
 
     it('invalid amounts are rejected and escaped', async () => {

@@ -4,7 +4,7 @@
  */
 import { listRenewals } from '../../../domain/billing/renewals.ts';
 import type { Rules } from '../../../domain/rules/rules.ts';
-import { listCoins, offerTopup, parseTopupAmount } from '../../../domain/topups/offer.ts';
+import { listPayableCoins, offerTopup, parseTopupAmount } from '../../../domain/topups/offer.ts';
 import { getPaymentByRef } from '../../../domain/topups/payment.ts';
 import { Failure } from '../../../kernel/fail.ts';
 import { centsToUsd, formatCents } from '../../../kernel/money.ts';
@@ -38,7 +38,7 @@ async function renderOrder(context: PageContext): Promise<View> {
   const { items } = await listRenewals(service, context.customer(), { days: 0 });
   const waitingRenewals = items.filter(({ outcome }) => outcome === 'waits');
   return topupView({
-    coins: listCoins(service),
+    coins: await listPayableCoins(service),
     creditsWithheld: isSwitchedOff(await context.edge.rules.read(), 'topup-credit'),
     coin,
     amount,
