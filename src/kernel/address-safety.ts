@@ -1,36 +1,29 @@
 /** Classifies addresses: the public internet, a private network, or this machine. */
 import { BlockList, isIP } from 'node:net';
+import { SPECIAL_IPV4, SPECIAL_IPV6, type SpecialRange, UNICAST_IPV6 } from '../spec/address-ranges.ts';
 
 type Family = 'ipv4' | 'ipv6';
 
-/** Registered special blocks. Every other IPv4 address is public. */
-const SPECIAL_V4 = blocks('ipv4', [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-]);
-/** IPv6 is public only inside this block and outside the next ones. */
-const UNICAST_V6 = blocks('ipv6', ['2000::/3']);
-const SPECIAL_V6 = blocks('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
-const LOOPBACK = { ipv4: blocks('ipv4', ['127.0.0.0/8']), ipv6: blocks('ipv6', ['::1/128']) };
+const blocksOf = (ranges: readonly SpecialRange[]) => ranges.map(({ block }) => block);
+const loopbackOf = (ranges: readonly SpecialRange[]) => blocksOf(ranges.filter((each) => each.isLoopback));
+const privateOf = (ranges: readonly SpecialRange[]) => blocksOf(ranges.filter((each) => each.isPrivate));
+
+const SPECIAL = {
+  ipv4: blocks('ipv4', blocksOf(SPECIAL_IPV4)),
+  ipv6: blocks('ipv6', blocksOf(SPECIAL_IPV6)),
+};
+const UNICAST = blocks('ipv6', [UNICAST_IPV6]);
+const LOOPBACK = {
+  ipv4: blocks('ipv4', loopbackOf(SPECIAL_IPV4)),
+  ipv6: blocks('ipv6', loopbackOf(SPECIAL_IPV6)),
+};
+// A list with blocks of both families also matches IPv4 addresses that are mapped to IPv6.
+const PRIVATE = blocks('ipv6', privateOf(SPECIAL_IPV6), blocks('ipv4', privateOf(SPECIAL_IPV4)));
 /** Connecting to the unspecified address reaches this machine. */
-const THIS_MACHINE = blocks('ipv6', ['::/128', '::1/128'], blocks('ipv4', ['127.0.0.0/8', '0.0.0.0/32']));
-const PRIVATE = blocks(
+const THIS_MACHINE = blocks(
   'ipv6',
-  ['::1/128', 'fc00::/7'],
-  blocks('ipv4', ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']),
+  ['::/128', ...loopbackOf(SPECIAL_IPV6)],
+  blocks('ipv4', ['0.0.0.0/32', ...loopbackOf(SPECIAL_IPV4)]),
 );
 
 function blocks(family: Family, cidrs: readonly string[], list = new BlockList()): BlockList {
@@ -51,12 +44,13 @@ export function isForbiddenAddress(address: string, options: { readonly allowLoo
   if (family === undefined) return true;
   // One list per family: a list with IPv4 blocks would also match mapped addresses.
   if (LOOPBACK[family].check(address, family)) return !options.allowLoopback;
-  if (family === 'ipv4') return SPECIAL_V4.check(address, family);
-  return !UNICAST_V6.check(address, family) || SPECIAL_V6.check(address, family);
+  if (SPECIAL[family].check(address, family)) return true;
+  return family === 'ipv6' && !UNICAST.check(address, family);
 }
 
 /**
- * Whether the host of a URL is this machine or a private address. Names other than `localhost` do not count.
+ * Whether the host of a URL, or the address to listen on, is this machine or in a network that the internet
+ * does not reach (spec/address-ranges.ts). Names other than `localhost` do not count.
  */
 export function isPrivateHost(hostname: string): boolean {
   return hostname === 'localhost' || isListed(hostname, PRIVATE);
@@ -68,7 +62,8 @@ export function isLoopbackHost(hostname: string): boolean {
 }
 
 function isListed(hostname: string, list: BlockList): boolean {
-  const address = hostname.replace(/^\[|\]$/g, '');
+  // An address to listen on may name its link: fe80::1%eth0.
+  const address = hostname.replace(/^\[|\]$|%.*$/g, '');
   const family = familyOf(address);
   return family !== undefined && list.check(address, family);
 }

@@ -16,7 +16,24 @@ test('a live service refuses plain http on a public address without a trusted pr
     assert.throws(() => start({ SKERRY_HOST }), { name: 'OperatorError', message: /^SKERRY_HOST: .*TLS/ });
     start({ SKERRY_HOST, SKERRY_TRUSTED_PROXIES: '10.0.0.1' });
   }
-  for (const SKERRY_HOST of ['127.0.0.1', '::1', 'localhost', '10.0.0.2', 'fd00::1']) start({ SKERRY_HOST });
+});
+
+test('a live service without a proxy listens only where the internet does not reach', () => {
+  const inside = [
+    ...['127.0.0.1', '::1', 'localhost', '10.0.0.2', '172.31.0.1', '192.168.1.1', '::ffff:10.0.0.2'],
+    // Carrier-grade NAT and VPNs, link-local, benchmarks.
+    ...['100.64.0.1', '100.127.255.255', '::ffff:100.64.0.1', '169.254.0.5', '198.19.0.1'],
+    ...['fd00::1', 'fc00::1', 'fe80::1', 'fe80::1%eth0'],
+  ];
+  const outside = [
+    ...['100.63.255.255', '100.128.0.0', '198.20.0.1', '168.63.129.16', '::ffff:8.8.8.8', '::ffff:0.0.0.0'],
+    // Documentation, protocols, multicast, reserved, 6to4, NAT64.
+    ...['192.0.2.1', '203.0.113.1', '192.0.0.1', '224.0.0.1', '255.255.255.255', '2001:db8::1', '3fff::1'],
+    ...['2002:a00:2::1', '64:ff9b::a00:2', '64:ff9b:1::1', 'ff02::1', '2001::1'],
+  ];
+  for (const SKERRY_HOST of inside) start({ SKERRY_HOST });
+  for (const SKERRY_HOST of outside)
+    assert.throws(() => start({ SKERRY_HOST }), /^OperatorError: SKERRY_HOST: .*TLS/, SKERRY_HOST);
 });
 
 test('a live service refuses webhook settings for tests', () => {

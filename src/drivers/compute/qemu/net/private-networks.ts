@@ -4,38 +4,30 @@
  * what the operator allows. Neighbor discovery and answers to accepted connections are not affected.
  */
 import { mkdir } from 'node:fs/promises';
-import { type Cidr, cidrSize, parseCidr } from '../../../../kernel/cidr.ts';
+import { type Cidr, cidrSize, formatCidr, parseCidr } from '../../../../kernel/cidr.ts';
+import {
+  NAT64_PREFIX,
+  SPECIAL_IPV4,
+  SPECIAL_IPV6,
+  type SpecialRange,
+} from '../../../../spec/address-ranges.ts';
 import { readJson, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import type { MachineLink } from './link.ts';
 
-const V4 = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  // The metadata services of Azure, then of most other clouds.
-  '168.63.129.16/32',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-];
-const V6 = [
-  'fc00::/7',
-  // NAT64 to a private network: the local prefix, and those networks in the well-known prefix.
-  '64:ff9b:1::/48',
-  '64:ff9b::a00:0/104',
-  '64:ff9b::6440:0/106',
-  '64:ff9b::a83f:8110/128',
-  '64:ff9b::a9fe:0/112',
-  '64:ff9b::ac10:0/108',
-  '64:ff9b::c000:0/120',
-  '64:ff9b::c0a8:0/112',
-  '64:ff9b::c612:0/111',
-];
+const deniedBlocks = (ranges: readonly SpecialRange[]) =>
+  ranges.flatMap(({ block, isDeniedToGuests }) => (isDeniedToGuests ? block : []));
+
+const V4 = deniedBlocks(SPECIAL_IPV4);
+/** NAT64 would reach the IPv4 networks, too. */
+const V6 = [...deniedBlocks(SPECIAL_IPV6), ...V4.map(behindNat64)];
 const PRIVATE = [...V4, ...V6].map(requireCidr);
+
+function behindNat64(block: string): string {
+  const [prefix, cidr] = [requireCidr(NAT64_PREFIX), requireCidr(block)];
+  const prefixLength = prefix.prefixLength + cidr.prefixLength;
+  return formatCidr({ family: 6, prefixLength, first: prefix.first + cidr.first });
+}
 
 /** Every packet to a private network meets all exceptions. */
 const EXCEPTIONS_MAX = 256;
