@@ -8,6 +8,7 @@ import { formatCents } from '../kernel/money.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { type CustomerOverview, readCustomerOverview } from '../store/customers/customers.ts';
+import { listPasskeys, type PasskeyRow } from '../store/customers/passkeys.ts';
 import type { OperatorContext } from './context.ts';
 import { formatCount } from './format/table.ts';
 
@@ -26,13 +27,14 @@ function addShow(customers: Command, { resources, terminal }: OperatorContext): 
       const { service } = await resources.service();
       const { id } = await requireCustomer(service.db, email);
       const overview = await readCustomerOverview(service.db, id);
-      for (const [name, value] of overview ? overviewFacts(overview) : []) {
+      const passkeys = await listPasskeys(service.db, id);
+      for (const [name, value] of overview ? overviewFacts(overview, passkeys) : []) {
         terminal.out(`${name.padEnd(15)}${value}`);
       }
     });
 }
 
-function overviewFacts(row: CustomerOverview): [string, string][] {
+function overviewFacts(row: CustomerOverview, passkeys: readonly PasskeyRow[]): [string, string][] {
   const formatSince = (time: Date | null, fallback: string) =>
     time ? `since ${formatSessionTime(time)} UTC` : fallback;
   const more = [
@@ -45,6 +47,7 @@ function overviewFacts(row: CustomerOverview): [string, string][] {
     ['confirmed', formatSince(row.email_confirmed_at, 'no')],
     ['OpenPGP key', row.has_openpgp_key ? 'yes' : 'no'],
     ['one-time codes', formatSince(row.totp_since, 'no')],
+    ...passkeyFacts(passkeys),
     ['customer', formatSince(row.created_at, '')],
     ['frozen', formatSince(row.frozen_at, 'no')],
     ['being deleted', formatSince(row.deleting_at, 'no')],
@@ -54,6 +57,15 @@ function overviewFacts(row: CustomerOverview): [string, string][] {
     ['storage', `${formatCount(row.volumes, 'volume')}, ${formatCount(row.snapshots, 'snapshot')}`],
     ['access', `${formatCount(row.sessions, 'session')}, ${formatCount(row.tokens, 'API token')}`],
   ];
+}
+
+/** Customers choose the names, without control characters. */
+function passkeyFacts(passkeys: readonly PasskeyRow[]): [string, string][] {
+  if (passkeys.length === 0) return [['passkeys', 'no']];
+  return passkeys.map(({ name, created_at, last_used_at }) => {
+    const used = last_used_at ? `last used ${formatSessionTime(last_used_at)} UTC` : 'never used';
+    return ['passkey', `${name}, since ${formatSessionTime(created_at)} UTC, ${used}`];
+  });
 }
 
 function addExport(customers: Command, { resources, terminal }: OperatorContext): void {

@@ -89,8 +89,9 @@ describe('deleting an account', () => {
     await postAccountAction(client, { action: 'enable_totp', code: totpAt(String(secret)) });
     await world.opened.db.run(
       `insert into passkeys
-         (id, customer_id, credential_id, public_key, counter, transports, name, created_at)
-       values (gen_random_uuid(), $1, 'c', 'k', 0, '{usb}', 'key', now())`,
+         (id, customer_id, credential_id, public_key, counter, transports, name, created_at, last_used_at)
+       values (gen_random_uuid(), $1, 'c', 'k', 0, '{usb}', 'key', '2026-01-02', null),
+              (gen_random_uuid(), $1, 'd', 'k', 0, '{usb}', 'my laptop', '2026-01-03', '2026-01-04')`,
       [customerId],
     );
     const before = await tablesOf(customerId);
@@ -108,6 +109,10 @@ describe('deleting an account', () => {
     const shown = (await operator('customers', 'show', client.email)).out;
     assert.match(shown, /^servers +2$/m);
     assert.match(shown, /^one-time codes +since 20/m);
+    assert.deepEqual(shown.match(/^passkeys? .*$/gm), [
+      'passkey        key, since 2026-01-02 00:00:00 UTC, never used',
+      'passkey        my laptop, since 2026-01-03 00:00:00 UTC, last used 2026-01-04 00:00:00 UTC',
+    ]);
 
     assert.match((await operator('customers', 'delete', client.email, '--yes')).err, /has 2 servers/);
     const refused = await remove(client);
