@@ -147,7 +147,7 @@ function validateCombinations(config: Config): void {
   } else if (!isLoopback(config.SKERRY_HOST) && !config.SKERRY_SANDBOX_PUBLIC) {
     throw new ConfigError(
       'SKERRY_HOST: anyone can create money in a sandbox, so it listens on 127.0.0.1 or ::1 only; ' +
-        'to allow other addresses anyway, set SKERRY_SANDBOX_PUBLIC=true',
+        'to allow others anyway, set SKERRY_SANDBOX_PUBLIC=true, and SKERRY_BASE_URL to the public URL',
     );
   }
 }

@@ -187,11 +187,13 @@ test('crash places are rejected in a live service', () => {
 
 test('a sandbox listens on other addresses than loopback only if the setting allows it', () => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.org', '127.example.org']) {
-    assert.match(configErrorMessage({ SKERRY_HOST: host }), /^SKERRY_HOST: .*SKERRY_SANDBOX_PUBLIC=true/);
+    const refused = configErrorMessage({ SKERRY_HOST: host });
+    assert.match(refused, /^SKERRY_HOST: .*SKERRY_SANDBOX_PUBLIC=true, and SKERRY_BASE_URL/);
     loadConfig({ SKERRY_HOST: host, SKERRY_SANDBOX_PUBLIC: 'true' });
     loadConfig({ ...LIVE, SKERRY_HOST: host });
   }
   for (const host of ['127.0.0.1', '127.9.9.9', '::1', 'localhost']) loadConfig({ SKERRY_HOST: host });
+  assert.match(SETTINGS.SKERRY_SANDBOX_PUBLIC.about, /needs SKERRY_BASE_URL/);
 });
 
 test('the description has every setting and its source, and no secret', () => {

@@ -34,7 +34,8 @@ export const SETTINGS = {
     '32-byte keys as id:base64,…, newest first; unset: the key file in the data folder',
   ),
   SKERRY_SANDBOX_PUBLIC: bool(
-    'let a sandbox, where anyone can create money, listen on other addresses than loopback',
+    'let a sandbox, where anyone can create money, listen on other addresses than loopback; needs ' +
+      'SKERRY_BASE_URL, because /sandbox/* accepts no other host name but that of this machine',
   ),
   SKERRY_TOKEN_PREFIX: text('skerry', 'prefix of API tokens, <prefix>_live_…'),
   SKERRY_LOG_LEVEL: choice(
