@@ -48,9 +48,13 @@ export async function acquireDatabase(
 export async function openMigratedDatabase(
   config: Config,
   connection: ConnectionSettings,
-  options: { poolSize: number; allowMigration: boolean; onError: (error: Error) => void },
+  options: {
+    allowMigration: boolean;
+    tellMigration: ((line: string) => void) | undefined;
+    onError: (error: Error) => void;
+  },
 ): Promise<OpenDatabase> {
-  const db = openDatabase(connection, options);
+  const db = openDatabase(connection, { poolSize: config.SKERRY_DB_POOL, onError: options.onError });
   try {
     // Check the mode before any write: a sandbox must not even migrate a live database.
     await requireSameMode(db, config.SKERRY_MODE);
@@ -61,7 +65,7 @@ export async function openMigratedDatabase(
           `the database needs ${pending.length} migration(s); run 'npx skerryd migrate' first`,
         );
       }
-      await migrateWithoutTimeout(connection);
+      await migrateWithoutTimeout(connection, options.tellMigration);
     }
     return db;
   } catch (error) {
@@ -73,10 +77,13 @@ export async function openMigratedDatabase(
 /**
  * Runs without the statement timeout: building an index can take longer than any statement of the service.
  */
-async function migrateWithoutTimeout(connection: ConnectionSettings): Promise<void> {
+async function migrateWithoutTimeout(
+  connection: ConnectionSettings,
+  tell: ((line: string) => void) | undefined,
+): Promise<void> {
   const db = openDatabase(connection, { poolSize: 2, statementTimeoutMs: 0 });
   try {
-    await migrate(db);
+    await migrate(db, { tell });
   } finally {
     await db.close();
   }

@@ -31,7 +31,10 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
   requireLiveSafety(config);
   const database = await acquireDatabase(config, 'own', options.warn);
   try {
-    const opened = await openService(config, database.connection, { mayMigrate: true });
+    const opened = await openService(config, database.connection, {
+      mayMigrate: true,
+      tellMigration: options.warn,
+    });
     const coins = opened.live?.coins ?? [];
     const announce = (url: string | null) => formatReadyLines(config, { url, coins }).forEach(options.print);
     try {

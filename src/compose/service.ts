@@ -58,6 +58,8 @@ export function connectionsPerProcess(config: Config): number {
 
 interface OpenOptions {
   readonly mayMigrate?: boolean;
+  /** Gets a line when each migration starts and ends. */
+  readonly tellMigration?: (line: string) => void;
   /** Of new passwords. Default: that of `kernel/passwords.ts`. */
   readonly passwordCost?: PasswordCost | undefined;
 }
@@ -65,16 +67,12 @@ interface OpenOptions {
 export async function openService(
   config: Config,
   connection: ConnectionSettings,
-  { mayMigrate: allowMigration = false, passwordCost }: OpenOptions = {},
+  { mayMigrate: allowMigration = false, tellMigration, passwordCost }: OpenOptions = {},
 ): Promise<OpenedService> {
   validateCoinKeys(config);
   const { log, unredacted: requestLog } = createLoggers(config.SKERRY_LOG_LEVEL);
   const onError = (error: Error) => logFault(log, 'warn', 'database connection lost', { err: error });
-  const db = await openMigratedDatabase(config, connection, {
-    poolSize: config.SKERRY_DB_POOL,
-    allowMigration,
-    onError,
-  });
+  const db = await openMigratedDatabase(config, connection, { allowMigration, tellMigration, onError });
   const simulationDb =
     config.SKERRY_MODE === 'live'
       ? null

@@ -55,7 +55,7 @@ export function addDatabase(program: Command, { resources, terminal }: OperatorC
     .command('migrate')
     .description('Migrate the database to this version')
     .action(async () => {
-      const applied = await migrate(await resources.database());
+      const applied = await migrate(await resources.database(), { tell: terminal.err });
       terminal.out(applied.length > 0 ? `migrated: ${applied.join(', ')}` : 'the database is up to date');
     });
   program

@@ -57,34 +57,63 @@ export async function pendingMigrations(db: OpenDatabase, folder: URL = FOLDER):
 
 /**
  * Migrates the database to this version. Returns the migrations that ran. Safe to call in several processes.
+ * `tell` gets a line when each starts and ends: on a large table it may take minutes. A new database has
+ * nothing to move, so there are no lines.
  */
-export async function migrate(db: OpenDatabase, folder: URL = FOLDER): Promise<string[]> {
-  await pendingMigrations(db, folder);
+export async function migrate(
+  db: OpenDatabase,
+  {
+    folder = FOLDER,
+    tell,
+  }: { readonly folder?: URL; readonly tell?: ((line: string) => void) | undefined } = {},
+): Promise<string[]> {
+  const files = migrationFiles(folder);
+  const pending = await pendingMigrations(db, folder);
+  const progress = new Progress(pending, pending.length < files.length ? tell : undefined);
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: withoutEnd(db) }) });
-  const migrator = new Migrator({ db: kysely, provider: migrationProvider(migrationFiles(folder)) });
+  const migrator = new Migrator({ db: kysely, provider: migrationProvider(files, progress) });
   const { error, results } = await migrator.migrateToLatest();
   if (error) throw error;
   return (results ?? []).map((result) => result.migrationName);
 }
 
-function migrationProvider(files: readonly MigrationFile[]): MigrationProvider {
+class Progress {
+  readonly #names: readonly string[];
+  readonly #tell: (line: string) => void;
+
+  constructor(names: readonly string[], tell: (line: string) => void = () => undefined) {
+    this.#names = names;
+    this.#tell = tell;
+  }
+
+  async measure(name: string, work: () => Promise<void>): Promise<void> {
+    const startMs = performance.now();
+    this.#tell(`migration ${name}: ${this.#names.indexOf(name) + 1} of ${this.#names.length}, running`);
+    await work();
+    this.#tell(`migration ${name}: took ${((performance.now() - startMs) / 1_000).toFixed(1)} s`);
+  }
+}
+
+function migrationProvider(files: readonly MigrationFile[], progress: Progress): MigrationProvider {
   return {
     getMigrations: async () =>
       Object.fromEntries(
         files.map((file) => [
           file.name,
           {
-            up: async (tx: Kysely<unknown>) => {
-              await sql`create table if not exists migration_files
-                (name text primary key, sha256 text not null)`.execute(tx);
-              await sql.raw(file.text).execute(tx);
-              await sql`insert into migration_files (name, sha256)
-                values (${file.name}, ${file.sha256})`.execute(tx);
-            },
+            up: (tx: Kysely<unknown>) => progress.measure(file.name, () => run(file, tx)),
           },
         ]),
       ),
   };
+}
+
+async function run(file: MigrationFile, tx: Kysely<unknown>): Promise<void> {
+  await sql`create table if not exists migration_files
+    (name text primary key, sha256 text not null)`.execute(tx);
+  await sql.raw(file.text).execute(tx);
+  await sql`insert into migration_files (name, sha256)
+    values (${file.name}, ${file.sha256})`.execute(tx);
 }
 
 /** The caller owns the pool, so the migrator must not end it. */

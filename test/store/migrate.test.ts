@@ -56,33 +56,33 @@ describe('migrations', () => {
     await write('0002_b', B);
     await write('0001_a', A);
     assert.deepEqual(await pendingMigrations(db, folder), ['0001_a', '0002_b']);
-    assert.deepEqual(await migrate(db, folder), ['0001_a', '0002_b']);
+    assert.deepEqual(await migrate(db, { folder }), ['0001_a', '0002_b']);
     assert.deepEqual(await tables(), ['a', 'b', 'migration_files']);
     assert.deepEqual(await pendingMigrations(db, folder), []);
   });
 
   it('a migration runs once: a second run does nothing', async () => {
     await write('0001_a', A);
-    await migrate(db, folder);
+    await migrate(db, { folder });
     await db.run('insert into a values (1)');
-    assert.deepEqual(await migrate(db, folder), []);
+    assert.deepEqual(await migrate(db, { folder }), []);
     assert.deepEqual(await db.rows('select id from a'), [{ id: 1 }]);
   });
 
   it('a migration added later runs alone, after the earlier ones', async () => {
     await write('0001_a', A);
-    await migrate(db, folder);
+    await migrate(db, { folder });
     await write('0002_b', B);
     assert.deepEqual(await pendingMigrations(db, folder), ['0002_b']);
-    assert.deepEqual(await migrate(db, folder), ['0002_b']);
+    assert.deepEqual(await migrate(db, { folder }), ['0002_b']);
   });
 
   it('a migration edited after it ran is refused, even if only a comment changed', async () => {
     await write('0001_a', A);
-    await migrate(db, folder);
+    await migrate(db, { folder });
     await write('0001_a', `${A} -- a note`);
     await write('0002_b', B);
-    assert.match(await refusalMessage(migrate(db, folder)), /0001_a was edited/);
+    assert.match(await refusalMessage(migrate(db, { folder })), /0001_a was edited/);
     assert.match(await refusalMessage(pendingMigrations(db, folder)), /0001_a was edited/);
     assert.deepEqual(await tables(), ['a', 'migration_files']);
   });
@@ -90,34 +90,34 @@ describe('migrations', () => {
   it('a database that was migrated by a newer version is refused', async () => {
     await write('0001_a', A);
     await write('0002_b', B);
-    await migrate(db, folder);
+    await migrate(db, { folder });
     await remove('0002_b');
-    assert.match(await refusalMessage(migrate(db, folder)), /0002_b.*newer version/);
+    assert.match(await refusalMessage(migrate(db, { folder })), /0002_b.*newer version/);
     assert.match(await refusalMessage(pendingMigrations(db, folder)), /0002_b.*newer version/);
   });
 
   it('a new migration is refused if it sorts before a migration that already ran', async () => {
     await write('0002_b', 'create table b (id int)');
-    await migrate(db, folder);
+    await migrate(db, { folder });
     await write('0001_a', A);
-    await assert.rejects(migrate(db, folder));
+    await assert.rejects(migrate(db, { folder }));
     assert.deepEqual(await tables(), ['b', 'migration_files']);
   });
 
   it('a failed migration rolls back, together with the earlier ones of the same run', async () => {
     await write('0001_a', A);
     await write('0002_b', `${B} create table c (id int); insert into c values ('no number');`);
-    await assert.rejects(migrate(db, folder), /invalid input syntax/);
+    await assert.rejects(migrate(db, { folder }), /invalid input syntax/);
     assert.deepEqual(await tables(), []);
     await write('0002_b', B);
-    assert.deepEqual(await migrate(db, folder), ['0001_a', '0002_b']);
+    assert.deepEqual(await migrate(db, { folder }), ['0001_a', '0002_b']);
   });
 
   it('migrations of earlier runs are kept when a later one fails', async () => {
     await write('0001_a', A);
-    await migrate(db, folder);
+    await migrate(db, { folder });
     await write('0002_b', 'create table b (id nothing)');
-    await assert.rejects(migrate(db, folder));
+    await assert.rejects(migrate(db, { folder }));
     assert.deepEqual(await tables(), ['a', 'migration_files']);
     assert.deepEqual(await pendingMigrations(db, folder), ['0002_b']);
   });
@@ -127,7 +127,7 @@ describe('migrations', () => {
     await write('0002_b', B);
     const others = Array.from({ length: 3 }, () => openDatabase(scratch.connection, { poolSize: 3 }));
     try {
-      const ran = await Promise.all([db, ...others].map((each) => migrate(each, folder)));
+      const ran = await Promise.all([db, ...others].map((each) => migrate(each, { folder })));
       assert.deepEqual(
         ran.filter((names) => names.length > 0),
         [['0001_a', '0002_b']],
@@ -138,9 +138,24 @@ describe('migrations', () => {
     }
   });
 
+  it('each migration is announced when it runs, with its time when it is done', async () => {
+    const lines: string[] = [];
+    const tell = (line: string) => void lines.push(line);
+    await write('0001_a', A);
+    await migrate(db, { folder, tell });
+    assert.deepEqual(lines, [], 'a new database has nothing to move');
+    await write('0002_b', `${B} select pg_sleep(0.15);`);
+    await write('0003_c', 'create table c (id nothing)');
+    await assert.rejects(migrate(db, { folder, tell }));
+    const [running, took, failing, ...others] = lines;
+    assert.equal(running, 'migration 0002_b: 1 of 2, running');
+    assert.match(took ?? '', /^migration 0002_b: took 0\.[1-9] s$/);
+    assert.deepEqual([failing, others], ['migration 0003_c: 2 of 2, running', []]);
+  });
+
   it('migrate leaves the pool open for its caller', async () => {
     await write('0001_a', A);
-    await migrate(db, folder);
+    await migrate(db, { folder });
     assert.deepEqual(await db.row('select 1 as alive'), { alive: 1 });
   });
 

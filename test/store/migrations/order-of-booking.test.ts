@@ -1,15 +1,11 @@
 /** The migration that orders the transfers of databases from before `booked_at`. */
 import assert from 'node:assert/strict';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, it } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type OpenDatabase, openDatabase } from '../../../src/store/db.ts';
-import { migrate, migrationFiles } from '../../../src/store/migrate.ts';
+import { migrate } from '../../../src/store/migrate.ts';
 import { createScratchDatabase } from '../../support/database.ts';
+import { migrateBefore } from '../../support/earlier-schema.ts';
 
-const FOLDER = new URL('../../../src/store/migrations/', import.meta.url);
 const ORDER = '0031_order_of_booking';
 const HOUSE = '00000000-0000-0000-0000-000000000004';
 
@@ -20,13 +16,7 @@ let customers = 0;
 before(async () => {
   scratch = await createScratchDatabase({ empty: true });
   db = openDatabase(scratch.connection, { poolSize: 2 });
-  const earlier = await mkdtemp(join(tmpdir(), 'skerry-migrations-'));
-  for (const { name } of migrationFiles()) {
-    if (name < ORDER)
-      await copyFile(fileURLToPath(new URL(`${name}.sql`, FOLDER)), join(earlier, `${name}.sql`));
-  }
-  await migrate(db, pathToFileURL(`${earlier}/`));
-  await rm(earlier, { recursive: true });
+  await migrateBefore(db, ORDER);
 });
 after(async () => {
   await db.close();
