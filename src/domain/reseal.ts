@@ -1,9 +1,9 @@
 /**
- * Seals lasting secrets again with the newest key, bound to their place. So after a rotation the old key can
- * be removed, and values of earlier versions are bound, too. Any number of processes may run it at once: a
- * value that changed since it was read is not replaced.
+ * Seals values again with the newest key, bound to their place: lasting secrets after a rotation, so that the
+ * old key can be removed, and every value of version 0.1, which was bound only to its purpose. Any number of
+ * processes may run it at once: a value that changed since it was read is not replaced.
  */
-import { LASTING_SEALED, type SealedColumn } from '../spec/sealed.ts';
+import { SEALED_COLUMNS, type SealedColumn } from '../spec/sealed.ts';
 import { listSealedOtherwise, replaceSealed, type SealedRow } from '../store/service/sealed.ts';
 import type { Service } from './context.ts';
 
@@ -13,9 +13,9 @@ const BATCH = 200;
 /** No row has this id. */
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Goes through all secrets once. Yields how many each batch sealed again. */
+/** Goes through all values but the key check, which each start seals. Yields the number sealed per batch. */
 export async function* resealSecrets(service: Deps): AsyncGenerator<number> {
-  for (const at of LASTING_SEALED) {
+  for (const at of SEALED_COLUMNS.filter(({ row }) => row !== null)) {
     for (let after = FIRST_ID; ; ) {
       const page = { prefix: service.keys.sealedPrefix, after, limit: BATCH };
       const rows = await listSealedOtherwise(service.db, at, page);

@@ -9,8 +9,10 @@ export interface SealedColumn {
   readonly column: string;
   /** The column that identifies its row; null: the table has a single row. */
   readonly row: string | null;
-  /** Kept for years: sealed again after a rotation. Other values are gone after a day. */
+  /** Kept for years: sealed again after a rotation. Most others are gone after a day. */
   readonly lasting?: true;
+  /** The condition of a partial index on the rows that have a value. */
+  readonly where?: string;
 }
 
 export const SEALED = {
@@ -32,12 +34,21 @@ export const SEALED = {
   rootPassword: { purpose: 'root password', table: 'servers', column: 'root_password_sealed', row: 'id' },
   userData: { purpose: 'user data', table: 'servers', column: 'user_data_sealed', row: 'id' },
   operation: { purpose: 'operation', table: 'operations', column: 'payload_sealed', row: 'id' },
-  mail: { purpose: 'mail data', table: 'mails', column: 'data_sealed', row: 'id' },
+  mail: {
+    purpose: 'mail data',
+    table: 'mails',
+    column: 'data_sealed',
+    row: 'id',
+    where: 'due_at is not null',
+  },
   resetRequest: { purpose: 'reset request', table: 'reset_requests', column: 'email_sealed', row: 'id' },
   sandboxMail: { purpose: 'sandbox mail', table: 'sim.mails', column: 'mail_sealed', row: 'id' },
 } as const satisfies Record<string, SealedColumn>;
 
 export type SealedName = keyof typeof SEALED;
 
+/** The columns of all sealed values. */
+export const SEALED_COLUMNS: readonly SealedColumn[] = Object.values(SEALED);
+
 /** The sealed values that outlive the rotation of the service key. */
-export const LASTING_SEALED = (Object.values(SEALED) as SealedColumn[]).filter(({ lasting }) => lasting);
+export const LASTING_SEALED = SEALED_COLUMNS.filter(({ lasting }) => lasting);

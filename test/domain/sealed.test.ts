@@ -5,6 +5,7 @@ import { requestReset } from '../../src/domain/customers/reset-password.ts';
 import { readStatus } from '../../src/domain/health/status.ts';
 import { enqueueMail } from '../../src/domain/mail/enqueue.ts';
 import { rescueServer } from '../../src/domain/servers/operations/power.ts';
+import { verify } from '../../src/domain/verify/verify.ts';
 import { openWebhookSecret } from '../../src/domain/webhooks/attempt.ts';
 import { createWebhook } from '../../src/domain/webhooks/change.ts';
 import { formatId, newId } from '../../src/kernel/ids.ts';
@@ -182,5 +183,37 @@ describe('resealing', () => {
     const [resealed] = await valuesOf(SEALED.webhookSecret);
     assert.deepEqual(newOnly.open(SEALED.webhookSecret, hook?.row ?? '', resealed?.sealed ?? ''), secret);
     assert.deepEqual(await keyNotes(ring), []);
+  });
+
+  it('every value that version 0.1 sealed is bound once, and verify tells how many are left', async () => {
+    const unbound = async () => {
+      const results = await verify(world.service);
+      return results.find(({ invariant }) => invariant.name === 'sealed values are bound')?.broken;
+    };
+    const stored = CASES.filter(([, { row }]) => row !== null);
+    assert.equal(await unbound(), 0n);
+    // More than a batch.
+    await world.db.run(
+      `insert into reset_requests (id, email_sealed, ip_country, requested_at)
+       select gen_random_uuid(), '', 'XX', now() from generate_series(1, 450)`,
+    );
+    for (const [name, { table, column, row }] of stored) {
+      const sealed = sealUnbound(SEALED[name], name);
+      await world.db.run(`update ${table} set ${column} = $1 where ${column} is not null`, [sealed]);
+      assert.ok(row);
+    }
+    const left = (await unbound()) ?? 0n;
+    assert.ok(left > 450n, String(left));
+    const jobs = [1, 2].map(() => resealJob(world.service));
+    const done = await Promise.all(jobs.map((job) => job.run()));
+    for (const job of jobs) done.push(await job.run());
+    assert.equal(
+      done.reduce((sum, n) => sum + n),
+      Number(left),
+    );
+    assert.equal(await unbound(), 0n);
+    for (const [name, at] of stored)
+      for (const { row, sealed } of await valuesOf(at))
+        assert.equal(world.service.keys.open(at, row, sealed).toString(), name);
   });
 });

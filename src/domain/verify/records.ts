@@ -1,7 +1,15 @@
 /** Invariants of the records of requests, event numbers, and webhook queues. */
 
 import { LIMITS } from '../../spec/limits.ts';
+import { SEALED_COLUMNS } from '../../spec/sealed.ts';
+import { unboundSql } from '../../store/service/sealed.ts';
 import type { Invariant } from './invariant.ts';
+
+const SEALED_VALUES = SEALED_COLUMNS.map(
+  ({ table, column, row }) =>
+    `select '${table} ' || ${row ?? `''`}::text as id, ${column} as sealed from ${table}
+      where ${column} is not null`,
+).join(' union all ');
 
 export const RECORD_INVARIANTS: readonly Invariant[] = [
   {
@@ -19,6 +27,12 @@ export const RECORD_INVARIANTS: readonly Invariant[] = [
     violations: `select id from audit_events
       where (actor_token is not null and actor_session is not null)
          or (customer_id is null and (actor_token is not null or actor_session is not null))`,
+  },
+  {
+    name: 'sealed values are bound',
+    description: 'every sealed value opens only in its table, row, and column; the service binds older ones',
+    source: `(${SEALED_VALUES}) as sealed_values`,
+    violations: `select id from (${SEALED_VALUES}) as v where ${unboundSql('sealed')}`,
   },
 ];
 

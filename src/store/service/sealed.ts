@@ -7,15 +7,27 @@ export interface SealedRow {
   readonly sealed: string;
 }
 
-/** Lists values that do not begin with `prefix`, by the id of their row. */
+/**
+ * The condition for a value of version 0.1, `keyId.base64url`, which is not bound to its place. Its bytes
+ * begin with a nonce and a tag, 28 together.
+ */
+export function unboundSql(column: string): string {
+  return `${column} ~ '^[A-Za-z0-9_-]+[.][A-Za-z0-9_-]{38,}$'`;
+}
+
+/**
+ * Lists the values to seal again, by the id of their row: a lasting value that does not begin with `prefix`,
+ * and any other that is not bound.
+ */
 export async function listSealedOtherwise(
   tx: Sql,
-  { table, column, row }: SealedColumn,
+  { table, column, row, lasting, where }: SealedColumn,
   page: { readonly prefix: string; readonly after: string; readonly limit: number },
 ): Promise<SealedRow[]> {
+  const isOutdated = lasting ? `not starts_with(${column}, $2)` : `$2 <> '' and ${unboundSql(column)}`;
   return await tx.rows<SealedRow>(
     `select ${row}::text as id, ${column} as sealed from ${table}
-      where ${row} > $1::uuid and not starts_with(${column}, $2) order by ${row} limit $3`,
+      where ${row} > $1::uuid and ${where ?? 'true'} and ${isOutdated} order by ${row} limit $3`,
     [page.after, page.prefix, page.limit],
   );
 }

@@ -192,6 +192,10 @@ const BREAKS: Record<string, readonly string[]> = {
     `update audit_events set actor_token = gen_random_uuid() where actor_session is not null`,
     `update audit_events set customer_id = null where actor_session is not null`,
   ],
+  'sealed values are bound': [
+    `update webhooks set secret_sealed = 'k1.' || split_part(secret_sealed, '.', 3)`,
+    `update service set key_check = 'k1.' || split_part(key_check, '.', 3)`,
+  ],
   'audit links form a chain': [
     `delete from audit_links where no = 2`,
     `update audit_links set hash = sha256('x') where no = 2`,
