@@ -11,7 +11,7 @@
  * replay is identical and a database dump reveals nothing. A keyed hash of method, path, query, and body
  * identifies the request.
  */
-
+import type { KeyObject } from 'node:crypto';
 import { fail } from '../kernel/fail.ts';
 import { OutcomeUnknown, runApart } from '../kernel/faults/deadline.ts';
 import { deriveKey, digest, openWith, sealWith } from '../kernel/secrets.ts';
@@ -251,7 +251,7 @@ function openStoredResponse(stored: StoredResponse, request: IdempotentRequest, 
   }
 }
 
-function responseKey(request: IdempotentRequest, key: string): Buffer {
+function responseKey(request: IdempotentRequest, key: string): KeyObject {
   return deriveKey(Buffer.from(`${request.credential}\n${key}`), 'idempotent answer');
 }
 

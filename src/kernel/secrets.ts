@@ -7,9 +7,11 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createHash,
   createHmac,
+  createSecretKey,
+  hash,
   hkdfSync,
+  type KeyObject,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
@@ -22,7 +24,7 @@ export class KeyRing {
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly #newest: string;
   /** Derived keys by key id and purpose. Purposes are constants, so there are few. */
-  readonly #derived = new Map<string, Buffer>();
+  readonly #derived = new Map<string, KeyObject>();
 
   /** `text` is `id:base64,id:base64,…` of 32-byte keys, newest first. The RangeError shows no key. */
   constructor(text: string) {
@@ -93,7 +95,7 @@ export class KeyRing {
     return this.#keys.has(keyId);
   }
 
-  #derive(keyId: string, purpose: string): Buffer {
+  #derive(keyId: string, purpose: string): KeyObject {
     const key = this.#keys.get(keyId);
     if (!key) throw new Error('sealed with a key that is not in SKERRY_SECRET_KEY');
     const cacheKey = `${keyId} ${purpose}`;
@@ -106,23 +108,27 @@ export class KeyRing {
 }
 
 /** Derives a 32-byte key for one purpose from other key material. */
-export function deriveKey(material: Uint8Array, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', material, Buffer.alloc(0), `skerry/${purpose}`, 32));
+export function deriveKey(material: Uint8Array, purpose: string): KeyObject {
+  // Node is slow with keys that are bytes: each use of them throws and catches an error.
+  const key = createSecretKey(material);
+  return createSecretKey(Buffer.from(hkdfSync('sha256', key, NO_SALT, `skerry/${purpose}`, 32)));
 }
+
+const NO_SALT = Buffer.alloc(0);
 
 function placeOf({ table, column }: SealedColumn, row: string): Buffer {
   return Buffer.from(JSON.stringify([table, column, row]));
 }
 
 /** Encrypts with AES-256-GCM. Returns nonce, tag and ciphertext. `place` must be given to open it, too. */
-export function sealWith(key: Buffer, plain: Uint8Array | string, place: Uint8Array = NO_PLACE): Buffer {
+export function sealWith(key: KeyObject, plain: Uint8Array | string, place: Uint8Array = NO_PLACE): Buffer {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(place);
   const body = Buffer.concat([cipher.update(plain as Uint8Array), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), body]);
 }
 
-export function openWith(key: Buffer, sealed: Uint8Array, place: Uint8Array = NO_PLACE): Buffer {
+export function openWith(key: KeyObject, sealed: Uint8Array, place: Uint8Array = NO_PLACE): Buffer {
   const bytes = Buffer.from(sealed);
   // Without the tag length, a truncated value would be accepted with a truncated tag.
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
@@ -134,7 +140,7 @@ const NO_PLACE = Buffer.alloc(0);
 
 /** SHA-256: the stored form of a token or a session cookie, both of which are 256 random bits. */
 export function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }
 
 /** Compares two texts in a time that does not reveal where they differ. */

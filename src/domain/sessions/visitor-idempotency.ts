@@ -9,6 +9,7 @@
  * like a new one. A replay is possible for a few minutes, while the session that the response opened is
  * active.
  */
+import type { KeyObject } from 'node:crypto';
 import { fail } from '../../kernel/fail.ts';
 import { deriveKey, digest, openWith, sealWith } from '../../kernel/secrets.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
@@ -140,10 +141,11 @@ async function findTargetCustomer(service: Service, { target }: VisitorForm): Pr
 }
 
 function storageKey(form: VisitorForm): Buffer {
-  return digest(deriveKey(keyMaterial(form), 'place of an answer to a visitor').toString('base64'));
+  const key = deriveKey(keyMaterial(form), 'place of an answer to a visitor');
+  return digest(key.export().toString('base64'));
 }
 
-function sealingKey(form: VisitorForm): Buffer {
+function sealingKey(form: VisitorForm): KeyObject {
   return deriveKey(keyMaterial(form), 'answer to a visitor');
 }
 
