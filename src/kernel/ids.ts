@@ -80,24 +80,65 @@ export function base32(bytes: Uint8Array): string {
   return bits > 0 ? text + ALPHABET.charAt((buffer << (5 - bits)) & 31) : text;
 }
 
+/** Two letters for each ten bits. */
+const LETTER_PAIRS = Array.from(
+  { length: 1_024 },
+  (_, n) => ALPHABET.charAt(n >> 5) + ALPHABET.charAt(n & 31),
+);
+const HEX_DIGITS = '0123456789abcdef';
+const HEX_VALUES = valuesByCharCode(HEX_DIGITS);
+const LETTER_VALUES = valuesByCharCode(ALPHABET);
+/** The lengths at which the text of a `uuid` has a hyphen. */
+const HYPHENS_AFTER = new Set([8, 13, 18, 23]);
+
+/** Returns the value of each digit at its character code. */
+function valuesByCharCode(digits: string): readonly (number | undefined)[] {
+  return Array.from({ length: 128 }, (_, code) => {
+    const value = digits.indexOf(String.fromCharCode(code));
+    return value < 0 ? undefined : value;
+  });
+}
+
 /** Returns the shown form of a stored id. */
 export function formatId(kind: IdKind, uuid: string): string {
-  return ID_PREFIXES[kind] + base32(Buffer.from(uuid.replaceAll('-', ''), 'hex'));
+  let text: string = ID_PREFIXES[kind];
+  let bits = 0;
+  let buffer = 0;
+  for (let i = 0; i < uuid.length; i++) {
+    const value = HEX_VALUES[uuid.charCodeAt(i)];
+    if (value === undefined) continue;
+    buffer = (buffer << 4) | value;
+    bits += 4;
+    if (bits < 10) continue;
+    bits -= 10;
+    text += LETTER_PAIRS[buffer >>> bits];
+    buffer &= (1 << bits) - 1;
+  }
+  // 128 bits leave eight, so the last letter ends with two bits that are zero.
+  return text + LETTER_PAIRS[buffer << 2];
 }
 
 /** Returns the stored id of a shown one, or undefined when the text is not an id of this kind. */
 export function parseId(kind: IdKind, text: string): string | undefined {
   const prefix = ID_PREFIXES[kind];
   if (!text.startsWith(prefix) || text.length !== prefix.length + 26) return undefined;
-  let value = 0n;
-  for (const letter of text.slice(prefix.length)) {
-    const digit = ALPHABET.indexOf(letter);
-    if (digit < 0) return undefined;
-    value = (value << 5n) | BigInt(digit);
+  let uuid = '';
+  let bits = 0;
+  let buffer = 0;
+  for (let i = prefix.length; i < text.length; i++) {
+    const value = LETTER_VALUES[text.charCodeAt(i)];
+    if (value === undefined) return undefined;
+    buffer = (buffer << 5) | value;
+    bits += 5;
+    while (bits >= 4) {
+      bits -= 4;
+      uuid += HEX_DIGITS.charAt(buffer >>> bits);
+      if (HYPHENS_AFTER.has(uuid.length)) uuid += '-';
+      buffer &= (1 << bits) - 1;
+    }
   }
   // 26 characters hold 130 bits: the last two must be zero, so that an id has only one spelling.
-  if ((value & 3n) !== 0n) return undefined;
-  return formatUuid(Buffer.from((value >> 2n).toString(16).padStart(32, '0'), 'hex'));
+  return buffer === 0 ? uuid : undefined;
 }
 
 /** Returns a random integer from 1 to 2^53 − 1, for surface A's ids: JSON numbers that reveal no order. */

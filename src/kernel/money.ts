@@ -46,9 +46,13 @@ export function formatCents(cents: bigint): string {
   return formatUnits(cents, 2, true);
 }
 
-/** `1999n` → `19.99` as a JSON number. Exact, because a double prints the same two decimals. */
+/**
+ * `1999n` → `19.99` as a JSON number. Exact, because a double prints the same two decimals: a division rounds
+ * to the double that is nearest to the quotient, as reading the text does.
+ */
 export function centsToUsd(cents: bigint): number {
-  return Number(formatCents(cents));
+  const number = Number(cents);
+  return Number.isSafeInteger(number) ? number / 100 : Number(formatCents(cents));
 }
 
 /** Returns the coin units due for an amount, at a rate in dollars per whole coin. Rounds up, in our favor. */

@@ -1,11 +1,9 @@
-/**
- * The connection to PostgreSQL. Every distinct statement is prepared once per connection. 8-byte integers
- * arrive as bigint, numerics as text, times as Date.
- */
+/** The connection to PostgreSQL. Every distinct statement is prepared once per connection. */
 import pg from 'pg';
 import { DeadlineExceeded, OutcomeUnknown, remainingMs, runApart } from '../kernel/faults/deadline.ts';
 import type { Database, Sql, SqlValues } from '../kernel/sql.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
+import { createColumnTypes } from './column-types.ts';
 import { listenWithReconnect } from './connections/listen.ts';
 import { type Statement, sendStatement } from './connections/prepared.ts';
 import { bindParameters } from './parameters.ts';
@@ -25,10 +23,7 @@ export interface OpenDatabase extends Database {
   close(): Promise<void>;
 }
 
-const TYPES = new pg.TypeOverrides();
-TYPES.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text));
-TYPES.setTypeParser(pg.types.builtins.NUMERIC, (text) => text);
-TYPES.setTypeParser(pg.types.builtins.DATE, (text) => text);
+const TYPES = createColumnTypes();
 
 /** SQLSTATEs after which the whole transaction runs again: serialization failure and deadlock. */
 const RETRYABLE_STATES = new Set(['40001', '40P01']);

@@ -142,3 +142,16 @@ test('the business clock is real time plus its offset', () => {
   clock.offsetMs += HOUR_MS;
   assert.ok(clock.now().getTime() >= before + HOUR_MS);
 });
+
+test('a time is formatted as ISO 8601 has it, and an invalid one is refused', () => {
+  fc.assert(
+    fc.property(fc.date({ noInvalidDate: true }), (time) => {
+      const seconds = time.toISOString().slice(0, 19);
+      assert.equal(formatRfc3339(time), `${seconds}Z`);
+      assert.equal(formatSessionTime(time), seconds.replace('T', ' '));
+    }),
+    runs,
+  );
+  assert.equal(formatRfc3339(new Date('0009-01-02T03:04:05Z')), '0009-01-02T03:04:05Z');
+  assert.throws(() => formatRfc3339(new Date(Number.NaN)), RangeError);
+});

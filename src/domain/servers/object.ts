@@ -3,10 +3,10 @@ import { formatId } from '../../kernel/ids.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Server } from '../../spec/schemas/server.ts';
-import type { ServerRow } from '../../store/servers/servers.ts';
+import type { ShownServerRow } from '../../store/servers/servers.ts';
 import { showImageId } from '../images/read.ts';
 
-export function serverObject(row: ServerRow): Server {
+export function serverObject(row: ShownServerRow): Server {
   return {
     id: formatId('server', row.id),
     object: 'server',
@@ -31,12 +31,12 @@ export function serverObject(row: ServerRow): Server {
 }
 
 /** Addresses are reserved from the start, and shown once the machine has answered on them. */
-function ipv4Object(row: ServerRow): Server['ipv4'] {
+function ipv4Object(row: ShownServerRow): Server['ipv4'] {
   if (row.first_run_at === null || row.ipv4 === null || row.ipv4_gateway === null) return null;
   return { address: row.ipv4, gateway: row.ipv4_gateway, rdns: row.rdns[row.ipv4] ?? null };
 }
 
-function ipv6Object(row: ServerRow): Server['ipv6'] {
+function ipv6Object(row: ShownServerRow): Server['ipv6'] {
   if (row.first_run_at === null || row.ipv6_prefix === null) return null;
   const address = serverIpv6(row.ipv6_prefix);
   const { [row.ipv4 ?? '']: _, ...records } = row.rdns;

@@ -9,9 +9,9 @@ import type { Server } from '../../spec/schemas/server.ts';
 import { explainDenial } from '../../spec/states.ts';
 import { findServerControls } from '../../store/servers/operator.ts';
 import {
-  findOwnServer,
   findServerDetail,
   findServerIdByPublicNo,
+  findShownServer,
   pageServers,
   type ServerRow,
 } from '../../store/servers/servers.ts';
@@ -25,7 +25,7 @@ import { describeThrottle } from './traffic.ts';
 /** Reads a server by its public id in one statement: the most frequent request. Refuses with `not_found`. */
 export async function getServer(service: Service, actor: CustomerActor, shownId: string): Promise<Server> {
   const id = parseId('server', shownId) ?? notFound('server');
-  return serverObject((await findOwnServer(service.reads, actor.customerId, id)) ?? notFound('server'));
+  return serverObject((await findShownServer(service.reads, actor.customerId, id)) ?? notFound('server'));
 }
 
 /** Returns the public id for the number that the session surface shows; refuses with `not_found`. */

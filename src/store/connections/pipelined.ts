@@ -51,7 +51,7 @@ export async function openPipelined(db: OpenDatabase): Promise<PipelinedReads> {
 
 interface PipelinedConnection {
   current(): Sql | null;
-  /** Sends nothing until this turn of the event loop is over: a system call costs more than most of it. */
+  /** Sends what this turn of the event loop writes at its end, in one system call. */
   holdBack(onSend: () => void): void;
   stop(): Promise<void>;
 }
