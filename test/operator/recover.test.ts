@@ -1,6 +1,6 @@
 /** `skerryd recover`, with a pool of addresses that the backup knows only in part. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -91,4 +91,11 @@ test('recover raises the index to the mark, and chain skip beyond the mark ends 
   assert.equal(await isBehindMarks(world.db), true);
   assert.equal((await run('chain', 'skip', 'ETH', '100')).code, 0);
   assert.equal(await isBehindMarks(world.db), false);
+});
+
+test('a long file of marks is replaced when it is compared with the database', async () => {
+  const path = join(folder, 'long.log');
+  await writeFile(path, '\nXMR 1 0 0\n'.repeat(10_000));
+  await compareMarks({ ...world.service, marks: new MarkFile(path) });
+  assert.ok((await stat(path)).size < 1_000);
 });

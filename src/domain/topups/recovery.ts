@@ -5,6 +5,7 @@
  * no job runs, and every change is refused, until `skerryd recover` has raised its numbers. A new database
  * has another incarnation, and so another file.
  */
+import { logFault } from '../../kernel/faults/fault-log.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { CoinCode } from '../../spec/coins.ts';
 import { isAbove } from '../../store/service/mark-file.ts';
@@ -46,6 +47,10 @@ export async function compareMarks({ db, log, marks }: Deps): Promise<void> {
     // Each new address raises the file again, or is not given out.
     log.error({ err: error }, 'the address marks cannot be written');
   }
+  // A file that stays long loses nothing.
+  await marks
+    .compact()
+    .catch((err: unknown) => logFault(log, 'warn', 'long address marks are kept', { err }));
 }
 
 /** Whether the service is in recovery. */
