@@ -95,7 +95,7 @@ export async function runIdempotent<Caller extends CustomerActor, Result extends
   requireIdempotencyKey(key);
   const slot = `${actor.customerId} ${key}`;
   for (const deadline = Date.now() + LIMITS.idempotencyWaitMs; ; ) {
-    const replay = await findReplay(service, request, key);
+    const replay = await findReplay(service, service.reads, request, key);
     if (replay) return replay;
     const other = inFlight.get(slot);
     if (!other) return await trackInFlight(slot, runAttempt(service, request, key, { verb, respond }));
@@ -169,7 +169,7 @@ async function findReplayAfter(
   key: string,
 ): Promise<IdempotentResult | undefined> {
   const isUnknown = error instanceof OutcomeUnknown;
-  const find = () => findReplay(service, request, key);
+  const find = () => findReplay(service, service.db, request, key);
   return await (isUnknown ? runApart(CHECK_AGAIN_MS, find) : find()).catch((fault: unknown) => {
     throw isUnknown || isUnavailable(fault) ? error : fault;
   });
@@ -190,7 +190,7 @@ async function storeRefusal(
     });
   } catch (failure) {
     if (!(failure instanceof KeyAlreadyUsed)) throw failure;
-    const other = await findReplay(service, request, key);
+    const other = await findReplay(service, service.db, request, key);
     if (other) return other;
   }
   throw error;
@@ -226,10 +226,11 @@ function rethrowLockTimeout(error: unknown): never {
 
 async function findReplay(
   service: Service,
+  sql: Sql,
   request: IdempotentRequest,
   key: string,
 ): Promise<IdempotentResult | undefined> {
-  const stored = await findStoredResponse(service.db, {
+  const stored = await findStoredResponse(sql, {
     customerId: request.actor.customerId,
     keyDigest: digest(key),
     retainedSince: retentionCutoff(service.clock.now()),

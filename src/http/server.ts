@@ -169,14 +169,15 @@ function addHooks(
   settings: HttpSettings,
   { service, requestLog: log = service.log, bodyTimeoutMs = BODY_TIMEOUT_MS }: HttpOptions,
 ): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders(settings, request));
     if (!request.routeOptions.config.slowBody) enforceBodyTimeout(request.raw, bodyTimeoutMs);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       fail('bad_request', {}, 'Send a Host header.');
     }
+    done();
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     drainRequest(request.raw);
     log.info(
       {
@@ -189,6 +190,7 @@ function addHooks(
       },
       'request',
     );
+    done();
   });
 }
 

@@ -50,7 +50,10 @@ export async function identifyBearer(
   if (row.id === null || (row.expires_at !== null && row.expires_at <= now)) {
     return { bearer: null, draw: null, rulesVersion: row.rules_version };
   }
-  await touchIfStale(service, row.id, row.last_used_at, now);
+  // SPEC: updated at most once a minute.
+  const staleBefore = new Date(now.getTime() - LIMITS.tokenLastUsedRefreshS * SECOND_MS);
+  if (row.last_used_at === null || row.last_used_at <= staleBefore)
+    await touchToken(service.db, row.id, now, staleBefore);
   const bearer = {
     tokenId: row.id,
     customerId: row.customer_id,
@@ -86,10 +89,4 @@ async function readAndDraw(
   const emptyMs = row.now_ms + (rule.capacity - 1) * cost;
   const fullAtMs = row.drawn_ms ?? Math.max(row.was_ms ?? 0, emptyMs);
   return { row, draw: { allowed: row.drawn_ms !== null, fullAtMs, nowMs: row.now_ms } };
-}
-
-/** SPEC: updated at most once a minute. */
-async function touchIfStale(service: Service, id: string, lastUsedAt: Date | null, now: Date): Promise<void> {
-  const before = new Date(now.getTime() - LIMITS.tokenLastUsedRefreshS * SECOND_MS);
-  if (lastUsedAt === null || lastUsedAt <= before) await touchToken(service.db, id, now, before);
 }

@@ -57,6 +57,7 @@ interface Content {
   readonly upload?: ReceivedUpload;
 }
 
+const NO_CONTENT: Content = { body: undefined };
 const EMPTY = Type.Object({}, { additionalProperties: false });
 
 export function registerRoute(scope: FastifyInstance, edge: V1Edge, route: Route): void {
@@ -114,7 +115,7 @@ async function answerWithBody(
 /** Writes a stream: once admitted, it stays open until either side closes it. */
 async function answerWithStream(admitted: AdmittedRequest, prepared: PreparedRoute): Promise<FastifyReply> {
   const { request, reply, caller, edge } = admitted;
-  const call = buildCall(admitted, prepared, caller);
+  const call = buildCall(admitted, prepared, caller, NO_CONTENT);
   const headers = prepared.readHeaders(request.headers);
   const streamCall: StreamCall = { ...call, actor: caller, headers, streams: edge.streams };
   sendFeed((await prepared.route.run(streamCall)) as Feed, request, reply);
@@ -147,7 +148,8 @@ async function serve(
 ): Promise<IdempotentResult> {
   const { request, caller, token } = admitted;
   const { route } = prepared;
-  await requirePolicies(admitted, () => regionIn(content.body));
+  const checking = requirePolicies(admitted, () => regionIn(content.body));
+  if (checking) await checking;
   return await runOnce(
     admitted,
     {
@@ -172,9 +174,9 @@ async function runVerb(
   content: Content,
 ): Promise<object> {
   const { route, checkBody } = prepared;
-  const call = buildCall(admitted, prepared, actor);
+  const call = buildCall(admitted, prepared, actor, content);
   if (route.method !== 'GET' && !content.upload) requireBody(checkBody, content.body);
-  const result = await route.run({ ...call, ...content });
+  const result = await route.run(call);
   if (route.list) return listEnvelope(admitted.edge, route, call, result as ListPage<unknown>);
   return (result ?? {}) as object;
 }
@@ -190,18 +192,23 @@ function buildCall(
   { edge, request }: AdmittedRequest,
   { route, readQuery }: PreparedRoute,
   actor: ScopedActor,
+  content: Content,
 ): Call {
   const raw = request.query as RawQuery;
-  const { keys } = edge.service;
-  const place = { list: route.id, customerId: actor.customerId, path: JSON.stringify(request.params) };
+  const params = request.params as Record<string, string>;
+  const { service } = edge;
+  const place = () => ({ list: route.id, customerId: actor.customerId, path: JSON.stringify(params) });
   return {
-    service: edge.service,
+    service,
     actor,
-    params: request.params as Record<string, string>,
+    params,
     query: route.list ? {} : readQuery(raw),
-    body: undefined,
-    page: route.list ? readPageRequest(raw, route.list, { keys, place }) : UNPAGED,
-    baseUrl: resolveBaseUrl({ edge, request }),
+    page: route.list ? readPageRequest(raw, route.list, { keys: service.keys, place: place() }) : UNPAGED,
+    ...content,
+    // Few verbs need it.
+    get baseUrl() {
+      return resolveBaseUrl({ edge, request });
+    },
   };
 }
 

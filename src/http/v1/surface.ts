@@ -31,8 +31,9 @@ function exposedHeaders(): string {
 export function registerRestSurface(scope: FastifyInstance, edge: V1Edge): void {
   registerJsonParser(scope);
   skipMultipartParsing(scope);
-  scope.addHook('onRequest', async (_request, reply) => {
+  scope.addHook('onRequest', (_request, reply, done) => {
     reply.headers(COMMON_HEADERS);
+    done();
   });
   registerErrorHandler(scope, edge);
   const document = openApiText();
