@@ -28,20 +28,22 @@ export interface Isolation {
   /** An empty folder of the host, which each namespace covers with its own root. */
   readonly root: string;
   readonly uid: number;
+  /** A further group of the program; none by default. */
+  readonly group?: number | undefined;
   readonly mounts: readonly Mount[];
   readonly devices: readonly Device[];
 }
 
 /**
- * Arguments: root, user id, devices, then three for each mount, `--`, and the program. Everything is mounted
- * before the program starts; nothing can be mounted later. The processes replace each other, so the program
- * has the process id of the first.
+ * Arguments: root, user id, groups, devices, then three for each mount, `--`, and the program. Everything is
+ * mounted before the program starts; nothing can be mounted later. The processes replace each other, so the
+ * program has the process id of the first.
  */
 const SCRIPT = `
 set -eu
 umask 022
-root=$1 uid=$2 devices=$3
-shift 3
+root=$1 uid=$2 groups=$3 devices=$4
+shift 4
 mount -t tmpfs -o mode=755,nosuid,noexec,size=256k,nr_inodes=512 guest "$root"
 cd "$root"
 while [ "$1" != -- ]; do
@@ -75,10 +77,10 @@ umount -l /proc
 rmdir /.host /proc
 mount -n -o remount,ro,nosuid,noexec /
 umask 077
-exec setpriv --reuid "$uid" --regid "$uid" --clear-groups --bounding-set=-all --inh-caps=-all \\
+exec setpriv --reuid "$uid" --regid "$uid" "$groups" --bounding-set=-all --inh-caps=-all \\
   --no-new-privs -- "$@"`;
 
-export function isolationCommand({ root, uid, mounts, devices }: Isolation): string[] {
+export function isolationCommand({ root, uid, group, mounts, devices }: Isolation): string[] {
   const nodes = devices.map((name) => `${name} ${DEVICES[name]}`).join(',');
   const places = mounts.flatMap(({ mode, from, to }) => [mode, from, to]);
   const namespaces = ['--mount', '--ipc', '--propagation', 'private'];
@@ -92,6 +94,7 @@ export function isolationCommand({ root, uid, mounts, devices }: Isolation): str
     'isolate',
     root,
     String(uid),
+    group === undefined ? '--clear-groups' : `--groups=${group}`,
     nodes,
     ...places,
     '--',

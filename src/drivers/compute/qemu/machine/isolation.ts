@@ -20,6 +20,8 @@ import type { CommandLine } from './command-line.ts';
 
 /** User ids that no distribution assigns. */
 export const GUEST_UIDS = { first: 0x7000_0000, last: 0x7fff_ffff } as const;
+/** The group of uploaded files that boot. Only the QEMUs that have one of them are in it. */
+export const UPLOADS_GID = GUEST_UIDS.first - 1;
 
 /** Returns the user id of the machine's QEMU, which is assigned once. No two machines of a host share one. */
 export async function guestUid(host: QemuHost, id: string): Promise<number> {
@@ -73,7 +75,7 @@ export async function isolate(
   }
   const disks = [line.disk, ...(line.rescueDisk === null ? [] : [line.rescueDisk])];
   for (const disk of disks) await giveFile(host, id, disk);
-  if (line.cd !== null) await giveCd(host, id, line.cd);
+  const group = line.cd === null ? undefined : await giveCd(host, id, line.cd);
   const images = await Promise.all(disks.map((disk) => readBackingImage(host, disk)));
   const mounts: Mount[] = [
     ...SYSTEM_MOUNTS,
@@ -92,16 +94,22 @@ export async function isolate(
     await chmod(image, 0o644);
     mounts.push({ mode: 'ro', from: image, to: image });
   }
-  return isolationCommand({ root: layout.emptyRoot(), uid, mounts, devices: devicesFor(line.accelerator) });
+  const devices = devicesFor(line.accelerator);
+  return isolationCommand({ root: layout.emptyRoot(), uid, group, mounts, devices });
 }
 
 /**
- * A customer's ISO may be a hard link to the uploaded file, which other machines use too: it keeps its owner
- * and becomes readable.
+ * A customer's ISO may be a hard link to the uploaded file, which other machines use too. So it belongs to
+ * none of their users: a group reads it, which is returned. An earlier version let everyone read it.
  */
-async function giveCd(host: QemuHost, id: string, path: string): Promise<void> {
-  if (/\/cd-\d+\.iso$/.test(path)) await chmod(path, 0o644);
-  else await giveFile(host, id, path);
+async function giveCd(host: QemuHost, id: string, path: string): Promise<number | undefined> {
+  if (!/\/cd-\d+\.iso$/.test(path)) {
+    await giveFile(host, id, path);
+    return undefined;
+  }
+  await chown(path, 0, UPLOADS_GID);
+  await chmod(path, 0o640);
+  return UPLOADS_GID;
 }
 
 /**

@@ -2,11 +2,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
-import { GUEST_UIDS, readBackingImage } from '../../../../../src/drivers/compute/qemu/machine/isolation.ts';
+import {
+  GUEST_UIDS,
+  readBackingImage,
+  UPLOADS_GID,
+} from '../../../../../src/drivers/compute/qemu/machine/isolation.ts';
 import { isolationCommand } from '../../../../../src/drivers/compute/qemu/namespace.ts';
 import { readCarriers } from '../../../../../src/drivers/compute/qemu/net/link.ts';
 import { plugNetwork } from '../../../../../src/drivers/compute/qemu/net/network.ts';
@@ -21,11 +25,11 @@ const STATUS = /^(?:Uid|Gid|Groups|CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs|Seccom
 
 describe('the isolation of a machine', REAL_MACHINES, () => {
   let world: QemuWorld;
+  const bench = new ContractFixture();
   let one: string;
   let two: string;
   before(async () => {
     world = await qemuWorld();
-    const bench = new ContractFixture();
     await bench.open(async () => world);
     // All tests of this file share them, so they are removed with the world.
     const stay = { after: () => undefined };
@@ -139,6 +143,29 @@ describe('the isolation of a machine', REAL_MACHINES, () => {
       () => world.driver.removeSnapshot('snap-isolated'),
     ])
       await remove();
+  });
+
+  it('an uploaded ISO becomes readable only for the QEMUs that boot an upload', async (t) => {
+    const upload = join(world.host.layout.dir, 'upload');
+    await copyFile(world.tiny.iso, upload);
+    // An earlier version let everyone read it.
+    for (const mode of [0o600, 0o644]) {
+      const id = bench.newMachineId(t);
+      await chmod(upload, mode);
+      const iso = { path: upload, sha256: '0'.repeat(64) };
+      const image = { id: 'img_own', family: 'own', version: '1', cloudInit: false, iso, base: null };
+      await world.driver.ensure(bench.spec({ id, image, diskGb: 1 }));
+      const file = await stat(upload);
+      assert.deepEqual([file.uid, file.gid, file.mode & 0o777], [0, UPLOADS_GID, 0o640]);
+      assert.equal((await stat(world.host.layout.machine(id, 'cd-1.iso'))).ino, file.ino, 'a hard link');
+      const status = await readFile(`/proc/${await pidOf(id)}/status`, 'utf8');
+      assert.equal(/^Groups:\s(\d+) *$/m.exec(status)?.[1], String(UPLOADS_GID));
+      // Only a guest that booted from the CD reacts to the power button.
+      await world.eventually(async () => {
+        await world.driver.power(id, 'acpi');
+        return (await world.driver.observe([id]))[0]?.state === 'stopped';
+      });
+    }
   });
 
   it('QEMU itself cannot open a file of another machine, or replace its sockets', async () => {
