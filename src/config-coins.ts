@@ -1,21 +1,33 @@
 /** Rules between the settings of real coins. */
 import { isLoopbackHost } from './kernel/address-safety.ts';
+import { parseFixedPrices } from './kernel/settings/lists.ts';
 import { ConfigError } from './kernel/settings/values.ts';
 import { COIN_SETTINGS } from './spec/coin-settings.ts';
+import type { PricedCoin } from './spec/quote-sources.ts';
 
 type CoinSetting = keyof typeof COIN_SETTINGS;
 
 /** Settings that a coin, or two coins of one chain, need together, with their second node. */
-const COIN_GROUPS: readonly { readonly needs: readonly CoinSetting[]; readonly second: CoinSetting }[] = [
-  { needs: ['SKERRY_BTC_URL', 'SKERRY_BTC_XPUB'], second: 'SKERRY_BTC_SECOND_URL' },
-  { needs: ['SKERRY_LTC_URL', 'SKERRY_LTC_XPUB'], second: 'SKERRY_LTC_SECOND_URL' },
+const COIN_GROUPS: readonly {
+  readonly needs: readonly CoinSetting[];
+  /** The prices that its coins need. */
+  readonly prices: readonly PricedCoin[];
+  readonly second: CoinSetting;
+}[] = [
+  { needs: ['SKERRY_BTC_URL', 'SKERRY_BTC_XPUB'], prices: ['BTC'], second: 'SKERRY_BTC_SECOND_URL' },
+  { needs: ['SKERRY_LTC_URL', 'SKERRY_LTC_XPUB'], prices: ['LTC'], second: 'SKERRY_LTC_SECOND_URL' },
   {
     needs: ['SKERRY_XMR_WALLET_URL', 'SKERRY_XMR_DAEMON_URL', 'SKERRY_XMR_ADDRESS'],
+    prices: ['XMR'],
     second: 'SKERRY_XMR_SECOND_URL',
   },
-  { needs: ['SKERRY_ETH_URL', 'SKERRY_ETH_XPUB'], second: 'SKERRY_ETH_SECOND_URL' },
-  { needs: ['SKERRY_TRON_URL', 'SKERRY_TRON_XPUB'], second: 'SKERRY_TRON_SECOND_URL' },
-  { needs: ['SKERRY_SOL_URL'], second: 'SKERRY_SOL_SECOND_URL' },
+  { needs: ['SKERRY_ETH_URL', 'SKERRY_ETH_XPUB'], prices: ['ETH', 'USDT'], second: 'SKERRY_ETH_SECOND_URL' },
+  {
+    needs: ['SKERRY_TRON_URL', 'SKERRY_TRON_XPUB'],
+    prices: ['TRX', 'USDT'],
+    second: 'SKERRY_TRON_SECOND_URL',
+  },
+  { needs: ['SKERRY_SOL_URL'], prices: ['SOL'], second: 'SKERRY_SOL_SECOND_URL' },
 ];
 
 export interface CoinSettingsInput {
@@ -41,6 +53,33 @@ export function validateCoinSettings({ mode, read }: CoinSettingsInput): void {
       throw new ConfigError(`${missing}: ${describeGroup(needs, second)}`);
     }
     requireDistinctNodes(read, needs, second);
+  }
+  validateFixedPrices(read);
+}
+
+/** Settings that fixed prices replace. Set together, one of them would be ignored. */
+const MARKET_SETTINGS = [
+  'SKERRY_QUOTE_SOURCES',
+  'SKERRY_QUOTE_SOURCES_MIN',
+  'SKERRY_QUOTE_MAX_AGE_S',
+  'SKERRY_QUOTE_MAX_SPREAD_PERCENT',
+] as const;
+
+/** Every accepted coin needs a fixed price, if there are any. */
+function validateFixedPrices(read: CoinSettingsInput['read']): void {
+  const prices = parseFixedPrices(read('SKERRY_FIXED_RATES') ?? '');
+  if (prices.size === 0) return;
+  const replaced = [...MARKET_SETTINGS, ...(prices.has('EUR') ? (['SKERRY_EURO_URL'] as const) : [])];
+  const unused = replaced.find((name) => read(name) !== null);
+  if (unused !== undefined)
+    throw new ConfigError(`${unused}: replaced by SKERRY_FIXED_RATES; unset one of them`);
+  for (const group of COIN_GROUPS) {
+    const missing = group.prices.find((coin) => !prices.has(coin));
+    const [first] = group.needs;
+    if (first === undefined || read(first) === null || missing === undefined) continue;
+    throw new ConfigError(
+      `SKERRY_FIXED_RATES: ${missing} is missing, because ${first} is set; add ${missing}=…`,
+    );
   }
 }
 

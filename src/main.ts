@@ -86,7 +86,7 @@ function createOperatorResources(): OperatorResources {
       return {
         service,
         register: createHostRegistrar(service, simulation?.compute ?? null),
-        coins: live && { market: live.market, deriverFor: (coin) => createAddressDeriver(quiet, coin) },
+        coins: live && { ...live, deriverFor: (coin) => createAddressDeriver(quiet, coin) },
       };
     },
   };

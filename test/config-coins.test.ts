@@ -23,6 +23,7 @@ const VALUES: Readonly<Record<string, string>> = {
   SKERRY_QUOTE_SOURCES_MIN: '2',
   SKERRY_QUOTE_MAX_AGE_S: '300',
   SKERRY_QUOTE_MAX_SPREAD_PERCENT: '3',
+  SKERRY_FIXED_RATES: 'BTC=60000',
   SKERRY_EURO_URL: 'https://euro.example',
 };
 
@@ -142,4 +143,34 @@ test('the values of nodes and keys are shown as [set] only', () => {
   assert.equal(views.find(({ name }) => name === 'SKERRY_LTC_URL')?.value, '[set]');
   const monero = describeConfig({ ...LIVE, ...MONERO });
   assert.ok(!JSON.stringify(monero).includes(MONERO.SKERRY_XMR_ADDRESS));
+});
+
+test('fixed rates need a price of every accepted coin, and replace the price sources', () => {
+  const ether = { ...LIVE, SKERRY_ETH_URL: 'http://127.0.0.1:8545', SKERRY_ETH_XPUB: 'xpub' };
+  const rates = (text: string, more: Record<string, string> = {}) => {
+    return { ...ether, SKERRY_FIXED_RATES: text, ...more };
+  };
+  loadConfig(rates('ETH=3000.5, USDT=1'));
+  assert.match(
+    configErrorMessage(rates('ETH=3000')),
+    /^SKERRY_FIXED_RATES: USDT is missing, because SKERRY_ETH_URL is set; add USDT=…$/,
+  );
+  assert.match(
+    configErrorMessage(rates('ETH=3000,USDT=1', { SKERRY_QUOTE_SOURCES: 'kraken' })),
+    /^SKERRY_QUOTE_SOURCES: replaced by SKERRY_FIXED_RATES; unset one of them$/,
+  );
+  const euro = { SKERRY_EURO_URL: 'https://euro.example' };
+  loadConfig(rates('ETH=3000,USDT=1', euro));
+  assert.match(configErrorMessage(rates('ETH=3000,USDT=1,EUR=1.08', euro)), /^SKERRY_EURO_URL: replaced by /);
+});
+
+test('invalid fixed rates are rejected at the start, without their value', () => {
+  for (const text of ['BTC', 'BTC=', 'BTC=0', 'BTC=-1', 'BTC=1e5', 'BTC=hunter2', 'DOGE=1', 'USDTTRC=1']) {
+    const message = configErrorMessage({ ...LIVE, SKERRY_FIXED_RATES: text });
+    assert.match(message, /^SKERRY_FIXED_RATES: must be coin=dollars pairs, separated by commas/, text);
+  }
+  assert.equal(
+    configErrorMessage({ ...LIVE, SKERRY_FIXED_RATES: 'BTC=1,BTC=2' }),
+    'SKERRY_FIXED_RATES: BTC is listed twice',
+  );
 });

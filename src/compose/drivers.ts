@@ -14,7 +14,12 @@ import { HttpsSender } from '../drivers/webhooks/https.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { Market } from '../kernel/market-rate.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
-import { parseCidrBlocks, parseQuoteSources } from '../kernel/settings/lists.ts';
+import {
+  type FixedPrices,
+  parseCidrBlocks,
+  parseFixedPrices,
+  parseQuoteSources,
+} from '../kernel/settings/lists.ts';
 import { parseSender, parseSmtpUrl } from '../kernel/settings/smtp-url.ts';
 import type { ReverseDns } from '../ports/dns.ts';
 import type { Mailer } from '../ports/mail.ts';
@@ -57,15 +62,23 @@ export function configuredMarket(config: Config): Market {
   return { sources, rules: { maxAgeS, sourcesMin, maxSpreadPercent } };
 }
 
-/** Feeds for the quotes job. */
+/** Prices that the operator fixed. Empty: prices come from sources. */
+export function configuredPrices(config: Config): FixedPrices {
+  return parseFixedPrices(config.SKERRY_FIXED_RATES);
+}
+
+/** Feeds for the quotes job: none for what has a fixed price. */
 export function configuredFeeds(config: Config): {
   readonly feeds: readonly QuoteFeed[];
-  readonly euro: EuroFeed;
+  readonly euro: EuroFeed | null;
 } {
+  const fixed = configuredPrices(config);
+  const euro = fixed.has('EUR') ? null : new EcbEuro({ url: config.SKERRY_EURO_URL });
+  if (fixed.size > 0) return { feeds: [], euro };
   const feeds = quoteFeeds(parseQuoteSources(config.SKERRY_QUOTE_SOURCES), {
     maxSpreadPercent: config.SKERRY_QUOTE_MAX_SPREAD_PERCENT,
   });
-  return { feeds, euro: new EcbEuro({ url: config.SKERRY_EURO_URL }) };
+  return { feeds, euro };
 }
 
 /** Returns null if mail is not configured. loadConfig has validated both settings. */

@@ -1,21 +1,31 @@
 /** Drivers of a live service: real machines, coins, prices, and mail, and nothing simulated. */
 import type { Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
+import { ConfiguredRates } from '../drivers/rates/configured.ts';
 import { MarketRates } from '../drivers/rates/market.ts';
 import type { Market } from '../kernel/market-rate.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
+import type { FixedPrices } from '../kernel/settings/lists.ts';
 import { createAddressPool, findOwnAddresses, findPaidAddresses } from '../store/topups/addresses.ts';
 import { listCoinRows } from '../store/topups/coins.ts';
 import { createQuoteStore } from '../store/topups/quotes.ts';
 import type { QuoteSources } from '../workers/quotes.ts';
 import { createRealCoins, type RealCoin } from './coins.ts';
-import { configuredFeeds, configuredMarket, createMailer, createQemuCompute } from './drivers.ts';
+import {
+  configuredFeeds,
+  configuredMarket,
+  configuredPrices,
+  createMailer,
+  createQemuCompute,
+} from './drivers.ts';
 import type { Drivers } from './simulation.ts';
 
 export interface LiveParts {
   readonly coins: readonly RealCoin[];
   /** The price sources of the rates. */
   readonly market: Market;
+  /** The prices that apply instead, unless empty. */
+  readonly fixedPrices: FixedPrices;
   /** The feeds to poll: prices, and the euro rate. */
   readonly feeds: QuoteSources;
 }
@@ -37,16 +47,22 @@ export function createLiveParts(
     onSkipped: (coin, line) => log.warn({ coin }, line),
   });
   const market = configuredMarket(config);
+  const prices = configuredPrices(config);
+  const book = createQuoteStore(db);
   return {
     drivers: {
       compute,
       chains: new Map(coins.map(({ coin, driver }) => [coin, driver])),
-      rates: new MarketRates({ book: createQuoteStore(db), clock, market }),
+      rates:
+        prices.size > 0
+          ? new ConfiguredRates({ prices, clock, book })
+          : new MarketRates({ book, clock, market }),
       mailer: createMailer(config),
     },
     live: {
       coins,
       market,
+      fixedPrices: prices,
       feeds: configuredFeeds(config),
     },
   };

@@ -4,7 +4,7 @@
  * beyond its neighbors. Between two that differ widely, the wrong one cannot be identified, so there is no
  * rate.
  */
-import { formatUnits, mulDiv, parseUnits } from './money.ts';
+import { formatUnits, mulDiv, parseDecimal, parseUnits } from './money.ts';
 import { MINUTE_MS, SECOND_MS } from './time.ts';
 
 export interface Price {
@@ -75,6 +75,15 @@ export function evaluatePrices<P extends Price>(
 export function isFresh(quotedAt: Date, { maxAgeS }: Pick<RateRules, 'maxAgeS'>, now: Date): boolean {
   const ageMs = now.getTime() - quotedAt.getTime();
   return ageMs <= maxAgeS * SECOND_MS && ageMs >= -MAX_CLOCK_SKEW_MS;
+}
+
+const EUR_DIGITS = 6;
+
+/** Inverts dollars per euro, rounded to six digits. The result is displayed, never charged. */
+export function invertRate(usdPerEur: string): string {
+  const rate = parseDecimal(usdPerEur);
+  if (!rate || rate.digits === 0n) throw new RangeError('invalid euro rate');
+  return formatUnits(mulDiv(10n ** BigInt(EUR_DIGITS), rate.scale, rate.digits, 'half_up'), EUR_DIGITS);
 }
 
 function priceUnits(usd: string): bigint {

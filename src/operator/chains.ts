@@ -17,5 +17,6 @@ export async function checkChains(open: OpenService): Promise<Finding[]> {
 export async function checkRates({ service, coins }: OpenService): Promise<Finding[]> {
   const enabledCoins = [...service.chains.keys()];
   if (coins === null || enabledCoins.length === 0) return [];
-  return await rateFindings(service, { market: coins.market, coins: enabledCoins });
+  const { market, fixedPrices } = coins;
+  return await rateFindings(service, { market, fixedPrices, coins: enabledCoins });
 }

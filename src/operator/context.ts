@@ -2,6 +2,7 @@
 import type { Service } from '../domain/context.ts';
 import type { RegisterHosts } from '../domain/inventory/hosts.ts';
 import type { Market } from '../kernel/market-rate.ts';
+import type { FixedPrices } from '../kernel/settings/lists.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import type { SettingView } from '../spec/settings.ts';
 import type { OpenDatabase } from '../store/db.ts';
@@ -26,6 +27,8 @@ export interface OpenService {
 /** Access to real coins outside the service itself. */
 export interface CoinContext {
   readonly market: Market;
+  /** The prices that apply instead, unless empty. */
+  readonly fixedPrices: FixedPrices;
   /** Null if the coin is not accepted or its addresses cannot be derived. */
   readonly deriverFor: (coin: CoinCode) => AddressDeriver | null;
 }

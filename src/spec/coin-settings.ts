@@ -57,6 +57,11 @@ export const COIN_SETTINGS = {
     [0.01, 100],
     'live: maximum spread of prices in percent; beyond it there is no rate, and the coin is unavailable',
   ),
+  SKERRY_FIXED_RATES: text(
+    '',
+    'live: US dollars per coin, in place of price sources: BTC=60000,USDT=1, and EUR=1.08 for the euro; ' +
+      'empty: the price sources',
+  ),
   SKERRY_EURO_URL: text(
     'https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml',
     'live: daily euro reference rate, in the format of the European Central Bank',

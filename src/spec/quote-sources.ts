@@ -1,5 +1,5 @@
 /** Price sources: public feeds, and the symbol of each coin there. */
-import type { CoinCode } from './coins.ts';
+import { COIN_CODES, type CoinCode } from './coins.ts';
 
 /** A coin with a price of its own. */
 export type PricedCoin = Exclude<CoinCode, 'USDTTRC'>;
@@ -8,6 +8,14 @@ export type PricedCoin = Exclude<CoinCode, 'USDTTRC'>;
 export function pricedAs(coin: CoinCode): PricedCoin {
   return coin === 'USDTTRC' ? 'USDT' : coin;
 }
+
+/** A coin or the euro: both have a price in US dollars. */
+export type PricedAsset = PricedCoin | 'EUR';
+
+export const PRICED_ASSETS: readonly PricedAsset[] = [...new Set(COIN_CODES.map(pricedAs)), 'EUR'];
+
+/** The source of a price that the operator fixed. */
+export const FIXED_SOURCE = 'fixed';
 
 export interface QuoteSource {
   readonly url: string;

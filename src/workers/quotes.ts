@@ -18,7 +18,7 @@ const EURO_CHECK_INTERVAL_MS = MINUTE_MS;
 
 export interface QuoteSources {
   readonly feeds: readonly QuoteFeed[];
-  readonly euro: EuroFeed;
+  readonly euro: EuroFeed | null;
 }
 
 type Deps = Pick<Service, 'db' | 'clock' | 'chains' | 'log'>;
@@ -27,7 +27,7 @@ export function quotesJob(service: Deps, { feeds, euro }: QuoteSources): Job {
   const stopping = new AbortController();
   const refreshes = [
     ...feeds.map((feed) => quoteRefresh(service, feed, stopping.signal)),
-    euroRefresh(service, euro, stopping.signal),
+    ...(euro === null ? [] : [euroRefresh(service, euro, stopping.signal)]),
   ];
   const job = housekeepingJob('quotes', async () => {
     const results = await Promise.allSettled(refreshes.map((refresh) => refresh()));

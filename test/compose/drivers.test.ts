@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configuredFeeds, configuredMarket } from '../../src/compose/drivers.ts';
+import { createLiveParts } from '../../src/compose/live.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';
+import { eurPerUsd } from '../../src/domain/rates/rates.ts';
+import { createTopup } from '../../src/domain/topups/create.ts';
 import { OperatorError } from '../../src/kernel/operator-error.ts';
+import { RateUnavailable } from '../../src/ports/rates.ts';
+import { TopupWorld } from '../support/topup-world.ts';
 
 const LIVE = {
   SKERRY_MODE: 'live',
@@ -21,7 +26,36 @@ test('a live service polls four sources by default, and two of them must agree',
     feeds.map(({ source }) => source),
     ['kraken', 'bitfinex', 'coinbase', 'coingecko'],
   );
-  assert.equal(euro.source, 'ecb');
+  assert.equal(euro?.source, 'ecb');
+});
+
+test('a live service with fixed rates polls no price source, and the euro only without a fixed rate', () => {
+  const feedsOf = (rates: string) => configuredFeeds(loadConfig({ ...LIVE, SKERRY_FIXED_RATES: rates }));
+  assert.deepEqual(feedsOf('BTC=60000,EUR=1.08'), { feeds: [], euro: null });
+  const { feeds, euro } = feedsOf('BTC=60000');
+  assert.deepEqual([feeds, euro?.source], [[], 'ecb']);
+});
+
+test('a live service with fixed rates needs no price source for an invoice', async () => {
+  const world = await TopupWorld.start();
+  try {
+    const { service, db, clock } = world;
+    const fixed = loadConfig({ ...LIVE, SKERRY_FIXED_RATES: 'BTC=50000.5, EUR=1.25' });
+    const { rates } = createLiveParts(fixed, { db, clock, log: service.log }).drivers;
+    const settings = { ...service.settings, mode: 'live' as const };
+    const closed = { ...service, rates, settings };
+    const actor = await world.createCustomer();
+    const topup = await createTopup(closed, actor, { coin: 'BTC', amountCents: 500_005n });
+    assert.deepEqual([topup.rate_usd, topup.deposit_units], ['50000.5', 10_000_000n]);
+    const at = `${clock.now().toISOString().slice(0, 19)}Z`;
+    const row = await db.row('select quotes from topups where id = $1', [topup.id]);
+    assert.deepEqual(row, { quotes: [{ source: 'fixed', usd: '50000.5', at }] });
+    assert.equal(await eurPerUsd(closed), '0.8');
+    assert.deepEqual([...(await rates.findUnpriced(['BTC', 'ETH']))], [['ETH', 'unknown']]);
+    await assert.rejects(rates.usdPerCoin('ETH'), RateUnavailable);
+  } finally {
+    await world.close();
+  }
 });
 
 test('the service does not start if a rate needs more prices than there are sources', () => {

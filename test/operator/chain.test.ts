@@ -41,6 +41,7 @@ describe('skerryd chain', () => {
   /** The scripted chain issues BTC addresses by index. */
   const desk: CoinContext = {
     market: MARKET,
+    fixedPrices: new Map(),
     deriverFor: (coin) =>
       coin === 'BTC'
         ? {

@@ -1,9 +1,11 @@
 /** Reports on the exchange rates of a live service for the operator. */
 import { evaluatePrices, isFresh, type Market } from '../../kernel/market-rate.ts';
+import type { FixedPrices } from '../../kernel/settings/lists.ts';
 import { DAY_MS, formatSessionTime, SECOND_MS } from '../../kernel/time.ts';
 import type { CoinCode } from '../../spec/coins.ts';
 import {
   isQuoteSource,
+  type PricedAsset,
   type PricedCoin,
   pricedAs,
   QUOTE_SOURCES,
@@ -22,13 +24,35 @@ const EURO_STALE_MS = 7 * DAY_MS;
  */
 export async function rateFindings(
   { db, clock }: Pick<Service, 'db' | 'clock'>,
-  { market, coins }: { readonly market: Market; readonly coins: readonly CoinCode[] },
+  {
+    market,
+    fixedPrices,
+    coins,
+  }: {
+    readonly market: Market;
+    readonly fixedPrices: FixedPrices;
+    readonly coins: readonly CoinCode[];
+  },
 ): Promise<Finding[]> {
   const priced = [...new Set(coins.map(pricedAs))];
   const quotes = await listQuotes(db, [...priced, 'EUR']);
   const now = clock.now();
-  const findings = priced.map((coin) => coinFinding(coin, { quotes, market, now }));
-  return [...findings, euroFinding(quotes, now)];
+  const findings = priced.map((coin) =>
+    fixedPrices.size > 0
+      ? fixedFinding(coin, fixedPrices.get(coin))
+      : coinFinding(coin, { quotes, market, now }),
+  );
+  const euro = fixedPrices.get('EUR');
+  return [...findings, euro === undefined ? euroFinding(quotes, now) : fixedFinding('EUR', euro)];
+}
+
+/** The settings are refused without a price of an accepted coin. A fixed price does not follow the market. */
+function fixedFinding(asset: PricedAsset, usd: string | undefined): Finding {
+  const subject = 'rates';
+  if (usd === undefined)
+    return { level: 'fail', subject, message: `${asset}: no rate: SKERRY_FIXED_RATES has none` };
+  const message = `${asset}: ${usd} fixed by SKERRY_FIXED_RATES; it does not follow the market`;
+  return { level: 'note', subject, message };
 }
 
 interface RateInputs {

@@ -3,8 +3,7 @@
  * block anything.
  */
 
-import { MAX_CLOCK_SKEW_MS } from '../../kernel/market-rate.ts';
-import { formatUnits, mulDiv, parseDecimal } from '../../kernel/money.ts';
+import { invertRate, MAX_CLOCK_SKEW_MS } from '../../kernel/market-rate.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { withTimeout } from '../../kernel/timeout.ts';
 import { type EuroFeed, FeedError, type QuoteFeed } from '../../ports/rates.ts';
@@ -16,12 +15,11 @@ import type { Service } from '../context.ts';
 const TIMEOUT_MS = 2 * SECOND_MS;
 
 /**
- * Returns euros per US dollar as decimal text. A live service returns the last rate that a worker stored,
- * so no request calls out. A sandbox asks its source, and falls back to the last known rate after 2
- * seconds.
+ * Returns euros per US dollar as decimal text. A live service returns the fixed or the last stored rate, so
+ * no request calls out. A sandbox asks its source, and falls back to the last known rate after 2 seconds.
  */
 export async function eurPerUsd(service: Service): Promise<string> {
-  return service.settings.mode === 'live' ? await readEurRate(service.db) : await fetchCurrentRate(service);
+  return service.settings.mode === 'live' ? await service.rates.eurPerUsd() : await fetchCurrentRate(service);
 }
 
 async function fetchCurrentRate(service: Service): Promise<string> {
@@ -35,8 +33,6 @@ async function fetchCurrentRate(service: Service): Promise<string> {
     return await readEurRate(service.db);
   }
 }
-
-const EUR_DIGITS = 6;
 
 /** Returns the coins that price the coins of this service. */
 export function pricedCoins({ chains }: Pick<Service, 'chains'>): readonly PricedCoin[] {
@@ -87,13 +83,6 @@ export async function refreshEuro(
     await saveEurRate(tx, invertRate(usd));
   });
   return null;
-}
-
-/** Inverts dollars per euro, rounded to six digits. The result is displayed, never charged. */
-function invertRate(usdPerEur: string): string {
-  const rate = parseDecimal(usdPerEur);
-  if (!rate || rate.digits === 0n) throw new RangeError('invalid euro rate');
-  return formatUnits(mulDiv(10n ** BigInt(EUR_DIGITS), rate.scale, rate.digits, 'half_up'), EUR_DIGITS);
 }
 
 async function resultOrFault<T extends object>(read: () => Promise<T>): Promise<T | string> {

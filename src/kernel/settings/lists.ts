@@ -2,6 +2,8 @@
 import { QUOTAS } from '../../spec/limits.ts';
 import {
   isQuoteSource,
+  PRICED_ASSETS,
+  type PricedAsset,
   QUOTE_SOURCE_NAMES,
   QUOTE_SOURCES,
   type QuoteSourceName,
@@ -9,6 +11,7 @@ import {
 import { isPrivateHost } from '../address-safety.ts';
 import { addressFamily, formatCidr, parseCidr } from '../cidr.ts';
 import { closestMatch } from '../closest-match.ts';
+import { parseUnits } from '../money.ts';
 
 export type Quotas = Readonly<Record<keyof typeof QUOTAS, number>>;
 
@@ -94,6 +97,33 @@ function parseSource(part: string): QuoteSourceConfig {
   const url = address === undefined ? QUOTE_SOURCES[name].url : parseFeedUrl(address);
   if (url === undefined) throw new RangeError(`the URL after ${name}= must be ${FEED_URL_HINT}`);
   return { name, url };
+}
+
+/** US dollars per coin, and per euro, as decimal text. Empty: prices come from sources. */
+export type FixedPrices = ReadonlyMap<PricedAsset, string>;
+
+const FIXED_PRICE_DECIMALS = 12;
+/** As for price sources: beyond this, it is a typing error. */
+const FIXED_PRICE_MIN_UNITS = 10n ** 6n;
+const FIXED_PRICE_MAX_UNITS = 10n ** 21n;
+const FIXED_PRICE_FORMAT =
+  'must be coin=dollars pairs, separated by commas, such as BTC=60000,USDT=1; ' +
+  `the coins are ${PRICED_ASSETS.join(', ')}; a price is from 0.000001 to 1000000000, ` +
+  `with at most ${FIXED_PRICE_DECIMALS} decimals`;
+
+/** Parses `BTC=60000,USDT=1,EUR=1.08`; may be empty. Throws a RangeError that states the format. */
+export function parseFixedPrices(text: string): FixedPrices {
+  const prices = new Map<PricedAsset, string>();
+  for (const part of text.split(',').filter((piece) => piece.trim() !== '')) {
+    const [name = '', usd = '', ...more] = part.split('=').map((piece) => piece.trim());
+    const asset = PRICED_ASSETS.find((one) => one === name);
+    const units = parseUnits(usd, FIXED_PRICE_DECIMALS) ?? 0n;
+    const isPlausible = units >= FIXED_PRICE_MIN_UNITS && units <= FIXED_PRICE_MAX_UNITS;
+    if (asset === undefined || more.length > 0 || !isPlausible) throw new RangeError(FIXED_PRICE_FORMAT);
+    if (prices.has(asset)) throw new RangeError(`${asset} is listed twice`);
+    prices.set(asset, usd);
+  }
+  return prices;
 }
 
 /** Returns what is wrong with the URL of a feed, or undefined. */

@@ -10,6 +10,7 @@ import { isPrintable } from '../printable.ts';
 import { KeyRing } from '../secrets.ts';
 import {
   parseCidrBlocks,
+  parseFixedPrices,
   parseQuotas,
   parseQuoteSources,
   parseTrustedProxies,
@@ -101,6 +102,7 @@ const VALIDATORS: Partial<Record<SettingName, (text: string) => string | undefin
   SKERRY_TRON_USDT: (text) =>
     TRON_ADDRESS.test(text) ? undefined : 'must be a contract address, T and 33 letters and digits',
   SKERRY_QUOTE_SOURCES: (text) => parseProblem(parseQuoteSources, text),
+  SKERRY_FIXED_RATES: (text) => parseProblem(parseFixedPrices, text),
   SKERRY_EURO_URL: validateFeedUrl,
   SKERRY_QUOTAS: (text) => parseProblem(parseQuotas, text),
   SKERRY_TRUSTED_PROXIES: (text) => parseProblem(parseTrustedProxies, text),

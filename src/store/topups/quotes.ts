@@ -4,11 +4,8 @@
  */
 import type { Sql } from '../../kernel/sql.ts';
 import type { QuoteStore, StoredQuote } from '../../ports/rates.ts';
-import type { PricedCoin } from '../../spec/quote-sources.ts';
+import type { PricedAsset } from '../../spec/quote-sources.ts';
 import { readEurRate } from '../service/service.ts';
-
-/** A priced asset: a coin, or the euro. */
-export type PricedAsset = PricedCoin | 'EUR';
 
 export interface QuoteRow extends StoredQuote {
   readonly coin: PricedAsset;

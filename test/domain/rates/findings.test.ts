@@ -17,7 +17,28 @@ beforeEach(() => market.reset());
 
 describe('an operator', () => {
   const notes = async (coins: readonly CoinCode[] = COINS, given: Partial<Market> = {}) =>
-    await rateFindings(world.service, { coins, market: { ...MARKET, ...given } });
+    await rateFindings(world.service, {
+      coins,
+      market: { ...MARKET, ...given },
+      fixedPrices: new Map(),
+    });
+
+  it('a fixed price is noted, because it does not follow the market', async () => {
+    const fixedPrices = new Map([
+      ['USDT', '1'],
+      ['EUR', '1.08'],
+    ] as const);
+    const findings = await rateFindings(world.service, {
+      coins: ['USDT', 'USDTTRC'],
+      market: MARKET,
+      fixedPrices,
+    });
+    const fixed = 'fixed by SKERRY_FIXED_RATES; it does not follow the market';
+    assert.deepEqual(
+      findings.map(({ level, message }) => `${level} ${message}`),
+      [`note USDT: 1 ${fixed}`, `note EUR: 1.08 ${fixed}`],
+    );
+  });
 
   it('every price has one finding, shared by both USDT coins', async () => {
     await market.refresh();
