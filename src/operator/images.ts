@@ -13,6 +13,9 @@ interface ImportOptions {
   readonly sha256?: string;
 }
 
+/** A rescue system needs a disk of its own, so one disk never serves both purposes. */
+const ONE_PURPOSE = 'pass either --image <name> or --rescue';
+
 /** Characters of a checksum in a table: enough to tell images apart. */
 const SHOWN_CHARS = 12;
 
@@ -26,7 +29,7 @@ export function addImages(program: Command, { resources, terminal }: OperatorCon
     .option('--sha256 <hex>', 'Expected checksum', parseSha256)
     .description('Import a disk, so that servers with its image can be deployed')
     .action(async (file: string, { image, rescue, sha256 }: ImportOptions) => {
-      if (image === undefined && !rescue) throw new OperatorError('pass --image <name>, --rescue, or both');
+      if ((image === undefined) !== (rescue === true)) throw new OperatorError(ONE_PURPOSE);
       const { service } = await resources.service();
       const request = { path: resolve(file), image: image ?? null, rescue: rescue ?? false };
       const imported = await importBaseImage(service, { ...request, sha256: sha256 ?? null });

@@ -152,6 +152,28 @@ describe('images of real machines', { skip }, () => {
     assert.match(await ok('images', 'list'), new RegExp(`^rescue +${sha256.slice(0, 12)} +1`, 'm'));
   });
 
+  it('one disk is not both an image and the rescue system', async () => {
+    const before = await imports();
+    const [image, rescue] = [await disk('debian'), await disk('rescue')];
+    await refused(
+      /^skerryd: debian-12 installs from this disk, and the rescue system needs a disk of its own/,
+      'images',
+      'import',
+      image.path,
+      '--rescue',
+    );
+    await refused(
+      /rescue systems boot this disk, and an image needs a disk of its own/,
+      'images',
+      'import',
+      rescue.path,
+      '--image',
+      'debian-13',
+    );
+    assert.match(await ok('images', 'list'), new RegExp(`^rescue +${rescue.sha256.slice(0, 12)} +1`, 'm'));
+    assert.deepEqual(await imports(), before);
+  });
+
   it('an import with an invalid disk, checksum, image, or purpose is rejected in one line', async () => {
     const before = await imports();
     const { path } = await disk('wrong');
@@ -173,7 +195,8 @@ describe('images of real machines', { skip }, () => {
     await world.opened.db.run(`update images set deprecated_at = now() where family = 'fedora'`);
     assert.match(await ok('images', 'list'), /^fedora-\S+ +img_\w+ +not imported +deprecated$/m);
     await refused(/image not found in the catalog/, 'images', 'import', path, '--image', 'windows');
-    await refused(/--image <name>, --rescue, or both/, 'images', 'import', path);
+    await refused(/either --image <name> or --rescue/, 'images', 'import', path);
+    await refused(/either --image <name> or --rescue/, 'images', 'import', path, ...image, '--rescue');
     assert.deepEqual(await imports(), before);
     assert.deepEqual(await order('debian-13'), IMAGELESS);
   });

@@ -188,7 +188,11 @@ export class RealWorld {
 
   async #setup(): Promise<void> {
     await this.start();
-    await this.operator('images', 'import', this.tiny.disk, '--image', 'debian-12', '--rescue');
+    await this.operator('images', 'import', this.tiny.disk, '--image', 'debian-12');
+    // The same guest in another format is another disk, which the rescue system needs.
+    const rescue = join(this.folder, 'rescue.raw');
+    await run('qemu-img', ['convert', '-O', 'raw', this.tiny.disk, rescue]);
+    await this.operator('images', 'import', rescue, '--rescue');
     const size = ['--cpu', '8', '--ram-mb', '8192', '--disk-gb', '200'];
     await this.operator('hosts', 'add', 'vm-1', '--region', 'par', ...size);
     await this.operator('ips', 'add', '--region', 'par', '--block', '192.0.2.0/26');

@@ -27,11 +27,16 @@ export interface ImportedBaseImage {
   readonly tooLargeFor: readonly string[] | 'all';
 }
 
-/** Refuses a file that is not the expected disk, an unknown image, and a driver that needs no base images. */
+/**
+ * Refuses a file that is not the expected disk, an unknown image, a driver that needs no base images, and one
+ * disk for both an image and the rescue system.
+ */
 export async function importBaseImage(service: Service, wanted: BaseImageImport): Promise<ImportedBaseImage> {
   const images = requireBaseImages(service);
   const image = wanted.image === null ? null : await requireImage(service, wanted.image);
   const disk = await refuseOnComputeError(images.add(wanted.path, { sha256: wanted.sha256 }));
+  if (wanted.rescue) await requireOwnDisk(service, disk);
+  else await requireNotRescue(images, disk);
   const now = service.clock.now();
   const actor = systemActor(now);
   if (image !== null) {
@@ -66,6 +71,26 @@ async function requireImage(service: Service, os: string): Promise<ImageRow> {
   if (image) return image;
   throw new OperatorError(
     'image not found in the catalog, or deprecated: run skerryd images list to see the images',
+  );
+}
+
+/**
+ * A rescue system runs next to the disk of the server. With the same disk image, both have the same file
+ * system IDs, so it could start the server's system instead.
+ */
+async function requireOwnDisk({ db }: Service, { sha256 }: BaseImage): Promise<void> {
+  const taken = (await listBaseImages(db)).find((image) => image.base_sha256 === sha256);
+  if (!taken) return;
+  throw new OperatorError(
+    `${taken.family}-${taken.version} installs from this disk, and the rescue system needs a disk of its ` +
+      'own: import another one with --rescue',
+  );
+}
+
+async function requireNotRescue(images: BaseImages, { sha256 }: BaseImage): Promise<void> {
+  if ((await images.rescue())?.sha256 !== sha256) return;
+  throw new OperatorError(
+    'rescue systems boot this disk, and an image needs a disk of its own: import another one with --image',
   );
 }
 
