@@ -1,7 +1,8 @@
 /** Compares the quotas in the API guide with the code. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QUOTAS } from '../../src/spec/limits.ts';
+import { IMAGE_UPLOAD_ROUTES } from '../../src/http/v1/routes/images.ts';
+import { LIMITS, QUOTAS } from '../../src/spec/limits.ts';
 import { readGuide } from './docs-content.ts';
 
 /** Quotas that share a row with another one. */
@@ -29,4 +30,11 @@ test('the API guide lists the same quotas as the code', () => {
     [],
   );
   assert.equal(rows.length, Object.keys(QUOTAS).length - PAIRED, 'a quota is missing in the guide');
+});
+
+test('the limit of uploads at a time is in the API guide and the API reference', () => {
+  const limit = `An account can have ${LIMITS.imageUploadsConcurrent}`;
+  assert.ok(readGuide('customers/api').includes(`${limit} image uploads in progress.`));
+  const [upload] = IMAGE_UPLOAD_ROUTES;
+  assert.ok(upload?.description?.includes(`${limit} uploads in progress;`));
 });

@@ -24,3 +24,4 @@ export const VOLUME_MIN_GB = 10;
 export const VOLUME_MAX_GB = 4_096;
 export const USER_DATA_MAX_BYTES = 64 * 1024;
 export const IMAGE_MAX_BYTES = 4 * 1024 ** 3;
+export const IMAGE_UPLOADS_MAX = 2;

@@ -273,7 +273,7 @@ export interface paths {
         put?: never;
         /**
          * Upload an image
-         * @description Uploads an ISO 9660 image as `multipart/form-data`. A server installed from it boots it as a CD and is `running` once powered on. SSH keys are recorded but not injected. We cancel an upload that sends no data for a minute.
+         * @description Uploads an ISO 9660 image as `multipart/form-data`. A server installed from it boots it as a CD and is `running` once powered on. SSH keys are recorded but not injected. We cancel an upload that sends no data for a minute. An account can have 2 uploads in progress; another one gets 409 `conflict_state`.
          *
          *     Scope: `write`. Counts toward the provisioning rate limit.
          */

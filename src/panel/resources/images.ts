@@ -88,8 +88,9 @@ function uploadSection(forms: FormContext, { count, gb, fileGb }: ImageLimits): 
   const arches = ARCHES.map((arch) => fields.checkbox(`arch.${arch}`, arch, { value: arch === 'amd64' }));
   // The file must be the last part: the server validates everything before it first.
   return html`<p>A bootable ISO 9660 image of up to ${fileGb} GiB. An account can have up to ${count} images
-of its own, with ${gb} GiB in total. Servers boot it like a CD; SSH keys and user data are not applied. If
-the connection breaks, upload the file again.</p>
+of its own, with ${gb} GiB in total, and upload ${LIMITS.imageUploadsConcurrent} at a time.
+Servers boot it like a CD; SSH keys and user data are not applied. If the connection breaks, upload the
+file again.</p>
 ${form(
   forms,
   { name: 'upload', multipart: true },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Topup } from '@skerry/sdk';
+import { upload } from '../../../packages/cli/src/commands/image.ts';
 import { COINS, type CoinCode, coinAmountFor } from '../../../packages/cli/src/commands/topup/coins.ts';
 import { describeOutcome, describeProgress } from '../../../packages/cli/src/commands/topup/payment.ts';
 import * as known from '../../../packages/cli/src/limits.ts';
@@ -83,7 +84,7 @@ it('the limits of the CLI equal those of the API', () => {
       cycles: [known.CYCLE_MONTHS, known.CYCLES],
       volume: [known.VOLUME_MIN_GB, known.VOLUME_MAX_GB],
       userData: known.USER_DATA_MAX_BYTES,
-      image: known.IMAGE_MAX_BYTES,
+      image: [known.IMAGE_MAX_BYTES, known.IMAGE_UPLOADS_MAX],
       coins: Object.entries(COINS).map(([code, { network, decimals }]) => ({ code, network, decimals })),
     },
     {
@@ -93,8 +94,12 @@ it('the limits of the CLI equal those of the API', () => {
       cycles: [CYCLE_MONTHS, CYCLE_MONTHS.map(String)],
       volume: [LIMITS.volumeMinGb, LIMITS.volumeMaxGb],
       userData: LIMITS.userDataMaxBytes,
-      image: LIMITS.imageUploadMaxBytes,
+      image: [LIMITS.imageUploadMaxBytes, LIMITS.imageUploadsConcurrent],
       coins: CONTRACT_COINS.map(({ code, network, decimals }) => ({ code, network, decimals })),
     },
   );
+});
+
+it('the help of image upload says how many uploads can be in progress', () => {
+  assert.ok(upload.help?.includes(`${LIMITS.imageUploadsConcurrent} uploads in progress`));
 });

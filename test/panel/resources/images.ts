@@ -12,6 +12,11 @@ import { expectSuccess } from '../support/estate.ts';
 import { pathOf, type ResourceFixture } from './fixture.ts';
 
 export function imagePages(at: () => ResourceFixture): void {
+  it('the image page says how many uploads can be in progress', async () => {
+    const text = textOf((await at().panel.open('/images')).text);
+    assert.ok(text.includes(`, and upload ${LIMITS.imageUploadsConcurrent} at a time.`), text);
+  });
+
   /** Counts files and uploads that belong to no image. */
   async function leftovers(): Promise<number> {
     const { service, db } = at().world.opened;

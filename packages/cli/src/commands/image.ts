@@ -5,7 +5,7 @@ import type { CreateImage, Image } from '@skerry/sdk';
 import { type Command, command } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
 import { FIND_IMAGE, findImage, imageName } from '../find.ts';
-import { IMAGE_MAX_BYTES } from '../limits.ts';
+import { IMAGE_MAX_BYTES, IMAGE_UPLOADS_MAX } from '../limits.ts';
 import { listCommand, omitUndefined } from '../lists.ts';
 import { arg, listOf, text } from '../options.ts';
 import { type Column, fields, hidden } from '../output/format.ts';
@@ -68,7 +68,9 @@ export const upload = command({
   name: 'image upload',
   aliases: ['create'],
   about: 'Upload an ISO image to install servers from',
-  help: 'The image must be ISO 9660 and at most 4 GiB. It is streamed and never held in memory.',
+  help:
+    'The image must be ISO 9660 and at most 4 GiB. It is streamed and never held in memory.\n' +
+    `An account can have ${IMAGE_UPLOADS_MAX} uploads in progress at a time.`,
   operations: ['images.create'],
   args: { file: arg('Path of the image') },
   options: {

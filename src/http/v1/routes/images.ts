@@ -71,7 +71,9 @@ export const IMAGE_UPLOAD_ROUTES = [
     description:
       'Uploads an ISO 9660 image as `multipart/form-data`. A server installed from it boots it as a CD ' +
       'and is `running` once powered on. SSH keys are recorded but not injected. We cancel an upload that ' +
-      'sends no data for a minute.',
+      'sends no data for a minute. ' +
+      `An account can have ${LIMITS.imageUploadsConcurrent} uploads in progress; ` +
+      'another one gets 409 `conflict_state`.',
     status: 201,
     errorStatuses: [409, 422],
     audit: 'image.create',
