@@ -21,7 +21,10 @@ function formatTime(time: Date, separator: string): string {
   return `${day}${separator}${minute}:${TWO_DIGITS[time.getUTCSeconds()]}`;
 }
 
-/** Parses an RFC 3339 time. Undefined if invalid: a date such as February 30 is not shifted. */
+/**
+ * Parses an RFC 3339 time. Undefined if invalid: a date such as February 30 is not shifted. A leap second,
+ * 23:59:60 in UTC, is the second after it, because a Date has none.
+ */
 export function parseRfc3339(text: string): Date | undefined {
   const match =
     /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/.exec(text);
@@ -35,10 +38,17 @@ export function parseRfc3339(text: string): Date | undefined {
     number,
   ];
   const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
-  if (month < 1 || month > 12 || day < 1 || day > lastDay || hour > 23 || minute > 59 || second > 59)
+  if (month < 1 || month > 12 || day < 1 || day > lastDay || hour > 23 || minute > 59 || second > 60)
     return undefined;
+  if (second === 60) return parseLeapSecond(text);
   const time = new Date(text.replace(' ', 'T'));
   return Number.isNaN(time.getTime()) ? undefined : time;
+}
+
+function parseLeapSecond(text: string): Date | undefined {
+  const before = parseRfc3339(`${text.slice(0, 17)}59${text.slice(19)}`);
+  if (before?.toISOString().slice(11, 19) !== '23:59:59') return undefined;
+  return new Date(before.getTime() + SECOND_MS);
 }
 
 /**

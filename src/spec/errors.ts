@@ -154,7 +154,7 @@ export const FAILURES = {
     issue: 'invalid_format',
     field: 'name',
   }),
-  bad_expiry: failure(200, 'invalid_request', 'expires_at must be an RFC 3339 time in the future.', {
+  bad_expiry: failure(200, 'invalid_request', 'expires_at must be in the future.', {
     issue: 'invalid_format',
     field: 'expires_at',
   }),

@@ -155,3 +155,13 @@ test('a time is formatted as ISO 8601 has it, and an invalid one is refused', ()
   assert.equal(formatRfc3339(new Date('0009-01-02T03:04:05Z')), '0009-01-02T03:04:05Z');
   assert.throws(() => formatRfc3339(new Date(Number.NaN)), RangeError);
 });
+
+test('a leap second is the second after it, and second 60 is invalid at other times', () => {
+  const parsed = (text: string) => parseRfc3339(text)?.toISOString();
+  assert.equal(parsed('2030-01-01T23:59:60Z'), '2030-01-02T00:00:00.000Z');
+  assert.equal(parsed('2030-01-01T18:59:60.5-05:00'), '2030-01-02T00:00:00.500Z');
+  assert.equal(parsed('2030-12-31T23:59:60+00:00'), '2031-01-01T00:00:00.000Z');
+  for (const text of ['2030-01-01T12:59:60Z', '2030-01-01T23:59:61Z', '2030-01-01T23:59:60+01:00']) {
+    assert.equal(parsed(text), undefined, text);
+  }
+});

@@ -85,6 +85,19 @@ describe('/account-api.php', () => {
     }
   });
 
+  it('an invalid expiration is named as invalid, and one in the past as past', async () => {
+    const client = await world.customer();
+    for (const [expires_at, msg] of [
+      ['tomorrow', /^expires_at is not a valid time\. Use an RFC 3339 time, such as /],
+      ['2030-01-01T12:00:60Z', /^expires_at is not a valid time\. /],
+      ['2020-01-01T00:00:00Z', /^expires_at must be in the future\.$/],
+    ] as const) {
+      const { body } = await client.post('/account-api.php', { ...token, expires_at });
+      assert.equal(body.error, 'bad_expiry');
+      assert.match(String(body.msg), msg);
+    }
+  });
+
   it('a missing or wrong current password is named, without the email', async () => {
     const client = await world.customer();
     const { current_password: _, ...withoutPassword } = token;

@@ -74,6 +74,8 @@ describe('REST tokens', () => {
     }
     const justPast = { name: 'a', scope: 'read', expires_at: inSeconds(-25) };
     assert.equal((await api.post('/account/tokens', justPast)).status, 201);
+    const leap = { name: 'a', scope: 'read', expires_at: '2037-12-31T23:59:60Z' };
+    assert.equal((await api.post('/account/tokens', leap)).body.expires_at, '2038-01-01T00:00:00Z');
     const forEver = { name: '🦭'.repeat(63), scope: 'read', expires_at: null };
     assert.equal((await api.post('/account/tokens', forEver)).body.expires_at, null);
   });

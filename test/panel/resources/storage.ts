@@ -118,7 +118,7 @@ export function snapshotPages(at: () => ResourceFixture): void {
   it('an invalid snapshot is rejected on its field', async () => {
     const { refused, web, other, panel } = at();
     const past = await refused('/snapshots', 'create', { server: web, expires_at: '2001-01-01T00:00' });
-    assert.equal(problemOf(past.text, 'expires_at', 'create'), 'Choose a time in the future, in UTC.');
+    assert.equal(problemOf(past.text, 'expires_at', 'create'), 'Enter a valid time in the future, in UTC.');
     const odd = await refused('/snapshots', 'create', { server: web, expires_at: 'soon' });
     assert.doesNotMatch(textOf(odd.text), /RFC 3339|Invalid format/);
     assert.match(past.text, /value="2001-01-01T00:00"/);
