@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { ApiError } from '@skerry/sdk';
 import { COMMANDS } from '../../packages/cli/src/commands/index.ts';
+import { explain } from '../../packages/cli/src/exit-codes.ts';
 import { kebabCase } from '../../packages/cli/src/options.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { createApiToken } from '../support/v1-client.ts';
@@ -10,6 +12,14 @@ import { startWorld, type World } from '../support/world.ts';
 import { createCli } from './support/run-cli.ts';
 
 const README = fileURLToPath(new URL('../../packages/cli/README.md', import.meta.url));
+
+it('an error of the service is printed without the regular expression of the field', () => {
+  const message = 'ipv4 must be a host name.';
+  const errors = [{ field: 'ipv4', issue: 'invalid_format', pattern: '^[a-z]+$' }];
+  const body = { error: { code: 'invalid_request', message, errors, request_id: 'req_1' } };
+  const lines = explain(new ApiError(new Response(null, { status: 400 }), body));
+  assert.deepEqual(lines, [`skerry: ${message} (ipv4: invalid_format)`, '  request ID: req_1']);
+});
 
 describe('exit codes', { concurrency: true }, () => {
   const signedOut = createCli(null);

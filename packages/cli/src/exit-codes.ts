@@ -113,12 +113,14 @@ export function explain(error: unknown): string[] {
 }
 
 function explainApiError(error: ApiError): string[] {
-  const details = error.errors.map(({ field, issue, ...rest }) => formatDetail(field, rest)).filter(Boolean);
+  const details = error.errors
+    .map(({ field, issue, pattern, ...rest }) => formatDetail(field, rest))
+    .filter(Boolean);
   const request = error.requestId === null ? [] : [`  request ID: ${error.requestId}`];
   return [`skerry: ${error.message}`, ...details, ...hintsFor(error), ...request];
 }
 
-/** `  plan: have 1.00, need 5.00`; empty if the message already says everything. */
+/** `  plan: have 1.00, need 5.00`; empty if the message says everything, as it does for a pattern. */
 function formatDetail(field: string, details: Omit<ErrorItem, 'field' | 'issue'>): string {
   const words = Object.entries(details).map(
     ([name, value]) => `${name.replaceAll('_', ' ')} ${formatValue(name, value)}`,

@@ -2,11 +2,11 @@
 import { formatCidr, parseCidr } from '../../kernel/cidr.ts';
 import { type ErrorItem, invalidRequest, quotaExceeded } from '../../kernel/fail.ts';
 import { isPrintable, parseDisplayName } from '../../kernel/printable.ts';
+import { PATTERNS } from '../../spec/patterns.ts';
 import {
   type FirewallGroupBody,
   type FirewallRule,
   type FirewallRuleBody,
-  PORT_PATTERN,
   PORT_PROTOS,
 } from '../../spec/schemas/firewall.ts';
 import type { Service } from '../context.ts';
@@ -73,7 +73,7 @@ function toCheckedRule(rule: FirewallRuleBody): CheckedRule {
 
 /** The port of a rule as text is one port, a comma-separated list, or a range `<low>-<high>`. */
 const PORT_MAX = 65_535;
-const PORT_FORMAT = new RegExp(PORT_PATTERN);
+const PORT_FORMAT = new RegExp(PATTERNS.ports.pattern);
 
 /** Returns the inclusive ranges of a valid text. */
 export function portRanges(text: string): [low: number, high: number][] {

@@ -8,7 +8,7 @@ import { formatId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { type CycleMonths, LIMITS } from '../../spec/limits.ts';
-import { SERVER_NAME_PATTERN } from '../../spec/schemas/server.ts';
+import { PATTERNS } from '../../spec/patterns.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../spec/states.ts';
 import { countPool } from '../../store/inventory/addresses.ts';
 import { findMachine, type MachineRow } from '../../store/inventory/machines.ts';
@@ -69,7 +69,7 @@ async function buildOrder(service: Service, actor: CustomerActor, machine: Machi
   const image = await findImageForOs(service.db, sale.image);
   if (!image) throw new OperatorError('image not found: `skerryd catalogue show` lists the images');
   const name = sale.name ?? generateServerName(machine.plan_id);
-  if (name.length > LIMITS.nameMaxChars || !new RegExp(SERVER_NAME_PATTERN).test(name)) {
+  if (name.length > LIMITS.nameMaxChars || !new RegExp(PATTERNS.serverName.pattern).test(name)) {
     throw new OperatorError(
       `--name must be at most ${LIMITS.nameMaxChars} lowercase letters, digits, and dashes, and start ` +
         'with a letter',

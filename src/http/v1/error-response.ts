@@ -2,6 +2,7 @@
 import { type ErrorItem, type Failure, InvalidRequest } from '../../kernel/fail.ts';
 import { TOPUP_HINTS } from '../../spec/error-messages.ts';
 import { FAILURES, V1_ERRORS, type V1Error, type V1Issue } from '../../spec/errors.ts';
+import { describePattern } from '../../spec/patterns.ts';
 
 export interface V1ErrorResponse {
   readonly status: number;
@@ -58,7 +59,8 @@ const DESCRIPTIONS: Record<V1Issue, (item: ErrorItem) => string> = {
   unknown_key: () => 'is not a recognized field',
   invalid_type: ({ expected }) => (expected ? `must be of type ${expected}` : 'has an invalid type'),
   invalid_format: ({ pattern, format }) => {
-    if (pattern) return `must match ${pattern}`;
+    const words = describePattern(pattern);
+    if (words !== undefined) return `must be ${words}`;
     if (format === 'date-time') return 'must be an RFC 3339 time, such as 2026-01-31T00:00:00Z';
     return format ? `must be a valid ${format}` : 'has an invalid format';
   },

@@ -1,6 +1,7 @@
 /** Validation errors in words: what is wrong and which values are accepted. */
 import type { V1Issue } from '../../spec/errors.ts';
 import { LIMITS } from '../../spec/limits.ts';
+import { describePattern } from '../../spec/patterns.ts';
 import { usd } from './components.ts';
 
 /** One item of a failed validation. Further properties hold its bounds or the allowed values. */
@@ -19,7 +20,10 @@ const ISSUE_TEXTS: Record<V1Issue, ProblemText> = {
   unknown_key: () => 'This field isn’t supported.',
   invalid_type: ({ expected }) =>
     /integer|number/.test(String(expected)) ? 'Must be a number.' : 'Invalid value.',
-  invalid_format: () => 'Invalid format.',
+  invalid_format: ({ pattern }) => {
+    const words = describePattern(pattern);
+    return words === undefined ? 'Invalid format.' : `Must be ${words}.`;
+  },
   invalid_value: ({ allowed }) =>
     Array.isArray(allowed) && allowed.length < 12
       ? `Choose one of: ${allowed.join(', ')}.`
@@ -88,8 +92,6 @@ const FIELD_TEXTS: Readonly<Record<string, Partial<Record<V1Issue, ProblemText>>
   },
   source: { invalid_format: () => 'Use CIDR notation: 203.0.113.7/32, 203.0.113.0/24, ::/0.' },
   note: { invalid_format: () => 'Use visible characters only, on one line.' },
-  ipv4: { invalid_format: () => 'Enter a host name, such as web.example.org.' },
-  ipv6: { invalid_format: () => 'Enter a host name, such as web.example.org.' },
   url: {
     invalid_format: () => 'Enter a full URL that starts with https://, without spaces or #.',
     invalid_value: () =>

@@ -1,6 +1,7 @@
 /** Firewall group and rule (SPEC "Firewall group (`fwg_`) and rule (`fwr_`)", DECISIONS "Firewall"). */
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
+import { PATTERNS } from '../patterns.ts';
 import { DisplayName, Id, nullable, oneOf, Time } from './parts.ts';
 
 export const FIREWALL_DEFAULTS = ['drop', 'accept'] as const;
@@ -10,8 +11,6 @@ export const RULE_ACTIONS = ['accept', 'drop', 'reject'] as const;
 /** The protocols that have ports. */
 export const PORT_PROTOS: readonly (typeof RULE_PROTOS)[number][] = ['tcp', 'udp'];
 
-/** One port, a comma-separated list, or a range, never mixed; no spaces, no leading zeros. */
-export const PORT_PATTERN = '^[1-9][0-9]{0,4}(-[1-9][0-9]{0,4}|(,[1-9][0-9]{0,4})*)$';
 /** The longest CIDR: a full IPv6 address with its prefix length. */
 const CIDR_MAX_CHARS = 43;
 
@@ -64,7 +63,12 @@ export const FirewallRuleBody = Type.Object(
     proto,
     port: Type.Optional(
       nullable(
-        Type.String({ ...port, minLength: 1, maxLength: LIMITS.rulePortMaxChars, pattern: PORT_PATTERN }),
+        Type.String({
+          ...port,
+          minLength: 1,
+          maxLength: LIMITS.rulePortMaxChars,
+          pattern: PATTERNS.ports.pattern,
+        }),
       ),
     ),
     source: Type.String({ ...source, minLength: 1, maxLength: CIDR_MAX_CHARS }),

@@ -39,6 +39,3 @@ export const DisplayName = Type.String({
 
 /** US dollars with two decimals. */
 export const Usd = Type.Number({ description: 'US dollars, two decimals.' });
-
-/** Text without control characters, line ends, and invisible characters: kernel/printable.ts as a pattern. */
-export const PRINTABLE = '^[^\\p{C}\\p{Zl}\\p{Zp}]*$';

@@ -1,8 +1,9 @@
 /** Server (SPEC "Server (`srv_`)", DECISIONS "Cycle in POST /servers"). */
 import { type Static, Type } from 'typebox';
 import { CYCLE_MONTHS, type CycleMonths, LIMITS } from '../limits.ts';
+import { PATTERNS } from '../patterns.ts';
 import { SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
-import { Id, nullable, oneOf, PRINTABLE, Time, Usd } from './parts.ts';
+import { Id, nullable, oneOf, Time, Usd } from './parts.ts';
 
 const Host = nullable(Type.String({ description: 'Reverse DNS host name.', examples: ['web.example.org'] }));
 
@@ -26,13 +27,16 @@ const BillingMonths = Type.Unsafe<CycleMonths>({
   enum: [...CYCLE_MONTHS],
   description: 'Months paid in advance. 3, 6, and 12 are discounted.',
 });
-const Tags = Type.Array(Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars, pattern: PRINTABLE }), {
-  description: 'Free-form words. Replaces the whole list.',
-  examples: [['web', 'prod']],
-});
+const Tags = Type.Array(
+  Type.String({ minLength: 1, maxLength: LIMITS.nameMaxChars, pattern: PATTERNS.printable.pattern }),
+  {
+    description: 'Free-form words. Replaces the whole list.',
+    examples: [['web', 'prod']],
+  },
+);
 const Labels = Type.Record(
-  Type.String({ pattern: '^[a-z0-9_-]{1,63}$' }),
-  Type.String({ maxLength: LIMITS.labelValueMaxChars, pattern: PRINTABLE }),
+  Type.String({ pattern: PATTERNS.labelKey.pattern }),
+  Type.String({ maxLength: LIMITS.labelValueMaxChars, pattern: PATTERNS.printable.pattern }),
   {
     additionalProperties: false,
     maxProperties: LIMITS.labelPairsMax,
@@ -40,11 +44,10 @@ const Labels = Type.Record(
     examples: [{ env: 'prod' }],
   },
 );
-export const SERVER_NAME_PATTERN = '^[a-z][a-z0-9-]*$';
 const Name = Type.String({
   minLength: 1,
   maxLength: LIMITS.nameMaxChars,
-  pattern: SERVER_NAME_PATTERN,
+  pattern: PATTERNS.serverName.pattern,
   description: 'Need not be unique.',
   examples: ['web-1'],
 });
@@ -129,12 +132,10 @@ export const ServerPatch = Type.Object(
 );
 export type ServerPatch = Static<typeof ServerPatch>;
 
-/** RFC 1123: labels of letters, digits, and inner hyphens; the last label is not a number. */
-const HOST_LABEL = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 const HostName = Type.String({
   minLength: 1,
   maxLength: LIMITS.hostNameMaxChars,
-  pattern: `^(${HOST_LABEL}\\.)*(?![0-9]+$)${HOST_LABEL}$`,
+  pattern: PATTERNS.hostName.pattern,
   examples: ['web.example.org'],
 });
 

@@ -1,7 +1,8 @@
 /** Volume (SPEC "Volume (`vol_`)", DECISIONS "Volumes"). */
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
-import { DisplayName, Id, nullable, PRINTABLE, Time } from './parts.ts';
+import { PATTERNS } from '../patterns.ts';
+import { DisplayName, Id, nullable, Time } from './parts.ts';
 
 const ENCRYPTED = {
   description:
@@ -38,7 +39,12 @@ export const VolumeBody = Type.Object(
     encrypted: Type.Optional(Type.Boolean(ENCRYPTED)),
     filesystem: Type.Optional(
       nullable(
-        Type.String({ ...FILESYSTEM, minLength: 1, maxLength: LIMITS.nameMaxChars, pattern: PRINTABLE }),
+        Type.String({
+          ...FILESYSTEM,
+          minLength: 1,
+          maxLength: LIMITS.nameMaxChars,
+          pattern: PATTERNS.printable.pattern,
+        }),
       ),
     ),
   },

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Type } from 'typebox';
 import { describeItems } from '../../../src/http/v1/error-response.ts';
 import { createChecker } from '../../../src/http/v1/validation.ts';
+import { describePattern, PATTERNS } from '../../../src/spec/patterns.ts';
 import { nullable, oneOf } from '../../../src/spec/schemas/parts.ts';
+import { RdnsBody } from '../../../src/spec/schemas/server.ts';
 
 const check = createChecker(
   Type.Object(
@@ -87,10 +90,33 @@ describe('validation errors', () => {
     }
   });
 
+  it('a message says the rule of each pattern in words and never prints the expression', () => {
+    const document = readFileSync('openapi/v1.json', 'utf8');
+    const used = [...document.matchAll(/"pattern": ("(?:[^"\\]|\\.)*")/g)].map(([, text = '']) =>
+      String(JSON.parse(text)),
+    );
+    assert.deepEqual(
+      [...new Set(used)].sort(),
+      ['serverName', 'hostName', 'ports', 'printable']
+        .map((name) => PATTERNS[name as keyof typeof PATTERNS].pattern as string)
+        .sort(),
+    );
+    for (const pattern of used) {
+      const message = describeItems([{ field: 'x', issue: 'invalid_format', pattern }]);
+      assert.equal(message, `x must be ${describePattern(pattern)}.`);
+    }
+    const body = { ipv4: 'under_score.example.org' };
+    assert.equal(
+      describeItems(createChecker(RdnsBody)(body)),
+      'ipv4 must be a host name, such as web.example.org: parts of up to 63 letters, digits, and inner ' +
+        'hyphens, separated by dots, of which the last is not a number.',
+    );
+  });
+
   it('the message describes a limited number of errors', () => {
     const items = check({ name: 'ABC', size: 1, coin: 'X', keys: [], nope: 1 });
     const text = describeItems(items);
-    assert.match(text, /name must match \^\[a-z\]\+\$\./);
+    assert.match(text, /name has an invalid format\./);
     assert.match(text, /There is 1 more error\.$/);
     assert.equal(
       describeItems([{ field: 'keys', issue: 'min_items', min: 1 }]),

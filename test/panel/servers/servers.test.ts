@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { formatId, newId } from '../../../src/kernel/ids.ts';
+import { PATTERNS } from '../../../src/spec/patterns.ts';
 import { PanelClient, problemOf, textOf } from '../../support/panel-client.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { createApiToken, V1Client } from '../../support/v1-client.ts';
@@ -202,7 +203,7 @@ describe('the other pages of a server', () => {
 
   it('reverse DNS can be set, and an invalid host name is reported on its field', async () => {
     const bad = await act('/network', 'names', { ipv4: 'web.example.org', ipv6: 'no name' });
-    assert.equal(problemOf(bad.text, 'ipv6'), 'Enter a host name, such as web.example.org.');
+    assert.equal(problemOf(bad.text, 'ipv6'), `Must be ${PATTERNS.hostName.words}.`);
     await act('/network', 'names', { ipv4: 'web.example.org' });
     const [, prefix = ''] =
       /address in ([0-9a-f:]+)::\/64/.exec((await panel.open(`${page}/network`)).text) ?? [];
