@@ -98,7 +98,7 @@ async function readUpTo(payload: Readable, maxBytes: number): Promise<Buffer | u
 }
 
 /** Parses the query of a URL. */
-export function parseQuery(url: string): Form {
+export function parseQuery(url: string, rules: Pick<FormRules, 'allowNul'> = { allowNul: false }): Form {
   const start = url.indexOf('?');
-  return parseForm(start < 0 ? '' : url.slice(start + 1), { allowNul: false });
+  return parseForm(start < 0 ? '' : url.slice(start + 1), rules);
 }

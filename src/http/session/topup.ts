@@ -65,9 +65,9 @@ export const topupStatusEndpoint: GetEndpoint = {
   }),
   run: async ({ edge, request, identity }) => {
     const { customerId } = identity.session ?? fail('auth_required');
-    const ref =
-      field(parseQuery(request.url), 'ref') || fail('bad_request', { field: 'ref' }, 'ref is required.');
-    const topup = await findTopup(edge.service, customerId, ref);
+    const query = parseQuery(request.url, { allowNul: true });
+    if (field(query, 'ref') === '') fail('bad_request', { field: 'ref' }, 'ref is required.');
+    const topup = await findTopup(edge.service, customerId, lookupField(query, 'ref'));
     return { ok: true, ...topupView(topup) };
   },
 };

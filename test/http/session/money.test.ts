@@ -74,6 +74,9 @@ describe('the money endpoints', () => {
       const cancel = await other.post('/topup-api.php', { action: 'cancel', order_ref: ref });
       assert.deepEqual([cancel.status, cancel.text], [404, missing.text]);
       assert.equal((await world.visitor().get(`/topup-status.php?ref=${ref}`)).status, 401);
+      for (const odd of ['%00', `${ref}%00`, '%EF%BF%BD']) {
+        assert.equal((await owner.get(`/topup-status.php?ref=${odd}`)).text, missing.text, odd);
+      }
       assert.equal((await owner.get('/topup-status.php')).status, 400);
       assert.equal((await owner.get(`/topup-status.php?ref=${ref}&ref=${ref}`)).body.field, 'ref');
     });
