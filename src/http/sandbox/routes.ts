@@ -7,6 +7,7 @@ import { formatRfc3339 } from '../../kernel/time.ts';
 import { FAILURES } from '../../spec/errors.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { isCrossSite } from '../admission/csrf.ts';
+import { isHost } from '../base-url.ts';
 
 /** Ten years. A larger value is a typing error. */
 const ADVANCE_MAX_S = 10 * 366 * 86_400;
@@ -125,7 +126,7 @@ export function registerSandboxRoutes(
 /** Missing in HTTP/1.0, which no browser sends. */
 function isOwnHost(host: string | undefined, publicUrl: string | null): boolean {
   if (host === undefined) return true;
-  const hostname = hostnameOf(`http://${host}`);
+  const hostname = isHost(host) ? hostnameOf(`http://${host}`) : undefined;
   if (hostname === undefined) return false;
   return isLoopbackHost(hostname) || (publicUrl !== null && hostname === hostnameOf(publicUrl));
 }

@@ -230,7 +230,19 @@ describe('the sandbox', () => {
     for (const [method, name] of calls) {
       const send = async (headers: Record<string, string>) =>
         (await world.http.inject({ method, url: `/sandbox/${name}`, headers })).statusCode;
-      const others = [{ origin: 'null' }, { origin: 'https://evil.example' }, { host: 'evil.example:8080' }];
+      const hosts = [
+        'evil.example:8080',
+        'user@127.0.0.1',
+        '127.0.0.1/x',
+        '127.0.0.1#x',
+        'localhost?',
+        '::1',
+      ];
+      const others = [
+        { origin: 'null' },
+        { origin: 'https://evil.example' },
+        ...hosts.map((host) => ({ host })),
+      ];
       for (const headers of others)
         assert.equal(await send(headers), 403, `${name} ${JSON.stringify(headers)}`);
       for (const host of ['127.0.0.1:8080', '[::1]:8080', 'localhost']) {
