@@ -23,7 +23,8 @@ export const PIPE_LIMITS: PipeLimits = {
   totalMs: 12 * HOUR_MS,
   // A full picture over a slow onion route can delay a pong this long.
   silentMs: 3 * MINUTE_MS,
-  checkEveryMs: 20 * SECOND_MS,
+  // Also how long a console outlives what opened it, such as a revoked token.
+  checkEveryMs: 5 * SECOND_MS,
 };
 
 /** End reasons, as the page receives them: a WebSocket close code and a reason. */
