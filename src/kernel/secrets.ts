@@ -52,9 +52,10 @@ export class KeyRing {
    * values are sealed with a newer one.
    */
   weakness(): string | null {
-    const [newest, ...older] = [...this.#keys.values()].map((key) => key.toString('hex'));
-    if (new Set([newest, ...older]).size <= older.length) return 'two keys are the same; generate each one';
-    return /^(..)\1*$/.test(newest ?? '') ? 'the newest key repeats one byte; generate it at random' : null;
+    const keys = [...this.#keys.values()];
+    const distinct = new Set(keys.map((key) => key.toString('hex')));
+    if (distinct.size < keys.length) return 'two keys are the same; generate each one';
+    return keys.slice(0, 1).every(isRandom) ? null : 'the newest key is not random; generate it';
   }
 
   get newestId(): string {
@@ -146,4 +147,14 @@ export function digest(text: string): Buffer {
 /** Compares two texts in a time that does not reveal where they differ. */
 export function timingSafeEqualText(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
+}
+
+/**
+ * Whether a key can be random bytes: not text, not a count, and not a few bytes repeated. Refuses one random
+ * key of 10^13.
+ */
+function isRandom(key: Buffer): boolean {
+  const steps = key.map((byte, index) => byte - (key[index - 1] ?? 0)).subarray(1);
+  const isText = /^[\x20-\x7e]*$/.test(key.toString('latin1'));
+  return !isText && new Set(key).size >= 16 && new Set(steps).size > 1;
 }
