@@ -34,7 +34,8 @@ export async function startPgProxy(target: ServerSettings): Promise<PgProxy> {
   const sockets = new Set<Socket>();
   const flushes = new Set<() => void>();
   const faults: Faults = { failure: null, messageCount: 0, isHanging: false };
-  const server = createServer((client) => {
+  // Each message is a write of its own. Most would wait 40 ms for the acknowledgment of the previous one.
+  const server = createServer({ noDelay: true }, (client) => {
     const upstream = connectTo(target);
     const flush = join(client, upstream, faults);
     for (const socket of [client, upstream]) {
@@ -90,7 +91,7 @@ function join(client: Socket, upstream: Socket, faults: Faults): () => void {
 }
 
 function connectTo({ host, port }: ServerSettings): Socket {
-  return host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+  return host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect({ port, host, noDelay: true });
 }
 
 function link(from: Socket, to: Socket, queue: Buffer[], flush: () => void): void {
