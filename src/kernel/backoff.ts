@@ -18,6 +18,8 @@ export const BACKOFF = {
   deployRace: { firstMs: 1, maxMs: 50 },
   /** A virtual machine whose process crashes. */
   machineStart: { firstMs: 5 * SECOND_MS, maxMs: 5 * MINUTE_MS },
+  /** A backend that does not answer: between probes. */
+  backend: { firstMs: SECOND_MS / 2, maxMs: 10 * SECOND_MS },
   /** A background job that fails. */
   job: { firstMs: SECOND_MS / 2, maxMs: 4 * SECOND_MS },
   /** Between two lines of the log about the same fault. */

@@ -95,6 +95,8 @@ export const ACTIONS = [
   'host.resize',
   'host.drain',
   'host.undrain',
+  'host.remove',
+  'host.revoke',
   'machine.add',
   'machine.fulfil',
   'machine.wipe',

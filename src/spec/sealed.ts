@@ -31,6 +31,13 @@ export const SEALED = {
     row: 'customer_id',
     lasting: true,
   },
+  controlPlaneKey: {
+    purpose: 'control plane key',
+    table: 'control_plane_identities',
+    column: 'key_sealed',
+    row: 'id',
+    lasting: true,
+  },
   rootPassword: { purpose: 'root password', table: 'servers', column: 'root_password_sealed', row: 'id' },
   userData: { purpose: 'user data', table: 'servers', column: 'user_data_sealed', row: 'id' },
   operation: { purpose: 'operation', table: 'operations', column: 'payload_sealed', row: 'id' },

@@ -12,6 +12,7 @@ import { formatId, newId } from '../../src/kernel/ids.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import { LASTING_SEALED, SEALED, type SealedColumn, type SealedName } from '../../src/spec/sealed.ts';
 import { saveTotpSecret } from '../../src/store/customers/totp.ts';
+import { insertControlPlane } from '../../src/store/inventory/backends.ts';
 import { insertServiceRow } from '../../src/store/service/service.ts';
 import { resealJob } from '../../src/workers/jobs.ts';
 import type { TestService } from '../support/test-service.ts';
@@ -44,6 +45,10 @@ async function storeTwoOfEach(): Promise<void> {
     const { customerId } = await world.fixtures.addCustomer();
     const secretSealed = service.keys.seal(SEALED.totpSecret, customerId, `secret ${n}`);
     await saveTotpSecret(service.db, { customerId, secretSealed, begunAt: clock.now() });
+    const id = newId(clock.now());
+    const keySealed = service.keys.seal(SEALED.controlPlaneKey, id, `key ${n}`);
+    const created = { certificate: 'x', key_sealed: keySealed, created_at: clock.now() };
+    await insertControlPlane(service.db, { id, ...created });
     const data = { webhook: `whk_${n}`, url: 'https://example.com', pausedAt: clock.now() };
     const mail = { customerId, kind: 'webhook_paused', cause: `test ${n}`, data } as const;
     await enqueueMail(service.db, mail, clock.now(), service.keys);
@@ -167,7 +172,7 @@ describe('resealing', () => {
     const secret = world.service.keys.open(SEALED.webhookSecret, hook?.row ?? '', hook?.sealed ?? '');
     assert.deepEqual(
       (await keyNotes(ring)).map(({ level, message }) => [level, message]),
-      [['note', '4 secrets are sealed with k1: keep it for now']],
+      [['note', '6 secrets are sealed with k1: keep it for now']],
     );
     // One of them is of the earlier format.
     await world.db.run('update webhooks set secret_sealed = $2 where id = $1', [
@@ -175,7 +180,7 @@ describe('resealing', () => {
       sealUnbound(SEALED.webhookSecret, secret.toString()),
     ]);
     const job = resealJob({ ...world.service, keys: ring });
-    assert.equal(await job.run(), 4);
+    assert.equal(await job.run(), 6);
     assert.equal(await job.run(), 0);
     const newOnly = new KeyRing(NEW_KEY);
     for (const at of LASTING_SEALED)

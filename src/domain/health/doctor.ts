@@ -30,9 +30,10 @@ export async function sumPromised({ db, compute }: Deps): Promise<ExpectedResour
   return { ramMb: sum('ram_mb'), diskGb: sum('disk_gb'), unusedAddresses };
 }
 
+/** Hosts of a backend are not on this machine. */
 async function checkHosts({ db }: Deps, driverHosts: readonly string[]): Promise<Finding[]> {
   const subject = 'inventory';
-  const known = (await listHosts(db)).map(({ name }) => name);
+  const known = (await listHosts(db)).flatMap(({ name, backend }) => (backend === null ? [name] : []));
   const unregistered = driverHosts.filter((name) => !known.includes(name));
   const unreachable = known.filter((name) => !driverHosts.includes(name));
   const findings = [

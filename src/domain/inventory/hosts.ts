@@ -30,6 +30,8 @@ export type RegisterHosts = (hosts: readonly HostShape[], category: 'vps' | 'ded
 
 export interface NewHost extends HostShape {
   readonly regionId: string;
+  /** Omitted: the machine that the service runs on. */
+  readonly backend?: string;
 }
 
 /** Adds a host to a region. Servers may be placed on it at once. */
@@ -54,13 +56,14 @@ export async function createHosts(tx: Sql, hosts: readonly NewHost[], now: Date)
       cpu: host.cpu,
       ram_mb: host.ramMb,
       disk_gb: host.diskGb,
+      backend: host.backend ?? null,
       created_at: now,
     });
     await recordAudit(tx, { actor: systemActor(now), action: 'host.add', resource: host.name }, now);
   }
 }
 
-async function requireNewHosts(tx: Sql, hosts: readonly NewHost[]): Promise<void> {
+export async function requireNewHosts(tx: Sql, hosts: readonly NewHost[]): Promise<void> {
   for (const regionId of new Set(hosts.map((host) => host.regionId))) await requireRegion(tx, regionId);
   await requireUnusedNames(
     tx,

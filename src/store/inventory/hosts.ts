@@ -11,11 +11,14 @@ export interface HostRow {
   readonly used_ram_mb: number;
   readonly used_disk_gb: number;
   readonly draining: boolean;
+  /** Null: the machine that the service runs on. */
+  readonly backend: string | null;
   /** How many servers are placed on it. */
   readonly servers: bigint;
 }
 
-export interface NewHostRow extends Pick<HostRow, 'name' | 'region_id' | 'cpu' | 'ram_mb' | 'disk_gb'> {
+export interface NewHostRow
+  extends Pick<HostRow, 'name' | 'region_id' | 'cpu' | 'ram_mb' | 'disk_gb' | 'backend'> {
   readonly id: string;
   readonly created_at: Date;
 }
@@ -33,7 +36,7 @@ export async function findTakenNames(tx: Sql, names: readonly string[]): Promise
   return rows.map((row) => row.name);
 }
 
-const NEW_HOST = 'id, name, region_id, cpu, ram_mb, disk_gb, created_at';
+const NEW_HOST = 'id, name, region_id, cpu, ram_mb, disk_gb, backend, created_at';
 
 export async function insertHost(tx: Sql, row: NewHostRow): Promise<void> {
   await tx.run(`insert into hosts (${NEW_HOST}) values (${parametersFor(NEW_HOST)})`, row);
@@ -45,7 +48,7 @@ export async function lockHost(
   name: string,
 ): Promise<Omit<HostRow, 'name' | 'region_id' | 'draining' | 'servers'> | undefined> {
   return await tx.row(
-    `select cpu, ram_mb, disk_gb, used_ram_mb, used_disk_gb from hosts where name = $1 for update`,
+    `select cpu, ram_mb, disk_gb, used_ram_mb, used_disk_gb, backend from hosts where name = $1 for update`,
     [name],
   );
 }
@@ -77,9 +80,25 @@ export async function setHostDraining(
   return row?.was;
 }
 
+/** Whether servers or volumes are assigned to the host. Its lock keeps new ones away. */
+export async function isHostInUse(tx: Sql, name: string): Promise<boolean> {
+  const row = await tx.row<{ used: boolean }>(
+    `select exists (select from servers s where s.host_id = h.id)
+         or exists (select from volumes v where v.host_id = h.id) as used
+       from hosts h where h.name = $1`,
+    [name],
+  );
+  return row?.used ?? false;
+}
+
+export async function deleteHost(tx: Sql, name: string): Promise<void> {
+  await tx.run('delete from hosts where name = $1', [name]);
+}
+
 export async function listHosts(tx: Sql): Promise<HostRow[]> {
   return await tx.rows<HostRow>(
     `select h.name, h.region_id, h.cpu, h.ram_mb, h.disk_gb, h.used_ram_mb, h.used_disk_gb, h.draining,
+            h.backend,
             (select count(*) from servers s where s.host_id = h.id) as servers
        from hosts h order by h.region_id, h.name`,
   );

@@ -5,6 +5,7 @@
  * order.
  */
 import { LeaseLost } from '../../../kernel/fail.ts';
+import { runWithLease } from '../../../kernel/faults/lease-context.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../kernel/time.ts';
 import { withTimeout } from '../../../kernel/timeout.ts';
 import { ComputeError, type MachineState } from '../../../ports/compute.ts';
@@ -28,11 +29,13 @@ export async function callDriver(
     readonly failureMessage: string;
   },
 ): Promise<DriverFault | null> {
-  if (!(await holdsOperationLease(service.db, operation))) throw new LeaseLost();
+  const isHeld = () => holdsOperationLease(service.db, operation);
+  if (!(await isHeld())) throw new LeaseLost();
   try {
-    await withDriverTimeout(act.call(), act.timeoutMs);
+    await withDriverTimeout(runWithLease(isHeld, act.call), act.timeoutMs);
     return null;
   } catch (error) {
+    if (error instanceof LeaseLost) throw error;
     service.log.warn({ err: error, ...operationLogFields(operation) }, act.failureMessage);
     return {
       fault: error instanceof ComputeError ? error.fault : 'transient',

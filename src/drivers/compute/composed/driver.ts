@@ -1,0 +1,57 @@
+/**
+ * One compute driver made of many: the driver of this machine, and those of the inventory's backends. Each
+ * call goes to the backend that has the machine, volume, or snapshot (`route.ts`); questions about many
+ * machines go to all of them side by side (`gather.ts`). While there are no backends, calls go straight to
+ * the local driver.
+ */
+import type { Duplex } from 'node:stream';
+import type { Logger } from '../../../kernel/logger.ts';
+import type { Backend, BackendDirectory } from '../../../ports/backends.ts';
+import type { ComputeDriver } from '../../../ports/compute.ts';
+import { Gather } from './gather.ts';
+import type { RemoteCompute } from './link.ts';
+import { BackendRegistry } from './registry.ts';
+import { Route } from './route.ts';
+
+export interface ComposedOptions {
+  readonly local: ComputeDriver;
+  readonly directory: BackendDirectory;
+  /** Opens the driver of a backend. It connects when it is first called. */
+  open(backend: Backend): RemoteCompute;
+  readonly log: Logger;
+}
+
+/** `hosts`, `images`, and `examine` are those of this machine; so are `capabilities`, which all share. */
+export function composeCompute({ local, directory, open, log }: ComposedOptions): RemoteCompute {
+  const registry = new BackendRegistry({ directory, open, log });
+  const route = new Route({ local, directory, registry });
+  const gather = new Gather({ local, directory, registry, log });
+  return {
+    name: local.name,
+    capabilities: local.capabilities,
+    hosts: local.hosts,
+    images: local.images,
+    ensure: (spec) => route.ensure(spec),
+    remove: (id) => route.remove('machine', id, (driver) => driver.remove(id)),
+    power: (id, action) => route.send('machine', id, (driver) => driver.power(id, action)),
+    observe: (ids) => gather.observe(ids),
+    rebuild: (spec) => route.send('machine', spec.id, (driver) => driver.rebuild(spec)),
+    restore: (spec, snapshotId) => route.restore(spec, snapshotId),
+    rescue: (id, access) => route.send('machine', id, (driver) => driver.rescue(id, access)),
+    console: (id): Promise<Duplex> => route.send('machine', id, (driver) => driver.console(id)),
+    sample: (ids, since) => gather.sample(ids, since),
+    attach: (machineId, volume) => route.attach(machineId, volume),
+    detach: (id) => route.send('volume', id, (driver) => driver.detach(id)),
+    grow: (id, sizeGb) => route.send('volume', id, (driver) => driver.grow(id, sizeGb)),
+    removeVolume: (id) => route.remove('volume', id, (driver) => driver.removeVolume(id)),
+    snapshot: (machineId, id) =>
+      route.sendSnapshot(machineId, id, (driver) => driver.snapshot(machineId, id)),
+    removeSnapshot: (id) => route.remove('snapshot', id, (driver) => driver.removeSnapshot(id)),
+    filter: (id, filter) => route.send('machine', id, (driver) => driver.filter(id, filter)),
+    traffic: (id, traffic) => route.send('machine', id, (driver) => driver.traffic(id, traffic)),
+    list: () => gather.list(),
+    superviseMachines: (blocks) => gather.superviseMachines(blocks),
+    examine: (expected) => local.examine(expected),
+    close: () => registry.close(),
+  };
+}

@@ -1,0 +1,73 @@
+/** The links to the inventory's backends. They follow the inventory while the service runs. */
+import type { Logger } from '../../../kernel/logger.ts';
+import { SECOND_MS } from '../../../kernel/time.ts';
+import type { Backend, BackendDirectory } from '../../../ports/backends.ts';
+import { BackendLink, type RemoteCompute } from './link.ts';
+
+/** No call uses an older list. */
+const LIST_MAX_AGE_MS = 2 * SECOND_MS;
+
+export interface RegistryOptions {
+  readonly directory: Pick<BackendDirectory, 'list'>;
+  /** Opens the driver of a backend. It connects when it is first called. */
+  open(backend: Backend): RemoteCompute;
+  readonly log: Logger;
+}
+
+export class BackendRegistry {
+  readonly #options: RegistryOptions;
+  readonly #links = new Map<string, BackendLink>();
+  #listedAt = Number.NEGATIVE_INFINITY;
+  #listing: Promise<void> | null = null;
+
+  constructor(options: RegistryOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the links by name. Throws if the inventory was never readable. */
+  async links(): Promise<ReadonlyMap<string, BackendLink>> {
+    if (performance.now() - this.#listedAt >= LIST_MAX_AGE_MS) await this.refresh();
+    return this.#links;
+  }
+
+  linkTo(name: string): BackendLink | undefined {
+    return this.#links.get(name);
+  }
+
+  /** Reads the inventory now. Concurrent calls share one read. */
+  async refresh(): Promise<void> {
+    this.#listing ??= this.#list().finally(() => {
+      this.#listing = null;
+    });
+    await this.#listing;
+  }
+
+  close(): void {
+    for (const { driver } of this.#links.values()) driver.close();
+    this.#links.clear();
+  }
+
+  async #list(): Promise<void> {
+    const backends = await this.#options.directory.list().catch((error: unknown) => {
+      // Known backends stay usable while the database does not answer.
+      if (this.#listedAt === Number.NEGATIVE_INFINITY) throw error;
+      return [...this.#links.values()].map(({ backend }) => backend);
+    });
+    this.#listedAt = performance.now();
+    const current = new Map(backends.map((backend) => [backend.name, backend]));
+    for (const [name, link] of this.#links) {
+      if (isSameBackend(link.backend, current.get(name))) continue;
+      link.driver.close();
+      this.#links.delete(name);
+    }
+    for (const backend of backends) {
+      if (this.#links.has(backend.name)) continue;
+      const { open, log } = this.#options;
+      this.#links.set(backend.name, new BackendLink(backend, open(backend), log));
+    }
+  }
+}
+
+function isSameBackend(one: Backend, other: Backend | undefined): boolean {
+  return one.kind === other?.kind && one.address === other.address && one.fingerprint === other.fingerprint;
+}

@@ -1,0 +1,158 @@
+/**
+ * Finds the backend of a machine, volume, or snapshot, and sends calls there. Calls for one id leave in the
+ * order they arrived, as the port requires: finding the backend takes a query, and a later call must not
+ * overtake an earlier one.
+ */
+import { KeyedMutex } from '../../../kernel/keyed-mutex.ts';
+import { type BackendDirectory, LOCAL_BACKEND, type PlacedKind } from '../../../ports/backends.ts';
+import {
+  type ComputeDriver,
+  ComputeError,
+  type MachineSpec,
+  type VolumeSpec,
+} from '../../../ports/compute.ts';
+import type { BackendLink } from './link.ts';
+import type { BackendRegistry } from './registry.ts';
+
+export interface RouteParts {
+  readonly local: ComputeDriver;
+  readonly directory: BackendDirectory;
+  readonly registry: BackendRegistry;
+}
+
+type Call<T> = (driver: ComputeDriver) => Promise<T>;
+
+export class Route {
+  readonly #parts: RouteParts;
+  readonly #order = new KeyedMutex();
+
+  constructor(parts: RouteParts) {
+    this.#parts = parts;
+  }
+
+  /** Sends the call to the backend that has it, or to the local one. */
+  async send<T>(kind: PlacedKind, id: string, call: Call<T>): Promise<T> {
+    return await this.#inOrder(kind, id, async () => this.#driver(await this.#place(kind, id)), call);
+  }
+
+  /** Sends a removal, and forgets the place once it succeeded. */
+  async remove(kind: PlacedKind, id: string, call: Call<void>): Promise<void> {
+    const { directory } = this.#parts;
+    let place = LOCAL_BACKEND;
+    const locate = async () => {
+      place = (await directory.find(kind, [id])).get(id) ?? LOCAL_BACKEND;
+      return this.#driver(place);
+    };
+    await this.#inOrder(kind, id, locate, call, { always: kind === 'volume' });
+    if (kind === 'volume' || !(await this.#isLocalOnly())) await directory.release(kind, id, place);
+  }
+
+  /** Sends `ensure` to the backend of the spec's host. Refused while another backend has the machine. */
+  async ensure(spec: MachineSpec): Promise<void> {
+    const locate = async () => this.#driver(await this.#claimMachine(spec));
+    await this.#inOrder('machine', spec.id, locate, (driver) => driver.ensure(spec));
+  }
+
+  /** A volume without an entry is nowhere: otherwise another backend could create an empty one. */
+  async attach(machineId: string, volume: VolumeSpec): Promise<void> {
+    const locate = async () => {
+      const wanted = await this.#place('machine', machineId);
+      await this.#requireSameBackend('volume', volume.id, wanted);
+      return this.#driver(wanted);
+    };
+    const call = (driver: ComputeDriver) => driver.attach(machineId, volume);
+    await this.#inOrder('volume', volume.id, locate, call, { always: true });
+  }
+
+  /** Sends `snapshot` to the backend of the snapshot, which survives its machine, or of the machine. */
+  async sendSnapshot<T>(machineId: string, snapshotId: string, call: Call<T>): Promise<T> {
+    const locate = async () => {
+      const { directory } = this.#parts;
+      const taken = (await directory.find('snapshot', [snapshotId])).get(snapshotId);
+      const place = taken ?? (await this.#place('machine', machineId));
+      if (taken === undefined && place !== LOCAL_BACKEND)
+        await directory.claim('snapshot', snapshotId, place);
+      return this.#driver(place);
+    };
+    return await this.#inOrder('machine', machineId, locate, call);
+  }
+
+  async restore(spec: MachineSpec, snapshotId: string): Promise<void> {
+    const locate = async () => {
+      const wanted = await this.#place('machine', spec.id);
+      const taken = (await this.#parts.directory.find('snapshot', [snapshotId])).get(snapshotId);
+      if (taken !== undefined && taken !== wanted) throw onOtherBackend('snapshot');
+      return this.#driver(wanted);
+    };
+    await this.#inOrder('machine', spec.id, locate, (driver) => driver.restore(spec, snapshotId));
+  }
+
+  /**
+   * Returns the backend that may run the machine. The entry comes before the call: a process that is killed
+   * in between leaves one too many, which the next removal deletes.
+   */
+  async #claimMachine({ id, host }: MachineSpec): Promise<string> {
+    const { local, directory } = this.#parts;
+    const wanted = await directory.findBackendOfHost(host);
+    const known = (await directory.find('machine', [id])).get(id);
+    if (known === undefined && wanted !== LOCAL_BACKEND) {
+      // Nothing can exist there yet, so another host may be tried at once.
+      if (this.#link(wanted)?.isAway ?? true)
+        throw new ComputeError('host', `host ${host} is not responding`);
+      // A machine older than the first backend has no entry.
+      const [seen] = await local.observe([id]);
+      if (seen?.state !== 'absent') throw onOtherBackend('machine');
+    }
+    const place = known ?? (await directory.claim('machine', id, wanted));
+    if (place !== wanted) throw onOtherBackend('machine');
+    return place;
+  }
+
+  async #requireSameBackend(kind: PlacedKind, id: string, wanted: string): Promise<void> {
+    if ((await this.#parts.directory.claim(kind, id, wanted)) !== wanted) throw onOtherBackend(kind);
+  }
+
+  async #place(kind: PlacedKind, id: string): Promise<string> {
+    if (await this.#isLocalOnly()) return LOCAL_BACKEND;
+    return (await this.#parts.directory.find(kind, [id])).get(id) ?? LOCAL_BACKEND;
+  }
+
+  async #isLocalOnly(): Promise<boolean> {
+    return (await this.#parts.registry.links()).size === 0;
+  }
+
+  #link(place: string): BackendLink | undefined {
+    return this.#parts.registry.linkTo(place);
+  }
+
+  /** Throws for a backend that the inventory no longer lists: what it has is out of reach, not absent. */
+  #driver(place: string): ComputeDriver {
+    if (place === LOCAL_BACKEND) return this.#parts.local;
+    const link = this.#link(place);
+    if (link) return link.driver;
+    throw new ComputeError('transient', `backend ${place} is not in use`);
+  }
+
+  /** Calls the local driver directly if there is no other backend, unless `always`. */
+  async #inOrder<T>(
+    kind: PlacedKind,
+    id: string,
+    locate: () => Promise<ComputeDriver>,
+    call: Call<T>,
+    { always = false }: { readonly always?: boolean } = {},
+  ): Promise<T> {
+    const { local } = this.#parts;
+    if ((await this.#isLocalOnly()) && !always) return await call(local);
+    const started = await this.#order.runExclusive(`${kind} ${id}`, async () => {
+      const result = call(await locate());
+      // Awaited below: a rejection in between is not unhandled.
+      result.catch(() => undefined);
+      return { result };
+    });
+    return await started.result;
+  }
+}
+
+function onOtherBackend(kind: PlacedKind): ComputeError {
+  return new ComputeError('refused', `the ${kind} exists on another host`);
+}

@@ -1,0 +1,140 @@
+/** Handles the calls of a host: checks each one, carries it out with the driver, and answers. */
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { pipeline } from 'node:stream/promises';
+import type { Logger } from '../../../kernel/logger.ts';
+import { type ComputeDriver, ComputeError, type ExpectedResources } from '../../../ports/compute.ts';
+import { Fence } from './fence.ts';
+import { JoinBody, type JoinOffer } from './join.ts';
+import { CallBody, type CallMethod, changedResources, HelloBody, isCallMethod } from './methods.ts';
+import { readStream } from './read-stream.ts';
+import {
+  BODY_TIMEOUT_MS,
+  CALL_MAX_BYTES,
+  decodeValue,
+  encodeValue,
+  PROTOCOL_VERSIONS,
+  parseJson,
+  type Welcome,
+  type WireError,
+} from './wire.ts';
+
+/** The request is malformed: our control plane never sends it. */
+class BadRequest extends Error {}
+
+interface CallServerOptions {
+  readonly driver: ComputeDriver;
+  readonly log: Logger;
+  readonly join?: JoinOffer;
+}
+
+export class CallServer {
+  readonly #driver: ComputeDriver;
+  readonly #log: Logger;
+  readonly #join: JoinOffer | undefined;
+  readonly #fence = new Fence();
+
+  constructor(options: CallServerOptions) {
+    this.#driver = options.driver;
+    this.#log = options.log;
+    this.#join = options.join;
+  }
+
+  async handle(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+    // The client is gone, or its stream was reset. A call under way continues.
+    stream.on('error', () => undefined);
+    try {
+      const path = String(headers[':path']);
+      const [, version, action = '', name = ''] = path.split('/');
+      if (headers[':method'] !== 'POST' || version !== 'v1') throw new BadRequest();
+      if (action === 'console') return await this.#console(stream, decodeURIComponent(name));
+      const body = await readStream(stream, { maxBytes: CALL_MAX_BYTES, timeoutMs: BODY_TIMEOUT_MS });
+      const value = parseJson(body);
+      if (action === 'hello') answer(stream, this.#greet(value));
+      else if (action === 'join') answer(stream, await this.#prove(value));
+      else if (action === 'examine') await this.#examine(stream, value);
+      else if (action === 'call' && isCallMethod(name)) answer(stream, await this.#call(name, value));
+      else throw new BadRequest();
+    } catch (error) {
+      // Reset by the client, for example because it lost its lease.
+      if (!stream.destroyed) this.#fail(stream, error);
+    }
+  }
+
+  #greet(body: unknown): Welcome | { readonly error: WireError } {
+    if (!HelloBody.Check(body)) throw new BadRequest();
+    const common = PROTOCOL_VERSIONS.filter((version) => body.versions.includes(version));
+    if (common.length === 0) return { error: { fault: 'host', message: versionMessage(body.versions) } };
+    this.#fence.greet(body.call);
+    return { version: Math.max(...common), hosts: this.#driver.hosts ?? [] };
+  }
+
+  async #prove(body: unknown): Promise<object> {
+    if (!JoinBody.Check(body)) throw new BadRequest();
+    const proof = (await this.#join?.prove(body.nonce)) ?? null;
+    if (proof === null) throw new ComputeError('refused', 'the code was used before, or is too old');
+    return { proof };
+  }
+
+  async #call(method: CallMethod, body: unknown): Promise<object> {
+    if (!CallBody.Check(body)) throw new BadRequest();
+    const args = body.args.map(decodeValue);
+    const resources = changedResources(method, args);
+    if (resources === null) throw new BadRequest();
+    if (resources.length > 0 && !this.#fence.admit(body.call, resources)) {
+      return { error: { fault: 'late', message: 'a later call arrived first' } };
+    }
+    const call = this.#driver[method] as (...args: unknown[]) => Promise<unknown>;
+    return { result: encodeValue(await call.apply(this.#driver, args)) };
+  }
+
+  async #console(stream: ServerHttp2Stream, id: string): Promise<void> {
+    const screen = await this.#driver.console(id);
+    if (stream.destroyed) {
+      screen.destroy();
+      return;
+    }
+    stream.respond({ ':status': 200 });
+    // Either end may close first, in the middle of a picture.
+    await pipeline(stream, screen, stream).catch(() => undefined);
+    screen.destroy();
+  }
+
+  async #examine(stream: ServerHttp2Stream, body: unknown): Promise<void> {
+    if (!CallBody.Check(body)) throw new BadRequest();
+    const [expected] = body.args.map(decodeValue);
+    stream.respond({ ':status': 200 });
+    for await (const finding of this.#driver.examine(expected as ExpectedResources)) {
+      if (stream.destroyed) return;
+      stream.write(`${JSON.stringify(finding)}\n`);
+    }
+    stream.end();
+  }
+
+  #fail(stream: ServerHttp2Stream, error: unknown): void {
+    if (error instanceof ComputeError) {
+      const { fault, message } = error;
+      answer(stream, { error: { fault, message } }, 409);
+      return;
+    }
+    this.#log.error({ err: error }, 'call failed');
+    const isMalformed = error instanceof BadRequest || error instanceof URIError;
+    const message = isMalformed ? 'the host does not know this call' : 'the host failed';
+    answer(stream, { error: { fault: 'transient', message } }, isMalformed ? 400 : 500);
+  }
+}
+
+/** Closes the stream, also one whose body still arrives. */
+function answer(stream: ServerHttp2Stream, body: object, status = 200): void {
+  if (stream.destroyed) return;
+  if (stream.headersSent) {
+    stream.close();
+    return;
+  }
+  stream.respond({ ':status': status });
+  stream.end(JSON.stringify(body), () => stream.close());
+}
+
+function versionMessage(theirs: readonly number[]): string {
+  const isOlder = Math.max(...PROTOCOL_VERSIONS) < Math.min(...theirs);
+  return `the versions differ too much: update ${isOlder ? 'Skerry on the host' : 'the control plane'}`;
+}

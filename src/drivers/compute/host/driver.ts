@@ -1,0 +1,160 @@
+/** The compute driver of a host on another machine: each call is a request to it. */
+
+import { type ClientHttp2Stream, constants } from 'node:http2';
+import { createInterface } from 'node:readline';
+import type { Duplex } from 'node:stream';
+import { requireLeaseHeld } from '../../../kernel/faults/lease-context.ts';
+import {
+  type ComputeDriver,
+  ComputeError,
+  type ComputeFault,
+  type ExpectedResources,
+  type HostFinding,
+  type HourSample,
+  type MachineSpec,
+  type MachineState,
+  type SnapshotState,
+  type SupervisionResult,
+} from '../../../ports/compute.ts';
+import { type ConnectionOptions, HostConnection, NotConnected } from './connection.ts';
+import { type CallMethod, ErrorAnswer, Finding, METHODS } from './methods.ts';
+import { readStream } from './read-stream.ts';
+import { ANSWER_MAX_BYTES, decodeValue, encodeValue, parseJson } from './wire.ts';
+
+export interface HostDriverOptions extends ConnectionOptions {
+  readonly capabilities: ComputeDriver['capabilities'];
+}
+
+export function openHostDriver(options: HostDriverOptions): ComputeDriver & { close(): void } {
+  const connection = new HostConnection(options);
+  const call = async (method: CallMethod, ...args: unknown[]): Promise<unknown> =>
+    await callHost(connection, options, method, args);
+  /** The answer was checked against the method's schema. */
+  const change = async (method: CallMethod, ...args: unknown[]): Promise<void> =>
+    void (await call(method, ...args));
+  return {
+    name: 'host',
+    capabilities: options.capabilities,
+    hosts: null,
+    images: null,
+    ensure: async (spec) => {
+      requireNoFile(spec, 'host');
+      await change('ensure', spec);
+    },
+    remove: (id) => change('remove', id),
+    power: (id, action) => change('power', id, action),
+    observe: async (ids) => (await call('observe', ids)) as MachineState[],
+    rebuild: async (spec) => {
+      requireNoFile(spec, 'refused');
+      await change('rebuild', spec);
+    },
+    restore: (spec, snapshotId) => change('restore', spec, snapshotId),
+    rescue: (id, access) => change('rescue', id, access),
+    console: (id) => openConsole(connection, id),
+    sample: async (ids, since) => (await call('sample', ids, since)) as HourSample[],
+    attach: (machineId, volume) => change('attach', machineId, volume),
+    detach: (id) => change('detach', id),
+    grow: (id, sizeGb) => change('grow', id, sizeGb),
+    removeVolume: (id) => change('removeVolume', id),
+    snapshot: async (machineId, id) => (await call('snapshot', machineId, id)) as SnapshotState,
+    removeSnapshot: (id) => change('removeSnapshot', id),
+    filter: (id, filter) => change('filter', id, filter),
+    traffic: (id, traffic) => change('traffic', id, traffic),
+    list: async () => (await call('list')) as string[],
+    superviseMachines: async (blocks) => (await call('superviseMachines', blocks)) as SupervisionResult[],
+    examine: (expected) => examine(connection, options, expected),
+    close: () => connection.close(),
+  };
+}
+
+/** A customer's ISO image is a file of the control plane. */
+function requireNoFile({ image }: MachineSpec, fault: ComputeFault): void {
+  if (image.iso === null) return;
+  throw new ComputeError(fault, "a customer's image boots only on the machine of the service");
+}
+
+async function callHost(
+  connection: HostConnection,
+  { nextCall }: Pick<ConnectionOptions, 'nextCall'>,
+  method: CallMethod,
+  args: readonly unknown[],
+): Promise<unknown> {
+  const stream = await openStream(connection, method, `/v1/call/${method}`);
+  const number = await issueNumber(stream, nextCall, method);
+  stream.end(JSON.stringify({ call: number, args: args.map(encodeValue) }));
+  const answer = await readAnswer(connection, stream);
+  if (METHODS[method].answer.Check(answer))
+    return decodeValue((answer as { readonly result?: unknown }).result);
+  throw new ComputeError('transient', `host ${connection.name} gave no valid answer`);
+}
+
+/** Called when connected: a host that was just greeted refuses lower numbers. Questions need none. */
+async function issueNumber(
+  stream: ClientHttp2Stream,
+  nextCall: ConnectionOptions['nextCall'],
+  method: CallMethod,
+): Promise<number> {
+  if (METHODS[method].changes.length === 0) return 1;
+  try {
+    const number = await nextCall();
+    // After the number was issued: the next holder of the lease only gets higher ones.
+    await requireLeaseHeld();
+    return number;
+  } catch (error) {
+    stream.close(constants.NGHTTP2_CANCEL);
+    throw error;
+  }
+}
+
+/** Without a connection nothing was sent. Only a machine that does not exist yet may go to another host. */
+async function openStream(
+  connection: HostConnection,
+  method: CallMethod | 'console' | 'examine',
+  path: string,
+): Promise<ClientHttp2Stream> {
+  try {
+    return await connection.request(path);
+  } catch (error) {
+    if (!(error instanceof NotConnected) || method === 'ensure') throw error;
+    throw new ComputeError('transient', error.message);
+  }
+}
+
+/** Returns the answer as JSON. Throws the host's error, or `transient` if the connection ended. */
+async function readAnswer(connection: HostConnection, stream: ClientHttp2Stream): Promise<unknown> {
+  const text = await readStream(stream, { maxBytes: ANSWER_MAX_BYTES }).catch(() => {
+    stream.close(constants.NGHTTP2_CANCEL);
+    throw new ComputeError('transient', `the connection to host ${connection.name} ended during the call`);
+  });
+  const answer = parseJson(text);
+  if (!ErrorAnswer.Check(answer)) return answer;
+  const { fault, message } = answer.error;
+  throw new ComputeError(fault === 'late' ? 'transient' : fault, message);
+}
+
+async function openConsole(connection: HostConnection, id: string): Promise<Duplex> {
+  const stream = await openStream(connection, 'console', `/v1/console/${encodeURIComponent(id)}`);
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  stream.once('response', (headers) => resolve(headers[':status'] === 200));
+  const fail = () => reject(new ComputeError('transient', `host ${connection.name} opened no console`));
+  stream.once('error', fail);
+  stream.once('close', fail);
+  if (await promise) return stream;
+  await readAnswer(connection, stream);
+  throw new ComputeError('transient', `host ${connection.name} opened no console`);
+}
+
+async function* examine(
+  connection: HostConnection,
+  { nextCall }: Pick<ConnectionOptions, 'nextCall'>,
+  expected: ExpectedResources,
+): AsyncIterable<HostFinding> {
+  const stream = await openStream(connection, 'examine', '/v1/examine');
+  stream.end(JSON.stringify({ call: await nextCall(), args: [encodeValue(expected)] }));
+  for await (const line of createInterface({ input: stream })) {
+    const finding = parseJson(line);
+    if (!Finding.Check(finding))
+      throw new ComputeError('transient', `host ${connection.name} gave no valid answer`);
+    yield finding as HostFinding;
+  }
+}

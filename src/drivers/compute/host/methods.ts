@@ -1,0 +1,112 @@
+/** The port's methods as calls: the resources that a call changes, and the form of its answer. */
+import { type Static, type TSchema, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { ComputeDriver } from '../../../ports/compute.ts';
+
+/** Methods that a call cannot carry: streams and properties. */
+type Uncalled = 'console' | 'examine' | 'name' | 'capabilities' | 'hosts' | 'images';
+export type CallMethod = Exclude<keyof ComputeDriver, Uncalled>;
+
+interface MethodRow {
+  /** The arguments that name resources which the call changes; empty for questions. */
+  readonly changes: readonly number[];
+  readonly answer: ReturnType<typeof Compile>;
+}
+
+const Id = Type.String({ maxLength: 100 });
+const Text = Type.String({ maxLength: 1_000 });
+const Rate = Type.Number({ minimum: 0 });
+
+const MachineState = Type.Object({
+  id: Id,
+  state: Type.Enum(['absent', 'unknown', 'installing', 'running', 'stopped']),
+  host: Type.Union([Id, Type.Null()]),
+  generation: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+  rescue: Type.Boolean(),
+  crashed: Type.Optional(Type.Literal(true)),
+});
+const SnapshotState = Type.Object({
+  state: Type.Enum(['creating', 'ready', 'failed']),
+  sizeGb: Type.Number({ minimum: 0 }),
+});
+const HourSample = Type.Object({
+  id: Id,
+  hour: Type.Object({ $date: Type.Integer() }),
+  cpuPct: Rate,
+  ramMb: Rate,
+  diskReadBps: Rate,
+  diskWriteBps: Rate,
+  netInBps: Rate,
+  netOutBps: Rate,
+});
+const SupervisionResult = Type.Object({
+  id: Id,
+  outcome: Type.Enum(['restarted', 'failed', 'off']),
+  message: Text,
+});
+
+export const Finding = Compile(
+  Type.Object({ level: Type.Enum(['ok', 'note', 'warn', 'fail']), subject: Text, message: Text }),
+);
+export const WelcomeAnswer = Compile(
+  Type.Object({ version: Type.Integer(), hosts: Type.Array(Id, { maxItems: 100 }) }),
+);
+export const ErrorAnswer = Compile(
+  Type.Object({
+    error: Type.Object({ fault: Type.Enum(['host', 'transient', 'refused', 'late']), message: Text }),
+  }),
+);
+export const HelloBody = Compile(
+  Type.Object({
+    versions: Type.Array(Type.Integer(), { maxItems: 20 }),
+    call: Type.Integer({ minimum: 1 }),
+  }),
+);
+const CallSchema = Type.Object({
+  call: Type.Integer({ minimum: 1 }),
+  args: Type.Array(Type.Unknown(), { maxItems: 4 }),
+});
+export type CallBody = Static<typeof CallSchema>;
+export const CallBody = Compile(CallSchema);
+
+function question(result: TSchema): MethodRow {
+  return { changes: [], answer: Compile(Type.Object({ result })) };
+}
+
+function change(changes: readonly number[], result?: TSchema): MethodRow {
+  return { changes, answer: Compile(Type.Object(result ? { result } : {})) };
+}
+
+export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
+  ensure: change([0]),
+  remove: change([0]),
+  power: change([0]),
+  observe: question(Type.Array(MachineState)),
+  rebuild: change([0]),
+  restore: change([0]),
+  rescue: change([0]),
+  sample: question(Type.Array(HourSample)),
+  attach: change([0, 1]),
+  detach: change([0]),
+  grow: change([0]),
+  removeVolume: change([0]),
+  snapshot: change([1], SnapshotState),
+  removeSnapshot: change([0]),
+  filter: change([0]),
+  traffic: change([0]),
+  list: question(Type.Array(Id)),
+  superviseMachines: question(Type.Array(SupervisionResult)),
+};
+
+export function isCallMethod(name: string): name is CallMethod {
+  return Object.hasOwn(METHODS, name);
+}
+
+/** Returns the ids of the resources that the call changes, or null if an argument names none. */
+export function changedResources(method: CallMethod, args: readonly unknown[]): string[] | null {
+  const ids = METHODS[method].changes.map((index) => {
+    const arg = args[index];
+    return typeof arg === 'object' && arg !== null ? (arg as { readonly id?: unknown }).id : arg;
+  });
+  return ids.every((id) => typeof id === 'string') ? ids : null;
+}

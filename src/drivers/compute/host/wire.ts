@@ -1,0 +1,71 @@
+/**
+ * The protocol between the control plane and a host: HTTP/2 over mutual TLS 1.3, one connection per process
+ * of the control plane. Calls are JSON; a console is the raw bytes of its stream.
+ *
+ *   POST /v1/hello            versions and the number of a call → the version to speak, the host's names
+ *   POST /v1/call/<method>    { call, args } → { result } or { error }
+ *   POST /v1/console/<id>     → the screen's stream, both ways
+ *   POST /v1/join             { nonce } → { proof }, once (join.ts)
+ *   POST /v1/examine          { args } → one finding per line
+ *
+ * A later version keeps `/v1/hello`: both sides name the versions that they speak, and the highest common one
+ * is used. Each release speaks the previous version, too.
+ */
+import { SECOND_MS } from '../../../kernel/time.ts';
+import type { ComputeFault } from '../../../ports/compute.ts';
+
+export const PROTOCOL_VERSIONS: readonly number[] = [1];
+
+/** A call carries at most a machine's user data, keys, and a filter of a few hundred rules. */
+export const CALL_MAX_BYTES = 1_048_576;
+/** States or samples of many machines. */
+export const ANSWER_MAX_BYTES = 16 * 1_048_576;
+/** For the whole body: a sender that stalls holds nothing for longer. */
+export const BODY_TIMEOUT_MS = 10 * SECOND_MS;
+/** Calls and consoles at once on one connection. */
+export const STREAMS_MAX = 512;
+
+export interface Hello {
+  readonly versions: readonly number[];
+  /** A new number of a call, higher than those of all earlier calls. */
+  readonly call: number;
+}
+
+export interface Welcome {
+  readonly version: number;
+  readonly hosts: readonly string[];
+}
+
+/** `late`: a later call for the same resource arrived first, so this one was not carried out. */
+export interface WireError {
+  readonly fault: ComputeFault | 'late';
+  readonly message: string;
+}
+
+/** JSON has no dates and bytes. */
+export function encodeValue(value: unknown): unknown {
+  if (value instanceof Date) return { $date: value.getTime() };
+  if (value instanceof Uint8Array) return { $bytes: Buffer.from(value).toString('base64') };
+  if (Array.isArray(value)) return value.map(encodeValue);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, encodeValue(part)]));
+}
+
+/** `JSON.parse` has limited the depth by the size of the body. */
+export function decodeValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(decodeValue);
+  if (typeof value !== 'object' || value === null) return value;
+  const { $date: time, $bytes: bytes } = value as { readonly $date?: unknown; readonly $bytes?: unknown };
+  if (typeof time === 'number') return new Date(time);
+  if (typeof bytes === 'string') return new Uint8Array(Buffer.from(bytes, 'base64'));
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, decodeValue(part)]));
+}
+
+/** Returns undefined for text that is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

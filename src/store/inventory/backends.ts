@@ -1,0 +1,121 @@
+/** Backends, and which of them has which machine, volume, and snapshot. */
+import type { Sql } from '../../kernel/sql.ts';
+import type { Backend, BackendDirectory, PlacedKind } from '../../ports/backends.ts';
+import { LOCAL_BACKEND } from '../../ports/backends.ts';
+import { parametersFor } from '../parameters.ts';
+
+export interface BackendRow extends Backend {
+  readonly region_id: string;
+  readonly state: 'active' | 'revoked';
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const NEW_BACKEND = 'name, kind, address, fingerprint, region_id, state, created_at';
+
+export async function insertBackend(tx: Sql, row: BackendRow & { readonly created_at: Date }): Promise<void> {
+  await tx.run(`insert into backends (${NEW_BACKEND}) values (${parametersFor(NEW_BACKEND)})`, row);
+}
+
+/** Locks the backend, so that nothing is placed on its hosts until the transaction ends. */
+export async function lockBackend(tx: Sql, name: string): Promise<BackendRow | undefined> {
+  return await tx.row<BackendRow>(
+    `select name, kind, address, fingerprint, region_id, state from backends where name = $1 for update`,
+    [name],
+  );
+}
+
+export async function setBackendState(tx: Sql, name: string, state: BackendRow['state']): Promise<void> {
+  await tx.run('update backends set state = $2 where name = $1', [name, state]);
+}
+
+export async function deleteBackend(tx: Sql, name: string): Promise<void> {
+  await tx.run('delete from backends where name = $1', [name]);
+}
+
+/** Returns whether anything is, or may be, on the backend. */
+export async function hasPlacedResources(tx: Sql, backend: string): Promise<boolean> {
+  const row = await tx.row(
+    `select from placed_resources where backend = $1 and backend <> '${LOCAL_BACKEND}' limit 1`,
+    [backend],
+  );
+  return row !== undefined;
+}
+
+/** Returns a number above those of all earlier calls. */
+export async function nextBackendCall(db: Sql): Promise<number> {
+  const row = await db.row<{ call: bigint }>(`select nextval('backend_calls') as call`);
+  return Number(row?.call);
+}
+
+export function createBackendDirectory(db: Sql): BackendDirectory {
+  return {
+    list: () =>
+      db.rows<Backend>(
+        `select name, kind, address, fingerprint from backends where state = 'active' order by name`,
+      ),
+    findBackendOfHost: async (host) => {
+      const row = await db.row<{ backend: string | null }>('select backend from hosts where name = $1', [
+        host,
+      ]);
+      return row?.backend ?? LOCAL_BACKEND;
+    },
+    find: async (kind, ids) => {
+      const rows = await db.rows<{ id: string; backend: string }>(
+        'select id, backend from placed_resources where kind = $1 and id = any ($2::text[])',
+        [kind, ids],
+      );
+      return new Map(rows.map(({ id, backend }) => [id, backend]));
+    },
+    claim: (kind, id, backend) => claimResource(db, kind, id, backend),
+    release: async (kind, id, backend) => {
+      const values = [kind, id, backend];
+      await db.run('delete from placed_resources where kind = $1 and id = $2 and backend = $3', values);
+    },
+    adopt: async (backend, machineIds) => {
+      const rows = await db.rows<{ id: string }>(
+        `insert into placed_resources (kind, id, backend)
+         select 'machine', s.id::text, h.backend from servers s join hosts h on h.id = s.host_id
+          where s.id = any ($2::uuid[]) and h.backend = $1
+         on conflict do nothing returning id`,
+        [backend, machineIds.filter((id) => UUID.test(id))],
+      );
+      return rows.map(({ id }) => id);
+    },
+  };
+}
+
+/** The update changes nothing, but locks and returns the row of the first claim. */
+async function claimResource(db: Sql, kind: PlacedKind, id: string, backend: string): Promise<string> {
+  const row = await db.row<{ backend: string }>(
+    `insert into placed_resources as p (kind, id, backend) values ($1, $2, $3)
+     on conflict (kind, id) do update set backend = p.backend returning backend`,
+    [kind, id, backend],
+  );
+  if (row === undefined) throw new Error('a claim returned no row');
+  return row.backend;
+}
+
+export interface ControlPlaneRow {
+  readonly id: string;
+  /** PEM. */
+  readonly certificate: string;
+  readonly key_sealed: string;
+}
+
+/** Returns the identity of the control plane, once there is one. */
+export async function findControlPlane(tx: Sql): Promise<ControlPlaneRow | undefined> {
+  return await tx.row<ControlPlaneRow>(
+    'select id, certificate, key_sealed from control_plane_identities order by created_at, id limit 1',
+  );
+}
+
+export async function insertControlPlane(
+  tx: Sql,
+  row: ControlPlaneRow & { readonly created_at: Date },
+): Promise<void> {
+  await tx.run(
+    `insert into control_plane_identities (id, certificate, key_sealed, created_at)
+     values ($1, $2, $3, $4)`,
+    [row.id, row.certificate, row.key_sealed, row.created_at],
+  );
+}

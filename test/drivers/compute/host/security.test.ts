@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { type ConnectionOptions, connect as connectTls, createServer } from 'node:tls';
+import { fingerprintOf } from '../../../../src/drivers/compute/host/pinned-tls.ts';
+import { LeaseLost } from '../../../../src/kernel/fail.ts';
+import { runWithLease } from '../../../../src/kernel/faults/lease-context.ts';
+import { failsAs, machineSpec } from '../compute-world.ts';
+import { type SimulatedWorld, simulatedWorld } from '../simulator/simulator-world.ts';
+import { type HostWorld, hostWorld, identity } from './host-world.ts';
+
+describe('a host', () => {
+  let simulated: SimulatedWorld;
+  let world: HostWorld;
+  before(async () => {
+    simulated = await simulatedWorld();
+    await simulated.control.addHost({ name: 'one', cpu: 64, ramMb: 65_536, diskGb: 1_024 });
+    world = await hostWorld(simulated.driver);
+  });
+  after(async () => {
+    await world.close();
+    await simulated.close();
+  });
+
+  /** Opens a raw HTTP/2 session; null if the host ends it. */
+  async function session(wanted: ConnectionOptions): Promise<ClientHttp2Session | null> {
+    const socket = connectTls({
+      host: '127.0.0.1',
+      port: world.server.port,
+      rejectUnauthorized: false,
+      ALPNProtocols: ['h2'],
+      ...wanted,
+    });
+    const opened = connect('https://host', { createConnection: () => socket });
+    opened.on('error', () => undefined);
+    const answered = new Promise<boolean>((resolve) => {
+      opened.once('close', () => resolve(false));
+      const stream = opened.request({ ':method': 'POST', ':path': '/v1/call/list' });
+      stream.on('error', () => resolve(false));
+      stream.once('response', () => resolve(true));
+      stream.end(JSON.stringify({ call: 1, args: [] }));
+    });
+    if (await answered) return opened;
+    opened.destroy();
+    return null;
+  }
+  const as = ({ certificate, key }: HostWorld['host']) => ({ cert: certificate, key });
+
+  async function post(
+    opened: ClientHttp2Session,
+    path: string,
+    write: (stream: ReturnType<ClientHttp2Session['request']>) => void,
+  ): Promise<number | null> {
+    const stream = opened.request({ ':method': 'POST', ':path': path }, { endStream: false });
+    const status = new Promise<number | null>((resolve) => {
+      stream.once('response', (headers) => resolve(Number(headers[':status'])));
+      stream.once('close', () => resolve(null));
+      stream.on('error', () => resolve(null));
+    });
+    write(stream);
+    const result = await status;
+    stream.destroy();
+    return result;
+  }
+
+  it('only the control plane may call, over TLS 1.3', async () => {
+    const allowed = await session(as(world.controlPlane));
+    assert.notEqual(allowed, null);
+    allowed?.destroy();
+    const refused = [{}, as(identity('control-plane')), { ...as(world.controlPlane), maxVersion: 'TLSv1.2' }];
+    for (const wanted of refused as ConnectionOptions[]) assert.equal(await session(wanted), null);
+  });
+
+  it('an expired certificate is refused on both sides', async () => {
+    const expired = identity('expired', { expired: true });
+    const other = await hostWorld(simulated.driver);
+    const stranger = other.connect({ identity: async () => expired });
+    await failsAs('transient', stranger.list());
+    await other.close();
+  });
+
+  it('the control plane sends nothing to a host with another certificate', async (t) => {
+    let received = 0;
+    const server = createServer({ ...as(identity('host')), ALPNProtocols: ['h2'] }, (socket) => {
+      socket.on('data', (data) => {
+        received += data.length;
+      });
+      socket.on('error', () => undefined);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const backend = {
+      name: 'far',
+      address: `127.0.0.1:${port}`,
+      fingerprint: fingerprintOf(world.host.certificate),
+    };
+    const driver = world.connect({ backend });
+    await failsAs('host', driver.ensure(machineSpec({ id: 'a', host: 'one' })));
+    assert.equal(received, 0);
+  });
+
+  it('bodies that are too large, endless, or no calls are refused, and the host serves on', async () => {
+    const opened = (await session(as(world.controlPlane))) ?? assert.fail();
+    const chunk = Buffer.alloc(65_536, ' ');
+    const statuses = [
+      await post(opened, '/v1/call/observe', (stream) => {
+        for (let sent = 0; sent < 40; sent++) stream.write(chunk);
+      }),
+      await post(opened, '/v1/call/observe', (stream) => stream.end('{"call":')),
+      await post(opened, '/v1/call/constructor', (stream) => stream.end('{"call":1,"args":[]}')),
+      await post(opened, '/v1/call/remove', (stream) => stream.end('{"call":1,"args":[{}]}')),
+      await post(opened, '/v2/call/list', (stream) => stream.end('{"call":1,"args":[]}')),
+    ];
+    assert.ok(
+      statuses.every((status) => status === null || status >= 400),
+      statuses.join(),
+    );
+    opened.destroy();
+    assert.deepEqual(await world.driver.list(), []);
+  });
+
+  it('a call that arrives after a later one for the same machine is not carried out', async () => {
+    const spec = machineSpec({ id: 'late', host: 'one' });
+    const early = await world.nextCall();
+    const delayed = world.connect({ nextCall: async () => early });
+    await delayed.list();
+    await world.driver.ensure(spec);
+    await world.driver.remove(spec.id);
+    await failsAs('transient', delayed.ensure(spec));
+    assert.deepEqual(await world.driver.list(), []);
+  });
+
+  it('calls from before the restart of a host are late', async () => {
+    const early = await world.nextCall();
+    const numbers = [await world.nextCall(), early];
+    await world.restart();
+    const driver = world.connect({ nextCall: async () => numbers.shift() ?? early });
+    await failsAs('transient', driver.ensure(machineSpec({ id: 'early', host: 'one' })));
+    assert.deepEqual(await simulated.driver.list(), []);
+  });
+
+  it('a call for a lease that ended meanwhile is not sent', async () => {
+    const spec = machineSpec({ id: 'lost', host: 'one' });
+    await assert.rejects(
+      runWithLease(
+        async () => false,
+        () => world.driver.ensure(spec),
+      ),
+      LeaseLost,
+    );
+    assert.deepEqual(await simulated.driver.list(), []);
+  });
+
+  it('a driver connects again after its host restarted', async () => {
+    await world.driver.list();
+    await world.restart();
+    for (let attempt = 0; ; attempt++) {
+      const listed = await world.driver.list().catch(() => null);
+      if (listed !== null) break;
+      assert.ok(attempt < 2_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  });
+});
