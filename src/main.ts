@@ -1,9 +1,11 @@
 /** `skerryd`: the service and the operator's commands. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { createHostInviter } from './compose/backends.ts';
 import { acquireDatabase, type DatabaseHandle } from './compose/database.ts';
 import { createAddressDeriver } from './compose/derive-addresses.ts';
 import { createQemuCompute } from './compose/drivers.ts';
+import { createHostCommands } from './compose/host-command.ts';
 import { createHostRegistrar } from './compose/seed.ts';
 import { serve } from './compose/serve-command.ts';
 import { openService } from './compose/service.ts';
@@ -14,6 +16,7 @@ import { createLogger, describeError } from './kernel/logger.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import type { OperatorResources } from './operator/context.ts';
 import { addDoctor } from './operator/doctor.ts';
+import { addHostCommands } from './operator/hosts/this-machine.ts';
 import { runOperator } from './operator/run.ts';
 import { addServe } from './operator/serve.ts';
 import type { ExpectedResources, HostFinding } from './ports/compute.ts';
@@ -85,6 +88,7 @@ function createOperatorResources(): OperatorResources {
       });
       return {
         service,
+        inviter: createHostInviter(service),
         register: createHostRegistrar(service, simulation?.compute ?? null),
         coins: live && { ...live, deriverFor: (coin) => createAddressDeriver(quiet, coin) },
       };
@@ -97,9 +101,11 @@ function addServiceCommands(program: Command): void {
     const print = (line: string) => void process.stdout.write(`${line}\n`);
     await serve(config(), { processes, roles: role, child, print, warn });
   });
+  const out = (line: string) => void process.stdout.write(`${line}\n`);
+  addHostCommands(program, createHostCommands(config, out), out);
   addDoctor(program, {
     resources: createOperatorResources(),
-    out: (line) => void process.stdout.write(`${line}\n`),
+    out,
     progress: process.stderr.isTTY ? warn : null,
     examine,
   });

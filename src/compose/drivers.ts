@@ -44,6 +44,11 @@ export function createQemuCompute(config: Config, log: Logger): QemuCompute | nu
   return config.SKERRY_COMPUTE === 'qemu' ? openQemuCompute({ ...qemuOptions(config), log }) : null;
 }
 
+/** Returns the driver of this machine as a host with these names in the inventory. */
+export function openHostCompute(config: Config, log: Logger, hosts: readonly string[]): QemuCompute {
+  return openQemuCompute({ ...qemuOptions(config), hosts, log });
+}
+
 /**
  * Settings of MarketRates and of rate reports. Throws an OperatorError if there are fewer sources than a rate
  * needs.

@@ -14,6 +14,7 @@ import { prepareSandbox } from './seed.ts';
 import { type ServeOptions, startService } from './serve.ts';
 import { connectionsPerProcess, openService } from './service.ts';
 import { formatReadyLines, formatWarnings } from './startup-messages.ts';
+import { waitForStopSignal } from './stop-signal.ts';
 
 /**
  * Stopping may take 10 s. Work that hangs longer is abandoned: it is claimed again, and every step may rerun.
@@ -88,7 +89,7 @@ async function serveAsChild(
  */
 async function warnAboutUnknownHosts({ db, compute }: Service, warn: (line: string) => void): Promise<void> {
   const unknownHosts = (await listHosts(db)).filter(
-    ({ name }) => compute.hosts && !compute.hosts.includes(name),
+    ({ name, backend }) => backend === null && compute.hosts && !compute.hosts.includes(name),
   );
   if (unknownHosts.length === 0) return;
   const names = unknownHosts.map(({ name }) => name).join(', ');
@@ -115,11 +116,4 @@ function forceExitAfterTimeout(options: ServeOptions): void {
     options.warn(`skerryd: could not stop everything within ${STOP_TIMEOUT_MS / 1_000} s; exiting anyway`);
     process.exit(1);
   }, STOP_TIMEOUT_MS).unref();
-}
-
-/** Resolves on the first SIGTERM or SIGINT. */
-function waitForStopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
-  });
 }

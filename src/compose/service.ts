@@ -4,6 +4,7 @@ import { baseUrl, type Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
 import { openDatabaseIdentity } from '../domain/database-identity.ts';
 import { DiskBlobs } from '../drivers/blobs/disk.ts';
+import type { RemoteCompute } from '../drivers/compute/composed/link.ts';
 import { MmdbGeo } from '../drivers/geo/mmdb.ts';
 import { OffsetClock } from '../kernel/clock.ts';
 import { logFault } from '../kernel/faults/fault-log.ts';
@@ -14,6 +15,7 @@ import { openPipelined, type PipelinedReads } from '../store/connections/pipelin
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
 import { MarkFile } from '../store/service/mark-file.ts';
 import { notifyWorkers } from '../store/service/service.ts';
+import { withBackends } from './backends.ts';
 import { validateCoinKeys } from './coins.ts';
 import { openMigratedDatabase } from './database.ts';
 import { createReverseDns } from './drivers.ts';
@@ -78,7 +80,9 @@ export async function openService(
       ? null
       : openDatabase(connection, { poolSize: SIMULATION_POOL_SIZE, onError });
   let reads: PipelinedReads | null = null;
+  let closeCompute: () => void = () => undefined;
   const close = async () => {
+    closeCompute();
     await Promise.all([reads?.close(), simulationDb?.close()]);
     await db.close();
   };
@@ -95,7 +99,7 @@ export async function openService(
     const baseUrlHolder = { url: baseUrl(config) };
     reads = await openPipelined(db);
     const seams = createSeams(config.SKERRY_CRASH_AT);
-    const { compute, chains, rates, mailer } = environment.drivers;
+    closeCompute = environment.compute.close;
     const service: Service = {
       db: seams.database(db),
       reads,
@@ -103,10 +107,7 @@ export async function openService(
       keys,
       log,
       passwords: new PasswordHasher({ queueMax: config.SKERRY_PASSWORD_QUEUE, cost: passwordCost }),
-      compute: seams.port('compute', compute),
-      chains: new Map([...chains].map(([coin, chain]) => [coin, seams.port(coin, chain)])),
-      rates: seams.port('rates', rates),
-      mailer: seams.port('mailer', mailer),
+      ...wrapDrivers(seams, environment),
       marks: new MarkFile(join(config.SKERRY_DATA_DIR, 'address-marks', `${incarnation}.log`)),
       blobs: seams.port('blobs', new DiskBlobs({ folder: join(config.SKERRY_DATA_DIR, 'images') })),
       dns: seams.port('dns', createReverseDns(config)),
@@ -156,7 +157,9 @@ function serviceSettings(config: Config, baseUrlHolder: { readonly url: string }
 }
 
 interface Environment {
-  readonly drivers: Drivers;
+  readonly drivers: Omit<Drivers, 'compute'>;
+  /** With the hosts on other machines. */
+  readonly compute: RemoteCompute;
   readonly simulation: Simulation | null;
   readonly live: LiveParts | null;
 }
@@ -172,9 +175,23 @@ function createEnvironment(
   },
 ): Environment {
   const { simulationDb, ...common } = parts;
-  if (simulationDb === null) return { ...createLiveParts(config, common), simulation: null };
+  if (simulationDb === null) {
+    const { drivers, live } = createLiveParts(config, common);
+    return { drivers, compute: withBackends(drivers.compute, common), simulation: null, live };
+  }
   const { drivers, controls } = createSimulation(config, { ...common, db: simulationDb });
-  return { drivers, simulation: controls, live: null };
+  const compute = withBackends(drivers.compute, common);
+  return { drivers, compute, simulation: controls, live: null };
+}
+
+function wrapDrivers(seams: Seams, { compute, drivers }: Environment): Drivers {
+  const { chains, rates, mailer } = drivers;
+  return {
+    compute: seams.port('compute', compute),
+    chains: new Map([...chains].map(([coin, chain]) => [coin, seams.port(coin, chain)])),
+    rates: seams.port('rates', rates),
+    mailer: seams.port('mailer', mailer),
+  };
 }
 
 /** Wakes this process immediately, and the others with one notification for many wakes. */

@@ -20,8 +20,22 @@ export interface OperatorResources {
 export interface OpenService {
   readonly service: Service;
   readonly register: RegisterHosts;
+  /** Absent where no machine can join. */
+  readonly inviter?: HostInviter;
   /** Null in a sandbox. */
   readonly coins: CoinContext | null;
+}
+
+/** Lets a machine join as a host. */
+export interface HostInviter {
+  create(): Promise<{
+    /** For one host, until this command ends. */
+    readonly code: string;
+    /** Fingerprint of the control plane's certificate. */
+    readonly controlPlane: string;
+    /** Returns the fingerprint of the host with the code. Throws when the code is too old. */
+    waitForHost(address: string): Promise<string>;
+  }>;
 }
 
 /** Access to real coins outside the service itself. */

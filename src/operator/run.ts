@@ -14,7 +14,7 @@ import { addDatabase } from './database.ts';
 import { addDedicated } from './dedicated.ts';
 import { addDns } from './dns.ts';
 import { addStatus } from './doctor.ts';
-import { addHosts } from './hosts.ts';
+import { addHosts } from './hosts/inventory.ts';
 import { addImages } from './images.ts';
 import { addIps } from './ips.ts';
 import { addMachines } from './machines.ts';

@@ -74,6 +74,15 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   'hosts resize': { args: () => ['h9', '--disk-gb', '200'], audits: 'host.resize' },
   'hosts drain': { args: () => ['h9'], audits: 'host.drain' },
   'hosts undrain': { args: () => ['h9'], audits: 'host.undrain' },
+  'hosts invite': {
+    args: () => [
+      ...['h10', '--region', 'par', '--address', 'h10.example:7443'],
+      ...['--cpu', '8', '--ram-mb', '4096', '--disk-gb', '100'],
+    ],
+    audits: 'host.add',
+  },
+  'hosts revoke': { args: () => ['h10'], audits: 'host.revoke' },
+  'hosts remove': { args: () => ['h9'], audits: 'host.remove' },
   'images list': 'reads',
   // Simulated machines have nothing to import; test/operator/images.test.ts covers its row.
   'images import': 'reads',
@@ -192,14 +201,27 @@ async function run(argv: readonly string[]): Promise<{ code: number; said: strin
     settings: () => [],
     database: async () => db,
     service: async () => ({
-      service: argv[0] === 'dedicated' ? withoutDedicated(service) : service,
+      service: serviceFor(argv, service),
       register: async () => undefined,
+      inviter: {
+        create: async () => ({ code: 'x', controlPlane: 'x', waitForHost: async () => 'ab'.repeat(32) }),
+      },
       coins: null,
     }),
   };
   const terminal = { out: write, err: write, ask: async () => true };
   const code = await runOperator(argv, resources, undefined, terminal);
   return { code, said: lines.join('\n') };
+}
+
+function serviceFor(argv: readonly string[], service: Service): Service {
+  if (argv.join(' ').startsWith('hosts invite')) return withRealMachines(service);
+  return argv[0] === 'dedicated' ? withoutDedicated(service) : service;
+}
+
+/** Only a service with real machines invites hosts. */
+function withRealMachines(service: Service): Service {
+  return { ...service, compute: Object.create(service.compute, { hosts: { value: ['here'] } }) };
 }
 
 /** Manual work is possible only where the driver has no dedicated machines. */

@@ -1,11 +1,13 @@
-/** `hosts add`, `hosts resize`, `hosts drain`, `hosts undrain`, `hosts list`. */
+/** `hosts add`, `invite`, `resize`, `drain`, `undrain`, `remove`, `revoke`, `list`. */
 import type { Command } from 'commander';
-import { addHost, drainHost, type HostSize, resizeHost } from '../domain/inventory/hosts.ts';
-import { OperatorError } from '../kernel/operator-error.ts';
-import { listHosts } from '../store/inventory/hosts.ts';
-import type { OperatorContext } from './context.ts';
-import { addList } from './format/table.ts';
-import { parsePositiveInt } from './options.ts';
+import { addHost, drainHost, type HostSize, resizeHost } from '../../domain/inventory/hosts.ts';
+import { removeHost, revokeHost } from '../../domain/inventory/remote-hosts.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { listHosts } from '../../store/inventory/hosts.ts';
+import type { OperatorContext } from '../context.ts';
+import { addList } from '../format/table.ts';
+import { parsePositiveInt } from '../options.ts';
+import { addInvite } from './invite.ts';
 
 interface HostOptions {
   readonly region: string;
@@ -30,6 +32,7 @@ export function addHosts(program: Command, context: OperatorContext): void {
       await addHost(service, { name, regionId: region, ...size }, register);
       terminal.out(`host ${name} accepts servers in ${region}`);
     });
+  addInvite(hosts, context);
   hosts
     .command('resize')
     .argument('<name>')
@@ -44,6 +47,26 @@ export function addHosts(program: Command, context: OperatorContext): void {
       const { cpu, ramMb, diskGb } = await resizeHost(service, name, size);
       terminal.out(`host ${name} has ${cpu} cores, ${ramMb} MiB and ${diskGb} GiB for servers`);
     });
+  addStates(hosts, context);
+  addList(hosts, context, {
+    about: 'List hosts and their usage',
+    heading: ['host', 'region', 'cpu', 'ram_mb used', 'disk_gb used', 'servers', ''],
+    read: async (service) =>
+      (await listHosts(service.db)).map((host) => [
+        host.name,
+        host.region_id,
+        String(host.cpu),
+        `${host.used_ram_mb}/${host.ram_mb}`,
+        `${host.used_disk_gb}/${host.disk_gb}`,
+        String(host.servers),
+        [host.draining ? 'drained' : '', host.backend === null ? '' : 'another machine']
+          .filter((note) => note !== '')
+          .join(', '),
+      ]),
+  });
+}
+
+function addStates(hosts: Command, { resources, terminal }: OperatorContext): void {
   for (const [verb, draining] of [
     ['drain', true],
     ['undrain', false],
@@ -59,18 +82,18 @@ export function addHosts(program: Command, context: OperatorContext): void {
         terminal.out(`host ${name} ${state}${changed ? '' : ' (unchanged)'}`);
       });
   }
-  addList(hosts, context, {
-    about: 'List hosts and their usage',
-    heading: ['host', 'region', 'cpu', 'ram_mb used', 'disk_gb used', 'servers', ''],
-    read: async (service) =>
-      (await listHosts(service.db)).map((host) => [
-        host.name,
-        host.region_id,
-        String(host.cpu),
-        `${host.used_ram_mb}/${host.ram_mb}`,
-        `${host.used_disk_gb}/${host.disk_gb}`,
-        String(host.servers),
-        host.draining ? 'drained' : '',
-      ]),
-  });
+  for (const [verb, about, change, state] of [
+    ['remove', 'Remove an empty host', removeHost, 'is removed'],
+    ['revoke', 'Never call a host on another machine again', revokeHost, 'is revoked and drained'],
+  ] as const) {
+    hosts
+      .command(verb)
+      .argument('<name>')
+      .description(about)
+      .action(async (name: string) => {
+        const { service } = await resources.service();
+        await change(service, name);
+        terminal.out(`host ${name} ${state}`);
+      });
+  }
 }

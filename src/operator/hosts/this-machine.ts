@@ -1,0 +1,66 @@
+/** `host join`, `host run`, `host import`: this machine as a host. The composition root carries them out. */
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { type BaseImage, ComputeError } from '../../ports/compute.ts';
+
+export interface ListenOptions {
+  /** IP address and port. */
+  readonly listen: string;
+}
+
+export interface JoinOptions extends ListenOptions {
+  readonly name: string;
+  /** Fingerprint of the control plane's certificate. */
+  readonly controlPlane: string;
+  readonly code: string;
+}
+
+export interface HostCommands {
+  join(options: JoinOptions): Promise<void>;
+  run(options: ListenOptions): Promise<void>;
+  importImage(
+    path: string,
+    options: { readonly rescue: boolean; readonly sha256: string | null },
+  ): Promise<BaseImage>;
+}
+
+const LISTEN = ['--listen <address:port>', 'IP address and port to listen on', '0.0.0.0:7443'] as const;
+
+export function addHostCommands(program: Command, commands: HostCommands, out: (line: string) => void): void {
+  const host = program
+    .command('host')
+    .description('Run servers on this machine for a control plane elsewhere');
+  host
+    .command('join')
+    .argument('<name>', 'Name of this host, as invited')
+    .requiredOption('--control-plane <fingerprint>', 'As printed by hosts invite', parseFingerprint)
+    .requiredOption('--code <code>', 'As printed by hosts invite')
+    .option(...LISTEN)
+    .description('Join the control plane, and run as its host until SIGTERM')
+    .action(async (name: string, options: Omit<JoinOptions, 'name'>) => commands.join({ ...options, name }));
+  host
+    .command('run')
+    .option(...LISTEN)
+    .description('Run as a host that has joined, until SIGTERM')
+    .action(async (options: ListenOptions) => commands.run(options));
+  host
+    .command('import')
+    .argument('<file>', 'The same qcow2 or raw disk as on the control plane')
+    .option('--rescue', 'Use it for rescue systems')
+    .option('--sha256 <hex>', 'Expected checksum', parseFingerprint)
+    .description('Import a disk on this host, so that servers can be installed from it')
+    .action(async (file: string, options: { readonly rescue?: true; readonly sha256?: string }) => {
+      const { rescue = false, sha256 = null } = options;
+      const disk = await commands.importImage(resolve(file), { rescue, sha256 }).catch((error: unknown) => {
+        if (error instanceof ComputeError) throw new OperatorError(error.message);
+        throw error;
+      });
+      out(`sha256 ${disk.sha256}, for disks of ${disk.diskGb} GiB or more`);
+    });
+}
+
+function parseFingerprint(text: string): string {
+  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('It must be 64 hexadecimal digits.');
+}
