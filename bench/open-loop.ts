@@ -1,41 +1,111 @@
 /**
  * Sends requests at a fixed rate, regardless of the responses, as many independent clients do. A request that
- * is sent late counts from the time at which it was due.
+ * is sent late counts from the time at which it was due. A connection has one request at a time. When all are
+ * in use, the next request waits.
  */
 import { connect, type Socket } from 'node:net';
+import { CannotMeasure, percentile } from './figure.ts';
 import type { RequestSpec } from './load.ts';
 
-const CONNECTIONS_MAX = 4_000;
+/** Opened before the load. Node accepts one connection per event loop turn, which is not measured here. */
+const CONNECTIONS = 1_000;
 /** For the responses to the last requests. */
 const DRAIN_MS = 20_000;
+/** If the generator itself is later than this, the latencies are its own. */
+const OWN_LAG_MAX_MS = 50;
+const TICK_MS = 1;
 
 export interface LoadResult {
   readonly sent: number;
-  /** Responses with the expected status, and 503. */
+  /** Responses with the expected status, with 503, and all others. */
   readonly served: number;
   readonly refused: number;
   readonly failed: number;
   /** Within the time of the load. */
   readonly servedPerS: number;
-  /** Of served requests. */
+  /** Of served requests, and of refused ones. */
   readonly p99Ms: number;
+  readonly refusedP99Ms: number;
+  /** The share of a core that the generator used. */
+  readonly ownCpu: number;
+  /** How late the generator was to send, apart from waiting for a connection. */
+  readonly ownLagP99Ms: number;
+}
+
+interface Pending {
+  readonly dueMs: number;
+  readonly done: (() => void) | undefined;
+}
+
+/** The status is null when the connection is closed. */
+type OnEnd = (connection: Connection, pending: Pending | null, status: number | null) => void;
+
+/** The data is read before the next connection's, so all share one buffer. */
+const SHARED_BUFFER = Buffer.alloc(64 * 1024);
+
+/** One connection, and the response that it waits for. */
+class Connection {
+  pending: Pending | null = null;
+  #head = '';
+  #status = 0;
+  #missing = 0;
+  readonly socket: Socket;
+
+  constructor({ hostname, port }: URL, onEnd: OnEnd) {
+    this.socket = connect({
+      ...{ host: hostname, port: Number(port), noDelay: true },
+      onread: {
+        buffer: SHARED_BUFFER,
+        callback: (length, data) => {
+          if (this.#isComplete(data.subarray(0, length))) this.#end(onEnd, this.#status);
+          return true;
+        },
+      },
+    });
+    this.socket.on('error', () => undefined);
+    this.socket.once('close', () => this.#end(onEnd, null));
+  }
+
+  #end(onEnd: OnEnd, status: number | null): void {
+    const { pending } = this;
+    this.pending = null;
+    onEnd(this, pending, status);
+  }
+
+  #isComplete(data: Uint8Array): boolean {
+    if (this.#missing > 0) {
+      this.#missing -= data.length;
+      return this.#missing <= 0;
+    }
+    this.#head += Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1');
+    const headEnd = this.#head.indexOf('\r\n\r\n');
+    if (headEnd < 0) return false;
+    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(this.#head)?.[1]);
+    this.#missing = headEnd + 4 + length - this.#head.length;
+    this.#status = Number(this.#head.slice(9, 12));
+    this.#head = '';
+    return this.#missing <= 0;
+  }
 }
 
 class Client {
   readonly #url: URL;
   readonly #status: number;
   readonly #request: Buffer;
-  readonly #idle: Socket[] = [];
-  readonly #all = new Set<Socket>();
-  readonly latenciesMs: number[] = [];
-  refused = 0;
-  failed = 0;
+  readonly #idle: Connection[] = [];
+  readonly #waiting: Pending[] = [];
+  readonly #all = new Set<Connection>();
+  readonly #servedMs: number[] = [];
+  readonly #refusedMs: number[] = [];
+  readonly #ownLagsMs: number[] = [];
+  #failed = 0;
+  #servedInTime = 0;
+  #cpu = process.cpuUsage();
+  #startedAtMs = 0;
+  #endsAtMs = 0;
   pending = 0;
-  servedInTime = 0;
-  readonly endsAtMs: number;
 
-  constructor(url: string, { method = 'GET', path, headers = {}, status }: RequestSpec, seconds: number) {
-    this.endsAtMs = performance.now() + seconds * 1_000;
+  constructor(url: string, { method = 'GET', path, headers = {}, status }: RequestSpec) {
     this.#url = new URL(url);
     this.#status = status;
     const lines = Object.entries({ host: this.#url.host, ...headers }).map(
@@ -44,58 +114,81 @@ class Client {
     this.#request = Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
   }
 
-  send(dueMs: number, done: () => void = () => undefined): void {
-    const socket = this.#idle.pop() ?? this.#open();
-    if (!socket) {
-      this.failed += 1;
-      done();
-      return;
+  /** Opens connections. Each is used once, so that the service has accepted it. */
+  async open(count: number): Promise<void> {
+    for (let n = 0; n < count; n++) {
+      await new Promise<void>((resolve) => {
+        this.send(performance.now(), resolve, this.#open());
+      });
     }
+    this.#servedMs.length = 0;
+  }
+
+  start(seconds: number): number {
+    this.#cpu = process.cpuUsage();
+    this.#startedAtMs = performance.now();
+    this.#endsAtMs = this.#startedAtMs + seconds * 1_000;
+    return this.#startedAtMs;
+  }
+
+  get isOver(): boolean {
+    return performance.now() >= this.#endsAtMs;
+  }
+
+  send(dueMs: number, done?: () => void, chosen?: Connection): void {
     this.pending += 1;
-    let received = '';
-    const end = (status: number | null) => {
-      socket.removeAllListeners('data').removeAllListeners('close');
-      this.pending -= 1;
-      const now = performance.now();
-      if (status === this.#status) {
-        this.latenciesMs.push(now - dueMs);
-        if (now <= this.endsAtMs) this.servedInTime += 1;
-      }
-      if (status === 503) this.refused += 1;
-      if (status !== 503 && status !== this.#status) this.failed += 1;
-      if (status === null) this.#all.delete(socket);
-      else this.#idle.push(socket);
-      done();
-    };
-    socket.on('data', (data) => {
-      received += data.toString('latin1');
-      const headEnd = received.indexOf('\r\n\r\n');
-      const length = /content-length: (\d+)/i.exec(received)?.[1];
-      if (headEnd > 0 && received.length >= headEnd + 4 + Number(length)) end(Number(received.slice(9, 12)));
-    });
-    socket.once('close', () => end(null));
-    socket.write(this.#request);
+    const pending = { dueMs, done };
+    const connection = chosen ?? this.#idle.pop();
+    this.#ownLagsMs.push(performance.now() - dueMs);
+    if (connection) this.#sendOn(connection, pending);
+    else this.#waiting.push(pending);
   }
 
   close(): void {
-    for (const socket of this.#all) socket.destroy();
-  }
-
-  #open(): Socket | null {
-    if (this.#all.size >= CONNECTIONS_MAX) return null;
-    const socket = connect(Number(this.#url.port), this.#url.hostname).on('error', () => undefined);
-    this.#all.add(socket);
-    return socket;
+    for (const { socket } of this.#all) socket.destroy();
   }
 
   result(sent: number, seconds: number): LoadResult {
-    const sorted = this.latenciesMs.sort((a, b) => a - b);
+    const cpu = process.cpuUsage(this.#cpu);
     return {
       sent,
-      ...{ served: sorted.length, refused: this.refused, failed: this.failed },
-      servedPerS: this.servedInTime / seconds,
-      p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
+      ...{ served: this.#servedMs.length, refused: this.#refusedMs.length },
+      failed: this.#failed + this.pending,
+      servedPerS: this.#servedInTime / seconds,
+      p99Ms: percentile(this.#servedMs, 0.99),
+      refusedP99Ms: percentile(this.#refusedMs, 0.99),
+      ownCpu: (cpu.user + cpu.system) / 1_000 / (performance.now() - this.#startedAtMs),
+      ownLagP99Ms: percentile(this.#ownLagsMs, 0.99),
     };
+  }
+
+  #sendOn(connection: Connection, pending: Pending): void {
+    connection.pending = pending;
+    connection.socket.write(this.#request);
+  }
+
+  #open(): Connection {
+    const connection = new Connection(this.#url, (...ended) => this.#end(...ended));
+    this.#all.add(connection);
+    return connection;
+  }
+
+  #end(connection: Connection, ended: Pending | null, status: number | null): void {
+    if (status === null) this.#all.delete(connection);
+    if (!ended) return;
+    this.pending -= 1;
+    const now = performance.now();
+    if (status === this.#status) {
+      this.#servedMs.push(now - ended.dueMs);
+      if (now <= this.#endsAtMs) this.#servedInTime += 1;
+    } else if (status === 503) this.#refusedMs.push(now - ended.dueMs);
+    else this.#failed += 1;
+    if (status !== null) {
+      const next = this.#waiting.shift();
+      if (next) this.#sendOn(connection, next);
+      else this.#idle.push(connection);
+    }
+    ended.done?.();
   }
 }
 
@@ -105,17 +198,27 @@ export async function openLoop(
   spec: RequestSpec,
   { perS, seconds }: { readonly perS: number; readonly seconds: number },
 ): Promise<LoadResult> {
-  const client = new Client(url, spec, seconds);
-  const startedAt = performance.now();
-  let sent = 0;
-  for (; performance.now() - startedAt < seconds * 1_000; await nextTurn()) {
-    const due = Math.floor(((performance.now() - startedAt) / 1_000) * perS);
-    for (; sent < due; sent++) client.send(startedAt + (sent / perS) * 1_000);
+  const client = new Client(url, spec);
+  try {
+    await client.open(CONNECTIONS);
+    const startedAt = client.start(seconds);
+    const count = Math.floor(perS * seconds);
+    for (let sent = 0; sent < count; await nextTurn()) {
+      const due = Math.min(Math.floor(((performance.now() - startedAt) / 1_000) * perS), count);
+      for (; sent < due; sent++) client.send(startedAt + (sent / perS) * 1_000);
+    }
+    const drainUntil = performance.now() + DRAIN_MS;
+    while (client.pending > 0 && performance.now() < drainUntil) await nextTurn();
+    const result = client.result(count, seconds);
+    if (result.ownLagP99Ms > OWN_LAG_MAX_MS) {
+      throw new CannotMeasure(
+        `the load generator was ${result.ownLagP99Ms.toFixed()} ms late at ${perS.toFixed()} requests/s`,
+      );
+    }
+    return result;
+  } finally {
+    client.close();
   }
-  const drainUntil = performance.now() + DRAIN_MS;
-  while (client.pending > 0 && performance.now() < drainUntil) await nextTurn();
-  client.close();
-  return client.result(sent, seconds);
 }
 
 /** Keeps `callers` requests in progress: what the service can answer. */
@@ -124,10 +227,12 @@ export async function closedLoop(
   spec: RequestSpec,
   { callers, seconds }: { readonly callers: number; readonly seconds: number },
 ): Promise<LoadResult> {
-  const client = new Client(url, spec, seconds);
+  const client = new Client(url, spec);
+  await client.open(callers);
+  client.start(seconds);
   let sent = 0;
   const caller = async () => {
-    for (; performance.now() < client.endsAtMs; sent++) {
+    for (; !client.isOver; sent++) {
       await new Promise<void>((resolve) => client.send(performance.now(), resolve));
     }
   };
@@ -137,5 +242,5 @@ export async function closedLoop(
 }
 
 async function nextTurn(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 1));
+  await new Promise((resolve) => setTimeout(resolve, TICK_MS));
 }

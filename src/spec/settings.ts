@@ -66,7 +66,7 @@ export const SETTINGS = {
   ),
   SKERRY_PASSWORD_QUEUE: whole('64', [1, 10000], 'queued password checks; beyond that, requests get 503'),
   SKERRY_OVERLOAD_MS: whole(
-    '100',
+    '50',
     [0, 10000],
     'mean milliseconds per request above which new requests get 503; 0: no request is refused',
   ),
