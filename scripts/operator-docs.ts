@@ -3,6 +3,7 @@ import type { Argument, Command, Option } from 'commander';
 import type { OperatorContext } from '../src/operator/context.ts';
 import { addDoctor, type DoctorOptions } from '../src/operator/doctor.ts';
 import { buildProgram } from '../src/operator/run.ts';
+import { addHostCommands } from '../src/operator/hosts/this-machine.ts';
 import { addServe } from '../src/operator/serve.ts';
 import { SETTINGS } from '../src/spec/settings.ts';
 
@@ -155,6 +156,8 @@ const COMMANDS_TOP = [
 function operatorProgram(): Command {
   return buildProgram({} as OperatorContext, (program) => {
     addServe(program, async () => undefined);
+    const refuse = () => Promise.reject(new Error('only documented here'));
+    addHostCommands(program, { join: refuse, run: refuse, importImage: refuse }, () => undefined);
     addDoctor(program, {} as DoctorOptions);
   });
 }
