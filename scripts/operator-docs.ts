@@ -2,8 +2,8 @@
 import type { Argument, Command, Option } from 'commander';
 import type { OperatorContext } from '../src/operator/context.ts';
 import { addDoctor, type DoctorOptions } from '../src/operator/doctor.ts';
-import { buildProgram } from '../src/operator/run.ts';
 import { addHostCommands } from '../src/operator/hosts/this-machine.ts';
+import { buildProgram } from '../src/operator/run.ts';
 import { addServe } from '../src/operator/serve.ts';
 import { SETTINGS } from '../src/spec/settings.ts';
 
