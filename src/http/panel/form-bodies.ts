@@ -100,7 +100,8 @@ function parseLeadingFields(bytes: Buffer, boundary: string): LeadingFields | nu
     if (headEnd < 0) return null;
     const part = bytes.toString('latin1', head, headEnd);
     const name = /^content-disposition: *form-data *;[^\r\n]*?\bname="([^"\r\n]*)"/im.exec(part)?.[1];
-    if (name === 'file') return { body: form, length: at };
+    // A form that does not begin with a token is refused as forged.
+    if (name === 'file' || (at === 0 && name !== PANEL_FIELDS.csrf)) return { body: form, length: at };
     const valueEnd = bytes.indexOf(Buffer.concat([Buffer.from('\r\n'), delimiter]), headEnd + 4);
     if (valueEnd < 0) return null;
     if (!addField(form, name, bytes.subarray(headEnd + 4, valueEnd))) return unreadableResult;
