@@ -19,6 +19,7 @@ import { getOwnAccount } from '../../domain/customers/read.ts';
 import { confirmTotp, startTotp, disableTotp as switchOff } from '../../domain/customers/totp.ts';
 import { endSession, listSessions } from '../../domain/sessions/active.ts';
 import { createToken, listTokens, revokeToken } from '../../domain/tokens/tokens.ts';
+import { fail } from '../../kernel/fail.ts';
 import { centsToUsd } from '../../kernel/money.ts';
 import type { Operation, PostEndpoint } from '../admission/forms.ts';
 import { setSessionCookie } from '../cookie.ts';
@@ -30,6 +31,15 @@ const ownerProof = (form: Form): OwnerProof => ({
   passkey: field(form, 'passkey'),
 });
 
+/** Refuses another value: a client that sends `true` would believe that an intruder is locked out. */
+function readRevokeTokens(form: Form): boolean {
+  const value = field(form, 'revoke_tokens');
+  if (value !== '' && value !== '0' && value !== '1') {
+    fail('bad_request', { field: 'revoke_tokens' }, 'revoke_tokens must be 0 or 1.');
+  }
+  return value === '1';
+}
+
 const changePasswordOperation: Operation = {
   audit: 'customer.change_password',
   limitedBy: 'failures',
@@ -37,7 +47,7 @@ const changePasswordOperation: Operation = {
     await changePassword(edge.service, customer(), {
       currentPassword: field(form, 'current_password'),
       newPassword: field(form, 'new_password'),
-      revokeTokens: field(form, 'revoke_tokens') === '1',
+      revokeTokens: readRevokeTokens(form),
     });
     return { ok: true };
   },

@@ -137,6 +137,16 @@ describe('taking an account back', () => {
     assert.deepEqual(await queuedMails(world.service, 'access_revoked', client.email), []);
   });
 
+  it('a password change with another value of revoke_tokens is refused and changes nothing', async () => {
+    const { client } = await intrudedAccount();
+    const change = { action: 'change_password', new_password: NEW };
+    for (const value of ['true', 'on', '2', '1\0']) {
+      const { status, body } = await account(client, { ...change, revoke_tokens: value });
+      assert.deepEqual([status, body.error, body.field], [400, 'bad_request', 'revoke_tokens'], value);
+    }
+    assert.equal((await account(client, { ...change, revoke_tokens: '0' })).body.ok, true);
+  });
+
   it('a webhook that is active or paused by its customer shows no reason', async () => {
     const { client, webhook } = await intrudedAccount();
     await account(client, { action: 'change_password', new_password: NEW, revoke_tokens: '1' });
