@@ -59,14 +59,18 @@ describe('restoring the network of a machine', { skip: NET_SKIP }, () => {
 
   const nft = (input: string) => world.host.runInNet('nft', ['-f', '-'], { input });
   const rules = () => world.host.runInNet('nft', ['list', 'ruleset']);
-  /** Returns everything about the network that is visible from outside the guests. */
+  /**
+   * Returns everything about the network that is visible from outside the guests, once the kernel has checked
+   * new addresses. What the kernel learns about neighbors comes and goes on its own.
+   */
   async function state(): Promise<string> {
+    while (/tentative/.test(await world.host.runInNet('ip', ['address'])));
     const parts = [
       ['nft', 'list', 'ruleset'],
       ['ip', '-details', 'address'],
       ['ip', 'route', 'show', 'table', 'all'],
       ['ip', '-6', 'route', 'show', 'table', 'all'],
-      ['ip', 'neigh'],
+      ['ip', 'neigh', 'show', 'nud', 'permanent'],
       ['tc', 'qdisc'],
     ] as const;
     const said: string[] = [];
