@@ -36,6 +36,8 @@ const KEPT: Record<string, string> = {
   ...stay('deleted with their parent', 'transfers_out'),
   ...stay('deleted when done', 'operations', 'tasks', 'volume_changes', 'image_uploads', 'reset_requests'),
   ...stay('operator data', 'service', 'switches', 'policies', 'regions', 'plans', 'plan_regions', 'hosts'),
+  ...stay('operator data', 'backends', 'control_plane_identities'),
+  ...stay('deleted with the machine, volume, or snapshot', 'placed_resources'),
   ...stay('operator data', 'machines', 'ip_blocks', 'ipv4_addresses', 'ipv6_prefixes', 'price_changes'),
   ...stay('deleted after their audit row; the anchor is one row', 'audit_links', 'audit_anchor'),
   ...stay('applied migrations', 'migration_files', 'kysely_migration', 'kysely_migration_lock'),
