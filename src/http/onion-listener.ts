@@ -4,12 +4,14 @@
  * version 1 (`HiddenServiceExportCircuitID haproxy`), and limits count by circuit. A connection without such
  * a line is closed unanswered, because a client that could omit it would share the limits of this machine.
  */
-import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
+import { createServer, isIPv6, type ListenOptions, type Server, type Socket } from 'node:net';
 import type { Logger } from '../kernel/logger.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 
 /** Tor writes the circuit's number into the last 32 bits of an address in this network. */
-const LINE = /^PROXY TCP6 fc00:dead:beef:4dad::([0-9a-f]{1,4}):([0-9a-f]{1,4}) \S{2,39} \d{1,5} \d{1,5}\r\n/;
+const LINE =
+  /^PROXY TCP6 fc00:dead:beef:4dad::([0-9a-f]{1,4}):([0-9a-f]{1,4}) (\S{2,39}) (\d{1,5}) (\d{1,5})\r\n/;
+const PORT_MAX = 65_535;
 /** The longest line that the protocol allows. */
 const LINE_MAX_BYTES = 107;
 const LINE_TIMEOUT_MS = 10 * SECOND_MS;
@@ -71,8 +73,10 @@ async function acceptCircuit(socket: Socket): Promise<void> {
   // Until the HTTP server listens for errors.
   socket.on('error', () => undefined);
   const received = await readLine(socket);
-  const [line = '', high = '', low = ''] = LINE.exec(received.toString('latin1')) ?? [];
-  if (line === '') throw new Error('no circuit');
+  const parts = LINE.exec(received.toString('latin1')) ?? [];
+  const [line = '', high = '', low = '', target = '', ...ports] = parts;
+  const isValid = isIPv6(target) && ports.every((port) => Number(port) <= PORT_MAX);
+  if (line === '' || !isValid) throw new Error('no circuit');
   const number = Number.parseInt(high, 16) * 0x10000 + Number.parseInt(low, 16);
   // Not an address: no proxy is trusted by it, and no country belongs to it.
   Object.defineProperty(socket, 'remoteAddress', { value: `circuit-${number}` });

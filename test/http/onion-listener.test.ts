@@ -94,6 +94,8 @@ describe('the onion listener', () => {
       'PROXY TCP4 198.51.100.7 127.0.0.1 5 80\r\n',
       'PROXY TCP6 2001:db8::1 ::1 5 80\r\n',
       'PROXY TCP6 fc00:dead:beef:4dae::1:1 ::1 5 80\r\n',
+      'PROXY TCP6 fc00:dead:beef:4dad::1:1 ::1 65536 80\r\n',
+      'PROXY TCP6 fc00:dead:beef:4dad::1:1 1:1 5 80\r\n',
       `\r\n\r\n\0\r\nQUIT\n${'\0'.repeat(20)}`,
       `${'x'.repeat(200)}`,
     ]) {
