@@ -84,6 +84,15 @@ test('servers resume as they were at zero or above, and are not charged for time
   await world.world.assertInvariants();
 });
 
+test('a payment that leaves the balance below zero gives no new time', async () => {
+  const { actor, ids } = await overdrawn();
+  await world.advanceDays(5);
+  await world.pay(actor, 1n);
+  assert.ok((await world.balance(actor)) < 0n);
+  await world.advanceDays(2.1);
+  assert.deepEqual(await statuses(ids), ['suspended negative_balance']);
+});
+
 test('a balance that is repaid within the time suspends nothing', async () => {
   const { actor, ids } = await overdrawn();
   await world.advanceDays(5);
