@@ -111,7 +111,7 @@ test('a repeated fault is shown on a terminal at growing intervals, with its cou
   const body = `
     const { logFault } = await import(${JSON.stringify(FAULT_LOG)});
     const err = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-    const startedAt = performance.now();
+    const startedAt = Math.ceil(performance.now()); // Whole milliseconds add up exactly.
     let nowMs = startedAt;
     performance.now = () => nowMs;
     for (; nowMs < startedAt + 60_000; nowMs += 100) logFault(log, 'warn', 'database is away', { err });`;
