@@ -39,8 +39,9 @@ type Scenario = KillScenario<ScenarioContext> & {
 /** The server, if it still exists, ends with its cycle and is then destroyed. */
 async function letServerEnd(context: ScenarioContext): Promise<void> {
   const { api, base } = context;
-  const { status } = await api.patch(`/servers/${base.serverId}`, { auto_renew: false });
-  assert.ok(status === 200 || (await api.get(`/servers/${base.serverId}`)).status === 404);
+  const { status, body } = await api.patch(`/servers/${base.serverId}`, { auto_renew: false });
+  const found = await api.get(`/servers/${base.serverId}`);
+  assert.ok(status === 200 || found.status === 404, JSON.stringify([status, body, found.status, found.body]));
   await advanceToDay(context, 20);
 }
 

@@ -112,11 +112,15 @@ describe('skerryd serve', () => {
       blocks: { coin: 'LTC', count: 6 },
       settle: {},
     })) {
-      const response = await fetch(`${serving.url}/sandbox/${name}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(input),
-      });
+      const send = () =>
+        fetch(`${serving.url}/sandbox/${name}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(input),
+        });
+      let response = await send();
+      // A worker may still hold a connection to the old server.
+      while (response.status === 503 && Date.now() < deadline) response = await send();
       assert.equal(response.status, 200, await response.text());
     }
     assert.equal((await client.get('/me.php')).body.balance, 50);
