@@ -39,9 +39,9 @@ type Scenario = KillScenario<ScenarioContext> & {
 /** The server, if it still exists, ends with its cycle and is then destroyed. */
 async function letServerEnd(context: ScenarioContext): Promise<void> {
   const { api, base } = context;
+  // After a restart, the deletion may not have ended (409) or may have (404).
   const { status, body } = await api.patch(`/servers/${base.serverId}`, { auto_renew: false });
-  const found = await api.get(`/servers/${base.serverId}`);
-  assert.ok(status === 200 || found.status === 404, JSON.stringify([status, body, found.status, found.body]));
+  assert.ok([200, 404, 409].includes(status), JSON.stringify(body));
   await advanceToDay(context, 20);
 }
 
