@@ -5,42 +5,11 @@
  * customers.
  */
 import type { Duplex } from 'node:stream';
-import type { Filter, Ipv4Assignment, Ipv6Assignment } from './network.ts';
+import type { MachineSpec, VolumeSpec } from './machine-spec.ts';
+import type { MachineMoves } from './moves.ts';
+import type { Filter } from './network.ts';
 
-/** The desired state of a machine. `id` is the server's id; the driver uses it as the machine's name. */
-export interface MachineSpec {
-  readonly id: string;
-  /** The host that must run it, by the operator's name for the host. */
-  readonly host: string;
-  /**
-   * The disk generation, from 1. A rebuild or restore creates the next generation, switches to it, and then
-   * deletes the previous one.
-   */
-  readonly generation: number;
-  readonly hostname: string;
-  readonly cpu: number;
-  readonly ramMb: number;
-  readonly diskGb: number;
-  readonly image: MachineImage;
-  readonly ipv4: Ipv4Assignment;
-  readonly ipv6: Ipv6Assignment;
-  /** OpenSSH public keys. */
-  readonly sshKeys: readonly string[];
-  /** crypt(3) hash of the root password, or null if only SSH keys may sign in. */
-  readonly rootPasswordHash: string | null;
-  readonly userData: Uint8Array | null;
-}
-
-export interface MachineImage {
-  readonly id: string;
-  readonly family: string;
-  readonly version: string;
-  readonly cloudInit: boolean;
-  /** A customer's ISO 9660 file, booted as a CD: the machine counts as `running` at power-on. */
-  readonly iso: { readonly path: string; readonly sha256: string } | null;
-  /** SHA-256 (hex) of the imported disk to install; null for an ISO or a driver that needs no import. */
-  readonly base: string | null;
-}
+export type { MachineImage, MachineSpec, VolumeSpec } from './machine-spec.ts';
 
 /**
  * `acpi` asks the guest to shut down; a guest that ignores it stays on. `on` applies to a machine that is
@@ -68,13 +37,6 @@ export interface MachineState {
 export interface RescueAccess {
   /** crypt(3) hash of root's one-time password. */
   readonly passwordHash: string;
-}
-
-export interface VolumeSpec {
-  readonly id: string;
-  readonly sizeGb: number;
-  /** Block device path in the guest, e.g. `/dev/vdb`. */
-  readonly device: string;
 }
 
 /** `failed` is final; the caller asks again while it is `creating`. */
@@ -187,6 +149,8 @@ export interface ComputeDriver {
   readonly hosts: readonly string[] | null;
   /** Null if images need no import. */
   readonly images: BaseImages | null;
+  /** Null if the driver cannot move machines between hosts. */
+  readonly moves: MachineMoves | null;
   /** Creates the machine on its host and starts its install. The same id twice is one machine. */
   ensure(spec: MachineSpec): Promise<void>;
   /**

@@ -31,6 +31,7 @@ export function composeCompute({ local, directory, open, log }: ComposedOptions)
     capabilities: local.capabilities,
     hosts: local.hosts,
     images: local.images,
+    moves: null,
     ensure: (spec) => route.ensure(spec),
     remove: (id) => route.remove('machine', id, (driver) => driver.remove(id)),
     power: (id, action) => route.send('machine', id, (driver) => driver.power(id, action)),

@@ -37,6 +37,7 @@ export function openHostDriver(options: HostDriverOptions): ComputeDriver & { cl
     capabilities: options.capabilities,
     hosts: null,
     images: null,
+    moves: null,
     ensure: async (spec) => {
       requireNoFile(spec, 'host');
       await change('ensure', spec);

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import type { ComputeDriver } from '../../../ports/compute.ts';
 
 /** Methods that a call cannot carry: streams and properties. */
-type Uncalled = 'console' | 'examine' | 'name' | 'capabilities' | 'hosts' | 'images';
+type Uncalled = 'console' | 'examine' | 'name' | 'capabilities' | 'hosts' | 'images' | 'moves';
 export type CallMethod = Exclude<keyof ComputeDriver, Uncalled>;
 
 interface MethodRow {

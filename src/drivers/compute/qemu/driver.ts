@@ -34,6 +34,7 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     },
     hosts: options.hosts,
     images: new QemuImages(host),
+    moves: null,
     ensure: (spec) => ensureMachine(host, spec),
     remove: (id) => removeMachine(host, id),
     power: (id, action) => powerMachine(host, id, action),

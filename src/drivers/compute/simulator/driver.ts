@@ -56,6 +56,7 @@ export class SimulatedCompute implements ComputeDriver {
   };
   readonly hosts = null;
   readonly images = null;
+  readonly moves = null;
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #faults: Faults;

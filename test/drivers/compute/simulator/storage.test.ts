@@ -27,7 +27,7 @@ function calls(
   driver: ComputeDriver,
   spec: MachineSpec,
 ): Record<
-  Exclude<keyof ComputeDriver, 'name' | 'capabilities' | 'hosts' | 'images'>,
+  Exclude<keyof ComputeDriver, 'name' | 'capabilities' | 'hosts' | 'images' | 'moves'>,
   () => Promise<unknown>
 > {
   const { id } = spec;

@@ -1,0 +1,44 @@
+/** The desired state of machines and volumes, as the compute port takes it. */
+import type { Ipv4Assignment, Ipv6Assignment } from './network.ts';
+
+/** The desired state of a machine. `id` is the server's id; the driver uses it as the machine's name. */
+export interface MachineSpec {
+  readonly id: string;
+  /** The host that must run it, by the operator's name for the host. */
+  readonly host: string;
+  /**
+   * The disk generation, from 1. A rebuild or restore creates the next generation, switches to it, and then
+   * deletes the previous one.
+   */
+  readonly generation: number;
+  readonly hostname: string;
+  readonly cpu: number;
+  readonly ramMb: number;
+  readonly diskGb: number;
+  readonly image: MachineImage;
+  readonly ipv4: Ipv4Assignment;
+  readonly ipv6: Ipv6Assignment;
+  /** OpenSSH public keys. */
+  readonly sshKeys: readonly string[];
+  /** crypt(3) hash of the root password, or null if only SSH keys may sign in. */
+  readonly rootPasswordHash: string | null;
+  readonly userData: Uint8Array | null;
+}
+
+export interface MachineImage {
+  readonly id: string;
+  readonly family: string;
+  readonly version: string;
+  readonly cloudInit: boolean;
+  /** A customer's ISO 9660 file, booted as a CD: the machine counts as `running` at power-on. */
+  readonly iso: { readonly path: string; readonly sha256: string } | null;
+  /** SHA-256 (hex) of the imported disk to install; null for an ISO or a driver that needs no import. */
+  readonly base: string | null;
+}
+
+export interface VolumeSpec {
+  readonly id: string;
+  readonly sizeGb: number;
+  /** Block device path in the guest, e.g. `/dev/vdb`. */
+  readonly device: string;
+}
