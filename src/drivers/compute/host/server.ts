@@ -61,8 +61,8 @@ export async function startHostServer(options: HostServerOptions): Promise<HostS
     session.on('close', () => sessions.delete(session));
     session.on('stream', (stream, headers) => void calls.handle(stream, headers));
   });
-  // A failed handshake of a stranger: nothing to do.
-  server.on('tlsClientError', () => undefined);
+  // A handshake of a stranger that failed, or took too long: Node leaves the latter open.
+  server.on('tlsClientError', (_error, socket) => socket.destroy());
   server.listen(listen.port, listen.host);
   await once(server, 'listening');
   return {

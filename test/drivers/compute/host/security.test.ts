@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect as connectTcp } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { type ConnectionOptions, connect as connectTls, createServer } from 'node:tls';
 import { fingerprintOf } from '../../../../src/drivers/compute/host/pinned-tls.ts';
 import { LeaseLost } from '../../../../src/kernel/fail.ts';
 import { runWithLease } from '../../../../src/kernel/faults/lease-context.ts';
+import { withTimeout } from '../../../../src/kernel/timeout.ts';
 import { failsAs, machineSpec } from '../compute-world.ts';
 import { type SimulatedWorld, simulatedWorld } from '../simulator/simulator-world.ts';
 import { type HostWorld, hostWorld, identity } from './host-world.ts';
@@ -153,6 +154,11 @@ describe('a host', () => {
       LeaseLost,
     );
     assert.deepEqual(await simulated.driver.list(), []);
+  });
+
+  it('a stranger who never starts the handshake is cut off', async () => {
+    const stranger = connectTcp(world.server.port, '127.0.0.1').resume();
+    await withTimeout(once(stranger, 'close'), 30_000);
   });
 
   it('a driver connects again after its host restarted', async () => {
