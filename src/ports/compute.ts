@@ -5,10 +5,13 @@
  * customers.
  */
 import type { Duplex } from 'node:stream';
+import type { BaseImages } from './base-images.ts';
+import type { HostFiles } from './host-files.ts';
 import type { MachineSpec, VolumeSpec } from './machine-spec.ts';
 import type { MachineMoves } from './moves.ts';
 import type { Filter } from './network.ts';
 
+export type { BaseImage, BaseImages, StoredDisk } from './base-images.ts';
 export type { MachineImage, MachineSpec, VolumeSpec } from './machine-spec.ts';
 
 /**
@@ -107,30 +110,11 @@ export interface HostFinding {
   readonly message: string;
 }
 
-/** An imported disk, as the driver stores it. */
-export interface BaseImage {
-  /** SHA-256 of the imported file in hex; it identifies the disk. */
-  readonly sha256: string;
-  readonly sizeBytes: number;
-  /** The smallest disk that it fits on. */
-  readonly diskGb: number;
-}
-
-/** The disks that the operator imports and machines are installed from. */
-export interface BaseImages {
-  /** Imports a qcow2 or raw disk. Any other format or a wrong checksum is `refused`. */
-  add(path: string, expected: { readonly sha256: string | null }): Promise<BaseImage>;
-  /** Sets the disk that rescue systems boot; `refused` unless it was imported. */
-  setRescue(sha256: string): Promise<void>;
-  rescue(): Promise<BaseImage | null>;
-  list(): Promise<BaseImage[]>;
-}
-
 /**
  * The kind of failure: for `host`, try another host; for `transient`, try again; for `refused`, neither
- * helps.
+ * helps. For `waiting`, the host is receiving a file that the call needs: try again, however often.
  */
-export type ComputeFault = 'host' | 'transient' | 'refused';
+export type ComputeFault = 'host' | 'transient' | 'refused' | 'waiting';
 
 export class ComputeError extends Error {
   readonly fault: ComputeFault;
@@ -138,6 +122,13 @@ export class ComputeError extends Error {
     super(message);
     this.name = 'ComputeError';
     this.fault = fault;
+  }
+}
+
+/** The host lacks the disk or ISO image that the call needs. */
+export class MissingFile extends ComputeError {
+  constructor(message: string) {
+    super('refused', message);
   }
 }
 
@@ -149,6 +140,8 @@ export interface ComputeDriver {
   readonly hosts: readonly string[] | null;
   /** Null if images need no import. */
   readonly images: BaseImages | null;
+  /** The files that other machines send to this host. Absent if it needs none. */
+  readonly files?: HostFiles;
   /** Null if the driver cannot move machines between hosts. */
   readonly moves: MachineMoves | null;
   /** Creates the machine on its host and starts its install. The same id twice is one machine. */

@@ -30,8 +30,11 @@ export interface MachineImage {
   readonly family: string;
   readonly version: string;
   readonly cloudInit: boolean;
-  /** A customer's ISO 9660 file, booted as a CD: the machine counts as `running` at power-on. */
-  readonly iso: { readonly path: string; readonly sha256: string } | null;
+  /**
+   * A customer's ISO 9660 file, booted as a CD: the machine counts as `running` at power-on. Without a path,
+   * it is the file that the host received.
+   */
+  readonly iso: { readonly path: string | null; readonly sha256: string } | null;
   /** SHA-256 (hex) of the imported disk to install; null for an ISO or a driver that needs no import. */
   readonly base: string | null;
 }

@@ -2,10 +2,24 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { pipeline } from 'node:stream/promises';
 import type { Logger } from '../../../kernel/logger.ts';
-import { type ComputeDriver, ComputeError, type ExpectedResources } from '../../../ports/compute.ts';
+import {
+  type ComputeDriver,
+  ComputeError,
+  type ExpectedResources,
+  type MachineSpec,
+  MissingFile,
+} from '../../../ports/compute.ts';
 import { Fence } from './fence.ts';
+import { FileBody, parseFileHeader, readFile } from './files.ts';
 import { JoinBody, type JoinOffer } from './join.ts';
-import { CallBody, type CallMethod, changedResources, HelloBody, isCallMethod } from './methods.ts';
+import {
+  CallBody,
+  type CallMethod,
+  changedResources,
+  HelloBody,
+  isCallMethod,
+  withoutPath,
+} from './methods.ts';
 import { readStream } from './read-stream.ts';
 import {
   BODY_TIMEOUT_MS,
@@ -25,18 +39,22 @@ interface CallServerOptions {
   readonly driver: ComputeDriver;
   readonly log: Logger;
   readonly join?: JoinOffer;
+  /** How long a sender of a file may pause; 30 seconds by default. */
+  readonly fileIdleMs?: number;
 }
 
 export class CallServer {
   readonly #driver: ComputeDriver;
   readonly #log: Logger;
   readonly #join: JoinOffer | undefined;
+  readonly #fileIdleMs: number | undefined;
   readonly #fence = new Fence();
 
   constructor(options: CallServerOptions) {
     this.#driver = options.driver;
     this.#log = options.log;
     this.#join = options.join;
+    this.#fileIdleMs = options.fileIdleMs;
   }
 
   async handle(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
@@ -47,11 +65,13 @@ export class CallServer {
       const [, version, action = '', name = ''] = path.split('/');
       if (headers[':method'] !== 'POST' || version !== 'v1') throw new BadRequest();
       if (action === 'console') return await this.#console(stream, decodeURIComponent(name));
+      if (action === 'file') return answer(stream, await this.#receiveFile(stream, name));
       const body = await readStream(stream, { maxBytes: CALL_MAX_BYTES, timeoutMs: BODY_TIMEOUT_MS });
       const value = parseJson(body);
       if (action === 'hello') answer(stream, this.#greet(value));
       else if (action === 'join') answer(stream, await this.#prove(value));
       else if (action === 'examine') await this.#examine(stream, value);
+      else if (action === 'find-file') answer(stream, await this.#findFile(value));
       else if (action === 'call' && isCallMethod(name)) answer(stream, await this.#call(name, value));
       else throw new BadRequest();
     } catch (error) {
@@ -80,11 +100,34 @@ export class CallServer {
     const args = body.args.map(decodeValue);
     const resources = changedResources(method, args);
     if (resources === null) throw new BadRequest();
-    if (resources.length > 0 && !this.#fence.admit(body.call, resources)) {
-      return { error: { fault: 'late', message: 'a later call arrived first' } };
-    }
+    const late = this.#refuseLate(body.call, resources);
+    if (late !== null) return late;
+    if (method === 'ensure' || method === 'rebuild') args[0] = withoutPath(args[0] as MachineSpec);
     const call = this.#driver[method] as (...args: unknown[]) => Promise<unknown>;
     return { result: encodeValue(await call.apply(this.#driver, args)) };
+  }
+
+  #refuseLate(call: number, resources: readonly string[]): { readonly error: WireError } | null {
+    if (resources.length === 0 || this.#fence.admit(call, resources)) return null;
+    return { error: { fault: 'late', message: 'a later call arrived first' } };
+  }
+
+  async #findFile(body: unknown): Promise<object> {
+    const { files } = this.#driver;
+    if (!FileBody.Check(body) || files === undefined) throw new BadRequest();
+    return { result: await files.find(body.file) };
+  }
+
+  /** A late call must not make an earlier disk the rescue system again. */
+  async #receiveFile(stream: ServerHttp2Stream, header: string): Promise<object> {
+    const { files } = this.#driver;
+    const parsed = parseFileHeader(header);
+    if (parsed === null || files === undefined) throw new BadRequest();
+    const { call, file, offset } = parsed;
+    const late = this.#refuseLate(call, [file.kind === 'rescue' ? 'rescue file' : `file ${file.sha256}`]);
+    if (late !== null) return late;
+    await files.receive(file, offset, readFile(stream, this.#fileIdleMs));
+    return {};
   }
 
   async #console(stream: ServerHttp2Stream, id: string): Promise<void> {
@@ -112,7 +155,8 @@ export class CallServer {
 
   #fail(stream: ServerHttp2Stream, error: unknown): void {
     if (error instanceof ComputeError) {
-      const { fault, message } = error;
+      const { message } = error;
+      const fault = error instanceof MissingFile ? 'missing' : error.fault;
       answer(stream, { error: { fault, message } }, 409);
       return;
     }

@@ -147,6 +147,8 @@ async function secured(socket: TLSSocket): Promise<void> {
 function startPings(session: ClientHttp2Session): () => void {
   let answeredAt = performance.now();
   const timer = setInterval(() => {
+    // Its 'close' event may come later.
+    if (session.destroyed) return;
     if (performance.now() - answeredAt > PING_TIMEOUT_MS) {
       session.destroy();
       return;

@@ -13,10 +13,13 @@ import {
   type HourSample,
   type MachineSpec,
   type MachineState,
+  MissingFile,
   type SnapshotState,
   type SupervisionResult,
 } from '../../../ports/compute.ts';
+import type { FileToSend } from '../../../ports/host-files.ts';
 import { type ConnectionOptions, HostConnection, NotConnected } from './connection.ts';
+import { encodeFileHeader, FileAnswer, ReceivedAnswer, writeFile } from './files.ts';
 import { type CallMethod, ErrorAnswer, Finding, METHODS } from './methods.ts';
 import { readStream } from './read-stream.ts';
 import { ANSWER_MAX_BYTES, decodeValue, encodeValue, parseJson } from './wire.ts';
@@ -25,8 +28,17 @@ export interface HostDriverOptions extends ConnectionOptions {
   readonly capabilities: ComputeDriver['capabilities'];
 }
 
-export function openHostDriver(options: HostDriverOptions): ComputeDriver & { close(): void } {
+/** A host on another machine. */
+export type RemoteHost = ComputeDriver & {
+  /** Sends the missing part of the file. Throws `transient` if another caller is sending it. */
+  sendFile(file: FileToSend): Promise<void>;
+  close(): void;
+};
+
+export function openHostDriver(options: HostDriverOptions): RemoteHost {
   const connection = new HostConnection(options);
+  // A file would delay the calls behind it.
+  const files = new HostConnection(options);
   const call = async (method: CallMethod, ...args: unknown[]): Promise<unknown> =>
     await callHost(connection, options, method, args);
   /** The answer was checked against the method's schema. */
@@ -64,7 +76,11 @@ export function openHostDriver(options: HostDriverOptions): ComputeDriver & { cl
     list: async () => (await call('list')) as string[],
     superviseMachines: async (blocks) => (await call('superviseMachines', blocks)) as SupervisionResult[],
     examine: (expected) => examine(connection, options, expected),
-    close: () => connection.close(),
+    sendFile: (file) => sendFile(files, options, file),
+    close: () => {
+      connection.close();
+      files.close();
+    },
   };
 }
 
@@ -86,7 +102,7 @@ async function callHost(
   const answer = await readAnswer(connection, stream);
   if (METHODS[method].answer.Check(answer))
     return decodeValue((answer as { readonly result?: unknown }).result);
-  throw new ComputeError('transient', `host ${connection.name} gave no valid answer`);
+  throw noValidAnswer(connection);
 }
 
 /** Called when connected: a host that was just greeted refuses lower numbers. Questions need none. */
@@ -110,7 +126,7 @@ async function issueNumber(
 /** Without a connection nothing was sent. Only a machine that does not exist yet may go to another host. */
 async function openStream(
   connection: HostConnection,
-  method: CallMethod | 'console' | 'examine',
+  method: CallMethod | 'console' | 'examine' | 'file',
   path: string,
 ): Promise<ClientHttp2Stream> {
   try {
@@ -130,7 +146,38 @@ async function readAnswer(connection: HostConnection, stream: ClientHttp2Stream)
   const answer = parseJson(text);
   if (!ErrorAnswer.Check(answer)) return answer;
   const { fault, message } = answer.error;
+  if (fault === 'missing') throw new MissingFile(message);
   throw new ComputeError(fault === 'late' ? 'transient' : fault, message);
+}
+
+async function sendFile(
+  connection: HostConnection,
+  { nextCall }: Pick<ConnectionOptions, 'nextCall'>,
+  toSend: FileToSend,
+): Promise<void> {
+  const { file, onProgress } = toSend;
+  const question = await openStream(connection, 'file', '/v1/find-file');
+  question.end(JSON.stringify({ file }));
+  const found = await readAnswer(connection, question);
+  if (!FileAnswer.Check(found)) throw noValidAnswer(connection);
+  const { state, bytes: offset } = found.result;
+  if (state === 'ready') return;
+  if (state === 'receiving')
+    throw new ComputeError('transient', `host ${connection.name} is receiving this file already`);
+  onProgress(offset);
+  const call = await nextCall();
+  await requireLeaseHeld();
+  const stream = await openStream(connection, 'file', `/v1/file/${encodeFileHeader({ call, file, offset })}`);
+  const sending = writeFile(stream, toSend, offset);
+  try {
+    if (!ReceivedAnswer.Check(await readAnswer(connection, stream))) throw noValidAnswer(connection);
+  } finally {
+    await sending;
+  }
+}
+
+function noValidAnswer({ name }: HostConnection): ComputeError {
+  return new ComputeError('transient', `host ${name} gave no valid answer`);
 }
 
 async function openConsole(connection: HostConnection, id: string): Promise<Duplex> {
@@ -154,8 +201,7 @@ async function* examine(
   stream.end(JSON.stringify({ call: await nextCall(), args: [encodeValue(expected)] }));
   for await (const line of createInterface({ input: stream })) {
     const finding = parseJson(line);
-    if (!Finding.Check(finding))
-      throw new ComputeError('transient', `host ${connection.name} gave no valid answer`);
+    if (!Finding.Check(finding)) throw noValidAnswer(connection);
     yield finding as HostFinding;
   }
 }

@@ -1,10 +1,10 @@
 /** The port's methods as calls: the resources that a call changes, and the form of its answer. */
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { ComputeDriver } from '../../../ports/compute.ts';
+import type { ComputeDriver, MachineSpec } from '../../../ports/compute.ts';
 
 /** Methods that a call cannot carry: streams and properties. */
-type Uncalled = 'console' | 'examine' | 'name' | 'capabilities' | 'hosts' | 'images' | 'moves';
+type Uncalled = 'console' | 'examine' | 'name' | 'capabilities' | 'hosts' | 'images' | 'files' | 'moves';
 export type CallMethod = Exclude<keyof ComputeDriver, Uncalled>;
 
 interface MethodRow {
@@ -53,7 +53,10 @@ export const WelcomeAnswer = Compile(
 );
 export const ErrorAnswer = Compile(
   Type.Object({
-    error: Type.Object({ fault: Type.Enum(['host', 'transient', 'refused', 'late']), message: Text }),
+    error: Type.Object({
+      fault: Type.Enum(['host', 'transient', 'refused', 'waiting', 'late', 'missing']),
+      message: Text,
+    }),
   }),
 );
 export const HelloBody = Compile(
@@ -109,4 +112,10 @@ export function changedResources(method: CallMethod, args: readonly unknown[]): 
     return typeof arg === 'object' && arg !== null ? (arg as { readonly id?: unknown }).id : arg;
   });
   return ids.every((id) => typeof id === 'string') ? ids : null;
+}
+
+/** A path of the control plane means nothing to a host, and it opens no other file for the control plane. */
+export function withoutPath(spec: MachineSpec): MachineSpec {
+  const iso = spec.image?.iso ?? null;
+  return iso === null ? spec : { ...spec, image: { ...spec.image, iso: { ...iso, path: null } } };
 }

@@ -10,7 +10,7 @@ import type { ComputeDriver } from '../../../ports/compute.ts';
 import { CallServer } from './call-server.ts';
 import type { JoinOffer } from './join.ts';
 import { peerProblem, pinnedTlsOptions, type TlsIdentity } from './pinned-tls.ts';
-import { STREAMS_MAX } from './wire.ts';
+import { STREAMS_MAX, WINDOW_BYTES } from './wire.ts';
 
 /** Processes of the control plane and operator commands, with room for strangers who fail the handshake. */
 const CONNECTIONS_MAX = 200;
@@ -26,6 +26,8 @@ export interface HostServerOptions {
   readonly join?: JoinOffer;
   readonly listen: { readonly host: string; readonly port: number };
   readonly log: Logger;
+  /** How long a sender of a file may pause; 30 seconds by default. */
+  readonly fileIdleMs?: number;
 }
 
 export interface HostServer {
@@ -41,7 +43,12 @@ export async function startHostServer(options: HostServerOptions): Promise<HostS
     ...pinnedTlsOptions(identity),
     requestCert: true,
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-    settings: { maxConcurrentStreams: STREAMS_MAX, maxHeaderListSize: HEADERS_MAX_BYTES, enablePush: false },
+    settings: {
+      maxConcurrentStreams: STREAMS_MAX,
+      maxHeaderListSize: HEADERS_MAX_BYTES,
+      initialWindowSize: WINDOW_BYTES,
+      enablePush: false,
+    },
   });
   server.maxConnections = CONNECTIONS_MAX;
   const sessions = new Set<ServerHttp2Session>();
@@ -57,6 +64,7 @@ export async function startHostServer(options: HostServerOptions): Promise<HostS
       session.destroy();
       return;
     }
+    session.setLocalWindowSize(WINDOW_BYTES);
     sessions.add(session);
     session.on('close', () => sessions.delete(session));
     session.on('stream', (stream, headers) => void calls.handle(stream, headers));

@@ -7,6 +7,8 @@
  *   POST /v1/console/<id>     → the screen's stream, both ways
  *   POST /v1/join             { nonce } → { proof }, once (join.ts)
  *   POST /v1/examine          { args } → one finding per line
+ *   POST /v1/find-file        a file → how much of it the host has (files.ts)
+ *   POST /v1/file/<header>    the bytes that are missing → {}, over a connection of its own
  *
  * A later version keeps `/v1/hello`: both sides name the versions that they speak, and the highest common one
  * is used. Each release speaks the previous version, too.
@@ -22,6 +24,10 @@ export const CALL_MAX_BYTES = 1_048_576;
 export const ANSWER_MAX_BYTES = 16 * 1_048_576;
 /** For the whole body: a sender that stalls holds nothing for longer. */
 export const BODY_TIMEOUT_MS = 10 * SECOND_MS;
+/** How long a sender of a file may pause. */
+export const FILE_IDLE_MS = 30 * SECOND_MS;
+/** Bytes of a file on their way: enough for 80 Mbit/s over 100 ms, and sent within the time of a ping. */
+export const WINDOW_BYTES = 1_048_576;
 /** Calls and consoles at once on one connection. */
 export const STREAMS_MAX = 512;
 
@@ -36,9 +42,12 @@ export interface Welcome {
   readonly hosts: readonly string[];
 }
 
-/** `late`: a later call for the same resource arrived first, so this one was not carried out. */
+/**
+ * `late`: a later call for the same resource arrived first, so this one was not carried out. `missing`: the
+ * host lacks the image that the call needs.
+ */
 export interface WireError {
-  readonly fault: ComputeFault | 'late';
+  readonly fault: ComputeFault | 'late' | 'missing';
   readonly message: string;
 }
 

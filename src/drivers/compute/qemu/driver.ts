@@ -4,10 +4,12 @@
  * any process can manage them.
  */
 import type { BaseImages, ComputeDriver } from '../../../ports/compute.ts';
+import type { HostFiles } from '../../../ports/host-files.ts';
 import { examineHost } from './examine/host.ts';
 import type { QemuOptions } from './host.ts';
 import { QemuHost } from './host.ts';
 import { QemuImages } from './images/images.ts';
+import { ReceivedFiles } from './images/received-files.ts';
 import { openConsole, powerMachine, rescueMachine } from './machine/control.ts';
 import { ensureMachine, rebuildMachine, removeMachine, restoreMachine } from './machine/install.ts';
 import { observeMachines } from './machine/observe.ts';
@@ -21,11 +23,14 @@ import { attachVolume, detachVolume, growVolume, removeVolume } from './storage/
 
 export interface QemuCompute extends ComputeDriver {
   readonly images: BaseImages;
+  readonly files: HostFiles;
 }
 
 export function openQemuCompute(options: QemuOptions): QemuCompute {
   const host = new QemuHost(options);
   const supervisor = new Supervisor(host);
+  const images = new QemuImages(host);
+  const files = new ReceivedFiles(host, images);
   return {
     name: 'qemu',
     capabilities: {
@@ -33,7 +38,8 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
       dedicated: null,
     },
     hosts: options.hosts,
-    images: new QemuImages(host),
+    images,
+    files,
     moves: null,
     ensure: (spec) => ensureMachine(host, spec),
     remove: (id) => removeMachine(host, id),
@@ -54,6 +60,9 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     traffic: (id, traffic) => setTraffic(host, id, traffic),
     list: () => listRecords(host.layout),
     examine: (promised) => examineHost(host, promised),
-    superviseMachines: (blocks) => supervisor.runRound(blocks),
+    superviseMachines: async (blocks) => {
+      await files.deleteStale();
+      return await supervisor.runRound(blocks);
+    },
   };
 }

@@ -4,6 +4,8 @@
  *
  *   images/<sha256>.qcow2   imported disks, never written again
  *   images/rescue.json      the image that rescue systems boot
+ *   iso/<sha256>.iso        customers' ISO images that the host received
+ *   incoming/<sha256>       files that the host is receiving
  *   machines/<id>/          machine.json, disk-<generation>.qcow2, seed-<generation>.iso, …;
  *                           volumes/ and snapshots/ have links to what its QEMU has open
  *   volumes/<id>.qcow2      volumes/<id>.json
@@ -43,6 +45,18 @@ export class Layout {
   }
   image(sha256: string): string {
     return join(this.images(), `${requireId(sha256)}.qcow2`);
+  }
+  isoFolder(): string {
+    return join(this.dir, 'iso');
+  }
+  iso(sha256: string): string {
+    return join(this.isoFolder(), `${requireId(sha256)}.iso`);
+  }
+  incoming(): string {
+    return join(this.dir, 'incoming');
+  }
+  incomingFile(sha256: string): string {
+    return join(this.incoming(), requireId(sha256));
   }
   machines(): string {
     return join(this.dir, 'machines');

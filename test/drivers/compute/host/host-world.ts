@@ -26,7 +26,10 @@ export function identity(name: string, options: { readonly expired?: boolean } =
   return { certificate: cert, key };
 }
 
-export async function hostWorld(driver: ComputeDriver): Promise<HostWorld> {
+export async function hostWorld(
+  driver: ComputeDriver,
+  wanted: { readonly fileIdleMs?: number } = {},
+): Promise<HostWorld> {
   const [host, controlPlane] = [identity('host'), identity('control-plane')];
   const log = createLogger('silent');
   const start = (port: number) =>
@@ -36,6 +39,7 @@ export async function hostWorld(driver: ComputeDriver): Promise<HostWorld> {
       controlPlane: fingerprintOf(controlPlane.certificate),
       listen: { host: '127.0.0.1', port },
       log,
+      ...wanted,
     });
   let server = await start(0);
   const { port } = server;

@@ -8,8 +8,8 @@ import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { access, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { syncPath } from '../../../../kernel/files.ts';
-import { type BaseImage, type BaseImages, ComputeError } from '../../../../ports/compute.ts';
+import { hashFile, syncPath } from '../../../../kernel/files.ts';
+import { type BaseImage, type BaseImages, ComputeError, type StoredDisk } from '../../../../ports/compute.ts';
 import { run } from '../command.ts';
 import { readJson, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
@@ -41,14 +41,14 @@ export class QemuImages implements BaseImages {
       if (expected.sha256 !== null && expected.sha256 !== sha256) {
         throw new ComputeError('refused', 'the SHA-256 of the file does not match the expected one');
       }
-      return (await this.#find(sha256)) ?? (await this.#store(scratch, copy, { sha256, sizeBytes }));
+      return (await this.find(sha256)) ?? (await this.#store(scratch, copy, { sha256, sizeBytes }));
     } finally {
       await rm(scratch, { recursive: true, force: true });
     }
   }
 
   async setRescue(sha256: string): Promise<void> {
-    if ((await this.#find(sha256)) === undefined) {
+    if ((await this.find(sha256)) === undefined) {
       throw new ComputeError('refused', 'no imported disk has this SHA-256');
     }
     await this.#host.withHostLock('images', () => writeJson(this.#rescueFile(), { sha256 }));
@@ -56,18 +56,50 @@ export class QemuImages implements BaseImages {
 
   async rescue(): Promise<BaseImage | null> {
     const chosen = await readJson<{ readonly sha256: string }>(this.#rescueFile());
-    return chosen === undefined ? null : ((await this.#find(chosen.sha256)) ?? null);
+    return chosen === undefined ? null : ((await this.find(chosen.sha256)) ?? null);
   }
 
   async list(): Promise<BaseImage[]> {
     const folder = this.#host.layout.images();
     if (!existsSync(folder)) return [];
     const names = (await readdir(folder)).flatMap((file) => /^([0-9a-f]{64})\.qcow2$/.exec(file)?.[1] ?? []);
-    const images = await Promise.all(names.sort().map((sha256) => this.#find(sha256)));
+    const images = await Promise.all(names.sort().map((sha256) => this.find(sha256)));
     return images.filter((image) => image !== undefined);
   }
 
-  async #find(sha256: string): Promise<BaseImage | undefined> {
+  /** Hashing takes seconds, so the result is kept next to the disk. */
+  async stored(sha256: string): Promise<StoredDisk | null> {
+    const image = await this.find(sha256);
+    if (image === undefined) return null;
+    const path = this.#host.layout.image(sha256);
+    const digestFile = join(this.#host.layout.images(), `${sha256}.digest.json`);
+    const known = await readJson<Pick<StoredDisk, 'sha256' | 'sizeBytes'>>(digestFile);
+    const { size: sizeBytes } = await stat(path);
+    if (known?.sizeBytes === sizeBytes) return { image, path, ...known };
+    const digest = { sha256: await hashFile(path), sizeBytes };
+    await writeJson(digestFile, digest);
+    return { image, path, ...digest };
+  }
+
+  /** Takes over a complete disk that another machine had imported. Refuses a file that is not that disk. */
+  async adopt(path: string, image: BaseImage): Promise<void> {
+    const { format, virtualBytes } = await inspectDisk(path);
+    if (format !== 'qcow2' || Math.ceil(virtualBytes / GIB) !== image.diskGb) {
+      throw new ComputeError('refused', 'the file is not the disk of this image');
+    }
+    await mkdir(this.#host.layout.images(), { recursive: true });
+    await this.#publish(path, image);
+  }
+
+  async #publish(disk: string, image: BaseImage): Promise<void> {
+    await this.#host.withHostLock('images', async () => {
+      await writeJson(this.#factsFile(image.sha256), image);
+      await rename(disk, this.#host.layout.image(image.sha256));
+      await syncPath(this.#host.layout.images());
+    });
+  }
+
+  async find(sha256: string): Promise<BaseImage | undefined> {
     if (!SHA256.test(sha256) || !existsSync(this.#host.layout.image(sha256))) return undefined;
     return await readJson<BaseImage>(this.#factsFile(sha256));
   }
@@ -79,11 +111,7 @@ export class QemuImages implements BaseImages {
     await run('qemu-img', convert, { timeoutMs: CONVERT_MAX_MS });
     await syncPath(disk);
     const image = { ...file, diskGb: Math.ceil(virtualBytes / GIB) };
-    await this.#host.withHostLock('images', async () => {
-      await writeJson(this.#factsFile(file.sha256), image);
-      await rename(disk, this.#host.layout.image(file.sha256));
-      await syncPath(this.#host.layout.images());
-    });
+    await this.#publish(disk, image);
     return image;
   }
 

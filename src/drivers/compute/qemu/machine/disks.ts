@@ -3,7 +3,7 @@
  * first.
  */
 import { copyFile, link, mkdir, readdir, rm } from 'node:fs/promises';
-import { ComputeError, type MachineSpec } from '../../../../ports/compute.ts';
+import { ComputeError, type MachineImage, type MachineSpec, MissingFile } from '../../../../ports/compute.ts';
 import { commitFile, exists } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import { createDisk, readDiskInfo } from '../qcow2.ts';
@@ -13,10 +13,13 @@ import { GIB, requireDiskSpace } from '../space.ts';
 /** Rejects an image that cannot be installed here, before any file is created. */
 export async function requireInstallable(host: QemuHost, { image, diskGb }: StoredSpec): Promise<void> {
   await requireDiskSpace(host.layout);
-  if (image.iso !== null) return;
+  if (image.iso !== null) {
+    if (await exists(isoSource(host, image.iso))) return;
+    throw new MissingFile("the customer's image is not on this host");
+  }
   const base = image.base === null ? null : host.layout.image(image.base);
   if (base === null || !(await exists(base))) {
-    throw new ComputeError('refused', `image ${image.family} ${image.version} is not imported`);
+    throw new MissingFile(`image ${image.family} ${image.version} is not imported`);
   }
   if ((await readDiskInfo(host, base)).sizeBytes > diskGb * GIB) {
     throw new ComputeError('refused', `image ${image.family} ${image.version} needs a larger disk`);
@@ -40,7 +43,7 @@ export async function storeIso(host: QemuHost, spec: MachineSpec): Promise<void>
   const path = isoPath(host, spec.id, spec.generation);
   const tempPath = `${path}.new`;
   await rm(tempPath, { force: true });
-  const from = spec.image.iso.path;
+  const from = isoSource(host, spec.image.iso);
   // Use a hard link if possible: the ISO is never written.
   await link(from, tempPath).catch(async () => {
     await copyFile(from, tempPath).catch(() => {
@@ -48,6 +51,10 @@ export async function storeIso(host: QemuHost, spec: MachineSpec): Promise<void>
     });
   });
   await commitFile(tempPath, path);
+}
+
+function isoSource(host: QemuHost, { path, sha256 }: NonNullable<MachineImage['iso']>): string {
+  return path ?? host.layout.iso(sha256);
 }
 
 export function isoPath(host: QemuHost, id: string, generation: number): string {

@@ -103,7 +103,7 @@ async function prepareDisks(host: QemuHost, record: MachineRecord): Promise<void
 /** Returns the path of the rescue system's disk. */
 export async function requireRescueImage(host: QemuHost): Promise<string> {
   const image = await new QemuImages(host).rescue();
-  if (image === null) throw new ComputeError('refused', 'no rescue system is imported on this host');
+  if (image === null) throw new MissingFile('no rescue system is imported on this host');
   return host.layout.image(image.sha256);
 }
 
