@@ -27,7 +27,7 @@ function calls(
   driver: ComputeDriver,
   spec: MachineSpec,
 ): Record<
-  Exclude<keyof ComputeDriver, 'name' | 'capabilities' | 'hosts' | 'images' | 'moves'>,
+  Exclude<keyof ComputeDriver, 'name' | 'capabilities' | 'hosts' | 'images' | 'files' | 'moves'>,
   () => Promise<unknown>
 > {
   const { id } = spec;

@@ -3,7 +3,7 @@
  * partial start is ended and repeated. The caller holds the machine's lock and has written the record.
  */
 import { readFile } from 'node:fs/promises';
-import { ComputeError } from '../../../../ports/compute.ts';
+import { ComputeError, MissingFile } from '../../../../ports/compute.ts';
 import { DiskFullError, exists } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import { QemuImages } from '../images/images.ts';
