@@ -3,6 +3,7 @@ import type { Database } from '../kernel/sql.ts';
 import type { ChainDriver } from '../ports/chain.ts';
 import type { ComputeDriver } from '../ports/compute.ts';
 import type { Mailer } from '../ports/mail.ts';
+import type { MachineMoves } from '../ports/moves.ts';
 import type { Rates } from '../ports/rates.ts';
 import { SandboxInputError } from './sandbox-input-error.ts';
 
@@ -22,28 +23,37 @@ function methodNames<Port>(names: Record<MethodName<Port>, true>): readonly stri
 
 /** The methods of each simulated driver that can be made to fail, by the port's own names. */
 export const INJECTABLE_FAULTS: Readonly<Record<string, readonly string[]>> = {
-  compute: methodNames<ComputeDriver>({
-    ensure: true,
-    remove: true,
-    power: true,
-    observe: true,
-    rebuild: true,
-    restore: true,
-    rescue: true,
-    console: true,
-    sample: true,
-    attach: true,
-    detach: true,
-    grow: true,
-    removeVolume: true,
-    snapshot: true,
-    removeSnapshot: true,
-    filter: true,
-    traffic: true,
-    list: true,
-    superviseMachines: true,
-    examine: true,
-  }),
+  compute: [
+    ...methodNames<ComputeDriver>({
+      ensure: true,
+      remove: true,
+      power: true,
+      observe: true,
+      rebuild: true,
+      restore: true,
+      rescue: true,
+      console: true,
+      sample: true,
+      attach: true,
+      detach: true,
+      grow: true,
+      removeVolume: true,
+      snapshot: true,
+      removeSnapshot: true,
+      filter: true,
+      traffic: true,
+      list: true,
+      superviseMachines: true,
+      examine: true,
+    }),
+    ...methodNames<MachineMoves>({
+      receive: true,
+      send: true,
+      takeOver: true,
+      keep: true,
+      forget: true,
+    }).map((name) => `moves.${name}`),
+  ],
   chain: methodNames<ChainDriver>({
     checkSafety: true,
     allocate: true,

@@ -10,6 +10,8 @@ export type Backoff = { readonly firstMs: number; readonly maxMs: number } | rea
 export const BACKOFF = {
   /** The step of an operation, and a task. */
   step: { firstMs: SECOND_MS, maxMs: 30 * SECOND_MS },
+  /** A move that failed: the target may have been the fault, or its host busy. */
+  move: { firstMs: 10 * SECOND_MS, maxMs: HOUR_MS },
   /** A node that cannot be read. */
   coin: { firstMs: SECOND_MS / 2, maxMs: 30 * SECOND_MS },
   /** A coin that another process is reading: it ends soon. */

@@ -9,11 +9,15 @@ export const parsePositiveInt = wholeNumber(1, 2_000_000_000);
 /** Parses a whole number from 0 up to the largest address index. */
 export const parseNonNegativeInt = wholeNumber(0, 2 ** 31 - 1);
 
+/** Parses how many servers of a host move at a time. */
+export const parseConcurrency = wholeNumber(1, 32);
+
 function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const number = /^\d{1,10}$/.test(text) ? Number(text) : -1;
     if (number >= min && number <= max) return number;
-    throw new InvalidArgumentError(`It must be a whole number of ${min} or more.`);
+    const range = max < 1_000 ? `from ${min} to ${max}` : `of ${min} or more`;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
   };
 }
 

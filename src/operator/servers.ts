@@ -9,6 +9,7 @@ import { SERVER_STATUSES } from '../spec/states.ts';
 import type { OperatorContext } from './context.ts';
 import { serverColumns, serverFacts } from './format/server.ts';
 import { formatFacts, formatMoreHint, printTable } from './format/table.ts';
+import { addServerMove } from './hosts/moves.ts';
 import { parsePositiveInt } from './options.ts';
 import { addServerControls } from './server-controls.ts';
 
@@ -42,5 +43,6 @@ export function addServers(program: Command, { resources, terminal }: OperatorCo
       for (const line of formatFacts(serverFacts(await findServerForOperator(service, idOrAddress))))
         terminal.out(line);
     });
+  addServerMove(servers, { resources, terminal });
   addServerControls(servers, { resources, terminal });
 }

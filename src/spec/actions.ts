@@ -56,6 +56,9 @@ export const ACTIONS = [
   'server.hold',
   // Ends a freeze or a legal hold.
   'server.release',
+  // To another host, by the operator; and its end.
+  'server.request_move',
+  'server.move',
   'server.allow_mail',
   'server.block_mail',
   'image.create',
@@ -95,6 +98,7 @@ export const ACTIONS = [
   'host.resize',
   'host.drain',
   'host.undrain',
+  'host.move_servers',
   'host.remove',
   'host.revoke',
   'machine.add',

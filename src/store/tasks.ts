@@ -5,8 +5,8 @@
 import type { Sql } from '../kernel/sql.ts';
 
 /**
- * The kind of a task. `subject` is the id of the volume, snapshot, server (`filter`, `traffic`, `rdns`),
- * image, password reset request, or of the customer whose account is being deleted.
+ * The kind of a task. `subject` is the id of the volume, snapshot, server (`filter`, `traffic`, `rdns`,
+ * `move`), image, password reset request, or of the customer whose account is being deleted.
  */
 export type TaskKind =
   | 'volume'
@@ -16,7 +16,8 @@ export type TaskKind =
   | 'image_remove'
   | 'reset_request'
   | 'account_delete'
-  | 'rdns';
+  | 'rdns'
+  | 'move';
 
 /** Done, or run again after this much business time. */
 export type TaskResult = 'done' | { readonly againMs: number };

@@ -3,6 +3,7 @@
 import type { Service } from '../domain/context.ts';
 import { giveUp, leaveHost } from '../domain/servers/deploy/give-up.ts';
 import { ensureMachine, observeInstalls } from '../domain/servers/deploy/provision.ts';
+import { copyMachine, keepMachine, takeOverMachine } from '../domain/servers/moves/steps.ts';
 import {
   enterRescue,
   resetMachine,
@@ -37,6 +38,9 @@ const STEPS: Record<OperationStep, (service: Service, operations: OperationRow[]
   reinstall: forEachOperation(reinstall),
   wait_installed: waitInstalled,
   go_back: rollBack,
+  copy: forEachOperation(copyMachine),
+  take_over: forEachOperation(takeOverMachine),
+  keep: forEachOperation(keepMachine),
 };
 
 export function operateJob(service: Service): Job {

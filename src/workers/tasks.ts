@@ -5,6 +5,7 @@ import { processResetRequest } from '../domain/customers/reset-password.ts';
 import { ensureRdns } from '../domain/dns/ensure.ts';
 import { applyFilter } from '../domain/firewall/apply.ts';
 import { removeImageBlob } from '../domain/images/remove.ts';
+import { continueMove } from '../domain/servers/moves/start.ts';
 import { applyTraffic } from '../domain/servers/traffic.ts';
 import { ensureSnapshot } from '../domain/snapshots/ensure.ts';
 import { ensureVolume } from '../domain/volumes/ensure.ts';
@@ -47,6 +48,7 @@ const TASKS: Readonly<Record<TaskKind, TaskRule>> = {
   reset_request: { subject: 'request', ensure: processResetRequest },
   account_delete: { subject: 'customer', ensure: tearDownAccount },
   rdns: { subject: 'server', ensure: ensureRdns },
+  move: { subject: 'server', ensure: continueMove },
 };
 
 export function tasksJob(service: Service): Job {

@@ -73,6 +73,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   },
   'hosts resize': { args: () => ['h9', '--disk-gb', '200'], audits: 'host.resize' },
   'hosts drain': { args: () => ['h9'], audits: 'host.drain' },
+  'hosts moves': 'reads',
   'hosts undrain': { args: () => ['h9'], audits: 'host.undrain' },
   'hosts invite': {
     args: () => [
@@ -127,6 +128,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
     audits: 'server.release',
     of: 'customer',
   },
+  'servers move': { args: () => [serverId], audits: 'server.request_move', of: 'customer' },
   'servers mail': { args: () => [serverId, 'allow'], audits: 'server.allow_mail', of: 'customer' },
   'topups list': 'reads',
   'topups show': 'reads',

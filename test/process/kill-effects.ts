@@ -7,6 +7,7 @@ import type { ChainDriver } from '../../src/ports/chain.ts';
 import type { ComputeDriver } from '../../src/ports/compute.ts';
 import type { ReverseDns } from '../../src/ports/dns.ts';
 import type { Mailer } from '../../src/ports/mail.ts';
+import type { MachineMoves } from '../../src/ports/moves.ts';
 import type { WebhookSender } from '../../src/ports/webhooks.ts';
 
 export const EFFECTS = {
@@ -49,6 +50,14 @@ export const EFFECTS = {
   'the deletion of an account with a server': [
     ...['compute.remove', 'mailer.send', 'customers', 'tasks', 'operations', 'mails'],
   ],
+  'a move to another host': [
+    ...['compute.moves.receive', 'compute.moves.send', 'compute.moves.takeOver', 'compute.moves.forget'],
+    ...['moves', 'hosts', 'operations', 'servers', 'volumes', 'tasks', 'audit_events'],
+  ],
+  'a move that fails': [
+    ...['compute.moves.receive', 'compute.moves.send', 'compute.moves.keep', 'compute.moves.forget'],
+    ...['moves', 'hosts', 'operations', 'tasks', 'audit_events'],
+  ],
   'a reverse name': ['dns.set', 'published_rdns', 'servers', 'tasks'],
   'the removal of a server with a reverse name': [
     ...['dns.set', 'compute.remove', 'published_rdns', 'servers', 'tasks'],
@@ -67,6 +76,7 @@ type Calls<Name extends string, Port> = {
 
 export type DriverCall =
   | Calls<'compute', ComputeDriver>
+  | Calls<'compute.moves', MachineMoves>
   | Calls<'chain', ChainDriver>
   | Calls<'blobs', BlobStore>
   | Calls<'blobs.createWriter', BlobWriter>
@@ -91,6 +101,11 @@ export const CALLS: Readonly<Record<DriverCall, 'killed' | `harmless: ${string}`
   'compute.removeSnapshot': 'killed',
   'compute.filter': 'killed',
   'compute.traffic': 'killed',
+  'compute.moves.receive': 'killed',
+  'compute.moves.send': 'killed',
+  'compute.moves.takeOver': 'killed',
+  'compute.moves.keep': 'killed',
+  'compute.moves.forget': 'killed',
   'compute.console': 'harmless: the connection ends with the process',
   'compute.sample': 'harmless: reads',
   'compute.list': 'harmless: reads',

@@ -25,6 +25,7 @@ import { listMaintenance } from '../rules/maintenance.ts';
 import { listPolicies } from '../rules/policies.ts';
 import { readSwitches, type SwitchState } from '../rules/switches.ts';
 import { listMachineFindings } from '../servers/machines/findings.ts';
+import { readMovesInBrief } from '../servers/moves/describe.ts';
 import { coinFindings } from '../topups/chains/coin-findings.ts';
 import { listRecovering } from '../topups/recovery.ts';
 
@@ -62,6 +63,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...(await recoveryFindings(service)),
     await serverFinding(service),
     ...operationFindings(counts, stuck),
+    ...(await moveFindings(service)),
     ...(await listMachineFindings(service, FINDINGS_SHOWN)),
     ...(await taskAndChainFindings(service)),
     ...(await coinFindings(service)),
@@ -106,6 +108,16 @@ function operationFindings({ operations: n }: WorkCounts, stuck: readonly StuckO
     return { level: 'fail', subject, message };
   });
   return each.length > 0 ? each : [{ level: 'ok', subject, message: `${n} in progress` }];
+}
+
+async function moveFindings({ db }: Deps): Promise<Finding[]> {
+  const subject = 'moves';
+  const moves = await readMovesInBrief(db);
+  if (moves === null) return [];
+  return [
+    { level: 'note', subject, message: `${moves.underWay} under way, ${moves.queued} queued` },
+    ...moves.failing.map((message): Finding => ({ level: 'warn', subject, message })),
+  ];
 }
 
 async function taskAndChainFindings({ db }: Deps): Promise<Finding[]> {

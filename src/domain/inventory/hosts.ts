@@ -10,6 +10,7 @@ import {
   setHostDraining,
   setHostSize,
 } from '../../store/inventory/hosts.ts';
+import { cancelQueuedMoves } from '../../store/servers/moves.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireRegion, requireUnusedNames } from './names.ts';
@@ -73,7 +74,7 @@ export async function requireNewHosts(tx: Sql, hosts: readonly NewHost[]): Promi
 
 /**
  * Starts or stops draining: a draining host keeps its servers and takes no new ones. False if nothing
- * changed.
+ * changed. The end of draining also cancels queued moves.
  */
 export async function drainHost(
   service: Pick<Service, 'db' | 'clock'>,
@@ -85,6 +86,7 @@ export async function drainHost(
     const wasDraining = await setHostDraining(tx, name, draining);
     if (wasDraining === undefined)
       throw new OperatorError(`host ${name} not found: see \`skerryd hosts list\``);
+    if (!draining) await cancelQueuedMoves(tx, name);
     if (wasDraining === draining) return false;
     const action = draining ? 'host.drain' : 'host.undrain';
     await recordAudit(tx, { actor: systemActor(now), action, resource: name }, now);

@@ -39,7 +39,7 @@ export const INVENTORY_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'host usage matches servers and volumes',
-    description: 'memory and disk in use on each host are the sums of its servers and volumes',
+    description: 'memory and disk in use on each host are the sums of its servers, volumes, and moves',
     source: 'hosts',
     violations: `select h.id from hosts h
         left join (select host_id, sum(ram_mb) as ram_mb, sum(disk_gb) as disk_gb
@@ -47,8 +47,12 @@ export const INVENTORY_INVARIANTS: readonly Invariant[] = [
           on s.host_id = h.id
         left join (select host_id, sum(disk_gb) as disk_gb from volumes group by host_id) v
           on v.host_id = h.id
-      where h.used_ram_mb <> coalesce(s.ram_mb, 0)
-         or h.used_disk_gb <> coalesce(s.disk_gb, 0) + coalesce(v.disk_gb, 0)`,
+        left join (select case when state in ('copying', 'kept') then to_host else from_host end as host_id,
+                          sum(ram_mb) as ram_mb, sum(disk_gb) as disk_gb
+                     from moves where state <> 'queued' group by 1) m
+          on m.host_id = h.id
+      where h.used_ram_mb <> coalesce(s.ram_mb, 0) + coalesce(m.ram_mb, 0)
+         or h.used_disk_gb <> coalesce(s.disk_gb, 0) + coalesce(v.disk_gb, 0) + coalesce(m.disk_gb, 0)`,
   },
   {
     name: 'no host is overcommitted',
@@ -81,6 +85,38 @@ export const INVENTORY_INVARIANTS: readonly Invariant[] = [
         and case p.category
                  when 'vps' then s.machine_id is not null or h.region_id is distinct from s.region_id
                             else s.host_id is not null or s.machine_id is null end`,
+  },
+];
+
+export const MOVE_INVARIANTS: readonly Invariant[] = [
+  {
+    name: 'moves fit their servers',
+    description: 'each move is from the host that has its server, or to it once the hosts have switched',
+    source: 'moves',
+    violations: `select m.server_id from moves m left join servers s on s.id = m.server_id
+      where case when m.state in ('queued', 'copying') then s.host_id is distinct from m.from_host
+                 when m.state = 'switched' then s.host_id is distinct from m.to_host
+                 else s.host_id = case m.state when 'kept' then m.to_host else m.from_host end end`,
+  },
+  {
+    name: 'moves are continued',
+    description: 'each move has an operation while it is under way, and a task before and after',
+    source: 'moves',
+    violations: `select m.server_id from moves m
+        left join operations o on o.server_id = m.server_id and o.kind in ('move', 'destroy')
+        left join tasks t on t.kind = 'move' and t.subject = m.server_id
+      where case when m.state in ('copying', 'switched') then o.id is null else t.subject is null end
+      union all
+      select o.server_id from operations o left join moves m on m.server_id = o.server_id
+      where o.kind = 'move' and (m.state is null or m.state not in ('copying', 'switched'))`,
+  },
+  {
+    name: 'moved volumes are with their server',
+    description: 'each volume that moves with a server is on the host that has the machine',
+    source: 'moves',
+    violations: `select v.id from moves m join volumes v on v.id = any (m.volume_ids)
+      where m.state in ('copying', 'switched')
+        and v.host_id is distinct from case m.state when 'copying' then m.from_host else m.to_host end`,
   },
 ];
 

@@ -100,6 +100,7 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
                  when o.kind in ('stop', 'reboot', 'rescue') then s.status <> 'running'
                  when o.kind = 'suspend' then s.status <> 'suspended'
                  when o.kind = 'start' then s.status not in ('stopped', 'suspended')
+                 when o.kind = 'move' then s.status not in ('running', 'stopped', 'suspended')
                  when o.kind = 'destroy' then s.status <> 'destroying'
                  else s.status in ('provisioning', 'installing', 'destroying') end`,
   },

@@ -4,7 +4,12 @@ import type { Service } from '../context.ts';
 import { AUDIT_INVARIANTS } from './audit-chain.ts';
 import { CALENDAR_INVARIANTS } from './calendar.ts';
 import type { Invariant } from './invariant.ts';
-import { FIREWALL_INVARIANTS, INVENTORY_INVARIANTS, VOLUME_INVARIANTS } from './inventory.ts';
+import {
+  FIREWALL_INVARIANTS,
+  INVENTORY_INVARIANTS,
+  MOVE_INVARIANTS,
+  VOLUME_INVARIANTS,
+} from './inventory.ts';
 import { MONEY_INVARIANTS, TOPUP_INVARIANTS } from './money.ts';
 import { RECORD_INVARIANTS, WEBHOOK_INVARIANTS } from './records.ts';
 import { SERVER_INVARIANTS } from './servers.ts';
@@ -15,6 +20,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...SERVER_INVARIANTS,
   ...CALENDAR_INVARIANTS,
   ...INVENTORY_INVARIANTS,
+  ...MOVE_INVARIANTS,
   ...VOLUME_INVARIANTS,
   ...FIREWALL_INVARIANTS,
   ...WEBHOOK_INVARIANTS,

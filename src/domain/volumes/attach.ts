@@ -23,7 +23,7 @@ import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { serverCapabilities } from '../servers/hardware.ts';
 import { lockServerFor, requireActionAllowed } from '../servers/lock-server.ts';
-import { firstFreeDevice, moveDiskReservation, requireDiskQuota } from './disk.ts';
+import { firstFreeDevice, moveDiskReservation, requireDiskQuota, requireNotMoving } from './disk.ts';
 import { volumeObject } from './read.ts';
 
 /**
@@ -46,6 +46,7 @@ export async function attachVolume(
     const server = await lockNamedServer(tx, customerId, body.server);
     await lockBalance(tx, customerId);
     const volume = requireDetached(await lockVolume(tx, customerId, id));
+    await requireNotMoving(tx, id);
     const maxVolumes = await requireCompatible(service, tx, volume, server);
     if (volume.disk_gb === 0) {
       await requireDiskQuota(service, tx, { customerId, moreGb: volume.size_gb });

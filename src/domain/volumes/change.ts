@@ -20,7 +20,7 @@ import {
 } from '../../store/volumes/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
-import { requireDiskQuota } from './disk.ts';
+import { requireDiskQuota, requireNotMoving } from './disk.ts';
 import { volumeObject } from './read.ts';
 
 /**
@@ -100,6 +100,7 @@ async function reserveGrowth(service: Service, tx: Sql, volume: VolumeRow, sizeG
     fail('invalid_value', { field }, `The volume has ${volume.size_gb} GiB. Volumes can only grow.`);
   }
   if (volume.disk_gb === 0 || moreGb === 0) return volume.disk_gb;
+  await requireNotMoving(tx, volume.id);
   await requireDiskQuota(service, tx, { customerId: volume.customer_id, moreGb, field });
   if (volume.host_id !== null && !(await reserveDisk(tx, volume.host_id, moreGb))) {
     fail(

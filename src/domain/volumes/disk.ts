@@ -3,6 +3,7 @@
  */
 import { fail, quotaExceeded } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
+import { isVolumeMoving } from '../../store/servers/moves.ts';
 import { lockHosts, reserveDisk, sumVolumeDisk, type VolumeRow } from '../../store/volumes/volumes.ts';
 import type { Service } from '../context.ts';
 
@@ -38,6 +39,12 @@ export async function moveDiskReservation(tx: Sql, volume: VolumeRow, hostId: st
     );
   }
   if (volume.host_id !== null) await reserveDisk(tx, volume.host_id, -volume.disk_gb);
+}
+
+/** Refuses with `conflict_state` a change of a volume that is on its way to another host. */
+export async function requireNotMoving(tx: Sql, volumeId: string): Promise<void> {
+  if (await isVolumeMoving(tx, volumeId))
+    fail('conflict_state', {}, 'The volume is moving to another host. Try again when that is done.');
 }
 
 /** Returns the letters of a device after the server's own disk: b … z, aa, ab … */

@@ -8,6 +8,7 @@ import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
+import { isVolumeMoving } from '../../store/servers/moves.ts';
 import type { TaskResult } from '../../store/tasks.ts';
 import {
   detachVolume,
@@ -29,6 +30,7 @@ const GRACE_MS = 10 * SECOND_MS;
 export async function ensureVolume(service: Service, id: string): Promise<TaskResult> {
   const { compute } = service;
   const work = await findVolumeWork(service.db, id);
+  if (await isVolumeMoving(service.db, id)) return { againMs: RECHECK_MS };
   if (!work || work.deleted_at !== null) {
     await withDriverTimeout(compute.detach(id));
     await withDriverTimeout(compute.removeVolume(id));

@@ -1,4 +1,4 @@
-/** `hosts add`, `invite`, `resize`, `drain`, `undrain`, `remove`, `revoke`, `list`. */
+/** `hosts add`, `invite`, `resize`, `drain`, `moves`, `undrain`, `remove`, `revoke`, `list`. */
 import type { Command } from 'commander';
 import { addHost, drainHost, type HostSize, resizeHost } from '../../domain/inventory/hosts.ts';
 import { removeHost, revokeHost } from '../../domain/inventory/remote-hosts.ts';
@@ -6,8 +6,9 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import { listHosts } from '../../store/inventory/hosts.ts';
 import type { OperatorContext } from '../context.ts';
 import { addList } from '../format/table.ts';
-import { parsePositiveInt } from '../options.ts';
+import { parseConcurrency, parsePositiveInt } from '../options.ts';
 import { addInvite } from './invite.ts';
+import { addHostMoves, moveServersAway } from './moves.ts';
 
 interface HostOptions {
   readonly region: string;
@@ -47,6 +48,8 @@ export function addHosts(program: Command, context: OperatorContext): void {
       const { cpu, ramMb, diskGb } = await resizeHost(service, name, size);
       terminal.out(`host ${name} has ${cpu} cores, ${ramMb} MiB and ${diskGb} GiB for servers`);
     });
+  addDrain(hosts, context);
+  addHostMoves(hosts, context);
   addStates(hosts, context);
   addList(hosts, context, {
     about: 'List hosts and their usage',
@@ -66,22 +69,38 @@ export function addHosts(program: Command, context: OperatorContext): void {
   });
 }
 
+interface DrainOptions {
+  readonly move?: boolean;
+  readonly concurrency: number;
+  readonly wait: boolean;
+}
+
+function addDrain(hosts: Command, { resources, terminal }: OperatorContext): void {
+  hosts
+    .command('drain')
+    .argument('<name>')
+    .option('--move', 'Move its servers to other hosts, and wait until they left')
+    .option('--concurrency <count>', 'Servers that move at a time', parseConcurrency, 2)
+    .option('--no-wait', 'Do not wait for the moves')
+    .description('Place no new servers on a host')
+    .action(async (name: string, { move = false, concurrency, wait }: DrainOptions) => {
+      const { service } = await resources.service();
+      if (move) return await moveServersAway(service, terminal, name, { atOnce: concurrency, wait });
+      const changed = await drainHost(service, name, true);
+      terminal.out(`host ${name} is drained and accepts no new servers${changed ? '' : ' (unchanged)'}`);
+    });
+}
+
 function addStates(hosts: Command, { resources, terminal }: OperatorContext): void {
-  for (const [verb, draining] of [
-    ['drain', true],
-    ['undrain', false],
-  ] as const) {
-    hosts
-      .command(verb)
-      .argument('<name>')
-      .description(draining ? 'Place no new servers on a host' : 'Place servers on a host again')
-      .action(async (name: string) => {
-        const { service } = await resources.service();
-        const changed = await drainHost(service, name, draining);
-        const state = draining ? 'is drained and accepts no new servers' : 'accepts servers';
-        terminal.out(`host ${name} ${state}${changed ? '' : ' (unchanged)'}`);
-      });
-  }
+  hosts
+    .command('undrain')
+    .argument('<name>')
+    .description('Place servers on a host again')
+    .action(async (name: string) => {
+      const { service } = await resources.service();
+      const changed = await drainHost(service, name, false);
+      terminal.out(`host ${name} accepts servers${changed ? '' : ' (unchanged)'}`);
+    });
   for (const [verb, about, change, state] of [
     ['remove', 'Remove an empty host', removeHost, 'is removed'],
     ['revoke', 'Never call a host on another machine again', revokeHost, 'is revoked and drained'],

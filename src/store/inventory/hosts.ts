@@ -53,6 +53,24 @@ export async function lockHost(
   );
 }
 
+export interface HostPlaceRow {
+  readonly id: string;
+  readonly region_id: string;
+  readonly draining: boolean;
+  readonly backend: string | null;
+}
+
+export async function findHostPlace(tx: Sql, name: string): Promise<HostPlaceRow | undefined> {
+  return await tx.row<HostPlaceRow>('select id, region_id, draining, backend from hosts where name = $1', [
+    name,
+  ]);
+}
+
+/** Sets how many servers leave the host at a time. */
+export async function setConcurrentMoves(tx: Sql, id: string, atOnce: number): Promise<void> {
+  await tx.run('update hosts set concurrent_moves = $2 where id = $1', [id, atOnce]);
+}
+
 export async function setHostSize(
   tx: Sql,
   name: string,
@@ -80,11 +98,12 @@ export async function setHostDraining(
   return row?.was;
 }
 
-/** Whether servers or volumes are assigned to the host. Its lock keeps new ones away. */
+/** Whether servers, volumes, or moves are assigned to the host. Its lock keeps new ones away. */
 export async function isHostInUse(tx: Sql, name: string): Promise<boolean> {
   const row = await tx.row<{ used: boolean }>(
     `select exists (select from servers s where s.host_id = h.id)
-         or exists (select from volumes v where v.host_id = h.id) as used
+         or exists (select from volumes v where v.host_id = h.id)
+         or exists (select from moves m where h.id in (m.from_host, m.to_host, m.wanted_host)) as used
        from hosts h where h.name = $1`,
     [name],
   );

@@ -12,7 +12,9 @@ export type OperationKind =
   | 'rebuild'
   | 'restore'
   /** Powers off the machine of a suspended server. */
-  | 'suspend';
+  | 'suspend'
+  /** To another host, with its disk and volumes. Its status stays. */
+  | 'move';
 
 export type OperationStep =
   | 'ensure'
@@ -27,7 +29,10 @@ export type OperationStep =
   | 'wait_on'
   | 'reinstall'
   | 'wait_installed'
-  | 'go_back';
+  | 'go_back'
+  | 'copy'
+  | 'take_over'
+  | 'keep';
 
 export interface OperationRow {
   readonly id: string;
@@ -176,7 +181,7 @@ export async function hasPendingOperations(tx: Sql, soon: Date): Promise<boolean
   const row = await tx.row<{ found: boolean }>(
     `select exists (select from operations where due_at <= $1 or leased_until > clock_timestamp()
                        or (due_at <= $1 + interval '1 minute'
-                           and (step = 'observe'
+                           and (step in ('observe', 'copy')
                                 or step in ('wait_off', 'wait_on', 'wait_installed', 'go_back')
                                    and attempts < 6))
               ) as found`,

@@ -72,6 +72,37 @@ export async function reserveOtherHost(
   return row?.id;
 }
 
+/**
+ * Reserves capacity for a server that moves, next to that on its present host; undefined when no other
+ * host of its region has it. `diskGb` includes the volumes that move with it.
+ */
+export async function reserveMoveTarget(
+  tx: Sql,
+  server: {
+    readonly id: string;
+    readonly diskGb: number;
+    readonly excludedHosts: readonly string[];
+    /** Null: any host. */
+    readonly onlyHost: string | null;
+    /** Leaves out hosts of the same backend, between which its driver does not move. */
+    readonly otherBackend: boolean;
+  },
+): Promise<string | undefined> {
+  const row = await tx.row<{ id: string }>(
+    `with host as materialized (
+       select h.id, s.ram_mb
+         from servers s join hosts own on own.id = s.host_id join hosts h on h.region_id = s.region_id
+        where s.id = $1 and h.id <> s.host_id and h.id <> all ($3::uuid[]) and not h.draining
+          and ($4::uuid is null or h.id = $4) and (not $5 or h.backend is distinct from own.backend)
+          and h.used_ram_mb + s.ram_mb <= h.ram_mb and h.used_disk_gb + $2::int <= h.disk_gb
+        order by h.ram_mb - h.used_ram_mb desc, h.id limit 1 for update of h)
+     update hosts h set used_ram_mb = h.used_ram_mb + host.ram_mb, used_disk_gb = h.used_disk_gb + $2::int
+       from host where h.id = host.id returning h.id`,
+    [server.id, server.diskGb, server.excludedHosts, server.onlyHost, server.otherBackend],
+  );
+  return row?.id;
+}
+
 /** Assigns another machine of the same plan and region; undefined when none is free. */
 export async function reserveOtherMachine(
   tx: Sql,

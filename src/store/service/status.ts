@@ -78,7 +78,8 @@ export interface StuckOperationRow {
   readonly last_fault: string | null;
 }
 
-/** Lists operations with at least `attempts` consecutive failures or started before `since`, oldest first. */
+/** Lists operations with at least `attempts` consecutive failures or started before `since`, oldest first. A
+ * move takes as long as its disks are large. */
 export async function listStuckOperations(
   tx: Sql,
   stuck: { readonly attempts: number; readonly since: Date; readonly limit: number },
@@ -89,7 +90,7 @@ export async function listStuckOperations(
        from operations o join servers s on s.id = o.server_id
        left join hosts h on h.id = s.host_id
        left join machines m on m.id = s.machine_id
-      where o.attempts >= $1 or o.created_at < $2 order by o.created_at limit $3`,
+      where o.attempts >= $1 or (o.created_at < $2 and o.kind <> 'move') order by o.created_at limit $3`,
     [stuck.attempts, stuck.since, stuck.limit],
   );
 }

@@ -108,6 +108,22 @@ export async function listAttachedTo(tx: Sql, serverIds: readonly string[]): Pro
   return rows.map(({ id }) => id);
 }
 
+/** Returns how volumes are attached. */
+export async function findAttachments(
+  tx: Sql,
+  ids: readonly string[],
+): Promise<{ id: string; sizeGb: number; device: string }[]> {
+  return await tx.rows(
+    `select v.id, v.size_gb as "sizeGb", coalesce(v.device, c.device) as device
+       from volumes v
+       left join lateral (select device from volume_changes
+                           where volume_id = v.id and event = 'volume.detached'
+                           order by seq limit 1) c on true
+      where v.id = any ($1::uuid[]) and coalesce(v.device, c.device) is not null order by v.id`,
+    [ids],
+  );
+}
+
 /**
  * Removes and returns the changes up to `seq`, in order. Only the caller that removes them sends their
  * events.

@@ -38,7 +38,7 @@ const POWER_ON_KINDS: readonly OperationKind[] = ['rebuild', 'restore', 'start',
 /** Records that the driver has done everything the operation asked for. */
 export async function completeOperation(service: Service, operation: OperationRow): Promise<void> {
   const { kind } = operation;
-  if (kind === 'destroy') throw new Error('a removal must be recorded by its own step');
+  if (kind === 'destroy' || kind === 'move') throw new Error(`a ${kind} must be recorded by its own steps`);
   // The server has been suspended since the request.
   if (kind === 'suspend') return await finishUnchanged(service, operation);
   const isInstall = INSTALL_KINDS.includes(kind);
@@ -95,7 +95,8 @@ export async function failOperation(
   reason: string,
 ): Promise<void> {
   const { kind } = operation;
-  if (kind === 'provision' || kind === 'destroy') throw new Error(`a ${kind} cannot fail this way`);
+  if (kind === 'provision' || kind === 'destroy' || kind === 'move')
+    throw new Error(`a ${kind} cannot fail this way`);
   if (kind === 'suspend') return await finishUnchanged(service, operation);
   await endOperation(service, operation, async (tx, server, now) => {
     if (kind === 'start' && server.status === 'suspended')

@@ -3,6 +3,7 @@ import { DAY_MS } from '../../../kernel/time.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { reserveNamedAddresses } from '../../../store/published-rdns.ts';
+import { cancelQueuedMove } from '../../../store/servers/moves.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import { releaseAddresses, releaseHost } from '../../../store/servers/placements.ts';
 import { deleteServer, findServer } from '../../../store/servers/servers.ts';
@@ -12,6 +13,7 @@ import { releaseImage } from '../../images/remove.ts';
 import { recordEvent } from '../../record.ts';
 import { deferForSnapshot } from '../../snapshots/ensure.ts';
 import { hasDriver, isSoldByHand, releasedMachineState } from '../hardware.ts';
+import { settleMoveForRemoval } from '../moves/end.ts';
 import { serverObject } from '../object.ts';
 import { auditServer } from '../transition.ts';
 import { callDriver } from './driver-call.ts';
@@ -19,6 +21,7 @@ import { advance, endOperation, retryWithBackoff } from './step.ts';
 
 export async function removeMachine(service: Service, operation: OperationRow): Promise<void> {
   if (await deferForSnapshot(service, operation)) return;
+  if (!(await settleMoveForRemoval(service, operation))) return;
   if (!(await confirmRemovedFromHost(service, operation))) return;
   await endOperation(service, operation, async (tx, server, now) => {
     await lockBalance(tx, server.customer_id);
@@ -34,6 +37,7 @@ export async function removeMachine(service: Service, operation: OperationRow): 
     // With the addresses that it had.
     await recordEvent(tx, { customerId: server.customer_id, type: event, object: serverObject(server) }, now);
     await auditServer(tx, server, 'server.remove', now);
+    await cancelQueuedMove(tx, server.id);
     await deleteServer(tx, server.id);
     await releaseImage(tx, server.image_id, now);
   });

@@ -26,7 +26,7 @@ export interface OperationRequest {
   readonly actor: CustomerActor;
   /** `srv_…` as received. */
   readonly shownId: string;
-  readonly action: Exclude<OperationKind, 'provision' | 'destroy' | 'suspend'>;
+  readonly action: Exclude<OperationKind, 'provision' | 'destroy' | 'suspend' | 'move'>;
 }
 
 /**

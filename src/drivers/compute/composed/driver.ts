@@ -10,6 +10,7 @@ import type { Backend, BackendDirectory } from '../../../ports/backends.ts';
 import type { ComputeDriver } from '../../../ports/compute.ts';
 import { Gather } from './gather.ts';
 import type { RemoteCompute } from './link.ts';
+import { composeMoves } from './moves.ts';
 import { BackendRegistry } from './registry.ts';
 import { Route } from './route.ts';
 
@@ -31,7 +32,7 @@ export function composeCompute({ local, directory, open, log }: ComposedOptions)
     capabilities: local.capabilities,
     hosts: local.hosts,
     images: local.images,
-    moves: null,
+    moves: composeMoves({ local, directory, registry }),
     ensure: (spec) => route.ensure(spec),
     remove: (id) => route.remove('machine', id, (driver) => driver.remove(id)),
     power: (id, action) => route.send('machine', id, (driver) => driver.power(id, action)),

@@ -51,6 +51,15 @@ export interface SimulatedVolume extends Pick<VolumeSpec, 'id' | 'sizeGb'> {
   readonly device: string | null;
 }
 
+export interface SimulatedMove {
+  readonly id: string;
+  readonly machineId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly source: 'idle' | 'sending' | 'runs' | 'gone';
+  readonly target: 'waiting' | 'runs' | 'gone';
+}
+
 export interface SimulatedSnapshot extends SnapshotState {
   readonly id: string;
   /** The source machine, which may no longer exist. */
@@ -157,19 +166,29 @@ export class SimulatorControl {
     return row.filter;
   }
 
+  /** Returns what each side of every move did, ordered by id. */
+  async moves(): Promise<SimulatedMove[]> {
+    return await this.#db.rows<SimulatedMove>(
+      `select id, machine_id as "machineId", from_host as "from", to_host as "to", source, target
+         from sim.moves order by id`,
+    );
+  }
+
   /** Makes the machine vanish unexpectedly. */
   async loseMachine(id: string): Promise<void> {
     await this.#db.run('delete from sim.machines where id = $1', [id]);
   }
 
-  /** Returns when the next install, shutdown, or snapshot ends in business time, or null. */
+  /** Returns when the next install, shutdown, snapshot, or copy ends in business time, or null. */
   async nextDue(): Promise<Date | null> {
     const next = await this.#db.row<{ due: Date | null }>(
       `select least(
          (select min(install_ends_at) from sim.machines 
            where off_at is null and rescue_at is null and install_ends_at > $1),
          (select min(off_at) from sim.machines where off_at is not null and off_at > $1),
-         (select min(ready_at) from sim.snapshots where not failed and ready_at > $1)) as due`,
+         (select min(ready_at) from sim.snapshots where not failed and ready_at > $1),
+         (select min(ends_at) from sim.moves
+           where source = 'sending' and target = 'waiting' and ends_at > $1)) as due`,
       [this.#clock.now()],
     );
     return next?.due ?? null;

@@ -32,6 +32,7 @@ import {
   stateAt,
   toInstalledSystem,
 } from './machine.ts';
+import { SimulatedMoves } from './moves.ts';
 import { applyPowerAction, bootRescue } from './power.ts';
 import { openScreen } from './screen.ts';
 import type { ScreenFacts } from './screen-text.ts';
@@ -46,6 +47,8 @@ import { attachVolume, detachVolume, growVolume, removeVolume } from './volumes.
 
 /** Duration of a snapshot in seconds of business time; at most that of an install. */
 const SNAPSHOT_S = 2;
+/** Duration of a move's copy, in the same way. */
+const COPY_S = 10;
 
 /** Hosts are added with `SimulatorControl`. An unknown host fails as if it were down. */
 export class SimulatedCompute implements ComputeDriver {
@@ -56,7 +59,7 @@ export class SimulatedCompute implements ComputeDriver {
   };
   readonly hosts = null;
   readonly images = null;
-  readonly moves = null;
+  readonly moves: SimulatedMoves;
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #faults: Faults;
@@ -68,6 +71,7 @@ export class SimulatedCompute implements ComputeDriver {
     this.#clock = options.clock;
     this.#faults = options.faults;
     this.#installS = options.installS;
+    this.moves = new SimulatedMoves({ ...options, copyS: Math.min(COPY_S, options.installS) });
   }
 
   async ensure(spec: MachineSpec): Promise<void> {

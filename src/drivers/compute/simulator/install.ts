@@ -37,14 +37,22 @@ export async function ensureMachine(tx: Sql, spec: MachineSpec, timing: InstallT
   await insertMachine(tx, spec, timing);
 }
 
-/** Whether the host has capacity for one more such machine. The caller holds the host's lock. */
-async function hasCapacity(tx: Sql, spec: MachineSpec): Promise<boolean> {
+/**
+ * Whether the host has capacity for one more such machine, next to its own and the copies of moves. The
+ * caller holds the host's lock.
+ */
+export async function hasCapacity(tx: Sql, spec: MachineSpec): Promise<boolean> {
   const capacity = await tx.row<{ fits: boolean }>(
-    `select h.cpu * ${VCPU_PER_CORE} >= coalesce(sum(m.cpu), 0) + $2
-        and h.ram_mb >= coalesce(sum(m.ram_mb), 0) + $3
-        and h.disk_gb >= coalesce(sum(m.disk_gb), 0) + $4 as fits
-     from sim.hosts h left join sim.machines m on m.host = h.name
-     where h.name = $1 group by h.name`,
+    `with used as (
+       select cpu, ram_mb, disk_gb from sim.machines where host = $1
+       union all
+       select cpu, ram_mb, disk_gb from sim.moves
+        where (to_host = $1 and target = 'waiting')
+           or (from_host = $1 and target = 'runs' and source <> 'gone'))
+     select h.cpu * ${VCPU_PER_CORE} >= (select coalesce(sum(cpu), 0) from used) + $2
+        and h.ram_mb >= (select coalesce(sum(ram_mb), 0) from used) + $3
+        and h.disk_gb >= (select coalesce(sum(disk_gb), 0) from used) + $4 as fits
+     from sim.hosts h where h.name = $1`,
     [spec.host, spec.cpu, spec.ramMb, spec.diskGb],
   );
   return capacity?.fits === true;

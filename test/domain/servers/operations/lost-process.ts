@@ -2,6 +2,7 @@
 import type { Service } from '../../../../src/domain/context.ts';
 import { giveUp, leaveHost } from '../../../../src/domain/servers/deploy/give-up.ts';
 import { ensureMachine, observeInstalls } from '../../../../src/domain/servers/deploy/provision.ts';
+import { copyMachine, keepMachine, takeOverMachine } from '../../../../src/domain/servers/moves/steps.ts';
 import {
   enterRescue,
   resetMachine,
@@ -32,6 +33,9 @@ const STEPS: Record<OperationStep, (service: Service, operation: OperationRow) =
   reinstall,
   wait_installed: (service, operation) => waitInstalled(service, [operation]),
   go_back: (service, operation) => rollBack(service, [operation]),
+  copy: copyMachine,
+  take_over: takeOverMachine,
+  keep: keepMachine,
 };
 
 export async function runStep(service: Service, operation: OperationRow): Promise<void> {

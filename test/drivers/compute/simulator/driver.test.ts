@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { MachineSpec } from '../../../../src/ports/compute.ts';
-import { failsAs, machineSpec } from '../compute-world.ts';
+import { type ComputeWorld, failsAs, machineSpec } from '../compute-world.ts';
 import { computeContract } from '../contract.ts';
+import { movesContract } from '../contract-moves.ts';
 import { evaluateFilter } from '../evaluate-filter.ts';
 import { INSTALL_S, type SimulatedWorld, simulatedWorld } from './simulator-world.ts';
 
-computeContract('the simulator', async () => {
+async function contractWorld(): Promise<ComputeWorld> {
   const world = await simulatedWorld();
   const size = { cpu: 4, ramMb: 2048, diskGb: 16 };
   await world.control.addHosts([
@@ -26,7 +27,10 @@ computeContract('the simulator', async () => {
     packetVerdict: async (machineId, packet) =>
       evaluateFilter(await world.control.readFilter(machineId), packet),
   };
-});
+}
+
+computeContract('the simulator', contractWorld);
+movesContract('the simulator', contractWorld);
 
 describe('the simulator', () => {
   let world: SimulatedWorld;

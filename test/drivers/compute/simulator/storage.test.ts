@@ -88,13 +88,41 @@ describe('the simulated storage', () => {
     const spec = await running();
     const before = await contents();
     const verbs = calls(world.driver, spec);
-    assert.deepEqual(Object.keys(verbs).sort(), [...(INJECTABLE_FAULTS.compute ?? [])].sort());
+    const names = (INJECTABLE_FAULTS.compute ?? []).filter((name) => !name.startsWith('moves.'));
+    assert.deepEqual(Object.keys(verbs).sort(), [...names].sort());
     for (const [operation, call] of Object.entries(verbs)) {
       if (operation === 'snapshot') continue;
       await world.faults.set({ driver: 'compute', operation, times: 1 });
       await failsAs(operation === 'ensure' ? 'host' : 'transient', call());
       assert.deepEqual(await contents(), before, operation);
     }
+  });
+
+  it('every call of a move fails if a fault is armed, and changes nothing', async () => {
+    const spec = await running();
+    const { moves } = world.driver;
+    const move = { id: `move of ${spec.id}`, machineId: spec.id, from: spec.host, to: 'spare' };
+    const transfer = { ...move, key: new Uint8Array(32) };
+    await world.control.addHost({ name: 'spare', cpu: 1, ramMb: 512, diskGb: 40 });
+    const moved = { spec: { ...spec, host: 'spare' }, volumes: [] };
+    const arm = (call: string) =>
+      world.faults.set({ driver: 'compute', operation: `moves.${call}`, times: 1 });
+    await arm('receive');
+    await failsAs('host', moves.receive(transfer, moved));
+    const endpoint = await moves.receive(transfer, moved);
+    const before = [await contents(), await world.control.moves()];
+    await arm('send');
+    assert.equal((await moves.send(transfer, endpoint)).state, 'failed');
+    const calls = {
+      takeOver: () => moves.takeOver(transfer),
+      keep: () => moves.keep(transfer),
+      forget: () => moves.forget(transfer, 'to'),
+    };
+    for (const [name, call] of Object.entries(calls)) {
+      await arm(name);
+      await failsAs('transient', call());
+    }
+    assert.deepEqual([await contents(), await world.control.moves()], before);
   });
 
   it('a fault of a snapshot fails the snapshot permanently instead of the call', async () => {

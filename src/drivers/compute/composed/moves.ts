@@ -1,0 +1,35 @@
+/** Moves between hosts of any backends: each call goes to the backend of the host that it is for. */
+import { type BackendDirectory, LOCAL_BACKEND } from '../../../ports/backends.ts';
+import { type ComputeDriver, ComputeError } from '../../../ports/compute.ts';
+import type { MachineMoves, Move } from '../../../ports/moves.ts';
+import type { BackendRegistry } from './registry.ts';
+
+export interface MovesParts {
+  readonly local: ComputeDriver;
+  readonly directory: BackendDirectory;
+  readonly registry: BackendRegistry;
+}
+
+/** Null if the local driver cannot move machines: all backends are of its kind. */
+export function composeMoves({ local, directory, registry }: MovesParts): MachineMoves | null {
+  if (local.moves === null) return null;
+  const at = async (host: string): Promise<MachineMoves> => {
+    const place = await directory.findBackendOfHost(host);
+    if (place === LOCAL_BACKEND) return movesOf(local, host);
+    const link = (await registry.links()).get(place);
+    if (link) return movesOf(link.driver, host);
+    throw new ComputeError('transient', `backend ${place} is not in use`);
+  };
+  return {
+    receive: async (move, machine) => (await at(move.to)).receive(move, machine),
+    send: async (move, endpoint) => (await at(move.from)).send(move, endpoint),
+    takeOver: async (move) => (await at(move.to)).takeOver(move),
+    keep: async (move) => (await at(move.from)).keep(move),
+    forget: async (move: Move, host) => (await at(move[host])).forget(move, host),
+  };
+}
+
+function movesOf({ moves }: ComputeDriver, host: string): MachineMoves {
+  if (moves === null) throw new ComputeError('refused', `host ${host} cannot move machines`);
+  return moves;
+}

@@ -1,0 +1,178 @@
+/**
+ * Simulated moves. Each side records what it did, like two hosts that do not know about each other: a move
+ * that was kept by its source and taken over by its target would be a machine that runs twice.
+ */
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Database, Sql } from '../../../kernel/sql.ts';
+import { ComputeError } from '../../../ports/compute.ts';
+import type { MachineMoves, Move, MovedMachine, MoveEndpoint, MoveProgress } from '../../../ports/moves.ts';
+import type { Faults } from '../../faults.ts';
+import { hasCapacity } from './install.ts';
+import { hostUnreachable, isInstallDone, lockMachine, sha256 } from './machine.ts';
+
+const GIB = 1024 ** 3;
+
+interface MoveRow {
+  readonly machine_id: string;
+  readonly from_host: string;
+  readonly to_host: string;
+  readonly disk_gb: number;
+  readonly volumes_gb: number;
+  readonly key_sha256: string;
+  readonly source: 'idle' | 'sending' | 'runs' | 'gone';
+  readonly target: 'waiting' | 'runs' | 'gone';
+  readonly started_at: Date | null;
+  readonly ends_at: Date | null;
+}
+
+export class SimulatedMoves implements MachineMoves {
+  readonly #db: Database;
+  readonly #clock: Clock;
+  readonly #faults: Faults;
+  readonly #copyS: number;
+
+  /** `copyS` is the duration of a copy in seconds of business time. */
+  constructor(options: { db: Database; clock: Clock; faults: Faults; copyS: number }) {
+    this.#db = options.db;
+    this.#clock = options.clock;
+    this.#faults = options.faults;
+    this.#copyS = options.copyS;
+  }
+
+  /** An armed fault makes the target refuse for lack of room. */
+  async receive(move: Move, { spec, volumes }: MovedMachine): Promise<MoveEndpoint> {
+    if (await this.#faults.consume('compute', 'moves.receive'))
+      throw new ComputeError('host', 'simulated fault');
+    await this.#db.transaction(async (tx) => {
+      const { to } = move;
+      if (await isHostDown(tx, to)) throw new ComputeError('host', `host ${to} is down`);
+      const existing = await lockMove(tx, move.id);
+      if (existing?.target === 'waiting') return;
+      if (existing) throw new ComputeError('refused', 'the move has ended');
+      const volumesGb = volumes.reduce((sum, { sizeGb }) => sum + sizeGb, 0);
+      if (!(await hasCapacity(tx, { ...spec, host: to })))
+        throw new ComputeError('host', `insufficient capacity on host ${to}`);
+      await tx.run(
+        `insert into sim.moves (id, machine_id, from_host, to_host, cpu, ram_mb, disk_gb, volumes_gb,
+                                key_sha256)
+         values ($id, $machineId, $from, $to, $cpu, $ramMb, $diskGb, $volumesGb, $key)`,
+        {
+          ...move,
+          cpu: spec.cpu,
+          ramMb: spec.ramMb,
+          diskGb: spec.diskGb,
+          volumesGb,
+          key: sha256(move.key),
+        },
+      );
+    });
+    return { address: `${move.to}.simulated:7000` };
+  }
+
+  /** An armed fault makes the copy fail. */
+  async send(move: Move, _to: MoveEndpoint): Promise<MoveProgress> {
+    if (await this.#faults.consume('compute', 'moves.send')) return failed('simulated fault');
+    return await this.#db.transaction(async (tx) => {
+      const isTargetDown = await isHostDown(tx, move.to);
+      const row = await lockMove(tx, move.id);
+      const machine = await lockMachine(tx, move.machineId);
+      if (machine.host !== move.from || row?.source === 'runs' || row?.source === 'gone')
+        throw new ComputeError('refused', 'the move has ended');
+      const now = this.#clock.now();
+      if (row?.target !== 'waiting' || row.key_sha256 !== sha256(move.key))
+        return failed('the target does not accept the machine');
+      if (isTargetDown) return failed('the target does not answer');
+      if (!isInstallDone(machine, now))
+        throw new ComputeError('refused', 'the machine is still being installed');
+      const startedAt = row.started_at ?? now;
+      const endsAt = row.ends_at ?? new Date(now.getTime() + this.#copyS * 1000);
+      await tx.run(`update sim.moves set source = 'sending', started_at = $2, ends_at = $3 where id = $1`, [
+        move.id,
+        startedAt,
+        endsAt,
+      ]);
+      return progressAt(row, { now, startedAt, endsAt });
+    });
+  }
+
+  async takeOver(move: Move): Promise<void> {
+    await this.#throwArmedFault('takeOver');
+    await this.#db.transaction(async (tx) => {
+      if (await isHostDown(tx, move.to)) throw hostUnreachable(move.to);
+      const row = await lockMove(tx, move.id);
+      if (row?.target === 'runs') return;
+      const isSent = row?.source === 'sending' && row.ends_at !== null && row.ends_at <= this.#clock.now();
+      if (!isSent || row.target === 'gone')
+        throw new ComputeError('refused', 'the target does not have the machine');
+      // Its attachments refer to the machine, so they move with it.
+      const moved = await tx.run('update sim.machines set host = $3 where id = $1 and host = $2', [
+        move.machineId,
+        move.from,
+        move.to,
+      ]);
+      if (moved === 0) throw new ComputeError('refused', 'machine not found');
+      await tx.run(`update sim.moves set target = 'runs' where id = $1`, [move.id]);
+    });
+  }
+
+  async keep(move: Move): Promise<void> {
+    await this.#throwArmedFault('keep');
+    await this.#db.transaction(async (tx) => {
+      if (await isHostDown(tx, move.from)) throw hostUnreachable(move.from);
+      const row = await lockMove(tx, move.id);
+      if (row?.target === 'runs') throw new ComputeError('refused', 'the target has the machine');
+      await tx.run(`update sim.moves set source = 'runs' where id = $1`, [move.id]);
+    });
+  }
+
+  async forget(move: Move, host: 'from' | 'to'): Promise<void> {
+    await this.#throwArmedFault('forget');
+    await this.#db.transaction(async (tx) => {
+      if (await isHostDown(tx, move[host])) throw hostUnreachable(move[host]);
+      const row = await lockMove(tx, move.id);
+      if (row === undefined) return;
+      const hasMachine = (row.target === 'runs') === (host === 'to');
+      if (hasMachine) throw new ComputeError('refused', 'this host has the machine');
+      await tx.run(`update sim.moves set ${host === 'to' ? 'target' : 'source'} = 'gone' where id = $1`, [
+        move.id,
+      ]);
+    });
+  }
+
+  async #throwArmedFault(verb: keyof MachineMoves): Promise<void> {
+    if (await this.#faults.consume('compute', `moves.${verb}`))
+      throw new ComputeError('transient', 'simulated fault');
+  }
+}
+
+function progressAt(
+  row: MoveRow,
+  { now, startedAt, endsAt }: { now: Date; startedAt: Date; endsAt: Date },
+): MoveProgress {
+  const totalBytes = (row.disk_gb + row.volumes_gb) * GIB;
+  if (endsAt <= now) return { state: 'sent', copiedBytes: totalBytes, totalBytes, message: null };
+  const share = (now.getTime() - startedAt.getTime()) / (endsAt.getTime() - startedAt.getTime());
+  return { state: 'copying', copiedBytes: Math.floor(totalBytes * share), totalBytes, message: null };
+}
+
+function failed(message: string): MoveProgress {
+  return { state: 'failed', copiedBytes: 0, totalBytes: 0, message };
+}
+
+/** Locks the host against new machines. An unknown host counts as down. */
+async function isHostDown(tx: Sql, name: string): Promise<boolean> {
+  const row = await tx.row<{ down: boolean }>(
+    'select down from sim.hosts where name = $1 for no key update',
+    [name],
+  );
+  return row?.down ?? true;
+}
+
+async function lockMove(tx: Sql, id: string): Promise<MoveRow | undefined> {
+  return await tx.row<MoveRow>(
+    `select machine_id, from_host, to_host, disk_gb, volumes_gb, key_sha256, source, target,
+            started_at, ends_at
+       from sim.moves where id = $1 for update`,
+    [id],
+  );
+}

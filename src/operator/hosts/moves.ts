@@ -1,0 +1,100 @@
+/** `hosts moves`, `servers move`, and what `hosts drain --move` prints while it waits. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Service } from '../../domain/context.ts';
+import { describeMove } from '../../domain/servers/moves/describe.ts';
+import { moveServer, moveServersOff } from '../../domain/servers/moves/queue.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { countStaying, listMoves, type MoveRow } from '../../store/servers/moves.ts';
+import type { OperatorContext, Terminal } from '../context.ts';
+import { formatCount, printTable } from '../format/table.ts';
+
+const POLL_MS = 1_000;
+const MOVES_MAX = 10_000;
+
+export function addHostMoves(hosts: Command, { resources, terminal }: OperatorContext): void {
+  hosts
+    .command('moves')
+    .argument('[name]', 'Only to or from this host')
+    .description('List servers that move to another host, and their progress')
+    .action(async (name?: string) => {
+      const { service } = await resources.service();
+      const moves = await listMoves(service.db, { host: name ?? null, limit: MOVES_MAX });
+      const heading = ['server', 'from', 'to', 'state', 'failed', 'last fault'];
+      printTable(terminal, heading, moves.map(moveColumns));
+    });
+}
+
+export function addServerMove(servers: Command, { resources, terminal }: OperatorContext): void {
+  servers
+    .command('move')
+    .argument('<id>', 'srv_…')
+    .option('--to <host>', 'Only to this host of its region')
+    .description('Move a server to another host; it keeps running')
+    .action(async (id: string, { to }: { readonly to?: string }) => {
+      const { service } = await resources.service();
+      await moveServer(service, id, to ?? null);
+      terminal.out(`${id} is queued: see skerryd hosts moves`);
+    });
+}
+
+/** Moves all servers off a host, and waits. Interrupted, the moves continue. */
+export async function moveServersAway(
+  service: Service,
+  { out }: Terminal,
+  name: string,
+  options: { readonly atOnce: number; readonly wait: boolean },
+): Promise<void> {
+  await moveServersOff(service, name, options.atOnce);
+  let shown = await readMoves(service, name);
+  const count = formatCount(shown.size, 'server');
+  out(`host ${name} is drained; ${count} to move, ${options.atOnce} at a time`);
+  while (options.wait && shown.size > 0) {
+    await pause(POLL_MS);
+    const moves = await readMoves(service, name);
+    for (const [id, text] of moves) if (shown.get(id) !== text) out(`${id}: ${text}`);
+    for (const id of shown.keys()) if (!moves.has(id)) out(`${id}: left the queue`);
+    shown = moves;
+  }
+  await printStaying(service, out, name);
+}
+
+async function readMoves({ db }: Service, name: string): Promise<Map<string, string>> {
+  const moves = await listMoves(db, { host: name, limit: MOVES_MAX });
+  return new Map(
+    moves
+      .filter((move) => move.from_name === name)
+      .map((move) => [formatId('server', move.server_id), describeMove(move)]),
+  );
+}
+
+/** Says what has to leave in another way before the host is empty. */
+async function printStaying({ db }: Service, out: Terminal['out'], name: string): Promise<void> {
+  const { servers, volumes, snapshots } = await countStaying(db, name);
+  if (servers > 0n)
+    out(`${formatCount(servers, 'server')} left on ${name}: run the command again to see more`);
+  if (volumes > 0n) {
+    out(
+      `${formatCount(volumes, 'detached volume')} stay on ${name}: each moves with the server that it is ` +
+        'attached to there',
+    );
+  }
+  if (snapshots > 0n) {
+    out(
+      `${formatCount(snapshots, 'snapshot')} stay on ${name} until they expire or are deleted: ` +
+        'servers on other hosts cannot be restored from them',
+    );
+  }
+  if (servers + volumes + snapshots === 0n) out(`host ${name} is empty`);
+}
+
+function moveColumns(move: MoveRow): string[] {
+  return [
+    formatId('server', move.server_id),
+    move.from_name,
+    move.to_name ?? '',
+    describeMove(move),
+    move.attempts === 0 ? '' : String(move.attempts),
+    move.last_fault ?? '',
+  ];
+}
