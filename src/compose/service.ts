@@ -11,6 +11,7 @@ import { logFault } from '../kernel/faults/fault-log.ts';
 import { createLoggers, type Logger } from '../kernel/logger.ts';
 import { type PasswordCost, PasswordHasher } from '../kernel/passwords.ts';
 import { parseQuotas } from '../kernel/settings/lists.ts';
+import type { Fleet } from '../ports/backends.ts';
 import { openPipelined, type PipelinedReads } from '../store/connections/pipelined.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
 import { MarkFile } from '../store/service/mark-file.ts';
@@ -108,6 +109,7 @@ export async function openService(
       log,
       passwords: new PasswordHasher({ queueMax: config.SKERRY_PASSWORD_QUEUE, cost: passwordCost }),
       ...wrapDrivers(seams, environment),
+      fleet: environment.fleet,
       marks: new MarkFile(join(config.SKERRY_DATA_DIR, 'address-marks', `${incarnation}.log`)),
       blobs: seams.port('blobs', new DiskBlobs({ folder: join(config.SKERRY_DATA_DIR, 'images') })),
       dns: seams.port('dns', createReverseDns(config)),
@@ -160,6 +162,7 @@ interface Environment {
   readonly drivers: Omit<Drivers, 'compute'>;
   /** With the hosts on other machines. */
   readonly compute: RemoteCompute;
+  readonly fleet: Fleet;
   readonly simulation: Simulation | null;
   readonly live: LiveParts | null;
 }
@@ -177,11 +180,10 @@ function createEnvironment(
   const { simulationDb, ...common } = parts;
   if (simulationDb === null) {
     const { drivers, live } = createLiveParts(config, common);
-    return { drivers, compute: withBackends(drivers.compute, common), simulation: null, live };
+    return { drivers, ...withBackends(drivers.compute, common), simulation: null, live };
   }
   const { drivers, controls } = createSimulation(config, { ...common, db: simulationDb });
-  const compute = withBackends(drivers.compute, common);
-  return { drivers, compute, simulation: controls, live: null };
+  return { drivers, ...withBackends(drivers.compute, common), simulation: controls, live: null };
 }
 
 function wrapDrivers(seams: Seams, { compute, drivers }: Environment): Drivers {

@@ -5,6 +5,7 @@ import type { PasswordHasher } from '../kernel/passwords.ts';
 import type { KeyRing } from '../kernel/secrets.ts';
 import type { Quotas } from '../kernel/settings/lists.ts';
 import type { Database, Sql } from '../kernel/sql.ts';
+import type { Fleet } from '../ports/backends.ts';
 import type { BlobStore } from '../ports/blobs.ts';
 import type { ChainDriver } from '../ports/chain.ts';
 import type { ComputeDriver } from '../ports/compute.ts';
@@ -23,6 +24,7 @@ export interface Service {
   readonly keys: KeyRing;
   readonly passwords: PasswordHasher;
   readonly compute: ComputeDriver;
+  readonly fleet: Fleet;
   readonly chains: ReadonlyMap<CoinCode, ChainDriver>;
   readonly rates: Rates;
   /** The highest address numbers, outside the database. */

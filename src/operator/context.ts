@@ -6,6 +6,7 @@ import type { FixedPrices } from '../kernel/settings/lists.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import type { SettingView } from '../spec/settings.ts';
 import type { OpenDatabase } from '../store/db.ts';
+import type { BackendCertificateRow } from '../store/inventory/backends.ts';
 
 /** Opened only when a command needs them. The caller that supplies them closes them. */
 export interface OperatorResources {
@@ -31,10 +32,10 @@ export interface HostInviter {
   create(): Promise<{
     /** For one host, until this command ends. */
     readonly code: string;
-    /** Fingerprint of the control plane's certificate. */
+    /** Fingerprint of the control plane's authority. */
     readonly controlPlane: string;
-    /** Returns the fingerprint of the host with the code. Throws when the code is too old. */
-    waitForHost(address: string): Promise<string>;
+    /** Gives the host with the code its certificate, and returns it. Throws when the code is too old. */
+    waitForHost(host: { readonly name: string; readonly address: string }): Promise<BackendCertificateRow>;
   }>;
 }
 

@@ -3,6 +3,8 @@
  * records which of them has which machine, volume, and snapshot.
  */
 
+import type { TlsIdentity } from '../kernel/certificates.ts';
+
 /** The driver of the machine that the service itself runs on. It has no row. */
 export const LOCAL_BACKEND = 'local';
 
@@ -11,8 +13,24 @@ export interface Backend {
   readonly kind: 'host';
   /** Host name or IP address, and port. */
   readonly address: string;
-  /** SHA-256 (hex) of the only certificate that it may present. */
+  /** SHA-256 (hex) of its latest certificate. */
   readonly fingerprint: string;
+  /** The id that its certificates name. Null: it joined before there was an authority, and will get one. */
+  readonly identity: string | null;
+  /** Whether the authority issued its latest certificate. Otherwise it is self-signed. */
+  readonly isIssued: boolean;
+  /** Otherwise it is never called: what it has is out of reach. */
+  readonly inUse: boolean;
+}
+
+/** The certificates with which the control plane proves who it is, and checks hosts. */
+export interface ControlPlaneCredentials {
+  /** PEM. */
+  readonly authority: string;
+  /** With a certificate of the authority. */
+  readonly issued: TlsIdentity;
+  /** For hosts that joined before there was an authority; null if there were none. */
+  readonly selfSigned: TlsIdentity | null;
 }
 
 export type PlacedKind = 'machine' | 'volume' | 'snapshot';
@@ -22,7 +40,7 @@ export type PlacedKind = 'machine' | 'volume' | 'snapshot';
  * can create something on another backend, and deleted after the call that removed it.
  */
 export interface BackendDirectory {
-  /** Returns the backends in use, without the local one. */
+  /** Returns all backends but the local one. */
   list(): Promise<readonly Backend[]>;
   /** Returns the backend that the inventory's host belongs to; `local` for a host without one. */
   findBackendOfHost(host: string): Promise<string>;
@@ -37,4 +55,13 @@ export interface BackendDirectory {
    * database can lack them. Returns the ids.
    */
   adopt(backend: string, machineIds: readonly string[]): Promise<readonly string[]>;
+}
+
+/** The other machines themselves, apart from the machines on them. */
+export interface Fleet {
+  /**
+   * Gives the backend the certificate that `issue` returns for its request. Its latest one may have expired.
+   * If this fails, it presents the former or the new one.
+   */
+  renew(backend: Backend, issue: (request: string) => Promise<string>): Promise<void>;
 }

@@ -2,15 +2,17 @@
 import { nextCalendarDue, sweepCalendar } from '../domain/billing/sweep.ts';
 import type { Service } from '../domain/context.ts';
 import { fanOutEvents } from '../domain/events/fan-out.ts';
+import { renewCertificates } from '../domain/inventory/host-certificates.ts';
 import { resealSecrets } from '../domain/reseal.ts';
 import { sampleServers } from '../domain/servers/metrics.ts';
-import { HOUR_MS } from '../kernel/time.ts';
+import { HOUR_MS, SECOND_MS } from '../kernel/time.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import { hasUnnumberedEvents } from '../store/events/fan-out.ts';
 import { auditChainJob } from './audit-chain.ts';
 import { deliverJob } from './deliver.ts';
+import { runExclusively } from './exclusive.ts';
 import { expireTopupsJob } from './expire-topups.ts';
-import { housekeepingJob, type Job } from './job.ts';
+import { atMostEvery, housekeepingJob, type Job } from './job.ts';
 import { mailJob } from './mail.ts';
 import { operateJob } from './operate.ts';
 import { retainJob } from './retain.ts';
@@ -23,6 +25,7 @@ import { watchJob } from './watch.ts';
 /** After a long outage each server has 30 days of metrics: 18,000 rows per batch. */
 const SAMPLE_BATCH_SIZE = 25;
 const RESEAL_BATCHES_PER_RUN = 10;
+const FLEET = { name: 'fleet', everyS: 15 } as const;
 
 /** Returns the jobs of every mode, in the order in which they run while a clock moves. */
 export function commonJobs(service: Service, sender: WebhookSender): Job[] {
@@ -34,6 +37,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     operateJob(service),
     tasksJob(service),
     superviseMachinesJob(service),
+    fleetJob(service),
     sampleJob(service),
     throttleJob(service),
     fanOutJob(service),
@@ -74,6 +78,18 @@ async function* resealRounds(service: Service): Rounds {
     yield* untilFailure(resealSecrets(service));
     while (performance.now() < nextAt) yield null;
   }
+}
+
+/** Renews the certificates of hosts on other machines, in real time. */
+export function fleetJob(service: Service): Job {
+  const run = atMostEvery(FLEET.everyS * SECOND_MS, () =>
+    runExclusively(service, FLEET, () => renewCertificates(service)),
+  );
+  return housekeepingJob(FLEET.name, async () => {
+    // Simulated machines have no other hosts.
+    if (service.compute.hosts !== null) await run();
+    return 0;
+  });
 }
 
 /** Numbers committed events and queues them for webhooks. */

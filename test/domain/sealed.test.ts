@@ -12,7 +12,7 @@ import { formatId, newId } from '../../src/kernel/ids.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import { LASTING_SEALED, SEALED, type SealedColumn, type SealedName } from '../../src/spec/sealed.ts';
 import { saveTotpSecret } from '../../src/store/customers/totp.ts';
-import { insertControlPlane } from '../../src/store/inventory/backends.ts';
+import { insertControlPlane } from '../../src/store/inventory/control-plane.ts';
 import { insertServiceRow } from '../../src/store/service/service.ts';
 import { resealJob } from '../../src/workers/jobs.ts';
 import type { TestService } from '../support/test-service.ts';
@@ -47,7 +47,12 @@ async function storeTwoOfEach(): Promise<void> {
     await saveTotpSecret(service.db, { customerId, secretSealed, begunAt: clock.now() });
     const id = newId(clock.now());
     const keySealed = service.keys.seal(SEALED.controlPlaneKey, id, `key ${n}`);
-    const created = { certificate: 'x', key_sealed: keySealed, created_at: clock.now() };
+    const created = {
+      role: 'self-signed',
+      certificate: 'x',
+      key_sealed: keySealed,
+      created_at: clock.now(),
+    } as const;
     await insertControlPlane(service.db, { id, ...created });
     const data = { webhook: `whk_${n}`, url: 'https://example.com', pausedAt: clock.now() };
     const mail = { customerId, kind: 'webhook_paused', cause: `test ${n}`, data } as const;

@@ -28,6 +28,7 @@ import { isUnavailable, type OpenDatabase, openDatabase } from '../../src/store/
 import { MarkFile } from '../../src/store/service/mark-file.ts';
 import { CHEAP_PASSWORDS } from '../support/cheap-passwords.ts';
 import { openScratchDatabase } from '../support/database.ts';
+import { NO_FLEET } from '../support/no-fleet.ts';
 import { type PgProxy, startPgProxy } from '../support/pg-proxy.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { SessionClient } from '../support/session-client.ts';
@@ -217,6 +218,7 @@ function simulatedService(db: OpenDatabase, clock: OffsetClock, log: string[]): 
     keys,
     log: pino({ base: null }, stream),
     compute: new SimulatedCompute({ db, clock, faults, installS: 0 }),
+    fleet: NO_FLEET,
     chains: new Map(chains),
     rates: new FixedRates({ db, clock }),
     marks: new MarkFile(null),

@@ -8,10 +8,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { verify } from 'unixcrypt';
-import { CryptHasher } from '../../src/kernel/crypt.ts';
+import { CryptHasher } from '../../src/kernel/crypt/crypt.ts';
 import { Failure } from '../../src/kernel/fail.ts';
 
-const CRYPT = new URL('../../src/kernel/crypt.ts', import.meta.url).href;
+const CRYPT = new URL('../../src/kernel/crypt/crypt.ts', import.meta.url).href;
 
 /** A worker that exits on its first task: the password names a file that marks the exit. */
 const EXITS_ONCE = `

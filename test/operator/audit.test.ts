@@ -206,7 +206,7 @@ async function run(argv: readonly string[]): Promise<{ code: number; said: strin
       service: serviceFor(argv, service),
       register: async () => undefined,
       inviter: {
-        create: async () => ({ code: 'x', controlPlane: 'x', waitForHost: async () => 'ab'.repeat(32) }),
+        create: async () => ({ code: 'x', controlPlane: 'x', waitForHost: async () => CERTIFICATE }),
       },
       coins: null,
     }),
@@ -215,6 +215,15 @@ async function run(argv: readonly string[]): Promise<{ code: number; said: strin
   const code = await runOperator(argv, resources, undefined, terminal);
   return { code, said: lines.join('\n') };
 }
+
+/** Of a host that was invited. */
+const CERTIFICATE = {
+  identity: '7b2c1f0e-3c53-4a0e-9a38-0d9f2f2f7c11',
+  fingerprint: 'ab'.repeat(32),
+  certificate_from: new Date(),
+  certificate_until: new Date(),
+  renew_at: new Date(),
+};
 
 function serviceFor(argv: readonly string[], service: Service): Service {
   if (argv.join(' ').startsWith('hosts invite')) return withRealMachines(service);

@@ -25,6 +25,7 @@ import { SteppedClock } from '../drivers/compute/simulator/simulator-world.ts';
 import { CHEAP_PASSWORDS } from './cheap-passwords.ts';
 import { openScratchDatabase } from './database.ts';
 import { Fixtures } from './fixtures.ts';
+import { NO_FLEET } from './no-fleet.ts';
 import { scratchFolder } from './scratch-folder.ts';
 
 /** The longest time that background work may take to become idle before the test fails. */
@@ -68,6 +69,7 @@ export async function startTestService(
     keys,
     passwords: new PasswordHasher({ queueMax: 8, cost: CHEAP_PASSWORDS }),
     compute: new SimulatedCompute({ db: simulatorDb, clock, faults, installS: INSTALL_S }),
+    fleet: NO_FLEET,
     chains: new Map(),
     rates: new FixedRates({ db: simulatorDb, clock }),
     marks: new MarkFile(null),

@@ -1,17 +1,11 @@
-/**
- * Hosts on other machines. Each is a backend of its own, known by the fingerprint of its certificate, and
- * knows the control plane by the fingerprint of ours.
- */
-import { newId } from '../../kernel/ids.ts';
+/** Hosts on other machines. Each is a backend of its own, with a certificate of our authority. */
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
-import { SEALED } from '../../spec/sealed.ts';
 import {
+  type BackendCertificateRow,
   deleteBackend,
-  findControlPlane,
   hasPlacedResources,
   insertBackend,
-  insertControlPlane,
   lockBackend,
   setBackendState,
 } from '../../store/inventory/backends.ts';
@@ -21,38 +15,6 @@ import { recordAudit, systemActor } from '../record.ts';
 import { createHosts, type NewHost, requireNewHosts } from './hosts.ts';
 
 const ADDRESS = /^(?:[A-Za-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\]):[0-9]{1,5}$/;
-
-/** A certificate and its key, both PEM. */
-export interface ControlPlaneIdentity {
-  readonly certificate: string;
-  readonly key: string;
-}
-
-/** Returns the identity of the control plane, or null before the first host was invited. */
-export async function readControlPlane({
-  db,
-  keys,
-}: Pick<Service, 'db' | 'keys'>): Promise<ControlPlaneIdentity | null> {
-  const row = await findControlPlane(db);
-  if (row === undefined) return null;
-  const { id, certificate, key_sealed: sealed } = row;
-  return { certificate, key: keys.open(SEALED.controlPlaneKey, id, sealed).toString() };
-}
-
-/** Stores `created()` unless there is an identity. Of two at once, both callers get the same. */
-export async function ensureControlPlane(
-  service: Pick<Service, 'db' | 'keys' | 'clock'>,
-  create: () => ControlPlaneIdentity,
-): Promise<ControlPlaneIdentity> {
-  const known = await readControlPlane(service);
-  if (known !== null) return known;
-  const now = service.clock.now();
-  const id = newId(now);
-  const { certificate, key } = create();
-  const sealed = service.keys.seal(SEALED.controlPlaneKey, id, key);
-  await insertControlPlane(service.db, { id, certificate, key_sealed: sealed, created_at: now });
-  return (await readControlPlane(service)) ?? { certificate, key };
-}
 
 export interface Invitation extends NewHost {
   /** Host name or IP address, and port, at which the control plane reaches it. */
@@ -77,17 +39,17 @@ export async function checkInvitation(
   await requireNewHosts(db, [host]);
 }
 
-/** Adds a host that has proved who it is. Servers may be placed on it at once. */
+/** Adds a host that has its certificate. Servers may be placed on it at once. */
 export async function addInvitedHost(
   { db, clock }: Pick<Service, 'db' | 'clock'>,
   host: Invitation,
-  fingerprint: string,
+  certificate: BackendCertificateRow,
 ): Promise<void> {
   const { name, regionId, address } = host;
   const now = clock.now();
   await db.transaction(async (tx) => {
-    const row = { name, kind: 'host', address, fingerprint, region_id: regionId, state: 'active' } as const;
-    await insertBackend(tx, { ...row, created_at: now });
+    const row = { name, kind: 'host', address, region_id: regionId, state: 'active' } as const;
+    await insertBackend(tx, { ...row, ...certificate, created_at: now });
     await createHosts(tx, [{ ...host, backend: name }], now);
   });
 }

@@ -32,8 +32,7 @@ export function addInvite(hosts: Command, { resources, terminal }: OperatorConte
       const { code, controlPlane, waitForHost } = await inviter.create();
       terminal.out('On the new machine, run as root within 15 minutes:');
       terminal.out(`  skerryd host join ${name} --control-plane ${controlPlane} --code ${code}`);
-      const fingerprint = await waitForHost(host.address);
-      await addInvitedHost(service, host, fingerprint);
+      await addInvitedHost(service, host, await waitForHost(host));
       terminal.out(`host ${name} joined and accepts servers in ${regionId}`);
     });
 }

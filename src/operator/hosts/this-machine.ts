@@ -11,7 +11,7 @@ export interface ListenOptions {
 
 export interface JoinOptions extends ListenOptions {
   readonly name: string;
-  /** Fingerprint of the control plane's certificate. */
+  /** Fingerprint of the control plane's authority. */
   readonly controlPlane: string;
   readonly code: string;
 }

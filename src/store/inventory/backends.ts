@@ -2,24 +2,81 @@
 import type { Sql } from '../../kernel/sql.ts';
 import type { Backend, BackendDirectory, PlacedKind } from '../../ports/backends.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
-import { parametersFor } from '../parameters.ts';
+import { assignmentsFor, parametersFor } from '../parameters.ts';
 
-export interface BackendRow extends Backend {
+export interface BackendRow extends Omit<Backend, 'isIssued' | 'inUse'> {
   readonly region_id: string;
   readonly state: 'active' | 'revoked';
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const NEW_BACKEND = 'name, kind, address, fingerprint, region_id, state, created_at';
+/** The latest certificate of a backend. */
+export interface BackendCertificateRow {
+  readonly identity: string;
+  readonly fingerprint: string;
+  readonly certificate_from: Date;
+  readonly certificate_until: Date;
+  readonly renew_at: Date;
+}
 
-export async function insertBackend(tx: Sql, row: BackendRow & { readonly created_at: Date }): Promise<void> {
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const CERTIFICATE = 'identity, fingerprint, certificate_from, certificate_until, renew_at';
+const NEW_BACKEND = `name, kind, address, region_id, state, created_at, ${CERTIFICATE}`;
+const BACKEND = `name, kind, address, fingerprint, identity, certificate_until is not null as "isIssued",
+                 state = 'active' as "inUse"`;
+
+export async function insertBackend(
+  tx: Sql,
+  row: BackendRow & BackendCertificateRow & { readonly created_at: Date },
+): Promise<void> {
   await tx.run(`insert into backends (${NEW_BACKEND}) values (${parametersFor(NEW_BACKEND)})`, row);
+}
+
+/** Records the latest certificate of the backend, unless it was invited again meanwhile. */
+export async function setBackendCertificate(
+  tx: Sql,
+  name: string,
+  certificate: BackendCertificateRow,
+): Promise<void> {
+  await tx.run(
+    `update backends set ${assignmentsFor(CERTIFICATE)}, renewal_failures = 0
+      where name = $name and identity = $identity`,
+    { name, ...certificate },
+  );
+}
+
+/** Gives the backend an identity unless it has one, and returns it. */
+export async function ensureBackendIdentity(tx: Sql, name: string, identity: string): Promise<string> {
+  const row = await tx.row<{ identity: string }>(
+    'update backends set identity = coalesce(identity, $2) where name = $1 returning identity',
+    [name, identity],
+  );
+  return row?.identity ?? identity;
+}
+
+/** Returns the backends whose certificates are due for renewal. */
+export async function listRenewals(
+  tx: Sql,
+  now: Date,
+): Promise<(Backend & { readonly renewal_failures: number })[]> {
+  return await tx.rows(
+    `select ${BACKEND}, renewal_failures from backends
+      where state = 'active' and coalesce(renew_at, '-infinity') <= $1 order by name`,
+    [now],
+  );
+}
+
+export async function recordRenewalFailure(tx: Sql, name: string, retryAt: Date): Promise<void> {
+  await tx.run('update backends set renewal_failures = renewal_failures + 1, renew_at = $2 where name = $1', [
+    name,
+    retryAt,
+  ]);
 }
 
 /** Locks the backend, so that nothing is placed on its hosts until the transaction ends. */
 export async function lockBackend(tx: Sql, name: string): Promise<BackendRow | undefined> {
   return await tx.row<BackendRow>(
-    `select name, kind, address, fingerprint, region_id, state from backends where name = $1 for update`,
+    `select name, kind, address, fingerprint, identity, region_id, state from backends
+      where name = $1 for update`,
     [name],
   );
 }
@@ -49,10 +106,7 @@ export async function nextBackendCall(db: Sql): Promise<number> {
 
 export function createBackendDirectory(db: Sql): BackendDirectory {
   return {
-    list: () =>
-      db.rows<Backend>(
-        `select name, kind, address, fingerprint from backends where state = 'active' order by name`,
-      ),
+    list: () => db.rows<Backend>(`select ${BACKEND} from backends order by name`),
     findBackendOfHost: async (host) => {
       const row = await db.row<{ backend: string | null }>('select backend from hosts where name = $1', [
         host,
@@ -93,29 +147,4 @@ async function claimResource(db: Sql, kind: PlacedKind, id: string, backend: str
   );
   if (row === undefined) throw new Error('a claim returned no row');
   return row.backend;
-}
-
-export interface ControlPlaneRow {
-  readonly id: string;
-  /** PEM. */
-  readonly certificate: string;
-  readonly key_sealed: string;
-}
-
-/** Returns the identity of the control plane, once there is one. */
-export async function findControlPlane(tx: Sql): Promise<ControlPlaneRow | undefined> {
-  return await tx.row<ControlPlaneRow>(
-    'select id, certificate, key_sealed from control_plane_identities order by created_at, id limit 1',
-  );
-}
-
-export async function insertControlPlane(
-  tx: Sql,
-  row: ControlPlaneRow & { readonly created_at: Date },
-): Promise<void> {
-  await tx.run(
-    `insert into control_plane_identities (id, certificate, key_sealed, created_at)
-     values ($1, $2, $3, $4)`,
-    [row.id, row.certificate, row.key_sealed, row.created_at],
-  );
 }

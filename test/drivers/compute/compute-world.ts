@@ -116,6 +116,9 @@ export function machineSpec(wanted: Pick<MachineSpec, 'id' | 'host'> & Partial<M
 }
 
 /** Asserts that the call fails with this kind of ComputeError. */
-export async function failsAs(fault: ComputeFault, call: Promise<unknown>): Promise<void> {
-  await assert.rejects(call, (error) => error instanceof ComputeError && error.fault === fault);
+export async function failsAs(fault: ComputeFault, call: Promise<unknown>, says = /./): Promise<void> {
+  await assert.rejects(
+    call,
+    (error) => error instanceof ComputeError && error.fault === fault && says.test(error.message),
+  );
 }

@@ -1,5 +1,5 @@
 /** The inputs of a server that its customer chooses: SSH keys, a root password, user data, and tags. */
-import { rootPasswordHasher } from '../../../kernel/crypt.ts';
+import { rootPasswordHasher } from '../../../kernel/crypt/crypt.ts';
 import { fail, invalidRequest, quotaExceeded, unknownReference } from '../../../kernel/fail.ts';
 import { parseId } from '../../../kernel/ids.ts';
 import { KeyedMutex } from '../../../kernel/keyed-mutex.ts';

@@ -1,5 +1,5 @@
 /** Stops, starts, and reboots a server, and boots it into the rescue system. */
-import { rootPasswordHasher } from '../../../kernel/crypt.ts';
+import { rootPasswordHasher } from '../../../kernel/crypt/crypt.ts';
 import { fail } from '../../../kernel/fail.ts';
 import { newSecretToken } from '../../../kernel/ids.ts';
 import type { Server } from '../../../spec/schemas/server.ts';

@@ -37,7 +37,7 @@ export class Gather {
   async observe(ids: readonly string[]): Promise<MachineState[]> {
     const { local, registry } = this.#parts;
     const links = await registry.links();
-    if (links.size === 0) return await local.observe(ids);
+    if (await registry.isLocalOnly()) return await local.observe(ids);
     const groups = await this.#groupByPlace(ids);
     const seen = new Map<string, MachineState>();
     await Promise.all(
@@ -54,7 +54,7 @@ export class Gather {
   async sample(ids: readonly string[], since: Date): Promise<HourSample[]> {
     const { local, registry } = this.#parts;
     const links = await registry.links();
-    if (links.size === 0) return await local.sample(ids, since);
+    if (await registry.isLocalOnly()) return await local.sample(ids, since);
     const groups = await this.#groupByPlace(ids);
     const samples = await Promise.all(
       [...groups].map(async ([place, own]) => {

@@ -118,7 +118,7 @@ export class Route {
   }
 
   async #isLocalOnly(): Promise<boolean> {
-    return (await this.#parts.registry.links()).size === 0;
+    return await this.#parts.registry.isLocalOnly();
   }
 
   #link(place: string): BackendLink | undefined {

@@ -12,9 +12,12 @@ import {
 import { Fence } from './fence.ts';
 import { FileBody, parseFileHeader, readFile } from './files.ts';
 import { JoinBody, type JoinOffer } from './join.ts';
+import type { HostMembership } from './membership.ts';
 import {
+  AuthorityBody,
   CallBody,
   type CallMethod,
+  CertificateBody,
   changedResources,
   HelloBody,
   isCallMethod,
@@ -22,6 +25,7 @@ import {
 } from './methods.ts';
 import { readStream } from './read-stream.ts';
 import {
+  ACTION_VERSIONS,
   BODY_TIMEOUT_MS,
   CALL_MAX_BYTES,
   decodeValue,
@@ -38,23 +42,29 @@ class BadRequest extends Error {}
 interface CallServerOptions {
   readonly driver: ComputeDriver;
   readonly log: Logger;
+  readonly membership: HostMembership;
   readonly join?: JoinOffer;
   /** How long a sender of a file may pause; 30 seconds by default. */
   readonly fileIdleMs?: number;
+  readonly versions?: readonly number[];
 }
 
 export class CallServer {
   readonly #driver: ComputeDriver;
   readonly #log: Logger;
+  readonly #membership: HostMembership;
   readonly #join: JoinOffer | undefined;
   readonly #fileIdleMs: number | undefined;
+  readonly #versions: readonly number[];
   readonly #fence = new Fence();
 
   constructor(options: CallServerOptions) {
     this.#driver = options.driver;
     this.#log = options.log;
+    this.#membership = options.membership;
     this.#join = options.join;
     this.#fileIdleMs = options.fileIdleMs;
+    this.#versions = options.versions ?? PROTOCOL_VERSIONS;
   }
 
   async handle(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
@@ -64,12 +74,14 @@ export class CallServer {
       const path = String(headers[':path']);
       const [, version, action = '', name = ''] = path.split('/');
       if (headers[':method'] !== 'POST' || version !== 'v1') throw new BadRequest();
+      if (!this.#versions.some((each) => each >= (ACTION_VERSIONS[action] ?? 0))) throw new BadRequest();
       if (action === 'console') return await this.#console(stream, decodeURIComponent(name));
       if (action === 'file') return answer(stream, await this.#receiveFile(stream, name));
       const body = await readStream(stream, { maxBytes: CALL_MAX_BYTES, timeoutMs: BODY_TIMEOUT_MS });
       const value = parseJson(body);
       if (action === 'hello') answer(stream, this.#greet(value));
-      else if (action === 'join') answer(stream, await this.#prove(value));
+      else if (action === 'join') answer(stream, await this.#joinWith(name, value));
+      else if (action === 'certificate') answer(stream, await this.#renew(name, value));
       else if (action === 'examine') await this.#examine(stream, value);
       else if (action === 'find-file') answer(stream, await this.#findFile(value));
       else if (action === 'call' && isCallMethod(name)) answer(stream, await this.#call(name, value));
@@ -82,17 +94,34 @@ export class CallServer {
 
   #greet(body: unknown): Welcome | { readonly error: WireError } {
     if (!HelloBody.Check(body)) throw new BadRequest();
-    const common = PROTOCOL_VERSIONS.filter((version) => body.versions.includes(version));
-    if (common.length === 0) return { error: { fault: 'host', message: versionMessage(body.versions) } };
+    const common = this.#versions.filter((version) => body.versions.includes(version));
+    if (common.length === 0) {
+      return { error: { fault: 'host', message: versionMessage(this.#versions, body.versions) } };
+    }
     this.#fence.greet(body.call);
     return { version: Math.max(...common), hosts: this.#driver.hosts ?? [] };
   }
 
-  async #prove(body: unknown): Promise<object> {
+  async #joinWith(step: string, body: unknown): Promise<object> {
+    if (step === 'certificate') {
+      if (!CertificateBody.Check(body)) throw new BadRequest();
+      await this.#join?.finish(body.certificate, this.#membership);
+      return {};
+    }
     if (!JoinBody.Check(body)) throw new BadRequest();
-    const proof = (await this.#join?.prove(body.nonce)) ?? null;
+    const proof = (await this.#join?.prove(body.nonce, this.#membership)) ?? null;
     if (proof === null) throw new ComputeError('refused', 'the code was used before, or is too old');
-    return { proof };
+    return proof;
+  }
+
+  async #renew(step: string, body: unknown): Promise<object> {
+    if (step === 'request' && AuthorityBody.Check(body)) {
+      return { request: await this.#membership.request(body.authority) };
+    }
+    if (step !== 'install' || !CertificateBody.Check(body)) throw new BadRequest();
+    await this.#membership.install(body.certificate);
+    this.#log.info({ host: this.#membership.name }, 'certificate renewed');
+    return {};
   }
 
   async #call(method: CallMethod, body: unknown): Promise<object> {
@@ -178,7 +207,7 @@ function answer(stream: ServerHttp2Stream, body: object, status = 200): void {
   stream.end(JSON.stringify(body), () => stream.close());
 }
 
-function versionMessage(theirs: readonly number[]): string {
-  const isOlder = Math.max(...PROTOCOL_VERSIONS) < Math.min(...theirs);
+function versionMessage(ours: readonly number[], theirs: readonly number[]): string {
+  const isOlder = Math.max(...ours) < Math.min(...theirs);
   return `the versions differ too much: update ${isOlder ? 'Skerry on the host' : 'the control plane'}`;
 }

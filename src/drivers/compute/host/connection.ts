@@ -2,35 +2,27 @@
  * The control plane's connection to a host. It connects when it is first used and again after a failure, at
  * growing intervals. Pings notice a host that is silent, and all calls that wait for it then fail.
  */
-import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import { BACKOFF, backoffMs } from '../../../kernel/backoff.ts';
 import { SECOND_MS } from '../../../kernel/time.ts';
 import { withTimeout } from '../../../kernel/timeout.ts';
-import type { Backend } from '../../../ports/backends.ts';
-import { ComputeError } from '../../../ports/compute.ts';
+import type { Backend, ControlPlaneCredentials } from '../../../ports/backends.ts';
 import { ErrorAnswer, WelcomeAnswer } from './methods.ts';
-import { peerProblem, pinnedTlsOptions, type TlsIdentity } from './pinned-tls.ts';
 import { readStream } from './read-stream.ts';
+import { CONNECT_TIMEOUT_MS, NotConnected, openHostSession, post } from './session.ts';
 import { ANSWER_MAX_BYTES, type Hello, PROTOCOL_VERSIONS, parseJson } from './wire.ts';
 
-const CONNECT_TIMEOUT_MS = 3 * SECOND_MS;
 const PING_INTERVAL_MS = 2 * SECOND_MS;
 const PING_TIMEOUT_MS = 4 * SECOND_MS;
 
 export interface ConnectionOptions {
-  readonly backend: Pick<Backend, 'name' | 'address' | 'fingerprint'>;
-  /** Returns the certificate and key of the control plane. */
-  identity(): Promise<TlsIdentity>;
+  readonly backend: Backend;
+  /** Returns the certificates and keys of the control plane. */
+  credentials(): Promise<ControlPlaneCredentials>;
   /** Returns a number above those of all earlier calls to any host. */
   nextCall(): Promise<number>;
-}
-
-/** Nothing was sent. */
-export class NotConnected extends ComputeError {
-  constructor(message: string) {
-    super('host', message);
-  }
+  /** Default: all that this release speaks. */
+  readonly versions?: readonly number[];
 }
 
 export class HostConnection {
@@ -39,6 +31,8 @@ export class HostConnection {
   #failures = 0;
   #retryAt = 0;
   #isClosed = false;
+  /** Of the protocol, as agreed in the latest greeting. */
+  #version = 0;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -46,6 +40,12 @@ export class HostConnection {
 
   get name(): string {
     return this.#options.backend.name;
+  }
+
+  /** Connects, and returns the version of the protocol that both sides speak. Throws `NotConnected`. */
+  async version(): Promise<number> {
+    await this.#session();
+    return this.#version;
   }
 
   /** Opens a stream for a POST. Throws `NotConnected`. */
@@ -71,7 +71,7 @@ export class HostConnection {
   async #open(): Promise<ClientHttp2Session> {
     let session: ClientHttp2Session | undefined;
     try {
-      session = await this.#connect();
+      session = await openHostSession(this.#options.backend, await this.#options.credentials());
       await withTimeout(this.#greet(session), CONNECT_TIMEOUT_MS);
       const stopPings = startPings(session);
       session.on('close', () => {
@@ -90,58 +90,19 @@ export class HostConnection {
     }
   }
 
-  async #connect(): Promise<ClientHttp2Session> {
-    const { backend, identity } = this.#options;
-    return await openSession(backend.address, await identity(), (socket) => {
-      if (peerProblem(socket, backend.fingerprint) === null) return;
-      throw new NotConnected(`host ${this.name} presents an unexpected or expired certificate`);
-    });
-  }
-
   async #greet(session: ClientHttp2Session): Promise<void> {
-    const hello: Hello = { versions: PROTOCOL_VERSIONS, call: await this.#options.nextCall() };
+    const versions = this.#options.versions ?? PROTOCOL_VERSIONS;
+    const hello: Hello = { versions, call: await this.#options.nextCall() };
     const stream = post(session, '/v1/hello');
     stream.end(JSON.stringify(hello));
     const answer = parseJson(await readStream(stream, { maxBytes: ANSWER_MAX_BYTES }));
     if (ErrorAnswer.Check(answer)) throw new NotConnected(`host ${this.name}: ${answer.error.message}`);
-    if (WelcomeAnswer.Check(answer) && PROTOCOL_VERSIONS.includes(answer.version)) return;
+    if (WelcomeAnswer.Check(answer) && versions.includes(answer.version)) {
+      this.#version = answer.version;
+      return;
+    }
     throw new NotConnected(`host ${this.name} speaks another version: update Skerry on it`);
   }
-}
-
-/** Opens a session. `checkPeer` throws unless the peer is the right one; nothing is sent before. */
-export async function openSession(
-  address: string,
-  identity: TlsIdentity,
-  checkPeer: (socket: TLSSocket) => void,
-): Promise<ClientHttp2Session> {
-  const [, host = '', port = ''] = /^\[?(.+?)\]?:(\d+)$/.exec(address) ?? [];
-  const options = { ...pinnedTlsOptions(identity), host, port: Number(port), ALPNProtocols: ['h2'] };
-  const socket = connectTls(options);
-  try {
-    await withTimeout(secured(socket), CONNECT_TIMEOUT_MS);
-    checkPeer(socket);
-    const session = connect('https://skerry-host', { createConnection: () => socket });
-    // Its streams fail with it, and they report it.
-    session.on('error', () => undefined);
-    session.unref();
-    return session;
-  } catch (error) {
-    socket.destroy();
-    throw error;
-  }
-}
-
-export function post(session: ClientHttp2Session, path: string): ClientHttp2Stream {
-  return session.request({ ':method': 'POST', ':path': path }, { endStream: false });
-}
-
-async function secured(socket: TLSSocket): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  socket.once('secureConnect', resolve);
-  socket.once('error', reject);
-  socket.once('close', () => reject(new Error('the connection was closed')));
-  await promise;
 }
 
 function startPings(session: ClientHttp2Session): () => void {

@@ -18,10 +18,11 @@ import {
   type SupervisionResult,
 } from '../../../ports/compute.ts';
 import type { FileToSend } from '../../../ports/host-files.ts';
-import { type ConnectionOptions, HostConnection, NotConnected } from './connection.ts';
+import { type ConnectionOptions, HostConnection } from './connection.ts';
 import { encodeFileHeader, FileAnswer, ReceivedAnswer, writeFile } from './files.ts';
 import { type CallMethod, ErrorAnswer, Finding, METHODS } from './methods.ts';
 import { readStream } from './read-stream.ts';
+import { NotConnected } from './session.ts';
 import { ANSWER_MAX_BYTES, decodeValue, encodeValue, parseJson } from './wire.ts';
 
 export interface HostDriverOptions extends ConnectionOptions {

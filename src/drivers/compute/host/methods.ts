@@ -2,6 +2,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ComputeDriver, MachineSpec } from '../../../ports/compute.ts';
+import { PEM_MAX_CHARACTERS } from './wire.ts';
 
 /** Methods that a call cannot carry: streams and properties. */
 type Uncalled = 'console' | 'examine' | 'name' | 'capabilities' | 'hosts' | 'images' | 'files' | 'moves';
@@ -65,6 +66,9 @@ export const HelloBody = Compile(
     call: Type.Integer({ minimum: 1 }),
   }),
 );
+const Pem = Type.String({ minLength: 1, maxLength: PEM_MAX_CHARACTERS });
+export const AuthorityBody = Compile(Type.Object({ authority: Pem }));
+export const CertificateBody = Compile(Type.Object({ certificate: Pem }));
 const CallSchema = Type.Object({
   call: Type.Integer({ minimum: 1 }),
   args: Type.Array(Type.Unknown(), { maxItems: 4 }),

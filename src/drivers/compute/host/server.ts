@@ -9,7 +9,8 @@ import { SECOND_MS } from '../../../kernel/time.ts';
 import type { ComputeDriver } from '../../../ports/compute.ts';
 import { CallServer } from './call-server.ts';
 import type { JoinOffer } from './join.ts';
-import { peerProblem, pinnedTlsOptions, type TlsIdentity } from './pinned-tls.ts';
+import type { HostMembership } from './membership.ts';
+import { tlsOptions } from './mutual-tls.ts';
 import { STREAMS_MAX, WINDOW_BYTES } from './wire.ts';
 
 /** Processes of the control plane and operator commands, with room for strangers who fail the handshake. */
@@ -19,11 +20,12 @@ const HEADERS_MAX_BYTES = 8_192;
 
 export interface HostServerOptions {
   readonly driver: ComputeDriver;
-  readonly identity: TlsIdentity;
-  /** Fingerprint of the only certificate that may call. */
-  readonly controlPlane: string;
+  /** The certificate that it presents, and the control plane that may call. */
+  readonly membership: HostMembership;
   /** Set while the host joins. */
   readonly join?: JoinOffer;
+  /** Of the protocol. Default: all that this release speaks. */
+  readonly versions?: readonly number[];
   readonly listen: { readonly host: string; readonly port: number };
   readonly log: Logger;
   /** How long a sender of a file may pause; 30 seconds by default. */
@@ -32,15 +34,17 @@ export interface HostServerOptions {
 
 export interface HostServer {
   readonly port: number;
+  /** How many are open. */
+  readonly connections: number;
   /** Ends all connections. Calls under way are still carried out. */
   close(): Promise<void>;
 }
 
 export async function startHostServer(options: HostServerOptions): Promise<HostServer> {
-  const { identity, controlPlane, listen, log } = options;
+  const { membership, listen } = options;
   const calls = new CallServer(options);
   const server = createSecureServer({
-    ...pinnedTlsOptions(identity),
+    ...tlsOptions(membership.identity),
     requestCert: true,
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     settings: {
@@ -51,23 +55,18 @@ export async function startHostServer(options: HostServerOptions): Promise<HostS
     },
   });
   server.maxConnections = CONNECTIONS_MAX;
+  membership.onChange((identity) => server.setSecureContext(tlsOptions(identity)));
   const sessions = new Set<ServerHttp2Session>();
   server.on('session', (session) => {
     session.on('error', () => session.destroy());
-    const problem = peerProblem(session.socket as TLSSocket, controlPlane);
-    if (problem !== null) {
-      logFault(log, 'warn', 'connection refused: not the control plane', {
-        err: null,
-        place: problem,
-        problem,
-      });
-      session.destroy();
-      return;
-    }
     session.setLocalWindowSize(WINDOW_BYTES);
     sessions.add(session);
     session.on('close', () => sessions.delete(session));
-    session.on('stream', (stream, headers) => void calls.handle(stream, headers));
+    const admitted = admit(session, options);
+    // Its streams wait for that: a certificate may have to be recorded first.
+    session.on('stream', async (stream, headers) => {
+      if (await admitted) await calls.handle(stream, headers);
+    });
   });
   // A handshake of a stranger that failed, or took too long: Node leaves the latter open.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
@@ -75,8 +74,26 @@ export async function startHostServer(options: HostServerOptions): Promise<HostS
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
+    get connections() {
+      return sessions.size;
+    },
     close: () => closeServer(server, sessions),
   };
+}
+
+/** Ends the session unless the peer is the control plane. */
+async function admit(
+  session: ServerHttp2Session,
+  { membership, join, log }: Pick<HostServerOptions, 'membership' | 'join' | 'log'>,
+): Promise<boolean> {
+  const peer = (session.socket as TLSSocket).getPeerX509Certificate();
+  const known = await membership.checkPeer(peer);
+  const problem = known === null || join === undefined ? known : join.checkPeer(peer);
+  if (problem === null) return true;
+  const message = 'connection refused: not the control plane';
+  logFault(log, 'warn', message, { err: null, place: problem, problem });
+  session.destroy();
+  return false;
 }
 
 async function closeServer(

@@ -5,10 +5,13 @@
  *   POST /v1/hello            versions and the number of a call → the version to speak, the host's names
  *   POST /v1/call/<method>    { call, args } → { result } or { error }
  *   POST /v1/console/<id>     → the screen's stream, both ways
- *   POST /v1/join             { nonce } → { proof }, once (join.ts)
  *   POST /v1/examine          { args } → one finding per line
  *   POST /v1/find-file        a file → how much of it the host has (files.ts)
  *   POST /v1/file/<header>    the bytes that are missing → {}, over a connection of its own
+ *   POST /v1/join             { nonce } → { request, proof }, once (join.ts)
+ *   POST /v1/join/certificate { certificate } → {}
+ *   POST /v1/certificate/request   { authority } → { request }: a new key and its request (version 2)
+ *   POST /v1/certificate/install   { certificate } → {} (version 2)
  *
  * A later version keeps `/v1/hello`: both sides name the versions that they speak, and the highest common one
  * is used. Each release speaks the previous version, too.
@@ -16,7 +19,14 @@
 import { SECOND_MS } from '../../../kernel/time.ts';
 import type { ComputeFault } from '../../../ports/compute.ts';
 
-export const PROTOCOL_VERSIONS: readonly number[] = [1];
+export const PROTOCOL_VERSIONS: readonly number[] = [1, 2];
+
+/** The version that brought an action, unless it was the first. */
+export const ACTION_VERSIONS: Readonly<Record<string, number>> = {
+  certificate: 2,
+  file: 2,
+  'find-file': 2,
+};
 
 /** A call carries at most a machine's user data, keys, and a filter of a few hundred rules. */
 export const CALL_MAX_BYTES = 1_048_576;
@@ -30,6 +40,8 @@ export const FILE_IDLE_MS = 30 * SECOND_MS;
 export const WINDOW_BYTES = 1_048_576;
 /** Calls and consoles at once on one connection. */
 export const STREAMS_MAX = 512;
+/** Of a request for a certificate, of a certificate, and of the authority's. */
+export const PEM_MAX_CHARACTERS = 4_096;
 
 export interface Hello {
   readonly versions: readonly number[];

@@ -7,7 +7,7 @@ import {
   deploySession,
   type SessionDeployment,
 } from '../../../../src/domain/servers/deploy/deploy-session.ts';
-import { rootPasswordHasher } from '../../../../src/kernel/crypt.ts';
+import { rootPasswordHasher } from '../../../../src/kernel/crypt/crypt.ts';
 import { Failure } from '../../../../src/kernel/fail.ts';
 import { SEALED } from '../../../../src/spec/sealed.ts';
 import { dumpTables } from '../../../support/dump-tables.ts';

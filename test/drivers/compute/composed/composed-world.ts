@@ -1,4 +1,5 @@
 /** A composed driver over simulators, each with a database of its own, and a directory in the service's. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { composeCompute } from '../../../../src/drivers/compute/composed/driver.ts';
 import type { RemoteCompute } from '../../../../src/drivers/compute/composed/link.ts';
@@ -66,7 +67,9 @@ export async function composedWorld(names: readonly string[]): Promise<ComposedW
       region_id: REGION,
       state: 'active',
     } as const;
-    await insertBackend(local.db, { ...row, created_at: local.clock.now() });
+    const now = local.clock.now();
+    const certificate = { certificate_from: now, certificate_until: now, renew_at: now };
+    await insertBackend(local.db, { ...row, ...certificate, identity: randomUUID(), created_at: now });
   }
   const driver = composeCompute({
     local: local.driver,

@@ -173,7 +173,7 @@ describe('files sent to a host', () => {
     file: HostFile,
     { offset = 0, call, chunks, ends }: { offset?: number; call?: number; chunks: Buffer[]; ends: boolean },
   ): Promise<string | null> {
-    const { certificate: cert, key } = world.controlPlane;
+    const { certificate: cert, key } = world.credentials.issued;
     const port = { host: '127.0.0.1', port: world.server.port };
     const socket = connectTls({ ...port, cert, key, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
     const session = connect('https://host', { createConnection: () => socket });

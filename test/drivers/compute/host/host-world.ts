@@ -1,61 +1,115 @@
 /** A host that serves a simulator over TLS, and the control plane's driver for it. */
+import { randomUUID } from 'node:crypto';
 import { openHostDriver } from '../../../../src/drivers/compute/host/driver.ts';
-import { fingerprintOf, type TlsIdentity } from '../../../../src/drivers/compute/host/pinned-tls.ts';
+import { HostMembership, type Membership } from '../../../../src/drivers/compute/host/membership.ts';
 import { type HostServer, startHostServer } from '../../../../src/drivers/compute/host/server.ts';
+import {
+  type CertificateSubject,
+  CONTROL_PLANE,
+  createAuthority,
+  createRequest,
+  createTemporary,
+  fingerprintOf,
+  hostSubject,
+  issueIdentity,
+  type TlsIdentity,
+} from '../../../../src/kernel/certificates.ts';
 import { createLogger } from '../../../../src/kernel/logger.ts';
+import type { Backend, ControlPlaneCredentials } from '../../../../src/ports/backends.ts';
 import type { ComputeDriver } from '../../../../src/ports/compute.ts';
-import { createAuthority } from '../../../support/certificates.ts';
+
+type HostDriver = ReturnType<typeof openHostDriver>;
+type Wanted = Partial<Parameters<typeof openHostDriver>[0]>;
 
 export interface HostWorld {
-  readonly driver: ReturnType<typeof openHostDriver>;
+  readonly driver: HostDriver;
   readonly server: HostServer;
-  readonly host: TlsIdentity;
-  readonly controlPlane: TlsIdentity;
+  readonly authority: TlsIdentity;
+  readonly credentials: ControlPlaneCredentials;
+  readonly backend: Backend;
+  /** The membership on the host's disk. */
+  readonly stored: Membership;
   /** Opens another driver, as another process of the control plane would. */
-  connect(wanted?: Partial<Parameters<typeof openHostDriver>[0]>): ReturnType<typeof openHostDriver>;
-  /** Ends the host's process and starts it again on its port. */
-  restart(): Promise<void>;
+  connect(wanted?: Wanted): HostDriver;
+  /** Ends the host's process and starts it again on its port, with what it has on its disk or `stored`. */
+  restart(stored?: Membership): Promise<void>;
   nextCall(): Promise<number>;
   close(): Promise<void>;
 }
 
-const authority = createAuthority();
-
-export function identity(name: string, options: { readonly expired?: boolean } = {}): TlsIdentity {
-  const { cert, key } = authority.issue([name], options);
-  return { certificate: cert, key };
+export interface HostWorldOptions {
+  /** When its certificate was issued. */
+  readonly issuedAt?: Date;
+  /** Of the protocol, on the host. */
+  readonly versions?: readonly number[];
+  /** Both sides are self-signed, as before there was an authority. */
+  readonly isEarlier?: boolean;
+  readonly fileIdleMs?: number;
 }
 
-export async function hostWorld(
-  driver: ComputeDriver,
-  wanted: { readonly fileIdleMs?: number } = {},
-): Promise<HostWorld> {
-  const [host, controlPlane] = [identity('host'), identity('control-plane')];
+/** Issues a certificate, by an authority of its own unless one is given. */
+export async function identity(
+  subject: CertificateSubject,
+  { authority, now }: { readonly authority?: TlsIdentity; readonly now?: Date } = {},
+): Promise<TlsIdentity> {
+  const by = authority ?? (await createAuthority());
+  return await issueIdentity(by, { name: 'test', subject, ...(now ? { now } : {}) });
+}
+
+export async function selfSigned(): Promise<TlsIdentity> {
+  return await createTemporary((await createRequest('test')).key);
+}
+
+export async function hostWorld(driver: ComputeDriver, options: HostWorldOptions = {}): Promise<HostWorld> {
+  const { versions, issuedAt, fileIdleMs, isEarlier = false } = options;
+  const id = randomUUID();
+  const authority = await createAuthority();
+  const former = isEarlier ? await selfSigned() : null;
+  const credentials: ControlPlaneCredentials = {
+    authority: authority.certificate,
+    issued: await identity(CONTROL_PLANE, { authority }),
+    selfSigned: former,
+  };
+  const issued = () => identity(hostSubject(id), { authority, ...(issuedAt ? { now: issuedAt } : {}) });
+  let stored: Membership = {
+    name: 'far',
+    identity: isEarlier ? await selfSigned() : await issued(),
+    controlPlane: {
+      authority: isEarlier ? null : authority.certificate,
+      former: former === null ? null : fingerprintOf(former.certificate),
+    },
+  };
   const log = createLogger('silent');
   const start = (port: number) =>
     startHostServer({
       driver,
-      identity: host,
-      controlPlane: fingerprintOf(controlPlane.certificate),
+      membership: new HostMembership(stored, async (next) => {
+        stored = next;
+      }),
       listen: { host: '127.0.0.1', port },
       log,
-      ...wanted,
+      ...(versions === undefined ? {} : { versions }),
+      ...(fileIdleMs === undefined ? {} : { fileIdleMs }),
     });
   let server = await start(0);
   const { port } = server;
+  const backend: Backend = {
+    name: 'far',
+    kind: 'host',
+    address: `127.0.0.1:${port}`,
+    fingerprint: fingerprintOf(stored.identity.certificate),
+    identity: isEarlier ? null : id,
+    isIssued: !isEarlier,
+    inUse: true,
+  };
   let calls = 0;
   const nextCall = async () => ++calls;
-  const opened: ReturnType<typeof openHostDriver>[] = [];
+  const opened: HostDriver[] = [];
   const connect: HostWorld['connect'] = (wanted = {}) => {
-    const backend = {
-      name: 'far',
-      address: `127.0.0.1:${port}`,
-      fingerprint: fingerprintOf(host.certificate),
-    };
     const { capabilities } = driver;
     const remote = openHostDriver({
       backend,
-      identity: async () => controlPlane,
+      credentials: async () => credentials,
       nextCall,
       capabilities,
       ...wanted,
@@ -68,11 +122,16 @@ export async function hostWorld(
     get server() {
       return server;
     },
-    host,
-    controlPlane,
+    get stored() {
+      return stored;
+    },
+    authority,
+    credentials,
+    backend,
     connect,
-    restart: async () => {
+    restart: async (next = stored) => {
       await server.close();
+      stored = next;
       server = await start(port);
     },
     nextCall,

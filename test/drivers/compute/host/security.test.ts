@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { type AddressInfo, connect as connectTcp } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { type ConnectionOptions, connect as connectTls, createServer } from 'node:tls';
-import { fingerprintOf } from '../../../../src/drivers/compute/host/pinned-tls.ts';
+import { CONTROL_PLANE, hostSubject, type TlsIdentity } from '../../../../src/kernel/certificates.ts';
 import { LeaseLost } from '../../../../src/kernel/fail.ts';
 import { runWithLease } from '../../../../src/kernel/faults/lease-context.ts';
+import { DAY_MS } from '../../../../src/kernel/time.ts';
 import { withTimeout } from '../../../../src/kernel/timeout.ts';
 import { failsAs, machineSpec } from '../compute-world.ts';
 import { type SimulatedWorld, simulatedWorld } from '../simulator/simulator-world.ts';
-import { type HostWorld, hostWorld, identity } from './host-world.ts';
+import { type HostWorld, hostWorld, identity, selfSigned } from './host-world.ts';
 
 describe('a host', () => {
   let simulated: SimulatedWorld;
@@ -47,7 +49,8 @@ describe('a host', () => {
     opened.destroy();
     return null;
   }
-  const as = ({ certificate, key }: HostWorld['host']) => ({ cert: certificate, key });
+  const as = ({ certificate, key }: TlsIdentity) => ({ cert: certificate, key });
+  const longAgo = new Date(Date.now() - 40 * DAY_MS);
 
   async function post(
     opened: ClientHttp2Session,
@@ -67,45 +70,69 @@ describe('a host', () => {
   }
 
   it('only the control plane may call, over TLS 1.3', async () => {
-    const allowed = await session(as(world.controlPlane));
+    const { authority, credentials, backend } = world;
+    const allowed = await session(as(credentials.issued));
     assert.notEqual(allowed, null);
     allowed?.destroy();
-    const refused = [{}, as(identity('control-plane')), { ...as(world.controlPlane), maxVersion: 'TLSv1.2' }];
-    for (const wanted of refused as ConnectionOptions[]) assert.equal(await session(wanted), null);
-  });
-
-  it('an expired certificate is refused on both sides', async () => {
-    const expired = identity('expired', { expired: true });
-    const other = await hostWorld(simulated.driver);
-    const stranger = other.connect({ identity: async () => expired });
-    await failsAs('transient', stranger.list());
-    await other.close();
+    const host = hostSubject(backend.identity ?? '');
+    const refused: Record<string, ConnectionOptions> = {
+      none: {},
+      'self-signed': as(await selfSigned()),
+      'of another authority': as(await identity(CONTROL_PLANE)),
+      expired: as(await identity(CONTROL_PLANE, { authority, now: longAgo })),
+      'not valid yet': as(
+        await identity(CONTROL_PLANE, { authority, now: new Date(Date.now() + 9 * DAY_MS) }),
+      ),
+      'of this host': as(world.stored.identity),
+      'of another host': as(await identity(hostSubject(randomUUID()), { authority })),
+      'of the authority itself': as(authority),
+      'for the control plane in the role of a host': as(
+        await identity({ ...CONTROL_PLANE, role: 'host' }, { authority }),
+      ),
+      'for a host in the role of the control plane': as(
+        await identity({ ...host, role: 'control plane' }, { authority }),
+      ),
+      'over TLS 1.2': { ...as(credentials.issued), maxVersion: 'TLSv1.2' },
+    };
+    for (const [name, wanted] of Object.entries(refused)) assert.equal(await session(wanted), null, name);
   });
 
   it('the control plane sends nothing to a host with another certificate', async (t) => {
-    let received = 0;
-    const server = createServer({ ...as(identity('host')), ALPNProtocols: ['h2'] }, (socket) => {
-      socket.on('data', (data) => {
-        received += data.length;
-      });
-      socket.on('error', () => undefined);
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.after(() => server.close());
-    const { port } = server.address() as AddressInfo;
-    const backend = {
-      name: 'far',
-      address: `127.0.0.1:${port}`,
-      fingerprint: fingerprintOf(world.host.certificate),
+    const { authority, backend } = world;
+    const host = hostSubject(backend.identity ?? '');
+    const presented: Record<string, TlsIdentity> = {
+      'self-signed': await selfSigned(),
+      'of another authority': await identity(host),
+      expired: await identity(host, { authority, now: longAgo }),
+      'of another host': await identity(hostSubject(randomUUID()), { authority }),
+      'of the control plane': world.credentials.issued,
+      'in the role of the control plane': await identity({ ...host, role: 'control plane' }, { authority }),
     };
-    const driver = world.connect({ backend });
-    await failsAs('host', driver.ensure(machineSpec({ id: 'a', host: 'one' })));
-    assert.equal(received, 0);
+    for (const [name, each] of Object.entries(presented)) {
+      let received = 0;
+      const server = createServer({ ...as(each), ALPNProtocols: ['h2'] }, (socket) => {
+        socket.on('data', (data) => {
+          received += data.length;
+        });
+        socket.on('error', () => undefined);
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      t.after(() => server.close());
+      const { port } = server.address() as AddressInfo;
+      const driver = world.connect({ backend: { ...backend, address: `127.0.0.1:${port}` } });
+      await failsAs('host', driver.ensure(machineSpec({ id: 'a', host: 'one' })));
+      assert.equal(received, 0, name);
+    }
+  });
+
+  it('a certificate from before a new invitation of the same name is not accepted', async () => {
+    const driver = world.connect({ backend: { ...world.backend, identity: randomUUID() } });
+    await failsAs('transient', driver.list());
   });
 
   it('bodies that are too large, endless, or no calls are refused, and the host serves on', async () => {
-    const opened = (await session(as(world.controlPlane))) ?? assert.fail();
+    const opened = (await session(as(world.credentials.issued))) ?? assert.fail();
     const chunk = Buffer.alloc(65_536, ' ');
     const statuses = [
       await post(opened, '/v1/call/observe', (stream) => {

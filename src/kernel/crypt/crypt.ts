@@ -4,9 +4,9 @@
  * memory.
  */
 import { randomBytes } from 'node:crypto';
-import { fail } from './fail.ts';
-import { base32 } from './ids.ts';
-import { WorkerThread } from './worker-thread.ts';
+import { fail } from '../fail.ts';
+import { base32 } from '../ids.ts';
+import { WorkerThread } from '../worker-thread.ts';
 
 const SCRIPT = new URL('./crypt-worker.ts', import.meta.url);
 /** About four seconds of hashing. */
