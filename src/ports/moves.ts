@@ -30,7 +30,7 @@ export interface MovedMachine {
 
 /** Where the target listens for the source, while the move lasts. */
 export interface MoveEndpoint {
-  /** Host name or IP address, and port. */
+  /** Host name or IP address, and port. From a driver without a host name: that of its backend. */
   readonly address: string;
 }
 
@@ -46,7 +46,11 @@ export interface MoveProgress {
 export interface MachineMoves {
   /** On the target: makes room, and waits for the source. Throws `host` if it has no room. */
   receive(move: Move, machine: MovedMachine): Promise<MoveEndpoint>;
-  /** On the source: starts sending, or reports the progress. A stopped machine stays stopped. */
+  /**
+   * On the source: starts sending, or reports the progress. A stopped machine stays stopped. Waits up to ten
+   * seconds while it is `copying`; ask again at once, as a guest is only handed over during a call. A guest
+   * that was `sent` is paused until `takeOver` or `keep`: commit at once.
+   */
   send(move: Move, to: MoveEndpoint): Promise<MoveProgress>;
   /** On the target, after the commit: runs the machine if it ran before, with its addresses and filter. */
   takeOver(move: Move): Promise<void>;

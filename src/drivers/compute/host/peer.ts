@@ -52,6 +52,17 @@ export async function openPeerStream(address: string, transfer: PeerTransfer, na
   return socket;
 }
 
+/** Carries bytes both ways until either stream closes, and then closes the other. */
+export function joinStreams(one: Duplex, other: Duplex): void {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    from.on('error', () => undefined).once('close', () => to.destroy());
+    from.pipe(to);
+  }
+}
+
 /** Settings of both sides. An error also closes the stream, which is what its users watch. */
 export function prepare(socket: TLSSocket): void {
   socket.on('error', () => undefined);

@@ -5,6 +5,8 @@
  */
 import type { BaseImages, ComputeDriver } from '../../../ports/compute.ts';
 import type { HostFiles } from '../../../ports/host-files.ts';
+import type { MachineMoves } from '../../../ports/moves.ts';
+import type { PeerTransfers } from '../host/peer-listener.ts';
 import { examineHost } from './examine/host.ts';
 import type { QemuOptions } from './host.ts';
 import { QemuHost } from './host.ts';
@@ -15,6 +17,11 @@ import { ensureMachine, rebuildMachine, removeMachine, restoreMachine } from './
 import { observeMachines } from './machine/observe.ts';
 import { Supervisor } from './machine/supervise.ts';
 import { sampleMachines } from './metrics/sample.ts';
+import { forgetSent, keepMachine } from './move/abandon.ts';
+import { forgetIncoming, receiveMachine } from './move/receive.ts';
+import { sendMachine } from './move/send.ts';
+import { takeOverMachine } from './move/take-over.ts';
+import { moveTransfers } from './move/transfers.ts';
 import { setFilter, setTraffic } from './net/network.ts';
 import { listRecords } from './record.ts';
 import { VOLUME_SLOTS } from './storage/hot-plug.ts';
@@ -24,6 +31,9 @@ import { attachVolume, detachVolume, growVolume, removeVolume } from './storage/
 export interface QemuCompute extends ComputeDriver {
   readonly images: BaseImages;
   readonly files: HostFiles;
+  readonly moves: MachineMoves;
+  /** The moves to this host, for the listener that takes their streams. */
+  readonly transfers: PeerTransfers;
 }
 
 export function openQemuCompute(options: QemuOptions): QemuCompute {
@@ -40,7 +50,14 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     hosts: options.hosts,
     images,
     files,
-    moves: null,
+    moves: {
+      receive: (move, machine) => receiveMachine(host, move, machine),
+      send: (move, to) => sendMachine(host, move, to),
+      takeOver: (move) => takeOverMachine(host, move),
+      keep: (move) => keepMachine(host, move),
+      forget: (move, side) => (side === 'from' ? forgetSent(host, move) : forgetIncoming(host, move)),
+    },
+    transfers: moveTransfers(host),
     ensure: (spec) => ensureMachine(host, spec),
     remove: (id) => removeMachine(host, id),
     power: (id, action) => powerMachine(host, id, action),

@@ -15,6 +15,11 @@ export interface QemuOptions {
   readonly netns: string | null;
   /** CIDR blocks of private networks that guests may reach; none by default. */
   readonly allowPrivate?: readonly string[];
+  /**
+   * Where other hosts reach the streams of moves to this one: host name or IP address, and port. Without a
+   * host name, it is that of the backend. Null or omitted: no machine moves to this host.
+   */
+  readonly peerAddress?: string | null;
   readonly log: Logger;
 }
 

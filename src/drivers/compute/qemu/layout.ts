@@ -7,9 +7,11 @@
  *   iso/<sha256>.iso        customers' ISO images that the host received
  *   incoming/<sha256>       files that the host is receiving
  *   machines/<id>/          machine.json, disk-<generation>.qcow2, seed-<generation>.iso, …;
- *                           volumes/ and snapshots/ have links to what its QEMU has open
+ *                           volumes/ and snapshots/ have links to what its QEMU has open;
+ *                           incoming.json instead of machine.json while it is moved to this host
  *   volumes/<id>.qcow2      volumes/<id>.json
  *   snapshots/<id>.qcow2    snapshots/<id>.json
+ *   moves/<id>.json         moves of machines to this host, with their keys
  *   server-blocks.json      the private blocks that servers have their addresses from
  *   locks/<name>             reserve
  */
@@ -90,6 +92,12 @@ export class Layout {
   snapshot(id: string, ending: 'qcow2' | 'json'): string {
     return join(this.snapshots(), `${requireId(id)}.${ending}`);
   }
+  moves(): string {
+    return join(this.dir, 'moves');
+  }
+  move(id: string): string {
+    return join(this.moves(), `${requireId(id)}.json`);
+  }
   serverBlocks(): string {
     return join(this.dir, 'server-blocks.json');
   }
@@ -102,8 +110,9 @@ export class Layout {
   }
   /**
    * A file of a running machine. `look` is a second QMP socket for queries, free while other work uses `qmp`.
+   * The last two are sockets of a move: its QEMU listens on the target, and we listen on the source.
    */
-  runtimeFile(id: string, file: 'qmp' | 'look' | 'vnc' | 'pid'): string {
+  runtimeFile(id: string, file: 'qmp' | 'look' | 'vnc' | 'pid' | 'move-disks' | 'move-memory'): string {
     return join(this.runDir, createHash('sha256').update(id).digest('hex').slice(0, 20), file);
   }
 }

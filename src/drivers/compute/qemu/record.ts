@@ -28,6 +28,28 @@ export interface MachineRecord {
   readonly rescue: string | null;
   readonly filter: Filter | null;
   readonly traffic: Traffic;
+  /** Set while the machine is moved to another host. */
+  readonly moving?: Moving;
+}
+
+/**
+ * `sent`: the other host has a complete copy and may run it at any time, so nothing may run here. `copying`:
+ * its disks, then also its `memory`. `starting` and `ending`: its copies are being set up, or removed.
+ */
+export interface Moving {
+  readonly moveId: string;
+  readonly phase: 'starting' | 'copying' | 'memory' | 'sent' | 'ending';
+}
+
+/** Whether nothing may run or change the machine here: another host may have it. */
+export function isSent({ moving }: MachineRecord): boolean {
+  return moving?.phase === 'sent';
+}
+
+/** Refuses to change a machine that another host may already run. */
+export function requireNotSent(record: MachineRecord | undefined): void {
+  if (record && isSent(record))
+    throw new ComputeError('transient', 'the machine is being moved to another host');
 }
 
 export async function readRecord(layout: Layout, id: string): Promise<MachineRecord | undefined> {
@@ -44,13 +66,17 @@ export async function requireRecord(layout: Layout, id: string): Promise<Machine
   return record;
 }
 
-/** Runs the work under the machine's lock, with its record. */
+/** Runs the work under the machine's lock, with its record. Refuses a machine that another host may run. */
 export async function withMachine<T>(
   host: QemuHost,
   id: string,
   work: (record: MachineRecord) => Promise<T>,
 ): Promise<T> {
-  return await host.withMachineLock(id, async () => await work(await requireRecord(host.layout, id)));
+  return await host.withMachineLock(id, async () => {
+    const record = await requireRecord(host.layout, id);
+    requireNotSent(record);
+    return await work(record);
+  });
 }
 
 export async function writeRecord(layout: Layout, record: MachineRecord): Promise<void> {
@@ -67,11 +93,17 @@ export async function writeEvenIfFull(layout: Layout, path: string, value: unkno
   }
 }
 
+/** Returns the ids of all folders of machines, also those of machines that are moved to this host. */
+export async function listFolders(layout: Layout): Promise<string[]> {
+  const ids = (await readdir(layout.machines()).catch(undefinedIfMissing)) ?? [];
+  return ids.sort().filter(isId);
+}
+
 /**
  * Returns the ids of all machines, sorted. Skips folders without a record, which belong to machines that were
  * never created, and names that are not ids, such as `lost+found`.
  */
 export async function listRecords(layout: Layout): Promise<string[]> {
-  const ids = (await readdir(layout.machines()).catch(undefinedIfMissing)) ?? [];
-  return ids.sort().filter((id) => isId(id) && existsSync(layout.machine(id, 'machine.json')));
+  const ids = await listFolders(layout);
+  return ids.filter((id) => existsSync(layout.machine(id, 'machine.json')));
 }

@@ -7,11 +7,13 @@ import { join } from 'node:path';
 import { ComputeError, type MachineSpec, type Traffic } from '../../../../ports/compute.ts';
 import { DiskFullError } from '../files.ts';
 import type { QemuHost } from '../host.ts';
+import { readIncoming } from '../move/incoming.ts';
 import { unplugNetwork } from '../net/network.ts';
 import {
   listRecords,
   type MachineRecord,
   readRecord,
+  requireNotSent,
   type StoredSpec,
   withMachine,
   writeRecord,
@@ -34,6 +36,9 @@ export async function ensureMachine(host: QemuHost, spec: MachineSpec): Promise<
     const existing = await readRecord(host.layout, spec.id);
     if (existing && existing.spec.host !== spec.host) throw machineOnOtherHost();
     requireHost(host, spec);
+    requireNotSent(existing);
+    if (!existing && (await readIncoming(host.layout, spec.id)))
+      throw new ComputeError('transient', 'the machine is being moved to this host');
     // Finish what the first call started. A guest that runs, or that shut itself down, is left alone.
     if (existing) await reconcile(host, existing);
     else await createMachine(host, spec);
@@ -62,7 +67,7 @@ async function writeInstallFiles(host: QemuHost, spec: MachineSpec): Promise<voi
  * issue addresses again that were sold since; the machine plugged last would receive the packets of the
  * other.
  */
-async function requireFreeAddresses(host: QemuHost, { id, ipv4, ipv6 }: StoredSpec): Promise<void> {
+export async function requireFreeAddresses(host: QemuHost, { id, ipv4, ipv6 }: StoredSpec): Promise<void> {
   for (const other of await listRecords(host.layout)) {
     if (other === id) continue;
     // A damaged record of another machine must not block this one.
@@ -78,7 +83,7 @@ async function requireFreeAddresses(host: QemuHost, { id, ipv4, ipv6 }: StoredSp
   }
 }
 
-function requireHost(host: QemuHost, spec: MachineSpec): void {
+export function requireHost(host: QemuHost, spec: Pick<MachineSpec, 'host'>): void {
   if (!host.options.hosts.includes(spec.host)) throw new ComputeError('host', `unknown host ${spec.host}`);
 }
 
@@ -154,18 +159,21 @@ async function reinstall(
  * nothing writes to them: on a full disk, no file can be written before that frees space.
  */
 export async function removeMachine(host: QemuHost, id: string): Promise<void> {
-  await host.withMachineLock(id, async () => {
-    // End the process even if the record is damaged or missing.
-    const record = await readRecord(host.layout, id).catch(() => undefined);
-    await (record ? switchOffForRemoval(host, record) : endProcess(host, id));
-    await stopCopies(host.layout.machine(id));
-    await removeFiles(host, id);
-    await releaseVolumes(host, id);
-    await unplugNetwork(host, id);
-    await removeLimits(host, id);
-    // The metrics sampler may write one more file meanwhile.
-    await rm(host.layout.machine(id), { recursive: true, force: true, maxRetries: 5 });
-  });
+  await host.withMachineLock(id, () => removeStoredMachine(host, id));
+}
+
+/** The caller holds the machine's lock. */
+export async function removeStoredMachine(host: QemuHost, id: string): Promise<void> {
+  // End the process even if the record is damaged or missing.
+  const record = await readRecord(host.layout, id).catch(() => undefined);
+  await (record ? switchOffForRemoval(host, record) : endProcess(host, id));
+  await stopCopies(host.layout.machine(id));
+  await removeFiles(host, id);
+  await releaseVolumes(host, id);
+  await unplugNetwork(host, id);
+  await removeLimits(host, id);
+  // The metrics sampler may write one more file meanwhile.
+  await rm(host.layout.machine(id), { recursive: true, force: true, maxRetries: 5 });
 }
 
 /** Prevents a restart. If the disk is too full to record that, the missing disk prevents it. */

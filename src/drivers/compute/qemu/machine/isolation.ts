@@ -15,7 +15,7 @@ import type { QemuHost } from '../host.ts';
 import { LENT_KINDS } from '../layout.ts';
 import { type Device, isolationCommand, type Mount, SYSTEM_MOUNTS } from '../namespace.ts';
 import { readDiskInfo } from '../qcow2.ts';
-import { listRecords, writeEvenIfFull } from '../record.ts';
+import { listFolders, writeEvenIfFull } from '../record.ts';
 import type { CommandLine } from './command-line.ts';
 
 /** User ids that no distribution assigns. */
@@ -35,7 +35,7 @@ async function readUid(host: QemuHost, id: string): Promise<number | undefined> 
 /** Starts from a digest of the id, so a lost file is most likely replaced by the same number. */
 async function assignUid(host: QemuHost, id: string): Promise<number> {
   const others = await Promise.all(
-    (await listRecords(host.layout)).map((other) => readUid(host, other).catch(() => undefined)),
+    (await listFolders(host.layout)).map((other) => readUid(host, other).catch(() => undefined)),
   );
   const count = GUEST_UIDS.last - GUEST_UIDS.first + 1;
   let index = createHash('sha256').update(id).digest().readUInt32BE() % count;

@@ -20,11 +20,24 @@ const LOG_LINE_MAX_CHARS = 200;
 
 const PROGRAM = 'qemu-system-x86_64';
 
-/** Starts QEMU in its own namespace and waits until QMP answers. The guest does not run yet. */
-export async function launch(host: QemuHost, id: string, line: CommandLine): Promise<Qmp> {
+/**
+ * Starts QEMU in its own namespace and waits until QMP answers. The guest does not run yet. With
+ * `isIncoming`, QEMU then waits for a guest that is moved to it.
+ */
+export async function launch(
+  host: QemuHost,
+  id: string,
+  line: CommandLine,
+  isIncoming = false,
+): Promise<Qmp> {
   const logPath = host.layout.machine(id, 'qemu.log');
   const [first = '', ...isolation] = await isolate(host, id, line);
-  const [program = first, ...words] = host.inNet(first, [...isolation, PROGRAM, ...buildCommandLine(line)]);
+  const [program = first, ...words] = host.inNet(first, [
+    ...isolation,
+    PROGRAM,
+    ...buildCommandLine(line),
+    ...(isIncoming ? ['-incoming', 'defer'] : []),
+  ]);
   // Open for appending, so that the log can be truncated while QEMU writes it.
   await rm(logPath, { force: true });
   const log = await open(logPath, 'a', 0o600);

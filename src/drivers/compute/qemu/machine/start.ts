@@ -88,6 +88,33 @@ export async function changeSeed(qmp: Qmp, filename: string): Promise<void> {
   await qmp.execute('blockdev-del', { 'node-name': 'cd' }).catch(() => undefined);
 }
 
+/**
+ * Starts a QEMU that copies or receives the disks of a machine that is moved. Its guest does not run: it has
+ * the machine's devices, but no routes.
+ */
+export async function launchForMove(
+  host: QemuHost,
+  record: MachineRecord,
+  {
+    isIncoming,
+    plugDisks,
+  }: { readonly isIncoming: boolean; readonly plugDisks: (qmp: Qmp) => Promise<void> },
+): Promise<Qmp> {
+  const { id } = record.spec;
+  await endProcess(host, id);
+  await plugNetwork(host, record, { isRouted: false });
+  const qmp = await launch(host, id, await commandLineFor(host, record), isIncoming);
+  try {
+    await limitProcess(host, record.spec, Number(await readFile(host.layout.runtimeFile(id, 'pid'), 'utf8')));
+    await plugDisks(qmp);
+    return qmp;
+  } catch (error) {
+    qmp.close();
+    await endProcess(host, id);
+    throw error;
+  }
+}
+
 async function prepareDisks(host: QemuHost, record: MachineRecord): Promise<void> {
   const { id } = record.spec;
   // Never recreate the disk: its data exists nowhere else.

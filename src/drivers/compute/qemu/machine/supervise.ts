@@ -15,7 +15,7 @@ import { readCarriers } from '../net/link.ts';
 import { storeServerBlocks } from '../net/private-networks.ts';
 import { repairNetwork } from '../net/repair.ts';
 import { createSocketCheck } from '../processes.ts';
-import { listRecords, readRecord } from '../record.ts';
+import { isSent, listRecords, type MachineRecord, readRecord } from '../record.ts';
 import { findFault, REPAIRS } from './faults.ts';
 import { detectInstallDone } from './install-done.ts';
 import { readQemuState } from './qemu-state.ts';
@@ -119,7 +119,7 @@ async function checkMachine(
 ): Promise<Outcome> {
   const record = await readRecord(host.layout, id);
   const isOff = record?.power === 'off' && !hasProcess(host.layout.runtimeFile(id, 'qmp'));
-  if (!record || isOff) return undefined;
+  if (!record || isOff || isLeftAlone(record)) return undefined;
   const qemu = await readQemuState(host, id);
   const fault = findFault(record, qemu, carriers.get(host.tap(id)) === true);
   // Do not wait for the lock: its holder may be waiting for this QEMU.
@@ -133,10 +133,15 @@ async function checkMachine(
 /** Checks again under the lock, then repairs. */
 async function repairMachine(host: QemuHost, id: string): Promise<Outcome> {
   const record = await readRecord(host.layout, id);
-  if (!record) return undefined;
+  if (!record || isLeftAlone(record)) return undefined;
   const qemu = await readQemuState(host, id);
   const fault = findFault(record, qemu, (await readCarriers(host)).get(host.tap(id)) === true);
   return fault === null ? undefined : await REPAIRS[fault](host, record, qemu);
+}
+
+/** Another host may run it, or it is off and its QEMU only copies its disks there. */
+function isLeftAlone(record: MachineRecord): boolean {
+  return isSent(record) || (record.moving !== undefined && record.power === 'off');
 }
 
 async function truncateLog(path: string): Promise<void> {

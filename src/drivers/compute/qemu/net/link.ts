@@ -89,7 +89,8 @@ export async function removeLink(host: QemuHost, name: string): Promise<void> {
  * single-address prefix. The guest's neighbor entries are permanent, so no guest can take over an address by
  * answering for it.
  */
-export function linkBatch({ tap, mac, ipv4, ipv6 }: MachineLink): string {
+export function linkBatch(link: MachineLink, isRouted: boolean): string {
+  const { tap, mac, ipv4, ipv6 } = link;
   const lines = [
     `link set dev ${tap} address ${gatewayMac(mac)} addrgenmode none`,
     `link set dev ${tap} up`,
@@ -97,11 +98,30 @@ export function linkBatch({ tap, mac, ipv4, ipv6 }: MachineLink): string {
     `addr replace ${GATEWAY_V6}/64 dev ${tap} nodad`,
     `neigh replace ${ipv4.address} lladdr ${mac} dev ${tap} nud permanent`,
     `neigh replace ${ipv6.address} lladdr ${mac} dev ${tap} nud permanent`,
+  ];
+  return `${lines.join('\n')}\n${isRouted ? routeBatch(link) : ''}`;
+}
+
+/** Lines for `ip -batch -` that route the machine's addresses to it. */
+export function routeBatch({ tap, ipv4, ipv6 }: MachineLink): string {
+  return [
     `route replace ${ipv4.address}/32 dev ${tap}`,
     `route replace ${ipv6.address}/128 dev ${tap}`,
     `route replace ${ipv6.prefix} via ${ipv6.address} dev ${tap} onlink`,
+    '',
+  ].join('\n');
+}
+
+/** Lines that remove those routes. A missing route would be an error, so they are set first. */
+export function unrouteBatch(link: MachineLink): string {
+  const { tap, ipv4, ipv6 } = link;
+  const removals = [
+    `route delete ${ipv6.prefix} dev ${tap}`,
+    `route delete ${ipv6.address}/128 dev ${tap}`,
+    `route delete ${ipv4.address}/32 dev ${tap}`,
+    '',
   ];
-  return `${lines.join('\n')}\n`;
+  return `${routeBatch(link)}${removals.join('\n')}`;
 }
 
 /** Stays the same when the tap is recreated, because guests cache it. */

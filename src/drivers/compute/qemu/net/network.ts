@@ -9,20 +9,47 @@ import { networkCard } from '../machine/command-line.ts';
 import { guestUid } from '../machine/isolation.ts';
 import { findProcesses, readProcessUid } from '../processes.ts';
 import { type QmpEvent, withQmp } from '../qmp.ts';
-import { type MachineRecord, readRecord, withMachine, writeRecord } from '../record.ts';
+import {
+  isSent,
+  type MachineRecord,
+  readRecord,
+  requireNotSent,
+  withMachine,
+  writeRecord,
+} from '../record.ts';
 import { machineChains } from './chains.ts';
-import { ensureTap, hasLink, linkBatch, linkSettings, removeLink, toMachineLink } from './link.ts';
+import {
+  ensureTap,
+  hasLink,
+  linkBatch,
+  linkSettings,
+  removeLink,
+  routeBatch,
+  toMachineLink,
+  unrouteBatch,
+} from './link.ts';
 import { readAllowedNetworks } from './private-networks.ts';
 import { applyRuleset, machineRules, removeMachineRules } from './ruleset.ts';
 import { limitSpeed, removeEgressLink } from './speed-limit.ts';
 
 const UNPLUG_MAX_MS = 10_000;
 
+interface PlugOptions {
+  /** The user of a QEMU that runs, if known. */
+  readonly uid?: number | undefined;
+  /** Whether its addresses are routed to it; not while another host has them. */
+  readonly isRouted?: boolean;
+}
+
 /**
  * Creates any missing part of the machine's tap, routes, spoofing guard, filter, and limits. Safe to repeat
- * at any time, also while the machine runs. `uid` is the user of a QEMU that runs, if known.
+ * at any time, also while the machine runs.
  */
-export async function plugNetwork(host: QemuHost, record: MachineRecord, uid?: number): Promise<void> {
+export async function plugNetwork(
+  host: QemuHost,
+  record: MachineRecord,
+  { uid, isRouted = !isSent(record) }: PlugOptions = {},
+): Promise<void> {
   const link = toMachineLink(host, record.spec);
   // Install the guard first: the tap must never exist without it.
   const chains = machineChains(link, record, await readAllowedNetworks(host));
@@ -30,7 +57,20 @@ export async function plugNetwork(host: QemuHost, record: MachineRecord, uid?: n
   await ensureTap(host, link.tap, uid ?? (await guestUid(host, record.spec.id)));
   await host.runInNet('sysctl', ['-q', '-w', ...linkSettings(link.tap)]);
   await limitSpeed(host, link.tap, record.traffic.bitsPerS);
-  await host.runInNet('ip', ['-batch', '-'], { input: linkBatch(link) });
+  await host.runInNet('ip', ['-batch', '-'], { input: linkBatch(link, isRouted) });
+}
+
+/** Routes the addresses of a plugged machine to it. If its tap is missing, it is started again anyway. */
+export async function routeNetwork(host: QemuHost, { spec }: MachineRecord): Promise<void> {
+  const input = routeBatch(toMachineLink(host, spec));
+  await host.runInNet('ip', ['-batch', '-'], { input }).catch(() => undefined);
+}
+
+/** Stops routing the machine's addresses to it. A machine that is not plugged has no routes. */
+export async function unrouteNetwork(host: QemuHost, { spec }: MachineRecord): Promise<void> {
+  const link = toMachineLink(host, spec);
+  if (!(await hasLink(host, link.tap))) return;
+  await host.runInNet('ip', ['-batch', '-'], { input: unrouteBatch(link) });
 }
 
 /** Removes everything that `plugNetwork` created. Missing parts are not an error. */
@@ -44,6 +84,7 @@ export async function unplugNetwork(host: QemuHost, id: string): Promise<void> {
 export async function setFilter(host: QemuHost, id: string, filter: Filter | null): Promise<void> {
   await host.withMachineLock(id, async () => {
     const record = await readRecord(host.layout, id);
+    requireNotSent(record);
     if (record) await storeAndApply(host, { ...record, filter });
     else if (filter) throw new ComputeError('refused', 'machine not found');
   });
@@ -75,7 +116,7 @@ export async function replugNetwork(host: QemuHost, record: MachineRecord): Prom
   // A QEMU that an earlier version of the service started runs as root.
   const [qemu] = await findProcesses(host.layout.runtimeFile(id, 'qmp'));
   const isRoot = qemu !== undefined && (await readProcessUid(qemu.pid)) === 0;
-  await plugNetwork(host, record, isRoot ? 0 : undefined);
+  await plugNetwork(host, record, { uid: isRoot ? 0 : undefined });
   await withQmp(host, id, async (qmp) => {
     if (!qmp) return;
     // An earlier call that was killed may already have removed either part.

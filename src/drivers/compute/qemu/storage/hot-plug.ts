@@ -14,7 +14,8 @@ import type { VolumeRecord } from './volume-record.ts';
 const FIRST_SLOT = 0x10;
 export const VOLUME_SLOTS = 15;
 
-const nodeName = (volumeId: string) => `vol-${volumeSerial(volumeId)}`;
+/** Name of the block node of a volume. */
+export const nodeName = (volumeId: string) => `vol-${volumeSerial(volumeId)}`;
 const deviceId = (volumeId: string) => `dev-${nodeName(volumeId)}`;
 
 /** Returns the PCI slot of a device from /dev/vdb to /dev/vdp. Rejects further ones. */
@@ -36,11 +37,17 @@ export async function plug(host: QemuHost, qmp: Qmp, { id, device, machineId }: 
   if (device === null || machineId === null) throw new Error('a detached volume has no slot');
   const { status } = await qmp.execute<{ readonly status: string }>('query-status');
   if (status === 'shutdown') return;
-  if (!(await findVolumeNode(qmp, id))) {
-    const path = host.layout.volume(id, 'qcow2');
-    await lendFile(host, machineId, { kind: 'volumes', path });
-    await openNode(qmp, { name: nodeName(id), path });
-  }
+  const path = host.layout.volume(id, 'qcow2');
+  if (!(await findVolumeNode(qmp, id))) await lendFile(host, machineId, { kind: 'volumes', path });
+  await plugLent(qmp, { id, device, path });
+}
+
+/** Plugs a volume that QEMU can open at the path. */
+export async function plugLent(
+  qmp: Qmp,
+  { id, device, path }: { readonly id: string; readonly device: string; readonly path: string },
+): Promise<void> {
+  if (!(await findVolumeNode(qmp, id))) await openNode(qmp, { name: nodeName(id), path });
   if (await hasDevice(qmp, id)) return;
   await qmp.execute('device_add', {
     driver: 'virtio-blk-pci',

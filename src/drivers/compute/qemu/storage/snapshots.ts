@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises';
 import { ComputeError, type SnapshotState } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { type Qmp, withQmp } from '../qmp.ts';
-import { requireRecord } from '../record.ts';
+import { requireNotSent, requireRecord } from '../record.ts';
 import { allocatedBytes } from '../space.ts';
 import { copyInBackground, isStarted, stopCopy } from './background-copy.ts';
 import { reclaimFile } from './lent-files.ts';
@@ -48,6 +48,7 @@ function toSnapshotState({ state, sizeGb }: SnapshotRecord): SnapshotState {
 /** Stores the snapshot's record, which reserves its space. */
 async function createRecord(host: QemuHost, machineId: string, id: string): Promise<SnapshotRecord> {
   const machine = await requireRecord(host.layout, machineId);
+  requireNotSent(machine);
   if (machine.installingSince !== null) {
     throw new ComputeError('refused', 'the machine is still being installed');
   }

@@ -6,7 +6,8 @@
 import { statfs } from 'node:fs/promises';
 import { readAllRecords } from '../files.ts';
 import type { QemuHost } from '../host.ts';
-import { listRecords, readRecord } from '../record.ts';
+import { incomingVolume, readIncoming } from '../move/incoming.ts';
+import { listFolders, listRecords, readRecord } from '../record.ts';
 import { allocatedBytes, GIB, requireSpace } from '../space.ts';
 import { listCopies } from './background-copy.ts';
 import { readSnapshot, type SnapshotRecord } from './snapshot-record.ts';
@@ -49,6 +50,7 @@ export async function withReservedSpace<T>(
       ...(await Promise.all(machines.map((id) => outstandingOfCopies(host, id, snapshots)))),
       ...(await Promise.all(others.map((snapshot) => outstandingOfSnapshot(host, snapshot)))),
       ...(await outstandingOfVolumes(host)),
+      ...(await outstandingOfMoves(host)),
     ];
     await requireSpace(
       request.folder,
@@ -88,6 +90,28 @@ async function outstandingOfVolumes(host: QemuHost): Promise<number[]> {
     volumes.map(async ({ id, sizeGb }) =>
       outstandingBytes(sizeGb * GIB, await allocatedBytes(layout.volume(id, 'qcow2'))),
     ),
+  );
+}
+
+/** Returns the bytes that machines being moved to this host may yet write. */
+async function outstandingOfMoves(host: QemuHost): Promise<number[]> {
+  const { layout } = host;
+  const incoming = await Promise.all(
+    (await listFolders(layout)).map((id) => readIncoming(layout, id).catch(() => undefined)),
+  );
+  return await Promise.all(
+    incoming.flatMap((each) => {
+      if (each === undefined) return [];
+      const { spec, generation, volumes } = each;
+      const files = volumes.map((volume) => ({
+        ...volume,
+        path: incomingVolume(layout, spec.id, volume.id),
+      }));
+      const disk = { path: layout.disk(spec.id, generation), sizeGb: spec.diskGb };
+      return [disk, ...files].map(async ({ path, sizeGb }) =>
+        outstandingBytes(sizeGb * GIB, await allocatedBytes(path)),
+      );
+    }),
   );
 }
 

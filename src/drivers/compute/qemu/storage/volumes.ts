@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { ComputeError, type VolumeSpec } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { type Qmp, withQmp } from '../qmp.ts';
-import { requireRecord, withMachine } from '../record.ts';
+import { readRecord, requireNotSent, requireRecord, withMachine } from '../record.ts';
 import { findVolumeNode, growNode, pciSlot, plug, unplug } from './hot-plug.ts';
 import { reclaimFile } from './lent-files.ts';
 import { resumeSnapshots } from './snapshots.ts';
@@ -74,6 +74,7 @@ async function syncVolume(host: QemuHost, record: VolumeRecord, qmp: Qmp | undef
 export async function detachVolume(host: QemuHost, volumeId: string): Promise<void> {
   await withVolume(host, volumeId, async (record) => {
     if (record.machineId === null) return;
+    requireNotSent(await readRecord(host.layout, record.machineId));
     // From here on, no start of the machine plugs it in again.
     if (!record.leaving) await writeVolume(host.layout, { ...record, leaving: true });
     await unplug(host, record.machineId, record);
@@ -90,6 +91,7 @@ async function markDetached(host: QemuHost, record: VolumeRecord): Promise<void>
 
 export async function growVolume(host: QemuHost, volumeId: string, sizeGb: number): Promise<void> {
   await withVolume(host, volumeId, async (before) => {
+    if (before.machineId !== null) requireNotSent(await readRecord(host.layout, before.machineId));
     const record = { ...before, sizeGb: Math.max(sizeGb, before.sizeGb) };
     if (record.sizeGb > before.sizeGb) await writeVolume(host.layout, record);
     if (record.machineId === null) await syncVolume(host, record, undefined);

@@ -190,7 +190,7 @@ describe('the isolation of a machine', REAL_MACHINES, () => {
     await world.eventually(async () => !existsSync(`/proc/${before}/exe`));
     const tap = world.host.tap(two);
     await world.net.runInRouter('ip', ['link', 'delete', 'dev', tap]);
-    await plugNetwork(world.host, record, 0);
+    await plugNetwork(world.host, record, { uid: 0 });
     const asRoot = [
       'setpriv',
       '--bounding-set=-all,+dac_override',

@@ -195,7 +195,7 @@ describe('restoring the network of a machine', { skip: NET_SKIP }, () => {
     const before = await state();
     const record = { ...guest.record, spec: { ...guest.record.spec, id: 'guest-of-a-tap', ...far } };
     const throttled = { bitsPerS: 1_000_000, mail: false };
-    await plugNetwork(host, { ...record, filter: closed, traffic: throttled }, 0);
+    await plugNetwork(host, { ...record, filter: closed, traffic: throttled }, { uid: 0 });
     assert.match(
       await host.runInNet('ip', ['-details', 'link', 'show', host.tap(record.spec.id)]),
       / tun type tap /,

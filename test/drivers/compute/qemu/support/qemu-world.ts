@@ -59,6 +59,8 @@ export interface QemuWorld extends ComputeWorld {
   readonly machine: Partial<MachineSpec>;
   /** Returns another driver on the same host, as another process would have it. */
   newDriver(): QemuCompute;
+  /** Arguments of `ssh` for root in the guest with that IPv4 address. A command follows them. */
+  sshArguments(address: string): string[];
   /**
    * Runs a command as root in the guest, from outside, and returns its output. Fails if the command fails.
    */
@@ -105,6 +107,7 @@ export async function qemuWorld(wanted: Partial<QemuOptions> = {}): Promise<Qemu
     return {
       ...{ driver, host, net, tiny, base, machine, ssh, close, eventually },
       guestKey: access.guestKey,
+      sshArguments: (address) => [...SSH_ARGS, ...keyOptions(access), '-b', SSH_FROM, `root@${address}`],
       hosts: [options.hosts[0] ?? assert.fail('no host'), options.hosts[1] ?? 'none'],
       now: () => new Date(),
       newDriver: () => openQemuCompute(options),
@@ -196,6 +199,12 @@ const SSH_ARGS = [
   ],
 ];
 
+const SSH_FROM = '198.51.100.7';
+
+function keyOptions({ keyFile }: GuestAccess): string[] {
+  return ['-o', 'BatchMode=yes', '-i', keyFile];
+}
+
 async function signIn(
   { host, net, access }: { readonly host: QemuHost; readonly net: NetFixture; readonly access: GuestAccess },
   machineId: string,
@@ -203,11 +212,10 @@ async function signIn(
 ): Promise<string> {
   const { ipv4, ipv6 } = await specOf(host, machineId);
   const to = `root@${family === 4 ? ipv4.address : ipv6.address}`;
-  const from = ['-b', family === 4 ? '198.51.100.7' : '2001:db8:ffff::9'];
+  const from = ['-b', family === 4 ? SSH_FROM : '2001:db8:ffff::9'];
   const options = timeoutMs === undefined ? {} : { timeoutMs };
   if (password === undefined) {
-    const byKey = ['-o', 'BatchMode=yes', '-i', access.keyFile];
-    return await net.runOutside('ssh', [...SSH_ARGS, ...byKey, ...from, to, command], options);
+    return await net.runOutside('ssh', [...SSH_ARGS, ...keyOptions(access), ...from, to, command], options);
   }
   const asked = [`GUEST_PASSWORD=${password}`, `SSH_ASKPASS=${access.askFile}`, 'SSH_ASKPASS_REQUIRE=force'];
   const byPassword = ['-o', 'PubkeyAuthentication=no', '-o', 'NumberOfPasswordPrompts=1'];

@@ -1,0 +1,188 @@
+/**
+ * Two hosts in network namespaces of their own, and clients in a third, which is connected to both. Where a
+ * router daemon would learn from the hosts' routes which of them has an address, here a process that watches
+ * these routes does.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import {
+  type PeerListener,
+  type PeerTransfers,
+  startPeerListener,
+} from '../../../../../src/drivers/compute/host/peer-listener.ts';
+import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
+import { openQemuCompute, type QemuCompute } from '../../../../../src/drivers/compute/qemu/driver.ts';
+import { QemuHost, type QemuOptions } from '../../../../../src/drivers/compute/qemu/host.ts';
+import { requireRecord, writeRecord } from '../../../../../src/drivers/compute/qemu/record.ts';
+import { createLogger } from '../../../../../src/kernel/logger.ts';
+import type { MachineSpec, VolumeSpec } from '../../../../../src/ports/compute.ts';
+import type { Move, MovedMachine, MoveProgress } from '../../../../../src/ports/moves.ts';
+import { machineSpec } from '../../compute-world.ts';
+import { type QemuWorld, qemuWorld } from './qemu-world.ts';
+
+/** For a guest without KVM that is busy. */
+const SSH_MAX_MS = 120_000;
+const SSH_PATIENCE = ['-o', 'ConnectTimeout=100'];
+
+/** The wire between the clients and the second host. */
+const WIRE = { host: '172.31.254.1', outside: '172.31.254.2' };
+const WIRE_V6 = { host: 'fd00:5ce8::1', outside: 'fd00:5ce8::2' };
+
+/** One of the two hosts. */
+export interface Side {
+  /** Its name in the inventory. */
+  readonly name: string;
+  readonly driver: QemuCompute;
+  readonly host: QemuHost;
+  readonly listener: PeerListener;
+}
+
+export interface MoveWorld {
+  readonly world: QemuWorld;
+  readonly one: Side;
+  readonly three: Side;
+  /** Starts a guest on the first host, and waits until it answers. */
+  start(id: string, wanted?: Partial<MachineSpec>): Promise<MachineSpec>;
+  /** A move with a key of its own. */
+  createMove(spec: MachineSpec, from: Side, to: Side): Move;
+  /** Makes room on the target, and sends until it is `sent` or `failed`. */
+  send(move: Move, machine: MovedMachine): Promise<MoveProgress>;
+  /** The whole move, as the control plane does it. */
+  move(spec: MachineSpec, from: Side, to: Side, volumes?: readonly VolumeSpec[]): Promise<MoveProgress>;
+  /** Runs a command in the guest, wherever it runs. */
+  ssh(spec: MachineSpec, command: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function moveWorld(): Promise<MoveWorld> {
+  const listeners = [await openListener(), await openListener()] as const;
+  const [first, second] = listeners;
+  const world = await qemuWorld({ peerAddress: first.address });
+  first.transfers = world.driver.transfers;
+  const dir = await mkdtemp(join(tmpdir(), `skerry-qemu-${process.pid}-`));
+  const netns = `${world.net.router.slice(0, -1)}b`;
+  const options: QemuOptions = {
+    dir: join(dir, 'data'),
+    hosts: ['three'],
+    accelerator: 'tcg',
+    netns,
+    peerAddress: second.address,
+    log: createLogger('silent'),
+  };
+  const driver = openQemuCompute(options);
+  second.transfers = driver.transfers;
+  await connectNamespace(world, netns);
+  await driver.images.add(world.tiny.disk, { sha256: null });
+  const followers = [world.net.router, netns].map((name) => followRoutes(world, name));
+  const one: Side = { name: 'one', driver: world.driver, host: world.host, listener: first.listener };
+  const host = new QemuHost(options);
+  const three: Side = { name: 'three', driver, host, listener: second.listener };
+  const sideOf = (name: string) => (name === 'one' ? one : three);
+  let moves = 0;
+  const createMove: MoveWorld['createMove'] = (spec, from, to) => ({
+    ...{ id: `move-${moves++}`, machineId: spec.id, from: from.name, to: to.name, key: randomBytes(32) },
+  });
+  const send: MoveWorld['send'] = async (move, machine) => {
+    const endpoint = await sideOf(move.to).driver.moves.receive(move, machine);
+    for (;;) {
+      const progress = await sideOf(move.from).driver.moves.send(move, endpoint);
+      if (progress.state !== 'copying') return progress;
+    }
+  };
+  return {
+    ...{ world, one, three, createMove, send },
+    start: async (id, wanted = {}) => {
+      const spec = machineSpec({ id, host: 'one', ...world.machine, ...wanted });
+      await world.driver.ensure(spec);
+      await world.sshWithRetry(id, 'true');
+      // The guest answers. How the end of an install is noticed is tested elsewhere.
+      const record = await requireRecord(world.host.layout, id);
+      await writeRecord(world.host.layout, { ...record, installingSince: null });
+      return spec;
+    },
+    move: async (spec, from, to, volumes = []) => {
+      const move = createMove(spec, from, to);
+      const progress = await send(move, { spec: { ...spec, host: to.name }, volumes });
+      const isSent = progress.state === 'sent';
+      await (isSent ? to.driver.moves.takeOver(move) : from.driver.moves.keep(move));
+      await (isSent ? from.driver.moves.forget(move, 'from') : to.driver.moves.forget(move, 'to'));
+      return progress;
+    },
+    ssh: async (spec, command) =>
+      await world.net.runOutside(
+        'ssh',
+        [...SSH_PATIENCE, ...world.sshArguments(spec.ipv4.address), command],
+        {
+          timeoutMs: SSH_MAX_MS,
+        },
+      ),
+    close: async () => {
+      for (const follower of followers) follower.kill('SIGKILL');
+      for (const id of await driver.list()) await driver.remove(id).catch(() => undefined);
+      await world.close();
+      for (const { listener } of listeners) await listener.close();
+      await run('ip', ['netns', 'delete', netns]).catch(() => undefined);
+      for (const folder of [dir, host.layout.runDir]) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface OpenedListener {
+  readonly listener: PeerListener;
+  readonly address: string;
+  /** Set once its driver is open. */
+  transfers: PeerTransfers | null;
+}
+
+async function openListener(): Promise<OpenedListener> {
+  const listen = { host: '127.0.0.1', port: 0 };
+  const listener = await startPeerListener({
+    listen,
+    transfers: { find: (id) => opened.transfers?.find(id) },
+  });
+  const opened: OpenedListener = { listener, address: `127.0.0.1:${listener.port}`, transfers: null };
+  return opened;
+}
+
+async function connectNamespace({ net }: QemuWorld, netns: string): Promise<void> {
+  await run('ip', ['netns', 'add', netns]);
+  const inTarget = (args: readonly string[]) => run('nsenter', [`--net=/run/netns/${netns}`, ...args]);
+  const peer = ['type', 'veth', 'peer', 'name', 'wire2', 'netns', net.outside];
+  await run('ip', ['link', 'add', 'wire', 'netns', netns, ...peer]);
+  for (const line of [
+    'link set lo up',
+    'link set wire up',
+    `addr add ${WIRE.host}/30 dev wire`,
+    `addr add ${WIRE_V6.host}/64 dev wire nodad`,
+    `route add default via ${WIRE.outside}`,
+    `route add default via ${WIRE_V6.outside}`,
+  ])
+    await inTarget(['ip', ...line.split(' ')]);
+  await inTarget(['sysctl', '-q', '-w', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1']);
+  for (const line of [
+    'link set wire2 up',
+    `addr add ${WIRE.outside}/30 dev wire2`,
+    `addr add ${WIRE_V6.outside}/64 dev wire2 nodad`,
+  ])
+    await net.runOutside('ip', line.split(' '));
+}
+
+/** Sends packets for an address to the host as soon as it routes the address to a guest. */
+function followRoutes({ net }: QemuWorld, netns: string): ChildProcess {
+  const monitor = spawn('nsenter', [`--net=/run/netns/${netns}`, 'ip', '-o', 'monitor', 'route'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  assert.ok(monitor.stdout);
+  const via = netns === net.router ? '172.31.255.1' : WIRE.host;
+  createInterface({ input: monitor.stdout }).on('line', (line) => {
+    const [, address] = /^(\d+\.\d+\.\d+\.\d+) dev sk/.exec(line) ?? [];
+    if (address === undefined) return;
+    net.runOutside('ip', ['route', 'replace', `${address}/32`, 'via', via]).catch(() => undefined);
+  });
+  return monitor;
+}
