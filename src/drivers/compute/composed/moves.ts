@@ -6,7 +6,7 @@ import type { BackendRegistry } from './registry.ts';
 
 export interface MovesParts {
   readonly local: ComputeDriver;
-  readonly directory: BackendDirectory;
+  readonly directory: Pick<BackendDirectory, 'findBackendOfHost'>;
   readonly registry: BackendRegistry;
 }
 
@@ -20,8 +20,17 @@ export function composeMoves({ local, directory, registry }: MovesParts): Machin
     if (link) return movesOf(link.driver, host);
     throw new ComputeError('transient', `backend ${place} is not in use`);
   };
+  /** A host knows the port that it listens on, and the inventory the name that it is reached by. */
+  const completeAddress = async (address: string, host: string): Promise<string> => {
+    if (!address.startsWith(':')) return address;
+    const { backend } = registry.linkTo(await directory.findBackendOfHost(host)) ?? {};
+    return `${backend?.address.replace(/:\d+$/, '') ?? ''}${address}`;
+  };
   return {
-    receive: async (move, machine) => (await at(move.to)).receive(move, machine),
+    receive: async (move, machine) => {
+      const { address } = await (await at(move.to)).receive(move, machine);
+      return { address: await completeAddress(address, move.to) };
+    },
     send: async (move, endpoint) => (await at(move.from)).send(move, endpoint),
     takeOver: async (move) => (await at(move.to)).takeOver(move),
     keep: async (move) => (await at(move.from)).keep(move),

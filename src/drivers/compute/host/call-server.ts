@@ -21,6 +21,7 @@ import {
   changedResources,
   HelloBody,
   isCallMethod,
+  isMoveMethod,
   withoutPath,
 } from './methods.ts';
 import { readStream } from './read-stream.ts';
@@ -32,6 +33,7 @@ import {
   encodeValue,
   PROTOCOL_VERSIONS,
   parseJson,
+  UNKNOWN_CALL,
   type Welcome,
   type WireError,
 } from './wire.ts';
@@ -132,8 +134,15 @@ export class CallServer {
     const late = this.#refuseLate(body.call, resources);
     if (late !== null) return late;
     if (method === 'ensure' || method === 'rebuild') args[0] = withoutPath(args[0] as MachineSpec);
-    const call = this.#driver[method] as (...args: unknown[]) => Promise<unknown>;
-    return { result: encodeValue(await call.apply(this.#driver, args)) };
+    return { result: encodeValue(await this.#carryOut(method, args)) };
+  }
+
+  async #carryOut(method: CallMethod, args: unknown[]): Promise<unknown> {
+    type Method = (...args: unknown[]) => Promise<unknown>;
+    if (!isMoveMethod(method)) return await (this.#driver[method] as Method).apply(this.#driver, args);
+    const { moves } = this.#driver;
+    if (moves === null) throw new ComputeError('refused', 'this host cannot move machines');
+    return await (moves[method] as Method).apply(moves, args);
   }
 
   #refuseLate(call: number, resources: readonly string[]): { readonly error: WireError } | null {
@@ -191,7 +200,7 @@ export class CallServer {
     }
     this.#log.error({ err: error }, 'call failed');
     const isMalformed = error instanceof BadRequest || error instanceof URIError;
-    const message = isMalformed ? 'the host does not know this call' : 'the host failed';
+    const message = isMalformed ? UNKNOWN_CALL : 'the host failed';
     answer(stream, { error: { fault: 'transient', message } }, isMalformed ? 400 : 500);
   }
 }

@@ -18,12 +18,13 @@ import {
   type SupervisionResult,
 } from '../../../ports/compute.ts';
 import type { FileToSend } from '../../../ports/host-files.ts';
+import type { MachineMoves, MoveEndpoint, MoveProgress } from '../../../ports/moves.ts';
 import { type ConnectionOptions, HostConnection } from './connection.ts';
 import { encodeFileHeader, FileAnswer, ReceivedAnswer, writeFile } from './files.ts';
 import { type CallMethod, ErrorAnswer, Finding, METHODS } from './methods.ts';
 import { readStream } from './read-stream.ts';
 import { NotConnected } from './session.ts';
-import { ANSWER_MAX_BYTES, decodeValue, encodeValue, parseJson } from './wire.ts';
+import { ANSWER_MAX_BYTES, decodeValue, encodeValue, parseJson, UNKNOWN_CALL } from './wire.ts';
 
 export interface HostDriverOptions extends ConnectionOptions {
   readonly capabilities: ComputeDriver['capabilities'];
@@ -50,7 +51,7 @@ export function openHostDriver(options: HostDriverOptions): RemoteHost {
     capabilities: options.capabilities,
     hosts: null,
     images: null,
-    moves: null,
+    moves: remoteMoves(call, connection.name),
     ensure: async (spec) => {
       requireNoFile(spec, 'host');
       await change('ensure', spec);
@@ -82,6 +83,24 @@ export function openHostDriver(options: HostDriverOptions): RemoteHost {
       connection.close();
       files.close();
     },
+  };
+}
+
+type Caller = (method: CallMethod, ...args: unknown[]) => Promise<unknown>;
+
+/** An older host has nothing to do with moves, and repeating a call would not help. */
+function remoteMoves(call: Caller, host: string): MachineMoves {
+  const ask: Caller = async (method, ...args) =>
+    await call(method, ...args).catch((error: unknown) => {
+      if (!(error instanceof ComputeError) || error.message !== UNKNOWN_CALL) throw error;
+      throw new ComputeError('refused', `host ${host} cannot move machines: update Skerry on it`);
+    });
+  return {
+    receive: async (...args) => (await ask('receive', ...args)) as MoveEndpoint,
+    send: async (...args) => (await ask('send', ...args)) as MoveProgress,
+    takeOver: async (...args) => void (await ask('takeOver', ...args)),
+    keep: async (...args) => void (await ask('keep', ...args)),
+    forget: async (...args) => void (await ask('forget', ...args)),
   };
 }
 

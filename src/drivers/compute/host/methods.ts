@@ -2,11 +2,12 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ComputeDriver, MachineSpec } from '../../../ports/compute.ts';
+import type { MachineMoves } from '../../../ports/moves.ts';
 import { PEM_MAX_CHARACTERS } from './wire.ts';
 
 /** Methods that a call cannot carry: streams and properties. */
 type Uncalled = 'console' | 'examine' | 'name' | 'capabilities' | 'hosts' | 'images' | 'files' | 'moves';
-export type CallMethod = Exclude<keyof ComputeDriver, Uncalled>;
+export type CallMethod = Exclude<keyof ComputeDriver, Uncalled> | keyof MachineMoves;
 
 interface MethodRow {
   /** The arguments that name resources which the call changes; empty for questions. */
@@ -45,6 +46,21 @@ const SupervisionResult = Type.Object({
   outcome: Type.Enum(['restarted', 'failed', 'off']),
   message: Text,
 });
+
+const MoveProgress = Type.Object({
+  state: Type.Enum(['copying', 'sent', 'failed']),
+  copiedBytes: Rate,
+  totalBytes: Rate,
+  message: Type.Union([Text, Type.Null()]),
+});
+const MOVE_KEY_BYTES = 32;
+const MoveArgument = Compile(Type.Object({ id: Id, machineId: Id, from: Id, to: Id, key: Type.Unknown() }));
+const MovedArgument = Compile(
+  Type.Object({
+    spec: Type.Object({ id: Id }),
+    volumes: Type.Array(Type.Object({ id: Id }), { maxItems: 100 }),
+  }),
+);
 
 export const Finding = Compile(
   Type.Object({ level: Type.Enum(['ok', 'note', 'warn', 'fail']), subject: Text, message: Text }),
@@ -103,7 +119,18 @@ export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
   traffic: change([0]),
   list: question(Type.Array(Id)),
   superviseMachines: question(Type.Array(SupervisionResult)),
+  receive: change([0], Type.Object({ address: Type.String({ maxLength: 300 }) })),
+  send: change([0], MoveProgress),
+  takeOver: change([0]),
+  keep: change([0]),
+  forget: change([0]),
 };
+
+const MOVE_METHODS: readonly CallMethod[] = ['receive', 'send', 'takeOver', 'keep', 'forget'];
+
+export function isMoveMethod(method: CallMethod): method is keyof MachineMoves {
+  return MOVE_METHODS.includes(method);
+}
 
 export function isCallMethod(name: string): name is CallMethod {
   return Object.hasOwn(METHODS, name);
@@ -111,11 +138,23 @@ export function isCallMethod(name: string): name is CallMethod {
 
 /** Returns the ids of the resources that the call changes, or null if an argument names none. */
 export function changedResources(method: CallMethod, args: readonly unknown[]): string[] | null {
+  if (isMoveMethod(method)) return resourcesOfMove(method, args);
   const ids = METHODS[method].changes.map((index) => {
     const arg = args[index];
     return typeof arg === 'object' && arg !== null ? (arg as { readonly id?: unknown }).id : arg;
   });
   return ids.every((id) => typeof id === 'string') ? ids : null;
+}
+
+/** A move changes its machine and, on the target, the volumes that come with it. */
+function resourcesOfMove(method: keyof MachineMoves, [move, machine]: readonly unknown[]): string[] | null {
+  if (!MoveArgument.Check(move)) return null;
+  const { machineId, key } = move;
+  if (!(key instanceof Uint8Array) || key.length !== MOVE_KEY_BYTES) return null;
+  if (method !== 'receive') return [machineId];
+  if (!MovedArgument.Check(machine)) return null;
+  const { spec, volumes } = machine;
+  return spec.id === machineId ? [machineId, ...volumes.map(({ id }) => id)] : null;
 }
 
 /** A path of the control plane means nothing to a host, and it opens no other file for the control plane. */

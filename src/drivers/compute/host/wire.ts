@@ -43,6 +43,9 @@ export const STREAMS_MAX = 512;
 /** Of a request for a certificate, of a certificate, and of the authority's. */
 export const PEM_MAX_CHARACTERS = 4_096;
 
+/** The message of a host to a malformed call, or to a call of a later version. */
+export const UNKNOWN_CALL = 'the host does not know this call';
+
 export interface Hello {
   readonly versions: readonly number[];
   /** A new number of a call, higher than those of all earlier calls. */
