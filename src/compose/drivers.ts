@@ -36,6 +36,7 @@ function qemuOptions(config: Config): Omit<QemuOptions, 'log'> {
     accelerator: config.SKERRY_QEMU_ACCELERATOR,
     netns: config.SKERRY_QEMU_NETNS,
     allowPrivate: parseCidrBlocks(config.SKERRY_QEMU_ALLOW_PRIVATE),
+    peerAddress: config.SKERRY_QEMU_PEER_ADDRESS,
   };
 }
 
@@ -44,9 +45,16 @@ export function createQemuCompute(config: Config, log: Logger): QemuCompute | nu
   return config.SKERRY_COMPUTE === 'qemu' ? openQemuCompute({ ...qemuOptions(config), log }) : null;
 }
 
-/** Returns the driver of this machine as a host with these names in the inventory. */
-export function openHostCompute(config: Config, log: Logger, hosts: readonly string[]): QemuCompute {
-  return openQemuCompute({ ...qemuOptions(config), hosts, log });
+/**
+ * Returns the driver of this machine as a host with these names in the inventory. The control plane knows by
+ * which name others reach it.
+ */
+export function openHostCompute(
+  config: Config,
+  log: Logger,
+  host: { readonly hosts: readonly string[]; readonly peerAddress: string | null },
+): QemuCompute {
+  return openQemuCompute({ ...qemuOptions(config), ...host, log });
 }
 
 /**

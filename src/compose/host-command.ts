@@ -1,5 +1,4 @@
 /** `skerryd host`: this machine as a host of a control plane elsewhere. It needs no database. */
-import { isIP } from 'node:net';
 import type { Config } from '../config.ts';
 import { CODE_VALID_MS, JoinOffer } from '../drivers/compute/host/join.ts';
 import type { HostMembership } from '../drivers/compute/host/membership.ts';
@@ -11,6 +10,7 @@ import type { HostCommands, JoinOptions, ListenOptions } from '../operator/hosts
 import type { BaseImage } from '../ports/compute.ts';
 import { openHostCompute } from './drivers.ts';
 import { newMembership, readMembership } from './host-files.ts';
+import { listenForPeers, parseListen } from './peers.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
 export function createHostCommands(config: () => Config, print: (line: string) => void): HostCommands {
@@ -42,12 +42,18 @@ async function serveHost(
   print: (line: string) => void,
 ): Promise<void> {
   const stopRequested = waitForStopSignal();
-  const { listen, membership, join: offer } = options;
+  const { listen, peerListen, membership, join: offer } = options;
+  const peerAddress = parseListen('--peer-listen', peerListen);
   const log = createLogger(config.SKERRY_LOG_LEVEL);
+  const driver = openHostCompute(config, log, {
+    hosts: [membership.name],
+    peerAddress: `:${peerAddress.port}`,
+  });
+  const peers = await listenForPeers(driver, peerAddress);
   const server = await startHostServer({
-    driver: openHostCompute(config, log, [membership.name]),
+    driver,
     membership,
-    listen: parseListen(listen),
+    listen: parseListen('--listen', listen),
     log,
     ...(offer === undefined ? {} : { join: offer }),
   });
@@ -55,7 +61,7 @@ async function serveHost(
   const isJoined =
     offer === undefined || (await settlesWithin(Promise.race([offer.joined, stopRequested]), CODE_VALID_MS));
   if (isJoined) await stopRequested;
-  await server.close();
+  await Promise.all([server.close(), peers.close()]);
   if (!isJoined)
     throw new OperatorError('the control plane did not call within 15 minutes: invite this host again');
 }
@@ -66,16 +72,8 @@ async function importOnHost(
   { rescue, sha256 }: { readonly rescue: boolean; readonly sha256: string | null },
 ): Promise<BaseImage> {
   const { name } = readMembership(config);
-  const { images } = openHostCompute(config, createLogger('error'), [name]);
+  const { images } = openHostCompute(config, createLogger('error'), { hosts: [name], peerAddress: null });
   const disk = await images.add(path, { sha256 });
   if (rescue) await images.setRescue(disk.sha256);
   return disk;
-}
-
-function parseListen(text: string): { readonly host: string; readonly port: number } {
-  const [, host = '', port = ''] = /^\[?(.+?)\]?:(\d{1,5})$/.exec(text) ?? [];
-  if (isIP(host) === 0 || Number(port) > 65_535) {
-    throw new OperatorError('--listen: enter an IP address and a port, such as 0.0.0.0:7443 or [::]:7443');
-  }
-  return { host, port: Number(port) };
 }

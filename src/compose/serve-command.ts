@@ -2,6 +2,8 @@
 import type { Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
 import { abandonUploads } from '../domain/images/remove.ts';
+import type { PeerListener } from '../drivers/compute/host/peer-listener.ts';
+import { createLogger } from '../kernel/logger.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { EMBEDDED_CONNECTIONS } from '../store/embedded/server.ts';
 import { listHosts } from '../store/inventory/hosts.ts';
@@ -10,6 +12,7 @@ import { checkCoins } from './check-coins.ts';
 import { serveWithChildren } from './child-processes.ts';
 import { acquireDatabase } from './database.ts';
 import { requireLiveSafety } from './live-safety.ts';
+import { listenForHosts } from './peers.ts';
 import { prepareSandbox } from './seed.ts';
 import { type ServeOptions, startService } from './serve.ts';
 import { connectionsPerProcess, openService } from './service.ts';
@@ -31,6 +34,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
   checkConnectionBudget(config, options.processes);
   requireLiveSafety(config);
   const database = await acquireDatabase(config, 'own', options.warn);
+  let peers: PeerListener | null = null;
   try {
     const opened = await openService(config, database.connection, {
       mayMigrate: true,
@@ -52,6 +56,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
     } finally {
       await opened.close();
     }
+    peers = await listenForHosts(config, createLogger(config.SKERRY_LOG_LEVEL));
     if (options.processes > 1) {
       await serveWithChildren(config, options, stopRequested, announce);
     } else {
@@ -61,6 +66,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
       await running.stop();
     }
   } finally {
+    await peers?.close();
     await database.stop();
   }
 }

@@ -138,6 +138,11 @@ export const SETTINGS = {
     '',
     'qemu: private networks that servers may reach, such as 10.20.0.0/16,fd00:1::/64; empty: none',
   ),
+  SKERRY_QEMU_PEER_ADDRESS: text(
+    null,
+    'qemu: name and port at which other hosts reach this one to move servers to it, such as ' +
+      'node-1.example:7444; unset: no server moves to it',
+  ),
   SKERRY_DNS_URL: url(
     'reverse DNS: HTTP API of PowerDNS, http://127.0.0.1:8081; unset: names are stored but not served',
   ),

@@ -5,8 +5,9 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import { type BaseImage, ComputeError } from '../../ports/compute.ts';
 
 export interface ListenOptions {
-  /** IP address and port. */
+  /** IP addresses and ports: for the control plane, and for other hosts that move servers here. */
   readonly listen: string;
+  readonly peerListen: string;
 }
 
 export interface JoinOptions extends ListenOptions {
@@ -27,6 +28,12 @@ export interface HostCommands {
 
 const LISTEN = ['--listen <address:port>', 'IP address and port to listen on', '0.0.0.0:7443'] as const;
 
+const PEER_LISTEN = [
+  '--peer-listen <address:port>',
+  'IP address and port for other hosts, which send servers here',
+  '0.0.0.0:7444',
+] as const;
+
 export function addHostCommands(program: Command, commands: HostCommands, out: (line: string) => void): void {
   const host = program
     .command('host')
@@ -37,11 +44,13 @@ export function addHostCommands(program: Command, commands: HostCommands, out: (
     .requiredOption('--control-plane <fingerprint>', 'As printed by hosts invite', parseFingerprint)
     .requiredOption('--code <code>', 'As printed by hosts invite')
     .option(...LISTEN)
+    .option(...PEER_LISTEN)
     .description('Join the control plane, and run as its host until SIGTERM')
     .action(async (name: string, options: Omit<JoinOptions, 'name'>) => commands.join({ ...options, name }));
   host
     .command('run')
     .option(...LISTEN)
+    .option(...PEER_LISTEN)
     .description('Run as a host that has joined, until SIGTERM')
     .action(async (options: ListenOptions) => commands.run(options));
   host
