@@ -9,8 +9,8 @@ import type { Logger } from '../../kernel/logger.ts';
 import { classOfRequest, isCounted, type RequestClass } from '../../spec/overload.ts';
 import { drainRequest } from '../drain-request.ts';
 import type { LoadGate, Ticket } from './load-gate.ts';
-import { REFUSAL_STATUS, refusalFor, restRefusal, type Site } from './refusal.ts';
-import { RefusedConnection } from './refused-connection.ts';
+import { REFUSAL_STATUS, RefusalIds, refusalFor, restRefusal, type Site } from './refusal.ts';
+import { type ReadRefuser, RefusedConnection } from './refused-connection.ts';
 
 export interface GuardContext {
   readonly newRequestId: () => string;
@@ -29,29 +29,37 @@ export function setWaiting(request: IncomingMessage, isWaiting: boolean): void {
 export function guardServer(server: Server, gate: LoadGate, context: GuardContext): void {
   const listeners = server.listeners('request') as ((raw: IncomingMessage, reply: ServerResponse) => void)[];
   const faults = new FaultLog();
-  const isAdmitted = (kind: RequestClass) => {
-    if (gate.admits(kind)) return true;
+  const report = () =>
     faults.report('overload', (refused) =>
       context.log.warn({ refused, inProgress: gate.inProgress }, 'overloaded: requests were refused'),
     );
-    return false;
-  };
-  const refuseRead = (socket: Socket, url: string) => {
-    if (isAdmitted(classOfRequest('GET', url))) return false;
-    socket.write(restRefusal(context.newRequestId()), 'latin1');
-    return true;
+  const ids = new RefusalIds(context.newRequestId);
+  const reads: ReadRefuser = {
+    isRefusing: () => !gate.admits('read'),
+    refuse: (socket, url) => {
+      const kind = classOfRequest('GET', url);
+      if (kind !== 'read' && gate.admits(kind)) return false;
+      report();
+      socket.write(restRefusal(ids.next()), 'latin1');
+      return true;
+    },
   };
   server.removeAllListeners('request');
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { method = 'GET', url = '', socket } = request;
     RefusedConnection.of(socket)?.count(request, response);
     const kind = classOfRequest(method, url);
-    if (!isAdmitted(kind)) {
-      if (kind === 'read') RefusedConnection.start(socket, refuseRead);
+    if (!gate.admits(kind)) {
+      report();
+      if (kind === 'read') RefusedConnection.start(socket, reads, false);
       return refuse(request, response, context);
     }
     if (isCounted(url)) whenReceived(request, () => count(gate, kind, request, response));
     for (const listener of listeners) listener(request, response);
+  });
+  // The server's own listener ran first, so that the parser is in place.
+  server.on('connection', (socket: Socket) => {
+    if (reads.isRefusing()) RefusedConnection.start(socket, reads, true);
   });
   // The parser of such a connection is used for another one.
   for (const event of ['upgrade', 'connect']) {

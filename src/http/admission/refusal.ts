@@ -48,6 +48,35 @@ export function refusalFor(url: string, { accept }: IncomingHttpHeaders, id: str
   return { headers: PAGE_REFUSAL_HEADERS, body: refusalPage(site, id) };
 }
 
+/** Letters of the alphabet of ids. */
+const LETTERS = [...'abcdefghij'];
+const COUNTED_LETTERS = LETTERS.flatMap((a) => LETTERS.flatMap((b) => LETTERS.map((c) => a + b + c)));
+
+/**
+ * The request ids of refusals. Three letters of each count up, because drawing an id costs a tenth of a
+ * refusal. The letter after them is not a whole one.
+ */
+export class RefusalIds {
+  readonly #newRequestId: () => string;
+  #start = '';
+  #end = '';
+  #next = COUNTED_LETTERS.length;
+
+  constructor(newRequestId: () => string) {
+    this.#newRequestId = newRequestId;
+  }
+
+  next(): string {
+    if (this.#next === COUNTED_LETTERS.length) {
+      const id = this.#newRequestId();
+      this.#start = id.slice(0, -4);
+      this.#end = id.slice(-1);
+      this.#next = 0;
+    }
+    return this.#start + COUNTED_LETTERS[this.#next++] + this.#end;
+  }
+}
+
 const REST_HEAD = [
   'HTTP/1.1 503 Service Unavailable',
   ...Array.from({ length: REST_HEADERS.length / 2 }, (_, n) =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import fastify from 'fastify';
 import { addDeadlines } from '../../../src/http/admission/deadlines.ts';
+import { PANEL_PAGES } from '../../../src/http/panel/pages.ts';
 import { DeadlineExceeded, OutcomeUnknown } from '../../../src/kernel/faults/deadline.ts';
 import { OUTCOME_UNKNOWN_MESSAGE } from '../../../src/spec/error-messages.ts';
 import { FAILURES } from '../../../src/spec/errors.ts';
@@ -76,7 +77,7 @@ describe('the time limit of a request', { timeout: 120_000 }, () => {
   it('every surface answers in its own form while the database hangs, and recovers', async () => {
     const customer = await world.customer();
     proxy.hang();
-    const headers = { accept: 'text/html', cookie: customer.cookie ?? '' };
+    const headers = { accept: 'text/html', cookie: `PHPSESSID=${customer.cookie}` };
     const [rest, session, page] = await soon(() =>
       Promise.all([
         api.get('/servers'),
@@ -90,6 +91,24 @@ describe('the time limit of a request', { timeout: 120_000 }, () => {
     assert.match(page.text, /<h1>/);
     proxy.resume();
     assert.equal((await api.get('/servers')).status, 200);
+  });
+
+  it('every panel page answers a browser with a page while the database hangs', async () => {
+    const { cookie = '' } = await world.customer();
+    proxy.hang();
+    const headers = { accept: 'text/html', cookie: `PHPSESSID=${cookie}` };
+    const answers = await soon(() =>
+      Promise.all(
+        PANEL_PAGES.map(async ({ path }) => {
+          const url = path.replaceAll(/\{\w+\}/g, 'any');
+          return { path, ...(await inject(world.app, { method: 'GET', url, headers })) };
+        }),
+      ),
+    );
+    for (const { path, status, headers: got, text } of answers) {
+      assert.match(got.get('content-type') ?? '', /^text\/html/, `${path} ${status}: ${text.slice(0, 100)}`);
+      assert.equal(status, 503, path);
+    }
   });
 
   it('a change whose commit is not confirmed is not reported as undone, and none is lost', async () => {

@@ -6,6 +6,7 @@ import { after, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { LoadGate } from '../../../src/http/admission/load-gate.ts';
 import { guardServer } from '../../../src/http/admission/overload.ts';
+import { formatId, newId, parseId } from '../../../src/kernel/ids.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
 
 const READ = 'GET /v1/servers HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n';
@@ -50,14 +51,14 @@ describe('a connection on which a read was refused', { timeout: 60_000 }, () => 
   beforeEach(async () => {
     parsed = [];
     held = [];
+    accepted = undefined;
     server = createServer((request, response) => {
       if (request.url === '/v1/held') held.push(response);
       else request.resume().on('end', () => response.end('served'));
     });
     servers.push(server);
-    let ids = 0;
     guardServer(server, new LoadGate({ targetMs: 100, requestsMax: 1 }), {
-      newRequestId: () => `req_${++ids}`,
+      newRequestId: () => formatId('request', newId(new Date())),
       log: createLogger('silent'),
       site: { name: 'Test', sandbox: true },
     });
@@ -79,11 +80,18 @@ describe('a connection on which a read was refused', { timeout: 60_000 }, () => 
     clients.push(client);
     return client;
   }
-  /** Fills the service with one request, and refuses reads until the client's connection is known. */
-  async function refuseTwo(): Promise<RawClient> {
+  /** Fills the service with one request. */
+  async function hold(): Promise<void> {
     open().socket.write(HELD);
     await until(() => held.length === 1);
+  }
+  /** Refuses reads of a connection from before the load until it is known. */
+  async function refuseTwo(): Promise<RawClient> {
     const client = open();
+    await until(() => accepted !== undefined);
+    const known = accepted;
+    await hold();
+    accepted = known;
     await client.send(READ, 1);
     await client.send(READ, 2);
     await setImmediate();
@@ -101,8 +109,9 @@ describe('a connection on which a read was refused', { timeout: 60_000 }, () => 
     const client = await refuseTwo();
     for (let n = 3; n <= 6; n++) await client.send(READ, n);
     assert.equal(parsed.length, 3);
+    const requestIds = new Set<string>();
     const texts = client.received.split(/(?=HTTP\/1\.1 )/);
-    for (const [index, text] of texts.entries()) {
+    for (const text of texts) {
       const [head = '', body = ''] = text.split('\r\n\r\n');
       const headers = new Headers(
         head
@@ -110,15 +119,35 @@ describe('a connection on which a read was refused', { timeout: 60_000 }, () => 
           .slice(1)
           .map((line) => line.split(': ') as [string, string]),
       );
-      assert.equal(headers.get('x-request-id'), `req_${index + 1}`);
+      const requestId = headers.get('x-request-id') ?? '';
+      requestIds.add(requestId);
+      assert.equal(formatId('request', parseId('request', requestId) ?? ''), requestId);
       assert.equal(headers.get('content-length'), String(body.length));
       assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
       assert.equal(headers.get('access-control-allow-origin'), '*');
       assert.equal(headers.get('retry-after'), null);
       const { error } = JSON.parse(body);
-      assert.deepEqual([error.code, error.request_id], ['maintenance', `req_${index + 1}`]);
+      assert.deepEqual([error.code, error.request_id], ['maintenance', requestId]);
     }
-    assert.equal(texts.length, 6);
+    assert.deepEqual([texts.length, requestIds.size], [6, 6]);
+  });
+
+  it('is refused from its first read if it is opened under load, and served later', async () => {
+    await hold();
+    const client = open();
+    await client.send(READ, 1);
+    await client.send('POST /v1/servers HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}', 2);
+    assert.deepEqual(
+      [client.statuses, parsed],
+      [
+        ['503', '503'],
+        ['GET /v1/held', 'POST /v1/servers'],
+      ],
+    );
+    held[0]?.end();
+    await until(() => held[0]?.closed === true);
+    await client.send(READ, 3);
+    assert.equal(client.statuses[2], '200');
   });
 
   it('is served again after the load', async () => {
