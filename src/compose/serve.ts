@@ -53,6 +53,11 @@ export interface RunningService {
 
 /** Requests that take longer than this to finish are cut off when the service stops. */
 const DRAIN_TIMEOUT_MS = 6_000;
+/**
+ * Connections that wait to be accepted. Node accepts one for each turn of its event loop, and a connection
+ * that finds no place is tried again by its client after a second. Linux has the same default maximum.
+ */
+const BACKLOG = 4_096;
 const IDLE_SWEEP_INTERVAL_MS = 100;
 
 export interface StartOptions {
@@ -218,7 +223,9 @@ async function listen(config: Config, http: FastifyInstance, sharedPort: boolean
   try {
     const { SKERRY_HOST: host, SKERRY_PORT: port } = config;
     // Fastify's types lack `reusePort`; Node's `listen` accepts it.
-    const options: ListenOptions & { reusePort: boolean } = { host, port, reusePort: sharedPort };
+    const options: ListenOptions & { reusePort: boolean } = {
+      ...{ host, port, backlog: BACKLOG, reusePort: sharedPort },
+    };
     await http.listen(options);
   } catch (error) {
     throw toListenError(config, error);
@@ -237,7 +244,9 @@ async function listenForTor(
   const { SKERRY_ONION_HOST: host, SKERRY_ONION_PORT: port } = config;
   if (port === null) return null;
   try {
-    return await listenForOnion(http.server, opened.log, { host, port, reusePort: sharedPort });
+    return await listenForOnion(http.server, opened.log, {
+      ...{ host, port, backlog: BACKLOG, reusePort: sharedPort },
+    });
   } catch (error) {
     const known = toListenError({ ...config, SKERRY_HOST: host, SKERRY_PORT: port }, error);
     if (!(known instanceof OperatorError)) throw known;

@@ -4,11 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { withTimeout } from '../cli/support/with-timeout.ts';
 import { createScratchDatabase } from '../support/database.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
@@ -52,6 +55,22 @@ describe('skerryd serve', () => {
     const [response, end] = await Promise.all([pending.catch(() => undefined), serving.stop('SIGTERM')]);
     assert.equal(end.code, 0, end.stderr);
     assert.ok(response === undefined || response.body.ok === true, 'the request completed or was rejected');
+  });
+
+  it('keeps a thousand connections that arrive while it is busy', FULL_ONLY, async () => {
+    const serving = await startSkerryd(quiet('plain'));
+    process.kill(serving.pid, 'SIGSTOP');
+    const sockets = Array.from({ length: 1_000 }, () =>
+      connect(Number(new URL(serving.url).port), '127.0.0.1'),
+    );
+    try {
+      const connected = Promise.all(sockets.map((socket) => once(socket, 'connect')));
+      await withTimeout(connected, 'a thousand connections');
+    } finally {
+      for (const socket of sockets) socket.on('error', () => undefined).destroy();
+      process.kill(serving.pid, 'SIGCONT');
+    }
+    assert.equal((await serving.stop()).code, 0);
   });
 
   it('refuses a second start on the same folder with a one-line error', FULL_ONLY, async () => {
