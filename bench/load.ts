@@ -101,7 +101,7 @@ export async function databaseCpuMicros(db: Sql): Promise<number> {
 }
 
 /** Returns user and system time of a process. The kernel counts in ticks of 10 ms. */
-function cpuMicros(pid: number): number {
+export function cpuMicros(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
     .split(' ');
