@@ -145,6 +145,35 @@ describe('a server that moves', () => {
     assert.equal(attached?.sizeGb, 11);
   });
 
+  it('is entered with its volumes at the backend of its new host', async () => {
+    await region.reset([3, 3]);
+    const { id, shown } = await region.running();
+    const volume = parseId('volume', await attachedVolume(shown));
+    const from = await hostOf(id);
+    for (const name of region.hosts) {
+      await world.db.run(
+        `insert into backends (name, kind, address, fingerprint, region_id, state, created_at)
+         values ($1, 'host', 'host.example:7443', repeat('ab', 32), $2, 'active', $3)`,
+        [name, region.regionId, world.clock.now()],
+      );
+      await world.db.run('update hosts set backend = $1 where name = $1', [name]);
+    }
+    for (const kind of ['machine', 'volume']) {
+      const place = [kind, kind === 'machine' ? id : volume, from];
+      await world.db.run('insert into placed_resources (kind, id, backend) values ($1, $2, $3)', place);
+    }
+    await moveAway(from);
+    const to = await hostOf(id);
+    const places = await world.db.rows(
+      'select kind, backend from placed_resources where id = any ($1::text[]) order by kind',
+      [[id, volume]],
+    );
+    assert.deepEqual(places, [
+      { kind: 'machine', backend: to },
+      { kind: 'volume', backend: to },
+    ]);
+  });
+
   it('stays stopped if it was stopped', async () => {
     const { id, shown } = await region.running();
     await stopServer(world.service, region.actor, shown);
