@@ -83,6 +83,7 @@ export function buildDeployRow(fixture: DeployFixture, customerId: string, regio
     category: 'vps',
     ram_mb: 1024,
     disk_gb: 10,
+    host_tags: [],
     machine_id: null,
     ssh_keys: [],
     ssh_public_keys: [],

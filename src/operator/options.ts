@@ -12,6 +12,9 @@ export const parseNonNegativeInt = wholeNumber(0, 2 ** 31 - 1);
 /** Parses how many servers of a host move at a time. */
 export const parseConcurrency = wholeNumber(1, 32);
 
+/** Parses memory or disk space, or 0 for none. */
+export const parseReserve = wholeNumber(0, 2_000_000_000);
+
 function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const number = /^\d{1,10}$/.test(text) ? Number(text) : -1;

@@ -96,6 +96,7 @@ export const ACTIONS = [
   'price.cancel',
   'host.add',
   'host.resize',
+  'host.set',
   'host.drain',
   'host.undrain',
   'host.move_servers',

@@ -111,6 +111,8 @@ export const LIMITS = {
   unpaidTopupsWarning: 500,
   sessionIdleHours: 24,
   sessionMaxDays: 30,
+  /** Tags of a host, and those that a plan asks for. */
+  hostTags: 16,
   /** Active sessions per customer; a new one replaces the oldest. */
   sessionsMax: 50,
   /** A JSON body on the REST surface: 64 KiB of user data take 88 KiB as Base64. */

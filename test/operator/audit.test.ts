@@ -72,6 +72,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
     audits: 'host.add',
   },
   'hosts resize': { args: () => ['h9', '--disk-gb', '200'], audits: 'host.resize' },
+  'hosts set': { args: () => ['h9', '--tag', 'nvme', '--reserve-ram-mb', '512'], audits: 'host.set' },
   'hosts drain': { args: () => ['h9'], audits: 'host.drain' },
   'hosts moves': 'reads',
   'hosts undrain': { args: () => ['h9'], audits: 'host.undrain' },

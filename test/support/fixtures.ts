@@ -15,6 +15,7 @@ export interface TestPlan {
   readonly category: 'vps' | 'dedicated';
   readonly ram_mb: number;
   readonly disk_gb: number;
+  readonly host_tags: readonly string[];
   readonly price_cents_month: bigint;
 }
 
@@ -24,6 +25,7 @@ export const S1: TestPlan = {
   category: 'vps',
   ram_mb: 1024,
   disk_gb: 10,
+  host_tags: [],
   price_cents_month: 500n,
 };
 export const R1: TestPlan = {
@@ -31,6 +33,7 @@ export const R1: TestPlan = {
   category: 'dedicated',
   ram_mb: 65_536,
   disk_gb: 1000,
+  host_tags: [],
   price_cents_month: 9_900n,
 };
 
@@ -68,9 +71,11 @@ export class Fixtures {
     }
     for (const plan of plans) {
       await this.#db.run(
-        `insert into plans (id, category, cpu, cpu_model, ram_mb, disk_gb, transfer_tb, price_cents_month)
-         values ($1, $2, 1, 'test', $3, $4, 1, $5) on conflict do nothing`,
-        [plan.id, plan.category, plan.ram_mb, plan.disk_gb, plan.price_cents_month],
+        `insert into plans (id, category, cpu, cpu_model, ram_mb, disk_gb, transfer_tb, price_cents_month,
+                            host_tags)
+         values ($id, $category, 1, 'test', $ram_mb, $disk_gb, 1, $price_cents_month, $host_tags)
+         on conflict do nothing`,
+        plan,
       );
       await this.#db.run(
         `insert into plan_regions select $1, * from unnest($2::text[]) on conflict do nothing`,

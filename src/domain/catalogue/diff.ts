@@ -24,8 +24,9 @@ export function desiredCatalogue(file: CatalogueFile, stored: Catalogue, now: Da
       tor_onion: region.tor_onion ?? null,
       active: true,
     })),
-    plans: file.plans.map(({ price_usd_month, ...plan }) => ({
+    plans: file.plans.map(({ price_usd_month, host_tags: hostTags = [], ...plan }) => ({
       ...plan,
+      host_tags: hostTags.toSorted(),
       transfer_tb: twoDecimals(plan.transfer_tb),
       price_cents_month: parseUnits(price_usd_month, 2) ?? 0n,
       regions: plan.regions.toSorted(),
@@ -146,6 +147,7 @@ function planFields(row: PlanRow): Fields {
     disk_gb: String(row.disk_gb),
     transfer_tb: row.transfer_tb,
     price_usd_month: formatCents(row.price_cents_month),
+    host_tags: row.host_tags.join(' ') || 'none',
     regions: row.regions.join(' ') || 'none',
     active: String(row.active),
   };

@@ -3,6 +3,8 @@
  * errors repeat. Decimals and versions are quoted, or YAML would read "24.10" as 24.1.
  */
 import { type Static, type TSchema, Type } from 'typebox';
+import { LIMITS } from '../../spec/limits.ts';
+import { HOST_TAG_EXPECTED, HOST_TAG_PATTERN } from '../inventory/host-placement.ts';
 import { NAME_PATTERN } from '../inventory/names.ts';
 
 const patternText = (pattern: string, description: string) => Type.String({ pattern, description });
@@ -29,6 +31,11 @@ const name = patternText(
   NAME_PATTERN,
   'a name of lowercase letters, digits, dots, and dashes, at most 63 characters',
 );
+const tags = Type.Array(patternText(HOST_TAG_PATTERN, HOST_TAG_EXPECTED), {
+  maxItems: LIMITS.hostTags,
+  uniqueItems: true,
+  description: `a list of up to ${LIMITS.hostTags} different tags`,
+});
 const block = patternText('^[0-9a-fA-F.:]+/\\d{1,3}$', 'a block such as 203.0.113.0/24 or 2001:db8::/56');
 const address = patternText('^[0-9a-fA-F.:]+$', 'an address');
 
@@ -54,6 +61,7 @@ const Plan = Type.Object(
     disk_gb: amount,
     transfer_tb: patternText('^\\d{1,7}(\\.\\d{1,2})?$', 'tebibytes in quotes, such as "2" or "0.5"'),
     price_usd_month: patternText('^\\d{1,7}(\\.\\d{1,2})?$', 'US dollars in quotes, such as "7.35"'),
+    host_tags: Type.Optional(tags),
     regions: list(regionId),
   },
   strict,
@@ -74,7 +82,20 @@ const Image = Type.Object(
   strict,
 );
 
-const Host = Type.Object({ name, region: regionId, cpu: amount, ram_mb: amount, disk_gb: amount }, strict);
+const reserve = integer(0, 2_000_000_000, 'a whole number of 0 or more');
+const Host = Type.Object(
+  {
+    name,
+    region: regionId,
+    cpu: amount,
+    ram_mb: amount,
+    disk_gb: amount,
+    tags: Type.Optional(tags),
+    reserve_ram_mb: Type.Optional(reserve),
+    reserve_disk_gb: Type.Optional(reserve),
+  },
+  strict,
+);
 const Machines = Type.Object(
   { region: regionId, plan: planId, prefix: name, count: integer(1, 1_000, 'a whole number from 1 to 1000') },
   strict,

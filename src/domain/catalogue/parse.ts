@@ -115,6 +115,9 @@ function planProblems(
   const price = parseUnits(plan.price_usd_month, 2);
   return [
     ...(price === 0n ? [{ path: [...path, 'price_usd_month'], message: 'the price must be above 0' }] : []),
+    ...(plan.category === 'dedicated' && plan.host_tags !== undefined
+      ? [{ path: [...path, 'host_tags'], message: 'a dedicated server has a machine of its own, not a host' }]
+      : []),
     ...plan.regions.flatMap((id, index) => unknownRegion(id, [...path, 'regions', index], regions)),
     ...findDuplicates(plan.regions, [...path, 'regions'], undefined, (id) => id),
   ];

@@ -45,6 +45,9 @@ export async function findMissingStock(tx: Sql, file: CatalogueFile): Promise<Ne
         cpu: host.cpu,
         ramMb: host.ram_mb,
         diskGb: host.disk_gb,
+        tags: host.tags ?? [],
+        reserveRamMb: host.reserve_ram_mb ?? 0,
+        reserveDiskGb: host.reserve_disk_gb ?? 0,
       })),
     machines: listed
       .map((entry) => ({ ...entry, names: entry.names.filter((name) => !taken.has(name)) }))
@@ -78,12 +81,20 @@ export async function createStock(tx: Sql, stock: NewStock, now: Date): Promise<
   for (const block of stock.blocks) await createBlock(tx, block, now);
 }
 
+function formatPlacement({ tags = [], reserveRamMb = 0, reserveDiskGb = 0 }: NewHost): string {
+  return [
+    ...(tags.length > 0 ? [`, tags ${tags.join(' ')}`] : []),
+    ...(reserveRamMb > 0 ? [`, reserve_ram_mb ${reserveRamMb}`] : []),
+    ...(reserveDiskGb > 0 ? [`, reserve_disk_gb ${reserveDiskGb}`] : []),
+  ].join('');
+}
+
 export function formatStock(stock: NewStock): string[] {
   return [
     ...stock.hosts.map(
       (host) =>
         `+ host ${host.name} in ${host.regionId}: cpu ${host.cpu}, ram_mb ${host.ramMb}, disk_gb ` +
-        `${host.diskGb}`,
+        `${host.diskGb}${formatPlacement(host)}`,
     ),
     ...stock.machines.map(
       (entry) => `+ machines in ${entry.regionId}: plan ${entry.planId}, ${entry.names.join(' ')}`,

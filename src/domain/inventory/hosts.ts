@@ -3,6 +3,7 @@ import { newId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { findPlan, type PlanRow } from '../../store/catalogue/catalogue.ts';
+import { lockBackend } from '../../store/inventory/backends.ts';
 import {
   insertHost,
   insertMachines,
@@ -13,6 +14,7 @@ import {
 import { cancelQueuedMoves } from '../../store/servers/moves.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
+import { type HostPlacement, requirePlacement, sortTags } from './host-placement.ts';
 import { requireRegion, requireUnusedNames } from './names.ts';
 
 /** A host or dedicated machine as a compute driver sees it. */
@@ -29,7 +31,7 @@ export interface HostShape {
  */
 export type RegisterHosts = (hosts: readonly HostShape[], category: 'vps' | 'dedicated') => Promise<void>;
 
-export interface NewHost extends HostShape {
+export interface NewHost extends HostShape, Partial<HostPlacement> {
   readonly regionId: string;
   /** Omitted: the machine that the service runs on. */
   readonly backend?: string;
@@ -57,6 +59,9 @@ export async function createHosts(tx: Sql, hosts: readonly NewHost[], now: Date)
       cpu: host.cpu,
       ram_mb: host.ramMb,
       disk_gb: host.diskGb,
+      tags: sortTags(host.tags ?? []),
+      reserve_ram_mb: host.reserveRamMb ?? 0,
+      reserve_disk_gb: host.reserveDiskGb ?? 0,
       backend: host.backend ?? null,
       created_at: now,
     });
@@ -66,6 +71,7 @@ export async function createHosts(tx: Sql, hosts: readonly NewHost[], now: Date)
 
 export async function requireNewHosts(tx: Sql, hosts: readonly NewHost[]): Promise<void> {
   for (const regionId of new Set(hosts.map((host) => host.regionId))) await requireRegion(tx, regionId);
+  for (const host of hosts) requirePlacement(host, host);
   await requireUnusedNames(
     tx,
     hosts.map((host) => host.name),
@@ -83,6 +89,7 @@ export async function drainHost(
 ): Promise<boolean> {
   const now = service.clock.now();
   return await service.db.transaction(async (tx) => {
+    if (!draining) await requireCallable(tx, name);
     const wasDraining = await setHostDraining(tx, name, draining);
     if (wasDraining === undefined)
       throw new OperatorError(`host ${name} not found: see \`skerryd hosts list\``);
@@ -92,6 +99,13 @@ export async function drainHost(
     await recordAudit(tx, { actor: systemActor(now), action, resource: name }, now);
     return true;
   });
+}
+
+async function requireCallable(tx: Sql, name: string): Promise<void> {
+  const host = await lockHost(tx, name);
+  const backend = host?.backend == null ? undefined : await lockBackend(tx, host.backend);
+  if (backend !== undefined && backend.state !== 'active')
+    throw new OperatorError(`host ${name} is ${backend.state}: it accepts no servers`);
 }
 
 /** The new size. Omitted values do not change. */
@@ -110,6 +124,8 @@ export async function resizeHost(
     const { cpu = current.cpu, ramMb = current.ram_mb, diskGb = current.disk_gb } = size;
     requireCapacity(name, 'MiB of memory', current.used_ram_mb, ramMb);
     requireCapacity(name, 'GiB of disk', current.used_disk_gb, diskGb);
+    const { reserve_ram_mb: reserveRamMb, reserve_disk_gb: reserveDiskGb } = current;
+    requirePlacement({ name, ramMb, diskGb }, { reserveRamMb, reserveDiskGb });
     await setHostSize(tx, name, { cpu, ram_mb: ramMb, disk_gb: diskGb });
     await recordAudit(tx, { actor: systemActor(now), action: 'host.resize', resource: name }, now);
     return { name, cpu, ramMb, diskGb };

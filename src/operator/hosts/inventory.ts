@@ -1,4 +1,4 @@
-/** `hosts add`, `invite`, `resize`, `drain`, `moves`, `undrain`, `remove`, `revoke`, `list`. */
+/** `hosts add`, `invite`, `resize`, `set`, `drain`, `moves`, `undrain`, `remove`, `revoke`, `list`. */
 import type { Command } from 'commander';
 import { addHost, drainHost, type HostSize, resizeHost } from '../../domain/inventory/hosts.ts';
 import { removeHost, revokeHost } from '../../domain/inventory/remote-hosts.ts';
@@ -9,8 +9,15 @@ import { addList } from '../format/table.ts';
 import { parseConcurrency, parsePositiveInt } from '../options.ts';
 import { addInvite } from './invite.ts';
 import { addHostMoves, moveServersAway } from './moves.ts';
+import {
+  addPlacementOptions,
+  addSetPlacement,
+  formatReserve,
+  type PlacementOptions,
+  readPlacement,
+} from './placement.ts';
 
-interface HostOptions {
+interface HostOptions extends PlacementOptions {
   readonly region: string;
   readonly cpu: number;
   readonly ramMb: number;
@@ -20,19 +27,21 @@ interface HostOptions {
 export function addHosts(program: Command, context: OperatorContext): void {
   const { resources, terminal } = context;
   const hosts = program.command('hosts').description('Manage the hosts that run virtual servers');
-  hosts
+  const add = hosts
     .command('add')
     .argument('<name>', 'Name in the compute driver; with QEMU, one of SKERRY_QEMU_HOSTS')
     .requiredOption('--region <code>', 'Region code, such as par')
     .requiredOption('--cpu <cores>', 'Physical cores', parsePositiveInt)
     .requiredOption('--ram-mb <MiB>', 'Memory for servers', parsePositiveInt)
     .requiredOption('--disk-gb <GiB>', 'Disk space for servers', parsePositiveInt)
-    .description('Add a host')
-    .action(async (name: string, { region, ...size }: HostOptions) => {
-      const { service, register } = await resources.service();
-      await addHost(service, { name, regionId: region, ...size }, register);
-      terminal.out(`host ${name} accepts servers in ${region}`);
-    });
+    .description('Add a host');
+  addPlacementOptions(add).action(async (name: string, options: HostOptions) => {
+    const { service, register } = await resources.service();
+    const { region: regionId, cpu, ramMb, diskGb } = options;
+    const host = { name, regionId, cpu, ramMb, diskGb, ...readPlacement(options) };
+    await addHost(service, host, register);
+    terminal.out(`host ${name} accepts servers in ${regionId}`);
+  });
   addInvite(hosts, context);
   hosts
     .command('resize')
@@ -48,12 +57,13 @@ export function addHosts(program: Command, context: OperatorContext): void {
       const { cpu, ramMb, diskGb } = await resizeHost(service, name, size);
       terminal.out(`host ${name} has ${cpu} cores, ${ramMb} MiB and ${diskGb} GiB for servers`);
     });
+  addSetPlacement(hosts, context);
   addDrain(hosts, context);
   addHostMoves(hosts, context);
   addStates(hosts, context);
   addList(hosts, context, {
     about: 'List hosts and their usage',
-    heading: ['host', 'region', 'cpu', 'ram_mb used', 'disk_gb used', 'servers', ''],
+    heading: ['host', 'region', 'cpu', 'ram_mb used', 'disk_gb used', 'servers', 'tags', 'reserve', ''],
     read: async (service) =>
       (await listHosts(service.db)).map((host) => [
         host.name,
@@ -62,6 +72,8 @@ export function addHosts(program: Command, context: OperatorContext): void {
         `${host.used_ram_mb}/${host.ram_mb}`,
         `${host.used_disk_gb}/${host.disk_gb}`,
         String(host.servers),
+        host.tags.join(' '),
+        formatReserve(host.reserve_ram_mb, host.reserve_disk_gb),
         [host.draining ? 'drained' : '', host.backend === null ? '' : 'another machine']
           .filter((note) => note !== '')
           .join(', '),

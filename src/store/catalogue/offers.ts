@@ -5,10 +5,11 @@
  */
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
+import { fitsOnHost } from '../inventory/placement.ts';
 import { type Page, type PageSource, readPage } from '../page.ts';
 import type { PlanRow, RegionRow } from './catalogue.ts';
 
-export type OfferedPlanRow = Omit<PlanRow, 'active' | 'regions'> & {
+export type OfferedPlanRow = Omit<PlanRow, 'active' | 'host_tags' | 'regions'> & {
   /** Regions where a deploy would succeed, sorted. */
   readonly available_in: readonly string[];
 };
@@ -30,10 +31,11 @@ const HAS_ADDRESSES = `coalesce(
            where x.region_id = r.id and x.server_id is null and not x.blocked
            order by x.free_from limit 1) <= now.at, false)`;
 
+const NEEDS = { region: 'r.id', ramMb: 'p.ram_mb', diskGb: 'p.disk_gb', hostTags: 'p.host_tags' };
+
 /** For a plan `p` in a region `r`. Machines without a driver are sold by hand only (`now.dedicated`). */
 const HAS_ROOM = `case p.category when 'vps' then
-       exists (select from hosts h where h.region_id = r.id and not h.draining
-           and h.used_ram_mb + p.ram_mb <= h.ram_mb and h.used_disk_gb + p.disk_gb <= h.disk_gb)
+       exists (select from hosts h where ${fitsOnHost(NEEDS, 'kept')})
      else
        now.dedicated
        and (select m.id from machines m where m.plan_id = p.id and m.region_id = r.id and m.state = 'free'

@@ -11,6 +11,9 @@ export interface HostRow {
   readonly used_ram_mb: number;
   readonly used_disk_gb: number;
   readonly draining: boolean;
+  readonly tags: readonly string[];
+  readonly reserve_ram_mb: number;
+  readonly reserve_disk_gb: number;
   /** Null: the machine that the service runs on. */
   readonly backend: string | null;
   /** How many servers are placed on it. */
@@ -18,7 +21,18 @@ export interface HostRow {
 }
 
 export interface NewHostRow
-  extends Pick<HostRow, 'name' | 'region_id' | 'cpu' | 'ram_mb' | 'disk_gb' | 'backend'> {
+  extends Pick<
+    HostRow,
+    | 'name'
+    | 'region_id'
+    | 'cpu'
+    | 'ram_mb'
+    | 'disk_gb'
+    | 'tags'
+    | 'reserve_ram_mb'
+    | 'reserve_disk_gb'
+    | 'backend'
+  > {
   readonly id: string;
   readonly created_at: Date;
 }
@@ -36,7 +50,8 @@ export async function findTakenNames(tx: Sql, names: readonly string[]): Promise
   return rows.map((row) => row.name);
 }
 
-const NEW_HOST = 'id, name, region_id, cpu, ram_mb, disk_gb, backend, created_at';
+const NEW_HOST =
+  'id, name, region_id, cpu, ram_mb, disk_gb, tags, reserve_ram_mb, reserve_disk_gb, backend, created_at';
 
 export async function insertHost(tx: Sql, row: NewHostRow): Promise<void> {
   await tx.run(`insert into hosts (${NEW_HOST}) values (${parametersFor(NEW_HOST)})`, row);
@@ -48,7 +63,8 @@ export async function lockHost(
   name: string,
 ): Promise<Omit<HostRow, 'name' | 'region_id' | 'draining' | 'servers'> | undefined> {
   return await tx.row(
-    `select cpu, ram_mb, disk_gb, used_ram_mb, used_disk_gb, backend from hosts where name = $1 for update`,
+    `select cpu, ram_mb, disk_gb, used_ram_mb, used_disk_gb, tags, reserve_ram_mb, reserve_disk_gb, backend
+       from hosts where name = $1 for update`,
     [name],
   );
 }
@@ -80,6 +96,24 @@ export async function setHostSize(
     ...size,
     name,
   });
+}
+
+export async function setHostPlacement(
+  tx: Sql,
+  name: string,
+  placement: {
+    readonly tags: readonly string[];
+    readonly reserveRamMb: number;
+    readonly reserveDiskGb: number;
+  },
+): Promise<void> {
+  const { tags, reserveRamMb, reserveDiskGb } = placement;
+  await tx.run('update hosts set tags = $2, reserve_ram_mb = $3, reserve_disk_gb = $4 where name = $1', [
+    name,
+    tags,
+    reserveRamMb,
+    reserveDiskGb,
+  ]);
 }
 
 /**
@@ -117,7 +151,7 @@ export async function deleteHost(tx: Sql, name: string): Promise<void> {
 export async function listHosts(tx: Sql): Promise<HostRow[]> {
   return await tx.rows<HostRow>(
     `select h.name, h.region_id, h.cpu, h.ram_mb, h.disk_gb, h.used_ram_mb, h.used_disk_gb, h.draining,
-            h.backend,
+            h.tags, h.reserve_ram_mb, h.reserve_disk_gb, h.backend,
             (select count(*) from servers s where s.host_id = h.id) as servers
        from hosts h order by h.region_id, h.name`,
   );

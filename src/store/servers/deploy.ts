@@ -7,8 +7,8 @@
  * where `prepareDeploy` must set it, and to SERVER, which writes it. The parts are listed in reading order;
  * PostgreSQL runs them as their data dependencies require:
  * - `free4`, `free6` and `machine` lock first, and skip rows locked by others: they never wait.
- * - `host` is only selected, at random, weighted by free memory, so that simultaneous deploys spread over
- *   hosts.
+ * - `host` is only selected, and at random, so that simultaneous deploys spread over hosts: of a few hosts,
+ *   drawn by how much room they have, the one with the fewest of the customer's latest servers.
  * - `debit` waits for the customer's row and checks balance and quota against its latest version. This is why
  *   a balance for 7 servers buys exactly 7. Everything below depends on its row.
  * - `take_host` waits for the host's row and checks the capacity against its latest version. If the capacity
@@ -26,6 +26,7 @@
  * No row back means that something was unavailable; a read afterwards names it.
  */
 import type { Sql } from '../../kernel/sql.ts';
+import { fitsOnHost, hostsOfCustomer, type PlacementNeeds, roomOnHost } from '../inventory/placement.ts';
 import { nextBooking } from '../ledger/ledger.ts';
 import { parametersFor } from '../parameters.ts';
 import type { ServerRow } from './servers.ts';
@@ -62,6 +63,8 @@ export interface DeployRow
   readonly root_password_sealed: string | null;
   readonly user_data_sealed: string | null;
   readonly category: 'vps' | 'dedicated';
+  /** Tags that the plan asks of hosts. */
+  readonly host_tags: readonly string[];
   /**
    * The machine to assign, set up by hand and without an operation. Null: any free one, which a driver
    * installs.
@@ -91,7 +94,15 @@ const SERVER = `id, public_no, customer_id, name, plan_id, region_id, image_id, 
   ssh_public_keys, tags, labels, billing_months, auto_renew, price_cents_month, price_cents_cycle,
   eur_per_usd, anchor_day, paid_until, root_password_sealed, user_data_sealed`;
 
-const HAS_ROOM = `used_ram_mb + $ram_mb <= ram_mb and used_disk_gb + $disk_gb <= disk_gb and not draining`;
+const NEEDS: PlacementNeeds = {
+  region: '$region_id',
+  ramMb: '$ram_mb',
+  diskGb: '$disk_gb',
+  hostTags: '$host_tags::text[]',
+};
+
+/** Hosts that are drawn, so that the cost of spreading does not grow with the region. */
+const DRAWN_HOSTS = 8;
 
 const DEPLOY = `
 with free4 as materialized (
@@ -108,9 +119,11 @@ machine as materialized (
      and ($machine_id::uuid is null or id = $machine_id)
    order by id limit 1 for update skip locked),
 host as materialized (
-  select id from hosts
-   where $category = 'vps' and region_id = $region_id and ${HAS_ROOM}
-   order by (ram_mb - used_ram_mb) * random() desc limit 1),
+  select id from (
+    select h.id, ${roomOnHost(NEEDS, 'kept')} * random() as chance from hosts h
+     where $category = 'vps' and ${fitsOnHost(NEEDS, 'kept')}
+     order by chance desc limit ${DRAWN_HOSTS}) as drawn
+   order by cardinality(array_positions(${hostsOfCustomer('$customer_id')}, id)), chance desc limit 1),
 place as materialized (
   select (select addr from free4) as addr, (select prefix from free6) as prefix,
          (select id from host) as host_id, (select id from machine) as machine_id
@@ -136,8 +149,8 @@ take_machine as (
    where id = (select machine_id from place) and exists (select from debit)
   returning id),
 take_host as (
-  update hosts set used_ram_mb = used_ram_mb + $ram_mb, used_disk_gb = used_disk_gb + $disk_gb
-   where id = (select host_id from place) and exists (select from debit) and ${HAS_ROOM}
+  update hosts h set used_ram_mb = used_ram_mb + $ram_mb, used_disk_gb = used_disk_gb + $disk_gb
+   where id = (select host_id from place) and exists (select from debit) and ${fitsOnHost(NEEDS, 'kept')}
   returning id),
 server as (
   insert into servers (${SERVER}, status, host_id, machine_id, created_at, updated_at)
@@ -196,6 +209,7 @@ export type DeployNeeds = Pick<
   | 'plan_id'
   | 'region_id'
   | 'category'
+  | 'host_tags'
   | 'ram_mb'
   | 'disk_gb'
   | 'machine_id'
@@ -214,7 +228,7 @@ export async function findDeployShortage(tx: Sql, needs: DeployNeeds): Promise<D
                      where region_id = $region_id and server_id is null and not blocked and free_from <= $now)
               as addresses,
             case $category::text when 'vps' then
-              exists (select from hosts where region_id = $region_id and ${HAS_ROOM})
+              exists (select from hosts h where ${fitsOnHost(NEEDS, 'kept')})
             else
               exists (select from machines
                        where plan_id = $plan_id and region_id = $region_id and state = 'free'

@@ -1,6 +1,7 @@
 /** The placement of a server: its host or machine, IPv4 address and /64. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { MachineState } from '../../spec/states.ts';
+import { fitsOnHost, hostsOfCustomer, type PlacementNeeds, roomOnHost } from '../inventory/placement.ts';
 
 /** The parameters from which a driver builds the machine. */
 export interface BuildDetails {
@@ -52,22 +53,39 @@ export async function findBuildDetails(tx: Sql, serverId: string): Promise<Build
   );
 }
 
-/** Moves a server's reservation to another host of its region; undefined when none has capacity. */
+const MOVED: PlacementNeeds = {
+  region: 's.region_id',
+  ramMb: 's.ram_mb',
+  diskGb: 's.disk_gb',
+  hostTags: 'p.host_tags',
+};
+
+/** The host with the fewest of the customer's servers, then with the most room, comes first. */
+function bestForMove(needs: PlacementNeeds): string {
+  const own = `cardinality(array_positions(${hostsOfCustomer('s.customer_id')}, h.id))`;
+  return `${own}, ${roomOnHost(needs, 'used')} desc, h.id`;
+}
+
+/**
+ * Moves a server's reservation to another host of its region, also into its reserve; undefined when none has
+ * capacity.
+ */
 export async function reserveOtherHost(
   tx: Sql,
-  server: { id: string; regionId: string; ramMb: number; diskGb: number; excludedHosts: readonly string[] },
+  server: { id: string; excludedHosts: readonly string[] },
 ): Promise<string | undefined> {
   const row = await tx.row<{ id: string }>(
     `with host as materialized (
-       select id from hosts
-        where region_id = $2 and not draining and id <> all ($5::uuid[])
-          and used_ram_mb + $3::int <= ram_mb and used_disk_gb + $4::int <= disk_gb
-        order by ram_mb - used_ram_mb desc, id limit 1 for update)
+       select h.id, s.ram_mb, s.disk_gb
+         from servers s join plans p on p.id = s.plan_id join hosts h on ${fitsOnHost(MOVED, 'used')}
+        where s.id = $1 and h.id <> all ($2::uuid[])
+        order by ${bestForMove(MOVED)} limit 1 for update of h)
      , taken as (
-       update hosts h set used_ram_mb = used_ram_mb + $3::int, used_disk_gb = used_disk_gb + $4::int
+       update hosts h set used_ram_mb = h.used_ram_mb + host.ram_mb,
+                          used_disk_gb = h.used_disk_gb + host.disk_gb
          from host where h.id = host.id returning h.id)
      update servers s set host_id = taken.id from taken where s.id = $1 returning taken.id`,
-    [server.id, server.regionId, server.ramMb, server.diskGb, server.excludedHosts],
+    [server.id, server.excludedHosts],
   );
   return row?.id;
 }
@@ -88,14 +106,15 @@ export async function reserveMoveTarget(
     readonly otherBackend: boolean;
   },
 ): Promise<string | undefined> {
+  const needs = { ...MOVED, diskGb: '$2::int' };
   const row = await tx.row<{ id: string }>(
     `with host as materialized (
        select h.id, s.ram_mb
-         from servers s join hosts own on own.id = s.host_id join hosts h on h.region_id = s.region_id
-        where s.id = $1 and h.id <> s.host_id and h.id <> all ($3::uuid[]) and not h.draining
+         from servers s join plans p on p.id = s.plan_id join hosts own on own.id = s.host_id
+         join hosts h on ${fitsOnHost(needs, 'used')}
+        where s.id = $1 and h.id <> s.host_id and h.id <> all ($3::uuid[])
           and ($4::uuid is null or h.id = $4) and (not $5 or h.backend is distinct from own.backend)
-          and h.used_ram_mb + s.ram_mb <= h.ram_mb and h.used_disk_gb + $2::int <= h.disk_gb
-        order by h.ram_mb - h.used_ram_mb desc, h.id limit 1 for update of h)
+        order by ${bestForMove(needs)} limit 1 for update of h)
      update hosts h set used_ram_mb = h.used_ram_mb + host.ram_mb, used_disk_gb = h.used_disk_gb + $2::int
        from host where h.id = host.id returning h.id`,
     [server.id, server.diskGb, server.excludedHosts, server.onlyHost, server.otherBackend],

@@ -5,6 +5,7 @@
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
+import { hasDiskFor } from '../inventory/placement.ts';
 import { BY_CREATION_OR_NAME, countUpTo, type Page, readPage } from '../page.ts';
 import { parametersFor } from '../parameters.ts';
 
@@ -120,7 +121,8 @@ export async function updateVolume(
  */
 export async function reserveDisk(tx: Sql, hostId: string, gb: number): Promise<boolean> {
   const reserved = await tx.run(
-    `update hosts set used_disk_gb = used_disk_gb + $2 where id = $1 and used_disk_gb + $2 <= disk_gb`,
+    `update hosts h set used_disk_gb = used_disk_gb + $2
+      where id = $1 and ($2::int <= 0 or ${hasDiskFor('$2::int')})`,
     [hostId, gb],
   );
   return reserved === 1;

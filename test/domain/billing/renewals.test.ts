@@ -95,7 +95,14 @@ test('servers due at the same time renew by cycle end, then age, while the balan
   assert.equal(await world.balance(actor), 100n);
 });
 
-const PLAN_S2 = { id: 's2', category: 'vps', ram_mb: 1024, disk_gb: 10, price_cents_month: 2_000n } as const;
+const PLAN_S2 = {
+  id: 's2',
+  category: 'vps',
+  ram_mb: 1024,
+  disk_gb: 10,
+  host_tags: [],
+  price_cents_month: 2_000n,
+} as const;
 
 test('the auto_renew setting at the end of the cycle decides the renewal', async () => {
   const actor = await world.customer(5_000n);

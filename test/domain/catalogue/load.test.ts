@@ -47,6 +47,22 @@ test('the first start seeds an empty database once', async () => {
   assert.deepEqual(await compare(SEED), []);
 });
 
+test('tags of plans and hosts, and reserves, are stored as the file has them', async () => {
+  const [host] = SEED.match(/\{ name: par-1, [^}]+/) ?? [];
+  assert.ok(host !== undefined && SEED.includes('  - id: s1\n'));
+  const tagged = SEED.replace('  - id: s1\n', '  - id: s1\n    host_tags: [nvme, amd]\n').replace(
+    host,
+    `${host.trimEnd()}, tags: [nvme, amd], reserve_ram_mb: 1024, reserve_disk_gb: 10 `,
+  );
+  await load(tagged);
+  assert.deepEqual(await compare(tagged), []);
+  assert.deepEqual((await findPlan(fixture.db, 's1'))?.host_tags, ['amd', 'nvme']);
+  const stored = (await listHosts(fixture.db)).find(({ name }) => name === 'par-1');
+  assert.deepEqual(stored?.tags, ['amd', 'nvme']);
+  assert.deepEqual([stored?.reserve_ram_mb, stored?.reserve_disk_gb], [1_024, 10]);
+  assert.deepEqual(await compare(SEED), ['~ plan s1: host_tags amd nvme → none']);
+});
+
 test('two processes that start together seed the database once', async () => {
   await Promise.all([seed(), seed(), seed()]);
   assert.equal((await listHosts(fixture.db)).length, 16);

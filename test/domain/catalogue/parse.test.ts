@@ -56,6 +56,18 @@ for (const [fault, from, to, message] of [
   ['an unknown category', 'vps', 'vds', /plans\[0\]\.category: expected one of vps, dedicated/],
   ['a plan in an unknown region', '[par]', '[par, xyz]', /line 12, plans\[0\]\.regions\[1\]: .*xyz/],
   ['a duplicate region', '[par]', '[par, par]', /plans\[0\]\.regions\[1\]: par is a duplicate/],
+  [
+    'a tag in uppercase',
+    '    regions: [par]',
+    '    host_tags: [NVMe]\n    regions: [par]',
+    /host_tags\[0\]: .*a tag/,
+  ],
+  [
+    'host tags of a dedicated plan',
+    'vps',
+    'dedicated\n    host_tags: []',
+    /host_tags: a dedicated server has a/,
+  ],
   ['no cores', 'cpu: 1', 'cpu: 0', /plans\[0\]\.cpu: expected a whole number above 0/],
   ['half a core', 'cpu: 1', 'cpu: 1.5', /plans\[0\]\.cpu/],
   ['a nonexistent date', '2023-06-10', '2023-06-31', /released_at: this date does not exist/],

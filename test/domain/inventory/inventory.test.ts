@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { loadCatalogue } from '../../../src/domain/catalogue/load.ts';
 import { addBlock, blockAddresses } from '../../../src/domain/inventory/blocks.ts';
 import { addHost, addMachines, drainHost } from '../../../src/domain/inventory/hosts.ts';
+import { addInvitedHost, revokeHost } from '../../../src/domain/inventory/remote-hosts.ts';
 import { countPool } from '../../../src/store/inventory/addresses.ts';
 import { countMachines, listHosts } from '../../../src/store/inventory/hosts.ts';
 import { type DomainFixture, openDomainFixture, refusalMessage } from '../fixture.ts';
@@ -74,6 +75,21 @@ describe('hosts', () => {
     assert.match(await refusalMessage(drainHost(fixture.service, 'h9', true)), /host h9 not found/);
     const drains = (await fixture.auditedActions()).filter((action) => action.includes('drain'));
     assert.deepEqual(drains, ['host.drain', 'host.undrain']);
+  });
+});
+
+describe('hosts on other machines', () => {
+  it('a revoked host accepts no servers again', async () => {
+    const invitation = { ...HOST, name: 'far', address: 'far.example:7443' };
+    const [identity, fingerprint] = ['00000000-0000-4000-8000-000000000001', '0'.repeat(64)];
+    const [from, until] = [new Date(), new Date(Date.now() + 86_400_000)];
+    const validity = { certificate_from: from, certificate_until: until, renew_at: until };
+    await addInvitedHost(fixture.service, invitation, { identity, fingerprint, ...validity });
+    await revokeHost(fixture.service, 'far');
+    const undrain = drainHost(fixture.service, 'far', false);
+    assert.match(await refusalMessage(undrain), /host far is revoked: it accepts no servers/);
+    const far = (await listHosts(fixture.db)).find(({ name }) => name === 'far');
+    assert.equal(far?.draining, true);
   });
 });
 

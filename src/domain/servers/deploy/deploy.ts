@@ -32,6 +32,7 @@ export interface DeployOrder {
     readonly category: 'vps' | 'dedicated';
     readonly ram_mb: number;
     readonly disk_gb: number;
+    readonly host_tags: readonly string[];
     readonly price_cents_month: bigint;
   };
   readonly regionId: string;
@@ -200,6 +201,7 @@ function prepareDeploy(
     anchor_day: now.getUTCDate(),
     ...sealInputs(service, server.id, order),
     category: order.plan.category,
+    host_tags: order.plan.host_tags,
     machine_id: order.machineId ?? null,
     now,
     servers_max: service.settings.quotas.servers,

@@ -91,12 +91,6 @@ async function allocateElsewhere(
         excludedMachines: tried,
         now,
       })
-    : await reserveOtherHost(tx, {
-        id: server.id,
-        regionId: server.region_id,
-        ramMb: server.ram_mb,
-        diskGb: server.disk_gb,
-        excludedHosts: tried,
-      });
+    : await reserveOtherHost(tx, { id: server.id, excludedHosts: tried });
   return taken !== undefined;
 }

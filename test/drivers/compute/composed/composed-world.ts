@@ -52,7 +52,10 @@ export async function composedWorld(names: readonly string[]): Promise<ComposedW
   const addHost: ComposedWorld['addHost'] = async (member, name) => {
     await (member?.world ?? local).control.addHost({ name, ...SIZE });
     const now = local.clock.now();
-    const size = { cpu: SIZE.cpu, ram_mb: SIZE.ramMb, disk_gb: SIZE.diskGb };
+    const size = {
+      ...{ cpu: SIZE.cpu, ram_mb: SIZE.ramMb, disk_gb: SIZE.diskGb },
+      ...{ tags: [], reserve_ram_mb: 0, reserve_disk_gb: 0 },
+    };
     const backend = member?.name ?? null;
     const row = { id: newId(now), name, region_id: REGION, ...size, backend, created_at: now };
     await insertHost(local.db, row);

@@ -1,0 +1,53 @@
+/**
+ * Where a server may be placed, and which place is better: the parts of every statement that chooses a host
+ * or counts what is in stock. They refer to the host as `h`.
+ */
+
+/** The needs of a server, as SQL expressions. */
+export interface PlacementNeeds {
+  readonly region: string;
+  readonly ramMb: string;
+  readonly diskGb: string;
+  /** Tags that its plan asks for: a `text[]`. */
+  readonly hostTags: string;
+}
+
+/** New servers and volumes leave the reserve free. Servers that have to leave another host may use it. */
+export type Reserve = 'kept' | 'used';
+
+/** Free memory and disk for servers, as SQL expressions. */
+function freeOf(reserve: Reserve): { ramMb: string; diskGb: string } {
+  const kept = (column: string) => (reserve === 'kept' ? ` - h.reserve_${column}` : '');
+  return {
+    ramMb: `(h.ram_mb - h.used_ram_mb${kept('ram_mb')})`,
+    diskGb: `(h.disk_gb - h.used_disk_gb${kept('disk_gb')})`,
+  };
+}
+
+/** Condition: the server may be placed on the host. A revoked or lost host is draining too. */
+export function fitsOnHost(needs: PlacementNeeds, reserve: Reserve): string {
+  const free = freeOf(reserve);
+  return `(h.region_id = ${needs.region} and not h.draining
+    and ${needs.ramMb} <= ${free.ramMb} and ${needs.diskGb} <= ${free.diskGb}
+    and h.tags @> ${needs.hostTags})`;
+}
+
+/** How many such servers the host has room for: memory or disk, whichever ends first. */
+export function roomOnHost({ ramMb, diskGb }: PlacementNeeds, reserve: Reserve): string {
+  const free = freeOf(reserve);
+  return `least(${free.ramMb}::float8 / ${ramMb}, ${free.diskGb}::float8 / ${diskGb})`;
+}
+
+/** Condition: the host has `gb` of disk left for a volume. */
+export function hasDiskFor(gb: string): string {
+  return `${gb} <= ${freeOf('kept').diskGb}`;
+}
+
+/** How many of a customer's latest servers decide on which hosts the next one is rather not placed. */
+const SPREAD_SERVERS = 16;
+
+/** The hosts of the customer's latest servers, as an array with one element per server. */
+export function hostsOfCustomer(customerId: string): string {
+  return `array(select o.host_id from servers o where o.customer_id = ${customerId}
+    order by o.created_at desc, o.id desc limit ${SPREAD_SERVERS})`;
+}
