@@ -28,6 +28,7 @@ import { listMachineFindings } from '../servers/machines/findings.ts';
 import { readMovesInBrief } from '../servers/moves/describe.ts';
 import { coinFindings } from '../topups/chains/coin-findings.ts';
 import { listRecovering } from '../topups/recovery.ts';
+import { certificateFindings } from './host-certificates.ts';
 
 export interface Finding {
   /** `fail`: something does not work; `warn`: needs attention soon; `note`: intended, or good to know. */
@@ -75,6 +76,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...(await addressFindings(service)),
     ...(await nameFindings(service)),
     ...(await dedicatedFindings(service)),
+    ...(await certificateFindings(service)),
     ...controlFindings(counts, switches),
     ...(await ruleFindings(service)),
   ];

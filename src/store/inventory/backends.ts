@@ -65,6 +65,20 @@ export async function listRenewals(
   );
 }
 
+export interface CertificateStateRow {
+  readonly name: string;
+  /** Null: it is self-signed. */
+  readonly certificate_until: Date | null;
+  readonly renewal_failures: number;
+}
+
+/** Returns the certificates of the backends in use. */
+export async function listCertificateStates(tx: Sql): Promise<CertificateStateRow[]> {
+  return await tx.rows<CertificateStateRow>(
+    `select name, certificate_until, renewal_failures from backends where state = 'active' order by name`,
+  );
+}
+
 export async function recordRenewalFailure(tx: Sql, name: string, retryAt: Date): Promise<void> {
   await tx.run('update backends set renewal_failures = renewal_failures + 1, renew_at = $2 where name = $1', [
     name,
