@@ -92,6 +92,7 @@ for (const [name, values] of Object.entries({
     '*',
   ],
   SKERRY_QEMU_ALLOW_PRIVATE: ['10.0.0.1', '10.0.0.1/8', 'fd00::/129', 'private'],
+  SKERRY_QEMU_ROUTE_COMMAND: ['routes.sh', './routes'],
   SKERRY_SMTP_URL: [
     'mail.example.org:587',
     'http://mail.example.org',

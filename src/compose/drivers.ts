@@ -5,7 +5,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { openQemuCompute, type QemuCompute } from '../drivers/compute/qemu/driver.ts';
-import type { QemuOptions } from '../drivers/compute/qemu/host.ts';
+import type { Announcement, QemuOptions } from '../drivers/compute/qemu/host.ts';
+import { BIRD } from '../drivers/compute/qemu/net/announce.ts';
 import { PowerDns } from '../drivers/dns/powerdns.ts';
 import { SmtpMailer } from '../drivers/mail/smtp.ts';
 import { EcbEuro } from '../drivers/rates/ecb.ts';
@@ -37,7 +38,18 @@ function qemuOptions(config: Config): Omit<QemuOptions, 'log'> {
     netns: config.SKERRY_QEMU_NETNS,
     allowPrivate: parseCidrBlocks(config.SKERRY_QEMU_ALLOW_PRIVATE),
     peerAddress: config.SKERRY_QEMU_PEER_ADDRESS,
+    announcement: readAnnouncement(config),
   };
+}
+
+function readAnnouncement(config: Config): Announcement {
+  const { SKERRY_QEMU_ROUTES: by } = config;
+  if (by === 'bird') return { by, ...BIRD };
+  if (by !== 'command') return null;
+  const program = config.SKERRY_QEMU_ROUTE_COMMAND;
+  if (program === null)
+    throw new OperatorError('SKERRY_QEMU_ROUTES=command needs SKERRY_QEMU_ROUTE_COMMAND: enter a program');
+  return { by, program };
 }
 
 /** Returns the driver of real machines, or null if they are simulated. */

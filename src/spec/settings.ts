@@ -143,6 +143,16 @@ export const SETTINGS = {
     'qemu: name and port at which other hosts reach this one to move servers to it, such as ' +
       'node-1.example:7444; unset: no server moves to it',
   ),
+  SKERRY_QEMU_ROUTES: choice(
+    ['none', 'bird', 'command'],
+    'none',
+    'qemu: who routes addresses to the host of their server. none: your routers, by block; ' +
+      'bird: BIRD announces them by BGP; command: SKERRY_QEMU_ROUTE_COMMAND',
+  ),
+  SKERRY_QEMU_ROUTE_COMMAND: text(
+    null,
+    'qemu, command: program that gets every address and /64 on this host on standard input',
+  ),
   SKERRY_DNS_URL: url(
     'reverse DNS: HTTP API of PowerDNS, http://127.0.0.1:8081; unset: names are stored but not served',
   ),

@@ -2,6 +2,7 @@
  * Parses and validates setting values. No message repeats the input: it may be a secret in the wrong place.
  */
 import { isIP } from 'node:net';
+import { isAbsolute } from 'node:path';
 import { SETTINGS, type SettingName } from '../../spec/settings.ts';
 import { isPrivateHost } from '../address-safety.ts';
 import { isCrashPlace } from '../faults/crash.ts';
@@ -107,6 +108,8 @@ const VALIDATORS: Partial<Record<SettingName, (text: string) => string | undefin
   SKERRY_QUOTAS: (text) => parseProblem(parseQuotas, text),
   SKERRY_TRUSTED_PROXIES: (text) => parseProblem(parseTrustedProxies, text),
   SKERRY_QEMU_ALLOW_PRIVATE: (text) => parseProblem(parseCidrBlocks, text),
+  SKERRY_QEMU_ROUTE_COMMAND: (text) =>
+    isAbsolute(text) ? undefined : 'must be the absolute path of a program',
   SKERRY_CRASH_AT: (text) =>
     isCrashPlace(text) ? undefined : 'not a place where the process can be killed; unset it',
 };

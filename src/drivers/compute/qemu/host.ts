@@ -5,6 +5,12 @@ import { type CommandOptions, run } from './command.ts';
 import { Layout } from './layout.ts';
 import { Locks } from './lock.ts';
 
+/** How the network learns which addresses are here. Null: the blocks are routed to this host as a whole. */
+export type Announcement =
+  | { readonly by: 'bird'; readonly file: string; readonly socket: string }
+  | { readonly by: 'command'; readonly program: string }
+  | null;
+
 export interface QemuOptions {
   /** Folder for everything that must survive a restart of this machine. */
   readonly dir: string;
@@ -20,6 +26,8 @@ export interface QemuOptions {
    * host name, it is that of the backend. Null or omitted: no machine moves to this host.
    */
   readonly peerAddress?: string | null;
+  /** Null by default. */
+  readonly announcement?: Announcement;
   readonly log: Logger;
 }
 
@@ -66,7 +74,7 @@ export class QemuHost {
 
   /** Serializes work on the whole host, such as its packet filter. */
   withHostLock<T>(
-    name: 'network' | 'images' | 'volumes' | 'space' | 'metrics' | 'identities',
+    name: 'network' | 'images' | 'volumes' | 'space' | 'metrics' | 'identities' | 'announcement',
     work: () => Promise<T>,
   ): Promise<T> {
     return this.#locks.withLock(this.layout.lock(name), work);

@@ -107,9 +107,10 @@ async function closeScratch(scratch: QemuHost): Promise<void> {
     await rm(folder, { recursive: true, force: true });
 }
 
-/** The same host with another folder and network. */
+/** The same host with another folder and network, whose addresses are not announced. */
 function scratchHost({ options }: QemuHost, dir: string): QemuHost {
-  return new QemuHost({ ...options, dir, hosts: [SCRATCH_HOST], netns: `skerry-${basename(dir)}` });
+  const netns = `skerry-${basename(dir)}`;
+  return new QemuHost({ ...options, dir, hosts: [SCRATCH_HOST], netns, announcement: null });
 }
 
 function netnsName({ options }: QemuHost): string {

@@ -1,6 +1,7 @@
 /** Checks whether this machine can run guests: first its system, then by booting some. */
 import type { ExpectedResources, HostFinding } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
+import { checkAnnouncement } from './announcement.ts';
 import { bootImages } from './boot-images.ts';
 import { bootTestSector } from './boot-test-sector.ts';
 import { checkBlackholes, checkCapacity, HOST_CHECKS } from './system.ts';
@@ -17,6 +18,7 @@ export async function* examineHost(host: QemuHost, promised: ExpectedResources):
   }
   yield* await checkCapacity(host, promised);
   yield* await checkBlackholes(host, promised);
+  yield* await checkAnnouncement(host);
   if (hasFailure) {
     yield { level: 'note', subject: 'boot', message: 'skipped until the failed checks pass' };
     return;

@@ -11,6 +11,7 @@ import type { SupervisionResult } from '../../../../ports/compute.ts';
 import { MACHINE_CONCURRENCY, type QemuHost } from '../host.ts';
 import { LockBusyError } from '../lock.ts';
 import { METER_EVERY_MS, meterMachines } from '../metrics/sample.ts';
+import { announceMachines } from '../net/announce.ts';
 import { readCarriers } from '../net/link.ts';
 import { storeServerBlocks } from '../net/private-networks.ts';
 import { repairNetwork } from '../net/repair.ts';
@@ -59,6 +60,7 @@ export class Supervisor {
   async #superviseAll(blocks: readonly string[] | undefined): Promise<SupervisionResult[]> {
     const host = this.#host;
     await repairRules(host, blocks);
+    await announceMachines(host);
     const deadline = Date.now() + ROUND_TIMEOUT_MS;
     const view = { carriers: await readCarriers(host), hasProcess: await createSocketCheck() };
     const outcomes = await pMap(

@@ -17,6 +17,7 @@ import {
   withMachine,
   writeRecord,
 } from '../record.ts';
+import { announceMachines } from './announce.ts';
 import { machineChains } from './chains.ts';
 import {
   ensureTap,
@@ -58,12 +59,14 @@ export async function plugNetwork(
   await host.runInNet('sysctl', ['-q', '-w', ...linkSettings(link.tap)]);
   await limitSpeed(host, link.tap, record.traffic.bitsPerS);
   await host.runInNet('ip', ['-batch', '-'], { input: linkBatch(link, isRouted) });
+  await announceMachines(host);
 }
 
 /** Routes the addresses of a plugged machine to it. If its tap is missing, it is started again anyway. */
 export async function routeNetwork(host: QemuHost, { spec }: MachineRecord): Promise<void> {
   const input = routeBatch(toMachineLink(host, spec));
   await host.runInNet('ip', ['-batch', '-'], { input }).catch(() => undefined);
+  await announceMachines(host);
 }
 
 /** Stops routing the machine's addresses to it. A machine that is not plugged has no routes. */
@@ -71,6 +74,7 @@ export async function unrouteNetwork(host: QemuHost, { spec }: MachineRecord): P
   const link = toMachineLink(host, spec);
   if (!(await hasLink(host, link.tap))) return;
   await host.runInNet('ip', ['-batch', '-'], { input: unrouteBatch(link) });
+  await announceMachines(host);
 }
 
 /** Removes everything that `plugNetwork` created. Missing parts are not an error. */
@@ -79,6 +83,7 @@ export async function unplugNetwork(host: QemuHost, id: string): Promise<void> {
   await removeLink(host, tap);
   await removeEgressLink(host, tap);
   await applyRuleset(host, removeMachineRules(tap));
+  await announceMachines(host);
 }
 
 export async function setFilter(host: QemuHost, id: string, filter: Filter | null): Promise<void> {
